@@ -1,4 +1,4 @@
-/** Wall time and waiting; a test's clock jumps. */
+/** Wall time and waiting; the clock of a test jumps. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;

@@ -8,7 +8,7 @@ import { isPaid, type RunCommit } from './scheduler/commit.ts';
 export interface CommitFailure {
   /** What the store threw. */
   readonly error: unknown;
-  /** What is left to be made durable, or to be carried out. */
+  /** The part that is not durable yet, or not carried out. */
   readonly left: RunCommit;
 }
 
@@ -20,12 +20,12 @@ export function diskEnd(error: unknown): DiskEnd {
   return { kind: 'disk', code: error.code, message: error.message };
 }
 
-/** Why a commit failed; undefined: it is durable, and what it spends is counted. */
+/** Why a commit failed; undefined: it is durable, and its submissions are counted. */
 type CommitResult = CommitFailure | undefined;
 
 /**
- * Makes commits durable, one at a time: first the records and attempts, then the count of what the commit is about to spend.
- * The result is a promise only where the store gives one, so that a store that is done when it returns delays nothing.
+ * Makes commits durable, one at a time: first the records and attempts, then the count of the submissions that the commit is about to send.
+ * The result is a promise only where the store returns one, so that a synchronous store delays nothing.
  */
 export class CommitWriter {
   readonly #store: Pick<RunStore, 'commit' | 'countSubmissions'>;
@@ -67,7 +67,7 @@ export class CommitWriter {
   }
 }
 
-/** Does some work, then what follows from it: at once where the work gives no promise. */
+/** Does some work, then calls `onDone` or `onFailed`: at once where the work returns no promise. */
 function after<T>(
   work: () => void | Promise<void>,
   onDone: () => T | Promise<T>,

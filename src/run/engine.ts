@@ -18,15 +18,15 @@ const batchSize = 64;
 type EngineExit =
   /** Everything that was decided is durable. */
   | { readonly kind: 'settled'; readonly end: RunEnd }
-  /** The user told the run to leave at once. */
+  /** The user ended the run at once. */
   | { readonly kind: 'left'; readonly end: RunEnd }
   /** A commit could not be made durable. */
   | { readonly kind: 'failed'; readonly end: RunEnd }
   | { readonly kind: 'bug'; readonly bug: unknown };
 
 /**
- * Feeds a scheduler, makes what it decides durable, one commit at a time, then carries out the effects of that commit. What is
- * decided while a commit is being made durable is part of the next one.
+ * Feeds a scheduler, makes its decisions durable, one commit at a time, then carries out the effects of that commit. Decisions
+ * made while a commit is being written are part of the next one.
  */
 export class Engine {
   readonly #retry: RunSettings['retry'];
@@ -35,7 +35,7 @@ export class Engine {
   readonly #listener: RunListener;
   readonly #disk: DiskRoom | undefined;
   readonly #cells: AsyncIterator<Cell>;
-  /** The scheduler never asks for more at once; here it is a fact of the process, not of arithmetic. */
+  /** The scheduler never sends more at once; this limit enforces that for the process. */
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #effects: Effects;
   readonly #writer: CommitWriter;
@@ -47,7 +47,7 @@ export class Engine {
   /** How often the commit at hand could not be made durable, and whether the engine waits for the next try. */
   #tries = 0;
   #rests = false;
-  /** It is decided why the run ends: nothing is sent any more. */
+  /** True once the run has a reason to end: it sends nothing more. */
   #isEnding = false;
   #readingCells = false;
   #cancelAlarm: (() => void) | undefined;
@@ -125,9 +125,9 @@ export class Engine {
     this.#resolveExit?.(exit);
   }
 
-  /** Leaves nothing under way, and makes durable what came of it. @returns how the run ended @throws what was a bug */
+  /** Ends all requests, and makes their results durable. @returns how the run ended @throws a bug that ended the run */
   async #endAs(exit: EngineExit, leave: AbortSignal): Promise<RunEnd> {
-    // What is being made durable is durable or not before anything is decided about it.
+    // A commit that is being written must succeed or fail before anything is decided about it.
     if (this.#writing !== undefined) await this.#writing;
     switch (exit.kind) {
       case 'settled':
@@ -142,15 +142,15 @@ export class Engine {
         return exit.end;
       case 'bug':
         await this.#awaitPaid({ kind: 'stopped', code: 'internal', message: String(exit.bug) }, leave);
-        // The first bug is thrown; whether what follows from it fails as well says nothing more.
+        // The first bug is thrown; a failure that follows from it adds nothing.
         await this.#writeLast().catch(() => undefined);
         throw exit.bug;
     }
   }
 
   /**
-   * The disk failed, or we did. Nothing more is sent; but what is paid is waited for, because a task whose id is known is not in
-   * doubt, and what failed may have passed by then. A second signal ends the wait.
+   * Waits for the paid requests after a disk failure or a bug, and sends nothing more. A task whose id is known is not in doubt, and
+   * the failure may have passed by then. A second signal ends the wait.
    */
   async #awaitPaid(end: RunEnd, leave: AbortSignal): Promise<void> {
     this.#cancelAlarm?.();
@@ -160,7 +160,7 @@ export class Engine {
     await this.#inFlight.stop();
   }
 
-  /** Reverts what was decided and has not left. */
+  /** Reverts decisions whose requests were not sent. */
   #halt(end: RunEnd): void {
     this.#guard(() => {
       const commit = this.#scheduler.takeCommit();
@@ -169,20 +169,20 @@ export class Engine {
     });
   }
 
-  /** Emits the events of what was decided, and keeps what is to become durable. */
+  /** Emits the events of the open commit, and keeps its records and effects. */
   #emitDecided(): void {
     const { events, ...commit } = this.#scheduler.takeCommit();
     this.#scheduler.requeue({ ...commit, events: [] });
     for (const event of events) this.#emit(event);
   }
 
-  /** @returns why what is left could not be made durable, where the disk fails */
+  /** @returns how the disk failed to take the last commit; undefined: the commit is durable */
   async #writeLast(): Promise<DiskEnd | undefined> {
     const failure = await this.#writer.write(this.#scheduler.takeCommit());
     return failure && diskEnd(failure.error);
   }
 
-  /** Feeds the scheduler. What it decides is committed once, after everything that happens in this event-loop turn. */
+  /** Feeds the scheduler. Its decisions are committed once, after everything that happens in this event-loop turn. */
   #accept(input: RunInput): void {
     if (this.#resolveExit === undefined) return;
     this.#guard(() => this.#scheduler.handle(input, this.#ports.clock.now()));
@@ -214,14 +214,14 @@ export class Engine {
 
   #onWritten(commit: RunCommit, failure: CommitFailure | undefined): void {
     if (failure !== undefined) {
-      // Nothing of a commit that could not be made durable leaves.
+      // A commit that is not durable sends nothing.
       this.#scheduler.requeue(failure.left);
       return this.#onWriteFailed(diskEnd(failure.error));
     }
     this.#scheduler.onDurable();
     this.#tries = 0;
     for (const event of commit.events) this.#emit(event);
-    // The end came while the commit was written: its effects do not leave any more.
+    // The run ended while the commit was written: its effects are not sent.
     if (this.#isEnding) return this.#scheduler.requeue({ ...commit, records: [], attempts: [], events: [] });
     for (const effect of commit.effects) this.#carryOut(effect);
     const end = this.#scheduler.ended;
@@ -231,7 +231,7 @@ export class Engine {
     if (this.#scheduler.wantsCells && !this.#readingCells) this.#readCells();
   }
 
-  /** Another program that holds the file lets go of it sooner or later; a full disk stays full. */
+  /** Another program that locks the file releases the lock sooner or later; a full disk stays full. */
   #onWriteFailed(end: DiskEnd): void {
     if (this.#isEnding) return;
     this.#tries += 1;
@@ -289,7 +289,7 @@ export class Engine {
     }
   }
 
-  /** A listener that throws changes nothing about the run; its first error is in the report. */
+  /** A listener that throws does not change the run; its first error is in the report. */
   #emit(event: RunEvent): void {
     try {
       this.#listener(event);

@@ -17,13 +17,13 @@ export type RunEnd =
   /** `--fail-fast`. */
   | { readonly kind: 'fail-fast'; readonly code: string; readonly message: string };
 
-/** Everything observable about a run; log, progress and metrics listen. A listener that throws changes nothing. */
+/** Everything observable about a run; log, progress and metrics listen. A listener that throws does not change the run. */
 export type RunEvent =
   | { readonly type: 'run:start'; readonly at: number }
   | { readonly type: 'cell:open'; readonly cell: number }
   /** Nothing is left to do in the cell: each of its jobs is done, failed or in doubt. */
   | { readonly type: 'cell:close'; readonly cell: number }
-  /** The run ends early, and something in the cell is left to a later run. A run that halts says nothing of cells whose jobs are in flight. */
+  /** The run ends early and leaves work in the cell to a later run. A run that halts emits nothing for cells whose jobs are in flight. */
   | { readonly type: 'cell:left'; readonly cell: number }
   | {
       readonly type: 'job:status';
@@ -56,9 +56,9 @@ export type RunEvent =
       readonly jobs: readonly string[];
       readonly reason: string;
     }
-  /** What the user should know once: the run goes on, in another way. */
+  /** The user should know this once: the run continues in another way. */
   | { readonly type: 'run:notice'; readonly code: string; readonly message: string }
-  /** Once a minute, where the ports can tell: what is held, and how much of the run it serves. */
+  /** Once a minute, where the ports measure memory: memory in use, and the work that it serves. */
   | ({
       readonly type: 'run:memory';
       /** HTTP requests in flight. */
@@ -73,25 +73,25 @@ export type RunEvent =
 export type RunListener = (event: RunEvent) => void;
 
 /**
- * What the process holds, and what of that are answers; in bytes. A run bounds what it holds by its limits:
+ * Memory of the process, and the part of it that responses use; in bytes. The limits of a run bound this memory:
  *
- * - answers: the bound of the client's pool and one largest answer, besides 64 KiB and a chunk for each of
- *   `limits.requests`; an answer that has come whole is parsed alone
- * - cells: `tasks` whose tasks are made or waited for, and `2 × (tasks + requests)` whose images come in; where cells share
- *   jobs, as many as may be open
+ * - responses: the bound of the client's pool and one largest response, besides 64 KiB and a chunk for each of
+ *   `limits.requests`; complete responses are parsed one at a time
+ * - cells: `tasks` with a task in flight, and `2 × (tasks + requests)` whose images are downloaded; where cells share
+ *   jobs, the maximum of open cells
  * - jobs: those of the open cells
  */
 export interface MemoryReading {
-  /** All of the process that is in the machine's memory. */
+  /** Resident memory of the process. */
   readonly rssBytes: number;
   /** Used by objects and texts. */
   readonly heapBytes: number;
   /** Outside of the heap, array buffers among them. */
   readonly externalBytes: number;
   readonly arrayBufferBytes: number;
-  /** Answers that are being read, without the first 64 KiB of each: now, and the most since the run began. */
+  /** Responses that are being read, without the first 64 KiB of each: now, and the maximum since the run began. */
   readonly answerBytes: number;
   readonly mostAnswerBytes: number;
-  /** Answers whose reading waits for room. */
+  /** Responses that wait for room before they are read. */
   readonly answersWaiting: number;
 }

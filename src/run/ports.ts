@@ -25,13 +25,13 @@ export interface RunPlan {
 /** The durable state of a run. */
 export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attempts' | 'totals' | 'fact'> {
   /**
-   * Makes a turn durable. A local store has done so when it returns; any other gives a promise. The run makes one commit at a time:
-   * it waits for the promise, and what is decided meanwhile is part of the next turn. `get` need not show a turn before it is durable.
+   * Makes a turn durable. A local store has done so when it returns; any other returns a promise. The run makes one commit at a time:
+   * it waits for the promise, and decisions made meanwhile are part of the next turn. `get` need not show a turn before it is durable.
    *
    * @throws StateError where the turn is not durable; a promise is rejected with one
    */
   commit(turn: Turn): void | Promise<void>;
-  /** Says outside the state how many submissions it knows of, after the turn that holds their intents. @throws as `commit` */
+  /** Writes the number of submissions outside the state, after the turn that holds their intents. @throws as `commit` */
   countSubmissions(): void | Promise<void>;
 }
 
@@ -51,8 +51,8 @@ export interface Rooms {
 /** What may be spent. */
 export interface Allowance {
   /**
-   * Why a job may not be submitted; undefined: it may. `wait`: it may once the allowance is refilled, of which the input
-   * `refilled` tells the scheduler. An end: it never may in this run.
+   * Why a job may not be submitted; undefined: it may. `wait`: it may once the allowance is refilled, which the input
+   * `refilled` reports to the scheduler. An end: it never may in this run.
    */
   refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | 'wait' | undefined;
 }
@@ -64,7 +64,7 @@ export interface SharedLimits {
   readonly allowance?: Allowance;
 }
 
-/** What a run reaches the world through. */
+/** The ports of a run: everything outside of its own logic. */
 export interface RunPorts {
   readonly store: RunStore;
   readonly service: ImageService;
@@ -77,11 +77,11 @@ export interface RunPorts {
   readonly random: () => number;
   /** Asked once a minute, for the log. */
   readonly memory?: () => MemoryReading;
-  /** Looked at when the run begins and once a minute; absent: never. */
+  /** Checked when the run begins and once a minute; absent: never. */
   readonly disk?: DiskPort;
 }
 
-/** What the pipeline and the flags settle about one invocation. */
+/** The settings of one invocation, from the pipeline and the flags. */
 export interface RunSettings {
   readonly speed: Speed;
   readonly limits: Limits;
@@ -90,7 +90,7 @@ export interface RunSettings {
   readonly poll: {
     readonly minMs: number;
     readonly maxMs: number;
-    /** Tasks are looked at together where the gateway offers that. Default off. */
+    /** Polls several tasks with one request where the gateway offers that. Default off. */
     readonly list?: boolean;
   };
   /** Image submissions carry their job's key (`service.tag`). Default on. */
@@ -108,7 +108,7 @@ export interface RunSettings {
   readonly maxDurationMs?: number;
 }
 
-/** How a run is told to end. */
+/** Signals that end a run early. */
 export interface RunControl {
   /** First signal: open nothing new, settle what is in flight. */
   readonly drain: AbortSignal;
@@ -120,12 +120,12 @@ export interface RunControl {
 export interface RunReport {
   readonly end: RunEnd;
   readonly submits: number;
-  /** Tokens of the answers that text calls were given. */
+  /** Tokens of the replies to text calls. */
   readonly tokens: number;
-  /** Finished jobs that the user wanted made again, and that stay as they were. */
+  /** Finished jobs whose redo failed: they stay as they were. */
   readonly redosFailed: number;
   readonly startedAt: number;
   readonly finishedAt: number;
-  /** The first thing a listener threw; the run itself was not touched by it. */
+  /** The first error of a listener; the run itself is not affected. */
   readonly listenerError?: unknown;
 }

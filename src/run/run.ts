@@ -5,16 +5,16 @@ import type { RunListener } from './events.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from './ports.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 
-/** Number of the next run of a state, from 1. What it settles is told by it from what earlier runs settled, whatever the clock says. */
+/** Number of the next run of a state, from 1. The number separates the jobs that this run settles from those of earlier runs, whatever the clock says. */
 export function nextInvocation(store: Pick<StateStore, 'fact'>): number {
   const last = Number(store.fact(invocationFact) ?? 0);
   return Number.isSafeInteger(last) ? last + 1 : 1;
 }
 
 /**
- * Carries out a plan, or goes on with it: feeds the scheduler, makes each turn durable as one transaction, then sends
- * what the turn asked for. Resolves when nothing is left to do, when it must stop, or when it is told to. Where the disk fails,
- * or we do, it sends nothing more, waits for the requests that are paid for, and tries once more to make all of it durable.
+ * Carries out a plan, or continues it: feeds the scheduler, makes each turn durable as one transaction, then sends
+ * the requests of the turn. Resolves when nothing is left to do, when the run must stop, or when the user ends it. After a disk
+ * failure or a bug the run sends nothing more, waits for the requests that are paid for, and tries once more to make all durable.
  *
  * @throws Error beginning `Internal error:` for a bug; a failing disk or service is a `RunEnd`
  */

@@ -22,7 +22,7 @@ describe('answers that tell no tokens', () => {
     const settings = virtualSettings({ budget: { tokens: 5000 }, limits: { tasks: 1, requests: 1 } });
     const { end, submits, tokens, events } = here.run({ settings });
     expect(end).toMatchObject({ kind: 'budget', code: 'budget.tokens' });
-    expect(end?.kind === 'budget' && end.message).toContain('estimated: the service told none');
+    expect(end?.kind === 'budget' && end.message).toContain('estimated: the service reported none');
     expect([submits > 0 && submits < 40, tokens]).toEqual([true, 0]);
     expect([tokensOf(here) > 0, tokensOf(here) <= 5000, here.store.totals().tokens]).toEqual([true, true, 0]);
     const said = events.filter((event) => event.type === 'run:notice' && event.code === 'tokens.untold');

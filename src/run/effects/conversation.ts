@@ -4,7 +4,7 @@ import type { Artifact, JobRecord } from '../../plan/job.ts';
 import { type ImageSource, isTextRequest, type TextRequest } from '../../plan/job-request.ts';
 import type { RecordLookup } from '../../plan/slot.ts';
 
-/** One turn of a conversation, its images not read yet. */
+/** One turn of a conversation, before its images are read. */
 export interface ConversationTurn {
   readonly request: TextRequest;
   readonly images: readonly Shown[];
@@ -15,11 +15,11 @@ export interface ConversationTurn {
 /** An image that a turn shows. */
 export interface Shown {
   readonly source: InputSource;
-  /** The most bytes that its Base64 has. */
+  /** Maximum length of its Base64, in bytes. */
   readonly bytes: number;
 }
 
-/** A content that a model, or the step for it, added. */
+/** A content that a model added, or the step in reply to it. */
 export interface Said {
   readonly role: Value;
   readonly parts: readonly SaidPart[];
@@ -31,17 +31,17 @@ export interface SaidPart {
   readonly image?: Shown;
 }
 
-/** How many jobs one conversation may continue: a plan has no longer chain, and no circle. */
+/** Maximum of jobs in one conversation: a plan has no longer chain, and no circle. */
 const longest = 1000;
 
-/** Base64 of so many bytes. */
+/** Length of the Base64 of this many bytes. */
 const encoded = (bytes: number): number => 4 * Math.ceil(bytes / 3);
 
-/** A conversation that cannot be put together: what it needs is not in the state. */
+/** A request that lacks an input: the state does not have it. */
 export class MissingInput extends Error {}
 
 /**
- * All that a text job says to the model: the jobs that it continues, oldest first, and last itself.
+ * The whole conversation of a text job: the jobs that it continues, oldest first, then the job itself.
  *
  * @throws MissingInput
  */
@@ -66,7 +66,7 @@ function imagesOf(
 }
 
 /**
- * Where the images lie that a source means: all of a job.
+ * Where the images of a source lie; a job stands for all its images.
  *
  * @throws MissingInput
  */
@@ -89,7 +89,7 @@ export function shownImages(
   const { artifacts, result, origin } = existing(image.job, lookup);
   const pictures = artifacts.filter(({ mime }) => mime.startsWith('image/'));
   if (pictures.length > 0) return pictures.map(shownArtifact);
-  // What was not kept lies with the service for a while (gateway 4.7).
+  // The service keeps an image for a while that was not kept here (gateway 4.7).
   if (result?.imageUrl !== undefined)
     return [{ source: { kind: 'url', url: result.imageUrl }, bytes: encoded(largestInput) }];
   throw new MissingInput(
@@ -102,7 +102,7 @@ const shownArtifact = ({ file, mime, bytes, sha256 }: Artifact): Shown => ({
   bytes: encoded(bytes),
 });
 
-/** What was said after a job's own request: its rounds of function calls and, once that is finished, the reply. */
+/** The contents after a job's own request: its rounds of function calls and, once the job is finished, the reply. */
 function saidBy(record: JobRecord, finished: boolean): readonly Said[] {
   const rounds = (record.turns ?? []).map((turn): Said => {
     const { role = 'user', parts = [] } = isMapping(turn) ? turn : {};

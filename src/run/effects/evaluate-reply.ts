@@ -8,9 +8,9 @@ import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
 import type { JsonObject, ReplyCandidate, TextReply } from '../../service/text-service.ts';
 import type { ReplyVerdict } from '../machine/job.ts';
 import { finishOf } from './finish-reason.ts';
-import { answerCalls, undeclaredCall } from './function-calls.ts';
+import { respondToCalls, undeclaredCall } from './function-calls.ts';
 
-/** A reply, judged, and the files that it holds. */
+/** The verdict on a reply, and the files in the reply. */
 export interface EvaluatedReply {
   readonly verdict: ReplyVerdict;
   readonly text: TextResult;
@@ -18,12 +18,12 @@ export interface EvaluatedReply {
   readonly pieces: readonly ReplyPiece[];
 }
 
-/** What of a job its replies are judged by. */
+/** The fields of a job that decide about its replies. */
 export type JudgedBy = Pick<JobRecord, 'request' | 'call' | 'turns'>;
 
 /**
- * What a reply means for the job that asked for it. The first candidate decides, because it is the one that templates
- * read; what the others are, their finish reasons say. Pure.
+ * Decides what a reply means for its job. The first candidate decides, because templates read that one; the finish reasons
+ * describe the others. Pure.
  */
 export function evaluateReply(job: JudgedBy, given: TextReply): EvaluatedReply {
   const reply = { ...given, candidates: withWrittenNumbers(given.candidates) };
@@ -83,7 +83,7 @@ function verdictOf(
         break;
     }
   if (functionCalls.length > 0) {
-    const answers = answerCalls(job, candidate);
+    const answers = respondToCalls(job, candidate);
     if (answers !== undefined)
       return answers.ok
         ? { kind: 'calls', turns: answers.turns }
@@ -127,15 +127,15 @@ function checkJson(
   );
 }
 
-/** What is kept of a candidate, and the files that hold it. */
+/** The kept part of a candidate, and its files. */
 interface Kept {
   readonly candidate: TextCandidate;
   readonly pieces: readonly ReplyPiece[];
-  /** The JSON that it is, where JSON was asked for. */
+  /** Its text as JSON, where the request asks for JSON. */
   readonly value?: { readonly json: unknown };
 }
 
-/** Outputs count over all candidates in order: of each its text first, if it has any, then its images. */
+/** Numbers the outputs over all candidates in order: of each its text first, if it has any, then its images. */
 function keptOf(reply: TextReply, expected: ExpectedJson | undefined): readonly Kept[] {
   let outputs = 0;
   return reply.candidates.map((candidate, index) => {
@@ -168,8 +168,8 @@ function keptOf(reply: TextReply, expected: ExpectedJson | undefined): readonly 
 }
 
 /**
- * The parts with the output numbers of their images in place of the images' data. What is sent inline and is no result (an
- * image of a thought, a sound) is left out: the whole reply has it.
+ * The parts, with output numbers in place of image data. Inline data that is no result (an image of a thought, a sound) is left
+ * out: the whole reply has it.
  */
 function withoutImages(parts: readonly JsonObject[], first: number): readonly Value[] {
   let output = first;
@@ -182,7 +182,7 @@ function withoutImages(parts: readonly JsonObject[], first: number): readonly Va
   });
 }
 
-/** As the client finds the images of a reply, so that both count alike. */
+/** The rule by which the client finds the images of a reply, so that both count alike. */
 const isImage = ({ mimeType, data }: { readonly [name: string]: Value }): boolean =>
   typeof mimeType === 'string' && /^image\//i.test(mimeType) && data !== '';
 
@@ -225,18 +225,18 @@ function allThought(explained: Explained, { usage }: TextReply): JobError {
 
 const hasText = (text: string): boolean => text.trim() !== '';
 
-/** Without a full stop of the service's: the sentence that it goes into has its own. */
+/** A reason without the service's full stop: the sentence around it has its own. */
 const named = (reason: string, message: string | undefined): string =>
   cutText(message === undefined || message === '' ? reason : `${reason}: ${message}`).replace(/\.\s*$/, '');
 
-/** Enough to see what came instead. */
+/** The beginning of a text that is not the expected JSON. */
 const excerpt = (text: string): string =>
   JSON.stringify(text.length > 80 ? `${text.slice(0, 80).replace(halfCharacter, '')}…` : text);
 
-/** What is left of a character outside the basic plane that was cut in two. */
+/** The first half of a character outside the basic plane that was cut in two. */
 const halfCharacter = /[\uD800-\uDBFF]$/;
 
-/** The JSON that a request asks its reply to be; undefined: any text. */
+/** The JSON that a request expects as its reply; undefined: any text. */
 export interface ExpectedJson {
   /** Absent: any JSON. */
   readonly schema?: Value;
@@ -265,7 +265,7 @@ const withSchema = (schema: Value | undefined): ExpectedJson => (schema === unde
 const opening = /^```(?:json)?[ \t]*\r?\n/i;
 const closing = '```';
 
-/** What stands in the fence that a text is; its ends are looked for from the ends of the text, whatever it holds. */
+/** The content of a text that is one fence; the search for the fence starts at both ends of the text. */
 function fenced(text: string): string | undefined {
   const block = text.trim();
   const start = opening.exec(block)?.[0].length;
@@ -283,7 +283,7 @@ function fenced(text: string): string | undefined {
   return block.slice(start, end);
 }
 
-/** The JSON that a text is. Models like to put it in a single fence, which is taken off. */
+/** Parses a text as JSON, also inside a single fence, which models often add. */
 export function parseFencedJson(
   text: string,
 ): { readonly text: string; readonly value: unknown } | undefined {

@@ -8,18 +8,18 @@ import { notListed } from '../machine/search/listing.ts';
 import { ownTasks } from '../machine/search/own-tasks.ts';
 import type { RunPorts, RunSettings } from '../ports.ts';
 import { type Effect, routeOf } from '../scheduler/commit.ts';
-import type { AnswerInput } from '../scheduler/routes/outcome.ts';
+import type { RequestResult } from '../scheduler/routes/outcome.ts';
 import { InputBudget, type LoadedInputs } from './input-budget.ts';
-import { answerModal, checkMask, type SubmitPorts, submit } from './submit.ts';
+import { checkMask, confirmModal, type SubmitPorts, submit } from './submit.ts';
 import { type AskPorts, ask } from './text-call.ts';
 
-/** What came of an effect, for the scheduler and for who listens. */
+/** The result of an effect, for the scheduler and for listeners. */
 export interface EffectResult {
-  readonly input: AnswerInput;
+  readonly input: RequestResult;
   readonly event: RunEvent;
 }
 
-/** Carries out the effects of commits, each through the port that it is for. */
+/** Carries out the effects of commits, each through its port. */
 export class Effects {
   readonly #ports: RunPorts;
   readonly #asking: AskPorts;
@@ -33,7 +33,7 @@ export class Effects {
     this.#submitting = { service, speed, tags: tag, ...shared };
   }
 
-  /** Carries out an effect. @returns what came of it; undefined: the run broke it off, and its outcome is not known */
+  /** Carries out an effect. @returns its result; undefined: the run aborted it, and its outcome is not known */
   async carryOut(effect: Effect, signal: AbortSignal): Promise<EffectResult | undefined> {
     const { clock } = this.#ports;
     const sentAt = clock.now();
@@ -51,14 +51,14 @@ export class Effects {
     return { input, event };
   }
 
-  async #send({ job, send }: Effect, signal: AbortSignal): Promise<AnswerInput> {
+  async #send({ job, send }: Effect, signal: AbortSignal): Promise<RequestResult> {
     const { record } = job;
     const { key } = record;
     switch (send.kind) {
       case 'submit':
         return submittedBy(key, await submit(job, this.#submitting, signal));
       case 'modal':
-        return submittedBy(key, await answerModal(record, this.#submitting, signal));
+        return submittedBy(key, await confirmModal(record, this.#submitting, signal));
       case 'mask': {
         const error = await checkMask(record, this.#submitting, signal);
         return { type: 'masked', key, ...(error === undefined ? {} : { error }) };
@@ -104,28 +104,28 @@ export class Effects {
   }
 }
 
-const submittedBy = (key: string, loaded: LoadedInputs<ServiceResult<SubmitResult>>): AnswerInput =>
+const submittedBy = (key: string, loaded: LoadedInputs<ServiceResult<SubmitResult>>): RequestResult =>
   'unread' in loaded
     ? { type: 'unread', key, error: loaded.unread }
     : { type: 'submitted', key, result: loaded.result };
 
 type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message'>;
 
-/** Why a request gave no usable answer, if it did not. */
-function failureIn(input: AnswerInput): Failure | undefined {
+/** Why a request gave no usable result; undefined: it gave one. */
+function failureIn(input: RequestResult): Failure | undefined {
   if (input.type === 'unread' || input.type === 'masked') return input.error;
   if (input.type !== 'asked') return input.result.ok ? undefined : input.result.error;
   return input.result.kind === 'answered' ? undefined : input.result.error;
 }
 
-/** Broken off by us, its outcome unknown: the next run finds it as it was sent. What never left is known for certain. */
-const isBrokenOff = (input: AnswerInput, failure: Failure): boolean =>
+/** True for a request that the run aborted: its outcome is unknown, and the next run takes up the job as sent. A request that never left is certain. */
+const isBrokenOff = (input: RequestResult, failure: Failure): boolean =>
   input.type !== 'unread' &&
   (failure.code === 'connection.aborted' || failure.code === 'download.aborted') &&
   failure.class !== 'unsent';
 
-/** What an answer came to, in one word: a code where it is none. */
-function outcomeWord(input: AnswerInput): string {
+/** The outcome of a request, for the log: a failure's code, else a word or a count. */
+function outcomeWord(input: RequestResult): string {
   const failure = failureIn(input);
   if (failure !== undefined) return failure.code;
   switch (input.type) {

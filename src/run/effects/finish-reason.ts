@@ -1,14 +1,14 @@
-/** What a finish reason says about the answer it ends (gateway 6.5, 7.1). */
+/** What a finish reason says about its reply (gateway 6.5, 7.1). */
 export type Finish =
   | 'plain'
-  /** Cut off: the most tokens of an answer. */
+  /** Cut off at the maximum of tokens. */
   | 'length'
   | 'filtered'
-  /** The model made a call that is none; the next answer may be better. */
+  /** The model made an invalid function call; the next reply may be better. */
   | 'bad-call'
-  /** An image was wanted and none was made. */
+  /** The request wanted an image and the model made none. */
   | 'no-image'
-  /** Nobody here knows it. */
+  /** A reason that is not known. */
   | 'unknown';
 
 const plain = new Set([
@@ -38,7 +38,7 @@ const filtered = new Set([
   'JAILBREAK',
 ]);
 
-/** An answer that names no reason ended plainly: a stream without one never gets here (gateway 6.7). */
+/** A reply without a reason ended plainly: a stream without one is refused before (gateway 6.7). */
 export function finishOf(reason: string | undefined): Finish {
   const name = reason?.toUpperCase() ?? 'STOP';
   if (name === '' || plain.has(name)) return 'plain';

@@ -4,8 +4,8 @@ import type { JobRecord } from '../../plan/job.ts';
 import type { TextRequest } from '../../plan/job-request.ts';
 import type { ReplyCandidate } from '../../service/text-service.ts';
 
-/** What the calls of a reply lead to. */
-export type CallAnswers =
+/** The responses to the function calls of a reply, or why there are none. */
+export type CallResponses =
   | { readonly ok: true; readonly turns: readonly Value[] }
   | {
       readonly ok: false;
@@ -13,27 +13,27 @@ export type CallAnswers =
       readonly message: string;
     };
 
-/** `rounds` of a step that does not say. */
+/** `rounds` of a step that does not set it. */
 const defaultRounds = 8;
 
-/** How often the model has called functions and been answered already. */
+/** How many rounds of function calls have been answered. */
 export const roundsIn = (turns: readonly Value[] = []): number =>
   turns.filter((turn) => isMapping(turn) && turn['role'] === 'model').length;
 
 /**
- * The turns that reply a reply's function calls from the step's own `functions`: the model's content to the letter,
- * because a call is refused without the thought signature that came with it (gateway 6.4), then one response for
- * each call, in order and with its id.
+ * The turns that answer the function calls of a reply from the step's own `functions`: the model's content unchanged,
+ * because the service refuses a call without its thought signature (gateway 6.4), then one response for each call, in
+ * order and with its id.
  *
  * @returns undefined where the step answers no functions: the calls are its result
  */
-export function answerCalls(
+export function respondToCalls(
   { request, turns }: Pick<JobRecord, 'request' | 'turns'>,
   { parts, functionCalls }: ReplyCandidate,
-): CallAnswers | undefined {
+): CallResponses | undefined {
   const { functions } = request.fields;
   if (!isMapping(functions)) return undefined;
-  const stranger = functionCalls.find(({ name }) => answerOf(functions, name) === undefined);
+  const stranger = functionCalls.find(({ name }) => responseOf(functions, name) === undefined);
   if (stranger !== undefined)
     return {
       ok: false,
@@ -51,7 +51,7 @@ export function answerCalls(
     functionResponse: {
       ...(id === undefined ? {} : { id }),
       name,
-      response: asObject(answerOf(functions, name) ?? null),
+      response: asObject(responseOf(functions, name) ?? null),
     },
   }));
   return {
@@ -64,9 +64,9 @@ export function answerCalls(
 }
 
 /**
- * The first call of a function that the request does not declare: by `functions`, by native or chat `tools`, by chat's older
- * `functions`, in the step's own fields or in `extra`. Undefined: there is none, or functions may be declared in the content that
- * the service has cached.
+ * The first call of a function that the request does not declare: in `functions`, in native or chat `tools`, in chat's older
+ * `functions`, in the step's own fields or in `extra`. Undefined: there is none, or the service's cached content may declare
+ * functions.
  */
 export function undeclaredCall(
   { fields, extra = {} }: Pick<TextRequest, 'fields' | 'extra'>,
@@ -102,7 +102,7 @@ function namesInTool(tool: Value): readonly string[] {
   );
 }
 
-function answerOf(functions: { readonly [name: string]: Value }, name: string): Value | undefined {
+function responseOf(functions: { readonly [name: string]: Value }, name: string): Value | undefined {
   const declared = Object.hasOwn(functions, name) ? functions[name] : undefined;
   return isMapping(declared) ? declared['answer'] : undefined;
 }

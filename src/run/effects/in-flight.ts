@@ -1,6 +1,6 @@
-/** The requests of a run that are under way: those that may be broken off, and those that are paid for. */
+/** The requests of a run that are under way: those that may be aborted, and those that are paid for. */
 export class InFlight {
-  /** Aborts what can be done again: polls, downloads, reading the plan. */
+  /** Aborts work that can be repeated: polls, downloads, reading the plan. */
   readonly #free = new AbortController();
   /** Aborts every request when the run leaves at once. */
   readonly #all = new AbortController();

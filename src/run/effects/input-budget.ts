@@ -3,7 +3,7 @@ import type { SaveFailure } from '../../artifacts/writer.ts';
 import type { InlineImage } from '../../service/text-service.ts';
 import { MissingInput } from './conversation.ts';
 
-/** Bytes of images that are held, as Base64, for text calls under way: one large body or many small ones. */
+/** Maximum bytes of images, as Base64, for requests under way: one large body or many small ones. */
 export const mostOutgoing = 128 * 1024 * 1024;
 
 interface Waiter {
@@ -12,8 +12,8 @@ interface Waiter {
 }
 
 /**
- * Holds the images of all text calls under way to a bound. First come, first served. What is larger than the bound goes
- * when it is alone: a single call is bounded by what a body may be.
+ * Bounds the images of all requests under way. First come, first served. A request larger than the bound leaves when it is
+ * alone: the maximum size of a body bounds a single request.
  */
 export class InputBudget {
   readonly #bound: number;
@@ -32,7 +32,7 @@ export class InputBudget {
   }
 
   /**
-   * Waits until so many bytes may be held. Whoever asked gives them back.
+   * Waits until this many bytes may be held. The caller releases them with `give`.
    *
    * @throws (rejects with) the reason of the signal, once it is aborted
    */
@@ -53,7 +53,7 @@ export class InputBudget {
       const leave = (): void => {
         this.#waiting.delete(waiter);
         reject(signal.reason as Error);
-        // It may have kept a smaller one behind it from going.
+        // This waiter may have blocked a smaller one behind it.
         this.#admit();
       };
       signal.addEventListener('abort', leave, { once: true });
@@ -80,7 +80,7 @@ export class InputBudget {
   }
 }
 
-/** What came of a request that shows images, or why they could not be read, so that it was not made. */
+/** The result of a request that shows images, or why they could not be read: then no request was made. */
 export type LoadedInputs<T> = { readonly result: T } | { readonly unread: SaveFailure };
 
 /** An image that could not be read. */
@@ -93,19 +93,19 @@ class Unread extends Error {
   }
 }
 
-/** @throws Unread, which {@link withInputs} takes */
+/** @throws Unread, which {@link withInputs} catches */
 export function read(result: InputResult): LoadedImage {
   if (!result.ok) throw new Unread(result.error);
   return result.value;
 }
 
-/** An image as it is sent: its size is nothing that the wire knows. */
+/** An image as it is sent, without its size. */
 export const inlined = ({ mimeType, data }: LoadedImage): InlineImage => ({ mimeType, data });
 
 /**
- * Makes a request that shows images, which are held only while it is under way.
+ * Makes a request that shows images, and holds the images only while the request is under way.
  *
- * @param request reads its images once it holds room for their bytes, of Base64
+ * @param request calls `hold` with the bytes of its images, as Base64, then reads them
  */
 export async function withInputs<T>(
   inputBudget: InputBudget,
@@ -131,7 +131,7 @@ export async function withInputs<T>(
   }
 }
 
-/** It never left, so it is not in doubt. */
+/** The request never left, so the job is not in doubt. */
 const aborted: SaveFailure = {
   code: 'download.aborted',
   class: 'retry',

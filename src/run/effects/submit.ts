@@ -13,7 +13,7 @@ import type { Job } from '../machine/job.ts';
 import { MissingInput, type Shown, shownImages } from './conversation.ts';
 import { type InputBudget, inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
 
-/** What submissions are carried out with. */
+/** The ports and settings of submissions. */
 export interface SubmitPorts {
   readonly service: ImageService;
   readonly inputs: InputReader;
@@ -26,7 +26,7 @@ export interface SubmitPorts {
 
 type Submitted = Promise<LoadedInputs<ServiceResult<SubmitResult>>>;
 
-/** What all submissions have. */
+/** The fields of all submissions. */
 function common({ key, request: { extra } }: JobRecord, { speed, tags }: SubmitPorts) {
   return { speed, ...(extra === undefined ? {} : { extra }), ...(tags ? { tag: key } : {}) };
 }
@@ -77,13 +77,13 @@ export async function checkMask(
 }
 
 /** Answers the modal that a job's click has opened. */
-export async function answerModal(record: JobRecord, ports: SubmitPorts, signal: AbortSignal): Submitted {
+export async function confirmModal(record: JobRecord, ports: SubmitPorts, signal: AbortSignal): Submitted {
   const { request, modal } = record;
   if (request.kind !== 'click' || modal === undefined)
     throw new Error(`Internal error: job ${record.key} has no modal to answer.`);
   const { service, lookup, inputBudget } = ports;
   const { taskId } = modal;
-  // What a describe suggested is no part of a request, so it is found here, also above a remix.
+  // A prompt that a describe suggested is no part of a request, so it is found here, also above a remix.
   const { prompt = nearestPrompt(record, lookup) } = request.fields;
   return await withInputs(inputBudget, signal, async (hold) => {
     const mask = await modalMask(record, ports, hold, signal);
@@ -99,7 +99,7 @@ export async function answerModal(record: JobRecord, ports: SubmitPorts, signal:
   });
 }
 
-/** What a modal is answered with beside the prompt, in the size of the image under its button; equal ones are made once. */
+/** The mask that confirms a modal beside the prompt, in the size of the image under the button; equal masks are made once. */
 async function modalMask(
   record: JobRecord,
   { inputs, lookup }: SubmitPorts,
@@ -115,7 +115,7 @@ async function modalMask(
   return inlined(read(result));
 }
 
-/** Base64 of so many bytes. */
+/** Length of the Base64 of this many bytes. */
 const encoded = (bytes: number): number => 4 * Math.ceil(bytes / 3);
 
 interface Pictures {
@@ -141,7 +141,7 @@ async function pictures(
   if (mask === undefined) return { images, mask: {} };
   const { width, height } = loaded[0] ?? {};
   if (width === undefined || height === undefined)
-    throw new MissingInput('The size of the image that is edited cannot be told, so that no mask fits it.');
+    throw new MissingInput('The size of the edited image is not known, so no mask fits it.');
   const request = { ...maskOf(mask, record), size: { width, height }, form: 'transparent' } as const;
   return { images, mask: { mask: inlined(read(await inputs.mask(request, signal))) } };
 }
@@ -155,7 +155,7 @@ function maskOf(mask: MaskSource, { files }: JobRecord) {
   return { source: { kind: 'file', path, sha256 }, invert } as const;
 }
 
-/** Of the image whose button was pressed. */
+/** Size of the image whose button was pressed. */
 function sizeOfParent({ parent }: JobRecord, lookup: RecordLookup): { width: number; height: number } {
   const artifacts = (parent === undefined ? undefined : lookup(parent))?.artifacts ?? [];
   for (const { width, height } of artifacts)

@@ -21,7 +21,7 @@ import { roundsIn } from './function-calls.ts';
 import { type InputBudget, inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
 import { type Writing, written } from './write-retry.ts';
 
-/** What a text call is carried out with. */
+/** The ports of text calls. */
 export interface AskPorts {
   readonly text: TextService;
   readonly inputs: Pick<InputReader, 'load'>;
@@ -32,10 +32,9 @@ export interface AskPorts {
 }
 
 /**
- * One text call from its record to what it came to: its images are read, it is made, its reply is judged, and what can be
- * used of that is written.
+ * Makes one text call from its record: reads its images, sends the request, evaluates the reply, and writes the usable part.
  *
- * @param signal aborts everything up to the reply; a reply that is there is paid, and is written
+ * @param signal aborts everything up to the reply; a reply that has come is paid, and is written
  */
 export async function ask(record: JobRecord, ports: AskPorts, signal: AbortSignal): Promise<CallResult> {
   const wrong = wrongSchema(record);
@@ -47,7 +46,7 @@ export async function ask(record: JobRecord, ports: AskPorts, signal: AbortSigna
   return await keep(record, result.value, ports, signal);
 }
 
-/** A schema that a template made may be none, and no reply could be what it says: nothing is paid for that. */
+/** A template may make a wrong schema, which no reply can meet: such a call is not sent and not paid. */
 function wrongSchema({ request }: JobRecord): SaveFailure | undefined {
   const schema = isTextRequest(request) ? expectedJson(request)?.schema : undefined;
   if (schema === undefined) return undefined;
@@ -111,7 +110,7 @@ async function requestOf(
   };
 }
 
-/** A content as it is sent again, its images' data in their places. */
+/** A content to send again, with the data of its images. */
 async function contentOf(
   { role, parts }: Said,
   load: (image: Shown) => Promise<InlineImage>,
@@ -124,7 +123,7 @@ async function contentOf(
   return { role, parts: whole };
 }
 
-/** Judges a reply, and writes what of it is to be kept. */
+/** Evaluates a reply, and writes the files to keep. */
 async function keep(
   record: JobRecord,
   reply: TextReply,
@@ -134,24 +133,24 @@ async function keep(
   const { verdict, text, pieces } = evaluateReply(record, reply);
   const usage = reply.usage === undefined ? {} : { usage: reply.usage };
   const asked = { verdict, text, artifacts: [], ...usage };
-  // A slot that was looked at while the call was under way may want the files that no slot wanted before.
+  // A slot that was resolved while the call was under way may want files that no slot wanted before.
   const isKept = record.keep || lookup(record.key)?.keep === true;
-  // The files of the reply that stands give way to those of one that can be used.
+  // Only a usable reply replaces the files of the former one.
   const stands = record.former !== undefined && verdict.kind !== 'done';
   if (!isKept || stands) return { kind: 'answered', asked };
   const goesOn = verdict.kind === 'calls';
   const round = roundsIn(record.turns) + 1;
-  // A paid answer is written also when the run is left: it is a few small files.
+  // A paid reply is written also when the run is left: it is a few small files.
   const request = {
     key: record.key,
     pieces: goesOn ? [] : pieces,
-    answer: wholeAnswer(reply, verdict),
+    answer: wholeReply(reply, verdict),
     round,
     goesOn,
   };
   const write = async () => await artifacts.keep(request, new AbortController().signal);
   const kept = await written(write, writing, signal);
-  // What a round was answered with is in the record, and no file is worth more than that.
+  // The record has the responses of a round, so a missing file of it is no failure.
   if (goesOn && (kept.ok || kept.error.class !== 'stop')) return { kind: 'answered', asked };
   if (!kept.ok) return { kind: 'unwritten', error: kept.error, text, ...usage };
   const { answerFile } = kept.value;
@@ -165,8 +164,8 @@ async function keep(
   };
 }
 
-/** The whole reply as JSON. In one that cannot be used, no file holds its images: they are left out. */
-const wholeAnswer = ({ whole }: TextReply, { kind }: ReplyVerdict): string =>
+/** The whole reply as JSON, without the images of a reply that cannot be used. */
+const wholeReply = ({ whole }: TextReply, { kind }: ReplyVerdict): string =>
   exactJson(kind === 'done' ? whole : withoutData(whole), 2);
 
 function withoutData(value: unknown, name = ''): unknown {
@@ -177,5 +176,5 @@ function withoutData(value: unknown, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutData(inner, key)]));
 }
 
-/** Longer texts under the name `data` are files. */
+/** Longer texts under the name `data` are data of files. */
 const longestData = 1024;

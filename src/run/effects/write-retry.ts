@@ -3,17 +3,17 @@ import type { RetrySettings } from '../../pipeline/pipeline.ts';
 import type { Clock } from '../clock.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
 
-/** How long, and how often, a write that may pass is tried. */
+/** Clock and retry settings of writes. */
 export interface Writing {
   readonly clock: Clock;
   readonly retry: Pick<RetrySettings, 'attempts' | 'baseMs' | 'capMs'>;
 }
 
 /**
- * Writes what is paid for, at most `retry.attempts` times, for as long as only the writing fails and may pass: to ask for it again
- * would be to pay again.
+ * Writes a paid result, at most `retry.attempts` times while the write fails in a way that may pass: a new request would be
+ * paid again.
  *
- * @param signal ends the rest before the next try, which is the last one then
+ * @param signal ends the rest before the next try, which is then the last one
  */
 export async function written(
   write: () => Promise<KeepResult>,
@@ -42,7 +42,7 @@ export async function written(
   }
 }
 
-/** Until then, or until the signal. */
+/** Waits for this time, or until the signal. */
 async function resting(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

@@ -6,28 +6,28 @@ import { totalTokens } from '../machine/text-call.ts';
 import type { Allowance, RunSettings } from '../ports.ts';
 import type { CostModel } from './cost.ts';
 
-/** What is held back for a request until its answer says what it came to. */
+/** Price and tokens reserved for a request until its result arrives. */
 interface Reserve {
   readonly cost: number;
   readonly tokens: number;
 }
 
-/** What was spent until a run began, over the directory's life. */
+/** Spending over the directory's life until a run began. */
 export interface Spent {
   readonly attempts: number;
   /** Known to be charged. */
   readonly cost: number;
-  /** What submissions that nobody answered may have cost beside it. */
+  /** What unanswered submissions, and replies without a token count, may have cost beside `cost`. */
   readonly possibleCost: number;
   readonly tokens: number;
-  /** About what answers took beside these that told no tokens. */
+  /** Estimate for replies without a token count, beside `tokens`. */
   readonly assumedTokens: number;
 }
 
 /**
  * What may still be spent: `budget` over the directory's life, `--max-submits` over this invocation. Price and tokens are
- * reserved while a request is under way, so that many at once cannot overspend together. What may have been paid counts as
- * what was: a budget is what a bill may not exceed.
+ * reserved while a request is under way, so that many at once cannot overspend together. A possible cost counts as a
+ * cost: no bill may exceed the budget.
  */
 export class BudgetTracker implements Allowance {
   readonly #settings: RunSettings;
@@ -36,11 +36,11 @@ export class BudgetTracker implements Allowance {
   #cost: number;
   #possibleCost: number;
   #tokens: number;
-  /** Those among them that are estimated, because their answers told none. */
+  /** The part of `#tokens` that is estimated, because replies had no token count. */
   #assumedTokens: number;
   #submitsHere = 0;
   #tokensHere = 0;
-  /** By job, of the requests under way. */
+  /** Reserves of the requests under way, by job. */
   readonly #reserves = new Map<string, Reserve>();
   #reserved: Reserve = { cost: 0, tokens: 0 };
 
@@ -59,12 +59,12 @@ export class BudgetTracker implements Allowance {
     return this.#submitsHere;
   }
 
-  /** Tokens of the answers that came in this invocation. */
+  /** Tokens of the replies of this invocation. */
   get tokens(): number {
     return this.#tokensHere;
   }
 
-  /** Why this job may not be submitted, if it may not. What has no price a cost budget cannot bound, so it is not submitted under one. */
+  /** Why this job may not be submitted; undefined: it may. A cost budget refuses a job without a price, which it cannot bound. */
   refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | undefined {
     // The first answer to a modal belongs to its click, which is counted.
     if (record.modal?.sent === 0) return undefined;
@@ -112,7 +112,7 @@ export class BudgetTracker implements Allowance {
     return undefined;
   }
 
-  /** Takes note of what an event changed. */
+  /** Notes the changes that an event made to a record. */
   note(before: JobRecord, after: JobRecord): void {
     const attempts = after.attempts - before.attempts;
     this.#submits += attempts;
@@ -133,12 +133,12 @@ export class BudgetTracker implements Allowance {
     const most = round(this.#possibleCost);
     return most === 0
       ? ''
-      : `, and up to ${most} more for submissions that nobody answered and answers that told no tokens`;
+      : `, and up to ${most} more for unanswered submissions and replies without a token count`;
   }
 
   get #areAssumed(): string {
     const assumed = this.#assumedTokens;
-    return assumed === 0 ? '' : `, of which ${assumed} are estimated: the service told none`;
+    return assumed === 0 ? '' : `, of which ${assumed} are estimated: the service reported none`;
   }
 
   #reserveOf(record: JobRecord): Reserve {
@@ -159,7 +159,7 @@ export class BudgetTracker implements Allowance {
   #release(key: string): void {
     const { cost, tokens } = this.#reserves.get(key) ?? { cost: 0, tokens: 0 };
     this.#reserves.delete(key);
-    // Nothing is reserved where nothing is under way, whatever adding and taking away left of it.
+    // With no request under way the reserve is 0; sums leave rounding errors.
     this.#reserved =
       this.#reserves.size === 0
         ? { cost: 0, tokens: 0 }
@@ -167,7 +167,7 @@ export class BudgetTracker implements Allowance {
   }
 }
 
-/** What it may have cost beside what is known. */
+/** Possible cost of a job beside its known cost. */
 const possible = ({ doubtful, assumed }: JobRecord): number => (doubtful?.cost ?? 0) + (assumed?.cost ?? 0);
 
 const spentTokens = (usage: TokenUsage | undefined): number => (usage === undefined ? 0 : totalTokens(usage));

@@ -1,14 +1,14 @@
 import type { SubmitResult } from '../../service/image-service.ts';
 
 /**
- * How many tasks the service takes at a time, learnt from what it says of its queue (gateway 3.2, 9.2): a full one shows
- * that no more than it has now fit, so that the next submission waits until one of them is over; for as many tasks as
- * begin at once, one more is tried. What begins at once beside more tasks than that shows that they fit. Between `limits.tasks` and one.
+ * How many tasks the service accepts at a time, learnt from its queue codes (gateway 3.2, 9.2). A full queue sets the window to
+ * the tasks that the service has, so that the next submission waits until one of them ends. After a full window of tasks that
+ * began at once, the window grows by one; a task that begins at once beyond the window widens it to fit. From 1 to `limits.tasks`.
  */
 export class ConcurrencyWindow {
   readonly #most: number;
   #window: number;
-  /** Tasks that began at once since it last changed. */
+  /** Tasks that began at once since the window last changed. */
   #accepted = 0;
 
   /** @param most `limits.tasks` */
@@ -29,7 +29,7 @@ export class ConcurrencyWindow {
       this.#accepted = 0;
       return;
     }
-    // One that waits behind others is taken, and says that there is no room for more.
+    // A task that waits behind others is accepted, and shows that there is no room for more.
     const beginsAtOnce = result.kind !== 'refused' && result.code !== inQueue && (result.waiting ?? 0) === 0;
     if (!beginsAtOnce || this.#window >= this.#most) return;
     if (held >= this.#window) {

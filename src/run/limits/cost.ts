@@ -4,19 +4,19 @@ import type { JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
 import type { TokenForecast } from './token-forecast.ts';
 
-/** What requests cost and take: before they are made about, after their answer exactly. */
+/** Cost and tokens of requests: an estimate before a request, exact after its reply. */
 export interface CostModel {
-  /** What its next submission, or text call, will about cost, where known. */
+  /** Estimated cost of a job's next submission or text call, where known. */
   readonly price: (record: JobRecord) => number | undefined;
-  /** How many tokens its next text call will about take. */
+  /** Estimated tokens of a job's next text call. */
   readonly tokens: (record: JobRecord) => number;
-  /** The same, as a usage. */
+  /** The same estimate, as a usage. */
   readonly usage: TokenForecast['usageOf'];
-  /** What an answer to a text call cost, where known. */
+  /** Cost of a reply to a text call, where known. */
   readonly answerPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
 }
 
-/** @param submissionPrice what one submission of an image job costs */
+/** @param submissionPrice price of one submission of an image job */
 export const costModelOf = (
   prices: Readonly<Record<string, Price>>,
   submissionPrice: (record: JobRecord) => number | undefined,

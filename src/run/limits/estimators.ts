@@ -4,9 +4,9 @@ import { type CostModel, costModelOf } from './cost.ts';
 import { PollPace, paceOf } from './poll-interval.ts';
 import { TokenForecast } from './token-forecast.ts';
 
-/** What a run learns while it lasts: how long each kind of task takes, and how many tokens the calls of each model. */
+/** Learns during a run how long each kind of task takes, and how many tokens the calls of each model take. */
 export class Estimators {
-  /** What requests cost and take, by what was learnt until now. */
+  /** Cost and tokens of requests, by the estimates so far. */
   readonly costModel: CostModel;
   readonly #pace: PollPace;
   readonly #forecast = new TokenForecast();
@@ -20,26 +20,26 @@ export class Estimators {
     this.costModel = costModelOf(prices, price, this.#forecast);
   }
 
-  /** Milliseconds until the next look at a task that was submitted `elapsedMs` ago. */
+  /** Milliseconds until the next poll of a task that was submitted `elapsedMs` ago. */
   pollInMs(record: JobRecord, elapsedMs: number): number {
     return this.#pace.nextMs(paceOf(record), elapsedMs);
   }
 
   /**
-   * Notes how long a task took that was seen to be finished at `now`.
+   * Notes how long a task took whose poll at `now` showed the end.
    *
-   * @param watchedSince since when tasks are looked at without a gap, Unix ms
+   * @param watchedSince since when tasks are polled without a gap, Unix ms
    */
   noteTask(before: JobRecord, after: JobRecord, now: number, watchedSince: number): void {
     const { submittedAt } = after;
     if (before.status !== 'running' || (after.status !== 'saving' && after.status !== 'done')) return;
-    // Of a task from an earlier run, or from before a sleep, only how long nobody looked would be learnt.
+    // A task from an earlier run, or from before a sleep, would only teach how long nobody polled.
     if (submittedAt !== undefined && submittedAt >= watchedSince && submittedAt <= now)
       this.#pace.learn(paceOf(after), now - submittedAt);
   }
 
-  /** Notes what a text call took that was answered. */
-  noteAnswer(record: JobRecord, usage: TokenUsage): void {
+  /** Notes the tokens of an answered text call. */
+  noteReply(record: JobRecord, usage: TokenUsage): void {
     this.#forecast.learn(record, usage);
   }
 }

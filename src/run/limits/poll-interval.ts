@@ -1,5 +1,5 @@
 import type { JobRecord } from '../../plan/job.ts';
-import { canAnswer } from '../machine/modal.ts';
+import { canConfirm } from '../machine/modal.ts';
 
 interface Experience {
   /** Moving average of how long such tasks took, ms. */
@@ -12,9 +12,8 @@ interface Experience {
 const weight = 0.2;
 
 /**
- * When to ask again whether a task is finished. It learns how long each kind of task takes, waits until shortly
- * before that, then asks more often, and ever more rarely once a task is late. No service says
- * how often to ask (gateway 9.4).
+ * When to poll a task again. It learns how long each kind of task takes, waits until shortly before that, then polls more
+ * often, and ever more rarely once a task is late. No service says how often to poll (gateway 9.4).
  */
 export class PollPace {
   readonly #bounds: { readonly minMs: number; readonly maxMs: number };
@@ -25,7 +24,7 @@ export class PollPace {
     this.#bounds = bounds;
   }
 
-  /** Notes that a task of this kind took so long, from submission to its finished state. */
+  /** Notes the duration of a task of this kind, from submission to its finished state. */
   learn(kind: string, durationMs: number): void {
     const known = this.#experiences.get(kind);
     if (known === undefined) {
@@ -37,10 +36,10 @@ export class PollPace {
     known.deviation += weight * (Math.abs(error) - known.deviation);
   }
 
-  /** Milliseconds until the next look at a task of this kind that was submitted `elapsedMs` ago. */
+  /** Milliseconds until the next poll of a task of this kind that was submitted `elapsedMs` ago. */
   nextMs(kind: string, elapsedMs: number): number {
     const known = this.#experiences.get(kind);
-    // A third of the age: the finished state is seen at most a third later than it came.
+    // A third of the age: a poll shows the finished state at most a third later than it came.
     const byAge = elapsedMs / 3;
     const wish =
       known === undefined
@@ -51,7 +50,7 @@ export class PollPace {
   }
 }
 
-/** Operations that take about equally long: by what is pressed, numbers aside, so that U1 to U4 teach each other. */
+/** The kind of an operation: its button without numbers, so that U1 to U4 share one estimate. */
 export function paceOf(record: JobRecord): string {
   const { request, modal } = record;
   if (request.kind !== 'click') return request.kind;
@@ -64,7 +63,7 @@ export function paceOf(record: JobRecord): string {
         : press.kind === 'word'
           ? press.word
           : press.source;
-  // How long its work takes says nothing of how soon a modal opens, which waits for us.
-  const opens = modal === undefined && canAnswer(record) ? ' opens' : '';
+  // The time until a modal opens is no measure of the work that follows.
+  const opens = modal === undefined && canConfirm(record) ? ' opens' : '';
   return `click ${name.replaceAll(/\d+/g, '')}${opens}`;
 }

@@ -3,51 +3,51 @@ import type { Moments } from '../ports.ts';
 
 /** A rate that is learned or lowered never falls below one request in this time. */
 const slowestMs = 60_000;
-/** A share of refusals that is borne: one beyond it lowers the pace, sooner the further beyond. */
+/** Tolerated share of refusals: a larger share lowers the pace, sooner the larger it is. */
 const borneShare = 0.2;
-/** So many refusals beyond that share lower the pace; while there are half of them it is not raised. */
+/** This many refusals beyond the share lower the pace; more than half as many stop a rise. */
 const tooMany = 6;
-/** What a rate falls to when too many are refused. */
+/** Factor on the rate when too many requests are refused. */
 const lowering = 0.55;
-/** Refusals that come so soon after it was lowered are answers to the pace before. */
+/** Refusals within this time after a lowering belong to the pace before. */
 const settleMs = 5000;
-/** After so many requests the pace is raised, by little. */
+/** After this many requests the pace rises, by `raising`. */
 const step = 20;
 const raising = 1.03;
-/** So much time and so many requests without any refusal raise it too; beyond the pace that was once too much, by more. */
+/** This time and this many requests without a refusal raise the pace too, by `quietRaising` beyond the pace that was last too much. */
 const quietMs = 30_000;
 const quietRequests = 8;
 const quietRaising = 1.25;
-/** How many requests the pace of an unlimited route is read from, and the fewest that tell one. */
+/** How many of the last requests measure the pace of an unlimited route, and the fewest that do. */
 const remembered = 64;
-const telling = 8;
+const fewestMeasured = 8;
 
 /**
  * Spaces the requests of one route: never more than `count` in any window of `perMs`, evenly spread, lowered when
- * the service says 429 to too many of them and raised again slowly. Without a rate of its own it is unlimited until that
- * happens, which sets it to about half of what was sent lately.
+ * the service answers too many of them with 429, and raised again slowly. A route without a rate of its own is unlimited
+ * until then; the first lowering sets it to about half of its recent pace.
  *
- * The law: what counts is the share of requests that is refused, as a service may refuse some at any pace (gateway 8.2:
- * temporary saturation). Every refusal adds 1 to a sum and every request that leaves takes 0.2 off it, never below 0. At 6
- * the pace falls to 0.55 of itself and the sum begins again. Every 20 requests the pace rises by 3 % of itself, while the sum is
- * not above 3; also after 30 s and 8 requests without a refusal, and then by 25 % once it is beyond the pace that was last too much.
+ * The law: the share of refused requests counts, as a service may refuse some at any pace (gateway 8.2: temporary
+ * saturation). Every refusal adds 1 to a sum and every request that leaves subtracts 0.2, never below 0. At 6 the pace falls to
+ * 0.55 of itself and the sum begins again at 0. Every 20 requests the pace rises by 3 % of itself, while the sum is not above 3;
+ * also after 30 s and 8 requests without a refusal, and then by 25 % once it is beyond the pace that was last too much.
  *
- * What follows: a service that refuses up to 15 % at any pace still gets more than half of the requests that it would get at the
- * undisturbed pace, and nearly all as a rule; of one that takes so many a minute and refuses the others, 0.7 to 1.0 of
- * that number are used, with about 15 % of refusals at most. Requests are counted when they leave, not when they are
- * answered: a refusal comes at once, a text after a minute.
+ * Consequences: a service that refuses up to 15 % at any pace still gets more than half of the requests of the undisturbed
+ * pace, and usually nearly all. A service that accepts a fixed number a minute and refuses the others gets 0.7 to 1.0 of that
+ * number, with about 15 % of refusals at most. Requests are counted when they leave, not when they are answered: a refusal
+ * comes at once, a text after a minute.
  */
 export class RateLimiter implements Moments {
   readonly #wanted: number | undefined;
   /** Milliseconds between two requests now; undefined: unlimited. */
   #spacing: number | undefined;
-  /** The one that was last lowered from; undefined once it is left behind. */
+  /** The spacing that was last too short; undefined once the pace is beyond it again. */
   #tooFast: number | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
-  /** Refusals beyond the share that is borne. */
+  /** Sum of refusals beyond the tolerated share. */
   #excess = 0;
   #loweredAt = Number.NEGATIVE_INFINITY;
-  /** Of the pace as it is, since it was last changed or left as it was. */
+  /** Requests and refusals since the pace was last changed or confirmed. */
   #sent = 0;
   #refused = 0;
   #since = 0;
@@ -76,9 +76,9 @@ export class RateLimiter implements Moments {
   }
 
   /**
-   * The service refused for being asked too often.
+   * Notes a refusal for too many requests.
    *
-   * @returns false where the refusal is one of few, and nothing more than the pace is needed
+   * @returns false for one of few refusals: the pace alone is enough, and the route needs no pause
    */
   refused(now: number): boolean {
     if (this.#isSettling(now)) return true;
@@ -124,10 +124,10 @@ export class RateLimiter implements Moments {
     this.#since = now;
   }
 
-  /** Of the last requests; undefined where they are too few to tell, and the route's pauses have to do. */
+  /** Spacing of the last requests; undefined where they are too few: the route's pauses must suffice. */
   #observedSpacing(now: number): number | undefined {
     const oldest = this.#recent[0];
-    if (oldest === undefined || this.#recent.length < telling) return undefined;
+    if (oldest === undefined || this.#recent.length < fewestMeasured) return undefined;
     return Math.max(1, now - oldest) / this.#recent.length;
   }
 }

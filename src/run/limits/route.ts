@@ -5,24 +5,24 @@ import { backoffMs } from '../machine/retry/backoff.ts';
 import type { Moments } from '../ports.ts';
 import { RateLimiter } from './rate.ts';
 
-/** Same refusal so many times in a row on one route: every further request would be the same error. */
+/** After this many equal refusals in a row on one route, every further request would be the same error. */
 export const refusalsInARow = 20;
 
 /**
- * Failures in a row that the service advises to retry, after which the whole route rests, not only the job, and then
- * is tried with one request at a time: an outage costs few jobs an attempt, or an answer.
+ * After this many failures in a row that the service advises to retry, the whole route rests, not only the job. Then one
+ * request at a time probes the route, so that an outage costs few jobs an attempt.
  */
 const troubleInARow = 5;
 
-/** So long after it last served somebody a route counts as one that serves, ms: a pause of the route is shorter (`retry.cap`). */
+/** How long after its last served request a route counts as serving, ms: a pause of the route is shorter (`retry.cap`). */
 const servingMs = 60_000;
 
-/** A longer wait than this is not believed, whoever asks for it: it would end a run that has all else to do. */
+/** A route never pauses for longer than this, whatever the service asks for: a longer pause would stall all other work. */
 const longestPauseMs = 3_600_000;
 
-/** What an answer says about the route it came by. */
+/** What a result means for its route. */
 export type RouteSignal =
-  /** The service took the request, whatever it answered about the job. */
+  /** The service handled the request, whatever the result for the job. */
   | { readonly kind: 'served' }
   /** 429, or its queue is full. */
   | { readonly kind: 'throttled'; readonly retryAfterMs?: number; readonly reason: string }
@@ -39,7 +39,7 @@ export interface RouteStop {
   readonly message: string;
 }
 
-/** The limits of one kind of request, for every job: its rate, its pauses and its patience. */
+/** The limits of one kind of request, for all jobs: rate, pauses and patience. */
 export class RouteTraffic {
   readonly name: Route;
   readonly #retry: RetrySettings;
@@ -48,10 +48,10 @@ export class RouteTraffic {
   /** The rate that the run shares with others. */
   readonly #shared: Moments | undefined;
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** Since when it has only refused; undefined while it serves. */
+  /** Since when the route has only refused; undefined while it serves. */
   #refusingSince: number | undefined;
   #refusals = 0;
-  /** When it last took a request, Unix ms; undefined: not in this run. */
+  /** When the route last served a request, Unix ms; undefined: not in this run. */
   #servedAt: number | undefined;
   #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
   #lastWords: string | undefined;
@@ -97,18 +97,18 @@ export class RouteTraffic {
     return this.#tally;
   }
 
-  /** True while it is to be found out whether the route serves again. */
+  /** True while single requests probe whether the route serves again. */
   get isProbing(): boolean {
     return this.#refusals >= troubleInARow;
   }
 
-  /** True while others are served on it: what one request is refused with is about the pace, not an outage. */
+  /** True while the route serves others: a refusal is then about the pace, not an outage. */
   isServing(now: number): boolean {
     if (this.#servedAt === undefined) return false;
     return this.#refusals < troubleInARow || now - this.#servedAt < servingMs;
   }
 
-  /** Counts an answer. @param isFirst it had not kept its job waiting before */
+  /** Counts a result. @param isFirst the route had not deferred the job before */
   count({ kind }: RouteSignal, isFirst: boolean): void {
     const { served, firsts, firstsServed } = this.#tally;
     const serves = Number(kind === 'served');
@@ -120,7 +120,7 @@ export class RouteTraffic {
     };
   }
 
-  /** Takes note of an answer. @returns why the run must stop, if it must */
+  /** Notes a result. @returns why the run must stop; undefined: it goes on */
   note(signal: RouteSignal, now: number): RouteStop | undefined {
     if (signal.kind !== 'refused') {
       this.#lastWords = undefined;
@@ -145,7 +145,7 @@ export class RouteTraffic {
         if (this.#refusals >= troubleInARow) this.#pause(now, undefined, this.#refusals - troubleInARow + 1);
         break;
     }
-    // Two failures with a night between them in which the machine slept are no night of failures.
+    // Two failures with a night of sleep between them are no night of failures.
     return this.#refusals < troubleInARow ? undefined : this.#outOfPatience(signal.reason, now);
   }
 
@@ -155,7 +155,7 @@ export class RouteTraffic {
     this.#servedAt = now;
   }
 
-  /** It has only refused for `retry.patience`. */
+  /** The stop of a route that has only refused for `retry.patience`. */
   #outOfPatience(reason: string, now: number): RouteStop | undefined {
     const since = this.#refusingSince ?? now;
     if (now - since < this.#retry.patienceMs) return undefined;
@@ -166,8 +166,8 @@ export class RouteTraffic {
   }
 
   /**
-   * A service that refuses one request of many has taken the others: then its pace will do, and the route rests only where it is
-   * told for how long, or where it has only refused for a while.
+   * A service that refuses one request of many has served the others: a lower pace is enough then. The route rests only where the
+   * service says for how long, or after several refusals in a row.
    */
   #throttle(isTooMuch: boolean, retryAfterMs: number | undefined, now: number): void {
     if (isTooMuch || retryAfterMs !== undefined || this.#refusals + 1 >= troubleInARow) {
@@ -187,7 +187,7 @@ export class RouteTraffic {
 
   #pause(now: number, retryAfterMs: number | undefined, times: number): void {
     const asked = retryAfterMs === undefined ? undefined : Math.min(longestPauseMs, retryAfterMs);
-    // A Retry-After of 0 is no invitation to ask again at once.
+    // A Retry-After of 0 does not allow another request at once.
     const rest = Math.max(this.#retry.baseMs, asked ?? backoffMs(times, this.#retry, this.#random));
     this.#pausedUntil = Math.max(this.#pausedUntil, now + rest);
   }

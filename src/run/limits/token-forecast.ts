@@ -6,27 +6,27 @@ import { totalTokens } from '../machine/text-call.ts';
 
 /** Weight of the newest answer; the mean follows a change of the prompts within a few answers. */
 const weight = 0.2;
-/** However far off, an estimate is corrected by no more than this factor. */
+/** The largest factor that corrects an estimate. */
 const widest = 50;
-/** Models that are learnt of; a model's name may be a template, so that there is no end of them. */
+/** Maximum of models to learn; a model's name may be a template, so their number has no bound. */
 const mostModels = 256;
 
 /**
- * What a text call will take, before it is made: an estimate from its request, corrected by how far the estimates of the
- * same model's calls were off until now.
+ * Estimates the tokens of a text call before it is made: from its request, corrected by the error of earlier estimates for the
+ * same model.
  */
 export class TokenForecast {
   readonly #estimate: (record: JobRecord) => TokenEstimate;
-  /** True tokens to estimated ones, a moving mean by model. */
+  /** Ratio of true to estimated tokens, a moving mean by model. */
   readonly #ratios = new Map<string, number>();
-  /** A job in line is looked at again and again. */
+  /** Cache: a job in a queue is estimated again and again. */
   readonly #known = new WeakMap<JobRecord, TokenEstimate>();
 
   constructor(estimate: (record: JobRecord) => TokenEstimate = estimateOf) {
     this.#estimate = estimate;
   }
 
-  /** The tokens of its next call, as a usage that has a price. */
+  /** The estimated tokens of a job's next call, as a usage that has a price. */
   usageOf(record: JobRecord): TokenUsage & { readonly total: number } {
     const { input, output } = this.#estimateOf(record);
     const ratio = this.#ratios.get(modelOf(record)) ?? 1;
@@ -34,7 +34,7 @@ export class TokenForecast {
     return { prompt, candidates, total: prompt + candidates };
   }
 
-  /** Notes what a call took that was made of this record. */
+  /** Notes the tokens of a call that was made from this record. */
   learn(record: JobRecord, usage: TokenUsage): void {
     const { input, output } = this.#estimateOf(record);
     const seen = Math.min(widest, Math.max(1 / widest, totalTokens(usage) / Math.max(1, input + output)));
@@ -59,7 +59,7 @@ const modelOf = ({ request }: JobRecord): string => {
 /** JSON of a round of function calls: about four bytes are a token. */
 const bytesPerToken = 4;
 
-/** What its request comes to, and the rounds of function calls that follow it. */
+/** Estimated tokens of a job's request and of its rounds of function calls. */
 export function estimateOf({ request, turns = [] }: JobRecord): TokenEstimate {
   if (!isTextRequest(request)) return { input: 0, output: 0 };
   const { input, output } = estimateTokens(request, (request.images ?? []).length);

@@ -1,23 +1,23 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
 
-/** Answers of about one moment are counted as one: so many moments in a window. */
+/** A window has this many moments; calls answered within one moment are counted together. */
 const moments = 256;
 
 /**
  * Holds text calls to `limits.tokens`: never more than `count` tokens in any window of `perMs`.
  *
- * At which moment the service counts a call's tokens, nobody knows: when it comes in, when it is answered, or in between. So
- * a call counts from the moment it leaves until `perMs` after its answer: with its estimate until it is answered, with
- * its true figure from then on. The law that follows, whenever the service counts: the calls of a window together take at most
- * `count` tokens, and what those of them that were not answered when the last one left took beyond their estimates. A
- * single call that is larger than the limit leaves when nothing else counts.
+ * Nobody knows when the service counts a call's tokens: on arrival, on the reply, or in between. So a call counts from the
+ * moment it leaves until `perMs` after its reply: with its estimate until the reply, with its true number from then on. The
+ * law that follows, whenever the service counts: the calls of a window together take at most `count` tokens, plus the tokens
+ * by which calls that were unanswered when the last one left exceed their estimates. A single call that is larger than the
+ * limit leaves when nothing else counts.
  */
 export class TokenLimiter {
   readonly #rate: Rate | undefined;
   /** Estimates of the calls under way. */
   readonly #reserved = new Map<string, number>();
   #sum = 0;
-  /** Of answered calls, oldest first; each counts until its moment. */
+  /** Tokens of answered calls, oldest first; each entry counts until `until`. */
   #spent: { readonly until: number; tokens: number }[] = [];
 
   constructor(rate: Rate | undefined) {
@@ -25,8 +25,8 @@ export class TokenLimiter {
   }
 
   /**
-   * Unix ms from when on a call of so many tokens may leave; not in the future means now, positive infinity that it
-   * waits for the answers of those under way.
+   * Unix ms from when on a call of this many tokens may leave; not in the future means now, positive infinity: only after
+   * calls under way are answered.
    */
   nextAt(tokens: number): number {
     if (this.#rate === undefined) return Number.NEGATIVE_INFINITY;
@@ -40,7 +40,7 @@ export class TokenLimiter {
     return this.#reserved.size === 0 || counted + tokens <= this.#rate.count ? at : Number.POSITIVE_INFINITY;
   }
 
-  /** A call leaves that is thought to take so many tokens. */
+  /** Counts a call that leaves, with its estimated tokens. */
   take(key: string, tokens: number, now: number): void {
     if (this.#rate === undefined) return;
     this.#forget(now);
@@ -48,7 +48,7 @@ export class TokenLimiter {
     this.#sum += tokens;
   }
 
-  /** The call was answered: what it took, where that is known; else its estimate stands. */
+  /** Counts the true tokens of an answered call, where they are known; else its estimate stands. */
   settle(key: string, tokens: number | undefined, now: number): void {
     if (this.#rate === undefined) return;
     this.#forget(now);

@@ -18,39 +18,39 @@ import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import type { Route } from '../events.ts';
 
 /**
- * Why a task is fetched: for the buttons of a parent, for its own progress, for fresh links to its files, or to see whether a
- * modal reached it whose answer did not come.
+ * Why a task is fetched: for the buttons of a parent, for its own progress, for fresh links to its files, or to see whether an
+ * unanswered confirm of its modal arrived.
  */
 export type FetchReason = 'parent' | 'poll' | 'link' | 'modal';
 
-/** What is to be written: what a link leads to, or all texts that the job came to. */
+/** The source of a file: a link, or all texts of the job. */
 export type SaveSource =
   | { readonly url: string; readonly media: 'image' | 'video' }
   | { readonly texts: readonly TextPiece[] };
 
-/** What a job wants next. The scheduler grants it when limits allow, and says what came of it. */
+/** What a job wants next. The scheduler grants the want when limits allow, and reports the result. */
 export type Want =
   /** Room for a task on the service. */
   | { readonly kind: 'room' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
-  /** Its mask made for the image under its button, before that is pressed. */
+  /** A check of its mask against the image under its button, before the press. */
   | { readonly kind: 'mask' }
-  /** Its task looked for by its tag among those that the service lists, before it is submitted again. */
+  /** A search for its task, by tag, in the service's list, before the job is submitted again. */
   | { readonly kind: 'search' }
   /** A turn on the submit route; the intent is recorded when it is granted, not before. */
   | { readonly kind: 'submit' }
-  /** A turn on the submit route, for the answer to its modal: before anything new is begun. */
+  /** A turn on the submit route to confirm its modal: goes before new submissions. */
   | { readonly kind: 'modal' }
   | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
   /** A turn on the text route; the intent is recorded when it is granted. */
   | { readonly kind: 'ask' }
   | { readonly kind: 'wait'; readonly until: number; readonly next: Want }
-  /** The answer of a request that is under way. */
+  /** The result of a request that is under way. */
   | { readonly kind: 'answer' }
   /** Settled. */
   | { readonly kind: 'nothing' };
 
-/** A job that is being worked on: what is durable about it, and what it wants. Plain data, replaced as a whole. */
+/** An active job: its record, and what it wants. Plain data, replaced as a whole. */
 export interface Job {
   readonly record: JobRecord;
   readonly want: Want;
@@ -58,18 +58,18 @@ export interface Job {
   readonly depth: number;
   /** Task whose button is pressed. */
   readonly parentTaskId?: string;
-  /** What it is made from where it is submitted again; absent: what its record says. */
+  /** The lineage of the next submission; absent: that of the record. */
   readonly lineage?: Lineage;
   /** The button as just read from the parent's task; never stored as truth (gateway 5.1). */
   readonly fresh?: {
     readonly button: Button;
     readonly readAt: number;
-    /** It was read once more because its turn had come: it goes before others, while it is fresh. */
+    /** The button was read again on the click's turn: the click goes before others while the reading is fresh. */
     readonly again?: true;
   };
-  /** The click was refused with this customId, and its task is looked at once more before that is believed. */
+  /** The click was refused with this customId; its task is read once more before the refusal counts. */
   readonly refused?: { readonly customId: string; readonly error: JobError };
-  /** Its mask was made, so it fits. */
+  /** The mask was made, so it fits. */
   readonly masked?: true;
   /** How many of its submissions may have made a task when its task was last searched for and not found. */
   readonly searched?: number;
@@ -78,28 +78,28 @@ export interface Job {
   /** The job failed in an earlier run and is tried again on the user's word (`--retry-failed`). */
   readonly isRetry?: true;
   /**
-   * Its modal was open when the job was settled so, and may be gone by now: the user told to try again, and it is looked at
-   * before it is answered.
+   * The modal was open when the job settled in this status, and may be gone by now: the user asked for a retry, and the modal is
+   * polled before it is confirmed.
    */
   readonly mayBeGone?: 'failed' | 'in-doubt';
-  /** Until when a task that still shows MODAL may have taken its answer all the same, Unix ms; absent: it was not polled yet. */
+  /** Until when a task that shows MODAL may still have accepted its confirm, Unix ms; absent: it was not polled yet. */
   readonly pollUntil?: number;
-  /** By route, its deferrals in a row. */
+  /** Deferrals in a row, by route. */
   readonly deferrals?: Readonly<Partial<Record<Route, Deferrals>>>;
-  /** The last poll found no such task. */
+  /** True where the service did not know the task at the last poll. */
   readonly unknown?: boolean;
   /** A task that outlived its deadline is polled once in every later run. */
   readonly lastPoll?: true;
 }
 
-/** A request that the scheduler is to send; what it needs is in the job's record. */
+/** A request that the scheduler is to send; the job's record has its content. */
 export type Send =
   | { readonly kind: 'submit' }
   | { readonly kind: 'modal' }
-  /** Read and made here: nothing is asked of the service. */
+  /** Made locally, without a request to the service. */
   | { readonly kind: 'mask' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
-  /** All tasks that the service lists, for those that carry the job's tag. */
+  /** Lists all tasks of the service, to find those with the job's tag. */
   | { readonly kind: 'search' }
   /** Several tasks are polled with one request, each for its own job. */
   | { readonly kind: 'list'; readonly targets: readonly PollTarget[] }
@@ -115,31 +115,31 @@ export interface PollTarget {
 export type JobEvent =
   | { readonly type: 'granted' }
   | { readonly type: 'elapsed' }
-  /** Also of a modal. */
+  /** The result of a submission, or of a confirm. */
   | { readonly type: 'submitted'; readonly result: ServiceResult<SubmitResult> }
-  /** An image or a mask of a submission, or of a modal, could not be read: nothing was sent. */
+  /** An image or a mask of a submission, or of a confirm, could not be read: nothing was sent. */
   | { readonly type: 'unread'; readonly error: SaveFailure }
-  /** Its turn had come, and its request never left: the run halts before its intent is durable. */
+  /** The job had its turn, but its request never left: the run halted before the intent was durable. */
   | { readonly type: 'unsent' }
   /** The mask of a click was made for its image, or why there is none. */
   | { readonly type: 'masked'; readonly error?: SaveFailure }
   | { readonly type: 'fetched'; readonly why: FetchReason; readonly result: ServiceResult<Task> }
-  /** Tasks that can be what became of its submissions, the one to take on first. */
+  /** Tasks that the job's submissions may have made, the one to adopt first. */
   | { readonly type: 'searched'; readonly result: ServiceResult<readonly Task[]> }
   | { readonly type: 'saved'; readonly result: SaveResult }
   | { readonly type: 'asked'; readonly result: CallResult };
 
 /**
- * What a text call came to once its images were read, it was answered, the answer was judged and what can be used of it
- * was written.
+ * The result of a text call: its images were read, the service replied, the reply was evaluated and its usable part written; or one
+ * of these steps failed.
  */
 export type CallResult =
   | { readonly kind: 'answered'; readonly asked: Asked }
   /** The service gave no usable answer. */
   | { readonly kind: 'refused'; readonly error: ServiceFailure }
-  /** An image that it shows could not be read, or its schema is none: nothing was asked. */
+  /** An image of the call could not be read, or its schema is wrong: no call was sent. */
   | { readonly kind: 'unread'; readonly error: SaveFailure }
-  /** It was answered, and what can be used of the answer could not be written, though that was tried again where it may pass. */
+  /** The service replied, and the usable part of the reply could not be written, also after retries. */
   | {
       readonly kind: 'unwritten';
       readonly error: SaveFailure;
@@ -147,7 +147,7 @@ export type CallResult =
       readonly usage?: TokenUsage;
     };
 
-/** An answer of the service, judged. */
+/** An evaluated reply. */
 export interface Asked {
   readonly verdict: ReplyVerdict;
   readonly text: TextResult;
@@ -156,22 +156,22 @@ export interface Asked {
   readonly artifacts: readonly Artifact[];
 }
 
-/** What an answer means for its job. */
+/** What a reply means for its job. */
 export type ReplyVerdict =
   | { readonly kind: 'done' }
-  /** The model calls functions that the step answers: these contents follow, then it is asked again. */
+  /** The model calls functions that the step answers: these contents follow, then the next call. */
   | { readonly kind: 'calls'; readonly turns: readonly Value[] }
-  /** Asking again may help: JSON that is none, or is not what its schema says; nothing at all. */
+  /** Another call may help: wrong JSON, JSON that breaks its schema, or an empty reply. */
   | { readonly kind: 'invalid'; readonly error: JobError }
   /** Blocked, filtered, cut off, refused. */
   | { readonly kind: 'failed'; readonly error: JobError };
 
-/** All that the machine knows beyond the job. */
+/** The machine's input beside the job and the event. */
 export interface JobContext {
   readonly now: number;
   /** Number of this run. */
   readonly invocation: number;
-  /** Since when this run looks at its tasks without a gap, Unix ms: since it began, or since the machine last slept. */
+  /** Since when this run polls its tasks without a gap, Unix ms: since it began, or since the machine last slept. */
   readonly watchedSince: number;
   readonly random: () => number;
   readonly retry: RetrySettings;
@@ -183,33 +183,33 @@ export interface JobContext {
   readonly searches: boolean;
   /** Price of one submission of this job, where known. */
   readonly price: (record: JobRecord) => number | undefined;
-  /** What one answer of a text call cost, where known. */
+  /** Cost of one reply to a text call, where known. */
   readonly replyPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
-  /** What an answer is taken to have taken that tells no tokens. */
+  /** Estimated tokens of a reply without a token count. */
   readonly assumedUsage: (record: JobRecord) => TokenUsage & { readonly total: number };
-  /** What a click is drawn from whose button asks for no prompt; undefined: not known. */
+  /** The prompt that a click inherits where it sends none; undefined: not known. */
   readonly promptAbove: (record: JobRecord) => string | undefined;
   readonly tally: (route: Route) => Tally;
-  /** Milliseconds between two looks at a task at the most (`poll.max`). */
+  /** Maximum of milliseconds between two polls of a task (`poll.max`). */
   readonly pollMaxMs: number;
-  /** Milliseconds until the next look at its task. */
+  /** Milliseconds until the next poll of the job's task. */
   readonly pollInMs: (record: JobRecord, elapsedMs: number) => number;
 }
 
-/** What one event makes of a job. A changed record must be durable before anything is sent. */
+/** The result of one event. A changed record must be durable before anything is sent. */
 export interface JobStep {
   readonly job: Job;
   readonly send?: Send;
   readonly attempt?: Attempt;
-  /** Further entries of its history, about tasks that were found to be its own beside the one that it goes on with. */
+  /** Further history entries, for found tasks of the job that it does not adopt. */
   readonly unused?: readonly Attempt[];
-  /** Why nothing came of the user's redo: the job is done as it was before. */
+  /** Why the redo failed: the job is done as before. */
   readonly redoError?: JobError;
-  /** It was refused for good with these words, which may be the same error in every row. */
+  /** The words of a final refusal, which may be the same error in every row. */
   readonly refusal?: string;
 }
 
-/** A job before its first submission. What asks for text takes no room for a task. */
+/** A job before its first submission. A text job needs no room for a task. */
 export function newJob(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   return {
     record,
@@ -220,10 +220,10 @@ export function newJob(record: JobRecord, depth: number, parentTaskId: string | 
   };
 }
 
-/** True while it rests before it wants room again: nothing of it is on the service. */
+/** True while a job rests before it wants room again: it has no task on the service. */
 export const restsOutside = ({ want }: Job): boolean => want.kind === 'wait' && want.next.kind === 'room';
 
-/** True while it takes up room for a task on the service: from the moment it was given room until its task is over. */
+/** True while a job takes up room for a task on the service: from the grant of room until its task ends. */
 export function holdsRoom(job: Job): boolean {
   const { want, record } = job;
   const isOutside = want.kind === 'room' || restsOutside(job);
@@ -234,7 +234,7 @@ const takesRoom: ReadonlySet<JobStatus> = new Set(['pending', 'submitting', 'run
 
 export type RecordChanges = { readonly [K in keyof JobRecord]?: JobRecord[K] | undefined };
 
-/** The job in a new status, with what changes beside it; `undefined` takes a member away. */
+/** The record in a new status, with other changes; `undefined` removes a member. */
 export function become(record: JobRecord, status: JobStatus, changes: RecordChanges = {}): JobRecord {
   const next: Record<string, unknown> = { ...record, status };
   for (const [name, value] of Object.entries(changes)) {
@@ -244,29 +244,29 @@ export function become(record: JobRecord, status: JobStatus, changes: RecordChan
   return next as unknown as JobRecord;
 }
 
-/** What a route has answered in this run, counted. */
+/** Counts of a route's results in this run. */
 export interface Tally {
-  /** Answers that show that it serves. */
+  /** Results that show that the route serves. */
   readonly served: number;
-  /** Answers to jobs that it had not kept waiting before. */
+  /** Results of jobs that the route had not deferred before. */
   readonly firsts: number;
-  /** Those of them that show that it serves. */
+  /** The part of `firsts` that shows that the route serves. */
   readonly firstsServed: number;
 }
 
 /**
- * Answers in a row by which a route took a job no further, and did not end it either: put off (429, a full queue), or not told
- * what it asked for. One alone may be about the route, and then its patience bounds it. Where the route goes on serving other
- * jobs in between, it is about this one, which then holds up nobody else and ends.
+ * Deferrals in a row: results of a route that neither advanced a job nor ended it, such as 429, a full queue or a failed read. A
+ * single one may be about the route, whose patience then bounds it. Where the route serves other jobs in between, the fault is the
+ * job's own, which then slows down no other job, and ends.
  */
 export interface Deferrals {
   readonly times: number;
-  /** Those before which the route had served somebody since the one before. */
+  /** Deferrals before which the route had served somebody since the previous one. */
   readonly own: number;
   /** Unix ms of the first one. */
   readonly since: number;
-  /** Of the first one. */
+  /** Counts of the route at the first one. */
   readonly before: Tally;
-  /** `served` of the last one. */
+  /** `served` of the route at the last one. */
   readonly served: number;
 }

@@ -1,7 +1,7 @@
 import { isSettled } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { Job, JobContext, JobEvent, JobStep } from './job.ts';
-import { modalAnswered, modalNow, modalUnread, modalUnsent } from './modal.ts';
+import { modalNow, modalUnread, modalUnsent, onModalResult } from './modal.ts';
 import { modalSeen } from './poll/modal-poll.ts';
 import { taskSeen } from './poll/poll.ts';
 import { redoJudged } from './redo.ts';
@@ -11,13 +11,13 @@ import { taskSearched } from './search/search.ts';
 import {
   firstWant,
   maskChecked,
+  onSubmitResult,
   parentRead,
-  submitAnswered,
   submitNow,
   submitUnread,
   submitUnsent,
 } from './submit.ts';
-import { askAnswered, askNow, askUnsent } from './text-call.ts';
+import { askNow, askUnsent, onAskResult } from './text-call.ts';
 
 /**
  * The table of the machine. A job rests, then wants what follows; a request is sent only when the scheduler grants what the job wants.
@@ -80,7 +80,7 @@ import { askAnswered, askNow, askUnsent } from './text-call.ts';
  */
 
 /**
- * The job's state machine: `(job, event) → job' + what to send`. Pure: the same job, event and context give the same
+ * The job's state machine: `(job, event) → job' + request to send`. Pure: the same job, event and context give the same
  * step.
  */
 export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
@@ -91,7 +91,7 @@ export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
   );
 }
 
-/** What a job was settled by is part of its record. */
+/** The record of a settled job has the number of the run that settled it. */
 function withInvocation(made: JobStep, { record: before }: Job, { invocation }: JobContext): JobStep {
   const { record } = made.job;
   if (record === before || !isSettled(record.status) || record.invocation === invocation) return made;
@@ -130,9 +130,9 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
         throw new Error(`Internal error: time came for a job that wants ${job.want.kind}.`);
       return { job: { ...job, want: job.want.next } };
     case 'submitted':
-      return (isAnsweringModal(job) ? modalAnswered : submitAnswered)(job, event.result, context);
+      return (isConfirming(job) ? onModalResult : onSubmitResult)(job, event.result, context);
     case 'unread':
-      return (isAnsweringModal(job) ? modalUnread : submitUnread)(job, event.error, context);
+      return (isConfirming(job) ? modalUnread : submitUnread)(job, event.error, context);
     case 'unsent':
       return unsent(job, context);
     case 'masked':
@@ -144,25 +144,25 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
     case 'saved':
       return fileSaved(job, event.result, context);
     case 'asked':
-      return askAnswered(job, event.result, context);
+      return onAskResult(job, event.result, context);
   }
 }
 
 const onFetched = { parent: parentRead, poll: taskSeen, link: linkRead, modal: modalSeen } as const;
 
-/** A record has a modal from the moment it opened, so what is submitted after that is the answer to it. */
-const isAnsweringModal = ({ record }: Job): boolean => record.modal !== undefined;
+/** A record has a modal from the moment it opened, so every later submission is a confirm. */
+const isConfirming = ({ record }: Job): boolean => record.modal !== undefined;
 
 function unsent(job: Job, context: JobContext): JobStep {
   if (isTextRequest(job.record.request)) return askUnsent(job, context);
-  return (isAnsweringModal(job) ? modalUnsent : submitUnsent)(job, context);
+  return (isConfirming(job) ? modalUnsent : submitUnsent)(job, context);
 }
 
 function granted(job: Job, context: JobContext): JobStep {
   const { want } = job;
   switch (want.kind) {
     case 'room':
-      // Of a click that was put off, the button was read; where that is long ago, its turn to submit says so.
+      // The button of a deferred click was read before; `submitNow` reads an old one again.
       return { job: { ...job, want: job.fresh === undefined ? firstWant(job) : { kind: 'submit' } } };
     case 'submit':
       return submitNow(job, context);

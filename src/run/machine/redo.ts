@@ -20,7 +20,7 @@ const nothing: { readonly [Member in keyof FormerResult]: undefined } = {
   resubmits: undefined,
 };
 
-/** A redo came to nothing: the job is done as it was before. What was sent and paid for it stays counted. */
+/** The record after a failed redo: done as before. Attempts and cost of the redo stay counted. */
 export const asBefore = (record: JobRecord): JobRecord =>
   record.former === undefined
     ? record
@@ -33,8 +33,8 @@ export const asBefore = (record: JobRecord): JobRecord =>
       });
 
 /**
- * The same, with a note of what it was to be made again from: it stays as it is beside that, and no later run tries it again but on
- * the user's word.
+ * The same, with a note of the new parents: the job stays as it is beside them, and no later run tries it again unless the user
+ * asks for it.
  *
  * @param tried the job as it was tried
  */
@@ -44,8 +44,8 @@ export const keptAsIs = (record: JobRecord, tried: JobRecord): JobRecord =>
     : { ...record, kept: { ...record.kept, ...tried.from } };
 
 /**
- * What a new result changes in the record of a job that is made again: the former one is gone, and is counted as replaced. Some gateways
- * answer an equal submission with the task that they made before: then nothing was replaced, and that task came from what it came from.
+ * The changes that a new result makes to the record of a redone job: the former result is removed and counted as replaced. Some
+ * gateways answer an equal submission with the task that they made before: then nothing is replaced, and the task keeps its parent.
  */
 export const replacing = (
   record: JobRecord,
@@ -75,9 +75,9 @@ export const redoneOnce = (
 });
 
 /**
- * The record as it becomes durable. Until a redo is sent, nothing of it is: a run that ends before that leaves the job done, and
- * the next one pays for another result only on the user's word. A redo that was sent, and may have made a task that nobody has seen,
- * is in doubt until it is sent again.
+ * The record as it becomes durable. An unsent redo leaves no trace: a run that ends before leaves the job done, and the next run
+ * pays for another result only if the user asks for it. A redo that was sent, and may have made an unseen task, is in doubt until
+ * it is sent again.
  */
 export function durableForm(record: JobRecord): JobRecord {
   const { status, former, doubtful, error = interruptedSubmit } = record;
@@ -89,8 +89,8 @@ export function durableForm(record: JobRecord): JobRecord {
 }
 
 /**
- * A redo that failed leaves the job done as it was, and says so. Not while its task may still come: that is looked at by every
- * later run.
+ * Ends a failed redo: the job is done as before, and the step has the error. A redo past its deadline stays failed, because every
+ * later run polls its task.
  */
 export function redoJudged(step: JobStep, { now }: JobContext): JobStep {
   const { job, attempt } = step;

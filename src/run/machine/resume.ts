@@ -6,18 +6,18 @@ import { begunFrom, type Lineage } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
 import type { RunSettings } from '../ports.ts';
 import { become, type Job, newJob } from './job.ts';
-import { canAnswer, firstModalWant, interruptedModal, isAnswered } from './modal.ts';
+import { canConfirm, firstModalWant, interruptedModal, isConfirmSent } from './modal.ts';
 import { redoneOnce } from './redo.ts';
 import { addUnanswered, closeUnanswered, interruptedSubmit } from './retry/in-doubt.ts';
 import { wantFile, wantFresh } from './save.ts';
 import { requeue } from './text-call.ts';
 
 /**
- * What a run makes of a slot when its cell is opened: a job to work on, or nothing. Only what was settled before
- * this run began can be revived, so that one invocation never goes round in circles; what came from a job that was made again is,
- * whenever it was settled, once for each new result of that.
+ * The job of a slot when its cell is opened; undefined: nothing to do. Only a job that settled before this run began can be
+ * revived, so that no run repeats itself. A job below a redone one is revived whenever it settled, once for each new result of
+ * its parent.
  *
- * @param lineage what it would be made from now
+ * @param lineage the current parents of the job
  */
 export function jobForSlot(
   slot: Slot,
@@ -32,8 +32,8 @@ export function jobForSlot(
 }
 
 /**
- * What is begun has its lineage on record from now on. What is under way keeps that of its submission, and so does what may be: a task that
- * is found for it was made from what was there then. Only when it is submitted again is it made from what is there now.
+ * Writes the lineage into the record of a job that begins. A job whose submission is, or may be, under way keeps the lineage of
+ * that submission: a task found for it was made from the parents of that time. Its next submission uses the new lineage.
  */
 export function begunWith(job: Job, lineage: Lineage): Job {
   const { record } = job;
@@ -42,7 +42,7 @@ export function begunWith(job: Job, lineage: Lineage): Job {
   return { ...job, record: begunFrom(record, lineage) };
 }
 
-/** What presses or extends a task cannot begin while that is made again; once it is finished, its cell is looked at again. */
+/** True for a job that presses or extends a task which is being made again: its cell is resolved again once that task is finished. */
 export const waitsForParent = ({ record, want, parentTaskId, lastPoll }: Job): boolean =>
   want.kind === 'room' &&
   !lastPoll &&
@@ -80,7 +80,7 @@ function resumeSlot(
     };
     return newJob(fresh, slot.depth, parentTaskId);
   }
-  // How a call is made, and where its files lie, the pipeline says afresh: neither is part of the key.
+  // The pipeline sets the call's options and the files' places for each run: neither is part of the key.
   const kept: JobRecord = {
     ...record,
     keep: record.keep || slot.keep,
@@ -106,8 +106,8 @@ function resumeSlot(
         ? submitAgain(kept, slot.depth, parentTaskId)
         : pollOnce(kept, slot.depth, parentTaskId, now);
     case 'failed':
-      // A missing button that the slot calls optional reads as skipped: there is nothing to retry.
-      // Nor is there where no slot wants the files that are missing.
+      // A missing button that the slot calls optional counts as skipped: there is nothing to retry.
+      // The same holds where no slot wants the missing files.
       if (!before || slot.status === 'skipped' || slot.status === 'done') return undefined;
       if (record.error?.code === 'task.timeout' && record.taskId !== undefined)
         return { ...newJob(become(kept, 'running'), slot.depth, parentTaskId), lastPoll: true };
@@ -121,26 +121,26 @@ function resumeSlot(
   }
 }
 
-/** A job that an earlier run left, taken up where its record says it was. */
+/** A job that an earlier run left, resumed at the status of its record. */
 export function adopt(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   const job = newJob(record, depth, parentTaskId);
   if (record.status === 'running' && record.taskId !== undefined)
     return { ...job, want: { kind: 'fetch', taskId: record.taskId, why: 'poll' } };
   if (record.status === 'saving') return { ...job, want: wantFile(job) };
   // An open modal waits for room: nobody has begun it in this run, and its answer makes it a task in flight.
-  const isAnswering = record.modal !== undefined && record.status === 'submitting';
-  return isAnswering ? { ...job, want: firstModalWant(record) } : job;
+  const isConfirming = record.modal !== undefined && record.status === 'submitting';
+  return isConfirming ? { ...job, want: firstModalWant(record) } : job;
 }
 
 /**
- * True for a job whose request was under way when an earlier run ended: nobody knows whether the request arrived, so that no run may
- * go on with the job as its record says. An answer to a modal is no such request: the task shows whether it arrived.
+ * True for a job whose request was under way when an earlier run ended: nobody knows whether the request arrived, so no run may
+ * resume the job at its recorded status. A confirm of a modal is no such request: the task shows whether it arrived.
  */
 export const isInterrupted = ({ status, modal }: JobRecord): boolean =>
   status === 'submitting' && modal === undefined;
 
 /**
- * What becomes of such a job: a text call is made again, a submission is in doubt.
+ * The record of such a job for this run: a text call is made again, a submission is in doubt.
  *
  * @param startedAt of this run, Unix ms
  * @param price of the submission, where known
@@ -158,11 +158,11 @@ export const recoverInterrupted = (
  * @param price of the submission, where known
  */
 export function interrupted(record: JobRecord, startedAt: number, price: number | undefined): JobRecord {
-  // An answer to a modal is paid with its click.
+  // A confirm of a modal is paid with its click.
   const left = record.modal === undefined ? addUnanswered(record, price) : record;
   return become(left, 'in-doubt', {
     finishedAt: startedAt - 1,
-    error: isAnswered(record) ? (record.error ?? interruptedModal) : interruptedSubmit,
+    error: isConfirmSent(record) ? (record.error ?? interruptedModal) : interruptedSubmit,
   });
 }
 
@@ -174,7 +174,7 @@ export function mayRetry(record: JobRecord, settings: RunSettings): boolean {
   );
 }
 
-/** A failed job on the user's word: what is already made is only brought in, everything else is submitted again. */
+/** Retries a failed job as the user asked: a result that exists is only downloaded, everything else is submitted again. */
 export function retryOf(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   const made =
     record.result !== undefined &&
@@ -183,11 +183,11 @@ export function retryOf(record: JobRecord, depth: number, parentTaskId: string |
   return { ...(made ? saveAgain(record, depth) : submitAgain(record, depth, parentTaskId)), isRetry: true };
 }
 
-/** A button is not pressed again whose modal waits: for an answer that was never sent, that was refused, or that may be lost. */
+/** Submits a job again. A button whose modal waits is not pressed again: its confirm was never sent, was refused, or may be lost. */
 function submitAgain(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   const { modal, status } = record;
-  // What the pipeline still has no answer to, another click may not ask: accounts are set to ask, or not to.
-  const waits = modal !== undefined && !modal.accepted && canAnswer(record);
+  // Without a confirm in the pipeline a new click may still succeed: an account decides whether modals open.
+  const waits = modal !== undefined && !modal.accepted && canConfirm(record);
   if (!waits) return newJob(resetForResubmit(record), depth, parentTaskId);
   const open = become(record, 'modal', { tries: 0, error: undefined, finishedAt: undefined });
   const mayBeGone = status === 'failed' ? status : 'in-doubt';
@@ -200,29 +200,29 @@ function saveAgain(record: JobRecord, depth: number): Job {
   return { ...job, want: wantFresh(job) };
 }
 
-/** Where a lost answer to a modal arrived, its task shows it sooner or later, and looking costs nothing (gateway 4.6). */
+/** Polls once for a lost confirm: if it arrived, its task shows that sooner or later, and a poll costs nothing (gateway 4.6). */
 const pollOnce = (
   record: JobRecord,
   depth: number,
   parentTaskId: string | undefined,
   pollUntil: number,
 ): Job | undefined =>
-  isAnswered(record) && !record.modal?.accepted
+  isConfirmSent(record) && !record.modal?.accepted
     ? {
         ...newJob(become(record, 'submitting', { finishedAt: undefined }), depth, parentTaskId),
         pollUntil,
       }
     : undefined;
 
-/** The same on the user's word. What a failed one had made all the same, without its files, gives way at once. */
+/** Resets a job for `--redo`. A failed job's result without files is replaced at once. */
 const redone = (record: JobRecord): JobRecord =>
   record.status === 'failed' && record.result !== undefined && record.former === undefined
     ? { ...resetForResubmit(record), redone: redoneOnce(record, record) }
     : resetForResubmit(record);
 
 /**
- * The record as it was before its first submission, its history of attempts and cost kept, and what it had come to if it was
- * done: that stands until there is a new result.
+ * The record as before its first submission, with its attempts and cost. The result of a done job is kept as `former` until there
+ * is a new one.
  */
 export function resetForResubmit(record: JobRecord): JobRecord {
   const former = record.status === 'done' ? formerOf(record) : record.former;

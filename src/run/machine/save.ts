@@ -9,8 +9,8 @@ import { fileError } from './retry/service-failure.ts';
 import { settle } from './transition.ts';
 
 /**
- * What is kept of a finished task. Prompts only where they can be what was asked for: a describe, or a button of one. What
- * else has a `finalPrompt` is drawn from it (gateway 4.5), and one of several paragraphs looks like a list.
+ * The kept part of a finished task. Prompts only where they can be the result: of a describe, or of a button of one. Other
+ * tasks are drawn from their `finalPrompt` (gateway 4.5), and one of several paragraphs looks like a list.
  */
 export const resultOf = (
   { buttons, imageUrl, videoUrls, prompts }: Task,
@@ -22,7 +22,7 @@ export const resultOf = (
   ...(prompts === undefined || (kind !== 'describe' && kind !== 'click') ? {} : { prompts }),
 });
 
-/** What is to be written of a result, in the order of output numbers; nothing where what was asked for is not there yet. */
+/** The files to write of a result, in the order of output numbers; empty while the result is not there yet. */
 function sourcesOf(result: TaskResult, of: Pick<JobRecord, 'kind' | 'pressed'>): readonly SaveSource[] {
   const { imageUrl, videoUrls = [], prompts = [] } = result;
   if (prompts.length > 0)
@@ -31,15 +31,15 @@ function sourcesOf(result: TaskResult, of: Pick<JobRecord, 'kind' | 'pressed'>):
   return imageUrl === undefined || isBesideImage(of) ? [] : [{ url: imageUrl, media: 'image' }];
 }
 
-/** The image of its task is not what was asked for: the poster of a video, or what a describe was shown. */
+/** True where the image of a task is not its result: the poster of a video, or the input of a describe. */
 const isBesideImage = ({ kind, pressed }: Pick<JobRecord, 'kind' | 'pressed'>): boolean =>
   kind === 'video' || kind === 'describe' || /(?:^|::)(?:animate|video)/i.test(pressed?.customId ?? '');
 
-/** SUCCESS, and nothing of what was asked for: what a gateway copies lags behind the status (gateway 3.5). */
+/** True for SUCCESS without a result: a gateway's copy may lag behind the status (gateway 3.5). */
 export const lacksResult = (result: TaskResult, record: JobRecord): boolean =>
   sourcesOf(result, record).length === 0;
 
-/** What a job in `saving` wants: the first file that it does not have, or first a link to it. */
+/** The want of a job in `saving`: the first missing file, or first a link to it. */
 export function wantFile({ record }: Pick<Job, 'record'>): Want {
   const at = record.artifacts.length;
   if (record.text !== undefined) return { kind: 'save', source: { texts: textsOf(record.text) }, output: 1 };
@@ -47,7 +47,7 @@ export function wantFile({ record }: Pick<Job, 'record'>): Want {
   return source === undefined ? wantLink({ record }) : { kind: 'save', source, output: at + 1 };
 }
 
-/** Fresh links, from a new look at the task (gateway 4.7). What is no link does not age. */
+/** Wants fresh links, from a new fetch of the task (gateway 4.7). Texts need no link. */
 export function wantFresh(job: Pick<Job, 'record'>): Want {
   const want = wantFile(job);
   return want.kind === 'save' && 'texts' in want.source ? want : wantLink(job);
@@ -74,10 +74,10 @@ export function linkRead(job: Job, answer: ServiceResult<Task>, context: JobCont
   return { job: { ...linked, want: wantFile(linked) } };
 }
 
-/** A gateway renews what it knows of a task every 15 s, one behind another too (gateway 3.5): twice that, and as much again. */
+/** A gateway refreshes its copy of a task every 15 s, also one behind another (gateway 3.5): twice that, and as much again. */
 const refresh = { everyMs: 15_000, polls: 5 } as const;
 
-/** SUCCESS, and nothing to fetch: what a gateway copies may come later than the status. */
+/** SUCCESS without a link: a gateway's copy may come later than the status. */
 function noLink(job: Job, context: JobContext): JobStep {
   const { record } = job;
   const error: JobError =
@@ -96,7 +96,7 @@ function noLink(job: Job, context: JobContext): JobStep {
 }
 
 /**
- * A file was brought in, or was not. Each is durable in the record before the next one is fetched; `done` follows the
+ * A file was saved, or was not. Each file is durable in the record before the next one is fetched; `done` follows the
  * last one, synced under its final name.
  */
 export function fileSaved(job: Job, result: SaveResult, context: JobContext): JobStep {
@@ -123,16 +123,16 @@ export function fileSaved(job: Job, result: SaveResult, context: JobContext): Jo
     case 'permanent':
       return settle(job, 'failed', error, context.now);
     case 'stop':
-      // Not the job's fault: it stays in `saving`, and the run's end holds it.
+      // Not the job's fault: the job stays in `saving` until the run ends.
       return { job: { ...job, want: { kind: 'wait', until: context.now, next: wantFile(job) } } };
     case 'throttle':
-      // The server of the link wants it later. Where it gives others theirs all the while, that is about this one.
+      // The server of the link throttles. Where it serves other links meanwhile, the fault is this link's own.
       return defer(job, { route: 'download', error, atLeastMs, next: wantFile(job) }, context);
     case 'fresh-link':
       return retrySave(job, { error, atLeastMs, next: wantFresh(job) }, context);
     case 'retry': {
-      // Once is chance. What fails again may be a link to where nobody gets from here, to which the service gives a better
-      // one when it is asked again (gateway 4.7).
+      // One failure may be chance. After another the link may be unreachable from here, and the service may give a better
+      // one (gateway 4.7).
       const next = job.misses === 0 ? wantFile(job) : wantFresh(job);
       return retrySave(job, { error, atLeastMs, next }, context);
     }
@@ -140,8 +140,7 @@ export function fileSaved(job: Job, result: SaveResult, context: JobContext): Jo
 }
 
 /**
- * The files of a finished answer without images, as they would have been written when it came. Its record has all that
- * stands in them.
+ * The files of a finished reply without images, as if written when the reply came. The record has their whole content.
  */
 export const textsOf = ({ candidates }: TextResult): readonly TextPiece[] =>
   candidates.flatMap((candidate, index): readonly TextPiece[] =>
@@ -157,7 +156,7 @@ export const textsOf = ({ candidates }: TextResult): readonly TextPiece[] =>
         ],
   );
 
-/** Its text is then that of the calls, which is JSON. */
+/** True for a reply of function calls alone: its text is the calls, as JSON. */
 const onlyCalls = ({ parts }: TextCandidate): boolean =>
   parts.some((part) => isMapping(part) && isMapping(part['functionCall'])) && !parts.some(isSaid);
 

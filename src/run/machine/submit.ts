@@ -37,8 +37,8 @@ import { beforeSubmitting, mustSearch } from './search/search.ts';
 import { attemptOf, rest, settle } from './transition.ts';
 
 /**
- * What a job wants once it has room: its turn to submit, a click the parent's buttons first, before these its mask if it has one,
- * and a job whose task may still come a last look at that.
+ * The want of a job that has room: its turn to submit. A click first checks its mask, if any, then reads the parent's buttons. A job
+ * past its deadline polls its task a last time.
  */
 export function firstWant(job: Job): Want {
   const { taskId } = job.record;
@@ -53,9 +53,9 @@ export function firstWant(job: Job): Want {
 }
 
 /**
- * A click's mask was made for the image under its button, or could not be. Some gateways charge for a click whose modal is then
- * never answered, so one with a mask that does not fit is not sent, and nothing of it is recorded as sent. The modal's answer makes
- * it once more: a file can change while the modal waits, and a run that goes on with an open modal has checked nothing.
+ * A click's mask was made for the image under its button, or could not be. Some gateways charge for a click whose modal is never
+ * confirmed, so a click with a mask that does not fit is not sent, nor recorded as sent. The confirm makes the mask once more: a
+ * file can change while the modal waits, and a run that continues with an open modal has checked nothing.
  */
 export function maskChecked(job: Job, failure: SaveFailure | undefined, context: JobContext): JobStep {
   if (failure !== undefined)
@@ -71,7 +71,7 @@ export function parentRead(job: Job, result: ServiceResult<Task>, context: JobCo
   const { now } = context;
   const { request } = job.record;
   if (request.kind !== 'click') throw new Error('Internal error: only a click reads its parent.');
-  // Nothing of it is on the service: others may have its room until it looks again.
+  // The job has no task on the service: others may have its room until it reads the parent again.
   if (!result.ok) return retryFetch(job, result.error, { kind: 'room' }, context);
   const task = result.value;
   if (task.state === 'failure')
@@ -82,7 +82,7 @@ export function parentRead(job: Job, result: ServiceResult<Task>, context: JobCo
       now,
     );
   if (task.state !== 'success') {
-    // It was finished when this job became ready: a gateway that answers from a stale copy (gateway 3.5).
+    // The parent was finished when this job became ready: the gateway shows a stale copy (gateway 3.5).
     if (job.misses + 1 >= context.retry.attempts)
       return settle(
         job,
@@ -124,8 +124,8 @@ export function parentRead(job: Job, result: ServiceResult<Task>, context: JobCo
 }
 
 /**
- * A click that was put off does not follow its reading at once: where a proxy limits requests of all kinds together, the reading took
- * the turn that the click needs, and would take it every time.
+ * A deferred click does not follow its reading at once: where a proxy limits requests of all kinds together, the reading would
+ * use up the turn that the click needs, every time.
  */
 function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
   const { job } = step;
@@ -134,8 +134,8 @@ function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
 }
 
 /**
- * Its turn to submit has come. The intent becomes durable before the request leaves, and counts as an attempt from
- * then on, so that a crash can only overstate what was spent.
+ * The job's turn to submit has come. The intent becomes durable before the request leaves, and counts as an attempt from
+ * then on, so that a crash can only overstate the spending.
  */
 export function submitNow(job: Job, context: JobContext): JobStep {
   const { now } = context;
@@ -147,7 +147,7 @@ export function submitNow(job: Job, context: JobContext): JobStep {
     speed: context.speed,
     submittedAt: now,
     pressed: job.fresh?.button,
-    // What is pressed now is what the result will have come from, however the job got here.
+    // The result will come from the task that is pressed now, whatever the record says.
     parentTaskId: job.parentTaskId ?? begun.parentTaskId,
     taskId: undefined,
     error: undefined,
@@ -159,16 +159,16 @@ export function submitNow(job: Job, context: JobContext): JobStep {
   return { job: 'button' in fresh ? { ...sent, fresh } : sent, send: { kind: 'submit' } };
 }
 
-/** The service answered a submission, or did not. */
-export function submitAnswered(job: Job, result: ServiceResult<SubmitResult>, context: JobContext): JobStep {
-  const step = result.ok ? onAnswer(job, result.value, context) : onNoAnswer(job, result.error, context);
+/** The result of a submission. */
+export function onSubmitResult(job: Job, result: ServiceResult<SubmitResult>, context: JobContext): JobStep {
+  const step = result.ok ? onResponse(job, result.value, context) : onNoResponse(job, result.error, context);
   const at = job.record.submittedAt ?? context.now;
   const outcome = result.ok ? result.value.kind : result.error.class;
   const error = result.ok ? undefined : jobError(result.error);
   return { ...step, attempt: attemptOf(step.job.record, at, outcome, error) };
 }
 
-function onAnswer(job: Job, result: SubmitResult, context: JobContext): JobStep {
+function onResponse(job: Job, result: SubmitResult, context: JobContext): JobStep {
   const { now } = context;
   const { record } = job;
   switch (result.kind) {
@@ -196,22 +196,22 @@ function onAnswer(job: Job, result: SubmitResult, context: JobContext): JobStep 
   }
 }
 
-/** Its task is there. A modal adds nothing to what its click costs. */
+/** The record of an accepted job with its price. A modal adds nothing to the cost of its click. */
 function charged(accepted: JobRecord, context: JobContext): JobRecord {
   const record = closeUnanswered(accepted);
   const price = context.price(record);
   return price === undefined ? record : become(record, record.status, { cost: (record.cost ?? 0) + price });
 }
 
-/** What it shows could not be read, so nothing was sent: no attempt. Only what may pass is tried again. */
+/** An input of the job could not be read, so nothing was sent: no attempt. Only failures that may pass are retried. */
 export function submitUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   return isRunStopping(failure)
     ? submitUnsent(job, context)
     : retryUnread(revert(job), failure, { status: 'pending', next: { kind: 'submit' } }, context);
 }
 
-/** No answer, or none that says that a task was made. What it may have cost counts from now on. */
-function onNoAnswer(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+/** No answer, or none that confirms a task. Its possible cost counts from now on. */
+function onNoResponse(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   const { record } = job;
   const known = mayHaveMade(failure) ? { ...job, record: addUnanswered(record, context.price(record)) } : job;
   return onFailure(known, failure, context);
@@ -224,7 +224,7 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
     case 'unsent':
       return submitUnsent(job, context);
     case 'stop':
-      // The run ends; what was answered was not accepted, so the job is as if it had not been asked, unless it may be done.
+      // The run ends. The service did not accept the job, which is then as before its turn, unless a task may exist.
       return failure.mayBeDone
         ? settle(job, 'in-doubt', inDoubtError(failure), context.now)
         : submitUnsent(job, context);
@@ -246,19 +246,19 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
   }
 }
 
-/** Not accepted and not an attempt: back in line, where the route's pause holds it. */
+/** Not accepted and not an attempt: the job goes back to the queue, where the route's pause holds it. */
 export const submitUnsent = (job: Job, { now }: JobContext): JobStep =>
   rest(revert(job), 0, { kind: 'submit' }, now);
 
-/** Not accepted and not an attempt: it gives its room to others, and comes back behind them. Its button is read again then. */
+/** Not accepted and not an attempt: the job leaves its room to others, and queues behind them. Its button is then read again. */
 function deferSubmit(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
   const { fresh: _, ...unread } = revert(job);
   return defer(unread, { route: 'submit', error, atLeastMs, next: { kind: 'room' } }, context);
 }
 
 /**
- * An attempt that failed in a way that may pass. After the last one the job has failed only where each of them certainly made
- * nothing.
+ * Retries an attempt that failed in a way that may pass. After the last one the job has failed only where no attempt can have
+ * made a task.
  */
 function retrySubmit(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   const retry = {
@@ -269,7 +269,7 @@ function retrySubmit(job: Job, failure: ServiceFailure, context: JobContext): Jo
   const onExhausted = (tries: number): JobStep => {
     const mayBeMade = mayHaveMade(failure);
     const error = afterSeveral(mayBeMade ? inDoubtError(failure) : retry.error, tries);
-    // Where the last one may have made a task, that is looked for before the job is called in doubt.
+    // A task that the last try may have made is searched for before the job is put in doubt.
     const tried: Job = { ...job, record: become(job.record, 'pending', { tries, error }) };
     const searching = restAfter(tries, tried, retry, context);
     return mustSearch(job, context)

@@ -18,8 +18,8 @@ import { fileError, jobError } from './retry/service-failure.ts';
 import { attemptOf, rest, settle } from './transition.ts';
 
 /**
- * Its turn on the text route has come. As with a submission, the intent becomes durable before the request leaves and
- * counts as an attempt from then on; but a text call whose reply is lost is made again: nothing but its text is lost with it.
+ * The call's turn on the text route has come. As with a submission, the intent becomes durable before the request leaves and
+ * counts as an attempt from then on. But a text call whose reply is lost is made again: only its text is lost.
  */
 export function askNow(job: Job, { now }: JobContext): JobStep {
   const record = become(job.record, 'submitting', {
@@ -31,12 +31,12 @@ export function askNow(job: Job, { now }: JobContext): JobStep {
   return { job: { ...job, record, want: { kind: 'answer' } }, send: { kind: 'ask' } };
 }
 
-/** The record of a text call that is to be made again, its attempt counted. */
+/** The record of a text call to make again; its attempt stays counted. */
 export const requeue = (record: JobRecord): JobRecord =>
   become(record, 'pending', { submittedAt: undefined });
 
-/** The text call came to something, or to nothing. */
-export function askAnswered(job: Job, result: CallResult, context: JobContext): JobStep {
+/** The result of a text call. */
+export function onAskResult(job: Job, result: CallResult, context: JobContext): JobStep {
   const paid = account(job, result, context);
   const step = onResult(paid, result, context);
   const { key, submittedAt = context.now } = job.record;
@@ -46,7 +46,7 @@ export function askAnswered(job: Job, result: CallResult, context: JobContext): 
 function onResult(job: Job, result: CallResult, context: JobContext): JobStep {
   switch (result.kind) {
     case 'answered':
-      return onAnswer(job, result.asked, context);
+      return onReply(job, result.asked, context);
     case 'refused':
       return onFailure(job, result.error, context);
     case 'unread':
@@ -60,23 +60,23 @@ function onResult(job: Job, result: CallResult, context: JobContext): JobStep {
 function account(job: Job, result: CallResult, context: JobContext): Job {
   const { record } = job;
   const usage = usageOf(result);
-  const wasAnswered = result.kind === 'answered' || result.kind === 'unwritten';
-  if (usage === undefined && !wasAnswered) return job;
+  const hasReply = result.kind === 'answered' || result.kind === 'unwritten';
+  if (usage === undefined && !hasReply) return job;
   if (!isTextRequest(record.request)) throw new Error(`Internal error: ${record.key} asks for no text.`);
   const price = context.replyPrice(record.request, usage);
-  const isUntold = usage === undefined || totalTokens(usage) === 0;
+  const hasNoCount = usage === undefined || totalTokens(usage) === 0;
   return {
     ...job,
     record: become(record, record.status, {
       usage: sumUsage(record.usage, usage),
       cost: price === undefined ? record.cost : (record.cost ?? 0) + price,
       ...(price === undefined && usage === undefined ? { partlyPriced: true as const } : {}),
-      ...(isUntold && wasAnswered ? { assumed: assumedOf(record, price === undefined, context) } : {}),
+      ...(hasNoCount && hasReply ? { assumed: assumedOf(record, price === undefined, context) } : {}),
     }),
   };
 }
 
-/** A reply that tells no tokens is charged to the budgets as it was estimated: else none of them would ever bind. */
+/** Charges a reply without a token count to the budgets by its estimate: else no budget would ever bind. */
 function assumedOf(
   record: JobRecord,
   isPricedByTokens: boolean,
@@ -94,7 +94,7 @@ function assumedOf(
   };
 }
 
-function onAnswer(job: Job, { verdict, text, artifacts }: Asked, context: JobContext): JobStep {
+function onReply(job: Job, { verdict, text, artifacts }: Asked, context: JobContext): JobStep {
   const { now } = context;
   const { record } = job;
   switch (verdict.kind) {
@@ -110,7 +110,7 @@ function onAnswer(job: Job, { verdict, text, artifacts }: Asked, context: JobCon
       return { job: { ...job, record: done, misses: 0, want: { kind: 'nothing' } } };
     }
     case 'calls': {
-      // The round is paid and answered: what it came to is kept, and finished before another conversation begins.
+      // The round is paid and answered: its turns are kept, and finished before another conversation begins.
       const turns = [...(record.turns ?? []), ...verdict.turns];
       const next = become(record, 'pending', { turns, tries: 0, submittedAt: undefined });
       return { job: { ...job, record: next, misses: 0, depth: job.depth + 1, want: { kind: 'ask' } } };
@@ -135,7 +135,7 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
       return deferCall(job, failure, context);
     case 'unsent':
     case 'stop':
-      // It was not taken on: the job is as if it had not been asked, and the route's pause or the run's end holds it.
+      // The service did not accept the call: the job is as before its turn, held by the route's pause or the end of the run.
       return askUnsent(job, context);
     case 'permanent':
       return settle(job, 'failed', jobError(failure), context.now);
@@ -145,7 +145,7 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
   }
 }
 
-/** Nothing was asked: no attempt. Only what may pass is tried again. */
+/** No call was sent: no attempt. Only failures that may pass are retried. */
 function onUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   if (failure.class === 'stop') return askUnsent(job, context);
   const idle: Job = { ...job, record: revertAttempt(job.record) };
@@ -154,8 +154,8 @@ function onUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep 
 }
 
 /**
- * The reply is paid, and its files are not there. The run stops for a full disk, and the next one asks again; otherwise what it
- * said is in the record, and only the user's word pays for another one.
+ * The reply is paid, and its files are not written. The run stops for a full disk, and the next run makes the call again;
+ * otherwise the record has the text, and only the user can allow another paid call.
  */
 function onUnwritten(
   job: Job,
@@ -174,19 +174,19 @@ function retryCall(job: Job, error: JobError, atLeastMs: number | undefined, con
   return retryLater(waiting, { status: 'pending', error, atLeastMs, next: ask(), onExhausted }, context);
 }
 
-/** As if its turn had not come: no attempt. */
+/** The job as before its turn: no attempt. */
 export const askUnsent = (job: Job, { now }: JobContext): JobStep => rest(revert(job), 0, ask(), now);
 
-/** As a submission that is put off: behind others, and for good where they are answered and it never is. */
+/** Defers a text call behind others, as a submission is deferred; it fails where others are answered and it never is. */
 function deferCall(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
-  // One that ends keeps when it was asked last.
+  // A job that ends keeps the time of its last call.
   const onStarved = (starved: Job, why: JobError): JobStep =>
     settle({ ...starved, record: revertAttempt(job.record) }, 'failed', why, context.now);
   const retry = { error: jobError(failure), atLeastMs: failure.retryAfterMs, next: ask() };
   return defer(revert(job), { route: 'text', ...retry, onStarved }, context);
 }
 
-/** A want of its own each time: by that a job keeps its place in line. */
+/** A new want each time: its identity marks the job's place in the queue. */
 const ask = (): Want => ({ kind: 'ask' });
 
 function outcomeOf(result: CallResult): readonly [outcome: string, error?: JobError] {
@@ -203,7 +203,7 @@ function outcomeOf(result: CallResult): readonly [outcome: string, error?: JobEr
   }
 }
 
-/** All tokens of a reply: what the service says, else the sum of what it does say (gateway 6.5). */
+/** All tokens of a reply: the service's total, else the sum of its parts (gateway 6.5). */
 export const totalTokens = ({
   total,
   prompt = 0,
@@ -212,14 +212,14 @@ export const totalTokens = ({
   tool = 0,
 }: TokenUsage): number => total ?? prompt + candidates + thoughts + tool;
 
-/** The tokens of two replies together. What neither says stays unknown; the total is always known. */
+/** The tokens of two replies together. A part that neither reports stays unknown; the total is always known. */
 export function sumUsage(sum: TokenUsage | undefined, more: TokenUsage | undefined): TokenUsage | undefined {
   if (sum === undefined && more === undefined) return undefined;
   const [a, b] = [sum ?? {}, more ?? {}];
   return { ...addUsage(a, b), total: totalTokens(a) + totalTokens(b) };
 }
 
-/** The tokens that a reply says it took. */
+/** The tokens that a reply reports. */
 export function usageOf(result: CallResult): TokenUsage | undefined {
   switch (result.kind) {
     case 'answered':
@@ -233,7 +233,7 @@ export function usageOf(result: CallResult): TokenUsage | undefined {
   }
 }
 
-/** What a reply takes from the rate of tokens; undefined where the service may have worked and nobody knows how much. */
+/** Tokens that a result counts against the token rate; undefined where the service may have worked and nobody knows how much. */
 export function tokensUsed(result: CallResult): number | undefined {
   const usage = usageOf(result);
   if (usage !== undefined) return totalTokens(usage);

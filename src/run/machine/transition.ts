@@ -2,10 +2,10 @@ import type { Attempt, JobError, JobRecord } from '../../plan/job.ts';
 import { become, type Job, type JobStep, type RecordChanges, type Want } from './job.ts';
 
 /**
- * Ends a job in failure, or in doubt. While a submission of it may have made a task that nobody knows, it cannot fail as if
- * there were none: whatever it would fail for, it is in doubt.
+ * Ends a job in failure or in doubt. While one of its submissions may have made an unknown task, the job does not fail but is in
+ * doubt, whatever the error.
  *
- * @param changes of its record beside
+ * @param changes further changes of the record
  */
 export function settle(
   job: Job,
@@ -30,7 +30,7 @@ export function settle(
   };
 }
 
-/** An entry of the history of a job. */
+/** An entry in the history of a job. */
 export const attemptOf = (
   { key, taskId }: Pick<JobRecord, 'key' | 'taskId'>,
   at: number,
@@ -44,7 +44,7 @@ export const attemptOf = (
   ...(error === undefined ? {} : { error }),
 });
 
-/** Rests, then wants the same again or something else. */
+/** Lets a job rest; `next` is its want after that. */
 export function rest(job: Job, ms: number, next: Want, now: number): JobStep {
   return { job: { ...job, want: { kind: 'wait', until: now + ms, next } } };
 }

@@ -11,24 +11,24 @@ export interface MadeFiles {
 export interface DiskPort {
   /** The run directory, for the user. */
   readonly directory: string;
-  /** Bytes that this process may still write there; undefined where the system does not tell. */
+  /** Bytes that this process may still write there; undefined where the system does not report it. */
   freeBytes(): number | undefined;
-  /** Jobs that had no result when the run began, as far as the plan tells; undefined where it tells of none. */
+  /** Jobs without a result when the run began; undefined where the plan cannot count them. */
   readonly jobsLeft: number | undefined;
   /** Some of the jobs that were finished before the run. */
   readonly made: MadeFiles;
 }
 
-/** State, log, manifest and whatever else writes to that disk want some room beside the files of a run. */
+/** State, log, manifest and other programs need some room on the disk beside the files of a run. */
 export const leastFreeBytes = 500_000_000;
 
-/** Files of fewer jobs say little of those to come. */
+/** The files of fewer jobs are no measure for later ones. */
 const fewestJobs = 10;
 
 /**
- * Tells once in a run that its disk is about to be full, while there is still time to make room. Space is low where less than
- * {@link leastFreeBytes} is free, or less than what the run is likely to need: the mean size of a job's files × the jobs that
- * are left, where both are known.
+ * Reports once in a run that its disk is about to be full, while there is still time to make room. Space is low where less than
+ * {@link leastFreeBytes} is free, or less than the run is likely to need: the mean size of a job's files × the jobs left, where
+ * both are known.
  */
 export class DiskRoom {
   readonly #port: DiskPort;
@@ -46,7 +46,7 @@ export class DiskRoom {
     this.#left = port.jobsLeft;
   }
 
-  /** Takes note of what became durable. */
+  /** Notes the records that became durable. */
   note(records: readonly JobRecord[]): void {
     for (const { status, artifacts } of records) {
       if (!isSettled(status)) continue;
@@ -57,7 +57,7 @@ export class DiskRoom {
     }
   }
 
-  /** Looks how much is free, unless all has been told. */
+  /** Checks the free space, until the run has warned. */
   look(): void {
     if (this.#hasWarned) return;
     const free = this.#port.freeBytes();

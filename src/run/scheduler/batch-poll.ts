@@ -9,7 +9,7 @@ import { shedAsThrottle } from './routes/load-shed.ts';
 import { readList } from './routes/outcome.ts';
 import type { SchedulerState } from './state/state.ts';
 
-/** Polls the task of a job whose turn has come with those of all jobs that wait in the queue behind it, in one request. */
+/** Polls in one request the task of a job whose turn has come, and those of the jobs queued behind it. */
 export function pollBatch(state: SchedulerState, first: Job): void {
   const jobs = [first, ...takePolls(state, mostListed - 1)];
   if (jobs.length === 1) return advance(state, first, { type: 'granted' });
@@ -22,7 +22,7 @@ export function pollBatch(state: SchedulerState, first: Job): void {
   state.outbox.send({ job: first, send: { kind: 'list', targets } });
 }
 
-/** Several tasks were polled: each job is shown its own. A gateway without a list of tasks is polled task by task from then on. */
+/** Splits the result of a batch poll among its jobs. A gateway without a list of tasks is polled task by task from then on. */
 export function onBatchPolled(
   state: SchedulerState,
   { targets, result: answer }: Extract<RunInput, { type: 'listed' }>,
@@ -48,7 +48,7 @@ export function onBatchPolled(
 /** True for a job that wants to know whether its task is finished. */
 export const isPoll = ({ want }: Job): boolean => want.kind === 'fetch' && want.why === 'poll';
 
-/** Takes up to so many jobs out of the queue that want their tasks polled, as far as they come one after another. */
+/** Takes up to `most` polls from the front of the queue, up to the first other request. */
 function takePolls({ routes }: SchedulerState, most: number): readonly Job[] {
   const { queue } = routes.queues.poll;
   const jobs: Job[] = [];
@@ -62,4 +62,4 @@ function takePolls({ routes }: SchedulerState, most: number): readonly Job[] {
 }
 
 const noListing =
-  'This gateway does not tell of several tasks in one request (poll.list): they are looked at one by one.';
+  'This gateway does not list several tasks in one request (poll.list): they are polled one by one.';

@@ -30,7 +30,7 @@ export function visitDueCells(state: SchedulerState): void {
 /** Resolves a cell: takes up the jobs that can be worked on now, and closes the cell when there is none left. */
 function visitCell(state: SchedulerState, open: OpenCell): void {
   const { options, cells, jobs, clicks, lifecycle, lookup } = state;
-  // What reads the result of a job that is made again waits for the new one, and may ask for something else then.
+  // A slot that reads a redone job waits for the new result, and may then ask for another job.
   let slots = options.resolve(open.cell, lookup);
   while (recoverJobs(state, slots) || beginRedos(state, slots)) slots = options.resolve(open.cell, lookup);
   const waiting = new Set<string>();
@@ -77,7 +77,7 @@ function closeCell({ cells, outbox }: SchedulerState, open: OpenCell): void {
 }
 
 /**
- * Takes up the jobs of a cell that are to be made again, but for those that come from another of them.
+ * Takes up the jobs of a cell that are to be made again, except those below another of them.
  *
  * @returns false where there is none
  */
@@ -117,7 +117,7 @@ function begin(state: SchedulerState, job: Job): void {
 const isChosen = ({ options: { steps } }: SchedulerState, { step }: Slot): boolean =>
   steps === undefined || steps.has(step);
 
-/** True when every job is done that a request shows, continues or names; a job that is made again is waited for, as a click does. */
+/** True when every job is done that a request shows, continues or names; it waits for a redone one, as a click does. */
 function areInputsDone({ lookup }: SchedulerState, job: JobSpec): boolean {
   const shown = job.request.kind === 'click' ? [] : needsOf(job);
   return [...shown, ...(job.reads ?? [])].every((key) => lookup(key)?.status === 'done');
@@ -126,7 +126,7 @@ function areInputsDone({ lookup }: SchedulerState, job: JobSpec): boolean {
 /** Keys of the jobs of a cell that come from one of these, over any number of others. */
 function keysBelow(slots: readonly Slot[], from: ReadonlyMap<string, unknown>): ReadonlySet<string> {
   const below = new Set<string>();
-  // Steps stand in any order in a file: what comes from a later one is found the next time round.
+  // Steps stand in any order in a file: a job below a later step is found in the next round.
   for (let size = -1; size !== below.size; ) {
     size = below.size;
     for (const { job } of slots)

@@ -6,9 +6,9 @@ import type { ServiceResult } from '../../service/result.ts';
 import type { Route, RunEnd, RunEvent } from '../events.ts';
 import type { CallResult, FetchReason, Job, PollTarget, Send } from '../machine/job.ts';
 
-/** What happens to a run. */
+/** An input of a run. */
 export type RunInput =
-  /** What an earlier run left unfinished. */
+  /** Jobs that an earlier run left unfinished. */
   | { readonly type: 'adopt'; readonly records: readonly JobRecord[] }
   /** Cells of the plan, in order; `last` when there are no more. */
   | { readonly type: 'cells'; readonly cells: readonly Cell[]; readonly last: boolean }
@@ -23,7 +23,7 @@ export type RunInput =
     }
   | {
       readonly type: 'listed';
-      /** Of the first of the looks. */
+      /** Key of the first job. */
       readonly key: string;
       readonly targets: readonly PollTarget[];
       readonly result: ServiceResult<readonly Task[]>;
@@ -31,7 +31,7 @@ export type RunInput =
   | {
       readonly type: 'searched';
       readonly key: string;
-      /** Those that can be what became of the job's submissions, the one to take on first. */
+      /** Tasks that the job's submissions may have made, the one to adopt first. */
       readonly result: ServiceResult<readonly Task[]>;
     }
   | { readonly type: 'saved'; readonly key: string; readonly result: SaveResult }
@@ -40,12 +40,12 @@ export type RunInput =
   | { readonly type: 'refilled' }
   /** Time has passed. */
   | { readonly type: 'tick' }
-  /** Open nothing new, settle what is in flight, then end so. */
+  /** Open nothing new, settle the jobs in flight, then end with `end`. */
   | { readonly type: 'drain'; readonly end: RunEnd }
   /** Send nothing more at all. The intents of these effects are not durable, so nothing was sent. */
   | { readonly type: 'halt'; readonly end: RunEnd; readonly unsent: readonly Effect[] };
 
-/** By which route each kind of request goes. */
+/** The route of each kind of request. */
 export const routeOf = {
   submit: 'submit',
   modal: 'submit',
@@ -53,7 +53,7 @@ export const routeOf = {
   list: 'poll',
   search: 'poll',
   save: 'download',
-  // It asks nobody, but takes its time as they do, and must not keep the run from hearing of finished tasks.
+  // A mask is made locally, but takes as long as a download, and must not block the polls.
   mask: 'download',
   ask: 'text',
 } as const satisfies Record<Send['kind'], Route>;
@@ -64,11 +64,11 @@ export interface Effect {
   readonly send: Send;
 }
 
-/** True for a request that costs: what it brings cannot be asked for again. */
+/** True for a request that costs money: its result cannot be requested again. */
 export const isPaid = ({ send: { kind } }: Pick<Effect, 'send'>): boolean =>
   kind === 'submit' || kind === 'modal' || kind === 'ask';
 
-/** What was decided since the last commit: first `records` and `attempts` become durable as one, then `effects` are carried out. */
+/** The decisions since the last commit: first `records` and `attempts` become durable as one, then `effects` are carried out. */
 export interface RunCommit {
   readonly records: readonly JobRecord[];
   readonly attempts: readonly Attempt[];
@@ -76,7 +76,7 @@ export interface RunCommit {
   readonly events: readonly RunEvent[];
 }
 
-/** Gathers what is decided, until a commit of it is taken. Of a job that changes twice before that, the last record counts. */
+/** Gathers decisions until they are taken as a commit. If a job changes twice before that, the last record counts. */
 export class Outbox {
   #records = new Map<string, JobRecord>();
   /** Records of the commit that is being made durable. */
@@ -85,7 +85,7 @@ export class Outbox {
   #effects: Effect[] = [];
   #events: RunEvent[] = [];
 
-  /** A record that is decided and not yet durable. */
+  /** The record of a job that is decided and not yet durable. */
   record(key: string): JobRecord | undefined {
     return this.#records.get(key) ?? this.#committing?.get(key);
   }
@@ -106,7 +106,7 @@ export class Outbox {
     this.#events.push(event);
   }
 
-  /** Emits that a job is in another status now. */
+  /** Emits the new status of a job. */
   emitStatus(before: JobRecord | undefined, record: JobRecord): void {
     const { key, status, origin, taskId, error, usage } = record;
     const cost = knownCost(record);
@@ -135,7 +135,7 @@ export class Outbox {
     return this.#records.size + this.#attempts.length + this.#effects.length + this.#events.length > 0;
   }
 
-  /** Hands over what was decided. One commit at a time: the next one is taken once this is durable, or was requeued. */
+  /** Hands over the decisions. One commit at a time: the next one is taken once this is durable, or was requeued. */
   take(): RunCommit {
     if (this.#committing !== undefined) throw new Error('Internal error: two commits at once.');
     const commit: RunCommit = {
@@ -158,8 +158,8 @@ export class Outbox {
   }
 
   /**
-   * Puts a commit that could not be made durable, or what is left of it, before what was decided since it was taken. Of a job that
-   * changed since, the later record counts.
+   * Puts a commit that is not durable, or the rest of it, before the decisions made since it was taken. If a job changed since, the
+   * later record counts.
    */
   requeue({ records, attempts, effects, events }: RunCommit): void {
     const since = this.#records;

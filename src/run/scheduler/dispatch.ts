@@ -9,7 +9,7 @@ import type { SchedulerState } from './state/state.ts';
 /** The job whose turn it is, or why the run must end because the price of the next request may not be spent. */
 export type DispatchChoice = { readonly job: Job } | { readonly end: Extract<RunEnd, { kind: 'budget' }> };
 
-/** Gives jobs what they want, until nobody's turn has come. */
+/** Grants jobs their wants until no job has its turn. */
 export function dispatch(state: SchedulerState): void {
   while (!state.lifecycle.isHalted) {
     const choice = nextDispatch(state);
@@ -22,7 +22,7 @@ export function dispatch(state: SchedulerState): void {
 
 /**
  * Takes the job whose turn it is out of its queue: jobs that wait for room for a task first, then the routes, each within its
- * limits and the budget. Undefined: nobody's turn has come.
+ * limits and the budget. Undefined: no job has its turn.
  */
 export function nextDispatch(state: SchedulerState): DispatchChoice | undefined {
   const { jobs, lifecycle } = state;
@@ -47,7 +47,7 @@ function nextOnRoute(
     const refusal = budget.refusal(job.record) ?? options.shared?.allowance?.refusal(job.record);
     if (refusal !== undefined) {
       if (refusal !== 'wait' && !routes.isSpending) return { end: refusal };
-      // A request that is under way may turn out not to have been paid; an allowance may be refilled.
+      // A request under way may turn out to be unpaid; an allowance may be refilled.
       routes.hold(name);
       return undefined;
     }

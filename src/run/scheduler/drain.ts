@@ -6,7 +6,7 @@ import type { OpenCell } from './state/open-cells.ts';
 import { areAllCellsOpened } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 
-/** Ends the run early: nothing new begins, and what is in flight is settled. The first cause of an end stands. */
+/** Ends the run early: nothing new begins, and jobs in flight are settled. The first cause of an end stands. */
 export function drain(state: SchedulerState, end: RunEnd): void {
   if (state.lifecycle.drain(end)) leaveUnbegun(state, end);
 }
@@ -16,7 +16,7 @@ export function halt(state: SchedulerState, end: RunEnd): void {
   if (state.lifecycle.halt(end)) leaveUnbegun(state, end);
 }
 
-/** Lets the route of a result take note of what the result means. A result that makes further requests pointless halts the run. */
+/** Notes an outcome on its route. A result that makes further requests pointless halts the run. */
 export function noteOutcome(state: SchedulerState, outcome: RouteOutcome): void {
   const end = noteRouteOutcome(outcome, state.routes, state.now, (event) => state.outbox.emit(event));
   if (end !== undefined) halt(state, end);
@@ -36,7 +36,7 @@ export function leaveCell({ cells, outbox }: SchedulerState, open: OpenCell): vo
   outbox.emit({ type: 'cell:left', cell: open.cell.number });
 }
 
-/** Leaves the cells that are not open, and the jobs of which nothing is on the service, to a later run. */
+/** Leaves the cells that are not open, and the jobs without a task on the service, to a later run. */
 function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
   const { cells, jobs, outbox } = state;
   if (!areAllCellsOpened(state)) cells.isWhole = false;

@@ -12,13 +12,13 @@ import { taskOf } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /**
- * Applies an event to a job: the machine says what the job becomes, what must be durable goes into the outbox, and the job into
- * the queue for what it wants, or out of the active jobs.
+ * Applies an event to a job: the machine decides the next state, the record goes into the outbox, and the job into the queue for
+ * its want, or out of the active jobs.
  */
 export function advance(state: SchedulerState, job: Job, event: JobEvent): void {
   if (event.type !== 'granted' || !isFirstSubmission(job)) return apply(state, job, event);
   const { record, parentTaskId } = job;
-  // While the job waited, what it presses was made again: its cell takes it up again, to press that.
+  // While the job waited, its parent was made again: its cell takes the job up again, to press the new task.
   if (parentTaskId !== undefined && taskOf(state, record.parent) !== parentTaskId) {
     returnToCells(state, job);
     return visitDueCells(state);
@@ -51,7 +51,7 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   outbox.send({ job: next, send });
 }
 
-/** What the machine knows beyond the job. */
+/** The machine's input beside the job and the event. */
 export function jobContext(state: SchedulerState): JobContext {
   const { options, now, watchedSince, estimators, routes, searches, lookup } = state;
   const { settings, invocation, random, price } = options;
@@ -76,21 +76,21 @@ export function jobContext(state: SchedulerState): JobContext {
   };
 }
 
-/** Polls that go in one request are due at one moment: as often as a task may be polled. */
+/** Aligns polls that share one request to common moments, `poll.min` apart. */
 function pollDueInMs({ pollsBatches, now, options }: SchedulerState, inMs: number): number {
   const { minMs } = options.settings.poll;
   if (!pollsBatches || minMs < 1) return inMs;
   return Math.ceil((now + inMs) / minMs) * minMs - now;
 }
 
-/** The gateway lists no tasks, so that none can be searched for: the user is told once. */
+/** Ends searches at a gateway that lists no tasks, with one notice to the user. */
 function endSearches(state: SchedulerState): void {
   if (!state.searches) return;
   state.searches = false;
   state.outbox.emit({ type: 'run:notice', code: 'service.no-listing', message: noSearch });
 }
 
-/** Tells the user, once in a run, that budgets count a guess; the manifest shows nothing of the guess. */
+/** Reports once in a run that budgets count estimated tokens; the manifest does not show the estimate. */
 function noteAssumedTokens(state: SchedulerState, before: JobRecord, after: JobRecord): void {
   const tokens = (after.assumed?.tokens ?? 0) - (before.assumed?.tokens ?? 0);
   if (state.notedAssumedTokens || after.assumed?.answers === before.assumed?.answers) return;
@@ -99,11 +99,11 @@ function noteAssumedTokens(state: SchedulerState, before: JobRecord, after: JobR
   state.outbox.emit({
     type: 'run:notice',
     code: 'tokens.untold',
-    message: `The answer to ${name} in cell ${cell} tells no usable count of its tokens: the estimate of about ${tokens} counts against the budgets instead, as for all such answers. The manifest's token columns stay empty there.`,
+    message: `The reply to ${name} in cell ${cell} has no usable token count: the estimate of about ${tokens} counts against the budgets instead, as for all such replies. The manifest's token columns stay empty there.`,
   });
 }
 
-/** True for a job that is submitted, or asked, when its turn comes, and of which no task may exist yet. */
+/** True for a job that is about to be submitted or called, and of which no task may exist yet. */
 const isFirstSubmission = ({ record: { status, doubtful }, want }: Job): boolean =>
   (want.kind === 'submit' || want.kind === 'ask') && status === 'pending' && doubtful?.since === undefined;
 

@@ -17,8 +17,8 @@ import { isAwaited, isFailure, taskOf, waitsForNewParent } from './state/queries
 import type { SchedulerState } from './state/state.ts';
 
 /**
- * Replaces the state of a job, or takes a job up: notes what must become durable, and puts the job into the queue for what it
- * wants. A job that is settled leaves the active jobs, and its cells become due.
+ * Replaces the state of a job, or takes a job up: notes the record to make durable, and puts the job into the queue for its
+ * want. A settled job leaves the active jobs, and its cells become due.
  *
  * @param before the job as it was; undefined for one that is taken up
  */
@@ -27,7 +27,7 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   const { record, want } = job;
   jobs.put(job);
   if (before !== undefined) budget.note(before.record, record);
-  // A job that is only taken up needs no record: the plan and what is durable give it again.
+  // A job that is only taken up needs no new record: plan and store yield the same job again.
   if (before !== undefined && before.record !== record) outbox.write(durableForm(record));
   if (before?.record.status !== record.status) {
     outbox.emitStatus(before?.record, record);
@@ -51,7 +51,7 @@ export function adoptJob(state: SchedulerState, record: JobRecord): void {
   placeJob(state, undefined, adopt(record, Number.MAX_SAFE_INTEGER, taskOf(state, record.parent)));
 }
 
-/** Notes what becomes of a job whose request was under way when an earlier run ended. The cells that ask for the job take it up. */
+/** Recovers a job whose request was under way when an earlier run ended. The cells that ask for the job take it up. */
 export function recoverJob({ options, budget, outbox }: SchedulerState, record: JobRecord): void {
   const recovered = recoverInterrupted(record, options.startedAt, options.price(record));
   budget.note(record, recovered);
@@ -59,17 +59,17 @@ export function recoverJob({ options, budget, outbox }: SchedulerState, record: 
   outbox.emitStatus(record, recovered);
 }
 
-/** Leaves a job to the cells that ask for it, which take it up when it can begin: nothing is paid that is not planned. */
+/** Leaves a job to the cells that ask for it, which take it up when it can begin: only planned jobs are paid. */
 export function returnToCells(state: SchedulerState, { record }: Job): void {
   const { key, former, error, status } = record;
   const isRedo = status === 'pending' && former !== undefined && error !== undefined;
-  // A later run makes a result that is still outdated again, without another word of the user: the redo has not failed.
+  // A later run replaces a result that is still outdated, without another request by the user: the redo has not failed.
   if (isRedo && !isOutdated(asBefore(record), state.lookup)) noteFailedRedo(state, record, error);
   state.jobs.drop(key);
   releaseCells(state, key);
 }
 
-/** Counts a redo that came to nothing: the user asked for another result and there is none. */
+/** Counts a failed redo: the user asked for another result and there is none. */
 export function noteFailedRedo(
   state: SchedulerState,
   { key, origin: { step: name, cell } }: JobRecord,
@@ -113,18 +113,18 @@ function releaseCells({ cells }: SchedulerState, key: string): void {
   cells.due.push(...cells.open.release(key));
 }
 
-/** True for what is not to be paid now, or not any more: it belongs to work of an earlier run. */
+/** True for a job of an earlier run that must not be paid now, or no longer. */
 function isOutOfPlace(state: SchedulerState, { record: before }: Job, job: Job): boolean {
   const { key, status } = job.record;
-  // A modal that an earlier run opened, or answered in vain: its prompt may be edited, its cell not be planned any more.
+  // An earlier run opened this modal, or its confirm failed: the prompt may have changed, or the cell is no longer planned.
   if (status === 'modal') return !isAwaited(state, key);
   const wasAhead = before.status === 'running' || before.status === 'modal' || before.modal !== undefined;
   return status === 'pending' && wasAhead && !mayBeSubmittedAgain(state, job);
 }
 
 /**
- * False for a job of an earlier run that is to be submitted again while no open cell asks for it, while what it comes from is
- * being made or downloaded again, or while what it presses is not what it pressed.
+ * False for a job of an earlier run that would be submitted again while no open cell asks for it, while its parent is being made
+ * or downloaded again, or while its parent has another task than before.
  */
 function mayBeSubmittedAgain(state: SchedulerState, { record: { key, parent }, parentTaskId }: Job): boolean {
   if (!isAwaited(state, key) || waitsForNewParent(state, key)) return false;

@@ -5,18 +5,17 @@ import { deferralCount } from '../machine/retry/deferrals.ts';
 
 interface Place {
   readonly key: string;
-  /** The very want it stands in line for: when the job wants something else by now, the place is void. */
+  /** The want of this place; the place is void once the job has another want object. */
   readonly want: Want;
-  /** The least goes first; of equals, by the next number. */
+  /** The smallest rank goes first, compared number by number. */
   readonly rank: readonly [tries: number, height: number, cell: number, turn: number];
 }
 
 /**
- * Jobs that stand in line for the same thing. Deeper jobs go before shallower ones, then earlier cells before later
- * ones, then first come, first served: results arrive early and buttons do not age. What has
- * failed goes behind what has not been tried as often, so that an outage does not use up all tries of one job, and what was put
- * off behind what was not as often, so that one job that is always put off keeps nobody waiting. An open modal
- * goes before all: its task takes room on the service and does nothing (gateway 4.6).
+ * Jobs with the same want. Deeper jobs go before shallower ones, then earlier cells before later ones, then first come, first
+ * served: results arrive early and buttons do not age. A job goes behind jobs with fewer failed tries, so that an outage does not
+ * use up all tries of one job, and behind jobs with fewer deferrals, so that a job that is always deferred does not block others.
+ * An open modal goes before all: its task takes room on the service and does nothing (gateway 4.6).
  */
 export class PriorityQueue {
   readonly #heap = new Heap<Place>((a, b) => compare(a, b) < 0);
@@ -24,13 +23,13 @@ export class PriorityQueue {
   readonly #fair: boolean;
   #turn = 0;
 
-  /** @param fair first come, first served only: for what costs nothing and must not starve */
+  /** @param fair only first come, first served: for requests that cost nothing and must not starve */
   constructor(jobs: ReadonlyMap<string, Job>, fair = false) {
     this.#jobs = jobs;
     this.#fair = fair;
   }
 
-  /** An upper bound of who stands here; void places leave when they come to the front. */
+  /** An upper bound of the jobs in the queue; void places leave at the front. */
   get size(): number {
     return this.#heap.size;
   }
@@ -47,7 +46,7 @@ export class PriorityQueue {
     this.#heap.push({ key, want: job.want, rank });
   }
 
-  /** The job at the front, still in line. */
+  /** The job at the front; it stays in the queue. */
   front(): Job | undefined {
     for (;;) {
       const place = this.#heap.peek();
@@ -67,7 +66,7 @@ function compare({ rank: a }: Place, { rank: b }: Place): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
 }
 
-interface Alarm {
+interface Due {
   readonly at: number;
   readonly key: string;
   readonly want: Want;
@@ -75,7 +74,7 @@ interface Alarm {
 
 /** Jobs that wait for a moment. */
 export class DelayedQueue {
-  readonly #heap = new Heap<Alarm>((a, b) => a.at < b.at);
+  readonly #heap = new Heap<Due>((a, b) => a.at < b.at);
   readonly #jobs: ReadonlyMap<string, Job>;
 
   constructor(jobs: ReadonlyMap<string, Job>) {
@@ -86,12 +85,12 @@ export class DelayedQueue {
     this.#heap.push({ at, key: job.record.key, want: job.want });
   }
 
-  /** When the next one rings. */
+  /** When the next job is due. */
   nextAt(): number | undefined {
     return this.#next()?.at;
   }
 
-  /** A job whose moment has come, if any is left. */
+  /** Takes a job whose moment has come; undefined: none is due. */
   takeDue(now: number): Job | undefined {
     const alarm = this.#next();
     if (alarm === undefined || alarm.at > now) return undefined;
@@ -99,7 +98,7 @@ export class DelayedQueue {
     return this.#jobs.get(alarm.key);
   }
 
-  #next(): Alarm | undefined {
+  #next(): Due | undefined {
     for (;;) {
       const alarm = this.#heap.peek();
       if (alarm === undefined || this.#jobs.get(alarm.key)?.want === alarm.want) return alarm;

@@ -12,12 +12,12 @@ import { advance } from './job-runner.ts';
 import { adoptJob } from './place-job.ts';
 import { withinPatience } from './routes/asked-wait.ts';
 import { readOnServingRoute } from './routes/load-shed.ts';
-import { isDeferral, type OneAnswer, outcomeOf } from './routes/outcome.ts';
+import { isDeferral, type JobResult, outcomeOf } from './routes/outcome.ts';
 import { lasted } from './state/lifecycle.ts';
 import { areAllCellsOpened, wantsCells } from './state/queries.ts';
 import { initialState, type SchedulerOptions, type SchedulerState } from './state/state.ts';
 
-/** A process that wakes so long after it was to wake has slept, ms. */
+/** A process that wakes this long after its due time has slept, ms. */
 const asleepMs = 60_000;
 
 /**
@@ -32,7 +32,7 @@ export class Scheduler {
     this.#state = initialState(options);
   }
 
-  /** Takes in what happened at `now` (Unix ms) and decides what follows. */
+  /** Handles an input of the moment `now` (Unix ms) and decides what follows. */
   handle(input: RunInput, now: number): void {
     const state = this.#state;
     noteSleep(state, now);
@@ -48,7 +48,7 @@ export class Scheduler {
     return this.#state.options.invocation;
   }
 
-  /** Hands over what was decided since the last call. */
+  /** Hands over the decisions since the last call. */
   takeCommit(): RunCommit {
     return this.#state.outbox.take();
   }
@@ -68,17 +68,17 @@ export class Scheduler {
     return this.#state.outbox.hasDecided;
   }
 
-  /** True when it could open more cells than it was given. */
+  /** True when the run could open more cells than it was given. */
   get wantsCells(): boolean {
     return wantsCells(this.#state);
   }
 
-  /** When to call `tick` if nothing happens before; undefined: only a result or a cell moves the run on. */
+  /** When `tick` is due if nothing happens before; undefined: only a result or a cell moves the run on. */
   nextWakeAt(): number | undefined {
     return nextWakeAt(this.#state);
   }
 
-  /** How the run ended, once it has, and everything that was decided is durable. */
+  /** How the run ended; undefined until it has ended and all decisions are durable. */
   get ended(): RunEnd | undefined {
     const { lifecycle, routes, jobs, cells, outbox } = this.#state;
     if (!outbox.isEmpty) return undefined;
@@ -95,12 +95,12 @@ export class Scheduler {
     return this.#state.budget.submits;
   }
 
-  /** Finished jobs that the user wanted made again, and of which nothing came. */
+  /** Finished jobs whose redo failed. */
   get redosFailed(): number {
     return this.#state.redosFailed;
   }
 
-  /** Tokens of the answers that came in this invocation. */
+  /** Tokens of the replies of this invocation. */
   get tokens(): number {
     return this.#state.budget.tokens;
   }
@@ -155,7 +155,7 @@ function accept(state: SchedulerState, given: RunInput): void {
   }
 }
 
-/** Takes note of the tokens of an answer, also of one that nobody waits for any more. */
+/** Counts the tokens of a reply, also of one that no job waits for any more. */
 function countTokens(
   { routes, jobs, estimators, now }: SchedulerState,
   key: string,
@@ -165,24 +165,24 @@ function countTokens(
   const record = jobs.get(key)?.record;
   routes.tokens.settle(key, tokensUsed(result), now);
   if (result.kind === 'answered' && usage !== undefined && record !== undefined)
-    estimators.noteAnswer(record, usage);
+    estimators.noteReply(record, usage);
 }
 
-/** A request of one job came to its end. */
-function onResult(state: SchedulerState, input: OneAnswer): void {
+/** Handles the result of a request for one job. */
+function onResult(state: SchedulerState, input: JobResult): void {
   const { routes, jobs, now, options } = state;
   const own = outcomeOf(input);
   routes.onResult(own.route);
   const { route } = routes.queues[own.route];
   const shed = route.isServing(now) ? outcomeOf(readOnServingRoute(input)) : own;
-  // A text call that is shed slows its route down too, and still is one of its tries: that a model is overloaded may not pass.
+  // A text call that is shed also slows its route down, but still counts as a try: the overload of a model may not pass.
   const outcome = input.type === 'asked' ? { ...shed, event: own.event } : shed;
   const job = jobs.get(input.key);
   const isOpen =
     input.type === 'submitted' &&
     job !== undefined &&
     needsRecheck(job, input.result, options.settings.retry.attempts);
-  // A result about one job alone slows down nobody else, and one that is being looked into says nothing yet.
+  // A result about one job alone slows down no other job, and one that is being rechecked does not count yet.
   if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, route.tally))) {
     noteOutcome(state, {
       ...outcome,
@@ -190,11 +190,11 @@ function onResult(state: SchedulerState, input: OneAnswer): void {
     });
     if (input.type === 'submitted' && input.result.ok) jobs.concurrency.note(input.result.value, jobs.held);
   }
-  // The job may be left while its request was under way; nothing durable depends on a poll or a download.
+  // The run may have left the job while its request was under way; nothing durable depends on a poll or a download.
   if (job !== undefined) advance(state, job, outcome.event);
 }
 
-/** Sends nothing more. What had its turn and never left is back where it was. */
+/** Halts the run. Jobs whose requests had their turn and never left are as before. */
 function stopSending(state: SchedulerState, { end, unsent }: Extract<RunInput, { type: 'halt' }>): void {
   halt(state, end);
   // A poll or a download leaves nothing in the record.
@@ -204,7 +204,7 @@ function stopSending(state: SchedulerState, { end, unsent }: Extract<RunInput, {
   }
 }
 
-/** Advances the jobs whose moment has come, ends a run that has lasted as long as it may, and tells of one that stalls. */
+/** Advances the jobs whose moment has come, ends a run at its maximum duration, and reports a stall. */
 function fireTimers(state: SchedulerState): void {
   const { jobs, lifecycle, stall, outbox, now } = state;
   if (lifecycle.isHalted) return;
@@ -216,7 +216,7 @@ function fireTimers(state: SchedulerState): void {
   if (notice !== undefined) outbox.emit(notice);
 }
 
-/** When the run has lasted as long as it may, Unix ms. */
+/** When the run reaches its maximum duration, Unix ms; undefined: never. */
 function durationEnd({ options: { settings, startedAt } }: SchedulerState): number | undefined {
   return settings.maxDurationMs === undefined ? undefined : startedAt + settings.maxDurationMs;
 }
@@ -233,7 +233,7 @@ function nextWakeAt(state: SchedulerState): number | undefined {
   return moments.length === 0 ? undefined : Math.min(...moments);
 }
 
-/** A machine that sleeps, or a process that is stopped, misses the moments at which it was to wake. */
+/** Notes a sleep: a machine that sleeps, or a stopped process, misses its due moments. */
 function noteSleep(state: SchedulerState, now: number): void {
   if (now - state.now < asleepMs) return;
   const due = nextWakeAt(state);

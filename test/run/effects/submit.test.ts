@@ -3,7 +3,7 @@ import type { InputResult, InputSource, MaskRequest } from '../../../src/artifac
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { EntryRequest, JobRequest } from '../../../src/plan/job-request.ts';
 import { InputBudget } from '../../../src/run/effects/input-budget.ts';
-import { answerModal, checkMask, type SubmitPorts, submit } from '../../../src/run/effects/submit.ts';
+import { checkMask, confirmModal, type SubmitPorts, submit } from '../../../src/run/effects/submit.ts';
 import type { ImageService } from '../../../src/service/image-service.ts';
 import { clickRecord, imagineRecord, job } from '../../rig/jobs.ts';
 
@@ -196,13 +196,13 @@ describe('the answer to a modal', () => {
     ['IMG::JOB::video::1::x::manual', false],
   ])('has a mask where the button may take one: %s %s', async (customId, takes) => {
     const { ports, sent } = rig([parent]);
-    await answerModal(region({ pressed: { customId, label: '', emoji: '' } }), ports, never);
+    await confirmModal(region({ pressed: { customId, label: '', emoji: '' } }), ports, never);
     expect('mask' in (sent[0]?.[1] ?? {})).toBe(takes);
   });
 
   it('is the prompt and a mask in the size of the parent’s image, for the task that waits', async () => {
     const { ports, sent, masks } = rig([parent]);
-    expect(await answerModal(region(), ports, never)).toEqual({ result: accepted });
+    expect(await confirmModal(region(), ports, never)).toEqual({ result: accepted });
     expect(masks).toEqual([
       { source: { kind: 'file', path: 'mask.png', sha256: 'm1' }, invert: false, size: whole, form: 'white' },
     ]);
@@ -225,9 +225,9 @@ describe('the answer to a modal', () => {
     const { ports, sent } = rig([described]);
     const pressed = { customId: 'MJ::Job::PicReader::2', label: '', emoji: '2️⃣' };
     const bare = { pressed, request: { kind: 'click', press: [], fields: {} } } as const;
-    await answerModal(region(bare), ports, never);
+    await confirmModal(region(bare), ports, never);
     const own = { ...bare, request: { ...bare.request, fields: { prompt: 'an owl' } } };
-    await answerModal(region(own), ports, never);
+    await confirmModal(region(own), ports, never);
     expect(sent.map(([, { prompt }]) => prompt)).toEqual(['a hare', 'an owl']);
   });
 
@@ -248,14 +248,14 @@ describe('the answer to a modal', () => {
       request: { kind: 'click', press: [], fields: { remix: true } },
     });
     const { ports, sent } = rig([described, drawn]);
-    await answerModal(remix, ports, never);
+    await confirmModal(remix, ports, never);
     expect(sent[0]?.[1]['prompt']).toBe('a hare');
   });
 
   it('has the mask that was made before the click, or the click is known to be in vain; a click without one has nothing to be made', async () => {
     const { ports, masks, sent, inputBudget } = rig([parent]);
     expect(await checkMask(region({ status: 'pending' }), ports, never)).toBeUndefined();
-    await answerModal(region(), ports, never);
+    await confirmModal(region(), ports, never);
     expect([masks.length, masks[0]]).toEqual([2, masks[1]]);
     expect([sent.map(([name]) => name), inputBudget.held]).toEqual([['modal'], 0]);
     const bare = rig([]);
@@ -268,11 +268,11 @@ describe('the answer to a modal', () => {
   it('is not sent where the mask does not fit, or nobody knows what it is to fit, and nor is the click', async () => {
     const error = { code: 'mask.size', class: 'permanent', message: '64 × 64, not 64 × 32' } as const;
     const wrong = rig([parent], { mask: { ok: false, error } });
-    expect(await answerModal(region(), wrong.ports, never)).toEqual({ unread: error });
+    expect(await confirmModal(region(), wrong.ports, never)).toEqual({ unread: error });
     expect(await checkMask(region(), wrong.ports, never)).toEqual(error);
     const unkept = rig([{ ...parent, artifacts: [] }]);
     expect(await checkMask(region(), unkept.ports, never)).toMatchObject({ code: 'input.missing' });
-    expect(await answerModal(region(), unkept.ports, never)).toMatchObject({
+    expect(await confirmModal(region(), unkept.ports, never)).toMatchObject({
       unread: { code: 'input.missing', class: 'permanent' },
     });
     expect([wrong.sent, unkept.sent]).toEqual([[], []]);

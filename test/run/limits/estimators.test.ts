@@ -73,7 +73,7 @@ describe('what requests cost', () => {
     const learnt = estimators(priced);
     const record = textRecord();
     const before = learnt.costModel.tokens(record);
-    learnt.noteAnswer(record, { total: before * 2 });
+    learnt.noteReply(record, { total: before * 2 });
     expect(learnt.costModel.tokens(textRecord())).toBe(before * 2);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Job } from '../../../src/run/machine/job.ts';
-import { firstWant, maskChecked, submitAnswered, submitNow } from '../../../src/run/machine/submit.ts';
+import { firstWant, maskChecked, onSubmitResult, submitNow } from '../../../src/run/machine/submit.ts';
 import type { Task } from '../../../src/service/image-service.ts';
 import { clickRecord, context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
 import { transition } from '../../rig/transition.ts';
@@ -170,7 +170,7 @@ describe('a submission', () => {
     expect(ages).toEqual([300]);
     expect(running.want).toMatchObject({ until: epoch + 7 });
     const { submittedAt: _, ...untimed } = submitting().record;
-    const { attempt } = submitAnswered(
+    const { attempt } = onSubmitResult(
       job(untimed, { want: { kind: 'answer' } }),
       { ok: true, value: accepted },
       context(),

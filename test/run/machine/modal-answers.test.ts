@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import { canAnswer, isAnswered, modalOpened } from '../../../src/run/machine/modal.ts';
+import { canConfirm, isConfirmSent, modalOpened } from '../../../src/run/machine/modal.ts';
 import { modalNotOpened } from '../../../src/run/machine/poll/poll.ts';
 import { clickRecord, context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
 
@@ -30,12 +30,12 @@ describe('what a modal can be answered with', () => {
     ['a button without a suggestion', click({}, {}, { pressed: pressed('IMG::variation::2') }), false],
     ['no click', imagineRecord(), false],
   ])('%s: %#', (_what, record, can) => {
-    expect(canAnswer(record)).toBe(can);
+    expect(canConfirm(record)).toBe(can);
   });
 
   it('is not asked for again once it was sent', () => {
-    const sent = (count: number) => isAnswered(click({}, {}, { modal: { taskId: 'T', sent: count } }));
-    expect([isAnswered(click({})), sent(0), sent(1), sent(2)]).toEqual([false, false, true, true]);
+    const sent = (count: number) => isConfirmSent(click({}, {}, { modal: { taskId: 'T', sent: count } }));
+    expect([isConfirmSent(click({})), sent(0), sent(1), sent(2)]).toEqual([false, false, true, true]);
   });
 
   it('is sent in a turn of its own, or the job has failed', () => {

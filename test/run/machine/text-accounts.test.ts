@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobRecord, TokenUsage } from '../../../src/plan/job.ts';
 import type { CallResult, JobContext } from '../../../src/run/machine/job.ts';
 import {
-  askAnswered,
+  onAskResult,
   requeue,
   sumUsage,
   tokensUsed,
@@ -35,7 +35,7 @@ const unread: CallResult = {
 };
 
 const accounted = (result: CallResult, record = asking(), changes: Partial<JobContext> = {}) => {
-  const after = askAnswered(job(record, { want: { kind: 'answer' } }), result, context(changes)).job.record;
+  const after = onAskResult(job(record, { want: { kind: 'answer' } }), result, context(changes)).job.record;
   const { usage, cost, assumed, partlyPriced } = after;
   return { usage, cost, assumed, partlyPriced };
 };
@@ -144,7 +144,7 @@ it.each<[CallResult, string]>([
   [unread, 'unread'],
   [unwritten(), 'unwritten'],
 ])('the history says what came of a call: %#', (result, outcome) => {
-  const { attempt } = askAnswered(
+  const { attempt } = onAskResult(
     job(asking({ taskId: 'T' }), { want: { kind: 'answer' } }),
     result,
     context(),

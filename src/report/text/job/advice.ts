@@ -1,6 +1,6 @@
 import { droppedCode, type JobRecord, type JobStatus } from '../../../plan/job.ts';
 import { isTextKind } from '../../../plan/job-request.ts';
-import { isAnswered } from '../../../run/machine/modal.ts';
+import { isConfirmSent } from '../../../run/machine/modal.ts';
 import { isInDoubt, waysOut } from '../../facts/in-doubt.ts';
 import { type Commands, quoted } from '../next-commands.ts';
 
@@ -118,7 +118,7 @@ export function nextSteps(
     return [
       ...wait,
       // A gateway that shows a dialog until the work is done reports the result then, to any poll.
-      ...(!running && isAnswered(record) && record.modal?.accepted !== true
+      ...(!running && isConfirmSent(record) && record.modal?.accepted !== true
         ? [
             {
               command: run,

@@ -8,14 +8,14 @@ import { retryFetch } from '../retry/retry.ts';
 import { rest, settle } from '../transition.ts';
 import { taskSeen } from './poll.ts';
 
-/** The task was looked at to see whether the modal arrived that was sent to it. */
+/** The task was polled to see whether the confirm of its modal arrived. */
 export function modalSeen(job: Job, result: ServiceResult<Task>, context: JobContext): JobStep {
   const { record } = job;
   const { taskId } = modalOf(record);
   if (!result.ok) {
     const { error } = result;
     return retryFetch(job, error, { kind: 'fetch', taskId, why: 'modal' }, context, (why) => {
-      // A task that is gone can neither be answered nor be seen to have been: only another press helps, which takes the user's word.
+      // A task that is gone can neither be confirmed nor show a confirm: only another press helps, which the user has allowed.
       if (error.code === 'service.task-unknown' && job.mayBeGone !== undefined)
         return pressAgain(job, context);
       return job.mayBeGone === 'failed'
@@ -24,7 +24,7 @@ export function modalSeen(job: Job, result: ServiceResult<Task>, context: JobCon
     });
   }
   const task = result.value;
-  // A gateway that has just taken it on, or lags, says nothing at all (gateway 4.3).
+  // A gateway that has just accepted the task, or lags, shows an empty status (gateway 4.3).
   const saysNothing = task.state === 'unfinished' && task.status === '';
   if (task.state === 'modal' || saysNothing) return stillOpen(job, saysNothing, context);
   if (task.state === 'failure' && job.mayBeGone === 'failed') return pressAgain(job, context);
@@ -33,11 +33,11 @@ export function modalSeen(job: Job, result: ServiceResult<Task>, context: JobCon
   return taskSeen(running, result, context);
 }
 
-/** The user told to try again, and its modal is gone: a proxy keeps one for an hour (gateway 4.6). */
+/** The user asked for a retry, and the modal is gone: a proxy keeps one for an hour (gateway 4.6). */
 const pressAgain = ({ record, depth, parentTaskId }: Job, { now }: JobContext): JobStep =>
   rest(newJob(resetForResubmit(record), depth, parentTaskId), 0, { kind: 'room' }, now);
 
-/** @param saysNothing its status is empty, so that nothing is sent to it: not even what may be */
+/** @param saysNothing the status is empty, so nothing is sent to the task, not even an allowed confirm */
 function stillOpen(job: Job, saysNothing: boolean, context: JobContext): JobStep {
   const { record } = job;
   const { now, retry } = context;

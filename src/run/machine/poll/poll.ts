@@ -4,7 +4,7 @@ import { promptOf } from '../../../plan/request/text.ts';
 import type { Task } from '../../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, newJob } from '../job.ts';
-import { isAnswered, modalOpened } from '../modal.ts';
+import { isConfirmSent, modalOpened } from '../modal.ts';
 import { replacing } from '../redo.ts';
 import { judgeTaskFailure } from '../retry/fail-reason.ts';
 import { resolveUnanswered } from '../retry/in-doubt.ts';
@@ -12,14 +12,14 @@ import { countsAsMiss, fetchLater, restAfter } from '../retry/retry.ts';
 import { lacksResult, resultOf, wantFile } from '../save.ts';
 import { attemptOf, rest, settle } from '../transition.ts';
 
-/** The job's task was looked at. Decided on its status alone (gateway 4.3). */
+/** The job's task was polled. Its status alone decides (gateway 4.3). */
 export function taskSeen(job: Job, result: ServiceResult<Task>, context: JobContext): JobStep {
   const { taskId } = job.record;
   if (taskId === undefined) throw new Error('Internal error: a job without a task id was polled.');
   const poll = { kind: 'fetch', taskId, why: 'poll' } as const;
   if (!result.ok) {
     const unknown = result.error.code === 'service.task-unknown';
-    // The task is paid, so no failure to look at it ends it: only its deadline, and that only after honest tries.
+    // The task is paid, so no failed poll ends it: only its deadline, and only after enough polls.
     const tried = countsAsMiss(result.error) && job.misses + 1 >= context.retry.attempts;
     return (
       unknownTask(job, result.error, context) ??
@@ -35,8 +35,8 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
   const { record } = job;
   switch (task.state) {
     case 'modal':
-      // Some gateways show it until the work is done (gateway 4.6).
-      return isAnswered(record) ? unfinished(job, task, context) : modalOpened(job, taskId, context);
+      // Some gateways show MODAL until the work is done (gateway 4.6).
+      return isConfirmSent(record) ? unfinished(job, task, context) : modalOpened(job, taskId, context);
     case 'unfinished':
       return unfinished(job, task, context);
     case 'failure':
@@ -45,9 +45,9 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
       const unused = modalNotOpened(record, context);
       if (unused !== undefined) return settle(job, 'failed', unused, now);
       const result = resultOf(task, record.kind);
-      // Of a redo: the former files are no longer what the job came to.
+      // In a redo the new result replaces the former files.
       const fresh = record.former === undefined ? {} : { ...replacing(record), artifacts: [] };
-      // Later steps, and a later edit, read of it what no file is wanted for now.
+      // Later steps, and a later edit, read the result also where no file is kept.
       if (!record.keep && !lacksResult(result, record)) {
         const done = become(record, 'done', { result, finishedAt: now, error: undefined, ...fresh });
         return { job: { ...job, record: done, want: { kind: 'nothing' } } };
@@ -77,9 +77,9 @@ function unfinished(job: Job, { id, status }: Task, context: JobContext): JobSte
 }
 
 /**
- * Past its deadline: failed, its task id kept, so that every later run looks at it again before anything else. The time in
- * which nobody looked counts for nothing: a task that an earlier run left, or beside which the machine slept, is watched for as long as
- * any other.
+ * Fails a job past its deadline and keeps its task id, so that every later run polls the task again before anything else. Time
+ * without polls does not count: a task that an earlier run left, or beside which the machine slept, is watched for as long as any
+ * other.
  */
 function overdue(job: Job, lastWords: string, context: JobContext): JobStep | undefined {
   const { record } = job;
@@ -116,15 +116,15 @@ function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
   const fresh = newJob(pending, job.depth, job.parentTaskId);
   return {
     ...restAfter(resubmits, fresh, { next: { kind: 'room' } }, context),
-    // The record forgets both when it is submitted again.
+    // The new submission clears task and error in the record.
     attempt: attemptOf(record, context.now, 'task.failed', error),
   };
 }
 
 /**
- * Why a click that ended well is no result: it was to answer a modal, and none opened, so that its image was made without what the
- * pipeline says. A gateway drops `enableRemix`, an account answers by itself, or the button asks nothing (gateway 5.5). A prompt
- * that is the one above was used all the same.
+ * Why a successful click is no result: it was to confirm a modal and none opened, so its image was made without the pipeline's
+ * prompt or mask. A gateway drops `enableRemix`, an account confirms by itself, or the button opens no modal (gateway 5.5). A
+ * prompt equal to the parent's was used all the same.
  */
 export function modalNotOpened(
   record: JobRecord,
@@ -152,14 +152,14 @@ export function modalNotOpened(
 }
 
 /**
- * A job in doubt whose task the user named (or a list of the service): the next look is at that. Until the service shows
- * such a task, it is only what somebody said, so the record keeps what it was before.
+ * A job in doubt whose task the user, or a list of the service, named: that task is polled next. Until the service shows the
+ * task, the name is only a claim, so the record keeps its former values.
  *
  * @param price of one submission, where known
  */
 export function withAdoptedTask(record: JobRecord, taskId: string, price: number | undefined): JobRecord {
   const { error, cost, doubtful } = record;
-  // What its button costs was counted when the dialog opened.
+  // The cost of its button was counted when the dialog opened.
   const paid = record.modal === undefined ? resolveUnanswered(record, price) : record;
   return become(paid, 'running', {
     taskId,
@@ -184,8 +184,8 @@ export const withConfirmedTask = (job: Job): Job =>
 const asBefore = ' It is in doubt as before: ';
 
 /**
- * The service does not know a task that was named, and has had time to: most likely the id was mistyped. The job is in doubt
- * as it was. Undefined where it is to be looked for again, and of a task that the service itself made for the job: that is paid.
+ * The service does not know a named task after all polls: most likely the id was mistyped. The job is in doubt as before.
+ * Undefined where the task is to be polled again, and for a task that the service itself made for the job: that one is paid.
  */
 export function unknownTask(job: Job, failure: ServiceFailure, context: JobContext): JobStep | undefined {
   const { named, taskId: wrong, status } = job.record;
@@ -200,7 +200,7 @@ export function unknownTask(job: Job, failure: ServiceFailure, context: JobConte
     {
       ...error,
       code: 'task.unknown',
-      // Named wrongly twice, it tells the last id and the first trouble.
+      // Named wrongly twice, the message has the last id and the first error.
       message: error === undefined ? message : `${message}${asBefore}${error.message.split(asBefore).at(-1)}`,
     },
     context.now,

@@ -5,8 +5,8 @@ import type { Button, JobError } from '../../../plan/job.ts';
 import type { Press } from '../../../plan/job-request.ts';
 
 /**
- * Why none of the buttons that a task offers was pressed: `button.missing`, with the button that was probably meant or what to
- * press first, or `button.ambiguous`, with how to mean one.
+ * Why no button of a task was pressed: `button.missing`, with the button that was probably meant or the button to press first,
+ * or `button.ambiguous`, with a way to name one.
  */
 export function buttonError(
   press: readonly Press[],
@@ -38,11 +38,11 @@ function written(press: Press): string {
   }
 }
 
-/** What is the same twice has no label to name it by. */
+/** Advice for several matches: equal labels cannot name one button. */
 const nameOne = (buttons: readonly Button[]): string =>
   new Set(buttons.map(({ label }) => label.trim())).size === buttons.length
     ? 'Name one by its label, or fan out with a wildcard.'
-    : 'Only the patterns of their ids can tell them apart (/…/).';
+    : 'Only patterns of their ids distinguish them (/…/).';
 
 /** A pattern never fans out: a star in it belongs to the pattern. */
 function narrowPattern(buttons: readonly Button[]): string {
@@ -52,7 +52,7 @@ function narrowPattern(buttons: readonly Button[]): string {
   }.`;
 }
 
-/** A wildcard that fits the labels of all of them; a button without a label fits none. */
+/** A wildcard that matches the labels of all buttons; a button without a label matches none. */
 function commonGlob(buttons: readonly Button[]): string | undefined {
   const [first = '', ...others] = buttons.map((button) =>
     button.label.trim() === '' ? '' : buttonName(button),
@@ -76,7 +76,7 @@ function missingHint(press: readonly Press[], buttons: readonly Button[]): strin
 
 const digits = (text: string): string => text.replaceAll(/\D+/g, ' ').trim();
 
-/** Numbers are never mistyped letters: U5 does not mean U1, nor 1.5x 2x. */
+/** The nearest name with the same digits: U5 does not mean U1, nor 1.5x 2x. */
 const nearName = (text: string, names: readonly string[]): string | undefined =>
   nearest(
     text.trim(),

@@ -6,39 +6,39 @@ import { rest, settle } from '../transition.ts';
 import { afterSeveral, restAfter } from './retry.ts';
 
 /**
- * A button's customId is read from its task before the click, for an outdated one does not work (gateway 5.6), and how soon
- * it is outdated nobody says. A reading ages while its job waits for its turn; one that is too old then is made again, by the
- * job at the front of the line alone: were each to read again as it gets there, all those behind it would be read in vain.
+ * A button's customId is read from its task before the click, because an outdated one does not work (gateway 5.6) and nobody
+ * documents its lifetime. A reading ages while its job waits for its turn. Only the job at the front of the queue repeats a
+ * reading that is too old: readings for jobs behind it would be outdated again.
  */
 
 /**
- * How old a reading may be when the click's turn comes, in ms. Well above a round trip of two requests, even a slow one, so that
- * what was just read is used; below the 15 s after which gateways look at their tasks again (gateway 3.5).
+ * How old a reading may be when the click's turn comes, in ms. Well above a slow round trip of two requests, so that a new
+ * reading is used; below the 15 s after which gateways refresh their tasks (gateway 3.5).
  */
 export const freshMs = 10_000;
 
-/** True for a click whose button has to be read, again or at all, before it is pressed. By the machine's clock, which may be set back. */
+/** True for a click whose button must be read, again or at all, before the press. Uses the machine's clock, which may be set back. */
 export const needsButtonReading = ({ record, fresh, want }: Job, now: number): boolean =>
   want.kind === 'submit' &&
   record.request.kind === 'click' &&
   (fresh === undefined || Math.abs(now - fresh.readAt) > freshMs);
 
-/** True while the button is being read again, its turn to be pressed having come. */
+/** True while the button is read again because the click's turn has come. */
 export const isReadingAgain = ({ record, fresh, want }: Job): boolean =>
   fresh !== undefined &&
   record.status === 'pending' &&
   record.modal === undefined &&
   (want.kind === 'answer' || (want.kind === 'fetch' && want.why === 'parent'));
 
-/** A button that was read again because its turn had come has that turn still, so that it is pressed while the reading is fresh. */
+/** True for a click whose button was read again on its turn: the click keeps that turn, so that the reading is still fresh. */
 export const hasItsTurn = ({ want, fresh }: Job): boolean => want.kind === 'submit' && fresh?.again === true;
 
-/** Codes of answers that refuse a click for what it names: a wrong parameter, a task that is not there (gateway 3.2). */
+/** Codes that refuse a click for its parameters: a wrong parameter, a task that does not exist (gateway 3.2). */
 const aboutButton: ReadonlySet<number> = new Set([3, 4]);
 
 /**
- * True for the refusal of a click that its customId may be to blame for, or the sight of its task: its task is looked at once
- * more before that is believed, and until then it says nothing about the route either.
+ * True for a refused click whose customId may be outdated, or whose task may be out of sight for a moment: its task is read once
+ * more before the refusal counts for the job or the route.
  *
  * @param attempts tries of one request (`retry.attempts`)
  */
@@ -57,15 +57,15 @@ function mayBeOutdated(result: ServiceResult<SubmitResult>): boolean {
 }
 
 /**
- * What gateways say now and then of a task that is finished, and not when they are asked again (gateway 5.6; the Chinese
+ * True for refusals that gateways sometimes give for a finished task, and not again on a retry (gateway 5.6; the Chinese
  * ones: the related task does not exist or is no longer valid, its state is wrong).
  */
 const mayPass = (message: string): boolean =>
   /关联任务不存在或已?失效|关联任务状态错误|task_status_not_success/i.test(message);
 
 /**
- * Refused, which says of a click that its customId may be outdated, or its task out of sight for a moment. Each press counts as
- * an attempt, as every answer does that certainly made nothing but was asked for a task.
+ * Reads the button of a refused click again: its customId may be outdated, or its task out of sight for a moment. Each press
+ * counts as an attempt, as every refused submission does.
  */
 export function recheckButton(
   job: Job,
@@ -83,7 +83,7 @@ export function recheckButton(
   return rest(rechecking, 0, { kind: 'submit' }, now);
 }
 
-/** Its button is to be read again when its turn comes, and not before: it would only age in line. */
+/** Marks the reading as outdated: the button is read again on the click's turn, not before, or it would age in the queue. */
 const aged = (job: Job): Job =>
   job.fresh === undefined ? job : { ...job, fresh: { ...job.fresh, readAt: Number.NEGATIVE_INFINITY } };
 
@@ -93,8 +93,8 @@ export function refusedForGood(job: Job, error: JobError, now: number): JobStep 
 }
 
 /**
- * The button of a click that was refused was read again. Another customId is pressed, and so is the same one where what was
- * said of it may pass; else it was refused for good.
+ * The button of a refused click was read again. Another customId is pressed, and also the same one where the refusal may pass;
+ * else the click is refused for good.
  */
 export function refusedBefore(job: Job, customId: string, context: JobContext): JobStep {
   const { refused, ...fresh } = job;

@@ -5,7 +5,7 @@ import type { Deferrals, Job, JobContext, Tally } from '../job.ts';
 /** After this many deferrals in a row the fault is the job's own, and one more says nothing about the route. */
 const ownFaultDeferrals = 2;
 
-/** A series of deferrals that is less likely than this is no bad luck. */
+/** A series of deferrals less likely than this is not chance. */
 const luckLimit = 1e-6;
 
 /** The job after one more deferral. */
@@ -29,20 +29,20 @@ export function withDeferral(
   return { ...job, deferrals: { ...job.deferrals, [route]: after } };
 }
 
-/** The job after any other answer of the route. */
+/** The job after any other result of the route. */
 export function clearDeferrals(job: Job, route: Route): Job {
   if (job.deferrals?.[route] === undefined) return job;
   const { [route]: _, ...deferrals } = job.deferrals;
   return { ...job, deferrals };
 }
 
-/** How often in a row the route has taken it no further. */
+/** How often in a row the route has deferred the job. */
 export const deferralCount = ({ deferrals }: Job, route: Route): number => deferrals?.[route]?.times ?? 0;
 
 /**
- * True where waiting longer is pointless: the route has taken it no further for `timeouts.task`, `retry.attempts` times at
- * least, went on serving others, and served so many of those that came meanwhile that bad luck cannot be the reason. So neither
- * an outage, in which nobody is served, nor a service that takes one request of five ever makes it so.
+ * True where a longer wait is pointless: the route has deferred the job for `timeouts.task` and at least `retry.attempts` times,
+ * kept serving others, and served so many first requests meanwhile that chance cannot be the reason. So neither an outage, in
+ * which nobody is served, nor a service that accepts one request of five starves a job.
  */
 export function isStarved(
   { deferrals }: Job,
@@ -55,12 +55,12 @@ export function isStarved(
   const tally = tallyOf(route);
   const firsts = tally.firsts - before.firsts;
   const refused = firsts - (tally.firstsServed - before.firstsServed);
-  // The rule of succession: what is seldom asked is not taken to be certain.
+  // The rule of succession: few samples give no certainty.
   const luck = ((refused + 1) / (firsts + 2)) ** times;
   return times >= retry.attempts && now - since >= taskMs && luck < luckLimit;
 }
 
-/** True where one more answer that puts it off would say nothing about its route. */
+/** True where one more deferral of the job would say nothing about its route. */
 export function isOwnFault(job: Job | undefined, route: Route, { served }: Tally): boolean {
   const waited = job?.deferrals?.[route];
   return waited !== undefined && waited.own >= ownFaultDeferrals && served > waited.served;

@@ -2,18 +2,18 @@ import type { ReasonMatch, RetrySettings } from '../../../pipeline/pipeline.ts';
 import { reasonMatches } from '../../../pipeline/settings/fail-reason.ts';
 import type { JobError } from '../../../plan/job.ts';
 
-/** What a finished task's failure asks for. */
+/** What the failure of a finished task means. */
 export interface TaskVerdict {
   /**
-   * `task.moderated`: the prompt or the picture was refused for what it is; `task.rejected`: for how it is asked for, or
-   * by an account that may not; `task.cancelled`; `task.failed`: anything else.
+   * `task.moderated`: the prompt or the picture was refused for its content; `task.rejected`: for its form, or because the account
+   * may not; `task.cancelled`; `task.failed`: anything else.
    */
   readonly error: JobError;
   /** A new submission may succeed; it costs a new generation, so only reasons known to pass are retried. */
   readonly transient: boolean;
 }
 
-/** What a pipeline says of reasons (`retry.permanent`, `retry.transient`). */
+/** The pipeline's own rules for reasons (`retry.permanent`, `retry.transient`). */
 export type OwnReasons = Pick<RetrySettings, 'permanent' | 'transient'>;
 
 interface Reason {
@@ -59,8 +59,8 @@ const reasons: readonly Reason[] = [
       /timed?[ -]?out|超时|internal (server )?error|queue (is )?full|something went wrong|failed to process your command|(service|server|temporarily|currently) unavailable|实例不可用|无可用的账号|服务异常|系统异常|队列已满|获取渠道信息失败/i,
   },
   {
-    // A promise only where nothing has to be done first: after "shorten it and try again" or "try again with another image",
-    // the same request would meet the same.
+    // Transient only where the user need not change anything: after "shorten it and try again" or "try again with another
+    // image" the same request would fail again.
     code: 'task.failed',
     transient: true,
     pattern:
@@ -71,9 +71,9 @@ const reasons: readonly Reason[] = [
 const none: OwnReasons = { permanent: [], transient: [] };
 
 /**
- * Judges a task that ended in FAILURE or CANCEL. What the pipeline says goes first, `permanent` before `transient`: it
- * decides whether a new submission is made, while the code stays what the reason is known as. A reason that nobody knows
- * is not retried: what it would cost is known, what it would bring is not.
+ * Judges a task that ended in FAILURE or CANCEL. The pipeline's rules go first, `permanent` before `transient`: they decide
+ * whether to submit again, while the code follows the known reason. An unknown reason is not retried: a retry costs, and
+ * nobody knows whether it would succeed.
  */
 export function judgeTaskFailure(
   failReason: string | undefined,
@@ -91,7 +91,7 @@ export function judgeTaskFailure(
   };
 }
 
-/** Whether a new submission may succeed, if the pipeline says so. */
+/** Whether a new submission may succeed, by the pipeline's rules; undefined: no rule matches. */
 function ownVerdict(said: string, { permanent, transient }: OwnReasons): boolean | undefined {
   const isOneOf = (matches: readonly ReasonMatch[]): boolean =>
     said !== '' && matches.some((match) => reasonMatches(match, said));

@@ -4,22 +4,22 @@ import { become } from '../job.ts';
 import { isUnmade } from './service-failure.ts';
 
 /**
- * What is known of submissions that nobody answered, or not with what became of them. Each may have made a task and may have
- * been paid, whatever comes of the job later: a budget counts it, and the job cannot fail over it as if nothing had been made.
+ * Accounts for unanswered submissions, and for those whose answer leaves their outcome open. Each may have made a task and may
+ * have been paid, whatever happens to the job later: a budget counts it, and the job cannot fail as if there were no task.
  */
 
 /** True where a task may exist although the submission failed. */
 export const mayHaveMade = (failure: ServiceFailure): boolean =>
   failure.class === 'lost' || failure.mayBeDone === true || (failure.class === 'retry' && !isUnmade(failure));
 
-/** Why a job is in doubt whose submission nobody heard of again before the run ended. */
+/** Why a job is in doubt whose submission had no result when the run ended. */
 export const interruptedSubmit: JobError = {
   code: 'submit.interrupted',
   message:
-    'The run ended between sending this submission and hearing its answer, so a task may exist and may have been paid.',
+    'The run ended between sending this submission and receiving its answer, so a task may exist and may have been paid.',
 };
 
-/** The record with one more such submission: the one that it says was sent last. @param price of it, where known */
+/** The record with its last submission counted as unanswered. @param price of one submission, where known */
 export function addUnanswered(record: JobRecord, price: number | undefined): JobRecord {
   const { doubtful, submittedAt, status } = record;
   const { count = 0, cost, since = submittedAt } = doubtful ?? {};
@@ -33,7 +33,7 @@ export function addUnanswered(record: JobRecord, price: number | undefined): Job
   });
 }
 
-/** The record once its task is known, or once it is reset to be submitted again: earlier unanswered submissions stay counted, and no later failure is put down to them. */
+/** The record once its task is known, or once it is reset to be submitted again: earlier unanswered submissions stay counted, but no longer turn a later failure into a doubt. */
 export function closeUnanswered(record: JobRecord): JobRecord {
   if (record.doubtful?.since === undefined) return record;
   const { since: _, ...doubtful } = record.doubtful;
@@ -41,7 +41,7 @@ export function closeUnanswered(record: JobRecord): JobRecord {
 }
 
 /**
- * One of them is known to have made the job's task: what it may have cost is what it cost.
+ * One unanswered submission is known to have made the job's task: its possible cost becomes a known cost.
  *
  * @param price of one submission, where known now
  */

@@ -9,9 +9,9 @@ import { deferralCount, isStarved, starvedError, withDeferral } from './deferral
 import { fileError, jobError } from './service-failure.ts';
 
 /**
- * The one rule of retries. A request that came to nothing is one of three:
+ * The one rule of retries. A request without a result is one of three:
  *
- * - not accepted for now (429, a full queue): `defer`. It is no attempt, and waits for as long as nobody is served.
+ * - not accepted for now (429, a full queue): `defer`. This is no attempt, and waits for as long as nobody is served.
  * - tried, and may pass: `retryLater`, `retryUnread`. The record counts its tries, up to `retry.attempts`.
  * - a read of a finished task, or a download, without a result: `retryFetch`, `retrySave`. Nothing is paid again, so only the job counts them.
  */
@@ -28,9 +28,9 @@ export const revert = (job: Job): Job => ({
 
 interface Retry {
   readonly error: JobError;
-  /** What the service asks for, ms: it is not tried sooner. */
+  /** The wait that the service asks for, ms: the next try is not sooner. */
   readonly atLeastMs?: number | undefined;
-  /** What is wanted after the rest. */
+  /** The want after the rest. */
   readonly next: Want;
 }
 
@@ -41,9 +41,9 @@ interface Deferral extends Retry {
 }
 
 interface NextTry extends Retry {
-  /** Of the job while it waits. */
+  /** Status of the job while it waits. */
   readonly status: JobStatus;
-  /** How the job ends after so many tries. */
+  /** How the job ends after `retry.attempts` tries. */
   readonly onExhausted: (tries: number) => JobStep;
 }
 
@@ -83,8 +83,8 @@ export function retryUnread(
 }
 
 /**
- * A read of a finished task that gave no result. A plain no ends the reads after the tries; anything else may be trouble of the
- * route, whose patience bounds it, and ends them where others are looked at all the while.
+ * A read of a finished task without a result. A clear refusal ends the reads after the tries; any other failure may be the
+ * route's, whose patience bounds it, and ends the reads where the route serves others all the while.
  *
  * @param onGivenUp how the job ends; without: it has failed
  */
@@ -95,8 +95,8 @@ export function retryFetch(
   context: JobContext,
   onGivenUp = (why: JobError): JobStep => settle(job, 'failed', why, context.now),
 ): JobStep {
-  const plainNo = failure.class === 'permanent' || failure.code === 'service.task-unknown';
-  if (plainNo && job.misses + 1 >= context.retry.attempts) return onGivenUp(jobError(failure));
+  const isRefusal = failure.class === 'permanent' || failure.code === 'service.task-unknown';
+  if (isRefusal && job.misses + 1 >= context.retry.attempts) return onGivenUp(jobError(failure));
   const deferred = withDeferral(job, 'poll', context);
   return isStarved(deferred, 'poll', context)
     ? onGivenUp(starvedError(jobError(failure), deferred, 'poll', context.now))
@@ -110,7 +110,7 @@ export function fetchLater(job: Job, failure: ServiceFailure, next: Want, contex
   return restAfter(times, { ...job, misses }, { atLeastMs: failure.retryAfterMs, next }, context);
 }
 
-/** False for a read that the route kept from happening: it says nothing about the task, and counts for nothing. */
+/** False for a read that the route prevented: it says nothing about the task, and does not count. */
 export const countsAsMiss = (failure: ServiceFailure): boolean =>
   failure.class !== 'throttle' && failure.class !== 'unsent';
 
@@ -127,7 +127,7 @@ export function retrySave(
     : restAfter(misses, { ...job, misses }, retry, context);
 }
 
-/** Rests after so many tries that failed, and at least as long as the service asks for. */
+/** Rests after this many failed tries, at least as long as the service asks for. */
 export function restAfter(
   tries: number,
   job: Job,
@@ -143,6 +143,6 @@ export const afterAll = (error: JobError, count: number, what: 'tries' | 'answer
   message: `${error.message} (after ${count} ${what})`,
 });
 
-/** The same, where a single one goes without saying. */
+/** The same, but without a count for a single try. */
 export const afterSeveral: typeof afterAll = (error, count, what) =>
   count > 1 ? afterAll(error, count, what) : error;

@@ -3,20 +3,20 @@ import type { JobError } from '../../../plan/job.ts';
 import type { SubmitResult } from '../../../service/image-service.ts';
 import type { ServiceFailure } from '../../../service/result.ts';
 
-/** The code of an answer that refuses a prompt for what it is (gateway 3.2). */
+/** The code that refuses a prompt for its content (gateway 3.2). */
 export const bannedPrompt = 24;
 
-/** The error code of a submission that was refused: a prompt that is banned at once is moderated, as one whose task failed for it is. */
+/** The error code of a refused submission: a banned prompt is `task.moderated`, as is a prompt whose task failed for it. */
 export const refusalCode = (code: number): string =>
   code === bannedPrompt ? 'task.moderated' : 'submit.refused';
 
-/** What a submission says that the queue of the service had no room for. */
+/** The error of a submission for which the service's queue had no room. */
 export const queueFull = ({ code, message }: Extract<SubmitResult, { kind: 'queue-full' }>): JobError => ({
   code: 'submit.refused',
   message: `The service put the submission off (code ${code}): ${message}`,
 });
 
-/** What the record keeps of a failure. */
+/** The part of a failure that the record keeps. */
 export function jobError(failure: ServiceFailure): JobError {
   return {
     code: failure.code,
@@ -26,7 +26,7 @@ export function jobError(failure: ServiceFailure): JobError {
   };
 }
 
-/** What a job in doubt says of a submission that gave no usable answer. */
+/** The error of a job in doubt whose submission gave no usable answer. */
 export function inDoubtError(failure: ServiceFailure, what = 'The submission'): JobError {
   const how =
     failure.status === undefined ? 'its answer never arrived' : 'its answer does not say what became of it';
@@ -36,11 +36,11 @@ export function inDoubtError(failure: ServiceFailure, what = 'The submission'): 
   };
 }
 
-/** The run was left, or must stop: it says nothing about the file. */
+/** True where the run was left or must stop: the failure says nothing about the file. */
 export const isRunStopping = ({ class: kind, code }: SaveFailure): boolean =>
   kind === 'stop' || code === 'download.aborted';
 
-/** What the record keeps of a file that could not be read or written. */
+/** The error of a file that could not be read or written, for the record. */
 export const fileError = ({ code, message, status }: SaveFailure): JobError => ({
   code,
   message,
@@ -48,8 +48,8 @@ export const fileError = ({ code, message, status }: SaveFailure): JobError => (
 });
 
 /**
- * Certainly nothing was made: the route was not available (503, gateway 8.2), or the parent is not finished for
- * the gateway.
+ * True where certainly no task was made: the route was not available (503, gateway 8.2), or the gateway does not see the parent
+ * as finished.
  */
 export const isUnmade = ({ status, code }: ServiceFailure): boolean =>
   status === 503 || code === 'service.not-ready';

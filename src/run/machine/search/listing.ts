@@ -2,14 +2,14 @@ import type { Task } from '../../../service/image-service.ts';
 import type { ServiceResult } from '../../../service/result.ts';
 import type { JobEvent, PollTarget } from '../job.ts';
 
-/** How many tasks are asked for in one request at most. */
+/** Maximum of tasks in one list request. */
 export const mostListed = 100;
 
-/** True for the answer of a gateway that does not list tasks (gateway 4.1): they are fetched one by one then. */
+/** True for the result of a gateway that does not list tasks (gateway 4.1): they are then fetched one by one. */
 export const hasNoListing = (result: ServiceResult<unknown>): boolean =>
   !result.ok && result.error.code === 'service.no-listing';
 
-/** What a service says that has no list of its tasks. */
+/** The result of a service without a list of its tasks. */
 export const notListed = {
   ok: false,
   error: {
@@ -19,7 +19,7 @@ export const notListed = {
   },
 } as const satisfies ServiceResult<never>;
 
-/** What the result of one request for several tasks means for each of their jobs. A task that is not in it is one that the service does not know. */
+/** Splits the result of one list request into one event per job. The service does not know a task that is missing in it. */
 export function pollResults(
   targets: readonly PollTarget[],
   result: ServiceResult<readonly Task[]>,

@@ -1,24 +1,24 @@
 import type { Attempt, JobRecord } from '../../../plan/job.ts';
 import type { Task } from '../../../service/image-service.ts';
 
-/** The service's clock may be so far behind this machine's, ms: five minutes are more than machines that set theirs differ by. */
+/** How far the service's clock may be behind this machine's, ms: synchronised clocks differ by less than five minutes. */
 export const skewMs = 300_000;
 
-/** The order in which tasks are taken on: what has come furthest first. */
+/** The order in which tasks are adopted: the most advanced first. */
 const order: Readonly<Record<Task['state'], number>> = { success: 0, unfinished: 1, modal: 2, failure: 3 };
 
-/** Sorts tasks of one job: the one that came furthest first, then the oldest. */
+/** Sorts the tasks of one job: the most advanced first, then the oldest. */
 export const furthestFirst = (a: Task, b: Task): number =>
   order[a.state] - order[b.state] || (a.submittedAt ?? 0) - (b.submittedAt ?? 0) || (a.id < b.id ? -1 : 1);
 
-/** The outcome of an entry about a task that a job was found to have beside the one it goes on with. */
+/** The outcome of a history entry for a found task that the job does not adopt. */
 export const unusedTask = 'found.unused';
 
 /**
- * Of all tasks that the service lists those that can be what became of a job's lost submission, the one to take on first: they carry the
- * job's tag (`service.tag`), are in none of its attempts, and were made since the first try that may have made one. Each was made of
- * the job's own request, so any will do; the one that came furthest comes first. Of a job whose modal was sent, the task that waited for
- * the answer is not among them, nor one that waits itself.
+ * Filters the listed tasks for those that a job's lost submission may have made, the one to adopt first: they carry the job's tag
+ * (`service.tag`), are in none of its attempts, and were made since the first try that may have made one. Each was made from the
+ * job's own request, so any will do; the most advanced comes first. For a job whose confirm was sent, the task that waited for the
+ * confirm is excluded, and so is any task that waits itself.
  *
  * @param history all attempts of the job
  */
@@ -28,7 +28,7 @@ export function ownTasks(
   tasks: readonly Task[],
 ): readonly Task[] {
   const known = new Set(history.map(({ taskId }) => taskId));
-  // A gateway may let a task that went on from its modal keep the time of its click.
+  // A task that went on from its modal may keep the time of its click.
   const clicked = modal && history.find(({ taskId }) => taskId === modal.taskId)?.at;
   const since = (clicked ?? doubtful?.since ?? submittedAt ?? 0) - skewMs;
   return tasks

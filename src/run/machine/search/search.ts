@@ -9,27 +9,27 @@ import { hasNoListing } from './listing.ts';
 import { unusedTask } from './own-tasks.ts';
 
 /**
- * A submission that was answered by 504 and its like may have made a task all the same. Where the gateway lists its tasks, the job's task is
- * looked for by its tag before the request is sent once more, so that nothing is paid twice that can be found.
+ * A submission answered with 504 or similar may have made a task all the same. Where the gateway lists its tasks, the job's task
+ * is searched for by its tag before the request is sent again, so that no task that can be found is paid twice.
  */
 
-/** A want of its own each time: by that a job keeps its place in line. */
+/** A new want each time: its identity marks the job's place in the queue. */
 const search = (): Want => ({ kind: 'search' });
 
-/** True while a task may exist that nobody has looked for since the last submission that may have made one. */
+/** True while a task may exist that was not searched for since the last submission that may have made one. */
 export const mustSearch = (
   { record: { doubtful, modal }, searched }: Job,
   { searches }: Pick<JobContext, 'searches'>,
 ): boolean => searches && modal === undefined && doubtful?.since !== undefined && searched !== doubtful.count;
 
-/** What comes before a further submission. */
+/** The want before a further submission: a search, where one is due. */
 export const beforeSubmitting = (job: Job, context: JobContext): Want =>
   mustSearch(job, context) ? search() : { kind: 'submit' };
 
 /**
- * The tasks that the service lists for the job have come, or the reason why not.
+ * The result of a search for the job's task.
  *
- * @param result tasks that can be what became of its submissions, the one to take on first
+ * @param result tasks that the job's submissions may have made, the one to adopt first
  */
 export function taskSearched(job: Job, result: ServiceResult<readonly Task[]>, context: JobContext): JobStep {
   const { record } = job;
@@ -57,13 +57,13 @@ export function taskSearched(job: Job, result: ServiceResult<readonly Task[]>, c
   };
 }
 
-/** The outcome of an entry about a task that was found by its tag, and with which the job goes on. */
+/** The outcome of a history entry for a found task that the job adopts. */
 const found = 'found';
 
 const entry = ({ key }: JobRecord, outcome: string, { id }: Task, at: number): Attempt =>
   attemptOf({ key, taskId: id }, at, outcome);
 
-/** It is submitted again, or it was the last try. */
+/** No task was found: the job is submitted again, or is in doubt after its last try. */
 function notFound(job: Job, { retry, now }: JobContext): JobStep {
   const { record } = job;
   const { tries, error, doubtful } = record;

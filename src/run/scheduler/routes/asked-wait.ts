@@ -1,9 +1,9 @@
 import type { RunInput } from '../commit.ts';
 
 /**
- * An answer whose Retry-After is no longer than the run is patient. A service that asks for more is asked once more when the
- * patience is at its end, and a route that still only refuses then stops the run: nobody who started it unattended waits
- * for longer than was said.
+ * Cuts the Retry-After of a result to the patience of the run. A service that asks for more gets one more request at the end of
+ * the patience, and a route that still only refuses then stops the run: an unattended run never waits for longer than its
+ * settings allow.
  *
  * @param mostMs `retry.patience`
  */

@@ -9,23 +9,23 @@ import { hasNoListing } from '../../machine/search/listing.ts';
 import type { RunInput } from '../commit.ts';
 import type { Routes } from './routes.ts';
 
-/** An answer that came in. */
-export type AnswerInput = Extract<
+/** The result of a request. */
+export type RequestResult = Extract<
   RunInput,
   { readonly type: 'submitted' | 'unread' | 'masked' | 'fetched' | 'listed' | 'searched' | 'saved' | 'asked' }
 >;
 
-/** One that is about a single job. */
-export type OneAnswer = Exclude<AnswerInput, { readonly type: 'listed' }>;
+/** The result of a request for a single job. */
+export type JobResult = Exclude<RequestResult, { readonly type: 'listed' }>;
 
-/** An answer, by what it is to its route, to its job and to the run. */
+/** What a result means for its route, its job and the run. */
 export interface Outcome {
   readonly route: Route;
   readonly event: JobEvent;
   readonly reading: RouteReading;
 }
 
-export function outcomeOf(input: OneAnswer): Outcome {
+export function outcomeOf(input: JobResult): Outcome {
   switch (input.type) {
     case 'submitted': {
       const { result } = input;
@@ -63,17 +63,17 @@ export function outcomeOf(input: OneAnswer): Outcome {
   }
 }
 
-/** True for an answer that only says: later. */
+/** True for a result that only asks to wait. */
 export const isDeferral = ({ reading }: Pick<Outcome, 'reading'>): boolean =>
   'signal' in reading && reading.signal.kind === 'throttled';
 
-/** What a route takes note of. */
+/** The part of an outcome that a route notes. */
 export interface RouteOutcome extends Pick<Outcome, 'route' | 'reading'> {
-  /** It is about one job, which the route had not kept waiting before. */
+  /** The result is for one job, which the route had not deferred before. */
   readonly isFirst: boolean;
 }
 
-/** Lets the route of an answer take note of it. @returns why the run must end at once, if it must */
+/** Notes an outcome on its route. @returns why the run must end at once; undefined: it goes on */
 export function noteRouteOutcome(
   { route: name, reading, isFirst }: RouteOutcome,
   routes: Routes,
@@ -94,7 +94,7 @@ export function noteRouteOutcome(
   return stop === undefined ? undefined : { kind: 'stopped', ...stop };
 }
 
-/** What an answer means beyond its job: for the route it came by, and for the run as a whole. */
+/** What a result means beyond its job: for its route, or for the whole run. */
 export type RouteReading =
   | { readonly signal: RouteSignal }
   | { readonly end: RunEnd }
@@ -102,7 +102,7 @@ export type RouteReading =
 
 const served: RouteReading = { signal: { kind: 'served' } };
 
-/** What the answer to a submission is to its route (gateway 8.2, 3.2). */
+/** What the result of a submission means for its route (gateway 8.2, 3.2). */
 export function submitReading(result: ServiceResult<SubmitResult>): RouteReading {
   if (!result.ok) return readFailure(result.error);
   const { value } = result;
@@ -119,15 +119,15 @@ export function readFetch(result: ServiceResult<Task>): RouteReading {
   return readFailure(result.error);
 }
 
-/** What is not listed says nothing about the route either. */
+/** A task missing in the list says nothing about the route either. */
 export const readList = (result: ServiceResult<readonly Task[]>): RouteReading =>
   result.ok ? served : readFailure(result.error);
 
-/** That a gateway has no list of its tasks says nothing about the route. */
+/** A missing list of tasks says nothing about the route. */
 export const readSearch = (result: ServiceResult<readonly Task[]>): RouteReading =>
   hasNoListing(result) ? { nothing: true } : readList(result);
 
-/** A link that is refused or no image is about that link; only trouble and 429 are about the route. */
+/** A refused link, or a file that is no image, is about that link; only temporary failures and 429 are about the route. */
 export function readSave(result: SaveResult): RouteReading {
   if (result.ok) return served;
   const { error } = result;
@@ -150,7 +150,7 @@ export function readSave(result: SaveResult): RouteReading {
   }
 }
 
-/** An answer that cannot be used is still one that the route gave. What could not be read here says nothing about it. */
+/** An unusable reply still shows that the route serves. A file that could not be read here says nothing about the route. */
 export function readAsk(result: CallResult): RouteReading {
   switch (result.kind) {
     case 'answered':

@@ -5,7 +5,7 @@ import type { Job } from '../../machine/job.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
 import { PriorityQueue } from '../queues.ts';
 
-/** Finishing what is paid for goes before asking, and asking before paying. */
+/** The order of routes: downloads of paid results first, then polls, then paid requests. */
 export const routeOrder = ['download', 'poll', 'text', 'submit'] as const satisfies readonly Route[];
 
 /** All but a quarter of the requests; at least one. */
@@ -14,21 +14,21 @@ export const slowRequests = (requests: number): number => Math.max(1, Math.floor
 interface RouteQueue {
   readonly route: RouteTraffic;
   readonly queue: PriorityQueue;
-  /** How many of its requests may be under way. */
+  /** Maximum of its requests under way. */
   readonly width: number;
   inFlight: number;
-  /** Nothing more leaves until what is being spent is known. */
+  /** True while no more requests leave, until the cost of those under way is known. */
   held: boolean;
 }
 
 /** Routes on which money is spent. */
 const paid = ['submit', 'text'] as const satisfies readonly Route[];
 
-/** The routes with the jobs that stand in line for them, under one limit of requests in flight. */
+/** The routes with their queues of jobs, under one limit of requests in flight. */
 export class Routes {
   readonly queues: Readonly<Record<Route, RouteQueue>>;
   readonly #requests: number;
-  /** How many downloads and text calls may be under way together: both take long, and neither may keep the run from hearing of finished tasks. */
+  /** Maximum of downloads and text calls under way together: both take long, and neither may block the polls. */
   readonly #slow: number;
   readonly #tokens: (job: Job) => number;
   readonly #isHeldBack: (job: Job, now: number) => boolean;
@@ -36,7 +36,7 @@ export class Routes {
   readonly tokens: TokenLimiter;
   #inFlight = 0;
 
-  /** @param isHeldBack true for a submission whose turn comes only with an answer: a task that is over, a button that is read */
+  /** @param isHeldBack true for a submission that waits for a result: the end of a task, or the reading of a button */
   constructor(
     settings: RunSettings,
     jobs: ReadonlyMap<string, Job>,
@@ -80,12 +80,12 @@ export class Routes {
     return !held && this.#inFlight < this.#requests && inFlight < (route.isProbing ? 1 : width);
   }
 
-  /** True while it is not known yet what some request costs. */
+  /** True while the cost of some request is not known yet. */
   get isSpending(): boolean {
     return paid.some((name) => this.queues[name].inFlight > 0);
   }
 
-  /** Lets nothing more of this route leave until a request that is being paid for, of which there is one, is answered. */
+  /** Holds the requests of this route until a paid request under way, of which there is one, is answered. */
   hold(name: Route): void {
     this.queues[name].held = true;
   }
@@ -102,14 +102,14 @@ export class Routes {
     if (name === 'submit' || name === 'text') this.release();
   }
 
-  /** Lets requests leave again that were held until what is being spent is known. */
+  /** Releases the requests that were held until the cost of others is known. */
   release(): void {
     for (const name of paid) this.queues[name].held = false;
   }
 
   /**
-   * When the rates of this route let the job at its front go; not in the future means now, and no moment at all that only
-   * an answer can tell.
+   * When the rates of this route allow the job at its front, Unix ms; not in the future means now, positive infinity: only a
+   * result decides.
    */
   nextAtOf(name: Route, front: Job, now: number): number {
     if (name === 'submit' && this.#isHeldBack(front, now)) return Number.POSITIVE_INFINITY;
@@ -117,7 +117,7 @@ export class Routes {
     return name === 'text' ? Math.max(at, this.tokens.nextAt(this.#tokens(front))) : at;
   }
 
-  /** The next moment at which a request that is in line may leave. */
+  /** The next moment at which a queued request may leave. */
   nextAt(now: number): number | undefined {
     let next = Number.POSITIVE_INFINITY;
     for (const name of routeOrder) {

@@ -8,16 +8,16 @@ import type { Rooms, RunSettings, SharedLimits } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
 import { Routes, slowRequests } from '../routes/routes.ts';
 
-/** The jobs that are being worked on, each in line for what it wants, and how much room they take. */
+/** The active jobs, each in the queue for its want, and how much room they take. */
 export class ActiveJobs {
   readonly #jobs = new Map<string, Job>();
   readonly #limits: RunSettings['limits'];
   readonly #granted: Rooms;
-  /** Who waits for room for a task. */
+  /** Jobs that wait for room for a task. */
   readonly #rooms = new PriorityQueue(this.#jobs);
-  /** Who waits for it again, after the service has put it off. */
+  /** Jobs that wait for room again after a deferral. */
   readonly #again = new PriorityQueue(this.#jobs, true);
-  /** Which of the two had room last. */
+  /** The queue of the two that was granted room last. */
   #lastRoom = this.#again;
   readonly delayed = new DelayedQueue(this.#jobs);
   readonly routes: Routes;
@@ -27,12 +27,12 @@ export class ActiveJobs {
   #open = 0;
   #saving = 0;
   #texts = 0;
-  /** Of those that have room, all but what was put off before. */
+  /** Jobs with room that were not deferred before. */
   #beginning = 0;
   #outside = 0;
   #reading = 0;
 
-  /** @param tokens about how many tokens a text call will take */
+  /** @param tokens estimated tokens of a text call */
   constructor(
     settings: RunSettings,
     random: () => number,
@@ -45,7 +45,7 @@ export class ActiveJobs {
     const isHeldBack = (job: Job, now: number): boolean => {
       // An open modal is one of the tasks that the service has.
       if (job.want.kind !== 'submit') return false;
-      // Where nothing but open modals is there, none of them ends before it is answered: one that was put off may stand behind this.
+      // If the service has only open modals, none of them ends before its confirm, which may be queued behind this job: do not hold.
       if (this.#onService >= this.concurrency.window && this.#onService > this.#open) return true;
       return needsButtonReading(job, now) ? !this.#mayReadAgain : this.#isCommitTaken(job);
     };
@@ -61,7 +61,7 @@ export class ActiveJobs {
     return this.#rooming;
   }
 
-  /** Tasks that the service is working on, or has just been asked for; text calls too. */
+  /** Jobs with a task on the service, or with a request under way to submit; text calls too. */
   get inFlight(): number {
     let count = 0;
     for (const { record } of this.#jobs.values())
@@ -74,7 +74,7 @@ export class ActiveJobs {
     return this.#held;
   }
 
-  /** The same, and those that it is being asked for. */
+  /** The same, and submissions under way. */
   get #onService(): number {
     return this.#held + this.routes.queues.submit.inFlight;
   }
@@ -83,12 +83,12 @@ export class ActiveJobs {
     return this.routes.queues.submit.route.perMinute !== undefined;
   }
 
-  /** No more buttons are read again than may be pressed at once: the next ones would be outdated when their turn comes. */
+  /** True while another button may be read again: only as many as may be pressed at once, or their readings would be outdated. */
   get #mayReadAgain(): boolean {
     return this.#reading < (this.#isPaced ? 1 : Math.max(1, this.concurrency.window - this.#onService));
   }
 
-  /** A button that is being read again has the next turn of a paced route: given to others, it would be read in vain for ever. */
+  /** True where the next turn of a paced route is reserved for a button that is read again: otherwise its reading would always be outdated. */
   #isCommitTaken(job: Job): boolean {
     return this.#isPaced && this.#reading > 0 && !hasItsTurn(job);
   }
@@ -121,19 +121,19 @@ export class ActiveJobs {
     return Math.min(this.#limits.tasks, this.#granted.granted);
   }
 
-  /** When images come in more slowly than tasks end, no new task is begun beyond this. */
+  /** False while too many downloads are open: images arrive more slowly than tasks end, so no new task begins. */
   get #hasRoomForImages(): boolean {
     return this.#saving < this.#mostBeside;
   }
 
-  /** How many jobs may be worked on at most that take up no room for a task: those being brought in, and those that were put off. */
+  /** Maximum of active jobs that take up no room for a task: downloads, and deferred jobs. */
   get #mostBeside(): number {
     return 2 * (this.#limits.tasks + this.#limits.requests);
   }
 
   /**
-   * Takes the next job out of the lines for room. What was put off and what was not take turns: a few rows that the service
-   * always puts off keep nobody waiting, and nobody keeps them from being seen to be such.
+   * Takes the next job out of the two queues for room, which take turns: a few rows that the service always defers do not block
+   * other jobs, and other jobs do not hide them.
    */
   takeForRoom(): Job | undefined {
     const lines = this.#lastRoom === this.#again ? [this.#rooms, this.#again] : [this.#again, this.#rooms];
@@ -152,7 +152,7 @@ export class ActiveJobs {
     this.#count(job, 1);
   }
 
-  /** Stands the job in line for what it wants, if there is a line for that. */
+  /** Puts the job into the queue for its want, if there is one. */
   enqueue(job: Job): void {
     const { want } = job;
     switch (want.kind) {
@@ -177,7 +177,7 @@ export class ActiveJobs {
     }
   }
 
-  /** Lets go of a job: its places in line are void from now on. */
+  /** Removes a job: its places in queues are void from now on. */
   drop(key: string): void {
     this.#count(this.#jobs.get(key), -1);
     this.#jobs.delete(key);
@@ -196,7 +196,7 @@ export class ActiveJobs {
   }
 }
 
-/** The service has put it off before, or has not told of its parent, and it is not taken yet: what is not begun lets others pass. */
+/** True for a job that its routes have deferred and that is not accepted yet: such a job lets others pass. */
 const isDeferred = (job: Job): boolean =>
   (['submit', 'text', 'poll'] as const).some((route) => deferralCount(job, route) > 0) &&
   (job.record.status === 'pending' || job.record.status === 'submitting') &&

@@ -2,28 +2,28 @@ import { formatAddress } from '../../../pipeline/selectors/address.ts';
 import type { JobError, JobRecord } from '../../../plan/job.ts';
 import type { RunEnd } from '../../events.ts';
 
-/** A click that never worked ends the run when it has failed so often for one reason. */
+/** A click that never worked ends the run after this many failures for one reason. */
 export const failuresInVain = 20;
 
-/** Branches that are counted; a wildcard's are named by the service, so that there is no end of them. */
+/** Maximum of branches to count; the service names those of a wildcard, so their number has no bound. */
 const mostBranches = 10_000;
 
-/** How a branch's click fared: it worked once, or how often it failed by reason. */
+/** The record of a branch's click: it worked once, or its failures by reason. */
 type Fate = 'worked' | Map<string, number>;
 
 /**
- * Counts, by step and branch, the clicks that fail for what they press: a button that is not there, is there several times, or is refused by the service. One that
- * never works does so in every cell, and each of these pays for a grid first.
+ * Counts, by step and branch, the clicks that fail for their button: it is missing, ambiguous, or refused by the service. A click
+ * that never works fails in every cell, and each cell pays for a grid first.
  */
 export class FailingClicks {
   readonly #fates = new Map<string, Fate>();
 
-  /** A click of this branch has a task: its button works, and what fails beside it is about single cells. */
+  /** Notes a click that has a task: the branch's button works, and other failures are about single cells. */
   worked(record: JobRecord): void {
     if (this.#fates.size < mostBranches) this.#fates.set(nameOf(record), 'worked');
   }
 
-  /** A click failed. @returns why the run must end, where it does so again and again and never worked */
+  /** Notes a failed click. @returns why the run must end, where the click fails again and again and never worked */
   failed(record: JobRecord): Extract<RunEnd, { kind: 'stopped' }> | undefined {
     const { error } = record;
     const reason = error === undefined ? undefined : reasonOf(record, error);
@@ -43,22 +43,22 @@ export class FailingClicks {
   }
 }
 
-/** `grid/U1/Vary (Strong)`: the step, and the selectors that lead to the button, as the file says them. */
+/** `grid/U1/Vary (Strong)`: the step, and the selectors that lead to the button, as written in the file. */
 const nameOf = ({ origin: { step, branch } }: JobRecord): string => {
   const name = formatAddress({ step, segments: [] });
   return branch === '' ? name : `${name}/${branch}`;
 };
 
-/** Numbers and ids in what a service says differ from one request to the next. */
+/** Masks numbers and ids, which differ from one request to the next. */
 const withoutIds = (words: string): string => words.replaceAll(/[\da-f][\da-f-]{7,}|\d+/gi, '#');
 
-/** Why a click failed before there was a task, as far as its button is to blame; undefined: it is not. */
+/** Why a click failed before it had a task, where its button is the cause; undefined: another cause. */
 function reasonOf(
   { request, taskId, pressed }: JobRecord,
   { code, message, httpStatus }: JobError,
 ): string | undefined {
   if (request.kind !== 'click' || taskId !== undefined) return undefined;
-  // The labels that there are differ from task to task.
+  // The offered labels differ from task to task.
   if (code.startsWith('button.')) return code;
   const isRefused =
     code === 'submit.refused' || (httpStatus !== undefined && httpStatus >= 400 && httpStatus < 500);

@@ -3,14 +3,14 @@ import type { RunEnd } from '../../events.ts';
 import type { Job } from '../../machine/job.ts';
 
 /**
- * How a run ends: of itself once all is done, or early, by the first cause there is. An early end drains: nothing new begins,
- * what is in flight is settled. Only what makes every further request pointless halts: nothing is sent any more at all.
+ * How a run ends: by itself once all is done, or early, by the first cause. An early end drains: nothing new begins, and jobs in
+ * flight are settled. Only a cause that makes every further request pointless halts: nothing more is sent.
  */
 export class RunLifecycle {
   #cause: RunEnd | undefined;
   #halted = false;
 
-  /** It ends early; nothing new begins. */
+  /** True once the run ends early; nothing new begins. */
   get isEnding(): boolean {
     return this.#cause !== undefined;
   }
@@ -26,7 +26,7 @@ export class RunLifecycle {
     return true;
   }
 
-  /** Takes the place of a cause that only drains. @returns false where it halted before */
+  /** Halts the run, and replaces a cause that only drains. @returns false where the run halted before */
   halt(cause: RunEnd): boolean {
     if (this.#halted) return false;
     this.#cause = cause;
@@ -34,30 +34,30 @@ export class RunLifecycle {
     return true;
   }
 
-  /** How the run ended, once it has. @param left what is still to be settled, and whether all cells are done */
+  /** How the run ended; undefined: not yet. @param left unsettled requests and jobs, and whether all cells are done */
   reached(left: {
     readonly requests: number;
     readonly jobs: number;
     readonly isDone: boolean;
-    /** Nothing that could be begun was left out. */
+    /** No job that could have begun was left out. */
     readonly isWhole: boolean;
   }): RunEnd | undefined {
     if (this.#halted) return left.requests === 0 ? this.#cause : undefined;
     if (left.jobs > 0) return undefined;
-    // Its time was up, and all was begun by then: nothing is left for another run.
+    // All jobs had begun when the maximum duration was reached: nothing is left for another run.
     if (this.#cause === lasted && left.isWhole) return { kind: 'complete' };
     return this.#cause ?? (left.isDone ? { kind: 'complete' } : undefined);
   }
 }
 
-/** It has lasted as long as it may. */
+/** The end of a run at its maximum duration. */
 export const lasted: RunEnd = {
   kind: 'budget',
   code: 'run.max-duration',
   message: 'The run has lasted as long as it may (--max-duration).',
 };
 
-/** A job failed, and the first failure is to be the last. What the failure says, the failure says. */
+/** The end of a run at its first failure (`--fail-fast`). The job itself has the failure's message. */
 export const failedFast = ({ origin, error }: JobRecord): RunEnd => ({
   kind: 'fail-fast',
   code: error?.code ?? 'task.failed',
@@ -65,8 +65,8 @@ export const failedFast = ({ origin, error }: JobRecord): RunEnd => ({
 });
 
 /**
- * Nothing of it is under way on the service that this run began to watch: a later run takes it up from its record. The first
- * answer to a modal is part of what is in flight; another one would be a new attempt.
+ * True for a job without a task that this run watches: a later run takes the job up from its record. The first confirm of a modal
+ * belongs to the task in flight; another one would be a new attempt.
  */
 export const mayBeLeft = ({ record: { status, modal }, want }: Job): boolean =>
   status === 'pending' ||

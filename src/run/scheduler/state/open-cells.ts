@@ -8,13 +8,12 @@ export interface OpenCell {
 }
 
 /**
- * How many cells are open at most. Room for tasks bounds them as long as each brings a job of its own; cells that ask for
- * the same job take up no room, and a matrix may have any number of them. So many, that where 500 cells share a grid
- * eight grids still run at a time.
+ * Maximum of open cells. Room for tasks bounds them while each cell has a job of its own; cells that ask for the same job take up
+ * no room, and a matrix may have any number of them. High enough that eight grids still run at a time where 500 cells share one.
  */
 const mostOpen = 4096;
 
-/** The open cells and who waits for which job. A job may be shared by several of them. */
+/** The open cells, and which cells wait for which job. Several cells may share a job. */
 export class OpenCells {
   readonly #open = new Map<number, OpenCell>();
   readonly #watchers = new Map<string, Set<OpenCell>>();

@@ -4,13 +4,13 @@ import type { Job } from '../../machine/job.ts';
 import { routeOrder } from '../routes/routes.ts';
 import type { ActiveJobs } from './active-jobs.ts';
 
-/** A run in which no job has changed for so long says what it waits for, and again after as long a time. */
+/** After this time without a change of any job, and again after as long, a run reports what it waits for, ms. */
 const quietMs = 600_000;
 
-/** How many of the jobs are named. */
+/** How many jobs a notice names. */
 const named = 5;
 
-/** Notices that nothing moves. Times are Unix ms. */
+/** Detects that no job changes. Times are Unix ms. */
 export class StallDetector {
   #movedAt: number;
   #speakAt: number;
@@ -20,7 +20,7 @@ export class StallDetector {
     this.#speakAt = startedAt + quietMs;
   }
 
-  /** When to look again. */
+  /** When the next notice is due. */
   get nextAt(): number {
     return this.#speakAt;
   }
@@ -31,7 +31,7 @@ export class StallDetector {
     this.#speakAt = now + quietMs;
   }
 
-  /** What there is to say, where it is time to. */
+  /** The notice, where one is due. */
   notice(activeJobs: ActiveJobs, now: number): RunEvent | undefined {
     if (activeJobs.size === 0 || now < this.#speakAt) return undefined;
     this.#speakAt = now + quietMs;
@@ -39,7 +39,7 @@ export class StallDetector {
   }
 }
 
-/** What a run waits for: a route that is paused, else the tasks on the service, else text calls, else what was put off, else other answers. */
+/** What a run waits for: a paused route, else tasks on the service, else text calls, else deferred jobs, else other requests. */
 function whatIsWaitedFor(
   activeJobs: ActiveJobs,
   sinceMs: number,
@@ -55,7 +55,7 @@ function whatIsWaitedFor(
   for (const name of routeOrder) {
     const front = activeJobs.routes.queues[name].queue.front();
     const at = front === undefined ? now : activeJobs.routes.nextAtOf(name, front, now);
-    // What only an answer can tell is waited for below.
+    // A moment that depends on a result is covered below.
     if (at <= now || at === Number.POSITIVE_INFINITY) continue;
     const seconds = Math.ceil((at - now) / 1000);
     return event(
@@ -91,7 +91,7 @@ function ageText(jobs: readonly Job[], verb: string, now: number): string {
   return `${jobs.length === 1 ? 'it' : 'the oldest'} ${verb} ${Math.round((now - oldest) / 60_000)} min ago`;
 }
 
-/** A task that the service does not know is told apart: it may be lost, or its id mistyped. */
+/** Names tasks that the service does not know separately: they may be lost, or their ids mistyped. */
 function tasksText(running: readonly Job[], now: number): string {
   const unknown = running.filter((job) => job.unknown === true);
   const known = running.filter((job) => job.unknown !== true);

@@ -12,7 +12,7 @@ import { RunLifecycle } from './lifecycle.ts';
 import { type OpenCell, OpenCells } from './open-cells.ts';
 import { StallDetector } from './stall.ts';
 
-/** What a scheduler is made of. */
+/** The settings and ports of a scheduler. */
 export interface SchedulerOptions {
   readonly settings: RunSettings;
   /** Unix ms. */
@@ -28,7 +28,7 @@ export interface SchedulerOptions {
   readonly price: (record: JobRecord) => number | undefined;
   /** `--only`: names of the steps that may run; absent: all. */
   readonly steps?: ReadonlySet<string>;
-  /** What was spent over the directory's life until now. */
+  /** Spending over the directory's life until this run. */
   readonly spent: Spent;
   /** Limits that this run shares with others; absent: none. */
   readonly shared?: SharedLimits;
@@ -49,7 +49,7 @@ export interface CellsState {
   readonly redo: Set<string>;
 }
 
-/** All that a scheduler knows. Functions over this state decide what a run does; nothing else changes the state. */
+/** The whole state of a scheduler. Functions over this state decide what a run does; nothing else changes the state. */
 export interface SchedulerState {
   readonly options: SchedulerOptions;
   /** Moment of the last input, Unix ms. */
@@ -62,19 +62,19 @@ export interface SchedulerState {
   readonly budget: BudgetTracker;
   readonly estimators: Estimators;
   readonly lifecycle: RunLifecycle;
-  /** What is decided and was not handed over yet. */
+  /** Decisions that were not handed over yet. */
   readonly outbox: Outbox;
   readonly stall: StallDetector;
   readonly clicks: FailingClicks;
-  /** A job's record as it is decided, durable or not yet. */
+  /** Finds a job's latest record, durable or not yet. */
   readonly lookup: RecordLookup;
   /** True while several tasks are polled with one request (`poll.list`), until the gateway turns out to have no such endpoint. */
   pollsBatches: boolean;
   /** True while tasks are searched for by their tag, until the gateway turns out to list none. */
   searches: boolean;
-  /** True once the user was told that a reply without a token count is charged as estimated. */
+  /** True once the user was informed that a reply without a token count is charged by its estimate. */
   notedAssumedTokens: boolean;
-  /** Finished jobs that the user wanted made again, and of which nothing came. */
+  /** Finished jobs whose redo failed. */
   redosFailed: number;
 }
 

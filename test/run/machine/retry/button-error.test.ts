@@ -76,7 +76,7 @@ describe('a button that is there several times', () => {
       'a label twice',
       [text('U1')],
       [labelled('U1'), labelled('U1')],
-      'Only the patterns of their ids can tell them apart (/…/).',
+      'Only patterns of their ids distinguish them (/…/).',
     ],
   ] as [string, Press[], typeof grid, string][])('%s', (_what, press, buttons, said) => {
     expect(hint(press, buttons)).toEqual(['button.ambiguous', said]);

@@ -5,8 +5,8 @@ import { withinPatience } from '../../../../src/run/scheduler/routes/asked-wait.
 import { readOnServingRoute } from '../../../../src/run/scheduler/routes/load-shed.ts';
 import {
   isDeferral,
+  type JobResult,
   noteRouteOutcome,
-  type OneAnswer,
   outcomeOf,
   readList,
 } from '../../../../src/run/scheduler/routes/outcome.ts';
@@ -28,21 +28,21 @@ const file = (kind: SaveFailure['class'], more: Partial<SaveFailure> = {}): Save
 });
 
 /** Each kind of answer that a failure of the service can stand in. */
-const failed = (error: ServiceFailure): readonly OneAnswer[] => [
+const failed = (error: ServiceFailure): readonly JobResult[] => [
   { type: 'submitted', key, result: { ok: false, error } },
   { type: 'fetched', key, why: 'poll', result: { ok: false, error } },
   { type: 'searched', key, result: { ok: false, error } },
   { type: 'asked', key, result: { kind: 'refused', error } },
 ];
 /** Each kind of answer that a failure of a file can stand in. */
-const broken = (error: SaveFailure): readonly OneAnswer[] => [
+const broken = (error: SaveFailure): readonly JobResult[] => [
   { type: 'saved', key, result: { ok: false, error } },
   { type: 'unread', key, error },
   { type: 'masked', key, error },
   { type: 'asked', key, result: { kind: 'unread', error } },
   { type: 'asked', key, result: { kind: 'unwritten', error } },
 ];
-const well: readonly OneAnswer[] = [
+const well: readonly JobResult[] = [
   { type: 'submitted', key, result: { ok: true, value: { kind: 'accepted', taskId: 'T', code: 1 } } },
   { type: 'submitted', key, result: { ok: true, value: { kind: 'modal', taskId: 'T', code: 21 } } },
   { type: 'fetched', key, why: 'link', result: { ok: true, value: task } },
@@ -54,7 +54,7 @@ const served = { signal: { kind: 'served' } };
 
 describe('an answer', () => {
   it('came by its route, and is handed to its job as it is', () => {
-    const all: readonly OneAnswer[] = [...well, ...broken(file('retry')), { type: 'masked', key }];
+    const all: readonly JobResult[] = [...well, ...broken(file('retry')), { type: 'masked', key }];
     for (const input of all) {
       const { key: _, ...event } = input;
       expect(outcomeOf(input).event).toStrictEqual(event);
@@ -146,7 +146,7 @@ describe('an answer', () => {
 });
 
 describe('a 503 on a route that serves others', () => {
-  const classOf = (input: OneAnswer): string | undefined => {
+  const classOf = (input: JobResult): string | undefined => {
     const read = readOnServingRoute(input);
     if ('result' in read && 'error' in read.result) return read.result.error.class;
     return 'error' in read ? read.error?.class : undefined;
