@@ -75,7 +75,7 @@ describe('the engine', () => {
     }
   });
 
-  it('gives a state up that is held for as long as a request is tried', async () => {
+  it('ends when another program holds the state for retry.attempts tries', async () => {
     const store = memoryStore();
     const faulty = faultyStore(store, [{ at: 2, fault: 'state.busy', lasting: true }]);
     const { end } = await run({ store: faulty });
@@ -84,7 +84,7 @@ describe('the engine', () => {
     expect(faulty.writes).toBe(1 + 6 + 1);
   });
 
-  it('whose disk stays full ends as it is, what was sent in doubt', async () => {
+  it('ends with sent submissions in doubt when the disk stays full', async () => {
     const store = memoryStore();
     const { end, service } = await run({
       ...slowly(),
@@ -94,7 +94,7 @@ describe('the engine', () => {
     expect(inDoubt(store)).toHaveLength(service.submits.length);
   });
 
-  it('whose disk has failed is still left at once by a second signal', async () => {
+  it('ends at once at a second signal after a disk failure', async () => {
     const store = memoryStore();
     const leave = new AbortController();
     const { end } = await run({
@@ -124,7 +124,7 @@ describe('the engine', () => {
     expect([...store.withStatus('running')]).toHaveLength(1);
   });
 
-  it('ended by a bug, keeps what was heard, and what the requests under way come to', async () => {
+  it('keeps results that have come, and those of requests under way, when a bug ends it', async () => {
     const bug = new TypeError('Internal error: made up');
     for (let at = 1; at < 12; at++) {
       const store = memoryStore();
@@ -152,7 +152,7 @@ describe('the engine', () => {
     }
   });
 
-  it('ends for want of a disk where submissions cannot be counted: none of them is sent, none is in doubt', async () => {
+  it('ends with the disk’s error where submissions cannot be counted, sends none of them, and puts none in doubt', async () => {
     for (let at = 1; at < 6; at++) {
       const inner = memoryStore();
       let counts = 0;
@@ -173,7 +173,7 @@ describe('the engine', () => {
     }
   });
 
-  it('makes a bug of the store its own end, not a full disk', async () => {
+  it('ends with a bug of the store, not with a disk error', async () => {
     const bug = new TypeError('Internal error: made up');
     const store = memoryStore();
     const broken = {

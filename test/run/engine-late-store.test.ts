@@ -54,7 +54,7 @@ describe('the engine, with a store that answers later', () => {
     expect(slow.commits).toBeLessThan(atOnce.writes);
   });
 
-  it('tells of a status only once the record is durable', async () => {
+  it('emits a status only once the record is durable', async () => {
     const { inner, store } = late(3);
     const early: string[] = [];
     await run({
@@ -95,7 +95,7 @@ describe('the engine, with a store that answers later', () => {
   });
 
   it.each(seeds)(
-    'told to leave during a commit, sends none of its effects and calls none in doubt (seed %i)',
+    'sends no effect of a commit during which the user leaves, and puts no job in doubt (seed %i)',
     async (seed) => {
       const { inner, store } = late(seed);
       const leave = new AbortController();
@@ -120,7 +120,7 @@ describe('the engine, with a store that answers later', () => {
     },
   );
 
-  it('told to drain during a commit, settles what is in flight before it ends', async () => {
+  it('settles jobs in flight before it ends when the user stops it during a commit', async () => {
     const { inner, store } = late(5);
     const drain = new AbortController();
     const { end, service, events } = await run({
@@ -138,7 +138,7 @@ describe('the engine, with a store that answers later', () => {
     expect(events.filter(({ type }) => type === 'run:stopping')).toHaveLength(1);
   });
 
-  it('makes a bug of the store its own end', async () => {
+  it('ends with a bug of the store', async () => {
     const bug = new TypeError('Internal error: made up');
     const store = lateStore(
       {
@@ -152,7 +152,7 @@ describe('the engine, with a store that answers later', () => {
     await expect(run({ ...many, store })).rejects.toBe(bug);
   });
 
-  it('ended by a bug during a commit, keeps what was paid for', async () => {
+  it('keeps paid results when a bug ends it during a commit', async () => {
     const bug = new TypeError('Internal error: made up');
     for (const seed of seeds) {
       const { inner, store } = late(seed);
@@ -173,7 +173,7 @@ describe('the engine, with a store that answers later', () => {
     }
   });
 
-  it('ends where submissions cannot be counted: none of them is sent, none is in doubt', async () => {
+  it('ends where submissions cannot be counted, sends none of them, and puts none in doubt', async () => {
     for (const seed of seeds) {
       const inner = memoryStore();
       let counts = 0;

@@ -4,7 +4,7 @@ import { failure } from '../rig/virtual-service.ts';
 import { run } from './engine-rig.ts';
 
 describe('the engine', () => {
-  it('told to leave, aborts what is under way and leaves the rest for the next run', async () => {
+  it('aborts all requests when the user leaves, and keeps the rest for the next run', async () => {
     const leave = new AbortController();
     let aborted = false;
     const { end, service } = await run({
@@ -23,7 +23,7 @@ describe('the engine', () => {
     expect([end, aborted, service.submits.length]).toEqual([{ kind: 'interrupted', forced: true }, true, 1]);
   });
 
-  it('told to leave, keeps the answers that have come, and no intent that was never sent', async () => {
+  it('keeps results that have come when the user leaves, and no intent that was never sent', async () => {
     const store = memoryStore();
     const leave = new AbortController();
     const { end, service } = await run({
@@ -46,7 +46,7 @@ describe('the engine', () => {
     expect(store.totals().attempts).toBe(service.submits.length);
   });
 
-  it('told to leave, knows of a request that never left that nothing is in doubt', async () => {
+  it('puts no job in doubt whose request never left when the user leaves', async () => {
     const store = memoryStore();
     const leave = new AbortController();
     await run({
@@ -65,7 +65,7 @@ describe('the engine', () => {
     expect([store.unfinished(), store.totals().attempts]).toEqual([[], 0]);
   });
 
-  it('told to leave, keeps in submitting what was sent and gave no answer', async () => {
+  it('keeps unanswered submissions in submitting when the user leaves', async () => {
     const store = memoryStore();
     const leave = new AbortController();
     const { end } = await run({
@@ -87,13 +87,13 @@ describe('the engine', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'job:status', to: 'in-doubt' }));
   });
 
-  it('told to leave before it began, does not even take up what was left', async () => {
+  it('adopts no job when the user leaves before the start', async () => {
     const { end, service, events } = await run({ control: { leave: AbortSignal.abort() } });
     expect([end, service.submits.length]).toEqual([{ kind: 'interrupted', forced: true }, 0]);
     expect(events.map(({ type }) => type)).toEqual(['run:start', 'run:end']);
   });
 
-  it('told to leave while an image comes in, says nothing of it: the next run brings it in', async () => {
+  it('aborts a download without an error when the user leaves, and the next run downloads the image', async () => {
     const store = memoryStore();
     const leave = new AbortController();
     const one = 'name: t\nsteps: { grid: { imagine: a fox } }\n';
@@ -118,7 +118,7 @@ describe('the engine', () => {
     expect([...store.withStatus('done')]).toHaveLength(1);
   });
 
-  it('told to stop before it began, does nothing', async () => {
+  it('does nothing when the user stops it before the start', async () => {
     const { end, service } = await run({ control: { drain: AbortSignal.abort() } });
     expect([end, service.submits.length]).toEqual([{ kind: 'interrupted', forced: false }, 0]);
   });

@@ -19,7 +19,7 @@ describe('the engine', () => {
     expect(events.at(-1)).toEqual({ type: 'run:end', end: { kind: 'complete' } });
   });
 
-  it('looks how much of the disk is free when it begins, and each minute after; low space is said before anything is sent', async () => {
+  it('checks the free disk space at its start and every minute, and warns of low space before it sends anything', async () => {
     const directory = '/work/runs/t';
     const disk = (free: (looks: number) => number) => {
       let looks = 0;
@@ -66,7 +66,7 @@ describe('the engine', () => {
     expect(wide.looks()).toBeLessThanOrEqual(1 + (finishedAt - startedAt) / 60_000);
   });
 
-  it('counts what it makes as what the rest of it will need', async () => {
+  it('estimates the space for later files by the files that it has made', async () => {
     const large = await run({
       text: text.replace('to: 5', 'to: 20'),
       artifacts: {
@@ -84,7 +84,7 @@ describe('the engine', () => {
     ]);
   });
 
-  it('sets no alarm that outlives it: nothing keeps a process from its end', async () => {
+  it('leaves no timer behind that would keep the process alive', async () => {
     const inner = jumpingClock();
     const alarms = new Set<object>();
     const clock: Clock = {
@@ -113,7 +113,7 @@ describe('the engine', () => {
     expect(alarms.size).toBe(0);
   });
 
-  it('goes on whatever a listener throws, and reports it', async () => {
+  it('continues when a listener throws, and reports the error', async () => {
     const oops = new Error('oops');
     const { end, listenerError } = await run({
       listener: () => {
@@ -128,7 +128,7 @@ describe('the engine', () => {
     await expect(run({ service: () => ({ fetchTask: () => Promise.reject(bug) }) })).rejects.toBe(bug);
   });
 
-  it('of an answer that calls functions keeps the round, though its next one is never sent', async () => {
+  it('keeps a round of function calls whose next call is never sent', async () => {
     const store = memoryStore();
     const weather = `name: t
 steps:
@@ -207,7 +207,7 @@ steps:
     );
   });
 
-  it('sends the extra fields of a step, and runs only the steps it was told to', async () => {
+  it('sends the extra fields of a step, and runs only the chosen steps', async () => {
     const extra: unknown[] = [];
     const { end, submits } = await run({
       text: `name: t
@@ -234,7 +234,7 @@ steps:
   caption: { generate: { model: text-pro, prompt: "Caption {{ n }}." } }
 `;
 
-  it('are made from their durable intent to their durable end', async () => {
+  it('have a durable intent before the request and a durable end after it', async () => {
     const store = memoryStore();
     const prompts: unknown[] = [];
     const { end, submits, tokens, events } = await run({
@@ -267,7 +267,7 @@ steps:
     ]);
   });
 
-  it('that are broken off when the run is left stay as they were sent', async () => {
+  it('stay in submitting when the run is left before their replies', async () => {
     const store = memoryStore();
     const leave = new AbortController();
     const { end } = await run({

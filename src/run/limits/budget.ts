@@ -133,7 +133,7 @@ export class BudgetTracker implements Allowance {
     const most = round(this.#possibleCost);
     return most === 0
       ? ''
-      : `, and up to ${most} more for unanswered submissions and replies without a token count`;
+      : `, and up to ${most} more for submissions without a response and replies without a token count`;
   }
 
   get #areAssumed(): string {

@@ -187,7 +187,7 @@ describe('a reply is', () => {
     ]);
   });
 
-  it('told with the request id, and how many tokens went into thinking', () => {
+  it('explained with the request id, and with the tokens spent on thinking', () => {
     const reply = textReply({ finishReason: 'MAX_TOKENS' }, { requestId: 'r1', usage: { thoughts: 2999 } });
     const { verdict } = judge(reply);
     expect(verdict).toMatchObject({
@@ -260,7 +260,7 @@ describe('what is kept of a reply', () => {
     expect([none.text.candidates[0]?.isJson, none.pieces]).toEqual([false, []]);
   });
 
-  it('are calls as JSON where they are all there is', () => {
+  it('are calls as JSON where the reply has only calls', () => {
     const { text } = judge(said({ functionCalls: [{ name: 'f', args: { b: 1, a: 2 } }] }));
     expect(text.candidates[0]?.text).toBe('[{"args":{"a":2,"b":1},"name":"f"}]');
   });
@@ -295,7 +295,7 @@ describe('function calls', () => {
     });
   });
 
-  it('go round as often as the step says, by default eight times', () => {
+  it('continue for the rounds of the step, by default eight', () => {
     const after = (rounds: number, fields = {}) =>
       verdictOf(
         judge(reply, { functions, ...fields }, { turns: Array.from({ length: rounds }, () => round).flat() }),
@@ -307,7 +307,7 @@ describe('function calls', () => {
     ]);
   });
 
-  it('by a name that every object has are strangers', () => {
+  it('are unknown where their name is a property of every object', () => {
     const call = said({ functionCalls: [{ name: 'constructor', args: {} }] });
     expect(verdictOf(judge(call, { functions }))).toEqual(['failed', 'function.unanswered']);
   });
@@ -317,7 +317,7 @@ describe('what is said of a reply', () => {
   const messageOf = ({ verdict }: EvaluatedReply): string =>
     'error' in verdict ? verdict.error.message : '';
 
-  it('ends with one full stop, whatever the service ends its own words with', () => {
+  it('ends with one full stop, however the service’s words end', () => {
     const blocked = { candidates: [], blockReason: 'SAFETY', blockMessage: 'The prompt was blocked.' };
     expect(messageOf(judge(textReply({}, blocked)))).toBe(
       'The service blocked the prompt: SAFETY: The prompt was blocked.',
@@ -325,7 +325,7 @@ describe('what is said of a reply', () => {
     expect(messageOf(judge(textReply({}, { ...blocked, blockMessage: 'No' })))).toMatch(/: SAFETY: No\.$/);
   });
 
-  it('begins with what came instead of JSON, no character of it cut in two', () => {
+  it('quotes the beginning of a text that is not JSON, without a half character', () => {
     const text = `${'x'.repeat(79)}😀 and more`;
     expect(messageOf(judge(said({ text }), { responseSchema: schema }))).toContain(`"${'x'.repeat(79)}…"`);
     const whole = `${'x'.repeat(78)}😀 and more`;

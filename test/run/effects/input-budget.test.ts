@@ -29,7 +29,7 @@ describe('the bytes of text calls under way', () => {
     expect([admitted, inputBudget.held]).toEqual([['a', 'b', 'c'], 70]);
   });
 
-  it('of one call larger than the bound are let in alone', async () => {
+  it('of one call larger than the bound are admitted alone', async () => {
     const inputBudget = new InputBudget(100);
     const { admitted, join } = line(inputBudget);
     void join('a', 1);
@@ -41,7 +41,7 @@ describe('the bytes of text calls under way', () => {
     expect(admitted).toEqual(['a', 'huge']);
   });
 
-  it('leave the line when their call is given up, and let those behind them in', async () => {
+  it('leave the queue when their call is aborted, and admit those behind them', async () => {
     const inputBudget = new InputBudget(100);
     const { admitted, join } = line(inputBudget);
     const leaving = new AbortController();

@@ -73,7 +73,7 @@ const entry = (
 const png = { mimeType: 'image/png', data: 'AAAA' };
 
 describe('a submission', () => {
-  it('of an imagine goes as it always went, with its tag', async () => {
+  it('sends the fields of an imagine, with its tag', async () => {
     const { ports, sent } = rig();
     await submit(job(imagineRecord()), ports, never);
     expect(sent).toEqual([['imagine', { fields: { prompt: 'a fox' }, speed: 'fast', tag: 'aa11' }]]);
@@ -115,7 +115,7 @@ describe('a submission', () => {
     ]);
   });
 
-  it('of a video that goes on names the task of the one before', async () => {
+  it('of an extended video names the task of the video before', async () => {
     const { ports, sent } = rig();
     await submit(
       job(entry({ kind: 'video', fields: { extend: 2 }, images: [] }, { parent: 'aa11' }), {
@@ -127,7 +127,7 @@ describe('a submission', () => {
     expect(sent[0]?.[1]).toMatchObject({ kind: 'video', taskId: 'T1', images: [] });
   });
 
-  it('of a video that goes on with nothing is never sent', async () => {
+  it('of an extended video without a former task is never sent', async () => {
     const { ports, sent } = rig();
     const record = entry({ kind: 'video', fields: { extend: 1 }, images: [] });
     await expect(submit(job(record), ports, never)).rejects.toThrow(/^Internal error: video k1/);
@@ -148,7 +148,7 @@ describe('a submission', () => {
     expect(sent[0]?.[1]['mask']).toEqual({ mimeType: 'image/png', data: 'MMMM' });
   });
 
-  it('whose image cannot be read is not made, and gives back what it held', async () => {
+  it('is not made where an image cannot be read, and releases its bytes', async () => {
     const error = { code: 'input.changed', class: 'permanent', message: 'It is another file.' } as const;
     const { ports, sent, inputBudget } = rig([parent], { load: { ok: false, error } });
     const record = entry({ kind: 'describe', images: [{ job: 'aa11' }] });
@@ -156,7 +156,7 @@ describe('a submission', () => {
     expect([sent, inputBudget.held]).toEqual([[], 0]);
   });
 
-  it('of a click asks for remix where a region is varied or the pipeline says so, and not else', async () => {
+  it('of a click enables remix only for Vary (Region) or where the pipeline sets it', async () => {
     const { ports, sent } = rig();
     const press = (customId: string, fields = {}) =>
       submit(
@@ -176,7 +176,7 @@ describe('a submission', () => {
   });
 });
 
-describe('the answer to a modal', () => {
+describe('the confirm of a modal', () => {
   const region = (more: Partial<JobRecord> = {}): JobRecord =>
     clickRecord({
       status: 'submitting',
@@ -220,7 +220,7 @@ describe('the answer to a modal', () => {
     ]);
   });
 
-  it('is what a describe suggested, where its button is pressed without another prompt', async () => {
+  it('has the prompt that a describe suggested, where its button is pressed without another prompt', async () => {
     const described = { ...parent, result: { buttons: [], prompts: ['a fox', 'a hare'] } };
     const { ports, sent } = rig([described]);
     const pressed = { customId: 'MJ::Job::PicReader::2', label: '', emoji: '2️⃣' };
@@ -231,7 +231,7 @@ describe('the answer to a modal', () => {
     expect(sent.map(([, { prompt }]) => prompt)).toEqual(['a hare', 'an owl']);
   });
 
-  it('is that prompt too where a remix below such a button has none of its own', async () => {
+  it('has that prompt also where a remix below such a button has none of its own', async () => {
     const described = {
       ...parent,
       kind: 'describe',
@@ -252,7 +252,7 @@ describe('the answer to a modal', () => {
     expect(sent[0]?.[1]['prompt']).toBe('a hare');
   });
 
-  it('has the mask that was made before the click, or the click is known to be in vain; a click without one has nothing to be made', async () => {
+  it('has the mask that the check before the click made; a click without a mask needs no check', async () => {
     const { ports, masks, sent, inputBudget } = rig([parent]);
     expect(await checkMask(region({ status: 'pending' }), ports, never)).toBeUndefined();
     await confirmModal(region(), ports, never);
@@ -265,7 +265,7 @@ describe('the answer to a modal', () => {
     expect(await checkMask(region(), ports, left)).toMatchObject({ code: 'download.aborted' });
   });
 
-  it('is not sent where the mask does not fit, or nobody knows what it is to fit, and nor is the click', async () => {
+  it('is not sent, nor its click, where the mask does not fit or the image’s size is unknown', async () => {
     const error = { code: 'mask.size', class: 'permanent', message: '64 × 64, not 64 × 32' } as const;
     const wrong = rig([parent], { mask: { ok: false, error } });
     expect(await confirmModal(region(), wrong.ports, never)).toEqual({ unread: error });

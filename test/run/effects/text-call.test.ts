@@ -93,7 +93,7 @@ function rig(
 const data = (name: string) => ({ mimeType: 'image/png', data: `data of ${name}` });
 
 describe('a text call', () => {
-  it('is made of its record, and what it came to is written', async () => {
+  it('is made from its record, and its reply is written', async () => {
     const { asked, kept, carryOut } = rig();
     const result = await carryOut(
       textRecord({ call: { stream: true, accept: [] }, ...generate({ extra: { seed: 1 } }) }),
@@ -212,7 +212,7 @@ describe('a text call', () => {
     expect([asked.length, inputBudget.held]).toEqual([0, 0]);
   });
 
-  it('is not made when it continues a reply whose image was never kept, and says how to have that', async () => {
+  it('is not made when it continues a reply whose image was never kept, and the error says how to get the image', async () => {
     const drawn = textRecord({
       ...generate({ fields: { prompt: 'Draw.' } }),
       key: 'drawn',
@@ -232,7 +232,7 @@ describe('a text call', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is not made for a schema that no reply could keep to', async () => {
+  it('is not made for a schema that no reply can meet', async () => {
     const { asked, carryOut } = rig();
     const fields = { model: 'm', prompt: 'x', responseSchema: { type: 'whole number' } };
     expect(await carryOut(textRecord(generate({ fields })))).toMatchObject({
@@ -242,7 +242,7 @@ describe('a text call', () => {
     expect(asked).toEqual([]);
   });
 
-  it('that the service refuses has nothing to keep', async () => {
+  it('keeps nothing where the service refuses it', async () => {
     const error = failure('service.unavailable', 'retry');
     const { kept, carryOut } = rig([], { ask: () => ({ ok: false, error }) });
     expect([await carryOut(textRecord()), kept]).toEqual([{ kind: 'refused', error }, []]);
@@ -260,7 +260,7 @@ describe('a text call', () => {
     expect(kept).toHaveLength(1);
   });
 
-  it('leaves the files of the reply that stands where they are, until there is one that can be used', async () => {
+  it('keeps the files of the former reply until there is a usable one', async () => {
     let text = '';
     const { kept, carryOut } = rig([], { ask: () => ({ ok: true, value: textReply({ text }) }) });
     const redone = textRecord({ former: { resubmits: 0 }, artifacts: [image(1, 'a')] });
@@ -271,7 +271,7 @@ describe('a text call', () => {
     expect(kept).toHaveLength(1);
   });
 
-  it('keeps of a reply that cannot be used the reply alone, without the data of images', async () => {
+  it('keeps only the reply itself, without image data, where the reply cannot be used', async () => {
     const whole = {
       candidates: [
         {
@@ -292,7 +292,7 @@ describe('a text call', () => {
     expect(kept[0]?.answer).not.toContain('AAAA');
   });
 
-  it('that is answered and cannot be written says what it took', async () => {
+  it('reports its tokens where its reply cannot be written', async () => {
     const error = { code: 'disk.full', class: 'stop', message: 'x' } as const;
     const { carryOut } = rig([], { keep: () => ({ ok: false, error }) });
     expect(await carryOut(textRecord())).toMatchObject({
@@ -305,7 +305,7 @@ describe('a text call', () => {
 
   const failing = { code: 'disk.io', class: 'retry', message: 'It was not written.' } as const;
 
-  it('is written again, not asked again, where only the writing failed', async () => {
+  it('is written again, not called again, where only the write failed', async () => {
     let left = 2;
     const { asked, kept, rests, carryOut } = rig([], {
       keep: () =>
@@ -335,7 +335,7 @@ describe('a text call', () => {
     expect(left.kept).toHaveLength(2);
   });
 
-  it('waits for room no longer than it is wanted', async () => {
+  it('gives up its wait for room when the run is left', async () => {
     const { inputBudget, asked, carryOut } = rig();
     await inputBudget.take(1e9, never);
     const leaving = new AbortController();

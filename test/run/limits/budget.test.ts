@@ -25,7 +25,7 @@ describe('what is reserved for requests under way', () => {
   it.each([
     ['tokens', { tokens: 300 }],
     ['money', { cost: 30 }],
-  ])('is given back with each answer, while others are under way: %s', (_what, budget) => {
+  ])('is released with each result, while others are under way: %s', (_what, budget) => {
     const budgetTracker = tracker({ budget });
     const next = textRecord({ key: 'next' });
     for (const key of ['a', 'b', 'c']) {
@@ -39,7 +39,7 @@ describe('what is reserved for requests under way', () => {
     expect(budgetTracker.refusal(next)).toMatchObject({ kind: 'budget' });
   });
 
-  it('is what the request was thought to cost when it left, once', () => {
+  it('is the estimated cost of the request when it left, once', () => {
     let price = 10;
     const budgetTracker = new BudgetTracker(
       virtualSettings({ budget: { cost: 100 } }),
@@ -75,7 +75,7 @@ describe('what is reserved for requests under way', () => {
 });
 
 describe('a submission is refused', () => {
-  it('after as many of this invocation as it may make, whatever was made before', () => {
+  it('after --max-submits submissions of this invocation, whatever earlier runs sent', () => {
     const budgetTracker = tracker({ maxSubmits: 2 }, { attempts: 50 });
     for (const key of ['a', 'b']) {
       expect(budgetTracker.refusal(textRecord())).toBeUndefined();
@@ -87,7 +87,7 @@ describe('a submission is refused', () => {
     expect(refusal?.message).toContain('2 submissions (--max-submits)');
   });
 
-  it('after as many of the directory as its budget allows', () => {
+  it('after budget.submits submissions of the directory', () => {
     const budgetTracker = tracker({ budget: { submits: 3 } }, { attempts: 2 });
     expect(budgetTracker.refusal(textRecord())).toBeUndefined();
     budgetTracker.note(textRecord(), asked('a'));
@@ -98,7 +98,7 @@ describe('a submission is refused', () => {
     expect(tracker({ maxSubmits: 0 }).refusal(textRecord())).toMatchObject({ code: 'budget.max-submits' });
   });
 
-  it('not where it answers a modal for the first time, which its click has paid', () => {
+  it('not where it is the first confirm of a modal, which its click has paid', () => {
     const modal = { openedAt: 1, sent: 0 } as unknown as NonNullable<JobRecord['modal']>;
     const budgetTracker = tracker({ maxSubmits: 0, budget: { submits: 0, cost: 0, tokens: 0 } });
     expect(budgetTracker.refusal(clickRecord({ modal }))).toBeUndefined();
@@ -107,7 +107,7 @@ describe('a submission is refused', () => {
     });
   });
 
-  it('where it has no price, and only money is bounded', () => {
+  it('where it has no price, and only under a budget of money', () => {
     const unpriced = (settings: Partial<RunSettings>) =>
       new BudgetTracker(
         virtualSettings(settings),
@@ -133,7 +133,7 @@ describe('a submission is refused', () => {
     expect(unpriced({ budget: { cost: 1000 } }).refusal(clickRecord({ modal: laterAnswer }))).toBeUndefined();
   });
 
-  it('that would go beyond the money, by what is spent, may be spent and is reserved', () => {
+  it('where spent, possible and reserved cost would exceed the budget of money', () => {
     const spent = { cost: 60, possibleCost: 10 };
     const budgetTracker = tracker({ budget: { cost: 100 } }, spent);
     budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
@@ -149,14 +149,14 @@ describe('a submission is refused', () => {
     expect(tracker({ budget: { cost: 100 } }, { cost: 1000 }, 0).refusal(textRecord())).toBeUndefined();
   });
 
-  it('not for a rounding error of the money', () => {
+  it('not for a rounding error of money', () => {
     expect(tracker({ budget: { cost: 100 } }, { cost: 90 + 5e-10 }).refusal(textRecord())).toBeUndefined();
     const refusal = tracker({ budget: { cost: 100 } }, { cost: 90.000_001_4 }).refusal(textRecord());
     expect(refusal?.code).toBe('budget.cost');
     expect(refusal?.message).toMatch(/; 90\.000001 is spent\.$/);
   });
 
-  it('that would go beyond the tokens, by what is spent, assumed and reserved', () => {
+  it('where spent, assumed and reserved tokens would exceed the budget of tokens', () => {
     const budgetTracker = tracker({ budget: { tokens: 1000 } }, { tokens: 650, assumedTokens: 50 });
     budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
     budgetTracker.note(textRecord({ key: 'b' }), asked('b'));
@@ -172,8 +172,8 @@ describe('a submission is refused', () => {
   });
 });
 
-describe('what an answer changes', () => {
-  it('counts a submission when it leaves, and no other change of its job', () => {
+describe('a result in the budget', () => {
+  it('counts a submission when the submission leaves, not at other changes of its job', () => {
     const budgetTracker = tracker({ budget: { cost: 10 } });
     budgetTracker.note(textRecord({ attempts: 3 }), textRecord({ attempts: 4 }));
     budgetTracker.note(textRecord({ status: 'running' }), textRecord({ status: 'saving' }));
@@ -181,7 +181,7 @@ describe('what an answer changes', () => {
     expect(budgetTracker.refusal(textRecord())).toBeUndefined();
   });
 
-  it('is charged in place of what was reserved for it', () => {
+  it('is charged in place of its reserve', () => {
     const budgetTracker = tracker({ budget: { cost: 19 } });
     budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
     budgetTracker.note(asked('a'), textRecord({ key: 'a', attempts: 1, status: 'done', cost: 9 }));
@@ -193,7 +193,7 @@ describe('what an answer changes', () => {
   const money = (budgetTracker: BudgetTracker): string =>
     budgetTracker.refusal(textRecord())?.message ?? 'may go';
 
-  it('is what it cost, may have cost, took and is thought to have taken', () => {
+  it('adds known cost, possible cost, known tokens and assumed tokens', () => {
     const budgetTracker = tracker({ budget: { cost: 10 } }, { cost: 5, possibleCost: 1 });
     const before = textRecord({ key: 'a', cost: 2, doubtful: { count: 1, cost: 1 } });
     const after = textRecord({

@@ -9,7 +9,7 @@ const taken = (code = 1, waiting?: number) =>
   ({ kind: 'accepted', taskId: 'T', code, ...(waiting === undefined ? {} : { waiting }) }) as const;
 
 describe('the window that a full queue narrows', () => {
-  it('leaves room for what the service has, and for one at least', () => {
+  it('leaves room for the tasks that the service has, and for one at least', () => {
     const concurrency = new ConcurrencyWindow(12);
     expect(concurrency.window).toBe(12);
     concurrency.note(full, 5);
@@ -20,7 +20,7 @@ describe('the window that a full queue narrows', () => {
     expect(concurrency.window).toBe(1);
   });
 
-  it('tries one more for as many tasks as begin at once, up to the limit', () => {
+  it('grows by one after a full window of tasks that began at once, up to the limit', () => {
     const concurrency = new ConcurrencyWindow(4);
     concurrency.note(full, 2);
     const windows = Array.from({ length: 12 }, () => {
@@ -30,7 +30,7 @@ describe('the window that a full queue narrows', () => {
     expect(windows).toEqual([2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4]);
   });
 
-  it('takes what begins beside more tasks than it allowed for as proof that they fit', () => {
+  it('grows when a task begins at once beside more tasks than it allowed', () => {
     const concurrency = new ConcurrencyWindow(12);
     // One row of a burst was refused before the others were taken.
     concurrency.note(full, 0);
@@ -38,7 +38,7 @@ describe('the window that a full queue narrows', () => {
     expect(concurrency.window).toBe(5);
   });
 
-  it('tries no more while tasks wait on the service, whether that comes as 22 or as 1', () => {
+  it('does not grow while tasks wait on the service, with code 22 or code 1', () => {
     const concurrency = new ConcurrencyWindow(4);
     concurrency.note(full, 1);
     for (const answer of [taken(22), taken(1, 3), taken(22, 0)]) concurrency.note(answer, 1);
@@ -47,7 +47,7 @@ describe('the window that a full queue narrows', () => {
     expect(concurrency.window).toBe(2);
   });
 
-  it('counts only what begins at once, and begins to count again when it changes', () => {
+  it('counts only tasks that begin at once, and restarts the count when it changes', () => {
     const concurrency = new ConcurrencyWindow(9);
     concurrency.note(full, 2);
     concurrency.note(taken(), 1);
@@ -73,7 +73,7 @@ describe('the window that a full queue narrows', () => {
     expect(concurrency.window).toBe(2);
   });
 
-  it('never allows for more than the limit, whatever the service has', () => {
+  it('never exceeds the limit, whatever the service has', () => {
     const concurrency = new ConcurrencyWindow(4);
     concurrency.note(full, 2);
     concurrency.note(taken(), 40);

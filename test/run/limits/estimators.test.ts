@@ -15,7 +15,7 @@ const ended = (status: JobRecord['status'], submittedAt?: number): JobRecord => 
 const firstLook = (learnt: Estimators): number => learnt.pollInMs(imagineRecord(), 0);
 
 describe('how long a task took', () => {
-  it.each(['saving', 'done'] as const)('is learnt of one that is %s', (status) => {
+  it.each(['saving', 'done'] as const)('is learnt from a job that is %s', (status) => {
     const learnt = estimators();
     learnt.noteTask(running(1000), ended(status, 1000), 61_000, 1000);
     expect(firstLook(learnt)).toBe(45_000);
@@ -37,7 +37,7 @@ describe('how long a task took', () => {
     expect(firstLook(learnt)).toBe(45_000);
   });
 
-  it('of no time at all is learnt too', () => {
+  it('is learnt also where it is 0 ms', () => {
     const learnt = estimators();
     learnt.noteTask(running(61_000), ended('done', 61_000), 61_000, 61_000);
     learnt.noteTask(running(0), ended('done', 0), 100_000, 0);
@@ -46,7 +46,7 @@ describe('how long a task took', () => {
     expect(firstLook(learnt)).toBe(poll.minMs);
   });
 
-  it('is learnt of each kind of task for itself', () => {
+  it('is learnt for each kind of task separately', () => {
     const learnt = estimators();
     learnt.noteTask(running(1000), ended('done', 1000), 61_000, 1000);
     expect(learnt.pollInMs(clickRecord(), 0)).toBe(poll.minMs);
@@ -56,11 +56,11 @@ describe('how long a task took', () => {
 describe('what requests cost', () => {
   const priced = { 'text-pro': { input: 1_000_000, output: 2_000_000 } };
 
-  it('is for an image job what one submission costs', () => {
+  it('is the price of one submission for an image job', () => {
     expect(estimators().costModel.price(imagineRecord())).toBe(7);
   });
 
-  it('is for a text call what its answers took until now', () => {
+  it('follows the tokens of earlier replies for a text call', () => {
     const { costModel, ...learnt } = Object.assign(estimators(priced));
     expect(learnt).toBeDefined();
     const record = textRecord();
@@ -69,7 +69,7 @@ describe('what requests cost', () => {
     expect(costModel.price(record)).toBeCloseTo(usage.prompt + 2 * usage.candidates);
   });
 
-  it('follows what an answer took', () => {
+  it('follows the tokens of a reply', () => {
     const learnt = estimators(priced);
     const record = textRecord();
     const before = learnt.costModel.tokens(record);
@@ -77,7 +77,7 @@ describe('what requests cost', () => {
     expect(learnt.costModel.tokens(textRecord())).toBe(before * 2);
   });
 
-  it('is for an answer what it says', () => {
+  it('is exact for a reply with a token count', () => {
     const { costModel } = estimators(priced);
     const { request } = textRecord();
     if (request.kind !== 'generate') throw new Error('It is a text call.');

@@ -38,7 +38,7 @@ describe('PollPace', () => {
     );
   });
 
-  it('asks less often once it knows how long such tasks take, and is not much later for it', () => {
+  it('polls less often once it knows the usual duration, and detects the end only a little later', () => {
     const novice = looks(new PollPace(bounds), 'imagine', 60_000);
     const pace = new PollPace(bounds);
     for (let n = 0; n < 50; n++) pace.learn('imagine', 60_000 + (n % 5) * 500);
@@ -64,24 +64,24 @@ describe('PollPace', () => {
       [90_001, 30_000],
       [120_001, 40_000],
       [9_000_000, 600_000],
-    ])('one of %i ms is looked at again after %i ms', (elapsed, ms) => {
+    ])('polls a task of %i ms again after %i ms', (elapsed, ms) => {
       expect(known(60_000).nextMs('imagine', elapsed)).toBe(ms);
     });
 
-    it('the newest duration counts for a fifth', () => {
+    it('gives the newest duration a weight of a fifth', () => {
       expect(known(60_000, 70_000).nextMs('imagine', 0)).toBe(62_000 - 14_000);
       expect(known(60_000, 40_000).nextMs('imagine', 0)).toBe(56_000 - 16_000);
     });
   });
 
-  it('of which nothing is known are looked at after a third of their age', () => {
+  it('polls tasks of an unknown kind after a third of their age', () => {
     const pace = new PollPace(bounds);
     expect([0, 3000, 3002, 30_000, 45_000, 45_003].map((age) => pace.nextMs('imagine', age))).toEqual([
       1000, 1000, 1001, 10_000, 15_000, 15_000,
     ]);
   });
 
-  it('learns each kind of task for itself', () => {
+  it('learns each kind of task separately', () => {
     const pace = new PollPace(bounds);
     for (let n = 0; n < 50; n++) pace.learn('imagine', 600_000);
     expect(pace.nextMs('click U', 0)).toBe(bounds.minMs);
@@ -93,7 +93,7 @@ describe('paceOf', () => {
   type Press = Extract<JobRecord['request'], { readonly kind: 'click' }>['press'];
   const of = (press: Press): string => paceOf(clickRecord({ request: { kind: 'click', press, fields: {} } }));
 
-  it('tells kinds of work apart by what is pressed first, its numbers aside', () => {
+  it('separates kinds of work by their first button, without its numbers', () => {
     expect(paceOf(imagineRecord())).toBe('imagine');
     expect(of([{ kind: 'text', text: 'U1' }])).toBe(of([{ kind: 'text', text: 'U4' }]));
     const kinds = [
@@ -107,7 +107,7 @@ describe('paceOf', () => {
     expect(of([{ kind: 'text', text: 'Upscale (2x)' }])).toBe(of([{ kind: 'text', text: 'Upscale (40x)' }]));
   });
 
-  it('tells a click that opens a dialog from the work that follows it', () => {
+  it('separates a click that opens a dialog from the work after the dialog', () => {
     const press = [{ kind: 'text', text: 'Vary' }] as const;
     const plain = of(press);
     const asking = clickRecord({ request: { kind: 'click', press, fields: { prompt: 'p' } } });

@@ -168,23 +168,26 @@ describe('a service that takes so many a minute', () => {
     [4, 10, 30, 120].map((limit) => ({ name, make, limit })),
   );
 
-  it.each(cases)('$name $limit: is used, and refuses few, whatever was asked for', ({ make, limit }) => {
-    for (const [servedMs, refusedMs] of latencies)
-      for (const asked of [perMinute(10 * limit), perMinute(1.5 * limit), undefined]) {
-        const answers = drive(
-          { rate: asked, takes: make(limit), servedMs, refusedMs, random: chanceOf(3) },
-          180 * minute,
-        );
-        const settled = answers.filter(({ at }) => at >= 60 * minute);
-        const used = servedOf(settled) / (120 * limit);
-        expect(used).toBeGreaterThanOrEqual(0.7);
-        // What was taken in the minute before is answered in the first one.
-        expect(used).toBeLessThanOrEqual(1.02);
-        expect(1 - servedOf(settled) / settled.length).toBeLessThan(0.17);
-      }
-  });
+  it.each(cases)(
+    '$name $limit: is used, and refuses few, whatever the configured rate',
+    ({ make, limit }) => {
+      for (const [servedMs, refusedMs] of latencies)
+        for (const asked of [perMinute(10 * limit), perMinute(1.5 * limit), undefined]) {
+          const answers = drive(
+            { rate: asked, takes: make(limit), servedMs, refusedMs, random: chanceOf(3) },
+            180 * minute,
+          );
+          const settled = answers.filter(({ at }) => at >= 60 * minute);
+          const used = servedOf(settled) / (120 * limit);
+          expect(used).toBeGreaterThanOrEqual(0.7);
+          // What was taken in the minute before is answered in the first one.
+          expect(used).toBeLessThanOrEqual(1.02);
+          expect(1 - servedOf(settled) / settled.length).toBeLessThan(0.17);
+        }
+    },
+  );
 
-  it('is at work again within half an hour after it took nothing for five minutes', () => {
+  it('recovers within half an hour after it refused everything for five minutes', () => {
     const answers = drive(
       {
         rate: perMinute(60),

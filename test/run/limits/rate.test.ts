@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RateLimiter } from '../../../src/run/limits/rate.ts';
 
 describe('RateLimiter', () => {
-  it('never lets more than the count through in any window, whenever it is asked', () => {
+  it('never allows more than the count in any window, whenever requests come', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),
@@ -45,7 +45,7 @@ describe('RateLimiter', () => {
   const all = (): boolean => true;
   const none = (): boolean => false;
 
-  it('is unlimited without a rate, and learns about half of its pace when too many are refused', () => {
+  it('is unlimited without a rate, and falls to about half of its pace when too many requests are refused', () => {
     const limiter = new RateLimiter(undefined);
     for (let at = 0; at < 10_000; at += 500) {
       expect(limiter.nextAt()).toBeLessThanOrEqual(at);
@@ -61,7 +61,7 @@ describe('RateLimiter', () => {
     expect(limiter.perMinute).toBeCloseTo(60);
   });
 
-  it('is lowered once by the refusals of one moment, and comes back step by step, never above what was asked', () => {
+  it('is lowered once by the refusals of one moment, and rises step by step, never above the configured rate', () => {
     const limiter = new RateLimiter({ count: 60, perMs: 60_000 });
     limiter.take(0);
     for (let n = 0; n < 40; n += 1) limiter.refused(n);
@@ -96,7 +96,7 @@ describe('RateLimiter', () => {
     expect(limiter.perMinute).toBeUndefined();
   });
 
-  it('never falls below one request a minute, and keeps a slower one that was asked for', () => {
+  it('never falls below one request a minute, and keeps a slower configured rate', () => {
     const limiter = new RateLimiter({ count: 2, perMs: 60_000 });
     send(limiter, 100, 0, all);
     expect(limiter.perMinute).toBe(1);
@@ -158,7 +158,7 @@ describe('RateLimiter', () => {
       expect(limiter.perMinute).toBeCloseTo(33 * 1.03);
     });
 
-    it('counts no refusals for 5 s, and those from then on', () => {
+    it('ignores refusals for 5 s, and counts them from then on', () => {
       const limiter = lowered();
       take(limiter, ...upTo(19));
       for (let n = 0; n < 20; n += 1) expect(limiter.refused(4999)).toBe(true);
@@ -172,7 +172,7 @@ describe('RateLimiter', () => {
       expect(limiter.perMinute).toBeCloseTo(33 * 0.55);
     });
 
-    it('is not raised while more than three refusals are beyond the share that is borne', () => {
+    it('is not raised while more than three refusals exceed the tolerated share', () => {
       const limiter = lowered();
       let now = 10_000;
       // Eight refusals among twenty are four beyond the share; among the next twenty there is none.
@@ -197,18 +197,18 @@ describe('RateLimiter', () => {
       return limiter;
     };
 
-    it('reads its pace from the last 64 requests', () => {
+    it('measures its pace by the last 64 requests', () => {
       const moments = Array.from({ length: 100 }, (_, n) => n * 100);
       expect(lowered(moments, 9900).perMinute).toBeCloseTo((60_000 * 64 * 0.55) / 6300);
     });
 
-    it('reads it from eight requests, and from no fewer', () => {
+    it('measures its pace by eight requests, and by no fewer', () => {
       const moments = Array.from({ length: 8 }, (_, n) => n * 100);
       expect(lowered(moments, 1000).perMinute).toBeCloseTo((60_000 * 8 * 0.55) / 1000);
       expect(lowered(moments.slice(1), 1000).perMinute).toBeUndefined();
     });
 
-    it('takes requests of one moment for requests of one millisecond', () => {
+    it('treats requests of one moment as requests of one millisecond', () => {
       const moments = Array.from({ length: 8 }, () => 0);
       expect(lowered(moments, 0).perMinute).toBeCloseTo(60_000 * 8 * 0.55);
     });

@@ -22,7 +22,7 @@ describe('RouteTraffic', () => {
     expect(routes.nextAt()).toBe(22_100);
   });
 
-  it('takes a later Retry-After that comes during a pause, and keeps to a pause that is longer', () => {
+  it('extends a pause by a later Retry-After, and keeps a pause that is longer', () => {
     const routes = route();
     routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 10_000 }, 0);
     routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 22_000 }, 100);
@@ -31,7 +31,7 @@ describe('RouteTraffic', () => {
     expect(routes.pausedUntil).toBe(22_100);
   });
 
-  it('pauses for an hour at the most, whatever it is told', () => {
+  it('pauses for an hour at the most, whatever the service asks for', () => {
     const routes = route();
     routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 999_999_999_000 }, 100);
     expect(routes.pausedUntil).toBe(3_600_100);
@@ -50,7 +50,7 @@ describe('RouteTraffic', () => {
     expect(routes.perMinute).toBeCloseTo(33);
   });
 
-  it('does not rest for a refusal among many that are served, unless it is told to', () => {
+  it('does not rest for a refusal among many served requests, unless the service asks for a wait', () => {
     const routes = route();
     for (let n = 0; n < 30; n++) {
       routes.take(n * 1000);
@@ -70,7 +70,7 @@ describe('RouteTraffic', () => {
     expect(routes.pausedUntil).toBeGreaterThan(100_000);
   });
 
-  it('rests longer with each refusal that gives no time of its own', () => {
+  it('rests longer with each refusal without a Retry-After', () => {
     const routes = route();
     const rests: number[] = [];
     let now = 0;
@@ -92,7 +92,7 @@ describe('RouteTraffic', () => {
     expect(stop?.message).toContain('still busy');
   });
 
-  it('does not take a machine that slept between two failures for a service that failed all the while', () => {
+  it('does not count a sleep between two failures as an outage', () => {
     for (const kind of ['trouble', 'unreachable'] as const) {
       const routes = route();
       expect(routes.note({ kind, reason: 'r' }, 0)).toBeUndefined();
@@ -119,7 +119,7 @@ describe('RouteTraffic', () => {
     expect(routes.pausedUntil).toBe(1000);
   });
 
-  it('that fails as the service advises to retry rests longer with each failure after the fifth', () => {
+  it('rests longer with each failure after the fifth, where the service advises to retry', () => {
     const routes = route();
     for (let n = 0; n < 4; n++) routes.note({ kind: 'trouble', reason: '503' }, 0);
     const rests = [0, 1000, 2000, 4000, 8000].map((now) => {
@@ -152,7 +152,7 @@ describe('RouteTraffic', () => {
     expect(routes.pausedUntil).toBe(2000);
   });
 
-  it('bears four refusals in a row of a pace that will do, and rests with the fifth', () => {
+  it('does not rest for four refusals in a row at a sufficient pace, and rests at the fifth', () => {
     const routes = route();
     for (let n = 0; n < 100; n++) routes.take(n * 1000);
     for (let n = 0; n < 4; n++) routes.note({ kind: 'throttled', reason: '429' }, 100_000 + n);
@@ -163,7 +163,7 @@ describe('RouteTraffic', () => {
     expect(routes.isProbing).toBe(false);
   });
 
-  describe('of a pace that will do', () => {
+  describe('at a sufficient pace', () => {
     const told = (): RouteTraffic => {
       const routes = route();
       for (let n = 0; n < 100; n++) routes.take(n * 1000);
@@ -181,7 +181,7 @@ describe('RouteTraffic', () => {
       expect(routes.pausedUntil).toBe(109_000);
     });
 
-    it('counts them again from the end of the rest on', () => {
+    it('counts refusals again from the end of the rest on', () => {
       const routes = told();
       refuse(routes, 3, 109_000);
       expect(routes.pausedUntil).toBe(109_000);
@@ -232,7 +232,7 @@ describe('RouteTraffic', () => {
     });
   });
 
-  it('tells the answers that were served, and those that had kept nobody waiting before', () => {
+  it('counts served results, and results of jobs that were not deferred before', () => {
     const routes = route();
     expect(routes.tally).toEqual({ served: 0, firsts: 0, firstsServed: 0 });
     routes.count({ kind: 'served' }, true);
@@ -259,7 +259,7 @@ describe('RouteTraffic', () => {
     );
   });
 
-  it('lets a request go when its pause and its rate both allow it', () => {
+  it('allows a request when its pause and its rate both allow it', () => {
     const routes = route();
     routes.take(5000);
     expect(routes.nextAt()).toBe(6000);

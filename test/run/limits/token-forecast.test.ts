@@ -7,8 +7,8 @@ const of = (model: unknown): JobRecord =>
   textRecord({ request: { kind: 'generate', fields: { model, prompt: 'p' } as never } });
 const forecast = (): TokenForecast => new TokenForecast(() => ({ input: 100, output: 50 }));
 
-describe('what a text call will take', () => {
-  it('is what is estimated, until an answer shows how far off that was', () => {
+describe('the token forecast of a text call', () => {
+  it('is the estimate of its request, until a reply shows the error', () => {
     const tokens = forecast();
     expect(tokens.usageOf(of('a'))).toEqual({ prompt: 100, candidates: 50, total: 150 });
     tokens.learn(of('a'), { total: 300 });
@@ -16,7 +16,7 @@ describe('what a text call will take', () => {
     expect(tokens.usageOf(of('b'))).toEqual({ prompt: 100, candidates: 50, total: 150 });
   });
 
-  it('follows later answers by a fifth of how far they are off, and is rounded up', () => {
+  it('follows later replies by a fifth of their error, and is rounded up', () => {
     const tokens = forecast();
     tokens.learn(of('a'), { total: 300 });
     tokens.learn(of('a'), { total: 150 });
@@ -33,19 +33,19 @@ describe('what a text call will take', () => {
     [3, 1 / 50],
     [2, 1 / 50],
     [0, 1 / 50],
-  ])('is corrected by a factor of 50 at most, either way: an answer of %i tokens', (total, factor) => {
+  ])('is corrected by a factor of 50 at most, either way: a reply of %i tokens', (total, factor) => {
     const tokens = forecast();
     tokens.learn(of('a'), { total });
     expect(tokens.usageOf(of('a'))).toMatchObject({ prompt: 100 * factor, candidates: 50 * factor });
   });
 
-  it('of a call that is thought to take nothing is compared with one token', () => {
+  it('treats an estimate of 0 as one token', () => {
     const tokens = new TokenForecast(({ key }) => ({ input: key === 'none' ? 0 : 10, output: 0 }));
     tokens.learn({ ...of('a'), key: 'none' }, { total: 3 });
     expect(tokens.usageOf(of('a')).total).toBe(30);
   });
 
-  it('is learnt of 256 models, and of those also later', () => {
+  it('is learnt for 256 models, and keeps learning for those', () => {
     const tokens = forecast();
     for (let n = 0; n < 257; n += 1) tokens.learn(of(`m${n}`), { total: 300 });
     expect(tokens.usageOf(of('m255')).total).toBe(300);
@@ -54,7 +54,7 @@ describe('what a text call will take', () => {
     expect(tokens.usageOf(of('m0')).total).toBe(450);
   });
 
-  it('takes calls without the name of a model together', () => {
+  it('groups calls without the name of a model', () => {
     const tokens = forecast();
     tokens.learn(of(undefined), { total: 300 });
     expect(tokens.usageOf(of(7)).total).toBe(300);

@@ -51,13 +51,13 @@ const wish = fc.record({
 });
 
 describe('the limit of tokens', () => {
-  it('lets everything go where there is none', () => {
+  it('allows every call where no limit is set', () => {
     const limiter = new TokenLimiter(undefined);
     limiter.take('a', 1e9, 0);
     expect(limiter.nextAt(1e9)).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('counts a call with its estimate until it is answered, and then with what it took for one window', () => {
+  it('counts a call with its estimate until its reply, and then with its true tokens for one window', () => {
     const limiter = new TokenLimiter({ count: 1000, perMs });
     limiter.take('a', 600, 0);
     expect([limiter.nextAt(400), limiter.nextAt(401)]).toEqual([
@@ -71,7 +71,7 @@ describe('the limit of tokens', () => {
     expect(at).toBeLessThanOrEqual(70_000 + perMs / 256);
   });
 
-  it('keeps the estimate of a call that does not say what it took, and frees one that took nothing', () => {
+  it('keeps the estimate of a call without a token count, and frees a call that took nothing', () => {
     const limiter = new TokenLimiter({ count: 1000, perMs });
     limiter.take('a', 600, 0);
     limiter.settle('a', undefined, 0);
@@ -85,7 +85,7 @@ describe('the limit of tokens', () => {
     expect(fresh.nextAt(5000)).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('lets a call go that is larger than the limit, alone', () => {
+  it('allows a call larger than the limit, alone', () => {
     const limiter = new TokenLimiter({ count: 1000, perMs });
     expect(limiter.nextAt(5000)).toBe(Number.NEGATIVE_INFINITY);
     limiter.take('a', 1, 0);
@@ -132,7 +132,7 @@ describe('the limit of tokens', () => {
     expect(limiter.nextAt(701)).toBe(perMs + 2 * grain);
   });
 
-  it('adds what a call took that it knows nothing of', () => {
+  it('adds the tokens of a call that it did not reserve', () => {
     const limiter = new TokenLimiter({ count: 1000, perMs: 100 });
     limiter.settle('unknown', 900, 0);
     expect([limiter.nextAt(100), limiter.nextAt(101)]).toEqual([Number.NEGATIVE_INFINITY, 100]);
@@ -147,7 +147,7 @@ describe('the limit of tokens', () => {
     expect(limiter.nextAt(1)).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('holds whenever the service counts a call, but for what calls under way took beyond their estimates', () => {
+  it('holds whenever the service counts a call, except for tokens beyond the estimates of calls under way', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 500, max: 5000 }),
@@ -176,7 +176,7 @@ describe('the limit of tokens', () => {
     );
   });
 
-  it('that no call misjudges is never exceeded', () => {
+  it('is never exceeded where every estimate is exact', () => {
     const right = wish.map(({ estimate, lasts }) => ({ estimate, took: estimate, lasts }));
     fc.assert(
       fc.property(fc.array(right, { minLength: 1, maxLength: 40 }), (wishes) => {

@@ -23,7 +23,7 @@ const parentLookedAt = (press: readonly Press[], task: Partial<Task>): Job => {
 };
 
 describe('gateway 4.3', () => {
-  it('gateway 4.1: after every submission its task is looked at until it is finished, and no longer', async () => {
+  it('gateway 4.1: polls the task of every submission until it is finished, and no longer', async () => {
     const minutes = 7;
     const looks = new Map<string, number>();
     const { run, service } = await world(grid(2, 'U1'), {
@@ -57,7 +57,7 @@ describe('gateway 4.3', () => {
 });
 
 describe('gateway 5.6', () => {
-  it('gateway 5.6: what is pressed is the customId of a look at the task just before, not one of the record', () => {
+  it('gateway 5.6: presses the customId of a new reading of the task, not that of the record', () => {
     const [old, now] = [1, 2].map((seed) => customIds(gridButtons(seed)));
     const pressed = parentLookedAt([text('U1')], { buttons: now ?? [] });
     expect(pressed.fresh?.button.customId).toBe(now?.[0]?.customId);
@@ -65,13 +65,13 @@ describe('gateway 5.6', () => {
     expect(step(pressed, { type: 'granted' }, context()).job.record.pressed).toEqual(now?.[0]);
   });
 
-  it('gateway 5.3: Vary (Region) on a grid fails with what the grid offers, and presses nothing', () => {
+  it('gateway 5.3: Vary (Region) on a grid fails with the buttons of the grid, and presses nothing', () => {
     const { record } = parentLookedAt([text('Vary (Region)')], { buttons: customIds(gridButtons(1)) });
     expect(record).toMatchObject({ status: 'failed', attempts: 0, error: { code: 'button.missing' } });
     expect(record.error?.message).toContain('U1, U2, U3, U4, reroll, V1, V2, V3, V4');
   });
 
-  it('gateway 4.6: a task in MODAL is answered, and until then not looked at', async () => {
+  it('gateway 4.6: confirms a task in MODAL, and does not poll it before', async () => {
     const pipeline = `${grid(1, 'U1')}  far:
     from: grid/U1
     click: Custom Zoom
@@ -90,7 +90,7 @@ describe('gateway 5.6', () => {
     expect([service.modals.length, looks.includes(modal?.taskId ?? '')]).toEqual([1, false]);
   });
 
-  it('gateway 4.3: empty buttons of a task in progress are waited for; of a finished one they are all there is', () => {
+  it('gateway 4.3: waits for the buttons of a task in progress, and accepts none of a finished one', () => {
     const early = parentLookedAt([text('U1')], { state: 'unfinished', status: '' });
     expect(early.want).toMatchObject({ kind: 'wait' });
     const { record } = parentLookedAt([text('U1')], {});
@@ -100,7 +100,7 @@ describe('gateway 5.6', () => {
 });
 
 describe('gateway 9', () => {
-  it('gateway 9.4: nobody says how often to look, so looks stay within poll.min and poll.max until timeouts.task', async () => {
+  it('gateway 9.4: polls within poll.min and poll.max until timeouts.task, as no service gives an interval', async () => {
     const times: number[] = [];
     const { run, store, service } = await world(grid(1), {
       duration: () => 24 * 3_600_000,

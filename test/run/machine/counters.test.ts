@@ -74,7 +74,7 @@ const calling = textRecord({
   },
 });
 
-describe('a job that goes on to the next thing counts again', () => {
+describe('a job counts its tries from 0 after progress', () => {
   it.each<[what: string, record: JobRecord, event: JobEvent, to: JobStatus]>([
     ['its task is taken', submitting, submitted({ kind: 'accepted', taskId: 'T9', code: 1 }), 'running'],
     ['its modal opens at once (21)', clicking, submitted({ kind: 'modal', taskId: 'T9', code: 21 }), 'modal'],
@@ -105,14 +105,14 @@ describe('a job that goes on to the next thing counts again', () => {
     expect([verdict, next.record.status, next.record.tries, next.misses]).toEqual(['calls', 'pending', 0, 0]);
   });
 
-  it('a text whose answer is of no use has new tries, and remembers that answer', () => {
+  it('a text with an unusable reply, whose count of invalid replies stays', () => {
     const result = askedOf(asking, textReply({ text: '' }));
     const next = step(counted(asking), { type: 'asked', result }, context()).job;
     expect([next.record.tries, next.record.invalid]).toEqual([0, counts.invalid + 1]);
   });
 });
 
-describe('a job that is begun again on the user’s word counts from nothing', () => {
+describe('a job counts its tries from 0 where the user asks for a retry', () => {
   it.each([
     ['an image', imagineRecord({ status: 'failed', error: { code: 'task.failed', message: 'x' } })],
     ['a click', clickRecord({ status: 'failed', error: { code: 'submit.refused', message: 'x' } })],
@@ -139,7 +139,7 @@ describe('a job that is begun again on the user’s word counts from nothing', (
 });
 
 describe('two rules at once', () => {
-  it('a Retry-After with a failed submission is waited for, where it is longer than the job’s own rest', () => {
+  it('waits for the Retry-After of a failed submission, where it is longer than the job’s own rest', () => {
     const error = failure('service.unavailable', 'retry', { status: 500, retryAfterMs: 45_000 });
     const next = step(job(submitting), { type: 'submitted', result: { ok: false, error } }, context()).job;
     expect(next.want).toMatchObject({ kind: 'wait', until: epoch + 45_000 });

@@ -36,7 +36,7 @@ describe('before the first request', () => {
     expect(sent.job.record.status).toBe('submitting');
   });
 
-  it('a click whose reading has aged ten seconds in line reads again before it submits', () => {
+  it('a click whose reading has aged ten seconds in the queue reads again before it submits', () => {
     const aged = job(clickRecord(), {
       want: { kind: 'submit' },
       fresh: { button: buttons[0] ?? { customId: '', label: '', emoji: '' }, readAt: epoch },
@@ -50,7 +50,7 @@ describe('before the first request', () => {
     expect(step2.job.record.status).toBe('pending');
   });
 
-  describe('a click that is refused for what it names', () => {
+  describe('a click that is refused for its button or task', () => {
     const parent = (customId: string) =>
       ({
         type: 'fetched',
@@ -88,7 +88,7 @@ describe('before the first request', () => {
       expect(again.job.record).toMatchObject({ pressed: { customId: 'c2' }, attempts: 2 });
     });
 
-    it('is pressed again after a rest where the same customId was refused in words that pass', () => {
+    it('is pressed again after a rest where the refusal of the same customId may pass', () => {
       const { job: next } = pressed(gone, 'c1');
       expect(next.record).toMatchObject({ status: 'pending', tries: 1 });
       expect(next.want).toMatchObject({ kind: 'wait', until: epoch + 500, next: { kind: 'submit' } });
@@ -100,7 +100,7 @@ describe('before the first request', () => {
     it.each([
       ['code 4', outdated, 'submit.refused'],
       ['404', notFound, 'service.not-found'],
-    ])('has failed where its customId is what it was: %s', (_, result, code) => {
+    ])('fails where its customId is unchanged: %s', (_, result, code) => {
       const { job: next, refusal } = pressed(result, 'c1') as { job: Job; refusal?: string };
       expect(next.record).toMatchObject({ status: 'failed', attempts: 1, tries: 0, error: { code } });
       expect(next.record.doubtful).toBeUndefined();
@@ -124,7 +124,7 @@ describe('before the first request', () => {
     });
   });
 
-  it('a button that is not there fails with the labels that are', () => {
+  it('a missing button fails with the offered labels', () => {
     const record = clickRecord({
       request: { kind: 'click', press: [{ kind: 'text', text: 'Vary (Region)' }], fields: {} },
     });
@@ -138,7 +138,7 @@ describe('before the first request', () => {
     expect(read.job.record.attempts).toBe(0);
   });
 
-  it('a parent that is never finished again ends the click instead of hanging it', () => {
+  it('a click fails instead of hanging where its parent is never finished again', () => {
     let now: Job = job(clickRecord());
     let looks = 0;
     while (now.record.status === 'pending') {

@@ -99,7 +99,7 @@ describe('a result that comes later than its status', () => {
     },
   );
 
-  it('is looked for no more often than tasks are (poll.max)', () => {
+  it('is polled no more often than tasks are (poll.max)', () => {
     const { looks } = watched(video, () => poster, { pollMaxMs: 60_000 });
     expect(looks.slice(2).map((at, n) => at - (looks[n + 1] ?? 0))).toEqual([
       60_000, 60_000, 60_000, 60_000, 60_000,
@@ -117,7 +117,7 @@ describe('a result that comes later than its status', () => {
     ]);
   });
 
-  it('is not waited for where an image is what was asked for', () => {
+  it('is not waited for where the result is an image', () => {
     for (const record of [imagineRecord(sent), pressing('IMG::JOB::upsample::1::0-0')])
       expect(watched(record, () => poster)).toMatchObject({ ms: 0, job: { want: { kind: 'save' } } });
     expect(watched(imagineRecord({ ...sent, keep: false }), () => poster)).toMatchObject({

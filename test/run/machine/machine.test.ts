@@ -42,7 +42,7 @@ describe('the table of the machine', () => {
 });
 
 describe('a task that is watched', () => {
-  it('goes on while its status is not a known end, whatever it is called', () => {
+  it('continues while its status is not a known end', () => {
     expect(polled(task({ status: '' })).job.want).toEqual({
       kind: 'wait',
       until: epoch + 5000,
@@ -67,7 +67,7 @@ describe('a task that is watched', () => {
     expect(record).toMatchObject({ status: 'done', artifacts: [], finishedAt: epoch });
   });
 
-  it('a transient failure is submitted again twice, a permanent one never', () => {
+  it('is submitted again twice after a transient failure, and never after a permanent one', () => {
     const transient = task({
       state: 'failure',
       status: 'FAILURE',
@@ -93,7 +93,7 @@ describe('a task that is watched', () => {
     });
   });
 
-  it('past its deadline it fails and keeps its task id', () => {
+  it('fails past its deadline and keeps its task id', () => {
     const { record } = polled(task({}), running(), { now: epoch + 1_200_000 }).job;
     expect(record).toMatchObject({
       status: 'failed',
@@ -105,7 +105,7 @@ describe('a task that is watched', () => {
     expect(soon.error?.message).toContain('3 s after');
   });
 
-  it('that an earlier run left is watched for as long as any other, from when this run began', () => {
+  it('is watched from the start of this run, as long as any other, where an earlier run left it', () => {
     const startedAt = epoch + 7 * 86_400_000;
     const looked = (now: number) => polled(task({}), running(), { watchedSince: startedAt, now }).job.record;
     expect(looked(startedAt + 1_199_999).status).toBe('running');
@@ -116,7 +116,7 @@ describe('a task that is watched', () => {
     });
   });
 
-  it('that ended after its deadline is a success all the same', () => {
+  it('succeeds also where it ended after its deadline', () => {
     const late = polled(
       task({ state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1', buttons }),
       running(),
@@ -125,7 +125,7 @@ describe('a task that is watched', () => {
     expect(late.job.record.status).toBe('saving');
   });
 
-  it('looks that get no answer never fail a paid task before its deadline', () => {
+  it('never fails before its deadline for unanswered polls', () => {
     let now = running();
     for (let n = 0; n < 50; n++)
       now = polled(failure('service.unavailable', 'retry', { status: 503 }), now).job;
@@ -135,7 +135,7 @@ describe('a task that is watched', () => {
     ).toBe('task.timeout');
   });
 
-  it('a task that the service does not know may lag: it is looked for until its deadline, and its id is kept', () => {
+  it('is polled until its deadline where the service does not know it, and keeps its id', () => {
     const unknown = failure('service.task-unknown', 'retry', { status: 404 });
     let now = running();
     for (let n = 0; n < 50; n++) now = polled(unknown, now).job;
@@ -147,7 +147,7 @@ describe('a task that is watched', () => {
     });
   });
 
-  it('past its deadline it is not given up for one look that failed', () => {
+  it('is not given up past its deadline for one failed poll', () => {
     let now = running();
     const looks: string[] = [];
     while (looks.length < 6) {
@@ -157,14 +157,14 @@ describe('a task that is watched', () => {
     expect(looks).toEqual(['running', 'running', 'running', 'running', 'running', 'failed']);
   });
 
-  it('a dialog that this version cannot answer fails the job and says so', () => {
+  it('fails with modal.unanswered for a dialog without a confirm', () => {
     expect(polled(task({ state: 'modal', status: 'MODAL' })).job.record.error?.code).toBe('modal.unanswered');
     const at21 = submitted({ kind: 'modal', taskId: 'T9', code: 21 }).job.record;
     expect([at21.error?.code, at21.taskId]).toEqual(['modal.unanswered', 'T9']);
   });
 });
 
-describe('an image that is brought in', () => {
+describe('an image that is downloaded', () => {
   const saved = (kind: 'fresh-link' | 'retry' | 'throttle' | 'permanent' | 'stop', from = saving()) =>
     step(
       from,
@@ -185,7 +185,7 @@ describe('an image that is brought in', () => {
     expect(record).toMatchObject({ status: 'done', artifacts: [artifact], finishedAt: epoch });
   });
 
-  it('asks for a fresh link when the old one is refused, and goes on with that', () => {
+  it('fetches a fresh link when the old one is refused, and continues with it', () => {
     const asked = saved('fresh-link');
     expect(asked.want).toMatchObject({ kind: 'wait', next: { kind: 'fetch', taskId: 'T9', why: 'link' } });
     const fresh = step(
@@ -204,7 +204,7 @@ describe('an image that is brought in', () => {
     expect(fresh.record.result?.imageUrl).toBe('https://i/2');
   });
 
-  it('asks for the same link once more, and then for a fresh one before each try (gateway 4.7)', () => {
+  it('tries the same link once more, and then fetches a fresh one before each try (gateway 4.7)', () => {
     const nextOf = ({ want }: Job): unknown => (want.kind === 'wait' ? want.next : want);
     const save = (url: string) => ({ kind: 'save', source: { url, media: 'image' }, output: 1 });
     const look = { kind: 'fetch', taskId: 'T9', why: 'link' };
@@ -231,7 +231,7 @@ describe('an image that is brought in', () => {
     expect([now.record.status, now.record.error?.code]).toEqual(['failed', 'download.retry']);
   });
 
-  it('gives up after the tries, its result kept, so that a retry only brings it in', () => {
+  it('fails after the tries with its result, so that a retry only downloads it', () => {
     let now = saving();
     for (let n = 0; n < 6; n++) now = saved('retry', now);
     expect(now.record).toMatchObject({ status: 'failed', taskId: 'T9', result: { imageUrl: 'https://i/1' } });

@@ -27,7 +27,7 @@ const tooSmall = { code: 'mask.size', class: 'permanent', message: 'It is smalle
 const broken = { code: 'disk.io', class: 'retry', message: 'It was not read.' } as const;
 
 describe('a click with a mask', () => {
-  it('has it made before anything is asked of the service or recorded, then reads its buttons and is sent', () => {
+  it('makes the mask before any request or record, then reads its buttons and is sent', () => {
     const { job: looks, send } = granted(granted(job(region())).job);
     expect([send, looks.want, holdsRoom(looks)]).toEqual([{ kind: 'mask' }, { kind: 'answer' }, true]);
     expect(looks.record).toEqual(region());
@@ -64,7 +64,7 @@ describe('a click with a mask', () => {
     expect(adviceFor('mask.unused', next.record)).toMatch(/nothing is paid/);
   });
 
-  it('that does not fit fails without an attempt, and is looked at again before --retry-failed clicks', () => {
+  it('fails without an attempt where the mask does not fit, and is checked again before --retry-failed clicks', () => {
     const { job: failed, send, attempt } = step(looking(), { type: 'masked', error: tooSmall }, context());
     expect(failed).toMatchObject({
       want: { kind: 'nothing' },
@@ -74,7 +74,7 @@ describe('a click with a mask', () => {
     expect(granted(retryOf(failed.record, 1, 'T1')).job.want).toEqual({ kind: 'mask' });
   });
 
-  it('that could not be read this time is read again, at most retry.attempts times', () => {
+  it('reads its mask again after a failed read, at most retry.attempts times', () => {
     let now = looking();
     for (let tries = 1; tries < 6; tries++) {
       now = step(now, { type: 'masked', error: broken }, context()).job;
@@ -88,13 +88,13 @@ describe('a click with a mask', () => {
     expect(record).toMatchObject({ status: 'failed', attempts: 0, error: { code: 'disk.io' } });
   });
 
-  it('says nothing of a mask that the end of the run kept from being read', () => {
+  it('reports no error where the end of the run prevented the read of the mask', () => {
     const left = { code: 'download.aborted', class: 'retry', message: 'The run was left.' } as const;
     const { job: next } = step(looking(), { type: 'masked', error: left }, context());
     expect([next.record, next.want]).toMatchObject([region(), { next: { kind: 'mask' } }]);
   });
 
-  it('whose modal is open is answered by a run that goes on with it: the mask is made for the answer', () => {
+  it('is confirmed by a later run where its modal is open, with the mask made for the confirm', () => {
     const open = region({ status: 'modal', attempts: 1, taskId: 'M1', modal: { taskId: 'M1', sent: 0 } });
     const { job: answering, send } = granted(granted(adopt(open, 1, 'T1')).job);
     expect([send, answering.record.modal]).toEqual([{ kind: 'modal' }, { taskId: 'M1', sent: 1 }]);
@@ -123,7 +123,7 @@ describe('a run with masks', () => {
     expect(masks.statuses()).toEqual({ done: 6, failed: 3 });
   });
 
-  it('makes each once before its click, and once more where the task of an answered modal fails', async () => {
+  it('makes each mask once before its click, and once more where the task of a confirmed modal fails', async () => {
     let failures = 0;
     const masks = await world(text, {
       end: ({ pressed }) =>
@@ -136,7 +136,7 @@ describe('a run with masks', () => {
     expect(masks.statuses()).toEqual({ done: 9 });
   });
 
-  it('wherever it is killed, presses no button twice, and none whose mask was not made', async () => {
+  it('presses no button twice, and none without its mask, wherever it is killed', async () => {
     const calm = (await world(text)).run();
     for (let turn = 1; turn <= calm.turns; turn++) {
       const killed = await world(text);

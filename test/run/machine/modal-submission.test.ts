@@ -10,8 +10,8 @@ import { after, answering, region, seen, submitted, waiting } from './modal-rig.
 /** When no gateway lags any more. */
 const lagged = { now: epoch + modalLag.ms + 60_000 };
 
-describe('the submission of a modal', () => {
-  it('is over with its task: where that fails and is made again, its button is pressed and opens another', () => {
+describe('the confirm of a modal', () => {
+  it('ends with its task: after a failure the button is pressed again and opens another modal', () => {
     const worked = waiting(
       region({
         status: 'running',
@@ -30,7 +30,7 @@ describe('the submission of a modal', () => {
     expect(begun.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
   });
 
-  it('that is queue-full, throttled or never left is as if it had not been sent', () => {
+  it('counts as not sent where it is queue-full, throttled or never left', () => {
     for (const result of [
       { kind: 'queue-full', code: 23, message: 'full' } as const,
       failure('service.throttled', 'throttle'),
@@ -47,7 +47,7 @@ describe('the submission of a modal', () => {
       }
   });
 
-  it('whose answer is lost looks at its task first; moved on, the job goes on', () => {
+  it('polls its task first where its response is lost, and continues where the task has moved on', () => {
     const page = failure('service.not-json', 'stop', { status: 200, mayBeDone: true });
     expect(submitted(answering(), page).job.record).toMatchObject({
       status: 'submitting',
@@ -68,7 +68,7 @@ describe('the submission of a modal', () => {
     ).toBe('saving');
   });
 
-  it('that is lost while its task still waits is in doubt; --in-doubt retry answers again, counted, never clicks', () => {
+  it('is in doubt where it is lost and its task still waits; --in-doubt retry confirms again, counted, and never clicks', () => {
     const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
     const { record } = seen(lost, 'modal', {}, lagged).job;
     expect(record).toMatchObject({ status: 'in-doubt', error: { code: 'connection.lost' } });
@@ -81,7 +81,7 @@ describe('the submission of a modal', () => {
     expect(after(told, { type: 'granted' }).job.record).toMatchObject({ attempts: 2, modal: { sent: 2 } });
   });
 
-  it('that is lost, and its task gone since, is in doubt; --in-doubt retry presses the button again', () => {
+  it('is in doubt where it is lost and its task is gone; --in-doubt retry presses the button again', () => {
     const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
     const { record } = seen(lost, 'modal', {}, lagged).job;
     const unknown = failure('service.task-unknown', 'permanent', { status: 404 });
@@ -114,7 +114,7 @@ describe('the submission of a modal', () => {
     },
   );
 
-  it('that may have arrived settles at the look that shows it', () => {
+  it('settles at the poll that shows that it arrived', () => {
     let now = submitted(answering(), failure('service.unavailable', 'retry', { status: 504 })).job;
     for (const ms of [1000, 6000, 11_000]) now = seen(now, 'modal', {}, { now: epoch + ms }).job;
     const on = seen(
@@ -126,7 +126,7 @@ describe('the submission of a modal', () => {
     expect(on.record).toMatchObject({ status: 'running', attempts: 1, modal: { sent: 1, accepted: true } });
   });
 
-  it('that may have arrived is sent again on the word given with the run, after the same looks, at most retry.attempts times', () => {
+  it('is sent again under --in-doubt retry where it may have arrived, after the same polls, at most retry.attempts times', () => {
     let now = answering();
     for (let tries = 1; tries < 6; tries++) {
       now = submitted(now, failure('service.unavailable', 'retry', { status: 500 })).job;
@@ -141,7 +141,7 @@ describe('the submission of a modal', () => {
     expect(seen(now, 'modal', {}, { retryInDoubt: true, ...lagged }).job.record.status).toBe('in-doubt');
   });
 
-  it('that certainly came to nothing (503) is sent again, at most retry.attempts times; then it failed', () => {
+  it('is sent again after a 503, at most retry.attempts times, and then fails', () => {
     const busy = failure('service.unavailable', 'retry', { status: 503 });
     let now = answering();
     for (let tries = 1; tries < 6; tries++) {
@@ -156,7 +156,7 @@ describe('the submission of a modal', () => {
     expect(record.error?.message).toMatch(/after 6 tries/);
   });
 
-  it('that came to nothing after one that may have arrived is sent again only where the task still waits', () => {
+  it('is sent again only where the task still waits, where an earlier one may have arrived', () => {
     const busy = failure('service.unavailable', 'retry', { status: 503 });
     const next = submitted(answering(2, { attempts: 2 }), busy).job;
     expect(next.record).toMatchObject({ status: 'modal', attempts: 1, modal: { sent: 1 } });
@@ -169,7 +169,7 @@ describe('the submission of a modal', () => {
     });
   });
 
-  it('that a killed run left is looked at; still waiting, it is in doubt by a name of its own', () => {
+  it('is polled where a killed run left it, and is in doubt with its own code while the task still waits', () => {
     const left = adopt(answering().record, 1, 'T1');
     expect(left.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
     const looked = seen(left, 'modal', {}).job;
@@ -180,7 +180,7 @@ describe('the submission of a modal', () => {
     expect(seen(looked, 'modal', {}, { retryInDoubt: true, ...lagged }).job.want).toEqual({ kind: 'modal' });
   });
 
-  it('whose mask cannot be read fails without an attempt, and later goes on with the modal, not with the click', () => {
+  it('fails without an attempt where its mask cannot be read, and later continues with the modal, not with the click', () => {
     const error = { code: 'mask.size', class: 'permanent', message: 'It is smaller.' } as const;
     const { record } = after(answering(), { type: 'unread', error }).job;
     expect(record).toMatchObject({
@@ -206,7 +206,7 @@ describe('the submission of a modal', () => {
     },
   );
 
-  describe('and that failed, tried again on the user\u2019s word,', () => {
+  describe('that failed and is retried by the user', () => {
     const refused = submitted(answering(), { kind: 'refused', code: 4, message: 'no' }).job.record;
     const looks = (parentTaskId?: string): Job => {
       const { job: next } = after(retryOf(refused, 1, parentTaskId), { type: 'granted' });
@@ -214,7 +214,7 @@ describe('the submission of a modal', () => {
       return next;
     };
 
-    it('is sent to the dialog that is open still, and its button is not pressed', () => {
+    it('is sent to the dialog that is still open, without another press', () => {
       const open = seen(looks('T1'), 'modal', {}).job;
       expect(open.want).toEqual({ kind: 'modal' });
       const { job: next } = after(open, { type: 'granted' });
@@ -247,13 +247,13 @@ describe('the submission of a modal', () => {
       }
     });
 
-    it('goes on with what it came to where it was taken after all', () => {
+    it('continues with its task where it was accepted after all', () => {
       const on = seen(looks('T1'), 'modal', { state: 'unfinished', status: 'IN_PROGRESS' }).job;
       expect(on.record).toMatchObject({ status: 'running', attempts: 1, modal: { accepted: true } });
     });
   });
 
-  it('that is a banned prompt is banned the second time too', () => {
+  it('is refused the second time too where its prompt is banned', () => {
     const banned = { kind: 'refused', code: 24, message: 'no' } as const;
     expect(submitted(answering(2), banned).job.record.status).toBe('failed');
   });

@@ -28,7 +28,7 @@ describe('a click that opens a modal', () => {
     expect(next.want).toMatchObject({ kind: 'wait', next: { kind: 'modal' } });
   });
 
-  it('is answered with an intent of its own, which is no attempt; the deadline begins there', () => {
+  it('is confirmed with an intent of its own, which is no attempt and begins the deadline', () => {
     const open = adopt(
       region({ status: 'modal', attempts: 1, taskId: 'M1', modal: { taskId: 'M1', sent: 0 } }),
       1,
@@ -68,7 +68,7 @@ describe('a click that opens a modal', () => {
     },
   );
 
-  it('that nothing in the pipeline answers fails, and says what is to be written', () => {
+  it('fails where the pipeline has no confirm, and names the keys to write', () => {
     const bare = clicked({ request: { kind: 'click', press: [], fields: {} } });
     const { record } = submitted(bare, { kind: 'modal', taskId: 'M1', code: 21 }).job;
     expect(record).toMatchObject({ status: 'failed', taskId: 'M1', error: { code: 'modal.unanswered' } });
@@ -110,7 +110,7 @@ describe('a click that opens no modal', () => {
   const shapes = [{ rectangle: [0, 0, 1, 1] }] as const;
   const masked = { kind: 'click', press: [], fields: {}, mask: { shapes } } as const;
 
-  it('has failed where another prompt or a mask stands beside it: its image was made without', () => {
+  it('fails where the step has another prompt or a mask, because its image was made without', () => {
     const failed = { status: 'failed', taskId: 'M1', error: { code: 'modal.not-opened' } };
     expect(ended({ prompt: 'an owl' })).toMatchObject(failed);
     expect(ended({}, { request: masked })).toMatchObject(failed);
@@ -120,7 +120,7 @@ describe('a click that opens no modal', () => {
     expect(adviceFor('modal.not-opened', region())).toMatch(/pays again/);
   });
 
-  it('is done where the prompt is the one above, or there is none', () => {
+  it('is done where the prompt is the parent’s, or there is none', () => {
     for (const fields of [
       {},
       { remix: true },
@@ -131,7 +131,7 @@ describe('a click that opens no modal', () => {
       expect(ended(fields).status).toBe('saving');
   });
 
-  it('is done where its modal was answered', () => {
+  it('is done where its modal was confirmed', () => {
     const modal = { taskId: 'M1', sent: 1, accepted: true } as const;
     expect(ended({ prompt: 'an owl' }, { modal }).status).toBe('saving');
   });
@@ -158,7 +158,7 @@ describe.each([
   ['1 and MODAL, a new task', { modalCode: 1 }],
   ['1 and MODAL, the same task', { modalCode: 1, sameTask: true }],
 ] as const satisfies readonly (readonly [string, VirtualScript])[])('modals in a run: %s', (_, script) => {
-  it('are answered once each, and counted with their clicks', async () => {
+  it('are confirmed once each, and counted with their clicks', async () => {
     const modals = await world(text, script);
     const { end, submits } = modals.run();
     expect([end, submits, clicks(modals), modals.service.modals.length]).toEqual([
@@ -170,7 +170,7 @@ describe.each([
     expect(modals.statuses()).toEqual({ done: 9 });
   });
 
-  it('wherever the run is killed, no button is pressed and no modal answered twice, but for what is in doubt', async () => {
+  it('press no button and confirm no modal twice wherever the run is killed, except where in doubt', async () => {
     const calm = (await world(text, script)).run();
     let doubts = 0;
     for (let turn = 1; turn <= calm.turns; turn++) {
@@ -189,7 +189,7 @@ describe.each([
   });
 });
 
-it('a budget that is used up leaves no open modal unanswered', async () => {
+it('confirms open modals also with a used-up budget', async () => {
   const modals = await world(text);
   const { end } = modals.run({ settings: virtualSettings({ maxSubmits: 9 }) });
   expect([end, modals.statuses()]).toEqual([{ kind: 'complete' }, { done: 9 }]);
@@ -211,7 +211,7 @@ it.each([
   },
 );
 
-it('an open modal is answered before anything new is begun', async () => {
+it('confirms an open modal before it begins anything new', async () => {
   const modals = await world(text);
   modals.run({
     settings: virtualSettings({ limits: { tasks: 12, requests: 32, submit: { count: 6, perMs: 60_000 } } }),

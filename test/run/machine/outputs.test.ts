@@ -28,7 +28,7 @@ describe('a task with several files', () => {
     expect(record?.artifacts.map(({ output }) => output)).toEqual([1, 2, 3, 4]);
   });
 
-  it('goes on with the first file that is missing, wherever the run is killed', async () => {
+  it('continues with the first missing file, wherever the run is killed', async () => {
     const calm = (await world(film, films)).run();
     for (let turn = 1; turn <= calm.turns; turn++) {
       const saves: number[] = [];
@@ -50,7 +50,7 @@ describe('a task with several files', () => {
     }
   });
 
-  it('asks for fresh links when one is refused, and goes on with the file it stood at', async () => {
+  it('fetches fresh links when one is refused, and continues with the same file', async () => {
     let refused = 0;
     const { run, store } = await world(film, {
       ...films,
@@ -64,7 +64,7 @@ describe('a task with several files', () => {
     expect([record?.artifacts.length, refused]).toEqual([4, 2]);
   });
 
-  it('asks for fresh links when one leads nowhere twice, and fetches every other file once', async () => {
+  it('fetches fresh links when one fails twice, and downloads every other file once', async () => {
     const asked: string[] = [];
     let unreached = 0;
     const { run, store } = await world(film, {
@@ -121,7 +121,7 @@ describe('a describe', () => {
       context(),
     ).job;
 
-  it('keeps its prompts as a text, which no link ages, and downloads nothing', () => {
+  it('keeps its prompts as a text without a link, and downloads nothing', () => {
     const saving = ends(running(), ['a fox', 'a hare']);
     const text = { kind: 'text', candidate: 1, text: 'a fox\n\na hare', mime: 'text/plain' };
     const want = { kind: 'save', source: { texts: [text] }, output: 1 };
@@ -168,7 +168,7 @@ steps:
     expect([record?.artifacts.length, record?.attempts]).toEqual([4, 1]);
   });
 
-  it('a modal that opens only when its click had been given up is answered then', async () => {
+  it('confirms a modal that opens only after its click was given up', async () => {
     const text = `name: test
 steps:
   grid: { imagine: "a fox", path: U1 }
@@ -188,7 +188,7 @@ steps:
   });
 });
 
-it('a lost modal that a gateway hides until the work is done is found by a later run, without a word', async () => {
+it('a later run finds a lost confirm that a gateway hides until the work is done', async () => {
   const text = `name: test
 steps:
   grid: { imagine: "a fox", path: U1 }

@@ -23,7 +23,7 @@ const pressing = (...press: Extract<JobRecord['request'], { readonly kind: 'clic
   job(clickRecord({ request: { kind: 'click', press, fields: {} } }), { want: { kind: 'answer' } });
 
 describe('a parent that is read for its buttons', () => {
-  it('and has failed on the service since, ends the click', () => {
+  it('ends the click where the parent has failed since', () => {
     const { record } = fetched(pressing({ kind: 'text', text: 'U1' }), 'parent', {
       ...finished(),
       state: 'failure',
@@ -33,13 +33,13 @@ describe('a parent that is read for its buttons', () => {
     expect(record.error?.message).toContain('is FAILURE on the service now');
   });
 
-  it('and has the button twice, names both and presses neither', () => {
+  it('names both buttons and presses neither where two match', () => {
     const buttons = [button('U1', 1), button('U1', 2)];
     const { record } = fetched(pressing({ kind: 'text', text: 'U1' }), 'parent', finished({ buttons })).job;
     expect(record).toMatchObject({ status: 'failed', error: { code: 'button.ambiguous' }, attempts: 0 });
   });
 
-  it('and has none of the buttons asked for, names them as they were written', () => {
+  it('names the missing buttons as they were written', () => {
     const asked = pressing({ kind: 'word', word: 'reroll' }, { kind: 'text', text: 'U9' }, {
       kind: 'pattern',
       source: 'upsample::9',
@@ -58,7 +58,7 @@ describe('a finished task without a link to its image', () => {
     finished({ buttons: [button('U1')] }),
   ).job;
 
-  it('is looked at again for one', () => {
+  it('is polled again for a link', () => {
     expect(done.record.status).toBe('saving');
     expect(done.want).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
     const found = fetched(done, 'link', finished({ imageUrl: 'https://i.test/1.png' })).job;
@@ -70,7 +70,7 @@ describe('a finished task without a link to its image', () => {
     expect(found.record.result).toEqual({ buttons: [button('U1')], imageUrl: 'https://i.test/1.png' });
   });
 
-  it('fails when it never gives one', () => {
+  it('fails when it never shows a link', () => {
     let now = done;
     let looks = 0;
     while (now.record.status === 'saving' && looks < 20) {
@@ -80,7 +80,7 @@ describe('a finished task without a link to its image', () => {
     expect([looks, now.record.status, now.record.error?.code]).toEqual([6, 'failed', 'download.no-link']);
   });
 
-  it('is looked at again by the next run too, its buttons unknown', () => {
+  it('is polled again by the next run too, its buttons unknown', () => {
     const left = imagineRecord({ status: 'saving', taskId: 'T9' });
     const taken = adopt(left, 0, undefined);
     expect(taken.want).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
@@ -89,7 +89,7 @@ describe('a finished task without a link to its image', () => {
   });
 });
 
-describe('a step that cannot come is a bug, and says so', () => {
+describe('an impossible event is a bug', () => {
   const bug = /^Internal error: /;
   const stepping = (from: Job, event: JobEvent) => () => step(from, event, context());
   const wanting = (want: Want): Job => job(imagineRecord(), { want });
@@ -103,25 +103,25 @@ describe('a step that cannot come is a bug, and says so', () => {
     { kind: 'nothing' },
     { kind: 'answer' },
     { kind: 'wait', until: epoch, next: { kind: 'room' } },
-  ] satisfies Want[])('something granted to a job that wants $kind', (want) => {
+  ] satisfies Want[])('a grant to a job that wants $kind', (want) => {
     expect(stepping(wanting(want), { type: 'granted' })).toThrow(bug);
   });
 
-  it('time that comes for a job that does not wait', () => {
+  it('the end of a rest for a job that does not rest', () => {
     expect(stepping(wanting({ kind: 'room' }), { type: 'elapsed' })).toThrow(bug);
   });
 
-  it('a task looked at that the job does not have', () => {
+  it('a poll for a job without a task', () => {
     expect(stepping(wanting({ kind: 'answer' }), poll('poll'))).toThrow(bug);
   });
 
-  it('a parent read for what presses nothing, and a click that has none', () => {
+  it('a parent read for a job that is no click, and a click without a parent', () => {
     expect(stepping(wanting({ kind: 'answer' }), poll('parent'))).toThrow(bug);
     const { parentTaskId: _, ...orphan } = job(clickRecord());
     expect(stepping(orphan, { type: 'granted' })).toThrow(bug);
   });
 
-  it('an image brought in again of a job without a task', () => {
+  it('a new download for a job without a task', () => {
     expect(() => adopt(imagineRecord({ status: 'saving' }), 0, undefined)).toThrow(bug);
   });
 });

@@ -55,7 +55,7 @@ describe('--redo of a finished image', () => {
     expect([here.run().submits, here.statuses()]).toEqual([0, { done: 2 }]);
   });
 
-  it('is carried out by a later run although the clock has been put back since the job was done', async () => {
+  it('is carried out by a later run although the clock was set back since the job was done', async () => {
     const { here, before } = await finished(oneGrid, {});
     // The moment at which the job was done, by the clock of the first run.
     const startAt = recordOf(here)?.finishedAt ?? 0;
@@ -64,7 +64,7 @@ describe('--redo of a finished image', () => {
     expect(recordOf(here)?.taskId).not.toBe(before.taskId);
   });
 
-  it('that never leaves, because nobody is there, leaves the job done', async () => {
+  it('leaves the job done where the service cannot be reached', async () => {
     const { here, before } = await finished(oneGrid, {
       onSubmit: () => ({ error: failure('connection.refused', 'unsent') }),
     });
@@ -72,7 +72,7 @@ describe('--redo of a finished image', () => {
     expect(standing(recordOf(here))).toEqual(before);
   });
 
-  it('that a 504 hides the task of is in doubt, once the run has died, and not what it was', async () => {
+  it('is in doubt after a 504 and the death of the run', async () => {
     const found = new Set<string>();
     for (let turn = 1; turn < 14; turn++) {
       const { here, script } = await finished(oneGrid, {});
@@ -90,13 +90,13 @@ describe('--redo of a finished image', () => {
     expect([...found]).toEqual(['in-doubt']);
   });
 
-  it('that no budget is left for leaves the job done', async () => {
+  it('leaves the job done where no budget is left', async () => {
     const { here, before } = await finished(oneGrid, {});
     expect(here.run(redo(here, { budget: { submits: 2 } })).end?.kind).toBe('budget');
     expect(standing(recordOf(here))).toEqual(before);
   });
 
-  it('whose task fails leaves the job done, every submission counted', async () => {
+  it('leaves the job done where its task fails, every submission counted', async () => {
     const { here, before, attempts } = await finished(oneGrid, {
       end: () => ({ state: 'failure', failReason: '[Internal error] Something went wrong' }),
     });
@@ -108,7 +108,7 @@ describe('--redo of a finished image', () => {
     expect([failed?.outcome, failed?.error?.code]).toEqual(['redo.failed', 'task.failed']);
   });
 
-  it('whose task is not finished in time is looked at by the next run, and its image taken then', async () => {
+  it('is polled by the next run where its task is not finished in time, and its image is then saved', async () => {
     const { here, script, before } = await finished(oneGrid, { duration: () => 30 * 60_000 });
     const driven = here.run(redo(here));
     expect([driven.submits, recordOf(here)?.status, recordOf(here)?.error?.code]).toEqual([
@@ -128,7 +128,7 @@ describe('--redo of a finished image', () => {
     expect([taskId === before.taskId, recordOf(here)?.redone?.count]).toEqual([false, 1]);
   });
 
-  it('that is lost is in doubt, with the file that it had; found not to be, it is done again', async () => {
+  it('is in doubt with its former file where its submission is lost, and is done again once the doubt is resolved', async () => {
     const { here, script, before } = await finished(oneGrid, {
       onSubmit: () => ({ error: failure('connection.lost', 'lost') }),
     });
@@ -139,7 +139,7 @@ describe('--redo of a finished image', () => {
     expect(standing(recordOf(here))).toEqual(before);
   });
 
-  it('is at any moment of a death either what it was, in doubt, or on its way', async () => {
+  it('is done as before, in doubt, or in progress, whenever the run dies', async () => {
     for (let turns = 1; turns < 80; turns++) {
       const { here, before } = await finished(oneGrid, {});
       const died = here.run({ ...redo(here), dieAfterTurns: turns });
@@ -155,7 +155,7 @@ describe('--redo of a finished image', () => {
     throw new Error('The run does not end.');
   });
 
-  it('that is made replaces what was there, and is made once', async () => {
+  it('replaces the former result, once', async () => {
     const { here, before, attempts } = await finished(oneGrid, {});
     const { submits, redosFailed } = here.run(redo(here));
     // Its upscale is made again too.
@@ -170,7 +170,7 @@ describe('--redo of a finished text', () => {
     ['is refused', () => failure('service.rejected', 'permanent', { status: 400 })],
     ['says nothing', () => textReply({ text: '' })],
     ['is filtered', () => textReply({ text: 'Half of', finishReason: 'SAFETY' })],
-  ])('that %s keeps the answer that there was', async (_what, onAsk) => {
+  ])('that %s keeps the former reply', async (_what, onAsk) => {
     const { here, script, before } = await finished(oneText, { onAsk });
     const tokens = here.store.totals().tokens;
     const driven = here.run(redo(here));
@@ -181,7 +181,7 @@ describe('--redo of a finished text', () => {
     expect(here.run().submits).toBe(0);
   });
 
-  it('whose answer a death kept from being heard keeps the one that there was', async () => {
+  it('keeps the former reply where the run dies before the new one arrives', async () => {
     const { here, before } = await finished(oneText, {});
     here.run({ ...redo(here), dieAfterTurns: 1 });
     expect(recordOf(here)?.status).toBe('submitting');
@@ -191,7 +191,7 @@ describe('--redo of a finished text', () => {
 });
 
 describe('a redo in doubt that the user gives up', () => {
-  it('leaves the job done as it was', () => {
+  it('leaves the job done as before', () => {
     const former = { resubmits: 0, taskId: 'T1', finishedAt: 5 };
     const doubtful = imagineRecord({ status: 'in-doubt', attempts: 2, former });
     const { records, attempts } = resolveInDoubt(doubtful, { kind: 'drop' }, undefined, 9);
@@ -201,7 +201,7 @@ describe('a redo in doubt that the user gives up', () => {
 });
 
 describe('the exit code of a run', () => {
-  it('is 1 where all is done and a redo came to nothing', () => {
+  it('is 1 where all is done and a redo failed', () => {
     expect(runExitCode({ kind: 'complete' }, undefined, undefined, 1)).toBe(1);
     expect(runExitCode({ kind: 'stopped', code: 'x.y', message: 'because' }, undefined, undefined, 1)).toBe(
       3,

@@ -34,7 +34,7 @@ const pressed = ({ service }: World): string[] => service.submits.map((submit) =
 const rejected = { error: failure('service.rejected', 'permanent', { status: 400 }) };
 
 describe('a job that is made again', () => {
-  it('is waited for by what is to be pressed on it, not pressed as it was', async () => {
+  it('is pressed only once its new task is finished', async () => {
     const before = await world(grid(1));
     before.run();
     const after = await before.edited(grid(1, 'U1'));
@@ -44,7 +44,7 @@ describe('a job that is made again', () => {
     expect(parent).toBe([...after.service.tasks.keys()][1]);
   });
 
-  it('is waited for by what follows from it and is tried again too', async () => {
+  it('is finished before failed jobs below it are retried', async () => {
     const settings = [{ retryFailed: {} }, { retryFailed: { code: 'service.rejected' } }];
     for (const again of settings) {
       let broken = true;
@@ -58,7 +58,7 @@ describe('a job that is made again', () => {
     }
   });
 
-  it('is not pressed by what its judge named before, while that judge is asked again', async () => {
+  it('is not pressed by its judge’s former choice while the judge is called again', async () => {
     let best = 1;
     const judged = await world(
       `name: judged
@@ -79,7 +79,7 @@ steps:
     expect(pressed(judged)).toEqual(['', '/U1', '', '/U3']);
   });
 
-  it('has what was made from it made again, once, whether or not that is named too', async () => {
+  it('has the jobs below it made again, once, whether or not they are named too', async () => {
     const here = await world(grid(1, 'U1'));
     here.run();
     here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
@@ -115,7 +115,7 @@ steps: { grid: { imagine: one picture } }
 describe('a task that an earlier run left', () => {
   const busy = { state: 'failure', failReason: 'Internal error' } as const;
 
-  it('is settled, but not paid for again when its cell is no longer planned', async () => {
+  it('is settled, but not paid again when its cell is no longer planned', async () => {
     const before = await diesWith(
       grid(3),
       { end: ({ number }) => (number === 3 ? busy : { state: 'success' }) },
@@ -218,13 +218,13 @@ describe('a finished task whose image is not here', () => {
     return here;
   }
 
-  it('is brought in by --retry-failed whatever had kept the service from giving its link', async () => {
+  it('is downloaded by --retry-failed, whatever error had hidden its link', async () => {
     const here = await lostWith(failure('service.forbidden', 'permanent', { status: 403 }));
     here.run({ settings: virtualSettings({ retryFailed: {} }), startAt: epoch + 700_000 });
     expect([here.service.submits.length, here.statuses()]).toEqual([1, { done: 1 }]);
   });
 
-  it('is made again by --retry-failed where the service does not know it any more', async () => {
+  it('is made again by --retry-failed where the service no longer knows the task', async () => {
     const here = await lostWith(failure('service.task-unknown', 'retry', { status: 404 }));
     here.run({ settings: virtualSettings({ retryFailed: {} }), startAt: epoch + 700_000 });
     expect([here.service.submits.length, here.statuses()]).toEqual([2, { done: 1 }]);
@@ -244,7 +244,7 @@ steps:
     }
   });
 
-  it('is brought in without a submission once a slot wants to keep it', async () => {
+  it('is downloaded without a submission once a slot wants to keep it', async () => {
     const text = (keep: boolean): string => `name: t
 steps: { grid: { imagine: one picture, keep: ${keep} } }
 `;
@@ -287,7 +287,7 @@ steps:
     expect(here.statuses()).toEqual({ done: 2 });
   });
 
-  it('a failure that the clock dates into the future may be retried', async () => {
+  it('a failure with a time in the future may be retried', async () => {
     let broken = true;
     const here = await world(grid(1), { onSubmit: () => (broken ? rejected : undefined) });
     here.run();
@@ -297,7 +297,7 @@ steps:
   });
 });
 
-describe('a text that no slot wanted when it came', () => {
+describe('a text that no slot wanted at its reply', () => {
   const asks = (keep: string): string => `name: test
 matrix: { n: { from: 1, to: 3 } }
 steps:
@@ -305,7 +305,7 @@ steps:
   draw: { imagine: "{{ steps.ask.text }}" }
 `;
 
-  it('is written by the next run whose slot wants it, and nothing is asked or paid again', async () => {
+  it('is written by the next run whose slot wants it, without another call', async () => {
     const before = await world(asks(', keep: false'));
     before.run();
     const [calls, submits] = [before.service.calls.length, before.service.submits.length];

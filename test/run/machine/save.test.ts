@@ -3,7 +3,7 @@ import { textsOf } from '../../../src/run/machine/save.ts';
 
 const said = (text: string, isJson = false) => ({ text, isJson, parts: [{ text }] });
 
-it('what is written of an answer later is what would have been written at once', () => {
+it('a reply is written later with the same files as at once', () => {
   const calls = {
     text: '[{"args":{},"name":"sky"}]',
     isJson: false,
@@ -17,7 +17,7 @@ it('what is written of an answer later is what would have been written at once',
   ]);
 });
 
-it('a call beside a text is text', () => {
+it('a reply with a text and a call is text', () => {
   const both = {
     text: 'I look',
     isJson: false,

@@ -5,7 +5,7 @@ import { context, epoch } from '../../rig/jobs.ts';
 import { failure } from '../../rig/virtual-service.ts';
 import { submitted, submitting } from './machine-rig.ts';
 
-describe('the answer to a submission', () => {
+describe('the result of a submission', () => {
   it.each(['accepted', 'modal'] as const)(
     '%s adds its price to what earlier tasks of the job cost',
     (kind) => {
@@ -36,7 +36,7 @@ describe('the answer to a submission', () => {
     expect(attempt).toMatchObject({ outcome: 'accepted', taskId: '14001929738841620' });
   });
 
-  it('queue full is later, not an attempt', () => {
+  it('queue full: deferred, not an attempt', () => {
     const { job: next } = submitted({ kind: 'queue-full', code: 23, message: 'full' });
     expect(next.record).toMatchObject({ status: 'pending', attempts: 0, tries: 0 });
     // Nothing of it is on the service, and others may have better luck.
@@ -54,7 +54,7 @@ describe('the answer to a submission', () => {
     expect(record.error?.message).toContain('no such thing');
   });
 
-  it.each(['throttle', 'unsent'] as const)('%s: back in line, not an attempt', (kind) => {
+  it.each(['throttle', 'unsent'] as const)('%s: back in the queue, not an attempt', (kind) => {
     expect(submitted(failure('x', kind)).job.record).toMatchObject({
       status: 'pending',
       attempts: 0,
@@ -73,7 +73,7 @@ describe('the answer to a submission', () => {
     });
   });
 
-  it('an answer that never came is in doubt, and is not sent again', () => {
+  it('a missing answer puts the job in doubt, and nothing is sent again', () => {
     const { job: next } = submitted(failure('connection.lost', 'lost'));
     expect(next.record).toMatchObject({
       status: 'in-doubt',
@@ -151,7 +151,7 @@ describe('the answer to a submission', () => {
     },
   );
 
-  it('that comes after a 504 leaves what that may have cost, and a later failure is none of its doubt', () => {
+  it('keeps the possible cost of an earlier 504, and puts no later failure in doubt', () => {
     const { record } = ended(timedOut, { kind: 'accepted', taskId: '42', code: 1 });
     expect(record).toMatchObject({ status: 'running', cost: 2, doubtful: { count: 1, cost: 2 } });
     expect(record.doubtful?.since).toBeUndefined();

@@ -30,7 +30,7 @@ describe('a text job', () => {
     expect([first.send, first.job.want]).toEqual([{ kind: 'ask' }, { kind: 'answer' }]);
   });
 
-  it('is done with its text, and what it took', () => {
+  it('is done with its text and its tokens', () => {
     const { job: done, attempt } = hear(asking(), answered({ kind: 'done' }), {
       replyPrice: (_, used) => (used?.total ?? 0) / 1000,
     });
@@ -38,7 +38,7 @@ describe('a text job', () => {
     expect([done.want.kind, attempt]).toEqual(['nothing', { key: 'cc33', at: epoch, outcome: 'done' }]);
   });
 
-  it('goes on with its conversation at once, before others', () => {
+  it('continues its conversation at once, before others', () => {
     const turns = [
       { role: 'model', parts: [] },
       { role: 'user', parts: [] },
@@ -55,7 +55,7 @@ describe('a text job', () => {
     expect(next.record.submittedAt).toBeUndefined();
   });
 
-  it('is asked again after a reply that cannot be used, retry.invalid times, each one paid', () => {
+  it('is called again after an unusable reply, retry.invalid times, each one paid', () => {
     let at = asking();
     for (const count of [1, 2]) {
       const { job: again } = hear(at, invalid);
@@ -71,7 +71,7 @@ describe('a text job', () => {
     });
   });
 
-  it('fails at once for a reply that asking again would not change, and keeps it', () => {
+  it('fails at once for a reply that another call would not change, and keeps the reply', () => {
     const { job: failed } = hear(asking(), answered({ kind: 'failed', error }));
     expect(failed.record).toMatchObject({ status: 'failed', error, text, usage });
   });
@@ -102,7 +102,7 @@ describe('a text job', () => {
     },
   );
 
-  it('is given up after retry.attempts tries, and rests at least as long as the service says', () => {
+  it('fails after retry.attempts tries, and rests at least as long as the service asks for', () => {
     const refused: CallResult = { kind: 'refused', error: failure('x', 'retry', { retryAfterMs: 90_000 }) };
     expect(hear(asking({ tries: 4 }), refused).job.want).toMatchObject({ until: epoch + 90_000 });
     expect(hear(asking({ tries: 5 }), refused).job.record).toMatchObject({
@@ -131,7 +131,7 @@ describe('a text job', () => {
     },
   );
 
-  it('knows what it cost in all only where every reply told what it took', () => {
+  it('knows its whole cost only where every reply has a token count', () => {
     const priced = (_: unknown, used: unknown) => (used === undefined ? undefined : 2);
     const silent: CallResult = {
       kind: 'answered',

@@ -25,7 +25,7 @@ describe('a job that is settled', () => {
     expect(settle(open, 'in-doubt', error, epoch).job.record.error).toEqual(error);
   });
 
-  it('may fail where what was in doubt is put down to nothing any more', () => {
+  it('may fail once the earlier submission is no longer open', () => {
     const closed = job(imagineRecord({ doubtful: { count: 1 } }));
     expect(settle(closed, 'failed', error, epoch).job.record).toMatchObject({ status: 'failed', error });
   });
@@ -42,7 +42,7 @@ it('an entry of the history has no member that is not known', () => {
   });
 });
 
-it('a rest ends at its moment, and then the job wants what it is told', () => {
+it('a rest ends at its moment with the given want', () => {
   const waiting = rest(job(imagineRecord()), 500, { kind: 'submit' }, epoch);
   expect(waiting.job.want).toEqual({ kind: 'wait', until: epoch + 500, next: { kind: 'submit' } });
   expect(Object.keys(waiting)).toEqual(['job']);

@@ -42,7 +42,7 @@ describe('what ends a run early', () => {
     for (let n = 0; n < 4; n++) {
       const { end } = run({ price: () => 1, settings: virtualSettings({ budget: { cost: 10 }, inDoubt }) });
       expect(end).toMatchObject({ kind: 'budget', code: 'budget.cost' });
-      expect(JSON.stringify(end)).toMatch(/and up to \d more for submissions that nobody answered/);
+      expect(JSON.stringify(end)).toMatch(/and up to \d more for submissions without a response/);
     }
     const made = [...service.made.values()].reduce((sum, count) => sum + count, 0);
     const { cost, possibleCost } = store.totals();

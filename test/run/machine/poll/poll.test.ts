@@ -44,13 +44,13 @@ const running = (status: string): Task => ({ id: '123', state: 'unfinished', sta
 describe('a task that was named for a job in doubt', () => {
   const named = withAdoptedTask(inDoubt, '123', 0.25);
 
-  it('is looked at, and paid', () => {
+  it('is polled, and paid', () => {
     expect(named).toMatchObject({ status: 'running', taskId: '123', cost: 0.75, attempts: 1 });
     expect(named.doubtful).toBeUndefined();
     expect(adopt(named, 0, undefined).want).toEqual({ kind: 'fetch', taskId: '123', why: 'poll' });
   });
 
-  it('puts the job back in doubt, as it was, where the service goes on not knowing it', () => {
+  it('leaves the job in doubt as before, where the service still does not know the task after all polls', () => {
     const { attempts } = context().retry;
     expect(lookedOften(named, unknown, attempts - 1).record).toEqual(named);
     const { record, want } = lookedOften(named, unknown, attempts);
@@ -68,7 +68,7 @@ describe('a task that was named for a job in doubt', () => {
     });
   });
 
-  it('can be named again: nothing is counted twice', () => {
+  it('can be named again, and is counted once', () => {
     const back = lookedOften(named, unknown, context().retry.attempts).record;
     const { error: _, ...first } = named.named ?? {};
     expect(withAdoptedTask(back, '124', 0.25)).toEqual({
@@ -84,19 +84,19 @@ describe('a task that was named for a job in doubt', () => {
     });
   });
 
-  it('is given up for nothing but that: an outage is no answer', () => {
+  it('is not given up for an outage', () => {
     const out = failure('service.unavailable', 'retry', { status: 503 });
     expect(lookedOften(named, out, 50).record.status).toBe('running');
   });
 
-  it('is the job’s own once the service showed it, also to a later run', () => {
+  it('belongs to the job once the service has shown it, also in a later run', () => {
     const seen = looked(adopt(named, 0, undefined), running('IN_PROGRESS')).job.record;
     const { named: _, ...own } = named;
     expect(seen).toEqual(own);
     expect(lookedOften(seen, unknown, 50).record.status).toBe('running');
   });
 
-  it('in place of the answer to a modal, leaves that the task it waits in', () => {
+  it('replaces a lost confirm, and the modal keeps its task', () => {
     const modal = { taskId: 'M1', sent: 1 };
     const asked = clickRecord({ ...inDoubt, kind: 'click', taskId: 'M1', modal, cost: 0.25 });
     const other = withAdoptedTask(asked, '123', 0.25);

@@ -8,7 +8,7 @@ it('rests up to twice as long after each try, and never longer than the cap', ()
   expect(most).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000]);
 });
 
-it('rests for a part of that, at random, and a millisecond at least', () => {
+it('rests for a random part of that, and a millisecond at least', () => {
   expect([0, 0.25, 0.5, 0.9994].map((share) => backoffMs(1, bounds, () => share))).toEqual([
     1, 250, 500, 999,
   ]);

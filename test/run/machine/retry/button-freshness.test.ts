@@ -44,14 +44,14 @@ describe('buttons that are read while their clicks wait for their turn', () => {
     expect(reads).toBe(48);
   });
 
-  it('are in time where few requests may be under way, and each takes long', async () => {
+  it('stay fresh where few requests may be under way, and each takes long', async () => {
     const here = await withClicks(8);
     const { end, ages } = pressAll(here, { limits: { tasks: 2, requests: 2 } }, 9000);
     expect([end, ages.length]).toEqual([{ kind: 'complete' }, 8]);
     expect(Math.max(...ages)).toBeLessThanOrEqual(freshMs);
   });
 
-  it('are pressed before what was not begun, however slowly submissions may leave', async () => {
+  it('are pressed before new jobs begin, however slowly submissions leave', async () => {
     const here = await world(`name: one
 matrix: { seed: { from: 1, to: 30 } }
 steps:

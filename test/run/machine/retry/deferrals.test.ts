@@ -18,7 +18,7 @@ function judged(times: number, ms: number, tally = servesOthers): { starved: boo
   };
 }
 
-describe('a job that a route takes no further', () => {
+describe('a job that its route defers', () => {
   const { retry, taskMs } = context();
 
   it.each([
@@ -34,7 +34,7 @@ describe('a job that a route takes no further', () => {
     },
   );
 
-  it('waits on where the route serves nobody, or one of five', () => {
+  it('keeps waiting where the route serves nobody, or one request of five', () => {
     const serves = (share: number) => (n: number) => ({
       served: Math.floor(10 * n * share),
       firsts: 10 * n,

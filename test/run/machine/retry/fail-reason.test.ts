@@ -72,7 +72,7 @@ describe('judgeTaskFailure', () => {
     expect(verdict.error.message).toContain(reason);
   });
 
-  it('tells a cancelled task from a failed one where the service gives no reason', () => {
+  it('distinguishes a cancelled task from a failed one where the service gives no reason', () => {
     expect(judgeTaskFailure(undefined, 'CANCEL').error.code).toBe('task.cancelled');
     expect(judgeTaskFailure(undefined, 'FAILURE').error.message).toBe(
       'The task ended in FAILURE without a reason.',
@@ -87,7 +87,7 @@ describe('judgeTaskFailure', () => {
     ['both: permanent first', own(['lost'], ['worker lost']), 'worker lost', 'task.failed', false],
     ['neither', own(['a'], ['b']), '任务超时', 'task.failed', true],
     ['everything, and there is no reason', own([], ['/^/']), '', 'task.failed', false],
-  ])('what a pipeline says beats the table: %s', (_what, extra, reason, code, transient) => {
+  ])('the rules of a pipeline beat the table: %s', (_what, extra, reason, code, transient) => {
     const verdict = judgeTaskFailure(reason, 'FAILURE', extra);
     expect([verdict.error.code, verdict.transient]).toEqual([code, transient]);
   });

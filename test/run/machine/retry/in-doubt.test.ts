@@ -27,8 +27,8 @@ describe('a submission may have made a task', () => {
   });
 });
 
-describe('submissions that nobody answered', () => {
-  it('are counted with their price, and since the first of them', () => {
+describe('unanswered submissions', () => {
+  it('are counted with their price, and with the time of the first one', () => {
     const one = addUnanswered(sent(), 0.5);
     expect(one.doubtful).toStrictEqual({ count: 1, cost: 0.5, since: 7 });
     const two = addUnanswered({ ...one, submittedAt: 9 }, 0.25);
@@ -41,13 +41,13 @@ describe('submissions that nobody answered', () => {
     expect(two.status).toBe('submitting');
   });
 
-  it('without a price or a time have none', () => {
+  it('have no cost or time where these are not known', () => {
     const { submittedAt: _, ...untimed } = sent();
     expect(addUnanswered(untimed, undefined).doubtful).toStrictEqual({ count: 1 });
     expect(addUnanswered(untimed, 0).doubtful).toStrictEqual({ count: 1, cost: 0 });
   });
 
-  it('stay counted once the task is known, but no later failure is put down to them', () => {
+  it('stay counted once the task is known, but put no later failure in doubt', () => {
     const open = sent({ doubtful: { count: 2, cost: 1, since: 7 } });
     expect(closeUnanswered(open)).toStrictEqual({ ...open, doubtful: { count: 2, cost: 1 } });
     const closed = sent({ doubtful: { count: 2, cost: 1 } });
@@ -79,7 +79,7 @@ describe('a submission that is known to have made the task', () => {
     });
   });
 
-  it('of which no price is known changes no cost', () => {
+  it('changes no cost where no price is known', () => {
     expect(resolved({ doubtful: { count: 2 } })).toEqual({ doubtful: { count: 1 } });
     expect(resolved({ doubtful: { count: 2 }, cost: 3 })).toEqual({ cost: 3, doubtful: { count: 1 } });
     expect(resolved({ cost: 3 })).toEqual({ cost: 3 });

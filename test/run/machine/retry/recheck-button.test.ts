@@ -101,7 +101,7 @@ describe('a refusal is checked once more', () => {
     ).toBe(checked);
   });
 
-  it('by a click that waits for its turn, counts a try, and reads its button again then', () => {
+  it('by a click that counts a try, waits for its turn, and then reads its button again', () => {
     const error = { code: 'submit.refused', message: 'no' };
     const step = recheckButton(click({}, { status: 'submitting' }), answered(refused(4)), error, context());
     expect(step?.job.record).toMatchObject({ status: 'pending', tries: 1, error });
@@ -115,7 +115,7 @@ describe('a button that was refused and read again', () => {
   const before = (message: string) =>
     click({ refused: { customId: 'IMG::U1', error: { code: 'submit.refused', message } } }, { tries: 2 });
 
-  it('is pressed where it is another one now, or was never refused', () => {
+  it('is pressed where its customId has changed, or was never refused', () => {
     for (const from of [before('no'), click()]) {
       const step = refusedBefore(from, 'IMG::U1::new', context());
       expect(step.job).toMatchObject({ want: submit, record: { status: 'pending' } });
@@ -133,7 +133,7 @@ describe('a button that was refused and read again', () => {
     },
   );
 
-  it('fails for good where nothing says that it may pass, with the words that may be those of every row', () => {
+  it('fails for good where its refusal cannot pass, and reports the words of the refusal to the route', () => {
     const step = refusedBefore(before('no'), 'IMG::U1', context());
     expect(step).toMatchObject({
       refusal: 'no',

@@ -33,7 +33,7 @@ function rests(from: Job, again: (job: Job) => JobStep): readonly number[] {
   return found;
 }
 
-it('revert takes the attempt and the time of its submission from the record', () => {
+it('revert removes the attempt and the time of its submission from the record', () => {
   const { record } = revert(sent(2));
   expect(record).toEqual(imagineRecord({ attempts: 2, tries: 2 }));
 });
@@ -53,7 +53,7 @@ describe('defer', () => {
     expect(put(sent(), {}, 90_000).job.want).toEqual({ kind: 'wait', until: epoch + 90_000, next });
   });
 
-  it('ends a job that is put off while all others are served, or does with it as it is told', () => {
+  it('ends a job that is deferred while all others are served, by onStarved where it is given', () => {
     let served = 0;
     const others = (): Partial<JobContext> => {
       served += 100;
@@ -84,7 +84,7 @@ describe('retryLater', () => {
     expect(tried(sent(2), 5000).job.want).toMatchObject({ until: epoch + 5000 });
   });
 
-  it('ends after retry.attempts as it is told', () => {
+  it('ends by onExhausted after retry.attempts', () => {
     expect(() => tried(sent(attempts - 2))).not.toThrow();
     expect(() => tried(sent(attempts - 1))).toThrow(`exhausted after ${attempts}`);
   });
@@ -108,7 +108,7 @@ describe('retryUnread', () => {
   });
 });
 
-describe('retryLook', () => {
+describe('retryFetch', () => {
   const look = (kind: Parameters<typeof failure>[1]) => (from: Job) =>
     retryFetch(from, failure('service.rejected', kind), next, context());
 
@@ -120,7 +120,7 @@ describe('retryLook', () => {
     expect(rests(sent(), look('retry'))).toHaveLength(20);
   });
 
-  it('counts no look that the route kept from happening', () => {
+  it('counts no read that the route prevented', () => {
     const { misses } = fetchLater(sent(), failure('service.busy', 'throttle'), next, context()).job;
     expect(misses).toBe(0);
     expect(fetchLater(sent(), failure('service.busy', 'lost'), next, context()).job.misses).toBe(1);

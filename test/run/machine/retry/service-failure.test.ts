@@ -19,7 +19,7 @@ it.each([
   expect(refusalCode(code)).toBe(named);
 });
 
-it('a full queue is told with its code and its words', () => {
+it('the error of a full queue has its code and its message', () => {
   expect(queueFull({ kind: 'queue-full', code: 9, message: 'busy' })).toEqual({
     code: 'submit.refused',
     message: 'The service put the submission off (code 9): busy',
@@ -30,7 +30,7 @@ describe('what the record keeps of a failure', () => {
   const lost = failure('connection.lost', 'lost');
   const broken = failure('service.malformed', 'lost', { status: 200, requestId: 'R1', retryAfterMs: 7 });
 
-  it('is its code, its words, its status and its request id', () => {
+  it('is its code, its message, its status and its request id', () => {
     expect(jobError(lost)).toStrictEqual({ code: lost.code, message: lost.message });
     expect(jobError(broken)).toStrictEqual({
       code: 'service.malformed',
@@ -40,7 +40,7 @@ describe('what the record keeps of a failure', () => {
     });
   });
 
-  it('says of a job in doubt what was sent, and what is missing', () => {
+  it('names for a job in doubt the request that was sent and the missing answer', () => {
     expect(inDoubtError(lost)).toEqual({
       code: lost.code,
       message: `The submission was sent and its answer never arrived, so a task may exist and may have been paid: ${lost.message}`,

@@ -8,7 +8,7 @@ const together = virtualSettings({
   poll: { minMs: 1000, maxMs: 15_000, list: true },
 });
 
-describe('tasks that are looked at together', () => {
+describe('tasks that are polled together', () => {
   it('take a request for up to a hundred of them', async () => {
     const many = await world(grid(150));
     const { end } = many.run({ settings: together });
@@ -20,7 +20,7 @@ describe('tasks that are looked at together', () => {
     expect(requests).toBeLessThan(single.service.fetchTimes.length / 10);
   });
 
-  it('are looked at one by one where the gateway lists none, which is said once', async () => {
+  it('are polled one by one where the gateway lists none, with one notice', async () => {
     const few = await world(grid(20));
     const { end, events } = few.run({ settings: together, lists: false });
     expect([end, few.statuses()]).toEqual([{ kind: 'complete' }, { done: 20 }]);

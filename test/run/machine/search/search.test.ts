@@ -18,7 +18,7 @@ const raise = (): never => {
 const totals = ({ store }: World) => store.totals();
 
 describe('a submission that was answered by 504', () => {
-  it('is not sent again where the service lists its task: that is taken on, and paid once', async () => {
+  it('is not sent again where the service lists its task, which is adopted and paid once', async () => {
     const here = await world(grid(3), {
       onSubmit: ({ number }) => (number === 1 ? made : undefined),
       onSearch: all,
@@ -41,7 +41,7 @@ describe('a submission that was answered by 504', () => {
     expect([here.service.submits.length, here.service.searches]).toEqual([3, 1]);
   });
 
-  it('is looked for after each try that may have made a task', async () => {
+  it('is searched for after each try that may have made a task', async () => {
     const here = await world(grid(1), {
       onSubmit: ({ number }) => (number <= 2 ? lost : number === 3 ? made : undefined),
       onSearch: all,
@@ -51,7 +51,7 @@ describe('a submission that was answered by 504', () => {
     expect([here.service.submits.length, here.service.searches]).toEqual([3, 3]);
   });
 
-  it('as a click is not pressed again', async () => {
+  it('is not pressed again where it is a click', async () => {
     const here = await world(grid(1, 'U1'), {
       onSubmit: ({ pressed }) => (pressed === '' ? undefined : made),
       onSearch: all,
@@ -61,7 +61,7 @@ describe('a submission that was answered by 504', () => {
     expect(here.service.submits.length).toBe(2);
   });
 
-  it('takes on none of its tasks that had failed before', async () => {
+  it('adopts none of its tasks that had failed before', async () => {
     const here = await world(grid(1), {
       end: ({ number }) =>
         number === 1 ? { state: 'failure', failReason: 'internal error' } : { state: 'success' },
@@ -74,7 +74,7 @@ describe('a submission that was answered by 504', () => {
     expect(outcomes(here)).not.toContain('found');
   });
 
-  it('takes on the task that came furthest, and notes the others', async () => {
+  it('adopts the most advanced task, and notes the others', async () => {
     const here = await world(grid(1), {
       duration: ({ number }) => (number === 1 ? 600_000 : 1),
       onSubmit: () => made,
@@ -95,7 +95,7 @@ describe('a submission that was answered by 504', () => {
     expect(here.service.tasks.get(record?.taskId ?? '')?.submit.number).toBe(2);
   });
 
-  it('is looked for once more where the list cannot be read, before anything is sent', async () => {
+  it('is searched for again before anything is sent, where the list cannot be read', async () => {
     const here = await world(grid(1), {
       onSubmit: ({ number }) => (number === 1 ? made : undefined),
       onSearch: (tasks, searches) =>
@@ -106,7 +106,7 @@ describe('a submission that was answered by 504', () => {
     expect([here.service.submits.length, here.service.searches]).toEqual([1, 4]);
   });
 
-  it('is looked for after its last try, and then is in doubt', async () => {
+  it('is searched for after its last try, and is then in doubt', async () => {
     const settings = virtualSettings({ retry: { ...virtualSettings().retry, attempts: 2 } });
     const missed = await world(grid(1), { onSubmit: () => lost, onSearch: all });
     missed.run({ settings });
@@ -122,7 +122,7 @@ describe('a submission that was answered by 504', () => {
     expect([found.statuses(), found.service.submits.length]).toEqual([{ done: 1 }, 2]);
   });
 
-  it('is looked for by the next run where this one died before it had looked', async () => {
+  it('is searched for by the next run where this one died before the search', async () => {
     const adopted: unknown[] = [];
     for (let turn = 1; turn < 12; turn++) {
       const here = await world(grid(1), {
@@ -144,7 +144,7 @@ describe('a submission that was answered by 504', () => {
 describe('a gateway that does not list its tasks', () => {
   const script: VirtualScript = { onSubmit: ({ number }) => (number <= 2 ? lost : undefined) };
 
-  it('is sent the submission again, which is said once', async () => {
+  it('is sent the submission again, with one notice', async () => {
     const here = await world(grid(2), script);
     const { events } = here.run();
     expect(here.statuses()).toEqual({ done: 2 });
@@ -152,13 +152,13 @@ describe('a gateway that does not list its tasks', () => {
     expect([here.service.submits.length, notices]).toEqual([4, ['service.no-listing']]);
   });
 
-  it('is not asked where submissions carry no tag', async () => {
+  it('is not searched where submissions carry no tag', async () => {
     const here = await world(grid(2), { ...script, onSearch: all });
     here.run({ settings: virtualSettings({ tag: false }) });
     expect([here.statuses(), here.service.searches]).toEqual([{ done: 2 }, 0]);
   });
 
-  it('or has never made one is not asked after a 503: nothing was made', async () => {
+  it('is not searched after a 503, which made no task', async () => {
     const unavailable = failure('service.unavailable', 'retry', { status: 503 });
     const here = await world(grid(1), {
       onSubmit: ({ number }) => (number <= 2 ? { error: unavailable } : undefined),
