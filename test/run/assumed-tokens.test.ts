@@ -16,8 +16,8 @@ const untold: Pick<TextReply, 'candidates' | 'whole'> = (({ candidates, whole })
 const prices = { m: { input: 1_000_000, output: 1_000_000 } };
 const tokensOf = ({ store }: World): number => store.totals().assumedTokens;
 
-describe('answers that tell no tokens', () => {
-  it('count as they were estimated, so that a budget of tokens binds, in one run and over several', async () => {
+describe('replies without a token count', () => {
+  it('count by their estimates, so that a budget of tokens binds, in one run and over several', async () => {
     const here = await world(text, { onAsk: () => untold });
     const settings = virtualSettings({ budget: { tokens: 5000 }, limits: { tasks: 1, requests: 1 } });
     const { end, submits, tokens, events } = here.run({ settings });
@@ -52,13 +52,13 @@ describe('answers that tell no tokens', () => {
     }
   });
 
-  it('have a price per call as any other', async () => {
+  it('have a price per call like any other', async () => {
     const here = await world(text, { onAsk: () => untold });
     here.run({ settings: virtualSettings({ prices: { m: 2 } }) });
     expect(here.store.totals()).toMatchObject({ cost: 80, possibleCost: 0 });
   });
 
-  it('are nothing of those that tell theirs', async () => {
+  it('do not affect replies with a token count', async () => {
     const here = await world(text);
     const { events } = here.run();
     expect([tokensOf(here), events.some(({ type }) => type === 'run:notice')]).toEqual([0, false]);

@@ -51,7 +51,7 @@ describe.each(ways)('a modal that a run left %s', (name, script, wanted) => {
   const settings = virtualSettings({ inDoubt: name.includes('word') ? 'retry' : 'hold' });
   const before = name.includes('word') ? [asked] : [];
 
-  it('is answered by the next run, and its button is not pressed again', async () => {
+  it('is confirmed by the next run, and its button is not pressed again', async () => {
     const here = await diesWith(script, wanted);
     expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
     expect([answers(here), here.service.submits.length, here.statuses()]).toEqual([
@@ -61,14 +61,14 @@ describe.each(ways)('a modal that a run left %s', (name, script, wanted) => {
     ]);
   });
 
-  it('is not answered once its prompt is edited: only the new one is', async () => {
+  it('is not confirmed once its prompt is edited: only the new one is', async () => {
     const left = await diesWith(script, wanted);
     const edited = await left.edited(zoom('a fox --zoom 1.5'));
     expect(edited.run({ settings }).end).toEqual({ kind: 'complete' });
     expect([answers(edited), edited.statuses()]).toEqual([[...before, 'a fox --zoom 1.5'], { done: 3 }]);
   });
 
-  it('is not answered while nothing asks for it, whatever the budget; it is when its cell is planned again', async () => {
+  it('is confirmed only while its cell is planned, whatever the budget', async () => {
     const left = await diesWith(script, wanted);
     const elsewhere = await left.edited(other);
     const beside = virtualSettings({ inDoubt: settings.inDoubt, budget: { submits: 0 } });

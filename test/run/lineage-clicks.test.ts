@@ -85,7 +85,7 @@ describe('a click that is in doubt when what it was pressed on is redone', () =>
   });
 });
 
-describe('a click that is put off until what it presses has been made again', () => {
+describe('a click that is deferred until its parent was made again', () => {
   it('presses the new task, and is paid once', async () => {
     let isDown = true;
     const here = await world(grid(1, 'U1 → Vary (Strong)'), {
@@ -112,7 +112,7 @@ describe('a click that is put off until what it presses has been made again', ()
 });
 
 describe('a redo that the gateway answers with the task that it made before', () => {
-  it('names the task from which that came, and is not made again again', async () => {
+  it('names the parent of that task, and is not made again', async () => {
     let old: string | undefined;
     const here = await world(grid(1, 'U1'), {
       onSubmit: ({ pressed }) =>

@@ -60,8 +60,8 @@ const fromGrid = [
   'compare',
 ];
 
-describe('--redo of a job that others came from', () => {
-  it('makes all that came from it again, once, and each names the task that it was made from', async () => {
+describe('--redo of a job with children', () => {
+  it('makes all jobs below it again, once, and each names the task that it was made from', async () => {
     const here = await world(family, judged);
     here.run();
     const before = await rowsOf(here);
@@ -76,7 +76,7 @@ describe('--redo of a job that others came from', () => {
     expect(here.run(redo(here, 'grid')).submits).toBe(redone.length);
   });
 
-  it('waits for all of those that it comes from, where they are named too', async () => {
+  it('waits for all its parents, where they are named too', async () => {
     const here = await world(family, judged);
     here.run();
     const keys = slotsOf(here).flatMap(({ record }) => record?.key ?? []);
@@ -85,7 +85,7 @@ describe('--redo of a job that others came from', () => {
     expect(namesOldTask(here)).toEqual([]);
   });
 
-  it('makes what named its reply again, also where that is the same', async () => {
+  it('makes the jobs that named its reply again, also where the reply is the same', async () => {
     const here = await world(family, judged);
     here.run();
     const { key } = recordAt(here, 'caption/U{{ steps.pick.json.best }}');
@@ -111,7 +111,7 @@ describe('--redo of a job that others came from', () => {
     expect((await estimatePlan(here.plan, {}, here.store.reader)).total.submits).toBe(0);
   });
 
-  it('that comes to nothing leaves all that came from it as it was', async () => {
+  it('leaves all jobs below it as they were where it fails', async () => {
     const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = { ...judged };
     const here = await world(family, script);
     here.run();
@@ -122,7 +122,7 @@ describe('--redo of a job that others came from', () => {
     expect(here.run().submits).toBe(0);
   });
 
-  it('leaves what cannot be made again as it was, naming its own task, and tries it again only on the user’s word', async () => {
+  it('leaves a child that cannot be made again as it was, naming its own task, and retries it only if the user asks', async () => {
     const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = { ...judged };
     const here = await world(grid(1, 'U1 → Vary (Strong)'), script);
     here.run();
@@ -141,7 +141,7 @@ describe('--redo of a job that others came from', () => {
     expect(here.run().submits).toBe(0);
   });
 
-  it('is carried on by any later run, whenever the process dies, and pays for nothing twice', async () => {
+  it('is continued by any later run, whenever the process dies, and pays for nothing twice', async () => {
     const pressed: number[] = [];
     for (let turns = 1; ; turns++) {
       expect(turns).toBeLessThan(100);
@@ -231,7 +231,7 @@ steps:
     expect((await estimatePlan(here.plan, {}, here.store.reader)).total.submits).toBe(0);
   });
 
-  it('leaves what came from it alone where the service names the task that it had', async () => {
+  it('leaves its children alone where the service names the former task', async () => {
     const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {};
     const here = await world(grid(1, 'U1'), script);
     here.run();
@@ -241,7 +241,7 @@ steps:
     expect(recordAt(here, 'grid').redone).toBeUndefined();
   });
 
-  it('is made once, with what came from it, where several cells share it', async () => {
+  it('is made once, with its children, where several cells share it', async () => {
     const here = await world(`name: t
 matrix: { unused: [x, y, z] }
 steps: { grid: { imagine: one picture, path: U1 }, alone: { from: grid, click: 'U{{ 2 }}' } }
@@ -250,7 +250,7 @@ steps: { grid: { imagine: one picture, path: U1 }, alone: { from: grid, click: '
     expect(here.run(redo(here, 'grid', 'grid/U1')).submits).toBe(3);
   });
 
-  it('tries what had failed of the old one again', async () => {
+  it('retries the failed children of the former result', async () => {
     const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {
       onSubmit: ({ pressed }) =>
         pressed === '/U1' ? { error: failure('service.rejected', 'permanent', { status: 400 }) } : undefined,

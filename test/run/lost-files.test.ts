@@ -27,32 +27,32 @@ async function lost(more = '') {
 }
 
 describe('an image that is wanted later, and is gone from the service by then', () => {
-  it('fails its slot, and not what presses its buttons', async () => {
+  it('fails its slot, and not the clicks on it', async () => {
     const here = await lost(', path: "U1..U2"');
     expect(here.statuses()).toEqual({ failed: 1, done: 2 });
     expect(here.run().submits).toBe(0);
   });
 
-  it('fails its slot, and not what a wildcard finds below it', async () => {
+  it('fails its slot, and not the slots of a wildcard below it', async () => {
     const here = await lost(', path: "U*"');
     expect(here.statuses()).toEqual({ failed: 1, done: 4 });
   });
 
-  it('is not missed any more once no slot wants it', async () => {
+  it('is no failure once no slot wants it', async () => {
     const here = await (await lost()).edited(pipeline(false, ', path: U1'));
     expect(here.run().end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ done: 2 });
     expect(here.run({ settings: virtualSettings({ retryFailed: {} }) }).submits).toBe(0);
   });
 
-  it('is brought in on the user’s word, and nothing is submitted for it', async () => {
+  it('is downloaded by --retry-failed without a submission', async () => {
     const here = await lost();
     expect(here.statuses()).toEqual({ failed: 1 });
     expect(here.run({ settings: virtualSettings({ retryFailed: {} }) }).submits).toBe(0);
     expect(here.statuses()).toEqual({ done: 1 });
   });
 
-  it('blocks what shows it, a mask among that', async () => {
+  it('blocks the jobs that show it, also one with a mask', async () => {
     const here = await world(pipeline(false), { onSave: () => gone });
     here.run();
     const shown =

@@ -10,7 +10,7 @@ const broken = failure('service.unavailable', 'retry', { status: 500 });
 const errors = ({ store }: World, status: 'failed' | 'in-doubt' = 'failed') =>
   [...store.withStatus(status)].map(({ error }) => error);
 
-describe('a task that can never be looked at', () => {
+describe('a task that can never be polled', () => {
   it.each([
     broken,
     failure('service.malformed', 'retry', { status: 200 }),
@@ -40,7 +40,7 @@ describe('a task that can never be looked at', () => {
     expect(here.statuses()).toEqual({ done: 23, failed: 1 });
   });
 
-  it('ends the download that needs a fresh link, and --retry-failed only brings that in', async () => {
+  it('ends the download that needs a fresh link, and --retry-failed only downloads the file', async () => {
     let looks = 0;
     let isBroken = true;
     const here = await world(grid(40), {
@@ -59,7 +59,7 @@ describe('a task that can never be looked at', () => {
     expect([here.statuses(), here.service.submits.length]).toEqual([{ done: 40 }, 40]);
   });
 
-  it('leaves the modal in doubt whose answer was lost', async () => {
+  it('leaves a modal in doubt whose confirm was lost', async () => {
     const lost = new Set<string>();
     const here = await world(
       `name: t
@@ -84,7 +84,7 @@ steps:
     ]);
   });
 
-  it('waits for the end of an outage, in which nobody is looked at', async () => {
+  it('is waited for until the end of an outage, in which no task is polled', async () => {
     const from = epoch + 60_000;
     const here = await world(grid(40, 'U1'), {
       onFetch: (_, __, at) => (at >= from && at < from + 50 * 60_000 ? broken : undefined),

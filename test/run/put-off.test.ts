@@ -11,7 +11,7 @@ const throttled = { error: failure('service.throttled', 'throttle', { status: 42
 const errors = ({ store }: World) => [...store.withStatus('failed')].map(({ error }) => error);
 const attempts = ({ store }: World) => [...store.withStatus('failed')].map((record) => record.attempts);
 
-describe('a row that the service always puts off', () => {
+describe('a row that the service always defers', () => {
   it.each<[what: string, text: string, onSubmit: VirtualScript['onSubmit'], good: number, error: object]>([
     [
       'the first one',
@@ -41,20 +41,23 @@ describe('a row that the service always puts off', () => {
       39,
       { code: 'service.throttled', httpStatus: 429, message: expect.stringContaining('others were served') },
     ],
-  ])('keeps nobody waiting, and fails with its words: %s', async (_what, text, onSubmit, good, error) => {
-    const here = await world(text, onSubmit === undefined ? {} : { onSubmit });
-    const { end, endedAt, events } = here.run();
-    expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: good, failed: 1 }]);
-    expect(errors(here)).toMatchObject([error]);
-    // Nothing was made of it.
-    expect(attempts(here)).toEqual([0]);
-    const last = events.filter((event) => event.type === 'job:status' && event.to === 'done').length;
-    expect(last).toBe(good);
-    expect(endedAt).toBeLessThan(Date.UTC(2023, 10, 14, 22, 13, 20) + 30 * 60_000);
-    expect(here.run().submits).toBe(0);
-  });
+  ])(
+    'does not block other rows, and fails with the service’s message: %s',
+    async (_what, text, onSubmit, good, error) => {
+      const here = await world(text, onSubmit === undefined ? {} : { onSubmit });
+      const { end, endedAt, events } = here.run();
+      expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: good, failed: 1 }]);
+      expect(errors(here)).toMatchObject([error]);
+      // Nothing was made of it.
+      expect(attempts(here)).toEqual([0]);
+      const last = events.filter((event) => event.type === 'job:status' && event.to === 'done').length;
+      expect(last).toBe(good);
+      expect(endedAt).toBeLessThan(Date.UTC(2023, 10, 14, 22, 13, 20) + 30 * 60_000);
+      expect(here.run().submits).toBe(0);
+    },
+  );
 
-  it('with room for one task alone, too', async () => {
+  it('does not block other rows with room for one task alone', async () => {
     const here = await world(grid(30), {
       onSubmit: ({ prompt }) => (prompt === 'picture 1' ? noAccount : undefined),
     });
@@ -63,7 +66,7 @@ describe('a row that the service always puts off', () => {
     expect(here.statuses()).toEqual({ done: 29, failed: 1 });
   });
 
-  it('and every second one of them: all others are done', async () => {
+  it('leaves all others done where every second row is deferred', async () => {
     const here = await world(grid(60), {
       onSubmit: ({ prompt }) => (Number(prompt.slice(8)) % 2 === 1 ? noAccount : undefined),
     });
@@ -72,7 +75,7 @@ describe('a row that the service always puts off', () => {
     expect(here.store.totals().attempts).toBe(30);
   });
 
-  it('is in doubt, and says why, where a try before that may have made a task', async () => {
+  it('is in doubt with a reason where an earlier try may have made a task', async () => {
     let tries = 0;
     const timeout = { error: failure('service.unavailable', 'retry', { status: 504 }) };
     const here = await world(grid(40), {
@@ -85,7 +88,7 @@ describe('a row that the service always puts off', () => {
     expect(doubtful?.error?.message).toContain('(code 3): 无可用的账号实例');
   });
 
-  it('whose dialog it is keeps its task, and is not pressed again', async () => {
+  it('keeps its task where its confirm is deferred, and is not pressed again', async () => {
     const text = `name: t
 matrix: { n: { from: 1, to: 20 } }
 steps:
@@ -107,7 +110,7 @@ steps:
     expect([here.statuses(), here.service.submits.length]).toEqual([{ done: 60 }, clicks]);
   });
 
-  it('as a text call of a model that is saturated: the calls of the other one are answered', async () => {
+  it('does not block the calls of another model where its own is saturated', async () => {
     const here = await world(
       `name: t
 matrix: { n: { from: 1, to: 60 }, model: [text-pro, text-flash] }
@@ -125,7 +128,7 @@ steps:
     expect(here.statuses()).toMatchObject({ done: 60 });
   });
 
-  it('as one text call among others, ends', async () => {
+  it('ends where it is one text call among others', async () => {
     const here = await world(
       `name: t
 matrix: { n: { from: 1, to: 60 } }
@@ -147,8 +150,8 @@ steps:
   });
 });
 
-describe('a service that puts everybody off', () => {
-  it('is waited for until patience ends: no row fails for it', async () => {
+describe('a service that defers every row', () => {
+  it('is waited for until patience ends, and fails no row', async () => {
     const here = await world(grid(40), {
       onSubmit: ({ number }) => (number > 15 ? noAccount : undefined),
     });
@@ -166,7 +169,7 @@ describe('a service that puts everybody off', () => {
     expect(here.statuses()).toEqual({ done: 150 });
   });
 
-  it('and never holds more than the limits say', async () => {
+  it('never makes the run exceed its limits', async () => {
     const here = await world(grid(3000), { onSubmit: ({ number }) => (number > 3 ? noAccount : undefined) });
     const { most } = here.run();
     // Room for tasks, and twice the limits beside them.

@@ -6,7 +6,7 @@ const hour = 3_600_000;
 const minute = 60_000;
 
 describe('a machine that sleeps beside a run', () => {
-  it('does not let a task time out that the run has hardly looked at', async () => {
+  it('does not let a task time out that the run has hardly polled', async () => {
     // 25 min awake in all, 15 of them after the sleep of a night.
     const here = await world(grid(1), { duration: () => 8 * hour + 15 * minute });
     const { end, events } = here.run({ sleeps: { atMs: epoch + 10 * minute, forMs: 8 * hour } });
@@ -17,7 +17,7 @@ describe('a machine that sleeps beside a run', () => {
     ]);
   });
 
-  it('lets a task time out that is not finished as long after the sleep as any task may take', async () => {
+  it('lets a task time out that is unfinished for timeouts.task after the sleep', async () => {
     const here = await world(grid(1), { duration: () => 24 * hour });
     const { endedAt } = here.run({ sleeps: { atMs: epoch + 10 * minute, forMs: 8 * hour } });
     expect(here.statuses()).toEqual({ failed: 1 });
@@ -26,7 +26,7 @@ describe('a machine that sleeps beside a run', () => {
     expect(endedAt - epoch).toBeLessThan(8 * hour + 32 * minute);
   });
 
-  it('is not taken for a wait that the run has chosen', async () => {
+  it('is distinguished from a wait of the run', async () => {
     const here = await world(grid(1), { duration: () => 24 * hour });
     const { events, endedAt } = here.run();
     expect(events.some(({ type }) => type === 'run:notice')).toBe(false);

@@ -37,7 +37,7 @@ function world(cells: number, planned: readonly PlannedText[], script: VirtualSc
 const hello: PlannedText = { step: 'hello', request: greeting };
 
 describe('text jobs in virtual time', () => {
-  it('are asked once each, and nothing of them is asked again', () => {
+  it('are called once each, and never again', () => {
     const { run, service, store } = world(50, [hello]);
     const first = run();
     expect([first.end, first.submits, first.tokens]).toEqual([{ kind: 'complete' }, 50, 750]);
@@ -45,7 +45,7 @@ describe('text jobs in virtual time', () => {
     expect([run().end, service.calls.length]).toEqual([{ kind: 'complete' }, 50]);
   });
 
-  it('leave a quarter of the requests free, and open no more cells than they can ask for', () => {
+  it('leave a quarter of the requests free, and open no more cells than they can call', () => {
     const { run } = world(500, [hello]);
     const { most } = run({ limits: { tasks: 12, requests: 16 } });
     expect([most.requests, most.rooms]).toEqual([12, 0]);
@@ -61,7 +61,7 @@ describe('text jobs in virtual time', () => {
     ).toBeGreaterThan(2);
   });
 
-  it('are asked again after a crash, each attempt counted, and never in doubt', () => {
+  it('are called again after a crash, each attempt counted, and never in doubt', () => {
     const { run, service, store } = world(1, [hello]);
     run({}, { dieAfterTurns: 1 });
     expect(store.get('hello1')?.status).toBe('submitting');
@@ -70,14 +70,14 @@ describe('text jobs in virtual time', () => {
     expect(store.get('hello1')).toMatchObject({ status: 'done', attempts: 2 });
   });
 
-  it('of a crashed run that no cell asks for any more are left pending', () => {
+  it('stay pending after a crash where no cell asks for them', () => {
     const { run, service, store } = world(1, [hello]);
     run({}, { dieAfterTurns: 1 });
     expect(run({}, { cells: [] }).end).toEqual({ kind: 'complete' });
     expect([store.get('hello1')?.status, service.calls.length]).toEqual(['pending', 0]);
   });
 
-  it('429 pauses all of them for what the service says, and uses up no attempt', () => {
+  it('pause together at a 429 for its Retry-After, and use up no attempt', () => {
     const { run, service, store } = world(6, [hello], {
       onAsk: ({ number }) =>
         number === 1
@@ -90,7 +90,7 @@ describe('text jobs in virtual time', () => {
     expect(store.totals().attempts).toBe(6);
   });
 
-  it('twenty equal refusals in a row stop the run', () => {
+  it('stop the run after twenty equal refusals in a row', () => {
     const { run } = world(60, [hello], {
       onAsk: () =>
         failure('service.rejected', 'permanent', {
@@ -108,7 +108,7 @@ describe('text jobs in virtual time', () => {
     expect(service.calls.length).toBe(5);
   });
 
-  it('--retry-failed asks failed ones again, all or those of one code; --redo any', () => {
+  it('are called again by --retry-failed, all or those of one code, and by --redo', () => {
     let blocked = true;
     const { run, service, store } = world(3, [hello], {
       onAsk: ({ record }) =>
@@ -128,7 +128,7 @@ describe('text jobs in virtual time', () => {
     expect(service.calls.length).toBe(5);
   });
 
-  it('failed for a reason that the step accepts by now are asked again as it says', () => {
+  it('are called again by --retry-failed where the step now accepts their finish reason', () => {
     const cutOff = { onAsk: () => textReply({ text: 'It was a', finishReason: 'MAX_TOKENS' }) };
     const first = world(1, [hello], cutOff);
     first.run();
@@ -137,7 +137,7 @@ describe('text jobs in virtual time', () => {
     expect(first.store.get('hello1')).toMatchObject({ status: 'done', call: { accept: ['MAX_TOKENS'] } });
   });
 
-  it('stay within the tokens of a minute by what they truly took', () => {
+  it('stay within the tokens of a minute by their true counts', () => {
     const perMs = 60_000;
     const { run, service } = world(40, [hello], {
       onAsk: ({ number }) => textReply({ text: 'x' }, { usage: { total: 400 + (number % 5) * 20 } }),
@@ -197,7 +197,7 @@ describe('text jobs in virtual time', () => {
     expect(store.totals().cost).toBe(3);
   });
 
-  it('say that they are what a quiet run waits for', () => {
+  it('are named when a quiet run waits for them', () => {
     const { run } = world(2, [hello]);
     const { events } = run({}, { latency: () => 1_500_000 });
     expect(events).toContainEqual(

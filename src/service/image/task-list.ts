@@ -13,8 +13,8 @@ import { readTaskId } from './task-id.ts';
  * way.
  *
  * The endpoint is an extra that the contract does not have. Whatever a gateway without it says of it, a redirect, a page, a
- * refusal, is `service.no-listing` of class `permanent`: single fetches tell what is the matter, if anything is. Only a
- * refused key, a pause and a passing failure are told as such.
+ * refusal, is `service.no-listing` of class `permanent`: single fetches show the failure, if there is one. Only a
+ * refused key, a pause and a passing failure are reported as such.
  */
 export function readTaskList(
   ids: readonly string[] | undefined,

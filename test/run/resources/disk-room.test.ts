@@ -45,7 +45,7 @@ function rig(port: Partial<Omit<DiskPort, 'freeBytes'>> = {}) {
 }
 
 describe('the room on a disk', () => {
-  it('is said to be low once, with what is free and where; afterwards nobody asks any more', () => {
+  it('is reported low once, with the free bytes and the directory, and is not checked afterwards', () => {
     const { said, disk, at } = rig();
     expect([at(leastFreeBytes), at(leastFreeBytes - 1), at(0), at(GB), at(1)]).toEqual([0, 1, 1, 1, 1]);
     expect(disk.looks).toBe(2);
@@ -55,13 +55,13 @@ describe('the room on a disk', () => {
     ]);
   });
 
-  it('is not spoken of where the system does not tell', () => {
+  it('is not reported where the system does not report it', () => {
     const { at } = rig({ jobsLeft: 1000, made: { jobs: 10, bytes: 100 * GB } });
     expect([at(undefined), at(undefined)]).toEqual([0, 0]);
     expect(at(1)).toBe(1);
   });
 
-  it('is low where less is free than the jobs that are left need, at the mean size of those that are made', () => {
+  it('is low where less is free than the jobs left need, at the mean size of the finished ones', () => {
     const made = { jobs: 10, bytes: 20_000_000 };
     const needs = 2_000_000 * 1000;
     expect(rig({ jobsLeft: 1000, made }).at(needs)).toBe(0);
@@ -76,7 +76,7 @@ describe('the room on a disk', () => {
     expect(rig({ made: { jobs: 1000, bytes: 1000 * GB } }).at(GB)).toBe(0);
   });
 
-  it('is judged by what the run itself makes, and by what is left of it', () => {
+  it('is judged by the files of the run itself, and by its jobs left', () => {
     const { room, at } = rig({ jobsLeft: 40 });
     room.note(Array.from({ length: 9 }, () => record('done', GB / 20, GB / 20)));
     expect(at(GB)).toBe(0);
@@ -89,7 +89,7 @@ describe('the room on a disk', () => {
     expect(at(2.8 * GB - 1)).toBe(1);
   });
 
-  it('is said at most once, and never while both bounds are kept, whatever is made and whatever is free', () => {
+  it('is reported at most once, and never while both bounds are kept', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(2e9), fc.nat({ max: 3 * GB })), { maxLength: 60 }),

@@ -61,7 +61,7 @@ describe('what ends a run early', () => {
     expect(store.totals()).toMatchObject({ cost: 10 - left, possibleCost: left });
   });
 
-  it('--max-submits counts what was taken, not what was refused for being asked too often', async () => {
+  it('--max-submits counts accepted submissions, not those refused with 429', async () => {
     const { run, service, statuses } = await world(grid(5), {
       onSubmit: ({ number }) =>
         number === 1 ? { error: failure('service.throttled', 'throttle', { status: 429 }) } : undefined,
@@ -71,7 +71,7 @@ describe('what ends a run early', () => {
     expect([result.submits, service.made.size, statuses()]).toEqual([1, 1, { done: 1, pending: 4 }]);
   });
 
-  it('a budget of money is spent to its end although something under way came back unspent', async () => {
+  it('a budget of money is spent to its end although a request under way turned out unpaid', async () => {
     const { run, store } = await world(grid(30), {
       onSubmit: ({ number }) => (number <= 6 ? { kind: 'queue-full', code: 23, message: 'full' } : undefined),
     });
@@ -88,7 +88,7 @@ describe('what ends a run early', () => {
     expect([done, pending]).toEqual([service.submits.length, 200 - service.submits.length]);
   });
 
-  it('the first signal leaves to the next run what comes back refused after it', async () => {
+  it('the first signal leaves jobs that are refused after it to the next run', async () => {
     const { run, service, statuses } = await world(grid(20), {
       onSubmit: ({ at }) =>
         at < epoch + 60_000 ? { error: failure('service.unavailable', 'retry', { status: 503 }) } : undefined,
@@ -101,14 +101,14 @@ describe('what ends a run early', () => {
     expect(statuses()).toEqual({ done: 20 });
   });
 
-  it('--max-duration ends it in good order', async () => {
+  it('--max-duration ends the run in good order', async () => {
     const { run, statuses } = await world(grid(100));
     const result = run({ settings: virtualSettings({ maxDurationMs: 60_000 }) });
     expect(result.end).toMatchObject({ kind: 'budget', code: 'run.max-duration' });
     expect(statuses().running).toBeUndefined();
   });
 
-  it('--max-duration that is over while the last tasks are finished leaves nothing, and ends it as complete', async () => {
+  it('--max-duration that passes during the last tasks leaves nothing, and the run is complete', async () => {
     const { run, statuses } = await world(grid(5));
     for (const maxDurationMs of [1000, 29_000]) {
       const result = run({ settings: virtualSettings({ maxDurationMs }) });
@@ -124,7 +124,7 @@ describe('what ends a run early', () => {
     );
   });
 
-  it('--fail-fast ends it at the first failure', async () => {
+  it('--fail-fast ends the run at the first failure', async () => {
     const { run, service } = await world(grid(100), {
       onSubmit: ({ number }) =>
         number === 3 ? { error: failure('service.rejected', 'permanent', { status: 400 }) } : undefined,
@@ -138,7 +138,7 @@ describe('what ends a run early', () => {
     expect(service.submits.length).toBeLessThanOrEqual(12);
   });
 
-  it('--fail-fast goes on over an optional button that is not there, unless another slot needs it', async () => {
+  it('--fail-fast ignores a missing optional button, unless another slot needs it', async () => {
     const optional = await world(grid(20, 'Nowhere?'));
     expect(optional.run({ settings: virtualSettings({ failFast: true }) }).end).toEqual({ kind: 'complete' });
     expect(optional.statuses()).toEqual({ done: 20, skipped: 20 });
@@ -151,7 +151,7 @@ describe('what ends a run early', () => {
     expect(needed.statuses()).toEqual({ done: 1, skipped: 1, failed: 1 });
   });
 
-  it('--fail-fast is about what fails now, not about what had failed before and still has', async () => {
+  it('--fail-fast ends at failures of this run, not at earlier ones', async () => {
     const { run, statuses } = await world(grid(3), {
       duration: ({ prompt }) => (prompt === 'picture 1' ? Number.MAX_SAFE_INTEGER : 30_000),
       onSubmit: ({ prompt }) =>
@@ -167,7 +167,7 @@ describe('what ends a run early', () => {
   });
 });
 
-it('a task that was running when a run died is watched on, however late the next one comes', async () => {
+it('a later run polls a task that was running when a run died, however late it comes', async () => {
   const slow = 15 * 60_000;
   for (const away of [60_000, 21 * 60_000, 7 * 86_400_000]) {
     const { run, service, statuses } = await world(grid(1), {

@@ -15,7 +15,7 @@ describe('a whole run in virtual time', () => {
     expect([service.made.size, most(service.made), result.submits]).toEqual([360, 1, 360]);
   });
 
-  it('run again, asks for nothing', async () => {
+  it('sends nothing when it is run again', async () => {
     const { run, service } = await world(grid(5, 'U1'));
     run();
     const { fetchTimes, submits } = service;
@@ -58,7 +58,7 @@ describe('a whole run in virtual time', () => {
       expect(times.filter((at) => at >= from && at < from + 60_000).length).toBeLessThanOrEqual(10);
   });
 
-  it('pays once for what two cells ask alike', async () => {
+  it('pays once for a job that two cells share', async () => {
     const { run, service, statuses } = await world(`name: t
 matrix: { a: [1, 2, 3], unused: [x, y] }
 steps:
@@ -85,7 +85,7 @@ describe('what goes wrong on the service', () => {
     expect(store.totals().attempts).toBe(6);
   });
 
-  it('401 stops at once: nothing is sent after its answer', async () => {
+  it('401 stops the run at once: nothing is sent after it', async () => {
     const { run, service, statuses } = await world(grid(100), {
       onSubmit: () => ({ error: failure('service.unauthorized', 'stop', { status: 401 }) }),
     });
@@ -95,7 +95,7 @@ describe('what goes wrong on the service', () => {
     expect(statuses()).toEqual({ pending: 100 });
   });
 
-  it('what ended it and may have been done is in doubt, and not submitted again', async () => {
+  it('a submission that ended the run and may have been accepted is in doubt, and not sent again', async () => {
     let wrong = true;
     const page = failure('service.not-json', 'stop', { status: 200, wrongAddress: true, mayBeDone: true });
     const { run, service, statuses } = await world(grid(3), {
@@ -144,14 +144,14 @@ describe('what goes wrong on the service', () => {
     expect(run().end).toEqual({ kind: 'complete' });
   });
 
-  it('looks at a task only after the look before was answered, however slow the service is', async () => {
+  it('polls a task only after the previous poll was answered, however slow the service is', async () => {
     const { run, service, statuses } = await world(grid(4));
     const result = run({ latency: (route) => (route === 'poll' ? 40_000 : 100) });
     expect([statuses(), result.most.requests]).toEqual([{ done: 4 }, 4]);
     expect(service.fetchTimes.length).toBeLessThanOrEqual(8);
   });
 
-  it('what fails blocks what follows from it, and nothing else', async () => {
+  it('a failed job blocks the jobs below it, and nothing else', async () => {
     const { run, statuses } = await world(grid(3, 'U1 → Vary (Strong)'), {
       onSubmit: ({ prompt, pressed }) =>
         prompt === 'picture 2' && pressed === '/U1'
@@ -162,7 +162,7 @@ describe('what goes wrong on the service', () => {
     expect(statuses()).toEqual({ done: 7, failed: 1, blocked: 1 });
   });
 
-  it('a lost answer is held in doubt with what follows pending, until the user’s word', async () => {
+  it('a lost submission is in doubt with the jobs below it pending, until the user decides', async () => {
     let lost = true;
     const { run, service, statuses } = await world(grid(2, 'U1'), {
       onSubmit: ({ prompt, pressed }) => {
@@ -213,7 +213,7 @@ describe('what goes wrong on the service', () => {
     expect(statuses()).toEqual({ done: 60 });
   });
 
-  it('a task whose deadline passes while the service cannot be reached is looked at before it is given up', async () => {
+  it('a task whose deadline passes during an outage is polled before it is given up', async () => {
     const { run, statuses, service } = await world(grid(3), {
       onFetch: (_id, _fetches, at) =>
         at < epoch + 1_800_000 ? failure('connection.dns', 'unsent') : undefined,
@@ -238,7 +238,7 @@ describe('what goes wrong on the service', () => {
     expect([service.submits.every(({ at }) => at < epoch + 5000), statuses()]).toEqual([true, { done: 3 }]);
   });
 
-  it('a task that outlives its deadline is looked at by every later run before anything else is done about it', async () => {
+  it('a task past its deadline is polled by every later run before anything else', async () => {
     const { run, service, statuses } = await world(grid(1), { duration: () => 3_600_000 });
     run();
     expect(statuses()).toEqual({ failed: 1 });
@@ -246,7 +246,7 @@ describe('what goes wrong on the service', () => {
     expect([service.submits.length, statuses()]).toEqual([1, { done: 1 }]);
   });
 
-  it('--retry-failed submits again what was looked at again in vain', async () => {
+  it('--retry-failed submits a job again after its last poll showed no end', async () => {
     let duration = Number.MAX_SAFE_INTEGER;
     const { run, service, statuses } = await world(grid(1), { duration: () => duration });
     run();
@@ -257,7 +257,7 @@ describe('what goes wrong on the service', () => {
     expect([service.submits.length, statuses()]).toEqual([2, { done: 1 }]);
   });
 
-  it('a failed download is brought in by --retry-failed without paying again', async () => {
+  it('--retry-failed repeats a failed download without another payment', async () => {
     let broken = true;
     const { run, service, statuses } = await world(grid(1), {
       onSave: () =>
@@ -272,7 +272,7 @@ describe('what goes wrong on the service', () => {
     expect([service.submits.length, statuses()]).toEqual([1, { done: 1 }]);
   });
 
-  it('a full disk stops the run, and what was being saved is saved by the next one', async () => {
+  it('a full disk stops the run, and the next run saves the open files', async () => {
     let full = true;
     const { run, service, statuses } = await world(grid(3), {
       onSave: () =>
@@ -299,7 +299,7 @@ describe('a run that makes no progress', () => {
     expect(waits[0]?.sinceMs).toBeGreaterThanOrEqual(600_000);
   });
 
-  it('tells a task that the service does not know from one that is not finished', async () => {
+  it('distinguishes a task that the service does not know from one that is not finished', async () => {
     const { run, service } = await world(grid(2), {
       duration: () => 1_150_000,
       onFetch: (taskId) =>

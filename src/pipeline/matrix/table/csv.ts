@@ -62,7 +62,7 @@ function manyFields(section: TableSection): CsvRecord[] {
   });
 }
 
-/** One column: `""` is an empty value, a blank line is none, and only the parser can tell them apart. */
+/** One column: `""` is an empty value, a blank line is none, and only the parser can distinguish them. */
 function singleField(section: TableSection): CsvRecord[] {
   return parseSection(section, () => withLines(section, {}));
 }

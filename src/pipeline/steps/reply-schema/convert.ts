@@ -55,7 +55,7 @@ class Conversion {
     );
     warnOfRequired(schema, path, this.#diagnostics);
     const converted = Object.fromEntries(members);
-    // Where a pattern is not checked, the members that match it cannot be told from other members.
+    // Where a pattern is not checked, the members that match it cannot be distinguished from others.
     if (isObject(schema['patternProperties']) && hasUnchecked(schema['patternProperties'])) {
       delete converted['additionalProperties'];
       delete converted['unevaluatedProperties'];

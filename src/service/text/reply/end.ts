@@ -8,7 +8,7 @@ export type StreamEnd =
   | { readonly kind: 'answer'; readonly whole: JsonObject }
   /** An error object, alone or after good events, with `data:` or without it (gateway 6.7). */
   | { readonly kind: 'error'; readonly body: JsonObject }
-  /** The stream ended before the model had told why it ended. */
+  /** The stream ended before the model gave a finish reason. */
   | { readonly kind: 'truncated' }
   /** An event that cannot be read. `what`: a clause for the message. */
   | { readonly kind: 'unusable'; readonly what: string; readonly cause?: unknown }

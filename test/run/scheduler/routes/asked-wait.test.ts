@@ -49,7 +49,7 @@ describe('a Retry-After beyond retry.patience', () => {
   });
 });
 
-it('whatever was asked for, the wait that an answer tells is cut, and nothing else of it', () => {
+it('the wait of every kind of result is cut, and nothing else in it changes', () => {
   const error = { code: 'x', class: 'throttle', message: 'm', retryAfterMs: hour } as const;
   const file = { code: 'x', class: 'retry', message: 'm', retryAfterMs: hour } as const;
   const result = { ok: false, error } as const;

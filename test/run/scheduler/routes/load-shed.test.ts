@@ -79,7 +79,7 @@ steps:
     expect(events.some((event) => event.type === 'route:rate' && event.route === 'text')).toBe(true);
   });
 
-  it('keeps a click by 503 as it keeps one by 429: the attempt is taken back', async () => {
+  it('reverts the attempt of a click at a 503, as at a 429', async () => {
     let clicks = 0;
     const here = await world(grid(1, 'U1'), {
       onSubmit: ({ pressed }) => (pressed !== '' && ++clicks <= 4 ? { error: shed } : undefined),
@@ -91,7 +91,7 @@ steps:
 });
 
 describe('an outage', () => {
-  it('fails what was never served after its attempts', async () => {
+  it('fails a job that was never served after its attempts', async () => {
     const here = await world(grid(1), { onSubmit: () => ({ error: shed }) });
     here.run({ settings });
     expect(here.statuses()).toEqual({ failed: 1 });

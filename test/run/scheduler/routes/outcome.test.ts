@@ -6,7 +6,7 @@ import { failure } from '../../../rig/virtual-service.ts';
 const save = (kind: SaveFailure['class'], more: Partial<SaveFailure> = {}) =>
   readSave({ ok: false, error: { code: 'download.x', class: kind, message: 'no', ...more } });
 
-describe('what an answer says about its route', () => {
+describe('the meaning of a result for its route', () => {
   it('a download that is asked for too often rests for as long as the server says, where it says so', () => {
     expect(save('throttle')).toEqual({ signal: { kind: 'throttled', reason: 'no' } });
     expect(save('throttle', { retryAfterMs: 3000 })).toEqual({

@@ -71,7 +71,7 @@ describe('mayBeLeft', () => {
     ['a modal that was answered before', open('modal', 1), true],
     ['a modal that was answered, its task at work', open('running', 1), false],
     ['a pending job that is under way', job(imagineRecord(), { want: { kind: 'answer' } }), true],
-  ])('tells of %s whether a later run may begin it', (_, one, expected) => {
+  ])('decides for %s whether a later run may begin it', (_, one, expected) => {
     expect(mayBeLeft(one)).toBe(expected);
   });
 });

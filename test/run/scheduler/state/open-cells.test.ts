@@ -5,7 +5,7 @@ import { OpenCells } from '../../../../src/run/scheduler/state/open-cells.ts';
 const cell = (number: number): Cell => ({ number, vars: {} }) as unknown as Cell;
 
 describe('the open cells', () => {
-  it('are told of a job only while they wait for it', () => {
+  it('are found by a job only while they wait for it', () => {
     const openCells = new OpenCells();
     const [one, two] = [openCells.open(cell(1)), openCells.open(cell(2))];
     openCells.waitFor(one, new Set(['a', 'b']));

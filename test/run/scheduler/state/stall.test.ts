@@ -54,7 +54,7 @@ describe('the stall detector', () => {
     expect(new StallDetector(epoch).notice(activeJobs(), epoch + tenMinutes)).toBeUndefined();
   });
 
-  it('names five jobs at the most, and tells unknown tasks apart', () => {
+  it('names five jobs at the most, and unknown tasks separately', () => {
     const jobs = activeJobs();
     for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) jobs.put(running(key, 30));
     jobs.put(running('lost', 30, true));
