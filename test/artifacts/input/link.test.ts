@@ -18,6 +18,7 @@ describe('the bytes of a data URI', () => {
     ['data:,a%00b', '610062'],
     ['data:,%ff%FF%2c', 'ffff2c'],
     ['data:,%zz%4', '257a7a2534'],
+    ['data:,%%41%4%41% 1%', '254125344125203125'],
     ['data:;base64,', ''],
     ['data:;base64,AAE', '0001'],
     ['data:;base64 ,AAE', '0001'],
@@ -43,6 +44,8 @@ describe('the bytes of a data URI', () => {
     expect(codeOf(`data:,${'a'.repeat(largestInput)}`)).toBe(largestInput);
     expect(codeOf(`data:,${'a'.repeat(largestInput + 1)}`)).toBe('input.too-large');
     const base64 = (bytes: number): string => Buffer.alloc(bytes).toString('base64');
+    expect(codeOf(`data:,${'%00'.repeat(largestInput)}`)).toBe(largestInput);
+    expect(codeOf(`data:,${'%00'.repeat(largestInput)}a`)).toBe('input.too-large');
     expect(codeOf(`data:;base64,${base64(largestInput)}`)).toBe(largestInput);
     expect(codeOf(`data:;base64,${base64(largestInput + 1)}`)).toBe('input.too-large');
   });
