@@ -10,7 +10,7 @@ export interface VirtualRunOptions extends Omit<DriveOptions, 'service' | 'start
   readonly latency?: (route: Route) => number;
   /** The process dies after this many turns: nothing of that turn leaves, answers under way are never heard. */
   readonly dieAfterTurns?: number;
-  /** The service tells of several tasks in one request. Default true. */
+  /** The service lists several tasks in one request. Default true. */
   readonly lists?: boolean;
 }
 

@@ -153,12 +153,13 @@ describe('--redo of a job with children', () => {
         poll: { minMs: 40_000, maxMs: 60_000 },
       });
       const died = here.run({ settings, dieAfterTurns: turns });
-      const told = recordAt(here, 'grid').former !== undefined || recordAt(here, 'grid').redone !== undefined;
+      const isReplaced =
+        recordAt(here, 'grid').former !== undefined || recordAt(here, 'grid').redone !== undefined;
       here.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
       here.run();
       expect(here.statuses()).toEqual({ done: 3 });
       expect(namesOldTask(here)).toEqual([]);
-      expect(recordAt(here, 'grid').redone?.count).toBe(told ? 1 : undefined);
+      expect(recordAt(here, 'grid').redone?.count).toBe(isReplaced ? 1 : undefined);
       pressed.push(here.service.submits.length);
       if (died.end !== undefined) break;
     }

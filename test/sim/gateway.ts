@@ -104,12 +104,12 @@ export class Gateway implements DrivenService {
     return this.#take('modal', record, now, () => this.#made.begin(open, now));
   }
 
-  /** True for a job that it never takes, or whose task it does not tell of. */
+  /** True for a job that it never takes, or whose task it does not report. */
   isOutcast(key: string): boolean {
     return this.#temper.isBarred(key) || this.#temper.isHidden(key);
   }
 
-  /** @param make carries it out, and tells the id of the task */
+  /** @param make carries it out, and returns the id of the task */
   #take(route: 'submit' | 'modal', record: JobRecord, now: number, make: () => string): Delivered<Submitted> {
     const n = ++this.#requests;
     const barred =

@@ -86,7 +86,7 @@ export interface Scenario {
   readonly ends: Readonly<Record<TroubledEnd, number>>;
   /** Some jobs the gateway never takes, whatever it takes of others: always with the same answer. */
   readonly barred?: 'code-3-account' | 'code-23' | '429';
-  /** Some tasks it never tells of again, once it has told that they are finished. */
+  /** Some tasks it never reports again, once it has reported their end. */
   readonly hidden?: '429' | '500' | 'broken-json';
   readonly invocations: readonly Invocation[];
 }

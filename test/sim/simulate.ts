@@ -185,7 +185,7 @@ const watched = (store: MemoryStore, committed: (records: readonly JobRecord[]) 
   },
 });
 
-/** Keys of what an invocation is told to make again. */
+/** Keys of the jobs that an invocation is to make again. */
 function redone(
   { seed }: Scenario,
   { redo = 0 }: Invocation,

@@ -6,7 +6,7 @@ import type { Temper } from './temper.ts';
 
 /** What a simulated gateway shows of its tasks, before anything goes wrong on the way. */
 export class TaskRows {
-  /** Tasks of which it has told that they are finished. */
+  /** Tasks whose end it has reported. */
   readonly reported = new Set<string>();
   readonly #temper: Temper;
   readonly #made: MadeTasks;

@@ -27,7 +27,7 @@ export class Temper {
     return !this.healed && this.scenario.barred !== undefined && this.chance.happens(0.15, 'barred', key);
   }
 
-  /** It tells no more of this job's tasks. */
+  /** It no longer reports this job's tasks. */
   isHidden(key: string): boolean {
     return !this.healed && this.scenario.hidden !== undefined && this.chance.happens(0.15, 'hidden', key);
   }

@@ -164,7 +164,7 @@ describe('RouteTraffic', () => {
   });
 
   describe('at a sufficient pace', () => {
-    const told = (): RouteTraffic => {
+    const throttledRoute = (): RouteTraffic => {
       const routes = route();
       for (let n = 0; n < 100; n++) routes.take(n * 1000);
       routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 9000 }, 100_000);
@@ -175,14 +175,14 @@ describe('RouteTraffic', () => {
     };
 
     it('counts no refusal while it rests', () => {
-      const routes = told();
+      const routes = throttledRoute();
       refuse(routes, 3, 108_999);
       refuse(routes, 1, 109_000);
       expect(routes.pausedUntil).toBe(109_000);
     });
 
     it('counts refusals again from the end of the rest on', () => {
-      const routes = told();
+      const routes = throttledRoute();
       refuse(routes, 3, 109_000);
       expect(routes.pausedUntil).toBe(109_000);
       refuse(routes, 1, 109_000);

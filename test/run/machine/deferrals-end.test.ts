@@ -116,7 +116,7 @@ describe('deferrals', () => {
     expect(isOwnFault(after(2), 'poll', { served: 5, firsts: 0, firstsServed: 0 })).toBe(false);
   });
 
-  it('are told with how often and how long', () => {
+  it('are reported with their number and duration', () => {
     const error = { code: 'service.busy', message: 'Busy.', httpStatus: 429 };
     const waited = deferred(job(imagineRecord()));
     expect(starvedError(error, waited, 'submit', epoch + 90_000)).toEqual({

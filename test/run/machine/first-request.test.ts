@@ -68,9 +68,9 @@ describe('before the first request', () => {
       const looking = from ?? { ...job(clickRecord()), want: { kind: 'answer' } as const };
       const read = step(looking, parent('c1'), context()).job;
       const sent = step(read, { type: 'granted' }, context()).job;
-      const told = submitted(result, sent).job;
-      if (told.want.kind !== 'wait') return { told, job: told };
-      return { told, ...step({ ...told, want: { kind: 'answer' } }, parent(then), context()) };
+      const answered = submitted(result, sent).job;
+      if (answered.want.kind !== 'wait') return { answered, job: answered };
+      return { answered, ...step({ ...answered, want: { kind: 'answer' } }, parent(then), context()) };
     };
 
     it.each([
@@ -78,11 +78,11 @@ describe('before the first request', () => {
       ['code 3', gone],
       ['404', notFound],
     ])('is pressed again with the customId that its task has now: %s', (_, result) => {
-      const { told, job: next } = pressed(result, 'c2');
-      expect(told.want).toMatchObject({ kind: 'wait', next: { kind: 'submit' } });
-      const turn = step({ ...told, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+      const { answered, job: next } = pressed(result, 'c2');
+      expect(answered.want).toMatchObject({ kind: 'wait', next: { kind: 'submit' } });
+      const turn = step({ ...answered, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
       expect(turn.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
-      expect(told.record).toMatchObject({ status: 'pending', attempts: 1, tries: 1 });
+      expect(answered.record).toMatchObject({ status: 'pending', attempts: 1, tries: 1 });
       const again = step(next, { type: 'granted' }, context());
       expect(again.send).toEqual({ kind: 'submit' });
       expect(again.job.record).toMatchObject({ pressed: { customId: 'c2' }, attempts: 2 });
@@ -113,11 +113,11 @@ describe('before the first request', () => {
       while (now.record.status === 'pending') {
         const sent = step({ ...now, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
         presses += 1;
-        const told = submitted(outdated, sent).job;
+        const answered = submitted(outdated, sent).job;
         now =
-          told.want.kind === 'wait'
-            ? step({ ...told, want: { kind: 'answer' } }, parent(`c${presses + 1}`), context()).job
-            : told;
+          answered.want.kind === 'wait'
+            ? step({ ...answered, want: { kind: 'answer' } }, parent(`c${presses + 1}`), context()).job
+            : answered;
       }
       expect(presses).toBe(6);
       expect(now.record).toMatchObject({ status: 'failed', attempts: 6, tries: 0 });

@@ -76,9 +76,9 @@ describe('the confirm of a modal', () => {
     expect(again.record).toMatchObject({ status: 'modal', modal: { taskId: 'M1', sent: 1 } });
     const looks = after(again, { type: 'granted' }).job;
     expect(looks.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
-    const told = seen(looks, 'modal', {}).job;
-    expect(told.want).toEqual({ kind: 'modal' });
-    expect(after(told, { type: 'granted' }).job.record).toMatchObject({ attempts: 2, modal: { sent: 2 } });
+    const allowed = seen(looks, 'modal', {}).job;
+    expect(allowed.want).toEqual({ kind: 'modal' });
+    expect(after(allowed, { type: 'granted' }).job.record).toMatchObject({ attempts: 2, modal: { sent: 2 } });
   });
 
   it('is in doubt where it is lost and its task is gone; --in-doubt retry presses the button again', () => {
@@ -89,10 +89,10 @@ describe('the confirm of a modal', () => {
     const looking: Job = { ...retryOf(record, 1, 'T1'), want: { kind: 'answer' }, misses: 5 };
     const { mayBeGone: _, ...untold } = looking;
     expect(after(untold, gone, { retryInDoubt: true }).job.record.status).toBe('in-doubt');
-    const { job: anew } = after(looking, gone, { retryInDoubt: true });
-    expect(anew).toMatchObject({ record: { status: 'pending', attempts: 1 }, parentTaskId: 'T1' });
-    expect([anew.record.modal, anew.record.taskId]).toEqual([undefined, undefined]);
-    expect(anew.want).toMatchObject({ next: { kind: 'room' } });
+    const { job: pressedAgain } = after(looking, gone, { retryInDoubt: true });
+    expect(pressedAgain).toMatchObject({ record: { status: 'pending', attempts: 1 }, parentTaskId: 'T1' });
+    expect([pressedAgain.record.modal, pressedAgain.record.taskId]).toEqual([undefined, undefined]);
+    expect(pressedAgain.want).toMatchObject({ next: { kind: 'room' } });
   });
 
   it.each([408, 500, 502, 504, 520, 524])(
@@ -132,9 +132,9 @@ describe('the confirm of a modal', () => {
       now = submitted(now, failure('service.unavailable', 'retry', { status: 500 })).job;
       now = seen(now, 'modal', {}, { retryInDoubt: true }).job;
       expect(now.record).toMatchObject({ status: 'submitting', tries });
-      const told = seen(now, 'modal', {}, { retryInDoubt: true, ...lagged }).job;
-      expect([told.record.status, told.want]).toEqual(['modal', { kind: 'modal' }]);
-      now = after(told, { type: 'granted' }).job;
+      const allowed = seen(now, 'modal', {}, { retryInDoubt: true, ...lagged }).job;
+      expect([allowed.record.status, allowed.want]).toEqual(['modal', { kind: 'modal' }]);
+      now = after(allowed, { type: 'granted' }).job;
       expect(now.record).toMatchObject({ attempts: tries + 1, modal: { sent: tries + 1 } });
     }
     now = submitted(now, failure('service.unavailable', 'retry', { status: 500 })).job;

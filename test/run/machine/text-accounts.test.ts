@@ -73,7 +73,7 @@ describe('what a text call took', () => {
   );
 
   it.each([replied(), replied({ total: 0 }), unwritten()])(
-    'is assumed where the reply told no tokens: %#',
+    'is assumed where the reply has no token count: %#',
     (result) => {
       const before = asking({ assumed: { answers: 2, tokens: 100, cost: 1.5 } });
       expect(accounted(result, asking()).assumed).toEqual({ answers: 1, tokens: 40 });

@@ -96,14 +96,14 @@ describe('the room on a disk', () => {
         fc.nat(100),
         (turns, jobsLeft) => {
           const { room, at } = rig({ jobsLeft });
-          let [told, bytes] = [0, 0];
+          let [warned, bytes] = [0, 0];
           turns.forEach(([size, free], index) => {
             room.note([record('done', size)]);
             bytes += size;
             const jobs = index + 1;
             const needed = jobs < 10 ? 0 : Math.ceil((bytes / jobs) * Math.max(0, jobsLeft - jobs));
-            if (free < Math.max(leastFreeBytes, needed)) told = 1;
-            expect(at(free)).toBe(told);
+            if (free < Math.max(leastFreeBytes, needed)) warned = 1;
+            expect(at(free)).toBe(warned);
           });
         },
       ),

@@ -68,8 +68,8 @@ describe('defer', () => {
       error: { code: error.code, message: 'Busy. (6 times in 0 min, in which others were served)' },
     });
     const onStarved = (from: Job): JobStep => ({ job: { ...from, want: { kind: 'room' } } });
-    const told = defer(starving, { route: 'submit', error, next, onStarved }, context(last));
-    expect(told.job.want).toEqual({ kind: 'room' });
+    const ended = defer(starving, { route: 'submit', error, next, onStarved }, context(last));
+    expect(ended.job.want).toEqual({ kind: 'room' });
   });
 });
 

@@ -7,7 +7,7 @@ import { failure, textReply } from '../../../rig/virtual-service.ts';
 import { grid, world } from '../../../rig/world.ts';
 
 const shed = failure('service.unavailable', 'retry', { status: 503 });
-const told = failure('service.throttled', 'throttle', { status: 429 });
+const refused429 = failure('service.throttled', 'throttle', { status: 429 });
 
 /** A proxy that lets one request through every 250 ms and refuses the others, whatever they ask for. */
 function limiter(refusal: ServiceFailure) {
@@ -46,7 +46,7 @@ const settings = virtualSettings({ retry: { ...virtualSettings().retry, attempts
 describe('a service that sheds load', () => {
   it.each([
     ['503', shed],
-    ['429', told],
+    ['429', refused429],
   ])('loses no row by %s, and is asked more slowly', async (_status, refusal) => {
     const proxy = limiter(refusal);
     const here = await world(grid(60, 'U1'), proxy);
