@@ -14,7 +14,7 @@ import type { SubmitResult, Task } from '../../src/service/image-service.ts';
 import type { ServiceResult } from '../../src/service/result.ts';
 import { StateError, type StateStore } from '../../src/state/store.ts';
 
-/** An answer, and when it is heard. */
+/** A result, and how long after the request the run receives it. */
 export interface Delivered<T> {
   readonly result: T;
   readonly afterMs: number;
@@ -23,7 +23,7 @@ export interface Delivered<T> {
 /** A submission that was answered, or not made for want of an image. */
 export type Submitted = ServiceResult<SubmitResult> | { readonly unread: SaveFailure };
 
-/** A service without sockets and promises: it works when it is asked, and is heard later. */
+/** A service without sockets and promises: it works when it is asked, and the run receives the result later. */
 export interface DrivenService {
   submit(record: JobRecord, parentTaskId: string | undefined, now: number): Delivered<Submitted>;
   modal(record: JobRecord, now: number): Delivered<Submitted>;
@@ -238,7 +238,7 @@ export function drive(options: DriveOptions): Driven {
       return { kind: 'disk', code: error.code, message: error.message };
     }
   };
-  /** What was decided and has not left is taken back, and nothing is heard any more but what is paid. */
+  /** Reverts decisions whose requests were not sent. From here on the run receives the results of paid requests only. */
   const halt = (end: RunEnd): void => {
     const turn = scheduler.takeCommit();
     scheduler.requeue({ ...turn, effects: [] });

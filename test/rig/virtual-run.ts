@@ -8,7 +8,7 @@ export interface VirtualRunOptions extends Omit<DriveOptions, 'service' | 'start
   readonly startAt?: number;
   /** ms a request takes. Default 100. */
   readonly latency?: (route: Route) => number;
-  /** The process dies after this many turns: nothing of that turn leaves, answers under way are never heard. */
+  /** The process dies after this many turns: nothing of that turn is sent, and no result under way is received. */
   readonly dieAfterTurns?: number;
   /** The service lists several tasks in one request. Default true. */
   readonly lists?: boolean;

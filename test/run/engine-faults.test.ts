@@ -8,7 +8,7 @@ import { failure, type VirtualService } from '../rig/virtual-service.ts';
 import { run, text } from './engine-rig.ts';
 
 /** Twelve submissions that are answered a while after they were sent. */
-const slowly = (more: { readonly heard?: () => void; readonly signal?: AbortSignal } = {}) => ({
+const slowly = () => ({
   text: text.replace('to: 5', 'to: 12'),
   settings: { limits: { tasks: 12, requests: 16 } },
   service: (port: ImageService): Partial<ImageService> => ({
@@ -17,7 +17,6 @@ const slowly = (more: { readonly heard?: () => void; readonly signal?: AbortSign
       const [, signal] = request;
       for (let turns = 0; turns < 6 && !signal.aborted; turns++)
         await new Promise((resolve) => setImmediate(resolve));
-      more.heard?.();
       return signal.aborted ? { ok: false, error: failure('connection.aborted', 'lost') } : result;
     },
   }),
@@ -32,7 +31,7 @@ describe('the engine', () => {
     const faulty = faultyStore(store, [{ at: 3, fault: 'state.full' }]);
     const { end, service } = await run({ store: faulty });
     expect(end).toMatchObject({ kind: 'disk', code: 'state.full' });
-    // The fourth is the last try of all, with what was heard since.
+    // The fourth is the last try of all, with the results received since.
     expect([faulty.writes, faulty.turns.length]).toEqual([4, 3]);
     expect(service.submits.length).toBe(store.totals().attempts);
     expect(store.unfinished().filter(({ status }) => status === 'submitting')).toEqual([]);
@@ -128,7 +127,7 @@ describe('the engine', () => {
     const bug = new TypeError('Internal error: made up');
     for (let at = 1; at < 12; at++) {
       const store = memoryStore();
-      let heard = 0;
+      let fetches = 0;
       const slow = slowly();
       let service: VirtualService | undefined;
       const running = run({
@@ -136,9 +135,9 @@ describe('the engine', () => {
         store,
         service: (port) => ({
           ...slow.service(port),
-          fetchTask: (...look) => {
-            heard += 1;
-            return heard === at ? Promise.reject(bug) : port.fetchTask(...look);
+          fetchTask: (...request) => {
+            fetches += 1;
+            return fetches === at ? Promise.reject(bug) : port.fetchTask(...request);
           },
         }),
         listener: () => undefined,

@@ -315,12 +315,12 @@ steps:
     ['a word translated there and back', thereAndBack('cat'), 'there', 2, 2],
     ['the way back of it', thereAndBack('cat'), 'back', 2, 1],
     ['the same word, once more', thereAndBack('cat'), 'again', 2, 2],
-  ])('makes %s again once', async (_what, text, name, jobs, anew) => {
+  ])('makes %s again once', async (_what, text, name, jobs, submissions) => {
     const here = await world(text, translated);
     expect(here.run().submits).toBe(jobs);
     const settings = virtualSettings({ redo: [recordAt(here, name).key], maxSubmits: 20 });
     const { end, submits } = here.run({ settings });
-    expect([end?.kind, submits]).toEqual(['complete', anew]);
+    expect([end?.kind, submits]).toEqual(['complete', submissions]);
     expect(here.run().submits).toBe(0);
   });
 

@@ -21,8 +21,8 @@ export const priceOfTask = ({ kind }: JobRecord): number | undefined => (isTextK
 export const pricesOfTasks = { imagine: 1, click: 1, blend: 1, describe: 1, video: 1, edit: 1 };
 
 /**
- * Watches a simulated history for broken promises (what comes first, in CONTRIBUTING.md). What it knows is what the service was asked, what the
- * run heard, and what is durable.
+ * Watches a simulated history for broken promises (what comes first, in CONTRIBUTING.md). It knows the requests to the service, the results that
+ * the run received, and what is durable.
  */
 export class Auditor {
   readonly #store: MemoryStore;

@@ -7,7 +7,8 @@ import { BrokenPromise } from './violation.ts';
 
 /**
  * How often each job may be submitted, and its modal be answered: once, and again each time the service advised it or the
- * user said so. It knows what was sent and what was heard, and nothing of what the run makes of that.
+ * user said so. It knows the requests that were sent and the results that the run received, and nothing of the run's
+ * decisions.
  */
 export class Licences {
   readonly #ambiguous: Scenario['retry']['ambiguous'];

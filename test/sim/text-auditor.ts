@@ -7,7 +7,7 @@ import type { MemoryStore } from '../rig/memory-store.ts';
 import { type Invocation, rateWindowMs, type Scenario } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
 
-/** How often each text job may be called: kept from what the run heard alone. */
+/** How often each text job may be called: counted from the results that the run received alone. */
 interface Licence {
   calls: number;
   tries: number;
@@ -18,14 +18,14 @@ interface Licence {
 const roundsAllowed = 3;
 
 /**
- * Watches the text calls of a simulated history: how often each job is asked, that no token that was told is lost or
+ * Watches the text calls of a simulated history: how often each job is asked, that no reported token is lost or
  * counted twice, and that rates and budgets hold.
  */
 export class TextAuditor {
   readonly #scenario: Scenario;
   readonly #store: MemoryStore;
   #licences = new Map<string, Licence>();
-  /** Tokens by job: of replies that were heard, and of those whose turn is durable. */
+  /** Tokens by job: of replies that the run received, and of those whose turn is durable. */
   #received = new Map<string, number>();
   readonly #durable = new Map<string, number>();
   #sentAt: number[] = [];
@@ -117,7 +117,7 @@ export class TextAuditor {
     }
   }
 
-  /** A turn is durable, and with it all that was heard before. */
+  /** A turn is durable, and with it every result received before. */
   committed(): void {
     for (const [key, tokens] of this.#received)
       this.#durable.set(key, (this.#durable.get(key) ?? 0) + tokens);

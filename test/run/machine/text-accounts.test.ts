@@ -118,10 +118,10 @@ describe('the tokens of an answer', () => {
 
   it.each<[string, CallResult, TokenUsage | undefined, number | undefined]>([
     ['a reply', replied({ total: 7 }), { total: 7 }, 7],
-    ['a reply that told none', replied(), undefined, undefined],
+    ['a reply that reports none', replied(), undefined, undefined],
     ['a reply that could not be written', unwritten({ total: 8 }), { total: 8 }, 8],
     ['one that broke off', refused('lost', { usage: { total: 6 } }), { total: 6 }, 6],
-    ['one that nobody heard', refused('lost'), undefined, undefined],
+    ['one that nobody received', refused('lost'), undefined, undefined],
     ['a failure of the service', refused('retry'), undefined, undefined],
     ['a refusal', refused('permanent'), undefined, 0],
     ['a deferral', refused('throttle'), undefined, 0],
