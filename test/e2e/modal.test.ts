@@ -338,7 +338,7 @@ const film = `name: killed
 service: { id: fake }
 limits: { tasks: 24, requests: 16 }
 retry: { attempts: 3, base: 5ms, cap: 20ms }
-timeouts: { task: 300ms }
+timeouts: { task: 3s }
 poll: { min: 5ms, max: 20ms }
 steps:
   grid:
