@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KeySet } from '../../src/manifest/key-set.ts';
@@ -18,6 +19,19 @@ describe('KeySet', () => {
       }),
       { seed: 1 },
     );
+  });
+
+  it('ends its search for a key that is not there, however many others are', () => {
+    const firstFound = (): number | undefined => {
+      const set = new KeySet();
+      for (let index = 0; index < 2000; index += 1) {
+        if (set.has(`${index}`)) return index;
+        set.add(`${index}`);
+      }
+      return undefined;
+    };
+    // A search without an end is broken off, which fails the test.
+    expect(runInNewContext('firstFound()', { firstFound }, { timeout: 30_000 })).toBeUndefined();
   });
 
   it('keeps 100,000 job keys apart', () => {
