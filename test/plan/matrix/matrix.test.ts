@@ -49,6 +49,13 @@ describe('the product', () => {
     ]);
   });
 
+  it('keeps all decimals of the first number of a range, also where its steps have fewer', async () => {
+    expect((await varsOf({ axes: [ranged('w', 0.25, 1.25, 0.5)] })).map(({ w }) => w)).toEqual([
+      0.25, 0.75, 1.25,
+    ]);
+    expect((await varsOf({ axes: [ranged('w', 0.5, 2.5, 1)] })).map(({ w }) => w)).toEqual([0.5, 1.5, 2.5]);
+  });
+
   it('repeats a cell next to itself, each repeat with a number of its own', async () => {
     const cells = await cellsOf(await matrixOf({ axes: [listed('a', ['x', 'y'])], repeat: 2 }));
     expect(cells.map(({ number, vars, repeat }) => [number, vars['a'], repeat])).toEqual([
