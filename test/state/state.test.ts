@@ -262,6 +262,34 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       expect(failure.message).toContain(`${file} is not a folder`);
     });
 
+    it('reads a state whose folder may not be written as it lies, unless a log has more of it', async () => {
+      const directory = freshFolder();
+      // A reader needs a file beside the database, which SQLite cannot make there.
+      const unwritable: Driver = {
+        ...driver,
+        open: (location, given) => {
+          const raw = driver.open(location, given);
+          if (location.startsWith('file:')) return raw;
+          const failure = { code: 'ERR_SQLITE_ERROR', errcode: 14 };
+          return {
+            exec: (sql) => raw.exec(sql),
+            close: () => raw.close(),
+            prepare: () => {
+              throw Object.assign(new Error('unable to open database file'), failure);
+            },
+          };
+        },
+      };
+      const state = openState(directory, options);
+      state.commit({ records: [jobRecord('a', 'running')], attempts: [] });
+      const open = () => openStateForReading(directory, { driver: unwritable });
+      expect(failureOf(open).code).toBe('state.io');
+      state.close();
+      const reader = open();
+      expect((await reader?.get('a'))?.status).toBe('running');
+      await reader?.close();
+    });
+
     it('says that another program keeps the state locked', () => {
       const directory = freshFolder();
       const impatient: Driver = {
@@ -318,6 +346,20 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
         'state.network',
       );
       openState(directory, probe(driver, 0x65735546, table('fuse.mergerfs'))).close();
+    });
+
+    it('passes over a mount beside the directory whose name the directory only begins with', () => {
+      const folder = freshFolder();
+      const over = (name: string): StateOptions =>
+        probe(
+          driver,
+          0x65735546,
+          `${mount(folder, 'fuse.mergerfs')}${mount(join(folder, name), 'fuse.sshfs')}`,
+        );
+      openState(join(folder, 'database'), over('data')).close();
+      expect(failureOf(() => openState(join(folder, 'database'), over('database'))).code).toBe(
+        'state.network',
+      );
     });
 
     it('takes the later of two mounts at one point, for that lies over the other', () => {
