@@ -128,6 +128,23 @@ describe('a stream gives the same reply as a whole response', () => {
     expect(end).toMatchObject({ kind: 'answer', whole: { usage: counted } });
   });
 
+  test.each(['', null])('chat: a later piece of a call with the name %j does not undo its name', (name) => {
+    const pieces = [
+      { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"q":' } },
+      { id: null, type: null, function: { name, arguments: '1}' } },
+    ];
+    const text = pieces
+      .map((piece) => ({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...piece }] } }] }))
+      .concat([{ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] } as never])
+      .map((one) => `data: ${JSON.stringify(one)}\n\n`)
+      .join('');
+    const end = readCut('chat', bytesOf(text));
+    if (end.kind !== 'answer') throw new Error(end.kind);
+    expect(readChatReply(end.whole).candidates[0]?.functionCalls).toEqual([
+      { id: 'c1', name: 'f', args: { q: 1 } },
+    ]);
+  });
+
   test('a part is joined to no other unless both are nothing but text', () => {
     const parts = [{ text: 'a' }, { text: 'b', thoughtSignature: 's' }, { text: 'c' }, { text: 'd', x: 1 }];
     const text = parts.map((part) => `data: ${JSON.stringify(event([part], { finishReason: 'STOP' }))}\n\n`);
