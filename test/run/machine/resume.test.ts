@@ -297,6 +297,28 @@ steps:
   });
 });
 
+describe('a conversation that failed', () => {
+  const asks = `name: test
+steps:
+  ask:
+    generate: { model: m, prompt: hi, rounds: 1, functions: { sky: { answer: { colour: blue } } } }
+`;
+
+  it('is begun again by --retry-failed without the rounds that it had', async () => {
+    const rounds: number[] = [];
+    const here = await world(asks, {
+      onAsk: ({ number, record }) => {
+        rounds.push(record.turns?.length ?? 0);
+        return number > 3 ? undefined : textReply({ functionCalls: [{ name: 'sky', args: {} }] });
+      },
+    });
+    here.run();
+    expect([...here.store.withStatus('failed')].map(({ error }) => error?.code)).toEqual(['function.rounds']);
+    here.run({ settings: virtualSettings({ retryFailed: {} }) });
+    expect([here.statuses(), rounds]).toEqual([{ done: 1 }, [0, 2, 0, 2]]);
+  });
+});
+
 describe('a text that no slot wanted at its reply', () => {
   const asks = (keep: string): string => `name: test
 matrix: { n: { from: 1, to: 3 } }
