@@ -51,6 +51,15 @@ const socket: Make = (path) =>
     server.listen(path, resolve);
   });
 
+/**
+ * What the run directory holds, without SQLite's log: the driver for Node 20 removes it when the statements of a closed
+ * database are collected, which is at any time. The log that the test replaced stays among the names.
+ */
+const namesWithoutLog = (replaced: string): readonly string[] =>
+  readdirSync(directory())
+    .filter((name) => name === replaced || !/^state\.db-(?:wal|shm)$/.test(name))
+    .sort();
+
 const files = [
   'state.db',
   'state.db-wal',
@@ -102,13 +111,13 @@ describe('a run directory in which', () => {
       mkdirSync(dirname(directory(name)), { recursive: true });
       await make(directory(name));
       const before = everythingIn(outside());
-      const there = readdirSync(directory()).sort();
+      const there = namesWithoutLog(name);
       const { code, err } = await pp('run', 'foxes.yaml');
       expect(err).toMatch(words);
       expect(err).toContain(name);
       expect(code).toBe(2);
       expect(everythingIn(outside())).toEqual(before);
-      expect(readdirSync(directory()).sort()).toEqual(there);
+      expect(namesWithoutLog(name)).toEqual(there);
       expect(service.requests.length).toBe(sent);
       // The commands that read it are held to the same, for all that they open.
       if (/^(?:images|text)\//.test(name)) return;
