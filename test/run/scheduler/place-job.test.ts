@@ -1,0 +1,377 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import { become, type Job, type Want } from '../../../src/run/machine/job.ts';
+import type { RunSettings } from '../../../src/run/ports.ts';
+import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
+import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
+import { drain } from '../../../src/run/scheduler/drain.ts';
+import { advance } from '../../../src/run/scheduler/job-runner.ts';
+import { adoptJob, placeJob, returnToCells } from '../../../src/run/scheduler/place-job.ts';
+import type { SchedulerState } from '../../../src/run/scheduler/state/state.ts';
+import { gridButtons } from '../../rig/fake-task.ts';
+import { clickRecord, epoch, imagineRecord, job } from '../../rig/jobs.ts';
+import { grid } from '../../rig/world.ts';
+import { eventsOf, jobOf, paidKeys, schedulerRig } from './scheduler-rig.ts';
+
+const interrupted = { kind: 'interrupted', forced: false } as const;
+const why = { code: 'service.unavailable', message: 'later' };
+const rest = (next: Want['kind'] & ('room' | 'submit'), ms = 5000): Want => ({
+  kind: 'wait',
+  until: epoch + ms,
+  next: { kind: next },
+});
+const answer: Want = { kind: 'answer' };
+const done = (key: string, changes: Partial<JobRecord> = {}): JobRecord =>
+  imagineRecord({ key, status: 'done', taskId: 'P1', result: { buttons: gridButtons(1) }, ...changes });
+
+/** What was decided since the last call. */
+function taken({ outbox }: SchedulerState) {
+  const commit = outbox.take();
+  outbox.onDurable();
+  return commit;
+}
+
+/** A run whose only cell was opened, and its job, which wants room. */
+async function opened(settings: Partial<RunSettings> = {}, path = '') {
+  const rig = await schedulerRig(grid(1, path), settings);
+  admitCells(rig.state);
+  const events = taken(rig.state);
+  const key = rig.keyOf(1);
+  return { ...rig, key, events, job: jobOf(rig.state, key) };
+}
+
+describe('a job that is placed', () => {
+  it('needs no record where it is only taken up: plan and state show the same job again', async () => {
+    const { events, key } = await opened();
+    expect(events.records).toEqual([]);
+    expect(eventsOf(events, 'job:status')).toMatchObject([{ key, from: undefined, to: 'pending' }]);
+  });
+
+  it('is recorded, and its new status reported, only where these change', async () => {
+    const { state, job: first } = await opened();
+    const wanting: Job = { ...first, want: { kind: 'submit' } };
+    placeJob(state, first, wanting);
+    expect(taken(state)).toMatchObject({ records: [], events: [] });
+    const counted: Job = { ...wanting, record: { ...wanting.record, tries: 1 } };
+    placeJob(state, wanting, counted);
+    expect(taken(state)).toMatchObject({ records: [{ tries: 1 }], events: [] });
+  });
+
+  it('has one place in a queue for each want, and keeps it while its record changes', async () => {
+    const { state, job: first } = await opened();
+    const { queue } = state.routes.queues.submit;
+    const wanting: Job = { ...first, want: { kind: 'submit' } };
+    placeJob(state, first, wanting);
+    placeJob(state, wanting, { ...wanting, record: { ...wanting.record, keep: false } });
+    expect([queue.size, queue.front()?.record.keep]).toEqual([1, false]);
+  });
+
+  it('ends the quiet of the run only where its status changes', async () => {
+    const { state, job: first } = await opened();
+    const quietUntil = state.stall.nextAt;
+    state.now = epoch + 1000;
+    const wanting: Job = { ...first, want: { kind: 'submit' } };
+    placeJob(state, first, wanting);
+    expect(state.stall.nextAt).toBe(quietUntil);
+    const record = become(first.record, 'submitting', { attempts: 1, submittedAt: state.now });
+    placeJob(state, wanting, { ...wanting, record, want: answer });
+    expect(state.stall.nextAt).toBe(quietUntil + 1000);
+  });
+
+  it('is counted by the budget once: where it is submitted, not where it is taken up', async () => {
+    const { state, job: first } = await opened();
+    expect(state.budget.submits).toBe(0);
+    const record = become(first.record, 'submitting', { attempts: 1 });
+    placeJob(state, first, { ...first, record, want: answer });
+    expect(state.budget.submits).toBe(1);
+    placeJob(state, undefined, job(imagineRecord({ key: 'other', attempts: 7 })));
+    expect(state.budget.submits).toBe(1);
+  });
+
+  it.each<[string, Partial<JobRecord>, Want, readonly object[]]>([
+    ['rests after a failed try', { error: why }, rest('submit'), [{ inMs: 4000, error: why }]],
+    ['rests, and nothing failed', {}, rest('submit'), []],
+    ['is polled later', { status: 'running', taskId: 'T', error: why }, rest('submit'), []],
+    ['wants its turn', { error: why }, { kind: 'submit' }, []],
+  ])('is said to be retried, and when, only where it %s', async (_, changes, want, retries) => {
+    const { state, job: first, key } = await opened();
+    state.now = epoch + 1000;
+    placeJob(state, first, { ...first, record: { ...first.record, ...changes }, want });
+    expect(eventsOf(taken(state), 'job:retry')).toEqual(
+      retries.map((retry) => ({ type: 'job:retry', key, ...retry })),
+    );
+  });
+});
+
+describe('a job of a run that ends', () => {
+  it('is left with its cell where no task of it is in flight, and is not said to be retried', async () => {
+    const { state, job: first } = await opened();
+    const sent: Job = { ...first, record: become(first.record, 'submitting', { attempts: 1 }), want: answer };
+    placeJob(state, first, sent);
+    drain(state, interrupted);
+    taken(state);
+    const record = become(sent.record, 'pending', { attempts: 0, error: why });
+    placeJob(state, sent, { ...sent, record, want: rest('room') });
+    const commit = taken(state);
+    expect(commit.records).toMatchObject([{ status: 'pending', attempts: 0 }]);
+    expect(eventsOf(commit, 'job:retry', 'cell:left', 'cell:close')).toEqual([
+      { type: 'cell:left', cell: 1 },
+    ]);
+    expect([state.jobs.size, state.cells.open.size, state.cells.isWhole]).toEqual([0, 0, false]);
+  });
+
+  it('is waited for while its request is under way, and while its task is in flight', async () => {
+    const { state, job: first, key } = await opened();
+    const sent: Job = { ...first, record: become(first.record, 'submitting', { attempts: 1 }), want: answer };
+    placeJob(state, first, sent);
+    drain(state, interrupted);
+    expect(state.jobs.get(key)).toBe(sent);
+    const running: Job = {
+      ...sent,
+      record: become(sent.record, 'running', { taskId: 'T' }),
+      want: { kind: 'fetch', taskId: 'T', why: 'poll' },
+    };
+    placeJob(state, sent, running);
+    expect([state.jobs.get(key), state.cells.open.size]).toEqual([running, 1]);
+  });
+});
+
+describe('a job that no cell asks for', () => {
+  const failing = {
+    type: 'fetched',
+    why: 'poll',
+    result: {
+      ok: true,
+      value: { id: 'T1', state: 'failure', status: 'FAILURE', failReason: 'timed out', buttons: [] },
+    },
+  } as const;
+  const left = (key: string, changes: Partial<JobRecord> = {}): JobRecord =>
+    imagineRecord({
+      key,
+      status: 'running',
+      attempts: 1,
+      taskId: 'T1',
+      submittedAt: epoch - 9,
+      ...changes,
+    });
+
+  it('is not paid again after its task failed: its record waits for a run that plans it', async () => {
+    const { state } = await schedulerRig(grid(1));
+    adoptJob(state, left('gone'));
+    advance(state, jobOf(state, 'gone'), { type: 'granted' });
+    taken(state);
+    advance(state, jobOf(state, 'gone'), failing);
+    const commit = taken(state);
+    expect(commit.records).toMatchObject([{ key: 'gone', status: 'pending', resubmits: 1 }]);
+    expect([state.jobs.size, eventsOf(commit, 'job:retry')]).toEqual([0, []]);
+  });
+
+  it('is submitted again where an open cell asks for it', async () => {
+    const { state, keyOf } = await schedulerRig(grid(1), {}, (key) => left(key));
+    adoptJob(state, left(keyOf(1)));
+    admitCells(state);
+    advance(state, jobOf(state, keyOf(1)), { type: 'granted' });
+    advance(state, jobOf(state, keyOf(1)), failing);
+    expect(jobOf(state, keyOf(1)).want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
+    expect(eventsOf(taken(state), 'job:retry')).toHaveLength(1);
+  });
+
+  it('keeps its open modal unanswered, and the modal is durable', async () => {
+    const { state } = await schedulerRig(grid(1));
+    const fields = { prompt: 'a hat' };
+    const request = { kind: 'click', press: [{ kind: 'text', text: 'U1' }], fields } as const;
+    adoptJob(state, clickRecord({ ...left('gone'), kind: 'click', request }));
+    advance(state, jobOf(state, 'gone'), { type: 'granted' });
+    taken(state);
+    const value = { id: 'T1', state: 'modal', status: 'MODAL', buttons: [] } as const;
+    advance(state, jobOf(state, 'gone'), { type: 'fetched', why: 'poll', result: { ok: true, value } });
+    expect(taken(state).records).toMatchObject([
+      { key: 'gone', status: 'modal', modal: { taskId: 'T1', sent: 0 } },
+    ]);
+    expect([state.jobs.size, state.jobs.delayed.nextAt()]).toEqual([0, undefined]);
+  });
+});
+
+describe('a click that an earlier run left, and whose task failed', () => {
+  const failing = {
+    type: 'fetched',
+    why: 'poll',
+    result: {
+      ok: true,
+      value: { id: 'T1', state: 'failure', status: 'FAILURE', failReason: 'timed out', buttons: [] },
+    },
+  } as const;
+
+  /** The click was pressed on `pressed`, and its parent has this record. */
+  async function failedClick(pressed: string, parent: (key: string) => JobRecord) {
+    const records = new Map<string, JobRecord>();
+    const { state, keyOf } = await schedulerRig(grid(1, 'U1'), {}, (key) => records.get(key));
+    const key = keyOf(1);
+    records.set(key, done(key));
+    const click = keyOf(1, 'U1');
+    const record = clickRecord({
+      key: click,
+      parent: key,
+      status: 'running',
+      attempts: 1,
+      taskId: 'T1',
+      parentTaskId: pressed,
+      submittedAt: epoch - 9,
+    });
+    records.set(click, record);
+    adoptJob(state, record);
+    admitCells(state);
+    advance(state, jobOf(state, click), { type: 'granted' });
+    records.set(key, parent(key));
+    taken(state);
+    advance(state, jobOf(state, click), failing);
+    return { state, click, commit: taken(state) };
+  }
+
+  it('is pressed again on the task that it was pressed on', async () => {
+    const { state, click, commit } = await failedClick('P1', (key) => done(key));
+    expect(jobOf(state, click).want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
+    expect(eventsOf(commit, 'job:retry')).toMatchObject([{ key: click }]);
+  });
+
+  it('is left to its cell where its parent has another task by now, and presses that one', async () => {
+    const { state, click, commit } = await failedClick('P1', (key) => done(key, { taskId: 'P2' }));
+    expect(eventsOf(commit, 'job:retry')).toEqual([]);
+    expect(jobOf(state, click)).toMatchObject({
+      parentTaskId: 'P2',
+      want: { kind: 'room' },
+      record: { status: 'pending', resubmits: 1 },
+    });
+  });
+
+  it('is not pressed while its parent is downloaded again', async () => {
+    const { state, click, commit } = await failedClick('P1', (key) => done(key, { status: 'saving' }));
+    expect([eventsOf(commit, 'job:retry'), state.jobs.get(click)]).toEqual([[], undefined]);
+    expect(commit.records).toMatchObject([{ key: click, status: 'pending', resubmits: 1 }]);
+  });
+});
+
+describe('a job past its deadline that is polled once more, and is not finished', () => {
+  /** The job of the only cell timed out in an earlier run, and its last poll shows no end. */
+  async function polledOnce(settings: Partial<RunSettings>, before?: (state: SchedulerState) => void) {
+    const { state, keyOf } = await schedulerRig(grid(1), settings, (key) =>
+      imagineRecord({
+        key,
+        status: 'failed',
+        attempts: 1,
+        taskId: 'T1',
+        submittedAt: epoch - 9_000_000,
+        invocation: 1,
+        error: { code: 'task.timeout', message: 'm' },
+      }),
+    );
+    const key = keyOf(1);
+    admitCells(state);
+    dispatch(state);
+    dispatch(state);
+    const sent = taken(state).effects;
+    expect(sent).toMatchObject([{ send: { kind: 'fetch', taskId: 'T1' } }]);
+    before?.(state);
+    const value = { id: 'T1', state: 'unfinished', status: 'IN_PROGRESS', buttons: [] } as const;
+    advance(state, jobOf(state, key), { type: 'fetched', why: 'poll', result: { ok: true, value } });
+    return { state, key, commit: taken(state) };
+  }
+
+  it('has failed, and its cell is closed', async () => {
+    const { state, commit, key } = await polledOnce({});
+    expect(commit.records).toMatchObject([{ key, status: 'failed', error: { code: 'task.timeout' } }]);
+    expect([state.jobs.size, eventsOf(commit, 'cell:close').length]).toEqual([0, 1]);
+  });
+
+  it('does not end the run by --fail-fast: it failed in an earlier one', async () => {
+    const { state } = await polledOnce({ failFast: true });
+    expect(state.lifecycle.isEnding).toBe(false);
+  });
+
+  it('is submitted again where the user said --retry-failed', async () => {
+    const { state, key } = await polledOnce({ retryFailed: {} });
+    expect(jobOf(state, key)).toMatchObject({ want: { kind: 'room' }, record: { status: 'pending' } });
+    dispatch(state);
+    expect(paidKeys(taken(state))).toEqual([key]);
+  });
+
+  it.each<[string, Partial<RunSettings>, ((state: SchedulerState) => void)?]>([
+    ['another code was named', { retryFailed: { code: 'task.moderated' } }],
+    ['the run ends', { retryFailed: {} }, (state) => drain(state, interrupted)],
+  ])('is not submitted again where %s', async (_, settings, before) => {
+    const { state, commit } = await polledOnce(settings, before);
+    expect(state.jobs.size).toBe(0);
+    expect(commit.records).toMatchObject([{ status: 'failed' }]);
+  });
+});
+
+describe('a submission that was under way when an earlier run ended', () => {
+  it('counts as unanswered for the budget before anything else is paid', async () => {
+    const { state } = await schedulerRig(grid(1), { budget: { cost: 1 } }, undefined, { price: () => 0.6 });
+    adoptJob(state, imagineRecord({ key: 'k', status: 'submitting', attempts: 1, submittedAt: epoch - 9 }));
+    const commit = taken(state);
+    expect(commit.records).toMatchObject([
+      { key: 'k', status: 'in-doubt', doubtful: { count: 1, cost: 0.6 }, finishedAt: epoch - 1 },
+    ]);
+    expect(eventsOf(commit, 'job:status')).toMatchObject([{ from: 'submitting', to: 'in-doubt' }]);
+    expect(state.budget.refusal(imagineRecord({ key: 'next' }))).toMatchObject({ code: 'budget.cost' });
+  });
+});
+
+describe('a redo that is given up', () => {
+  const redoing = (changes: Partial<JobRecord> = {}): JobRecord =>
+    imagineRecord({ key: 'k', former: { taskId: 'T1', resubmits: 0 }, error: why, ...changes });
+
+  it('is counted, and said with the reason', async () => {
+    const { state } = await schedulerRig(grid(1));
+    const given = job(redoing());
+    placeJob(state, undefined, given);
+    taken(state);
+    returnToCells(state, given);
+    expect([state.redosFailed, state.jobs.size]).toEqual([1, 0]);
+    const [notice, ...more] = eventsOf(taken(state), 'run:notice');
+    expect([notice?.code, more]).toEqual(['redo.failed', []]);
+    expect(notice?.message).toContain(`(${why.code}): ${why.message}`);
+  });
+
+  it.each<[string, JobRecord]>([
+    ['was no redo', imagineRecord({ key: 'k', error: why })],
+    ['did not fail', imagineRecord({ key: 'k', former: { taskId: 'T1', resubmits: 0 } })],
+    ['is not pending', redoing({ status: 'modal' })],
+  ])('is no failed redo where the job %s', async (_, record) => {
+    const { state } = await schedulerRig(grid(1));
+    returnToCells(state, job(record));
+    expect([state.redosFailed, eventsOf(taken(state), 'run:notice')]).toEqual([0, []]);
+  });
+
+  it('has not failed where the result that stands is outdated: a later run replaces that anyway', async () => {
+    const parent = done('p', { redone: { count: 1, first: {} } });
+    const { state } = await schedulerRig(grid(1), {}, (key) => (key === 'p' ? parent : undefined));
+    const record = clickRecord({ key: 'k', parent: 'p', former: { taskId: 'T1', resubmits: 0 }, error: why });
+    returnToCells(state, job(record));
+    expect([state.redosFailed, eventsOf(taken(state), 'run:notice')]).toEqual([0, []]);
+  });
+});
+
+describe('clicks that are refused', () => {
+  it('end the run after twenty, of which those retried on the word of the user do not count', async () => {
+    const { state } = await schedulerRig(grid(1));
+    const pressed = { customId: 'c', label: 'U1', emoji: '' };
+    const fail = (count: number, changes: Partial<Job> = {}): boolean => {
+      for (let number = 0; number < count; number++) {
+        const clicked = job(clickRecord({ pressed }), { want: answer, ...changes });
+        placeJob(state, undefined, clicked);
+        const record = become(clicked.record, 'failed', { error: { code: 'submit.refused', message: 'no' } });
+        placeJob(state, clicked, { ...clicked, record, want: { kind: 'nothing' } });
+      }
+      return state.lifecycle.isEnding;
+    };
+    expect([fail(30, { isRetry: true }), fail(30, { lastPoll: true }), fail(19), fail(1)]).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+    expect(eventsOf(taken(state), 'run:stopping')).toMatchObject([{ end: { code: 'click.never-works' } }]);
+  });
+});

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Job, Want } from '../../../src/run/machine/job.ts';
+import { DelayedQueue, Heap, PriorityQueue } from '../../../src/run/scheduler/queues.ts';
+import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
+
+const tally = { served: 0, firsts: 0, firstsServed: 0 };
+const deferred = (times: number) => ({ times, own: 0, since: epoch, before: tally, served: 0 });
+const button = { customId: 'c', label: 'U1', emoji: '' };
+
+/** A queue, and the jobs that are active. */
+function queueOf(...jobs: readonly Job[]) {
+  const active = new Map(jobs.map((one) => [one.record.key, one]));
+  const queue = new PriorityQueue(active);
+  for (const one of jobs) queue.join(one);
+  return { active, queue };
+}
+
+/** Keys of the jobs in the order in which they have their turn. */
+function turns(queue: PriorityQueue): readonly string[] {
+  const keys: string[] = [];
+  for (let front = queue.front(); front !== undefined; front = queue.front()) {
+    keys.push(front.record.key);
+    queue.leave();
+  }
+  return keys;
+}
+
+const wanting = (key: string, changes: Partial<Job> = {}, cell = 1): Job =>
+  job(imagineRecord({ key, origin: { cell, step: 's', branch: '', slot: 's' } }), {
+    want: { kind: 'submit' },
+    ...changes,
+  });
+
+describe('a heap', () => {
+  it('gives its items in order, the least first, however they were pushed and popped in between', () => {
+    fc.assert(
+      fc.property(fc.array(fc.option(fc.integer({ min: -9, max: 9 }), { freq: 3 })), (steps) => {
+        const heap = new Heap<number>((a, b) => a < b);
+        const kept: number[] = [];
+        for (const pushed of steps) {
+          if (pushed !== null) {
+            heap.push(pushed);
+            kept.push(pushed);
+            kept.sort((a, b) => a - b);
+          }
+          const popped = pushed === null ? [heap.pop()] : [];
+          expect(popped).toEqual(pushed === null ? [kept.shift()] : []);
+          expect([heap.size, heap.peek()]).toEqual([kept.length, kept[0]]);
+        }
+        expect(Array.from({ length: heap.size }, () => heap.pop())).toEqual(kept);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('needs no more comparisons for an item than twice its depth', () => {
+    let comparisons = 0;
+    const heap = new Heap<number>((a, b) => {
+      comparisons += 1;
+      return a < b;
+    });
+    for (let item = 1024; item > 0; item--) heap.push(item);
+    expect(comparisons).toBeLessThanOrEqual(1024 * 10);
+    comparisons = 0;
+    for (let item = 1; item <= 1024; item++) expect(heap.pop()).toBe(item);
+    expect(comparisons).toBeLessThanOrEqual(1024 * 20);
+  });
+});
+
+describe('the order of jobs', () => {
+  const rank = fc.record({
+    tries: fc.nat(3),
+    deferrals: fc.nat(3),
+    depth: fc.nat(3),
+    cell: fc.integer({ min: 1, max: 12 }),
+  });
+
+  it('is by tries and deferrals, then depth, then cell, then arrival', () => {
+    fc.assert(
+      fc.property(fc.array(rank, { maxLength: 12 }), (ranks) => {
+        const jobs = ranks.map(({ tries, deferrals, depth, cell }, index) => {
+          const one = wanting(`k${index}`, { depth, deferrals: { submit: deferred(deferrals) } }, cell);
+          return { ...one, record: { ...one.record, tries } };
+        });
+        const { queue } = queueOf(...jobs);
+        const expected = ranks
+          .map((one, index) => ({ ...one, index, before: one.tries + one.deferrals }))
+          .sort((a, b) => a.before - b.before || b.depth - a.depth || a.cell - b.cell || a.index - b.index);
+        expect(turns(queue)).toEqual(expected.map(({ index }) => `k${index}`));
+      }),
+    );
+  });
+
+  it('counts the deferrals of the route that the job is sent on', () => {
+    const images = { deferrals: { text: deferred(9), poll: deferred(9), submit: deferred(1) } };
+    const texts = { want: { kind: 'ask' }, deferrals: { submit: deferred(9), text: deferred(2) } } as const;
+    const { queue } = queueOf(
+      job(textRecord({ key: 'text' }), texts),
+      wanting('image', images),
+      wanting('fresh'),
+    );
+    expect(turns(queue)).toEqual(['fresh', 'image', 'text']);
+  });
+
+  it('lets a confirm of a modal go first, unless a confirm was deferred; then it goes like any other job', () => {
+    const modal = (key: string, times: number, changes: Partial<Job> = {}): Job =>
+      wanting(key, { want: { kind: 'modal' }, deferrals: { submit: deferred(times) }, ...changes }, 9);
+    const again = job(clickRecord({ key: 'read again' }), {
+      want: { kind: 'submit' },
+      depth: 0,
+      fresh: { button, readAt: epoch, again: true },
+    });
+    const { queue } = queueOf(
+      modal('deferred often', 5, { depth: 7 }),
+      wanting('fresh', {}, 3),
+      modal('deferred once', 1),
+      again,
+      modal('open', 0),
+    );
+    expect(turns(queue)).toEqual(['open', 'read again', 'deferred often', 'fresh', 'deferred once']);
+  });
+
+  it('lets a click whose button was read again on its turn keep the turn, whatever its tries', () => {
+    const click = (key: string, again: boolean, tries: number): Job =>
+      job(clickRecord({ key, tries }), {
+        want: { kind: 'submit' },
+        depth: 0,
+        fresh: { button, readAt: epoch, ...(again && { again: true as const }) },
+      });
+    const { queue } = queueOf(wanting('new'), click('read once', false, 1), click('read again', true, 4));
+    expect(turns(queue)).toEqual(['read again', 'new', 'read once']);
+  });
+
+  it('is only that of arrival where nothing is paid', () => {
+    const jobs = [wanting('b', { depth: 0 }, 9), wanting('a', { depth: 5 }, 1)];
+    const queue = new PriorityQueue(new Map(jobs.map((one) => [one.record.key, one])), true);
+    for (const one of jobs) queue.join(one);
+    expect(turns(queue)).toEqual(['b', 'a']);
+  });
+});
+
+describe('a place in the queue', () => {
+  it('is kept until the job leaves', () => {
+    const { queue } = queueOf(wanting('a'), wanting('b'));
+    expect([queue.front()?.record.key, queue.front()?.record.key, queue.size]).toEqual(['a', 'a', 2]);
+    queue.leave();
+    expect([queue.front()?.record.key, queue.size]).toEqual(['b', 1]);
+  });
+
+  it('is void once the job wants something else, or is no longer active', () => {
+    const { active, queue } = queueOf(wanting('a'), wanting('b'), wanting('c'));
+    active.set('a', wanting('a'));
+    active.delete('b');
+    expect(turns(queue)).toEqual(['c']);
+    expect([queue.size, queue.front()]).toEqual([0, undefined]);
+  });
+
+  it('holds while the record changes and the want stays', () => {
+    const first = wanting('a');
+    const { active, queue } = queueOf(first);
+    const changed: Job = { ...first, record: { ...first.record, keep: false } };
+    active.set('a', changed);
+    expect(queue.front()).toBe(changed);
+  });
+});
+
+describe('jobs that wait for a moment', () => {
+  const want: Want = { kind: 'wait', until: epoch, next: { kind: 'submit' } };
+  const delayed = (...moments: readonly number[]) => {
+    const jobs = moments.map((at, index) => ({ at, job: wanting(`k${index}`, { want: { ...want } }) }));
+    const active = new Map(jobs.map(({ job: one }) => [one.record.key, one]));
+    const queue = new DelayedQueue(active);
+    for (const { job: one, at } of jobs) queue.set(one, at);
+    return { active, queue };
+  };
+
+  it('are due in the order of their moments, each at its moment and not before', () => {
+    const { queue } = delayed(30, 10, 20);
+    expect([queue.nextAt(), queue.takeDue(9)]).toEqual([10, undefined]);
+    expect(queue.takeDue(10)?.record.key).toBe('k1');
+    expect([queue.nextAt(), queue.takeDue(19)]).toEqual([20, undefined]);
+    expect([queue.takeDue(99)?.record.key, queue.takeDue(99)?.record.key]).toEqual(['k2', 'k0']);
+    expect([queue.nextAt(), queue.takeDue(99)]).toEqual([undefined, undefined]);
+  });
+
+  it('wait no longer once they want something else, or are no longer active', () => {
+    const { active, queue } = delayed(10, 20, 30);
+    active.set('k0', wanting('k0'));
+    active.delete('k1');
+    expect(queue.nextAt()).toBe(30);
+    expect(queue.takeDue(40)?.record.key).toBe('k2');
+    expect(queue.takeDue(40)).toBeUndefined();
+  });
+});

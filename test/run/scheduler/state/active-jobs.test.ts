@@ -1,0 +1,306 @@
+import { describe, expect, it } from 'vitest';
+import { type Deferrals, holdsRoom, type Job, type Want } from '../../../../src/run/machine/job.ts';
+import { freshMs } from '../../../../src/run/machine/retry/button-freshness.ts';
+import type { RunSettings, SharedLimits } from '../../../../src/run/ports.ts';
+import { ActiveJobs } from '../../../../src/run/scheduler/state/active-jobs.ts';
+import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../../rig/jobs.ts';
+import { virtualSettings } from '../../../rig/virtual-run.ts';
+
+const activeJobs = (
+  limits: RunSettings['limits'] = { tasks: 2, requests: 4 },
+  shared?: SharedLimits,
+): ActiveJobs =>
+  new ActiveJobs(
+    virtualSettings({ limits }),
+    () => 0.5,
+    () => 1,
+    shared,
+  );
+
+const once: Deferrals = {
+  times: 1,
+  own: 0,
+  since: epoch,
+  before: { served: 0, firsts: 0, firstsServed: 0 },
+  served: 0,
+};
+const answer: Want = { kind: 'answer' };
+const rest = (next: Want): Want => ({ kind: 'wait', until: epoch + 5000, next });
+const button = { customId: 'c', label: 'U1', emoji: '' };
+
+const running = (key: string): Job => job(imagineRecord({ key, status: 'running' }), { want: answer });
+const saving = (key: string): Job => job(imagineRecord({ key, status: 'saving' }), { want: answer });
+const submitting = (key: string): Job => job(imagineRecord({ key, status: 'submitting' }), { want: answer });
+const modal = (key: string, want: Want = { kind: 'modal' }): Job =>
+  job(clickRecord({ key, status: 'modal', modal: { taskId: 'M', sent: 0 } }), { want });
+const queued = (key: string, want: Want = { kind: 'submit' }): Job =>
+  job(imagineRecord({ key }), { want: { ...want } });
+const click = (key: string, changes: Partial<Job> = {}): Job =>
+  job(clickRecord({ key }), {
+    want: { kind: 'submit' },
+    fresh: { button, readAt: epoch },
+    ...changes,
+  });
+
+function putAll(jobs: ActiveJobs, ...all: readonly Job[]): ActiveJobs {
+  for (const one of all) jobs.put(one);
+  return jobs;
+}
+
+function enter(jobs: ActiveJobs, ...all: readonly Job[]): ActiveJobs {
+  for (const one of all) {
+    jobs.put(one);
+    jobs.enqueue(one);
+  }
+  return jobs;
+}
+
+describe('room for tasks', () => {
+  it('is used from its grant until the task ends, and by no job twice', () => {
+    const jobs = activeJobs({ tasks: 9, requests: 4 });
+    const life: readonly Job[] = [
+      queued('a', { kind: 'room' }),
+      queued('a'),
+      submitting('a'),
+      running('a'),
+      modal('a'),
+      queued('a', rest({ kind: 'room' })),
+      running('a'),
+      saving('a'),
+    ];
+    const seen = life.map((one) => {
+      jobs.put(one);
+      return [jobs.rooming, jobs.held, jobs.size];
+    });
+    expect(seen).toEqual([
+      [0, 0, 1],
+      [1, 0, 1],
+      [1, 0, 1],
+      [1, 1, 1],
+      [1, 1, 1],
+      [0, 0, 1],
+      [1, 1, 1],
+      [0, 0, 1],
+    ]);
+    expect(seen.map(([rooming]) => rooming)).toEqual(life.map((one) => Number(holdsRoom(one))));
+  });
+
+  it('is free again once a job leaves', () => {
+    const jobs = putAll(activeJobs(), running('a'), running('b'));
+    expect([jobs.hasRoom, jobs.held]).toEqual([false, 2]);
+    jobs.drop('a');
+    jobs.drop('unknown');
+    expect([jobs.hasRoom, jobs.held, jobs.rooming, jobs.get('a')]).toEqual([true, 1, 1, undefined]);
+  });
+
+  it('is that of the run, or less where fewer tasks are granted to it', () => {
+    const rooms = { granted: 1 };
+    const jobs = putAll(activeJobs({ tasks: 2, requests: 4 }, { rooms }), running('a'));
+    expect(jobs.hasRoom).toBe(false);
+    rooms.granted = 9;
+    expect(jobs.hasRoom).toBe(true);
+    jobs.put(running('b'));
+    expect(jobs.hasRoom).toBe(false);
+  });
+
+  it('is not given while images are downloaded more slowly than tasks end', () => {
+    const jobs = activeJobs({ tasks: 2, requests: 4 });
+    for (let count = 0; count < 11; count++) jobs.put(saving(`s${count}`));
+    expect([jobs.hasRoom, jobs.hasRoomForCell]).toEqual([true, true]);
+    jobs.put(saving('s11'));
+    expect([jobs.hasRoom, jobs.hasRoomForCell]).toEqual([false, false]);
+  });
+
+  it('counts the tasks in flight, submissions and text calls under way', () => {
+    const text = job(textRecord({ key: 't', status: 'submitting' }), { want: answer });
+    const jobs = putAll(
+      activeJobs({ tasks: 9, requests: 4 }),
+      running('a'),
+      modal('b'),
+      submitting('c'),
+      text,
+      saving('d'),
+      queued('e'),
+    );
+    expect(jobs.inFlight).toBe(4);
+  });
+});
+
+describe('room for a cell', () => {
+  it('counts the jobs that wait for room for a task', () => {
+    const jobs = enter(activeJobs({ tasks: 2, requests: 4 }), queued('a', { kind: 'room' }));
+    expect(jobs.hasRoomForCell).toBe(true);
+    jobs.put(running('b'));
+    expect([jobs.hasRoomForCell, jobs.hasRoom]).toEqual([false, true]);
+  });
+
+  it('counts no job that was deferred: others may go before it', () => {
+    const deferred = (key: string): Job => ({ ...queued(key), deferrals: { submit: once } });
+    const jobs = putAll(activeJobs({ tasks: 1, requests: 1 }), deferred('a'));
+    expect(jobs.hasRoomForCell).toBe(true);
+    jobs.put(queued('b'));
+    expect(jobs.hasRoomForCell).toBe(false);
+  });
+
+  it.each(['submit', 'text', 'poll'] as const)('has a bound of jobs that the route %s deferred', (route) => {
+    const jobs = activeJobs({ tasks: 1, requests: 1 });
+    const deferred = (key: string): Job => ({
+      ...queued(key, { kind: 'room' }),
+      deferrals: { [route]: once },
+    });
+    for (const key of ['a', 'b', 'c']) jobs.put(deferred(key));
+    expect(jobs.hasRoomForCell).toBe(true);
+    jobs.put(deferred('d'));
+    expect(jobs.hasRoomForCell).toBe(false);
+    jobs.drop('d');
+    // A deferred job that was accepted holds room like any other, and rests no longer.
+    jobs.put({ ...running('e'), deferrals: { poll: once } });
+    expect([jobs.hasRoomForCell, jobs.hasRoom]).toEqual([false, false]);
+    jobs.drop('e');
+    expect(jobs.hasRoomForCell).toBe(true);
+  });
+
+  it('counts a job that rests before it wants room again, and no deferral of a download', () => {
+    const jobs = activeJobs({ tasks: 1, requests: 1 });
+    for (const key of ['a', 'b', 'c', 'd']) jobs.put({ ...saving(key), deferrals: { download: once } });
+    expect(jobs.hasRoomForCell).toBe(false);
+    for (const key of ['a', 'b', 'c', 'd']) jobs.drop(key);
+    for (const key of ['a', 'b', 'c']) jobs.put(queued(key, rest({ kind: 'room' })));
+    expect(jobs.hasRoomForCell).toBe(true);
+    jobs.put(queued('d', rest({ kind: 'room' })));
+    expect([jobs.hasRoomForCell, jobs.hasRoom]).toEqual([false, true]);
+  });
+
+  it('has a bound of text calls, three quarters of the requests; finished ones are none', () => {
+    const jobs = activeJobs({ tasks: 9, requests: 4 });
+    const text = (key: string): Job => job(textRecord({ key }));
+    for (const key of ['a', 'b']) jobs.put(text(key));
+    expect(jobs.hasRoomForCell).toBe(true);
+    jobs.put(text('c'));
+    expect([jobs.hasRoomForCell, jobs.rooming]).toEqual([false, 0]);
+    jobs.put({ ...text('c'), deferrals: { text: once } });
+    expect(jobs.hasRoomForCell).toBe(true);
+  });
+});
+
+describe('the next job that gets room', () => {
+  it('comes from new jobs and from deferred ones in turn, the new ones first', () => {
+    const deferred = (key: string): Job => ({
+      ...queued(key, { kind: 'room' }),
+      deferrals: { submit: once },
+    });
+    const jobs = activeJobs();
+    for (const key of ['n1', 'n2', 'n3']) enter(jobs, queued(key, { kind: 'room' }));
+    for (const key of ['d1', 'd2']) enter(jobs, deferred(key));
+    const keys = Array.from({ length: 6 }, () => jobs.takeForRoom()?.record.key);
+    expect(keys).toEqual(['n1', 'd1', 'n2', 'd2', 'n3', undefined]);
+  });
+
+  it('is a deferred one where there is no other, first come, first served', () => {
+    const deferred = (key: string, times: number): Job => ({
+      ...queued(key, { kind: 'room' }),
+      deferrals: { submit: { ...once, times } },
+    });
+    const jobs = enter(activeJobs(), deferred('often', 9), deferred('once', 1));
+    expect([jobs.takeForRoom()?.record.key, jobs.takeForRoom()?.record.key]).toEqual(['often', 'once']);
+  });
+
+  it('is no deferred one where the job has a modal: its task waits on the service', () => {
+    const open: Job = { ...modal('m', { kind: 'room' }), deferrals: { submit: once } };
+    const jobs = enter(activeJobs(), { ...queued('d', { kind: 'room' }), deferrals: { submit: once } }, open);
+    expect(jobs.takeForRoom()?.record.key).toBe('m');
+  });
+});
+
+describe('a want', () => {
+  const source = { texts: [] } as const;
+  it.each<[string, Want, 'submit' | 'poll' | 'download' | 'text']>([
+    ['a submission', { kind: 'submit' }, 'submit'],
+    ['a confirm', { kind: 'modal' }, 'submit'],
+    ['a fetch', { kind: 'fetch', taskId: 'T', why: 'poll' }, 'poll'],
+    ['a search', { kind: 'search' }, 'poll'],
+    ['a file', { kind: 'save', source, output: 1 }, 'download'],
+    ['a mask', { kind: 'mask' }, 'download'],
+    ['a call', { kind: 'ask' }, 'text'],
+  ])('%s waits on its route', (_, want, route) => {
+    const jobs = enter(activeJobs(), queued('a', want));
+    const fronts = Object.entries(jobs.routes.queues).flatMap(([name, { queue }]) =>
+      queue.front() === undefined ? [] : [name],
+    );
+    expect([fronts, jobs.takeForRoom()]).toEqual([[route], undefined]);
+  });
+
+  it('a rest waits until its moment', () => {
+    const jobs = enter(activeJobs(), queued('a', rest({ kind: 'submit' })));
+    expect(jobs.delayed.nextAt()).toBe(epoch + 5000);
+  });
+
+  it.each(['answer', 'nothing'] as const)('for %s waits in no queue', (kind) => {
+    const jobs = enter(activeJobs(), queued('a', { kind }));
+    expect([jobs.routes.nextAt(epoch), jobs.delayed.nextAt(), jobs.takeForRoom()]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('a submission', () => {
+  /** When the job at the front may leave. */
+  const leavesAt = (jobs: ActiveJobs, front: Job, now = epoch): number =>
+    jobs.routes.nextAtOf('submit', front, now);
+  const never = Number.POSITIVE_INFINITY;
+  const queueFull = { kind: 'queue-full', code: 23, message: 'full' } as const;
+
+  it('is held while the service has as many tasks as it takes, and submissions under way count', () => {
+    const jobs = putAll(activeJobs({ tasks: 9, requests: 4 }), running('a'), running('b'));
+    expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
+    jobs.concurrency.note(queueFull, 2);
+    expect(leavesAt(jobs, queued('c'))).toBe(never);
+    jobs.drop('a');
+    expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
+    jobs.routes.onSent('submit', epoch);
+    expect(leavesAt(jobs, queued('c'))).toBe(never);
+  });
+
+  it('is not held while all tasks of the service are open modals, and a confirm never is', () => {
+    const jobs = putAll(activeJobs({ tasks: 9, requests: 4 }), modal('a'), modal('b'));
+    jobs.concurrency.note(queueFull, 2);
+    expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
+    jobs.put(running('d'));
+    expect(leavesAt(jobs, queued('c'))).toBe(never);
+    expect(leavesAt(jobs, modal('a'))).toBeLessThanOrEqual(epoch);
+  });
+
+  it('of a click with an outdated button waits while as many buttons are read again as may be pressed', () => {
+    const reading = (key: string): Job => click(key, { want: answer });
+    const jobs = activeJobs({ tasks: 2, requests: 4 });
+    const outdated = click('x', { fresh: { button, readAt: epoch - freshMs - 1 } });
+    jobs.put(reading('a'));
+    expect(leavesAt(jobs, outdated)).toBeLessThanOrEqual(epoch);
+    jobs.put(reading('b'));
+    expect(leavesAt(jobs, outdated)).toBe(never);
+    expect(leavesAt(jobs, click('y'))).toBeLessThanOrEqual(epoch);
+    jobs.drop('b');
+    jobs.put(running('c'));
+    // One of two tasks is on the service: one button may be read at a time.
+    expect(leavesAt(jobs, outdated)).toBe(never);
+    jobs.drop('a');
+    expect(leavesAt(jobs, outdated)).toBeLessThanOrEqual(epoch);
+    // The window is full of nothing but modals: one may still be read.
+    jobs.drop('c');
+    putAll(jobs, modal('m'), modal('n'));
+    expect(leavesAt(jobs, outdated)).toBeLessThanOrEqual(epoch);
+  });
+
+  it('on a paced route waits for the button that is being read for its next turn', () => {
+    const jobs = activeJobs({ tasks: 9, requests: 4, submit: { count: 60, perMs: 60_000 } });
+    expect(leavesAt(jobs, queued('b'))).toBeLessThanOrEqual(epoch);
+    jobs.put(click('a', { want: answer }));
+    const outdated = click('x', { fresh: { button, readAt: epoch - freshMs - 1 } });
+    expect([leavesAt(jobs, queued('b')), leavesAt(jobs, outdated)]).toEqual([never, never]);
+    // The click itself, once its button is read again, has the turn.
+    const own = click('c', { fresh: { button, readAt: epoch, again: true } });
+    expect(leavesAt(jobs, own)).toBeLessThanOrEqual(epoch);
+  });
+});
