@@ -15,7 +15,7 @@ import { requeue } from './text-call.ts';
 /**
  * The job of a slot when its cell is opened; undefined: nothing to do. Only a job that settled before this run began can be
  * revived, so that no run repeats itself. A job below a redone one is revived whenever it settled, once for each new result of
- * its parent.
+ * its parent; until there is that result, the job is not submitted again from the former one, which would be paid twice.
  *
  * @param lineage the current parents of the job
  */
@@ -102,16 +102,16 @@ function resumeSlot(
       return slot.unsaved ? saveAgain(kept, slot.depth) : undefined;
     case 'in-doubt':
       if (!before) return undefined;
-      return settings.inDoubt === 'retry'
-        ? submitAgain(kept, slot.depth, parentTaskId)
-        : pollOnce(kept, slot.depth, parentTaskId, now);
+      if (settings.inDoubt !== 'retry') return pollOnce(kept, slot.depth, parentTaskId, now);
+      return slot.waitsForRedo ? undefined : submitAgain(kept, slot.depth, parentTaskId);
     case 'failed':
       // A missing button that the slot calls optional counts as skipped: there is nothing to retry.
       // The same holds where no slot wants the missing files.
       if (!before || slot.status === 'skipped' || slot.status === 'done') return undefined;
       if (record.error?.code === 'task.timeout' && record.taskId !== undefined)
         return { ...newJob(become(kept, 'running'), slot.depth, parentTaskId), lastPoll: true };
-      return mayRetry(record, settings) ? retryOf(kept, slot.depth, parentTaskId) : undefined;
+      if (!mayRetry(record, settings)) return undefined;
+      return slot.waitsForRedo && !isMade(record) ? undefined : retryOf(kept, slot.depth, parentTaskId);
     case 'pending':
     case 'submitting':
     case 'running':
@@ -176,12 +176,13 @@ export function mayRetry(record: JobRecord, settings: RunSettings): boolean {
 
 /** Retries a failed job as the user asked: a result that exists is only downloaded, everything else is submitted again. */
 export function retryOf(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
-  const made =
-    record.result !== undefined &&
-    record.taskId !== undefined &&
-    record.error?.code !== 'service.task-unknown';
-  return { ...(made ? saveAgain(record, depth) : submitAgain(record, depth, parentTaskId)), isRetry: true };
+  const job = isMade(record) ? saveAgain(record, depth) : submitAgain(record, depth, parentTaskId);
+  return { ...job, isRetry: true };
 }
+
+/** True where the service made what a failed job asked for, and only its files are missing. */
+const isMade = ({ result, taskId, error }: JobRecord): boolean =>
+  result !== undefined && taskId !== undefined && error?.code !== 'service.task-unknown';
 
 /** Submits a job again. A button whose modal waits is not pressed again: its confirm was never sent, was refused, or may be lost. */
 function submitAgain(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {

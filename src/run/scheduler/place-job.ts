@@ -92,8 +92,10 @@ function settle(state: SchedulerState, job: Job): void {
     const parentTaskId = taskOf(state, record.parent);
     const lineage = lineageNow(record, parentTaskId, state.lookup);
     const again = begunWith(retryOf(record, depth, parentTaskId), lineage);
-    if (!waitsForParent(again)) return placeJob(state, undefined, again);
-    // The job's parent is being made again: the cell takes the job up once that is done.
+    const isUnpaid = again.record.status === 'pending';
+    if (!waitsForParent(again) && !(isUnpaid && waitsForNewParent(state, record.key)))
+      return placeJob(state, undefined, again);
+    // A job that it comes from is being made again: the cell takes this one up once that is done.
     outbox.write(durableForm(again.record));
     outbox.emitStatus(record, again.record);
     return releaseCells(state, record.key);

@@ -58,6 +58,54 @@ describe('a job that is made again', () => {
     }
   });
 
+  it.each([
+    ['failed', rejected, { retryFailed: {} }],
+    ['is in doubt', { error: failure('service.timeout', 'lost') }, { inDoubt: 'retry' }],
+  ] as const)(
+    'is finished, with all that comes from it, before a click far below it that %s is submitted again',
+    async (_title, trouble, again) => {
+      let broken = true;
+      const here = await world(grid(1, 'U1 → Vary (Strong)'), {
+        onSubmit: (submit) => (broken && submit.pressed === '/U1/Vary (Strong)' ? trouble : undefined),
+      });
+      here.run();
+      broken = false;
+      here.run({ settings: virtualSettings({ redo: [keyOf(here)], ...again }) });
+      expect(pressed(here)).toEqual(['', '/U1', '/U1/Vary (Strong)', '', '/U1', '/U1/Vary (Strong)']);
+      expect(here.statuses()).toEqual({ done: 3 });
+    },
+  );
+
+  it('is finished before a click far below it, whose overdue task has failed meanwhile, is submitted again', async () => {
+    let late = true;
+    const here = await world(grid(1, 'U1 → Vary (Strong)'), {
+      duration: ({ pressed: path }) => (late && path === '/U1/Vary (Strong)' ? 1_250_000 : 30_000),
+      end: ({ pressed: path }) =>
+        late && path === '/U1/Vary (Strong)'
+          ? { state: 'failure', failReason: 'Invalid parameter' }
+          : { state: 'success' },
+    });
+    here.run();
+    late = false;
+    expect([...here.store.withStatus('failed')].map(({ error }) => error?.code)).toEqual(['task.timeout']);
+    here.run({ settings: virtualSettings({ redo: [keyOf(here)], retryFailed: {} }) });
+    expect(pressed(here)).toEqual(['', '/U1', '/U1/Vary (Strong)', '', '/U1', '/U1/Vary (Strong)']);
+    expect(here.statuses()).toEqual({ done: 3 });
+  });
+
+  it('lets a failed click far below it be retried in a run in which the new result could not be made', async () => {
+    let broken = '/U1/Vary (Strong)';
+    const here = await world(grid(1, 'U1 → Vary (Strong)'), {
+      onSubmit: (submit) => (broken === submit.pressed ? rejected : undefined),
+    });
+    here.run();
+    // The grid from now on.
+    broken = '';
+    here.run({ settings: virtualSettings({ redo: [keyOf(here)], retryFailed: {} }) });
+    expect(pressed(here)).toEqual(['', '/U1', '/U1/Vary (Strong)', '', '/U1/Vary (Strong)']);
+    expect(here.statuses()).toEqual({ done: 3 });
+  });
+
   it('is not pressed by its judge’s former choice while the judge is called again', async () => {
     let best = 1;
     const judged = await world(
