@@ -75,7 +75,7 @@ export class Engine {
   }
 
   async run(control: RunControl): Promise<RunEnd> {
-    const { store, clock } = this.#ports;
+    const { store, clock, shared } = this.#ports;
     const drain = (): void => this.#accept({ type: 'drain', end: { kind: 'interrupted', forced: false } });
     const leave = (): void => this.#end({ kind: 'left', end: { kind: 'interrupted', forced: true } });
     const exit = new Promise<EngineExit>((resolve) => {
@@ -83,7 +83,7 @@ export class Engine {
     });
     control.drain.addEventListener('abort', drain, { once: true });
     control.leave.addEventListener('abort', leave, { once: true });
-    const unwatch = this.#watchMachine();
+    const watches = [this.#watchMachine(), shared?.onMore?.(() => this.#accept({ type: 'refilled' }))];
     try {
       this.#emit({ type: 'run:start', at: clock.now() });
       this.#disk?.look();
@@ -100,16 +100,16 @@ export class Engine {
       control.drain.removeEventListener('abort', drain);
       control.leave.removeEventListener('abort', leave);
       this.#cancelAlarm?.();
-      unwatch();
+      for (const unwatch of watches) unwatch?.();
       await this.#inFlight.stop();
       await this.#cells.return?.();
     }
   }
 
   /** @returns what ends the watch */
-  #watchMachine(): () => void {
+  #watchMachine(): (() => void) | undefined {
     const { memory, disk, clock } = this.#ports;
-    if (memory === undefined && disk === undefined) return () => undefined;
+    if (memory === undefined && disk === undefined) return undefined;
     return everyMinute(clock, () =>
       this.#guard(() => {
         this.#disk?.look();
@@ -250,9 +250,9 @@ export class Engine {
 
   #setAlarm(): void {
     this.#cancelAlarm?.();
-    this.#cancelAlarm = undefined;
     const at = this.#scheduler.nextWakeAt();
-    if (at !== undefined) this.#cancelAlarm = this.#ports.clock.at(at, () => this.#accept({ type: 'tick' }));
+    const tick = (): void => this.#accept({ type: 'tick' });
+    this.#cancelAlarm = at === undefined ? undefined : this.#ports.clock.at(at, tick);
   }
 
   #readCells(): void {

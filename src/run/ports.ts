@@ -51,8 +51,8 @@ export interface Rooms {
 /** What may be spent. */
 export interface Allowance {
   /**
-   * Why a job may not be submitted; undefined: it may. `wait`: it may once the allowance is refilled, which the input
-   * `refilled` reports to the scheduler. An end: it never may in this run.
+   * Why a job may not be submitted; undefined: it may. `wait`: it may once the allowance is refilled, which
+   * {@link SharedLimits.onMore} reports. An end: it never may in this run.
    */
   refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | 'wait' | undefined;
 }
@@ -62,6 +62,13 @@ export interface SharedLimits {
   readonly moments?: Readonly<Partial<Record<Route, Moments>>>;
   readonly rooms?: Rooms;
   readonly allowance?: Allowance;
+  /**
+   * Registers a listener that is called whenever these limits allow more than before: rooms were granted, or the allowance was
+   * refilled. A limit that only passes with time (`Moments`) needs no call.
+   *
+   * @returns what removes the listener
+   */
+  readonly onMore?: (listener: () => void) => () => void;
 }
 
 /** The ports of a run: everything outside of its own logic. */
@@ -75,6 +82,8 @@ export interface RunPorts {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** Limits that other runs share; absent: the run's own alone. */
+  readonly shared?: SharedLimits;
   /** Asked once a minute, for the log. */
   readonly memory?: () => MemoryReading;
   /** Checked when the run begins and once a minute; absent: never. */

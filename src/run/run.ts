@@ -40,6 +40,7 @@ export async function runPlan(
     price: (record) => plan.price(record),
     spent,
     ...(plan.steps === undefined ? {} : { steps: plan.steps }),
+    ...(ports.shared === undefined ? {} : { shared: ports.shared }),
   });
   const engine = new Engine(plan, selection, settings, ports, scheduler, listener);
   const end = await engine.run(control);

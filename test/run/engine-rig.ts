@@ -75,6 +75,7 @@ export async function run(
     readonly steps?: ReadonlySet<string>;
     readonly artifacts?: Partial<RunPorts['artifacts']>;
     readonly disk?: RunPorts['disk'];
+    readonly shared?: RunPorts['shared'];
     readonly clock?: Clock;
     /** Is shown the service before the run begins. */
     readonly seen?: (service: VirtualService) => void;
@@ -100,6 +101,7 @@ export async function run(
       ...change.artifacts,
     },
     ...(change.disk && { disk: change.disk }),
+    ...(change.shared && { shared: change.shared }),
   };
   const events: RunEvent[] = [];
   const never = new AbortController().signal;

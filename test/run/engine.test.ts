@@ -19,6 +19,34 @@ describe('the engine', () => {
     expect(events.at(-1)).toEqual({ type: 'run:end', end: { kind: 'complete' } });
   });
 
+  it('waits while a shared allowance is used up, goes on when it is refilled, and stops listening at its end', async () => {
+    let left = 3;
+    const listeners = new Set<() => void>();
+    const refills: number[] = [];
+    const { end, submits } = await run({
+      shared: {
+        allowance: {
+          refusal: () => {
+            if (left > 0) return void (left -= 1);
+            // Others refill it, once each, while this run waits.
+            setImmediate(() => {
+              refills.push((left += 2));
+              for (const listener of listeners) listener();
+            });
+            return 'wait';
+          },
+        },
+        onMore: (listener) => {
+          listeners.add(listener);
+          return () => listeners.delete(listener);
+        },
+      },
+    });
+    expect([end, submits]).toEqual([{ kind: 'complete' }, 10]);
+    expect(refills.length).toBeGreaterThan(1);
+    expect(listeners.size).toBe(0);
+  });
+
   it('checks the free disk space at its start and every minute, and warns of low space before it sends anything', async () => {
     const directory = '/work/runs/t';
     const disk = (free: (looks: number) => number) => {

@@ -36,7 +36,7 @@ export type RunInput =
     }
   | { readonly type: 'saved'; readonly key: string; readonly result: SaveResult }
   | { readonly type: 'asked'; readonly key: string; readonly result: CallResult }
-  /** A shared allowance was refilled. */
+  /** The shared limits allow more than before. */
   | { readonly type: 'refilled' }
   /** Time has passed. */
   | { readonly type: 'tick' }
