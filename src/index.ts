@@ -89,7 +89,16 @@ export { resolveCell } from './plan/resolve/resolve.ts';
 export type { RecordLookup, Slot, SlotStatus } from './plan/slot.ts';
 export type { Clock } from './run/clock.ts';
 export type { RunEnd, RunEvent, RunListener } from './run/events.ts';
-export type { RunControl, RunPorts, RunReport, RunSettings } from './run/ports.ts';
+export type {
+  Allowance,
+  Moments,
+  Rooms,
+  RunControl,
+  RunPorts,
+  RunReport,
+  RunSettings,
+  SharedLimits,
+} from './run/ports.ts';
 export { runPlan } from './run/run.ts';
 export { planForRun } from './run/run-plan.ts';
 export { parseFault } from './sandbox/faults/parse.ts';
