@@ -64,15 +64,15 @@ async function readResponse(
   return bytes;
 }
 
-/** The bytes of a data URI (RFC 2397), in Base64 or percent-encoded. @throws SaveError */
-export function readDataUri(uri: string): Buffer {
+/** The bytes of a data URI (RFC 2397), in Base64 or percent-encoded, `mostBytes` at most. @throws SaveError */
+export function readDataUri(uri: string, mostBytes = largestInput): Buffer {
   const comma = uri.indexOf(',');
   if (comma < 0 || comma > 1024) return fail(notImage('The data URI'));
   const data = uri.slice(comma + 1);
   // A byte takes at least one character, four bytes of Base64 three.
-  if (data.length > largestInput * 3) return fail(tooLarge('of the data URI'));
+  if (data.length > mostBytes * 3) return fail(tooLarge('of the data URI'));
   const bytes = /;\s*base64\s*$/i.test(uri.slice(0, comma)) ? decoded(data) : percentDecoded(data);
-  if (bytes.length > largestInput) return fail(tooLarge('of the data URI'));
+  if (bytes.length > mostBytes) return fail(tooLarge('of the data URI'));
   return bytes;
 }
 

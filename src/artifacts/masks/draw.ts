@@ -7,8 +7,6 @@ import { drawShapes, type Levels } from './shapes.ts';
 
 /** Masks that are kept for the next job: a step has one for all its cells, or one for each size of their images. */
 const mostKept = 16;
-/** Characters of Base64 of all that are kept. */
-const mostKeptLength = 16 * 1024 * 1024;
 
 /** Makes masks, one at a time: unpacked, a large one takes as much memory as a hundred requests. */
 export class MaskMaker {
@@ -16,6 +14,12 @@ export class MaskMaker {
   /** The one that was wanted longest ago first. */
   readonly #kept = new Map<string, LoadedImage>();
   #keptLength = 0;
+  readonly #mostKeptLength: number;
+
+  /** @param mostKeptLength characters of Base64 of all masks that are kept */
+  constructor(mostKeptLength = 16 * 1024 * 1024) {
+    this.#mostKeptLength = mostKeptLength;
+  }
 
   /**
    * @param file of a mask file: its content, which is what the request names
@@ -44,7 +48,7 @@ export class MaskMaker {
     if (!this.#kept.delete(name)) this.#keptLength += mask.data.length;
     this.#kept.set(name, mask);
     for (const [oldest, { data }] of this.#kept) {
-      if (this.#kept.size <= mostKept && this.#keptLength <= mostKeptLength) return;
+      if (this.#kept.size <= mostKept && this.#keptLength <= this.#mostKeptLength) return;
       this.#kept.delete(oldest);
       this.#keptLength -= data.length;
     }

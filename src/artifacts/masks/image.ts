@@ -57,18 +57,23 @@ export async function readMaskFile(bytes: Buffer, path: string, size: Size): Pro
  *
  * @throws SaveError
  */
-export async function writeMask(levels: Levels, size: Size, form: MaskRequest['form']): Promise<Buffer> {
+export async function writeMask(
+  levels: Levels,
+  size: Size,
+  form: MaskRequest['form'],
+  mostBytes = largestMask,
+): Promise<Buffer> {
   const sharp = await sharpLibrary();
   const raw = { width: size.width, height: size.height, channels: 1 } as const;
   const grey = sharp(levels, { raw, limitInputPixels: mostMaskPixels }).toColourspace('srgb');
   const image = form === 'white' ? grey : grey.joinChannel([levels, levels, inverted(levels)], { raw });
   const file = await image.png({ compressionLevel: 9 }).toBuffer();
-  if (file.length <= largestMask) return file;
+  if (file.length <= mostBytes) return file;
   return fail({
     code: 'mask.too-large',
     class: 'permanent',
     message:
-      `The mask has so much detail that its file would be ${file.length} bytes, and ${largestMask} is the most that ` +
+      `The mask has so much detail that its file would be ${file.length} bytes, and ${mostBytes} is the most that ` +
       'services take. Make its edges simpler.',
   });
 }

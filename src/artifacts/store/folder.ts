@@ -112,10 +112,10 @@ class RootFolder {
   async #place(path: string, name: string): Promise<void> {
     const target = join(this.#directory, name);
     const folder = dirname(target);
+    // The unfinished file lies in the root: where that is gone, so is the file.
+    checkFolder(dirname(folder));
     // Made each time: somebody may have removed it since.
-    const rootMade = await makeFolder(dirname(folder));
     const made = await makeFolder(folder);
-    if (rootMade) await syncFolderAsync(this.#directory);
     if (made || !this.#synced.has(folder)) {
       await syncFolderAsync(dirname(folder));
       this.#synced.add(folder);

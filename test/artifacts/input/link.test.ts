@@ -3,9 +3,9 @@ import { SaveError } from '../../../src/artifacts/failure.ts';
 import { readDataUri } from '../../../src/artifacts/input/link.ts';
 import { largestInput } from '../../../src/artifacts/inputs.ts';
 
-const codeOf = (uri: string): string | number => {
+const codeOf = (uri: string, mostBytes?: number): string | number => {
   try {
-    return readDataUri(uri).length;
+    return readDataUri(uri, mostBytes).length;
   } catch (error) {
     if (error instanceof SaveError) return error.failure.code;
     throw error;
@@ -40,12 +40,23 @@ describe('the bytes of a data URI', () => {
     expect(codeOf(`data:${'x'.repeat(1020)},a`)).toBe('input.not-image');
   });
 
-  it('are as many as a request can show, and no more', () => {
-    expect(codeOf(`data:,${'a'.repeat(largestInput)}`)).toBe(largestInput);
-    expect(codeOf(`data:,${'a'.repeat(largestInput + 1)}`)).toBe('input.too-large');
+  it('are as many as may be, and no more', () => {
+    const most = (uri: string) => codeOf(uri, 999);
     const base64 = (bytes: number): string => Buffer.alloc(bytes).toString('base64');
-    expect(codeOf(`data:,${'%00'.repeat(largestInput)}`)).toBe(largestInput);
-    expect(codeOf(`data:,${'%00'.repeat(largestInput)}a`)).toBe('input.too-large');
+    expect([most(`data:,${'a'.repeat(999)}`), most(`data:,${'a'.repeat(1000)}`)]).toEqual([
+      999,
+      'input.too-large',
+    ]);
+    expect(most(`data:,${'%00'.repeat(999)}`)).toBe(999);
+    expect(most(`data:,${'%00'.repeat(999)}a`)).toBe('input.too-large');
+    expect(most(`data:,${'%00'.repeat(998)}aa`)).toBe('input.too-large');
+    expect(most(`data:;base64,${base64(999)}`)).toBe(999);
+    expect(most(`data:;base64,${base64(1000)}`)).toBe('input.too-large');
+  });
+
+  it('are by default as many as a request can show', () => {
+    expect(largestInput).toBe(20 * 1024 * 1024);
+    const base64 = (bytes: number): string => Buffer.alloc(bytes).toString('base64');
     expect(codeOf(`data:;base64,${base64(largestInput)}`)).toBe(largestInput);
     expect(codeOf(`data:;base64,${base64(largestInput + 1)}`)).toBe('input.too-large');
   });

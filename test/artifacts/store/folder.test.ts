@@ -1,0 +1,256 @@
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SaveError } from '../../../src/artifacts/failure.ts';
+import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
+import type { ArtifactStore } from '../../../src/artifacts/store/store.ts';
+import { onEachSync } from '../../rig/syncs.ts';
+import { beforeCalls, systemError } from '../../rig/system-calls.ts';
+import { filesIn, freshFolder } from '../places.ts';
+
+async function put(store: ArtifactStore, name: string, content = name): Promise<void> {
+  const file = await store.put(name.slice(0, name.lastIndexOf('.')));
+  await file.write(Buffer.from(content));
+  await file.finish(name);
+}
+
+async function listed(store: ArtifactStore, prefix = ''): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const name of store.list(prefix)) names.push(name);
+  return names;
+}
+
+const failureOf = async (work: Promise<unknown>): Promise<string> => {
+  const error = await work.then(
+    () => 'it was done',
+    (reason: unknown) => reason,
+  );
+  return error instanceof SaveError ? `${error.failure.code}, ${error.failure.class}` : String(error);
+};
+
+/** What is synced from now on, of these names, since it was last asked. */
+async function syncsIn(directory: string): Promise<(...names: readonly string[]) => readonly string[]> {
+  const synced: number[] = [];
+  await onEachSync((inode) => synced.push(inode));
+  return (...names) => {
+    const byInode = new Map(names.map((name) => [statSync(join(directory, name)).ino, name]));
+    return synced.splice(0).map((inode) => byInode.get(inode) ?? 'another');
+  };
+}
+
+describe('a file in a folder of artifacts', () => {
+  it('has a durable name in durable folders, also where none of them was there before', async () => {
+    const directory = join(freshFolder(), 'run');
+    const store = openArtifactFolder(directory);
+    const synced = await syncsIn(directory);
+    await put(store, 'images/ab/abc-1.png');
+    // The root and the directory, then the file, the folder's name, and the file's name in it.
+    expect(synced('images', '.', 'images/ab/abc-1.png', 'images/ab')).toEqual([
+      'images',
+      '.',
+      'images/ab/abc-1.png',
+      'images',
+      'images/ab',
+    ]);
+    await put(store, 'images/ab/abc-2.png');
+    expect(synced('images/ab/abc-2.png', 'images/ab')).toEqual(['images/ab/abc-2.png', 'images/ab']);
+    await put(store, 'text/ab/abc-1.txt');
+    expect(synced('text', '.', 'text/ab/abc-1.txt', 'text/ab')).toEqual([
+      'text',
+      '.',
+      'text/ab/abc-1.txt',
+      'text',
+      'text/ab',
+    ]);
+  });
+
+  it('has a durable name in a folder that somebody removed in between', async () => {
+    const directory = freshFolder();
+    const store = openArtifactFolder(directory);
+    await put(store, 'images/ab/abc-1.png');
+    rmSync(join(directory, 'images/ab'), { recursive: true });
+    const synced = await syncsIn(directory);
+    await put(store, 'images/ab/abc-1.png');
+    expect(synced('images/ab/abc-1.png', 'images', 'images/ab')).toEqual([
+      'images/ab/abc-1.png',
+      'images',
+      'images/ab',
+    ]);
+  });
+
+  it('is written under a name that nobody else has, and never into a file that is there', async () => {
+    const flags: unknown[] = [];
+    beforeCalls('open', (path, how) => {
+      if (String(path).endsWith('.part')) flags.push(how);
+    });
+    const file = await openArtifactFolder(freshFolder()).put('images/ab/abc-1');
+    expect(flags).toEqual(['wx+']);
+    await file.discard();
+  });
+
+  it('can be received once what was in the way of its folder is gone', async () => {
+    const directory = freshFolder();
+    const store = openArtifactFolder(directory);
+    writeFileSync(join(directory, 'images'), 'in the way');
+    for (const _ of [1, 2]) expect(await failureOf(put(store, 'images/ab/abc-1.png'))).toBe('disk.io, stop');
+    rmSync(join(directory, 'images'));
+    await put(store, 'images/ab/abc-1.png');
+    expect(await listed(store)).toEqual(['images/ab/abc-1.png']);
+  });
+
+  it('that is being received when the store is closed can still be finished', async () => {
+    const directory = freshFolder();
+    const store = openArtifactFolder(directory);
+    const file = await store.put('images/ab/abc-1');
+    await store.close();
+    await file.write(Buffer.from('late'));
+    await file.finish('images/ab/abc-1.png');
+    expect(readFileSync(join(directory, 'images/ab/abc-1.png'), 'utf8')).toBe('late');
+  });
+
+  it.each([
+    ['mkdir', 'ENOSPC', 'disk.full, stop'],
+    ['mkdir', 'EACCES', 'disk.readonly, stop'],
+    ['rename', 'EDQUOT', 'disk.full, stop'],
+    ['open', 'EMFILE', 'disk.io, stop'],
+  ] as const)('stops the run where %s fails with %s, as %s', async (call, code, failure) => {
+    const directory = freshFolder();
+    const store = openArtifactFolder(directory);
+    const file = await store.put('images/ab/abc-1');
+    beforeCalls(call, () => {
+      throw systemError(code, call);
+    });
+    expect(
+      await failureOf(call === 'open' ? store.put('images/ab/abc-2') : file.finish('images/ab/abc-1.png')),
+    ).toBe(failure);
+    await file.discard();
+    expect(filesIn(directory)).toEqual([]);
+  });
+
+  it('is put in place also where another file makes the folder of both at the same moment', async () => {
+    const directory = freshFolder();
+    const store = openArtifactFolder(directory);
+    const file = await store.put('images/ab/abc-1');
+    beforeCalls('mkdir', () => mkdirSync(join(directory, 'images/ab'), { recursive: true }));
+    await file.finish('images/ab/abc-1.png');
+    expect(await listed(store)).toEqual(['images/ab/abc-1.png']);
+  });
+
+  it('is not put behind a link that takes the place of its folder at the same moment', async () => {
+    const [directory, elsewhere] = [freshFolder(), freshFolder()];
+    const store = openArtifactFolder(directory);
+    const file = await store.put('images/ab/abc-1');
+    beforeCalls('mkdir', () => symlinkSync(elsewhere, join(directory, 'images/ab')));
+    expect(await failureOf(file.finish('images/ab/abc-1.png'))).toBe('disk.link, stop');
+    await file.discard();
+    expect(filesIn(elsewhere)).toEqual([]);
+  });
+});
+
+describe('a folder of artifacts', () => {
+  it.each(['images', 'images/.incoming'])('tidies up nothing behind a link: %s', async (name) => {
+    const [directory, elsewhere] = [freshFolder(), freshFolder()];
+    mkdirSync(join(elsewhere, '.incoming'));
+    for (const at of ['.incoming/abc-1.0123abcd.part', 'abc-1.0123abcd.part'])
+      writeFileSync(join(elsewhere, at), 'of somebody else');
+    if (name !== 'images') mkdirSync(join(directory, 'images'));
+    symlinkSync(elsewhere, join(directory, name));
+    await openArtifactFolder(directory).close();
+    expect(filesIn(elsewhere)).toEqual(['.incoming/abc-1.0123abcd.part', 'abc-1.0123abcd.part']);
+  });
+
+  it('says of one caller only that it removed a file, however many remove it at the same time', async () => {
+    const store = openArtifactFolder(freshFolder());
+    for (let round = 0; round < 20; round += 1) {
+      await put(store, 'images/ab/abc-1.png');
+      const found = await Promise.all([1, 2, 3].map(() => store.remove(['images/ab/abc-1.png'])));
+      expect(found.filter(Boolean)).toEqual([true]);
+    }
+  });
+
+  it('takes a file that is gone when it is to be removed for none, and reports any other error', async () => {
+    const directory = freshFolder();
+    const store = openArtifactFolder(directory);
+    await put(store, 'images/ab/abc-1.png');
+    beforeCalls('unlink', () => rmSync(join(directory, 'images/ab/abc-1.png')));
+    expect(await store.remove(['images/ab/abc-1.png'])).toBe(false);
+    await put(store, 'images/ab/abc-2.png');
+    beforeCalls('unlink', () => {
+      throw systemError('EROFS', 'unlink');
+    });
+    expect(await failureOf(store.remove(['images/ab/abc-2.png']))).toBe('disk.readonly, stop');
+  });
+
+  it('is read through a run directory that is itself reached by a link', async () => {
+    const place = freshFolder();
+    const [directory, link] = [join(place, 'run'), join(place, 'link')];
+    await put(openArtifactFolder(directory), 'images/ab/abc-1.png', 'fox');
+    symlinkSync(directory, link);
+    const store = openArtifactFolder(link);
+    expect(await store.get('images/ab/abc-1.png', 10)).toEqual({ ok: true, bytes: Buffer.from('fox') });
+    expect(await listed(store)).toEqual(['images/ab/abc-1.png']);
+  });
+
+  it('has no file where a folder has its name', async () => {
+    const directory = freshFolder();
+    mkdirSync(join(directory, 'images/ab/abc-1.png'), { recursive: true });
+    const store = openArtifactFolder(directory);
+    expect(await store.get('images/ab/abc-1.png', 10)).toEqual({ ok: false, why: 'missing' });
+    expect(await listed(store)).toEqual([]);
+  });
+
+  it('stops the run where a file cannot be read for a reason that lies in the disk', async () => {
+    const store = openArtifactFolder(freshFolder());
+    await put(store, 'images/ab/abc-1.png');
+    beforeCalls('open', () => {
+      throw systemError('EIO', 'open');
+    });
+    expect(await failureOf(store.get('images/ab/abc-1.png', 100))).toBe('disk.io, stop');
+    expect(await failureOf(store.get('images/ab/abc-2.png', 100))).toBe('it was done');
+  });
+});
+
+describe('the names in a folder of artifacts', () => {
+  it('come in the order of whole names, also where the name of a folder begins that of another', async () => {
+    const store = openArtifactFolder(freshFolder());
+    const names = ['images/a-/a-b-1.png', 'images/a./a.b-1.png', 'images/a/a-1.png', 'images/a/a-10.png'];
+    expect(names.toSorted()).toEqual(names);
+    for (const name of names.toReversed()) await put(store, name);
+    expect(await listed(store)).toEqual(names);
+  });
+
+  it('are those that begin as is wanted, to the whole of a name', async () => {
+    const store = openArtifactFolder(freshFolder());
+    const names = ['images/ab/abc-1.png', 'images/ab/abc-12.png', 'images/cd/cde-1.png', 'text/ab/abc-1.txt'];
+    for (const name of names) await put(store, name);
+    const [first = '', second = '', third = ''] = names;
+    expect(await listed(store, 'images/ab/abc-1')).toEqual([first, second]);
+    expect(await listed(store, 'images/ab/abc-1.')).toEqual([first]);
+    expect(await listed(store, third)).toEqual([third]);
+    expect(await listed(store, 'images/c')).toEqual([third]);
+    expect(await listed(store, `${third}x`)).toEqual([]);
+  });
+
+  it('are found beside a root that is a link, which stops a search of all', async () => {
+    const [directory, elsewhere] = [freshFolder(), freshFolder()];
+    const store = openArtifactFolder(directory);
+    await put(store, 'images/ab/abc-1.png');
+    symlinkSync(elsewhere, join(directory, 'text'));
+    expect(await listed(store, 'images/')).toEqual(['images/ab/abc-1.png']);
+    expect(await failureOf(listed(store))).toBe('disk.link, stop');
+  });
+
+  it('are none of a folder that goes away while they are read, and stop the run where they cannot be read', async () => {
+    const directory = freshFolder();
+    const store = openArtifactFolder(directory);
+    for (const name of ['images/ab/abc-1.png', 'images/cd/cde-1.png']) await put(store, name);
+    beforeCalls('readdir', (folder) => {
+      if (String(folder).endsWith('ab')) rmSync(String(folder), { recursive: true });
+    });
+    expect(await listed(store)).toEqual(['images/cd/cde-1.png']);
+    beforeCalls('readdir', () => {
+      throw systemError('EIO', 'readdir');
+    });
+    expect(await failureOf(listed(store))).toBe('disk.io, stop');
+  });
+});
