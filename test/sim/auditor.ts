@@ -8,7 +8,7 @@ import { mayPass } from './ends.ts';
 import type { Gateway } from './gateway.ts';
 import { Licences } from './licences.ts';
 import { LimitsAuditor } from './limits-auditor.ts';
-import { LineageAuditor } from './lineage-auditor.ts';
+import { LineageAuditor, type Reads } from './lineage-auditor.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { TaskAuditor } from './task-auditor.ts';
 import { TextAuditor } from './text-auditor.ts';
@@ -45,12 +45,7 @@ export class Auditor {
   #isPlanned: (key: string) => boolean = () => true;
 
   /** @param readsOf keys of the jobs whose replies the templates of a job name */
-  constructor(
-    scenario: Scenario,
-    store: MemoryStore,
-    gateway: Gateway,
-    readsOf: (key: string) => readonly string[],
-  ) {
+  constructor(scenario: Scenario, store: MemoryStore, gateway: Gateway, readsOf: (key: string) => Reads) {
     this.#store = store;
     this.#gateway = gateway;
     this.#licences = new Licences(scenario);

@@ -7,6 +7,14 @@ import { BrokenPromise } from './violation.ts';
 /** What stands of each job that another one came from, by key: the task, or the moment at which the answer was asked for. */
 type Sources = Map<string, string>;
 
+/** Keys of the jobs whose replies the templates of a job name. Equal requests are one job, so those of other cells may name others. */
+export interface Reads {
+  /** In the cell that the job was made for. */
+  readonly own: readonly string[];
+  /** In every cell that asks for the job. */
+  readonly all: readonly string[];
+}
+
 /**
  * Watches where the results of a simulated history come from: kept from what was sent and what is durable alone, and from nothing that
  * the records say of their lineage. What came from a result that was replaced (`--redo`) is made again, once, or says that it was not;
@@ -14,10 +22,9 @@ type Sources = Map<string, string>;
  */
 export class LineageAuditor {
   readonly #store: MemoryStore;
-  /** Keys of the jobs whose replies the templates of a job name. */
-  readonly #readsOf: (key: string) => readonly string[];
-  /** The same, of those that were sent. */
-  readonly #reads = new Map<string, readonly string[]>();
+  readonly #readsOf: (key: string) => Reads;
+  /** Of the jobs that were sent. */
+  readonly #reads = new Map<string, Reads>();
   /** Jobs that are made again while they have a result: another one replaces that. */
   readonly #redoable = new Set<string>();
   /** What stands of each job. */
@@ -34,7 +41,7 @@ export class LineageAuditor {
   /** How each job was before the turn that became durable last: what is settled may be begun again in the very next one. */
   readonly #was = new Map<string, JobStatus>();
 
-  constructor(store: MemoryStore, readsOf: (key: string) => readonly string[]) {
+  constructor(store: MemoryStore, readsOf: (key: string) => Reads) {
     this.#store = store;
     this.#readsOf = readsOf;
   }
@@ -51,8 +58,12 @@ export class LineageAuditor {
 
   sends({ job }: Effect): void {
     const { record, parentTaskId } = job;
-    const reads = this.#reads.get(record.key) ?? [];
-    this.#reads.set(record.key, [...new Set([...reads, ...this.#readsOf(record.key)])]);
+    const { own, all } = this.#readsOf(record.key);
+    const before = this.#reads.get(record.key);
+    this.#reads.set(record.key, {
+      own: [...new Set([...(before?.own ?? []), ...own])],
+      all: [...new Set([...(before?.all ?? []), ...all])],
+    });
     this.#sent.set(record.key, {
       sources: this.#sourcesOf(record),
       ...(parentTaskId === undefined ? {} : { pressed: parentTaskId }),
@@ -107,11 +118,11 @@ export class LineageAuditor {
     }
   }
 
-  /** Everything is settled: each result comes from what stands, but for those that were tried in vain. */
+  /** Everything is settled: each result comes from what stands in its own cell, but for those that were tried in vain. */
   checkSettled(): void {
     this.checkPressed();
     for (const key of this.#made.keys())
-      if (this.#isOutdated(key)) {
+      if (this.#isOutdated(key, 'own')) {
         const { from, redone, status } = this.#store.get(key) ?? {};
         throw new BrokenPromise(
           `${key} is ${status} and came from what was replaced: ${JSON.stringify({ from, redone, made: [...(this.#made.get(key)?.sources ?? [])], now: [...this.#sourcesOf(this.#store.get(key) as JobRecord)] })}`,
@@ -127,7 +138,7 @@ export class LineageAuditor {
       // What ends and is begun again in one turn is durable as its next submission only.
       const isBeingRedone = record?.status === 'submitting' && this.#was.has(key);
       const isSettled = statuses.includes('done') || statuses.includes('failed') || isBeingRedone;
-      if (record === undefined || !isSettled || !this.#isOutdated(key)) continue;
+      if (record === undefined || !isSettled || !this.#isOutdated(key, 'all')) continue;
       const sources = JSON.stringify([...this.#sourcesOf(record)]);
       if (this.#allowed.get(key) === sources) continue;
       this.#allowed.set(key, sources);
@@ -136,12 +147,13 @@ export class LineageAuditor {
     return keys;
   }
 
-  #isOutdated(key: string): boolean {
+  /** @param reads in which cells: each may have the job made again, its own one must */
+  #isOutdated(key: string, reads: keyof Reads): boolean {
     const record = this.#store.get(key);
     const made = this.#made.get(key) ?? this.#sent.get(key);
     if (record === undefined || made === undefined) return false;
     const kept = this.#kept.get(key);
-    return [...this.#sourcesOf(record)].some(
+    return [...this.#sourcesOf(record, reads)].some(
       ([source, stands]) => made.sources.get(source) !== stands && kept?.get(source) !== stands,
     );
   }
@@ -155,8 +167,8 @@ export class LineageAuditor {
     this.#stands.set(key, stands);
   }
 
-  #sourcesOf(record: JobRecord): Sources {
-    const keys = [...needsOf(record), ...(this.#reads.get(record.key) ?? [])];
+  #sourcesOf(record: JobRecord, reads: keyof Reads = 'all'): Sources {
+    const keys = [...needsOf(record), ...(this.#reads.get(record.key)?.[reads] ?? [])];
     return new Map(keys.map((key) => [key, this.#stands.get(key) ?? '']));
   }
 }

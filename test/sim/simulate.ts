@@ -10,6 +10,7 @@ import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { Auditor, priceOfTask, pricesOfTasks } from './auditor.ts';
 import { Chance } from './chance.ts';
 import { Gateway } from './gateway.ts';
+import type { Reads } from './lineage-auditor.ts';
 import { epoch, planFor, settingsOf } from './outset.ts';
 import { checkManifest, checkResults, unfinished } from './results.ts';
 import { type Invocation, type Scenario, unlimited } from './scenario.ts';
@@ -130,15 +131,22 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
 /** Steps of the simulated pipelines whose templates name the reply of another step. */
 const reads: Readonly<Record<string, string>> = { best: 'pick', title: 'weather', drawn: 'words' };
 
-/** Finds the jobs whose replies a job's templates name. */
-function readsIn(plan: Plan, cells: readonly Cell[], store: MemoryStore): (key: string) => readonly string[] {
+/** Finds the jobs whose replies a job's templates name: in the cell that the job was made for, and in all that ask for it. */
+function readsIn(plan: Plan, cells: readonly Cell[], store: MemoryStore): (key: string) => Reads {
   return (key) => {
     const { step: asking, cell: number } = store.get(key)?.origin ?? {};
     const step = asking === undefined ? undefined : reads[asking];
-    const cell = cells.find((one) => one.number === number);
-    if (step === undefined || cell === undefined) return [];
-    const slots = plan.resolve(cell, (other) => store.get(other));
-    return slots.flatMap((slot) => (slot.step === step ? (slot.job?.key ?? []) : []));
+    if (step === undefined) return { own: [], all: [] };
+    const found = cells.map((cell) => {
+      const slots = plan.resolve(cell, (other) => store.get(other));
+      const isAskedFor = cell.number === number || slots.some(({ job }) => job?.key === key);
+      const keys = isAskedFor
+        ? slots.flatMap((slot) => (slot.step === step ? (slot.job?.key ?? []) : []))
+        : [];
+      return { isOwn: cell.number === number, keys };
+    });
+    const keysOf = (some: typeof found): readonly string[] => [...new Set(some.flatMap(({ keys }) => keys))];
+    return { own: keysOf(found.filter(({ isOwn }) => isOwn)), all: keysOf(found) };
   };
 }
 
