@@ -1,9 +1,19 @@
-import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { checkHeld, heldFile } from '../../../src/state/files/held-files.ts';
 import { acquireLock, type Lock } from '../../../src/state/lock/lock.ts';
 import { openState } from '../../../src/state/state.ts';
 import { StateError, type StateStore } from '../../../src/state/store.ts';
+import { replaceFs, systemError } from '../../rig/replace-fs.ts';
 import { drivers, freshFolder } from '../places.ts';
 import { jobRecord } from '../records.ts';
 
@@ -79,3 +89,69 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
     });
   },
 );
+
+describe('a file that is held', () => {
+  const made = (...names: readonly string[]): string[] => {
+    const folder = freshFolder();
+    return names.map((name) => {
+      const file = join(folder, name);
+      writeFileSync(file, name);
+      return file;
+    });
+  };
+
+  it('is known by its device and its inode, as exact as the system gives them', () => {
+    const [file = ''] = made('a');
+    const { dev, ino } = statSync(file, { bigint: true });
+    expect(heldFile(file)).toEqual({ path: file, device: dev, inode: ino });
+  });
+
+  it('is the same after any change of its content and of other files', () => {
+    const files = made('a', 'b');
+    const held = files.map(heldFile);
+    for (const file of files) appendFileSync(file, 'more');
+    made('c');
+    expect(codeOf(() => checkHeld(held))).toBe('done');
+    expect(codeOf(() => checkHeld([]))).toBe('done');
+  });
+
+  it.each([0, 1, 2])('is another once it was replaced, whichever of several it is: %i', (at) => {
+    const files = made('a', 'b', 'c');
+    const held = files.map(heldFile);
+    const file = files[at] ?? '';
+    renameSync(made('d')[0] ?? '', file);
+    expect(() => checkHeld(held)).toThrow(
+      expect.objectContaining({
+        code: 'state.replaced',
+        message: expect.stringContaining(file.slice(file.lastIndexOf('/') + 1)) as string,
+      }),
+    );
+  });
+
+  it('is another with the same inode on another device, and with another inode on the same device', () => {
+    const [file = ''] = made('a');
+    const held = heldFile(file);
+    expect(codeOf(() => checkHeld([held]))).toBe('done');
+    expect(codeOf(() => checkHeld([{ ...held, device: held.device + 1n }]))).toBe('state.replaced');
+    expect(codeOf(() => checkHeld([{ ...held, inode: held.inode + 1n }]))).toBe('state.replaced');
+  });
+
+  it('is gone where its name leads nowhere, and was not there to be held', () => {
+    const [file = ''] = made('a');
+    const held = heldFile(file);
+    rmSync(file);
+    expect(codeOf(() => checkHeld([held]))).toBe('state.replaced');
+    expect(codeOf(() => heldFile(file))).toBe('state.replaced');
+  });
+
+  it('is unknown where the file system fails', () => {
+    const [file = ''] = made('a');
+    const held = heldFile(file);
+    replaceFs({
+      statSync: () => {
+        throw systemError('EIO', 'stat');
+      },
+    });
+    expect(() => checkHeld([held])).toThrow(expect.objectContaining({ code: 'EIO' }));
+  });
+});
