@@ -36,6 +36,7 @@ describe('making the folders of a path', () => {
       const found = expect.objectContaining({
         code: 'directory.kind',
         message: expect.stringContaining(join(base, name.split('/')[0] ?? '')) as string,
+        hint: expect.stringContaining('another directory') as string,
       }) as Error;
       expect(() => makeFolders(join(base, name))).toThrow(found);
     },

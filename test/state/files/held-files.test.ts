@@ -7,7 +7,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkHeld, heldFile } from '../../../src/state/files/held-files.ts';
 import { acquireLock, type Lock } from '../../../src/state/lock/lock.ts';
@@ -123,7 +123,10 @@ describe('a file that is held', () => {
     expect(() => checkHeld(held)).toThrow(
       expect.objectContaining({
         code: 'state.replaced',
-        message: expect.stringContaining(file.slice(file.lastIndexOf('/') + 1)) as string,
+        message: expect.stringContaining(
+          `${basename(file)} in ${dirname(file)} was removed or replaced`,
+        ) as string,
+        hint: expect.stringContaining('the same command again') as string,
       }),
     );
   });

@@ -123,8 +123,13 @@ describe.skipIf(platform() === 'win32')('a file or folder of the run directory',
 
   it('is refused by its path', () => {
     const folder = oneOfEach();
-    for (const name of ['link', 'folder', 'pipe'])
-      expect(() => checkFile(join(folder, name))).toThrow(join(folder, name));
+    for (const [name, words] of [
+      ['link', ' is a link'],
+      ['folder', ' is a folder'],
+      ['pipe', ' is neither a file nor a folder'],
+    ] as const)
+      expect(() => checkFile(join(folder, name))).toThrow(join(folder, name) + words);
+    expect(() => checkFolder(join(folder, 'file'))).toThrow(`${join(folder, 'file')} is a file`);
   });
 
   it.each([

@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { acquireLock, lockOwner } from '../../../src/state/lock/lock.ts';
 import {
+  identified,
   isAlive,
+  isSameProcess,
   type LockOwner,
   type ProcessProbe,
   systemProcesses,
 } from '../../../src/state/lock/owner.ts';
 import { StateError } from '../../../src/state/store.ts';
+import { replaceFs, systemError } from '../../rig/replace-fs.ts';
 import { drivers, freshFolder, startChild } from '../places.ts';
 
 const startedAt = '2026-01-02T03:04:05.000Z';
@@ -78,6 +81,91 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
     });
   },
 );
+
+describe('a process', () => {
+  const known = { ...me, pid: 7, bootId: 'b1', processStart: '900' };
+
+  it('is named with its boot and its start, where the system reports both', () => {
+    expect(identified({ ...me, pid: 7 }, system('b1', { 7: '900' }))).toEqual(known);
+    expect(identified({ ...me, pid: 7 }, system('b1', { 8: '900' }))).toEqual({ ...me, pid: 7 });
+    expect(identified({ ...me, pid: 7 }, { ...system('', { 7: '900' }), bootId: () => undefined })).toEqual({
+      ...me,
+      pid: 7,
+    });
+  });
+
+  it.each([
+    ['of no known boot', { bootId: undefined }],
+    ['of no known start', { processStart: undefined }],
+    ['of another boot', { bootId: 'b2' }],
+    ['of another start', { processStart: '901' }],
+    ['of another pid', { pid: 8 }],
+  ])('%s is not known to run', (_which, other) => {
+    const { bootId, processStart, ...plain } = { ...known, ...other };
+    const owner: LockOwner = {
+      ...plain,
+      ...(bootId === undefined ? {} : { bootId }),
+      ...(processStart === undefined ? {} : { processStart }),
+    };
+    expect(isAlive(known, system('b1', { 7: '900' }))).toBe(true);
+    expect(isAlive(owner, system('b1', { 7: '900' }))).toBe(false);
+    expect(isAlive(owner, silent)).toBe(false);
+    expect(isSameProcess(known, owner)).toBe(false);
+    expect(isSameProcess(owner, known)).toBe(false);
+  });
+
+  it('is the same under another host, start of the run, or command', () => {
+    expect(isSameProcess(known, { ...known, host: 'there', startedAt: '', command: 'x' })).toBe(true);
+    expect(isSameProcess(me, { ...me })).toBe(true);
+  });
+});
+
+describe.runIf(platform() === 'linux')('what this system reports of a process', () => {
+  const reporting = (files: Readonly<Record<string, string>>): void => {
+    replaceFs({
+      readFileSync: (file: string) => {
+        const text = files[file];
+        if (text === undefined) throw systemError('ENOENT');
+        return text;
+      },
+    });
+  };
+  /** proc_pid_stat(5): the state is field 3, the start field 22. */
+  const stat = (name: string, state: string): string =>
+    `7 (${name}) ${state} 1 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 900 1000 10 184 0\n`;
+
+  it.each(['node', 'a b', ')', ') Z 1 2 (', '(((', 'X) S 1 (x'])(
+    'is its start, whatever its name: %s',
+    (name) => {
+      reporting({ '/proc/7/stat': stat(name, 'S') });
+      expect(systemProcesses.startOf(7)).toBe('900');
+    },
+  );
+
+  it.each([
+    ['S', '900'],
+    ['R', '900'],
+    ['D', '900'],
+    ['T', '900'],
+    ['Z', undefined],
+    ['X', undefined],
+  ])('is a start only while it is not over: state %s', (state, start) => {
+    reporting({ '/proc/7/stat': stat('node', state) });
+    expect(systemProcesses.startOf(7)).toBe(start);
+  });
+
+  it('is nothing of a process that is not there, or on a system without /proc', () => {
+    reporting({});
+    expect([systemProcesses.startOf(7), systemProcesses.bootId()]).toEqual([undefined, undefined]);
+    reporting({ '/proc/7/stat': '' });
+    expect(systemProcesses.startOf(7)).toBeUndefined();
+  });
+
+  it('is the boot without the end of its line', () => {
+    reporting({ '/proc/sys/kernel/random/boot_id': '55218d29-fdde\n' });
+    expect(systemProcesses.bootId()).toBe('55218d29-fdde');
+  });
+});
 
 describe.runIf(platform() === 'linux')('processes of this system', () => {
   it('are known by boot, pid and start, as long as they run', async () => {

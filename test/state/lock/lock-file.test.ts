@@ -1,0 +1,385 @@
+import {
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { acquireLock, lockOwner } from '../../../src/state/lock/lock.ts';
+import type { LockOwner } from '../../../src/state/lock/owner.ts';
+import type { Driver } from '../../../src/state/sqlite/driver.ts';
+import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
+import { StateError } from '../../../src/state/store.ts';
+import { diskCalls, replaceFs, systemError } from '../../rig/replace-fs.ts';
+import { drivers, freshFolder } from '../places.ts';
+
+const me: LockOwner = { pid: process.pid, host: 'here', startedAt: '2026-01-02T03:04:05.000Z' };
+
+function refusal(work: () => unknown): StateError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof StateError) return error;
+    throw error;
+  }
+  throw new Error('It was not refused.');
+}
+
+describe.each(drivers.map((driver) => [driver.name, driver] as const))(
+  'the lock and its file, with %s',
+  (_, driver) => {
+    const ownerFile = (directory: string): string => join(directory, 'lock.json');
+    const codeOf = (work: () => unknown): string => {
+      try {
+        work();
+        return 'done';
+      } catch (error) {
+        if (error instanceof StateError) return error.code;
+        throw error;
+      }
+    };
+
+    it('is free for the next owner after each failure to take it', () => {
+      const directory = freshFolder();
+      const elsewhere = join(freshFolder(), 'kept');
+      writeFileSync(elsewhere, '{}');
+      for (const [bad, code] of [
+        [() => symlinkSync(elsewhere, ownerFile(directory)), 'directory.link'],
+        [() => linkSync(elsewhere, ownerFile(directory)), 'directory.link'],
+        [() => mkdirSync(ownerFile(directory)), 'directory.kind'],
+      ] as const) {
+        bad();
+        expect(codeOf(() => acquireLock(directory, me, { driver }))).toBe(code);
+        rmSync(ownerFile(directory), { recursive: true });
+        expect(lockOwner(directory, { driver })).toBeUndefined();
+        acquireLock(directory, me, { driver }).release();
+      }
+      expect(readFileSync(elsewhere, 'utf8')).toBe('{}');
+    });
+
+    it('is free again where the name of its owner cannot be written', () => {
+      const directory = freshFolder();
+      const undo = replaceFs({
+        renameSync: () => {
+          throw systemError('ENOSPC', 'rename');
+        },
+      });
+      expect(refusal(() => acquireLock(directory, me, { driver })).code).toBe('state.full');
+      undo();
+      acquireLock(directory, { ...me, pid: 1 }, { driver }).release();
+    });
+
+    it('is taken before its owner is named, and the name has its place only when it is whole', () => {
+      const directory = freshFolder();
+      let seen: unknown;
+      const calls = diskCalls((path) => relative(directory, path).replace(/[0-9a-f]{8}/, 'X'));
+      const noting = {
+        ...driver,
+        open: (location: string, given: { readonly readOnly: boolean }) => {
+          const raw = driver.open(location, given);
+          return {
+            prepare: (sql: string) => raw.prepare(sql),
+            exec: (sql: string) => {
+              raw.exec(sql);
+              if (sql.includes('EXCLUSIVE')) calls.push('lock');
+              if (sql === 'ROLLBACK') calls.push('free');
+            },
+            close: () => {
+              calls.push('closed');
+              raw.close();
+            },
+          };
+        },
+      };
+      const lock = acquireLock(directory, me, { driver: noting });
+      seen = JSON.parse(readFileSync(ownerFile(directory), 'utf8'));
+      lock.release();
+      expect(seen).toMatchObject(me);
+      expect(calls).toEqual([
+        'create lock',
+        'close lock',
+        'lock',
+        'write lock.json.X.part',
+        'rename lock.json.X.part lock.json',
+        'close lock.json',
+        'remove lock.json',
+        'free',
+        'closed',
+      ]);
+    });
+
+    it('waits a moment, and no longer, for others who look at it', () => {
+      const waits: string[] = [];
+      const noting = {
+        ...driver,
+        open: (location: string, given: { readonly readOnly: boolean }) => {
+          const raw = driver.open(location, given);
+          return {
+            prepare: (sql: string) => raw.prepare(sql),
+            exec: (sql: string) => {
+              waits.push(...(/busy_timeout = (\d+)/.exec(sql)?.slice(1) ?? []));
+              raw.exec(sql);
+            },
+            close: () => raw.close(),
+          };
+        },
+      };
+      const directory = freshFolder();
+      const lock = acquireLock(directory, me, { driver: noting });
+      expect(lockOwner(directory, { driver: noting })?.pid).toBe(me.pid);
+      lock.release();
+      expect(waits).toEqual(['250', '250']);
+    });
+
+    it('is freed though the name of its owner cannot be removed', () => {
+      const directory = freshFolder();
+      const processes = { bootId: () => undefined, startOf: () => undefined };
+      const lock = acquireLock(directory, me, { driver, processes });
+      const undo = replaceFs({
+        rmSync: () => {
+          throw systemError('EROFS', 'rm');
+        },
+      });
+      expect(refusal(() => lock.release()).code).toBe('state.readonly');
+      undo();
+      lock.release();
+      expect(readdirSync(directory)).toEqual(['lock', 'lock.json']);
+      expect(lockOwner(directory, { driver })).toBeUndefined();
+      acquireLock(directory, { ...me, pid: 1 }, { driver }).release();
+    });
+
+    it('leaves no name behind that nobody can read, and misses none that is gone', () => {
+      const directory = freshFolder();
+      const first = acquireLock(directory, me, { driver });
+      writeFileSync(ownerFile(directory), '{"pid":');
+      first.release();
+      expect(readdirSync(directory)).toEqual(['lock']);
+      const second = acquireLock(directory, me, { driver });
+      rmSync(ownerFile(directory));
+      second.release();
+      expect(readdirSync(directory)).toEqual(['lock']);
+    });
+
+    it.each([
+      ['another pid', { pid: 2 }],
+      ['another boot', { bootId: 'b2' }],
+      ['another start', { processStart: '901' }],
+    ])('leaves the name of a process with %s', (_which, other) => {
+      const directory = freshFolder();
+      const processes = { bootId: () => 'b1', startOf: () => '900' };
+      const lock = acquireLock(directory, { ...me, pid: 1 }, { driver, processes });
+      const name = { ...me, pid: 1, bootId: 'b1', processStart: '900', ...other };
+      writeFileSync(ownerFile(directory), JSON.stringify(name));
+      lock.release();
+      expect(JSON.parse(readFileSync(ownerFile(directory), 'utf8'))).toEqual(name);
+    });
+
+    it('was replaced while it was taken: then it is not taken', () => {
+      const directory = freshFolder();
+      const swapping = {
+        ...driver,
+        open: (location: string, given: { readonly readOnly: boolean }) => {
+          const raw = driver.open(location, given);
+          return {
+            prepare: (sql: string) => raw.prepare(sql),
+            exec: (sql: string) => {
+              if (sql.includes('EXCLUSIVE')) {
+                rmSync(location);
+                writeFileSync(location, '');
+              }
+              raw.exec(sql);
+            },
+            close: () => raw.close(),
+          };
+        },
+      };
+      expect(codeOf(() => acquireLock(directory, me, { driver: swapping }))).toBe('state.replaced');
+      expect(readdirSync(directory)).toEqual(['lock']);
+      acquireLock(directory, me, { driver }).release();
+    });
+
+    it('is asked for without a trace: nothing is made, and nothing kept open', () => {
+      const directory = freshFolder();
+      for (const there of [[], ['lock']]) {
+        for (const name of there) writeFileSync(join(directory, name), '');
+        expect(lockOwner(directory, { driver })).toBeUndefined();
+        expect(readdirSync(directory)).toEqual(there);
+      }
+      const closed: string[] = [];
+      const noting = {
+        ...driver,
+        open: (location: string, given: { readonly readOnly: boolean }) => {
+          const raw = driver.open(location, given);
+          return {
+            prepare: (sql: string) => raw.prepare(sql),
+            exec: (sql: string) => raw.exec(sql),
+            close: () => {
+              closed.push(given.readOnly ? 'reader' : 'writer');
+              raw.close();
+            },
+          };
+        },
+      };
+      lockOwner(directory, { driver: noting });
+      expect(closed).toEqual(['reader']);
+      expect(() => acquireLock(directory, { ...me, host: 1n as never }, { driver: noting })).toThrow(
+        TypeError,
+      );
+      expect(closed).toEqual(['reader', 'writer']);
+    });
+
+    it('of a size is refused by those who ask too', () => {
+      const directory = freshFolder();
+      writeFileSync(join(directory, 'lock'), 'x');
+      expect(codeOf(() => lockOwner(directory, { driver }))).toBe('state.foreign');
+      const database = openDatabase(join(freshFolder(), 'lock'), { driver });
+      database.exec('CREATE TABLE notes (a)');
+      database.close();
+      copyFileSync(database.file, join(directory, 'lock'));
+      for (const work of [
+        () => acquireLock(directory, me, { driver }),
+        () => lockOwner(directory, { driver }),
+      ])
+        expect(codeOf(work)).toBe('state.foreign');
+    });
+
+    it('reports a failure of SQLite that says nothing about an owner', () => {
+      const directory = freshFolder();
+      acquireLock(directory, me, { driver }).release();
+      const failing = (part: string, errcode: number): Driver => ({
+        ...driver,
+        open: (location, given) => {
+          const raw = driver.open(location, given);
+          return {
+            prepare: (sql) => raw.prepare(sql),
+            exec: (sql) => {
+              if (sql.includes(part))
+                throw Object.assign(new Error('SQLite failed'), { code: 'ERR_SQLITE_ERROR', errcode });
+              raw.exec(sql);
+            },
+            close: () => raw.close(),
+          };
+        },
+      });
+      for (const [part, errcode, code] of [
+        ['BEGIN', 10, 'state.io'],
+        ['BEGIN', 11, 'state.corrupt'],
+        ['busy_timeout', 11, 'state.corrupt'],
+      ] as const) {
+        const options = { driver: failing(part, errcode) };
+        expect(codeOf(() => lockOwner(directory, options))).toBe(code);
+        expect(codeOf(() => acquireLock(directory, me, options))).toBe(code);
+      }
+      expect(codeOf(() => acquireLock(directory, me, { driver: failing('BEGIN', 5) }))).toBe('state.locked');
+    });
+
+    it('that is held is known by any SQLite', () => {
+      for (const other of drivers) {
+        const directory = freshFolder();
+        const lock = acquireLock(directory, me, { driver });
+        expect(lockOwner(directory, { driver: other })?.pid).toBe(me.pid);
+        expect(codeOf(() => acquireLock(directory, me, { driver: other }))).toBe('state.locked');
+        lock.release();
+      }
+    });
+  },
+);
+
+describe('the name of an owner, as any process may have written it', () => {
+  const shown = (written: unknown): LockOwner | undefined => {
+    const directory = freshFolder();
+    const lock = acquireLock(directory, me);
+    writeFileSync(join(directory, 'lock.json'), JSON.stringify(written));
+    const owner = lockOwner(directory);
+    lock.release();
+    return owner;
+  };
+
+  it.each(['plain-host.example.org', 'füchse_7', 'fe80::1', '狐', 'ͣe\u0301'])('shows the host %s', (host) => {
+    expect(shown({ ...me, host })?.host).toBe(host);
+  });
+
+  it.each([
+    ['a host (other)', 'a?host??other?'],
+    ['a\r\nb\t', 'a??b?'],
+    ['<b>/\\"\'', '?b?????'],
+    ['\u200b\u202e', '??'],
+  ])('shows %j as %s', (host, plain) => {
+    expect(shown({ ...me, host })?.host).toBe(plain);
+  });
+
+  it('shows a host of as many characters as a host may have', () => {
+    for (const length of [0, 1, 254, 255])
+      expect(shown({ ...me, host: 'a'.repeat(length) })?.host).toHaveLength(length);
+    expect(shown({ ...me, host: 'a'.repeat(256) })?.host).toHaveLength(255);
+  });
+
+  it.each([
+    ['2026-01-02T03:04:05.000Z', true],
+    ['2026-01-02T03:04:05+01:00', true],
+    ['1'.repeat(40), true],
+    ['1'.repeat(41), false],
+    ['', false],
+    ['2026-01-02 03:04:05', false],
+    ['\u001b[2J2026', false],
+    ['2026\u001b[2J', false],
+    ['2026-01-02T03:04:05.000Z\n', false],
+    ['yesterday', false],
+    [20_260_102, false],
+    [null, false],
+    [['2026'], false],
+  ])('shows the time %j only where it is one', (startedAt, isTime) => {
+    expect(shown({ ...me, startedAt })?.startedAt).toBe(isTime ? startedAt : '');
+  });
+
+  it('keeps what else is known of the process', () => {
+    const known = { command: 'promptpress run', bootId: 'b', processStart: '7' };
+    expect(shown({ ...me, ...known })).toEqual({ ...me, ...known });
+  });
+
+  it.each([
+    ['no number', { ...me, pid: '7' }],
+    ['no whole number', { ...me, pid: 7.5 }],
+    ['no safe number', { ...me, pid: 2 ** 53 }],
+    ['no pid', { host: 'here', startedAt: '' }],
+    ['no host', { pid: 7, startedAt: '' }],
+    ['a host that is no text', { ...me, host: 7 }],
+    ['nothing', null],
+    ['a list', []],
+    ['a text', 'me'],
+    ['more than any owner writes', { ...me, host: 'a'.repeat(64 * 1024) }],
+  ])('is unknown where it has %s', (_what, written) => {
+    expect(shown(written)).toEqual({ pid: 0, host: '', startedAt: '' });
+  });
+
+  it('is read up to 64 KiB', () => {
+    const directory = freshFolder();
+    const lock = acquireLock(directory, me);
+    const text = JSON.stringify({ ...me, command: '' });
+    const withLength = (length: number): string => {
+      writeFileSync(
+        join(directory, 'lock.json'),
+        text.replace('""', `"${'a'.repeat(length - text.length)}"`),
+      );
+      return lockOwner(directory)?.host ?? 'nobody';
+    };
+    expect([withLength(64 * 1024), withLength(64 * 1024 + 1)]).toEqual(['here', '']);
+    lock.release();
+  });
+
+  it('is in the refusal, with what to do', () => {
+    const directory = freshFolder();
+    const lock = acquireLock(directory, me);
+    const { message, hint } = refusal(() => acquireLock(directory, { ...me, pid: 1 }));
+    expect(message).toBe(
+      `Another run holds ${directory}: process ${process.pid} on here, since 2026-01-02T03:04:05.000Z.`,
+    );
+    expect(hint).toMatch(/--out/);
+    lock.release();
+  });
+});
