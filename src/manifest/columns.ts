@@ -1,5 +1,6 @@
 import { formatBranch } from '../pipeline/selectors/parse.ts';
 import { renderValue, type Value } from '../pipeline/values/value.ts';
+import { roundMoney } from '../plan/estimate/price.ts';
 import { type Artifact, knownCost, type TaskResult, type TokenUsage } from '../plan/job.ts';
 import type { ManifestRow } from './row.ts';
 import { textFields, tokenColumns } from './text-columns.ts';
@@ -125,6 +126,5 @@ const variable = (value: Value | undefined): string => (value === undefined ? ''
 const time = (unixMs: number | undefined): string | undefined =>
   unixMs === undefined ? undefined : new Date(unixMs).toISOString();
 
-/** Sums of prices pick up binary noise (0.1 + 0.2); nothing is priced in billionths. */
 const amount = (cost: number | undefined): number | undefined =>
-  cost === undefined ? undefined : Number(cost.toFixed(9));
+  cost === undefined ? undefined : roundMoney(cost);

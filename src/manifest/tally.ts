@@ -1,3 +1,4 @@
+import { roundMoney } from '../plan/estimate/price.ts';
 import { addUsage } from '../plan/estimate/usage.ts';
 import { type JobRecord, knownCost, type TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
@@ -87,8 +88,8 @@ export class ManifestCounter {
       reasons: [...this.#reasons.values()]
         .map(({ messages, ...reason }) => ({ ...reason, ...messages.common() }))
         .sort((a, b) => b.count - a.count || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0)),
-      ...(this.#cost === undefined ? {} : { cost: Number(this.#cost.toFixed(9)) }),
-      ...(this.#possibleCost === 0 ? {} : { possibleCost: Number(this.#possibleCost.toFixed(9)) }),
+      ...(this.#cost === undefined ? {} : { cost: roundMoney(this.#cost) }),
+      ...(this.#possibleCost === 0 ? {} : { possibleCost: roundMoney(this.#possibleCost) }),
       ...(this.#tokens === undefined ? {} : { tokens: this.#tokens }),
       ...(this.#assumedTokens === 0 ? {} : { assumedTokens: this.#assumedTokens }),
     };

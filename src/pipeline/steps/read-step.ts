@@ -19,6 +19,7 @@ import {
   toValue,
 } from '../yaml/node.ts';
 import { scalarLocator } from '../yaml/scalar-offsets.ts';
+import { stepOfImage } from './domain/image-reference.ts';
 import type { ImageUse, NamedStepUse, StepDraft } from './draft.ts';
 
 /** Reads one step: compiles its templates, its path and its address. */
@@ -31,8 +32,6 @@ const imageFields = new Set(['image', 'images', 'endImage']);
 
 /** Fields that are text for any result of their template. */
 const textFields = new Set(['prompt', 'system', 'model']);
-
-const stepReference = /^steps\.([A-Za-z_][A-Za-z0-9_-]*)$/;
 
 const stepName = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
@@ -200,7 +199,7 @@ class StepReader {
     if (node.kind === 'list') for (const item of node.items) this.#useImages(item);
     if (!isText(node) || hasTags(node.value)) return;
     const position = this.#position(node);
-    const step = stepReference.exec(node.value)?.[1];
+    const step = stepOfImage(node.value);
     if (step === undefined) this.#images.push({ text: node.value, position, mask: false });
     else this.#names.push({ step, position, image: true });
   }

@@ -5,6 +5,7 @@ import { isTextKind } from '../job-request.ts';
 import type { Plan } from '../plan.ts';
 import { cellsAtOnce, inGroups } from '../resolve/load-records.ts';
 import { clickCost } from './cost.ts';
+import { roundMoney } from './price.ts';
 import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
 import type { RevivalFlags } from './revival.ts';
 import { type PlanState, Scan } from './scan.ts';
@@ -170,7 +171,7 @@ function warningsOf(
   if (cost !== undefined && spent + later.cost > cost)
     warn(
       'budget.cost',
-      `The budget of ${cost} ${wouldBe(spent > cost)} reached; all together ${amount(spent)} is planned${andLater(waiting, later.cost)}.`,
+      `The budget of ${cost} ${wouldBe(spent > cost)} reached; all together ${roundMoney(spent)} is planned${andLater(waiting, later.cost)}.`,
     );
   return warnings;
 }
@@ -179,9 +180,6 @@ function warningsOf(
 const wouldBe = (isCertain: boolean): string => (isCertain ? 'would be' : 'may be');
 
 const andLater = (waiting: number, more: number): string =>
-  more === 0 ? '' : `, and about ${amount(more)} more if all ${waiting} that wait for results follow`;
+  more === 0 ? '' : `, and about ${roundMoney(more)} more if all ${waiting} that wait for results follow`;
 
 const sumOfTokens = ({ tokens: { input, output } }: Pick<PlanCounts, 'tokens'>): number => input + output;
-
-/** Without the noise of binary fractions. */
-const amount = (number: number): number => Number(number.toFixed(9));

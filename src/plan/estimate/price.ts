@@ -3,6 +3,9 @@ import { type Prices, priceEntry } from '../../pipeline/settings/price-entry.ts'
 import type { TokenUsage } from '../job.ts';
 import type { Press, TextRequest } from '../job-request.ts';
 
+/** An amount without the noise of binary fractions (0.1 + 0.2): nothing is priced in billionths. */
+export const roundMoney = (amount: number): number => Number(amount.toFixed(9));
+
 /**
  * What one submission costs, in the unit of the pipeline's `prices`; undefined where no price is given, which is not 0, and
  * where it depends on the tokens of the reply.

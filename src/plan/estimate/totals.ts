@@ -1,5 +1,6 @@
 import type { Step } from '../../pipeline/pipeline.ts';
 import type { TokenEstimate } from '../request/tokens.ts';
+import { roundMoney } from './price.ts';
 import type { PlanCounts, StepReport } from './report.ts';
 
 type Counter = Exclude<keyof PlanCounts, 'why' | 'later' | keyof Amounts>;
@@ -31,7 +32,7 @@ class Bill {
   amounts(): Amounts {
     return {
       tokens: { input: Math.round(this.#input), output: Math.round(this.#output) },
-      cost: money(this.#cost),
+      cost: roundMoney(this.#cost),
       unpriced: this.#unpriced,
     };
   }
@@ -146,10 +147,7 @@ function amountsOf(all: readonly Amounts[]): Amounts {
       input: sum(({ tokens }) => tokens.input),
       output: sum(({ tokens }) => tokens.output),
     },
-    cost: money(sum(({ cost }) => cost)),
+    cost: roundMoney(sum(({ cost }) => cost)),
     unpriced: sum(({ unpriced }) => unpriced),
   };
 }
-
-/** Sums of decimal prices carry the noise of binary fractions; prices have no more than nine decimals. */
-const money = (amount: number): number => Number(amount.toFixed(9));

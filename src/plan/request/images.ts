@@ -1,3 +1,4 @@
+import { stepOfImage } from '../../pipeline/steps/domain/image-reference.ts';
 import type { Template, TemplateScope, TemplateTree } from '../../pipeline/templates/template.ts';
 import { isTemplate } from '../../pipeline/templates/tree.ts';
 import type { JobError } from '../job.ts';
@@ -26,13 +27,11 @@ export type ShownImages =
   /** A file cannot be shown. */
   | { readonly kind: 'failure'; readonly error: JobError };
 
-const stepReference = /^steps\.([A-Za-z_][A-Za-z0-9_-]*)$/;
-
 /** What a template yields is a name, as a label is: only what the file itself says means a job. */
 function imageTemplate(tree: TemplateTree): ImageTemplate {
   if (!isTemplate(tree)) throw new Error('Internal error: an image that is no text passed the checks.');
   if (tree.source === 'parent') return { kind: 'parent' };
-  const step = stepReference.exec(tree.source)?.[1];
+  const step = stepOfImage(tree.source);
   return step === undefined ? { kind: 'named', template: tree } : { kind: 'step', step };
 }
 

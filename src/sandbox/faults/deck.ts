@@ -1,5 +1,5 @@
 import { unitOf } from '../seeded.ts';
-import { type Fault, routesOf, submissionRoutes } from './fault.ts';
+import { type Fault, isSubmit, routesOf } from './fault.ts';
 
 /**
  * Decides which faults strike. Each fault counts the requests it could meet, and strikes by that count and the seed
@@ -28,7 +28,7 @@ export class FaultDeck {
 }
 
 function meets(fault: Fault, route: string): boolean {
-  const submission = submissionRoutes.includes(route);
+  const submission = isSubmit(route);
   const only = routesOf(fault.effect);
   if (only === 'submit' ? !submission : only !== undefined && route !== only) return false;
   const text = route === 'generate' || route === 'chat';

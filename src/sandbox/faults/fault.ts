@@ -1,25 +1,38 @@
+/** The submissions of gateway 2.1; the old forms of a click, and shorten (gateway 2.1). */
+export const submissionRoutes = [
+  'imagine',
+  'action',
+  'modal',
+  'blend',
+  'describe',
+  'video',
+  'edits',
+  'change',
+  'simple-change',
+  'shorten',
+] as const;
+
+/** Whether a route is a submission. */
+export function isSubmit(name: string): name is (typeof submissionRoutes)[number] {
+  return submissionRoutes.some((submit) => submit === name);
+}
+
 /** Which requests a fault meets: `submit` is every submission of image work, `text` generate and chat, `any` every route of the service. */
-export type FaultRoute =
-  | 'imagine'
-  | 'action'
-  | 'modal'
-  | 'blend'
-  | 'describe'
-  | 'video'
-  | 'edits'
-  | 'change'
-  | 'simple-change'
-  | 'shorten'
-  | 'submit'
-  | 'fetch'
-  | 'list-by-condition'
-  | 'cancel'
-  | 'image'
-  | 'generate'
-  | 'chat'
-  | 'text'
-  | 'models'
-  | 'any';
+export const faultRoutes = [
+  ...submissionRoutes,
+  'submit',
+  'fetch',
+  'list-by-condition',
+  'cancel',
+  'image',
+  'generate',
+  'chat',
+  'text',
+  'models',
+  'any',
+] as const;
+
+export type FaultRoute = (typeof faultRoutes)[number];
 
 /** What goes wrong. `after` means after the request was carried out: the client cannot know that it was. */
 export type FaultEffect =
@@ -101,17 +114,3 @@ export function routesOf(effect: FaultEffect): 'submit' | 'action' | 'fetch' | '
       return undefined;
   }
 }
-
-/** The submissions of image work. */
-export const submissionRoutes: readonly string[] = [
-  'imagine',
-  'action',
-  'modal',
-  'blend',
-  'describe',
-  'video',
-  'edits',
-  'change',
-  'simple-change',
-  'shorten',
-];

@@ -2,8 +2,8 @@ import { failReasons } from './fail-reasons.ts';
 import {
   type Fault,
   type FaultEffect,
-  type FaultRoute,
   type FaultTiming,
+  faultRoutes,
   routesOf,
   submissionRoutes,
 } from './fault.ts';
@@ -12,29 +12,6 @@ import {
 export type ParsedFault =
   | { readonly ok: true; readonly value: Fault }
   | { readonly ok: false; readonly error: string };
-
-const routes: readonly FaultRoute[] = [
-  'imagine',
-  'action',
-  'modal',
-  'blend',
-  'describe',
-  'video',
-  'edits',
-  'change',
-  'simple-change',
-  'shorten',
-  'submit',
-  'fetch',
-  'list-by-condition',
-  'cancel',
-  'image',
-  'generate',
-  'chat',
-  'text',
-  'models',
-  'any',
-];
 
 const statuses = new Set([
   400, 401, 403, 404, 408, 410, 413, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524,
@@ -57,8 +34,8 @@ export function parseFault(text: string): ParsedFault {
   const fail = (error: string): ParsedFault => ({ ok: false, error: `fault ${text}: ${error}` });
   const colon = text.indexOf(':');
   if (colon < 0) return fail(usage);
-  const route = routes.find((word) => word === text.slice(0, colon).trim());
-  if (route === undefined) return fail(`expected the route ${routes.join(', ')}; ${usage}`);
+  const route = faultRoutes.find((word) => word === text.slice(0, colon).trim());
+  if (route === undefined) return fail(`expected the route ${faultRoutes.join(', ')}; ${usage}`);
 
   let rest = text.slice(colon + 1).trim();
   let when: FaultTiming = { kind: 'every', count: 1 };
@@ -78,7 +55,7 @@ export function parseFault(text: string): ParsedFault {
   const effect = readEffect(rest);
   if (typeof effect === 'string') return fail(effect);
   const only = routesOf(effect);
-  if (only === 'submit' && ![...submissionRoutes, 'submit', 'any'].includes(route)) {
+  if (only === 'submit' && !['submit', 'any', ...submissionRoutes].includes(route)) {
     return fail(
       `${effect.kind} is a fault of submissions: use submit, any, or one of ${submissionRoutes.join(', ')}`,
     );

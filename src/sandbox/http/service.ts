@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FaultDeck } from '../faults/deck.ts';
-import type { FaultEffect } from '../faults/fault.ts';
+import { type FaultEffect, isSubmit } from '../faults/fault.ts';
 import { modelList } from '../text/models.ts';
 import type { Usage } from '../text/tokens.ts';
 import { deliver } from './reply/deliver.ts';
 import { flatReply, jsonReply, pageReply, redirectReply, type SandboxResponse } from './reply/reply.ts';
 import { hasKey } from './routes/key.ts';
-import { type Endpoint, endpointOf, isSandboxOwn, isSubmit, needsKey } from './routes/route.ts';
+import { type Endpoint, endpointOf, isSandboxOwn, needsKey } from './routes/route.ts';
 import { respondToText } from './routes/say.ts';
 import {
   respondToCancel,

@@ -36,7 +36,6 @@ export function showProgress(
   const { terminal } = io;
   if (terminal === undefined || options.quiet) return inSentences(io, model, options.quiet);
 
-  const lineFor = announcer(io);
   const screen = new Screen(
     (frame) => terminal.draw(frame),
     (text) => io.err(text),
@@ -51,11 +50,7 @@ export function showProgress(
   const stop = io.every(redrawMs, draw);
   const say = (text: string): void => screen.print(`${text}\n`);
   return {
-    listener: (event) => {
-      model.take(event, io.now());
-      const line = lineFor(event);
-      if (line !== undefined) say(line);
-    },
+    listener: listenerOf(io, model, say),
     say,
     end: () => {
       stop();
@@ -66,18 +61,19 @@ export function showProgress(
 }
 
 function inSentences(io: Io, model: ProgressModel, quiet: boolean): ProgressShow {
-  const lineFor = announcer(io);
   const say = (text: string): void => io.err(`${text}\n`);
   const sentence = (): void => say(progressSentence(model.progress(io.now()), io.now()));
   const stop = quiet ? () => {} : io.every(sentenceMs, sentence);
-  return {
-    listener: (event) => {
-      model.take(event, io.now());
-      const line = lineFor(event);
-      if (line !== undefined) say(line);
-    },
-    say,
-    end: stop,
+  return { listener: listenerOf(io, model, say), say, end: stop };
+}
+
+/** Notes what happens in the model of the progress, and says the lines that the user must not miss. */
+function listenerOf(io: Io, model: ProgressModel, say: (text: string) => void): RunListener {
+  const lineFor = announcer(io);
+  return (event) => {
+    model.take(event, io.now());
+    const line = lineFor(event);
+    if (line !== undefined) say(line);
   };
 }
 

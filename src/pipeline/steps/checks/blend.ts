@@ -1,6 +1,7 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import { isText, member, type SourceNode } from '../../yaml/node.ts';
 import { countless, jobsAt, type Steps, times } from '../count.ts';
+import { stepOfImage } from '../domain/image-reference.ts';
 import type { StepDraft } from '../draft.ts';
 import { imagesOf } from './images.ts';
 
@@ -11,7 +12,7 @@ const bounds = { least: 2, most: 5 } as const;
 function checkList(images: SourceNode, step: StepDraft, steps: Steps, collector: DiagnosticCollector): void {
   const [only, ...more] = images.kind === 'list' ? images.items : [];
   if (!isText(only) || more.length > 0) return;
-  const name = only.value === 'parent' ? step.from?.step : /^steps\.(.+)$/.exec(only.value)?.[1];
+  const name = only.value === 'parent' ? step.from?.step : stepOfImage(only.value);
   // A text model may draw any number of images.
   if (name !== undefined && steps.get(name)?.kind === 'generate') return;
   const message = `A blend takes ${bounds.least} to ${bounds.most} images, and this is 1.`;

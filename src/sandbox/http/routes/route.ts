@@ -1,3 +1,4 @@
+import { submissionRoutes } from '../../faults/fault.ts';
 import type { SandboxNames } from '../../names.ts';
 import type { TaskSpeed } from '../../settings.ts';
 
@@ -42,20 +43,6 @@ export interface Endpoint {
   readonly stream?: boolean;
 }
 
-/** The submissions of gateway 2.1; the old forms of a click, and shorten (gateway 2.1). */
-export const submits = [
-  'imagine',
-  'action',
-  'modal',
-  'blend',
-  'describe',
-  'video',
-  'edits',
-  'change',
-  'simple-change',
-  'shorten',
-] as const;
-
 /** Routes that only clients of the midjourney-proxy family call. */
 const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'shorten', 'image-seed']);
 
@@ -96,7 +83,7 @@ function imageRoute(method: string, path: string, speed: TaskSpeed, aliases: boo
   if (more.length > 0) return undefined;
   if (method === 'POST' && area === 'submit' && last === undefined) {
     const called = aliases && word === 'edit' ? 'edits' : word;
-    const name = submits.find((candidate) => candidate === called);
+    const name = submissionRoutes.find((candidate) => candidate === called);
     return name === undefined ? undefined : { name, speed, taskId: '' };
   }
   if (area === 'task' && method === 'POST') {
@@ -131,11 +118,6 @@ function fixedRoute(method: string, path: string): RouteName | undefined {
     default:
       return undefined;
   }
-}
-
-/** Whether a route is a submission. */
-export function isSubmit(name: string): name is (typeof submits)[number] {
-  return submits.some((submit) => submit === name);
 }
 
 /** Whether a route needs the key: the service's endpoints do, image links and the sandbox's own do not. */
