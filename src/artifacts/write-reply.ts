@@ -131,14 +131,6 @@ async function writeBase64(
   file: IncomingArtifact,
   { maxBytes }: DownloadLimits,
 ): Promise<ImageFormat | undefined> {
-  // Three bytes in four characters.
-  if ((data.length / 4) * 3 > maxBytes + 64) {
-    return fail({
-      code: 'download.too-large',
-      class: 'permanent',
-      message: `An image of the answer is larger than ${maxBytes} bytes, the most that is taken.`,
-    });
-  }
   const pieces = fromBase64(data);
   let format: ImageFormat | undefined;
   for (;;) {
@@ -147,6 +139,13 @@ async function writeBase64(
     if (file.size === 0) {
       format = imageFormat(value);
       if (format === undefined) return undefined;
+    }
+    if (file.size + value.length > maxBytes) {
+      return fail({
+        code: 'download.too-large',
+        class: 'permanent',
+        message: `An image of the answer is larger than ${maxBytes} bytes, the most that is taken.`,
+      });
     }
     await file.write(value);
   }

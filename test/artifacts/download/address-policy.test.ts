@@ -34,6 +34,10 @@ const forbidden = [
   '64:ff9b::127.0.0.1',
   '64:ff9b::10.0.0.1',
   '64:ff9b:1::1',
+  '64:ff9b::1:808:808',
+  '64:ff9b:0:1::808:808',
+  '65:ff9b::808:808',
+  '64:ff9a::808:808',
   '100::1',
   '2001::1',
   '2001:2::1',
@@ -160,6 +164,19 @@ describe('where a link may lead', () => {
     const inner = addressRule('https://gateway.example', resolvesTo('10.0.0.1'));
     expect(await ask(inner.lookup, 'cdn.example', true)).toBeInstanceOf(AddressError);
     expect(await ask(inner.lookup, 'gateway.example', true)).toEqual([{ address: '10.0.0.1', family: 4 }]);
+  });
+
+  it('connects to an address in its own family, and to that of its own name with a final dot', async () => {
+    const both = addressRule('https://gateway.example', resolvesTo('::1', '2606:4700::1111', '8.8.8.8'));
+    const found = await new Promise((resolve) => {
+      both.lookup('cdn.example', { all: false }, (...answer) => resolve(answer));
+    });
+    expect(found).toEqual([null, '2606:4700::1111', 6]);
+    expect(await ask(both.lookup, 'GATEWAY.example.', true)).toHaveLength(3);
+    const failed = addressRule('https://gateway.example', (_host, _options, callback) => {
+      callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), '');
+    });
+    expect(await ask(failed.lookup, 'cdn.example', true)).toMatchObject({ code: 'ENOTFOUND' });
   });
 
   it('judges names before a proxy resolves them', async () => {

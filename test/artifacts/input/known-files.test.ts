@@ -1,6 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  existsSync,
   mkdirSync,
+  readdirSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -92,6 +95,50 @@ describe('the images of a pipeline', () => {
     ]);
   });
 
+  it('are known up to the most bytes that a request can show, and hashed to the last one', async () => {
+    const { root, folder } = place();
+    const head = await png(20);
+    const bytes = Buffer.concat([head, Buffer.alloc(largestInput - head.length, 7)]);
+    writeFileSync(join(folder, 'most.png'), bytes);
+    // A little more than is read at a time.
+    const two = Buffer.concat([head, Buffer.alloc(1_048_576, 9)]);
+    writeFileSync(join(folder, 'two.png'), two);
+    const files = createImageFiles({ folder, filesRoot: root });
+    expect(files.facts('most.png')).toEqual({ sha256: sha256(bytes), bytes: largestInput });
+    expect(files.facts('two.png')).toEqual({ sha256: sha256(two), bytes: two.length });
+  });
+
+  it.skipIf(process.platform === 'win32')('that are a pipe are not waited for', () => {
+    const { root, folder } = place();
+    execFileSync('mkfifo', [join(folder, 'pipe.png')]);
+    expect(createImageFiles({ folder, filesRoot: root }).facts('pipe.png')).toMatchObject({
+      error: { code: 'input.missing' },
+    });
+  });
+
+  it('are not held open, whatever they turn out to be', async () => {
+    const { root, folder } = place();
+    writeFileSync(join(folder, 'a.png'), await png(20));
+    writeFileSync(join(folder, 'words.png'), 'words');
+    mkdirSync(join(folder, 'folder'));
+    const open = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
+    const before = open();
+    for (let round = 0; round < 50; round += 1) {
+      const files = createImageFiles({ folder, filesRoot: root });
+      for (const path of ['a.png', 'words.png', 'folder', 'gone.png']) files.facts(path);
+    }
+    expect(open()).toBeLessThan(before + 50);
+  });
+
+  it('can be listed, in the order of their paths, without those that cannot be shown', async () => {
+    const { root, folder } = place();
+    for (const name of ['b.png', 'a.png', 'B.png']) writeFileSync(join(folder, name), await png(20));
+    const files = createImageFiles({ folder, filesRoot: root });
+    for (const path of ['b.png', 'gone.png', 'a.png', 'B.png', 'b.png']) files.facts(path);
+    const facts = { sha256: sha256(await png(20)), bytes: (await png(20)).length };
+    expect(files.known()).toEqual(['B.png', 'a.png', 'b.png'].map((path) => ({ path, ...facts })));
+  });
+
   it('do not change under a run', async () => {
     const { root, folder } = place();
     writeFileSync(join(folder, 'a.png'), await png(20));
@@ -108,8 +155,10 @@ describe('the images of a pipeline', () => {
     const files = createImageFiles({ folder, filesRoot: root, mostKnown: 2 });
     const [a, b] = [files.facts('a.png'), files.facts('b.png')];
     files.facts('c.png');
+    expect(files.known().map(({ path }) => path)).toEqual(['b.png', 'c.png']);
     expect(files.facts('b.png')).toBe(b);
     expect(files.facts('a.png')).not.toBe(a);
+    expect(files.known().map(({ path }) => path)).toEqual(['a.png', 'c.png']);
   });
 
   it('are not read again while size and time are those that a run has seen', async () => {
@@ -129,12 +178,18 @@ describe('the images of a pipeline', () => {
     expect(createImageFiles({ folder, filesRoot: root, seen }).facts('a.png')).toMatchObject({
       sha256: 'remembered',
     });
+    // An older time is another time too: a file that was put back, for example.
+    utimesSync(file, 500, 500);
+    expect(createImageFiles({ folder, filesRoot: root, seen }).facts('a.png')).toMatchObject({
+      sha256: sha256(first),
+    });
+    expect(seen.writes).toEqual(['a.png', 'a.png']);
     writeFileSync(file, second);
     utimesSync(file, 2000, 2000);
     expect(createImageFiles({ folder, filesRoot: root, seen }).facts('a.png')).toMatchObject({
       sha256: sha256(second),
     });
-    expect(seen.writes).toEqual(['a.png', 'a.png']);
+    expect(seen.writes).toEqual(['a.png', 'a.png', 'a.png']);
   });
 
   it('are read again where only their size is another than a run has seen', async () => {

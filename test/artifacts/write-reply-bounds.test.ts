@@ -1,0 +1,179 @@
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ArtifactStore } from '../../src/artifacts/store/store.ts';
+import type { KeepRequest, KeepResult, ReplyPiece } from '../../src/artifacts/writer.ts';
+import { memoryArtifacts } from '../rig/memory-artifacts.ts';
+import { onEachSync } from '../rig/syncs.ts';
+import { beforeCalls } from '../rig/system-calls.ts';
+import { gallery } from './gallery.ts';
+import { filesIn, freshFolder, startWriter } from './places.ts';
+
+const always = new AbortController().signal;
+const png = async (width = 40, height = 30): Promise<Buffer> =>
+  (await gallery['png']?.(width, height)) ?? Buffer.alloc(0);
+const text = (words: string): ReplyPiece => ({ kind: 'text', candidate: 1, text: words, mime: 'text/plain' });
+const picture = (data: string, mimeType = 'image/png'): ReplyPiece => ({
+  kind: 'image',
+  candidate: 1,
+  data,
+  mimeType,
+});
+const base64 = (bytes: Buffer): string => bytes.toString('base64');
+const codeOf = (result: KeepResult): string => (result.ok ? 'kept' : result.error.code);
+
+const keep = (
+  request: Partial<KeepRequest> & Pick<KeepRequest, 'pieces'>,
+  options: Parameters<typeof startWriter>[1] = {},
+  directory = freshFolder(),
+): Promise<KeepResult> =>
+  startWriter(directory, options).keep({ key: 'ab', answer: '{}', ...request }, always);
+
+describe('the bounds of an image in a reply', () => {
+  it('in bytes are counted to the last one, also where its Base64 is broken into lines', async () => {
+    const bytes = await png(200, 150);
+    const lines = base64(bytes).replaceAll(/.{4}/g, '$&\r\n');
+    for (const data of [base64(bytes), lines]) {
+      expect(codeOf(await keep({ pieces: [picture(data)] }, { maxBytes: bytes.length }))).toBe('kept');
+      expect(codeOf(await keep({ pieces: [picture(data)] }, { maxBytes: bytes.length - 1 }))).toBe(
+        'download.too-large',
+      );
+    }
+  });
+
+  it('in bytes hold for an image of many steps of decoding', async () => {
+    const bytes = Buffer.concat([await png(), Buffer.alloc(200_000)]);
+    // What follows the last chunk of a PNG is looked through to 64 KiB.
+    const whole = Buffer.concat([bytes, Buffer.from('0000000049454e44ae426082', 'hex')]);
+    const pieces = [picture(base64(whole))];
+    expect(codeOf(await keep({ pieces }, { maxBytes: whole.length }))).toBe('kept');
+    expect(codeOf(await keep({ pieces }, { maxBytes: whole.length - 1 }))).toBe('download.too-large');
+  });
+
+  it('in pixels are those that it claims', async () => {
+    const pieces = [picture(base64(await png()))];
+    expect(codeOf(await keep({ pieces }, { maxPixels: 1200 }))).toBe('kept');
+    expect(codeOf(await keep({ pieces }, { maxPixels: 1199 }))).toBe('download.too-large');
+  });
+
+  it.each([
+    ['image/png', 'called image/png,'],
+    ['image/svg+xml', 'called image/svg+xml,'],
+    ['a very odd\u001b type', 'called by no name,'],
+    [`image/${'x'.repeat(61)}`, 'called by no name,'],
+    ['', 'called by no name,'],
+  ])('that is none repeats the type %j only where it is one', async (mimeType, words) => {
+    const result = await keep({ pieces: [text('x'), picture(base64(Buffer.from('no image')), mimeType)] });
+    expect(result.ok ? '' : result.error.message).toContain(
+      `Image 2 of the answer, ${words} is no image (0 bytes)`,
+    );
+  });
+});
+
+describe('the files of a reply', () => {
+  it('are all durable before the first of them has a name, and the reply has its name last', async () => {
+    const directory = freshFolder();
+    const events: (number | string)[] = [];
+    await onEachSync((inode) => events.push(inode));
+    beforeCalls('rename', (_from, to) => events.push(String(to).slice(directory.length + 1)));
+    const pieces = [text('one'), picture(base64(await png())), text('three')];
+    expect(codeOf(await keep({ pieces }, {}, directory))).toBe('kept');
+    const names = ['text/ab/ab-1.txt', 'images/ab/ab-2.png', 'text/ab/ab-3.txt', 'text/ab/ab.answer.json'];
+    const byInode = new Map(names.map((name) => [statSync(join(directory, name)).ino, name]));
+    const told = events.flatMap((event) => {
+      if (typeof event === 'string') return [`${event} named`];
+      const name = byInode.get(event);
+      return name === undefined ? [] : [`${name} synced`];
+    });
+    const [first, second, third, reply] = names;
+    expect(told).toEqual([
+      ...[first, second, third].map((name) => `${name} synced`),
+      ...[first, second, third].map((name) => `${name} named`),
+      `${reply} synced`,
+      `${reply} named`,
+    ]);
+  });
+
+  it('take the places of earlier ones only once they have their own names', async () => {
+    const directory = freshFolder();
+    await keep({ pieces: [text('earlier'), text('second')] }, {}, directory);
+    const json: ReplyPiece = { kind: 'text', candidate: 1, text: '{}', mime: 'application/json' };
+    mkdirSync(join(directory, 'text/ab/ab-1.json'));
+    expect(codeOf(await keep({ pieces: [json], answer: '1' }, {}, directory))).toBe('disk.io');
+    expect(filesIn(directory)).toEqual(['text/ab/ab-1.txt', 'text/ab/ab-2.txt', 'text/ab/ab.answer.json']);
+    expect(readFileSync(join(directory, 'text/ab/ab.answer.json'), 'utf8')).toBe('{}');
+  });
+
+  it('of a conversation that goes on leave those of an earlier one, for its end may never come', async () => {
+    const directory = freshFolder();
+    await keep({ pieces: [text('earlier'), text('second')] }, {}, directory);
+    expect(await keep({ pieces: [], goesOn: true }, {}, directory)).toMatchObject({
+      ok: true,
+      value: { artifacts: [], answerFile: 'text/ab/ab.answer.1.json' },
+    });
+    expect(filesIn(directory)).toHaveLength(4);
+    await keep({ pieces: [text('late')], round: 2 }, {}, directory);
+    expect(filesIn(directory)).toEqual([
+      'text/ab/ab-1.txt',
+      'text/ab/ab.answer.1.json',
+      'text/ab/ab.answer.json',
+    ]);
+  });
+
+  it('are none where the call is stopped between two of them', async () => {
+    const files = new Map<string, Buffer>();
+    const inner = memoryArtifacts(files);
+    const stop = new AbortController();
+    let opened = 0;
+    const store: ArtifactStore = {
+      ...inner,
+      put: async (path) => {
+        opened += 1;
+        stop.abort();
+        return await inner.put(path);
+      },
+    };
+    const result = await startWriter(freshFolder(), { store }).keep(
+      { key: 'ab', pieces: [text('one'), text('two')], answer: '{}' },
+      stop.signal,
+    );
+    expect(codeOf(result)).toBe('download.aborted');
+    expect([opened, files.size, inner.unfinished]).toEqual([1, 0, 0]);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])('are of no round %d', async (round) => {
+    await expect(keep({ pieces: [text('x')], round })).rejects.toThrow(/^Internal error: /);
+  });
+});
+
+describe('the whole reply', () => {
+  it('names the file of an image wherever its data stands, as data or in a data URI', async () => {
+    const directory = freshFolder();
+    const [first, second] = [base64(await png(8, 8)), base64(await png(9, 9))];
+    const answer = JSON.stringify({
+      parts: [{ data: first }, { data: second }, { again: first }],
+      images: [
+        { url: `data:image/png;base64,${first}` },
+        { url: `data:image/jpeg;base64,${second}` },
+        { url: `data:image/png;base64,${first}` },
+      ],
+      longer: `${first}!`,
+    });
+    await keep({ pieces: [picture(first), text('x'), picture(second, 'image/jpeg')], answer }, {}, directory);
+    const [one, two] = ['images/ab/ab-1.png', 'images/ab/ab-3.png'];
+    expect(JSON.parse(readFileSync(join(directory, 'text/ab/ab.answer.json'), 'utf8'))).toEqual({
+      parts: [{ data: one }, { data: two }, { again: one }],
+      images: [{ url: one }, { url: two }, { url: one }],
+      longer: `${first}!`,
+    });
+  });
+
+  it('may be empty', async () => {
+    const directory = freshFolder();
+    expect(await keep({ pieces: [text('x')], answer: '' }, {}, directory)).toMatchObject({
+      ok: true,
+      value: { answerFile: 'text/ab/ab.answer.json' },
+    });
+    expect(readFileSync(join(directory, 'text/ab/ab.answer.json'), 'utf8')).toBe('');
+  });
+});
