@@ -26,7 +26,7 @@ describe('failures of the disk', () => {
     ['directory.link', 'disk.link'],
     ['directory.kind', 'disk.io'],
   ])('that a run directory is refused for, %s, stop the run as %s', async (refusal, code) => {
-    const cause = new StateError(refusal as 'directory.link', 'x is a link.');
+    const cause = new StateError(refusal, 'x is a link.');
     await expect(onDisk(() => Promise.reject(cause))).rejects.toMatchObject({
       failure: { code, class: 'stop', message: 'x is a link.', cause },
     });

@@ -75,10 +75,13 @@ export interface NumberRange {
 }
 
 /** How many numbers a range has, its end included where a step falls on it. */
-export function rangeSize({ from, to, step }: NumberRange): number {
-  // The tolerance is for steps such as 0.1, of which ten are not quite one.
-  const steps = (to - from) / step + 1e-9;
-  return Number.isFinite(steps) && steps >= 0 ? Math.floor(steps) + 1 : 0;
+export function rangeSize(range: NumberRange): number {
+  const { from, to, step } = range;
+  const steps = (to - from) / step;
+  if (!Number.isFinite(steps) || steps < 0) return 0;
+  // Ten steps of 0.1 are not quite one: whether one falls on the end is decided on the decimals.
+  const nearest = Math.round(steps);
+  return (rangeValue(range, nearest) === to ? nearest : Math.floor(steps)) + 1;
 }
 
 /** The number at an index, with no more decimals than `from` and `step` have. */

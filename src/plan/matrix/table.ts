@@ -47,8 +47,7 @@ export async function scanTable(
     ({ columns } = batch);
     if (rows === 0 && batch.rows.length === 0) checkColumns(axis, columns);
     rows += batch.rows.length;
-    // A YAML table cannot be read in part, and is small by its own limits.
-    if (fingerprint.bytes > keptBytes && axis.format !== 'yaml') kept = undefined;
+    if (fingerprint.bytes > keptBytes) kept = undefined;
     for (const { values } of batch.rows) {
       onRow(values);
       kept?.push(values);

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/pipeline/values/value.ts';
 import { MemoryFiles } from '../../pipeline/table-port.ts';
-import { listed, matrixOf, ranged, rowed, type SpecParts, varsOf } from './spec.ts';
+import { eagerCells } from './reference.ts';
+import { cellsOf, listed, matrixOf, ranged, rowed, type SpecParts, varsOf } from './spec.ts';
 
 const drawnOf = async (parts: SpecParts, files?: MemoryFiles): Promise<string[]> =>
   (await varsOf(parts, files)).map((vars) => canonicalJson(vars));
@@ -84,6 +85,28 @@ describe('a sample', () => {
       for (const vars of drawn) met.add(vars);
     }
     expect(met).toEqual(new Set(all));
+  });
+
+  it('is of the lowest ranks, and of the first among equal ones, whatever the counts', async () => {
+    const law = fc.asyncProperty(
+      fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 12 }),
+      fc.integer({ min: 1, max: 150 }),
+      fc.integer({ min: -9, max: 99 }),
+      async (values, seeds, count, seed) => {
+        const parts = {
+          axes: [listed('v', values), ranged('n', 1, seeds)],
+          include: [{ v: 'z' }, { v: 'z', n: 0 }],
+          sample: { count, seed },
+        };
+        const eager = eagerCells(
+          [values.map((v) => ({ v })), Array.from({ length: seeds }, (_, index) => ({ n: index + 1 }))],
+          parts,
+        );
+        expect(await cellsOf(await matrixOf(parts))).toEqual(eager);
+      },
+    );
+    await fc.assert(law, { seed: 20_265, numRuns: 150 });
   });
 
   it('is not shuffled by what an include adds to some cells', async () => {
