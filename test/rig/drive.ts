@@ -27,13 +27,12 @@ export type Submitted = ServiceResult<SubmitResult> | { readonly unread: SaveFai
 export interface DrivenService {
   submit(record: JobRecord, parentTaskId: string | undefined, now: number): Delivered<Submitted>;
   modal(record: JobRecord, now: number): Delivered<Submitted>;
-  /** Why the mask of a click is none. Absent: all masks fit. */
-  mask?(record: JobRecord, now: number): Delivered<SaveFailure | undefined>;
+  /** Why there is no mask for a click; undefined: it fits. */
+  mask(record: JobRecord, now: number): Delivered<SaveFailure | undefined>;
   fetch(taskId: string, now: number): Delivered<ServiceResult<Task>>;
-  /** Absent: a gateway that does not list tasks. */
-  list?(taskIds: readonly string[], now: number): Delivered<ServiceResult<readonly Task[]>>;
-  /** All its tasks, with their tags. Absent: a gateway that has no such list. */
-  listAll?(now: number): Delivered<ServiceResult<readonly Task[]>>;
+  list(taskIds: readonly string[], now: number): Delivered<ServiceResult<readonly Task[]>>;
+  /** All its tasks, with their tags. */
+  listAll(now: number): Delivered<ServiceResult<readonly Task[]>>;
   save(key: string, output: number): Delivered<SaveResult>;
   ask(record: JobRecord, now: number): Delivered<CallResult>;
 }
@@ -101,11 +100,6 @@ export interface Driven {
   readonly endedAt: number;
   readonly turns: number;
 }
-
-const noListing = {
-  ok: false,
-  error: { code: 'service.no-listing', class: 'permanent', message: 'There is no such endpoint.' },
-} as const;
 
 const submittedBy = (key: string, answer: Submitted): RunInput =>
   'unread' in answer
@@ -186,7 +180,7 @@ export function drive(options: DriveOptions): Driven {
         return hear(delivered, submittedBy(key, delivered.result));
       }
       case 'mask': {
-        const delivered = service.mask?.(job.record, now) ?? { result: undefined, afterMs: 1 };
+        const delivered = service.mask(job.record, now);
         const { result: error } = delivered;
         return hear(delivered, { type: 'masked', key, ...(error === undefined ? {} : { error }) });
       }
@@ -197,11 +191,11 @@ export function drive(options: DriveOptions): Driven {
       case 'list': {
         const { targets } = what;
         const ids = targets.map(({ taskId }) => taskId);
-        const delivered = service.list?.(ids, now) ?? { result: noListing, afterMs: 100 };
+        const delivered = service.list(ids, now);
         return hear(delivered, { type: 'listed', key, targets, result: delivered.result });
       }
       case 'search': {
-        const delivered = service.listAll?.(now) ?? { result: noListing, afterMs: 100 };
+        const delivered = service.listAll(now);
         const result: ServiceResult<readonly Task[]> = delivered.result.ok
           ? { ok: true, value: ownTasks(job.record, store.attempts(key), delivered.result.value) }
           : delivered.result;

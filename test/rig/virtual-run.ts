@@ -1,17 +1,15 @@
 import type { Route } from '../../src/run/events.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import { type Driven, type DriveOptions, drive } from './drive.ts';
-import type { VirtualService } from './virtual-service.ts';
+import type { ScriptedGateway } from './gateway/scripted-gateway.ts';
 
 export interface VirtualRunOptions extends Omit<DriveOptions, 'service' | 'startAt' | 'dies' | 'onTurn'> {
-  readonly service: VirtualService;
+  readonly service: ScriptedGateway;
   readonly startAt?: number;
   /** ms a request takes. Default 100. */
   readonly latency?: (route: Route) => number;
   /** The process dies after this many turns: nothing of that turn is sent, and no result under way is received. */
   readonly dieAfterTurns?: number;
-  /** The service lists several tasks in one request. Default true. */
-  readonly lists?: boolean;
 }
 
 export interface VirtualRun extends Driven {
@@ -24,39 +22,20 @@ export interface VirtualRun extends Driven {
   };
 }
 
-/** Drives a run against the scripted service, and notes its high-water marks. */
+/** Drives a run against a scripted gateway, and notes its high-water marks. */
 export function runVirtually({
   service,
   startAt = 1_700_000_000_000,
   latency = () => 100,
   dieAfterTurns,
-  lists = true,
   ...options
 }: VirtualRunOptions): VirtualRun {
   const most = { requests: 0, rooms: 0, jobs: 0, cells: 0 };
+  service.latency = latency;
   const driven = drive({
     ...options,
     startAt,
-    service: {
-      submit: (record, parent, now) => ({
-        result: service.submit(record, parent, now),
-        afterMs: latency('submit'),
-      }),
-      modal: (record, now) => ({ result: service.modal(record, now), afterMs: latency('submit') }),
-      mask: (record) => ({ result: service.mask(record), afterMs: latency('download') }),
-      fetch: (id, now) => ({ result: service.fetch(id, now), afterMs: latency('poll') }),
-      ...(lists && {
-        list: (ids: readonly string[], now: number) => ({
-          result: service.list(ids, now),
-          afterMs: latency('poll'),
-        }),
-      }),
-      ...(service.reportsUsage && {
-        listAll: (now: number) => ({ result: service.listAll(now), afterMs: latency('poll') }),
-      }),
-      save: (key, output) => ({ result: service.save(key, output), afterMs: latency('download') }),
-      ask: (record, now) => ({ result: service.ask(record, now), afterMs: latency('text') }),
-    },
+    service,
     dies: (turn, place) => turn === dieAfterTurns && place === 'after-commit',
     onTurn: (held) => {
       for (const what of ['requests', 'rooms', 'jobs', 'cells'] as const)

@@ -1,6 +1,7 @@
 import type { Cell } from '../../src/plan/cell.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { SlotStatus } from '../../src/plan/slot.ts';
+import { type GatewayScript, ScriptedGateway } from './gateway/scripted-gateway.ts';
 import { epoch } from './jobs.ts';
 import { type MemoryStore, memoryStore } from './memory-store.ts';
 import { planOf } from './plan.ts';
@@ -11,7 +12,6 @@ import {
   type VirtualRunOptions,
   virtualSettings,
 } from './virtual-run.ts';
-import { type VirtualScript, VirtualService } from './virtual-service.ts';
 
 /** A pipeline of one imagine per cell, and what its path presses. */
 export const grid = (cells: number, path = ''): string => `name: test
@@ -21,12 +21,12 @@ steps:
     imagine: "picture {{ n }}"
 ${path === '' ? '' : `    path: ${path}\n`}`;
 
-/** A plan, what is durable, and the service: run after run against the same three. */
+/** A plan, what is durable, and the gateway: run after run against the same three. */
 export interface World {
   readonly plan: Plan;
   readonly cells: readonly Cell[];
   readonly store: MemoryStore;
-  readonly service: VirtualService;
+  readonly service: ScriptedGateway;
   /** Runs, or goes on a minute after the last run. */
   readonly run: (options?: Partial<VirtualRunOptions>) => VirtualRun;
   /** The same state and service after the pipeline was edited. */
@@ -36,14 +36,14 @@ export interface World {
 }
 
 /** A world in which nothing has run yet. */
-export async function world(text: string, script: VirtualScript = {}): Promise<World> {
-  return worldOf(text, memoryStore(), new VirtualService(script), epoch);
+export async function world(text: string, script: GatewayScript = {}): Promise<World> {
+  return worldOf(text, memoryStore(), new ScriptedGateway(script), epoch);
 }
 
 async function worldOf(
   text: string,
   store: MemoryStore,
-  service: VirtualService,
+  service: ScriptedGateway,
   from: number,
 ): Promise<World> {
   const { plan, cells } = await planOf(text);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { manifestHeader, rowFields } from '../../src/manifest/columns.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import type { TextReply } from '../../src/service/text-service.ts';
+import { textReply } from '../rig/text-reply.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { textReply } from '../rig/virtual-service.ts';
 import { type World, world } from '../rig/world.ts';
 
 const text = `name: t

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageService } from '../../src/service/image-service.ts';
 import { StateError } from '../../src/state/store.ts';
+import { failure } from '../rig/failure.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
+import type { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { failure, type VirtualService } from '../rig/virtual-service.ts';
 import { run, text } from './engine-rig.ts';
 
 /** Twelve submissions that are answered a while after they were sent. */
@@ -129,7 +130,7 @@ describe('the engine', () => {
       const store = memoryStore();
       let fetches = 0;
       const slow = slowly();
-      let service: VirtualService | undefined;
+      let service: ScriptedGateway | undefined;
       const running = run({
         ...slow,
         store,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { failure } from '../rig/failure.ts';
 import { memoryStore } from '../rig/memory-store.ts';
-import { failure } from '../rig/virtual-service.ts';
 import { run } from './engine-rig.ts';
 
 describe('the engine', () => {

@@ -2,14 +2,16 @@ import type { Clock } from '../../src/run/clock.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import type { RunPorts, RunReport, RunSettings, RunStore } from '../../src/run/ports.ts';
 import { runPlan } from '../../src/run/run.ts';
-import type { ImageService } from '../../src/service/image-service.ts';
+import type { ImageService, SubmitResult } from '../../src/service/image-service.ts';
+import type { ServiceResult } from '../../src/service/result.ts';
 import type { TextService } from '../../src/service/text-service.ts';
+import type { Delivered, Submitted } from '../rig/drive.ts';
+import { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { epoch } from '../rig/jobs.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/plan.ts';
 import { keptNowhere, noText } from '../rig/text-ports.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { VirtualService } from '../rig/virtual-service.ts';
 
 export const text = `name: t
 matrix: { n: { from: 1, to: 5 } }
@@ -32,9 +34,14 @@ export function jumpingClock(): Clock {
   };
 }
 
-/** The virtual service behind the port, with what a test puts in between. */
+const received = ({ result }: Delivered<Submitted>): ServiceResult<SubmitResult> => {
+  if ('unread' in result) throw new Error('No image is read here.');
+  return result;
+};
+
+/** The scripted gateway behind the port, with what a test puts in between. */
 function portOf(
-  service: VirtualService,
+  service: ScriptedGateway,
   clock: Clock,
   store: RunStore,
   before: Partial<ImageService> = {},
@@ -43,21 +50,15 @@ function portOf(
     const record = store.get(tag);
     // The intent is durable before the request leaves; a request without one is a bug that this finds.
     if (record?.status !== 'submitting') throw new Error('A submission left before its intent was durable.');
-    return service.submit(record, taskId, clock.now());
+    return received(service.submit(record, taskId, clock.now()));
   };
   return {
     imagine: (request) => Promise.resolve(submit(request)),
     action: (request) => Promise.resolve(submit(request)),
-    modal: (request) => Promise.resolve(submit(request)),
+    modal: () => Promise.reject(new Error('no modal is confirmed here')),
     begin: (request) => Promise.resolve(submit(request.tag === undefined ? {} : { tag: request.tag })),
-    fetchTask: (id) => Promise.resolve(service.fetch(id, clock.now())),
-    fetchTasks: (ids) => {
-      const answers = ids.map((id) => service.fetch(id, clock.now()));
-      return Promise.resolve({
-        ok: true,
-        value: answers.flatMap((result) => (result.ok ? result.value : [])),
-      });
-    },
+    fetchTask: (id) => Promise.resolve(service.fetch(id, clock.now()).result),
+    fetchTasks: (ids) => Promise.resolve(service.list(ids, clock.now()).result),
     close: () => Promise.resolve(),
     ...before,
   };
@@ -78,13 +79,13 @@ export async function run(
     readonly shared?: RunPorts['shared'];
     readonly clock?: Clock;
     /** Is shown the service before the run begins. */
-    readonly seen?: (service: VirtualService) => void;
+    readonly seen?: (service: ScriptedGateway) => void;
   } = {},
-): Promise<RunReport & { readonly service: VirtualService; readonly events: readonly RunEvent[] }> {
+): Promise<RunReport & { readonly service: ScriptedGateway; readonly events: readonly RunEvent[] }> {
   const { plan } = await planOf(change.text ?? text);
   const store = change.store ?? memoryStore();
   const clock = change.clock ?? jumpingClock();
-  const service = new VirtualService();
+  const service = new ScriptedGateway();
   change.seen?.(service);
   const port = portOf(service, clock, store);
   const ports: RunPorts = {
@@ -95,7 +96,7 @@ export async function run(
     ...noText,
     ...(change.ask === undefined ? {} : { text: { ...noText.text, ask: change.ask } }),
     artifacts: {
-      save: ({ key }) => Promise.resolve(service.save(key)),
+      save: ({ key, output }) => Promise.resolve(service.save(key, output).result),
       keep: keptNowhere,
       close: () => Promise.resolve(),
       ...change.artifacts,

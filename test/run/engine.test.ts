@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/run/clock.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import type { TextService } from '../../src/service/text-service.ts';
+import { failure } from '../rig/failure.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
 import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
-import { failure, textReply } from '../rig/virtual-service.ts';
+import { textReply } from '../rig/text-reply.ts';
 import { jumpingClock, run, text } from './engine-rig.ts';
 
 /** What was said of the disk; this clock's jumps look like sleep, and that is said too. */
@@ -14,7 +15,7 @@ const saidOfDisk = (events: readonly RunEvent[]): readonly RunEvent[] =>
 describe('the engine', () => {
   it('carries a plan out, each intent durable before its request', async () => {
     const { end, submits, service, events } = await run();
-    expect([end, submits, service.made.size]).toEqual([{ kind: 'complete' }, 10, 10]);
+    expect([end, submits, service.works.size]).toEqual([{ kind: 'complete' }, 10, 10]);
     expect(events[0]?.type).toBe('run:start');
     expect(events.at(-1)).toEqual({ type: 'run:end', end: { kind: 'complete' } });
   });

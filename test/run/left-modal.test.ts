@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../src/plan/job.ts';
+import { failure } from '../rig/failure.ts';
+import type { GatewayScript } from '../rig/gateway/scripted-gateway.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { failure, type VirtualScript } from '../rig/virtual-service.ts';
 import { type World, world } from '../rig/world.ts';
 
 const zoom = (prompt: string): string => `name: test
@@ -20,7 +21,7 @@ steps: { other: { imagine: something else } }
 const asked = 'a fox --zoom 2';
 
 /** A world whose first run died when such a job, and no other, was under way. */
-async function diesWith(script: VirtualScript, wanted: (left: JobRecord) => boolean): Promise<World> {
+async function diesWith(script: GatewayScript, wanted: (left: JobRecord) => boolean): Promise<World> {
   for (let turns = 1; turns < 200; turns++) {
     const here = await world(zoom(asked), script);
     here.run({ dieAfterTurns: turns });
@@ -37,7 +38,7 @@ const clicked = ({ status, pressed }: JobRecord): boolean =>
   status === 'running' && pressed?.label === 'Custom Zoom';
 
 /** Ways to leave a modal that is to be answered. */
-const ways: readonly (readonly [string, VirtualScript, (left: JobRecord) => boolean])[] = [
+const ways: readonly (readonly [string, GatewayScript, (left: JobRecord) => boolean])[] = [
   ['open', {}, opened],
   ['to be seen at the next look', { modalCode: 1 }, clicked],
   [

@@ -3,8 +3,10 @@ import { resolveInDoubt } from '../../src/cli/run/resolution.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import { estimatePlan } from '../../src/plan/estimate/estimate.ts';
 import { parentTaskOf } from '../../src/plan/resolve/lineage.ts';
+import { failure } from '../rig/failure.ts';
+import type { GatewayScript } from '../rig/gateway/scripted-gateway.ts';
+import { textReply } from '../rig/text-reply.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { failure, textReply, type VirtualScript } from '../rig/virtual-service.ts';
 import { grid, type World, world } from '../rig/world.ts';
 import { namesOldTask, recordAt, redo, slotsOf } from './lineage-rig.ts';
 
@@ -24,7 +26,7 @@ steps:
   other: { imagine: an owl, path: U4 }
 `;
 
-const judged: VirtualScript = {
+const judged: GatewayScript = {
   onAsk: ({ record }) => textReply({ text: record.origin.step === 'pick' ? '{"best":3}' : 'The same.' }),
 };
 
@@ -112,30 +114,27 @@ describe('--redo of a job with children', () => {
   });
 
   it('leaves all jobs below it as they were where it fails', async () => {
-    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = { ...judged };
+    const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = { ...judged };
     const here = await world(family, script);
     here.run();
     const before = await rowsOf(here);
-    script.end = () => ({ state: 'failure', failReason: '[Banned prompt detected] no' });
+    script.fails = () => '[Banned prompt detected] no';
     const { submits, redosFailed } = here.run(redo(here, 'grid'));
     expect([submits, redosFailed, changed(before, await rowsOf(here))]).toEqual([1, 1, []]);
     expect(here.run().submits).toBe(0);
   });
 
   it('leaves a child that cannot be made again as it was, naming its own task, and retries it only if the user asks', async () => {
-    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = { ...judged };
+    const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = { ...judged };
     const here = await world(grid(1, 'U1 → Vary (Strong)'), script);
     here.run();
     const before = await rowsOf(here);
-    script.end = ({ pressed }) =>
-      pressed === '/U1'
-        ? { state: 'failure', failReason: '[Banned prompt detected] no' }
-        : { state: 'success' };
+    script.fails = ({ pressed }) => (pressed === '/U1' ? '[Banned prompt detected] no' : undefined);
     const { submits, redosFailed } = here.run(redo(here, 'grid'));
     expect([submits, redosFailed]).toEqual([2, 1]);
     expect(changed(before, await rowsOf(here))).toEqual(['grid']);
     expect(here.run().submits).toBe(0);
-    delete script.end;
+    delete script.fails;
     expect([here.run().submits, here.run(redo(here, 'grid/U1')).submits]).toEqual([0, 2]);
     expect(recordAt(here, 'grid/U1').parentTaskId).toBe(recordAt(here, 'grid').taskId);
     expect(here.run().submits).toBe(0);
@@ -199,7 +198,7 @@ steps:
   });
 
   it('holds a child in doubt, and makes it again once that is settled', async () => {
-    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {
+    const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = {
       onSubmit: ({ pressed }) =>
         pressed === '/U1' ? { error: failure('connection.lost', 'lost') } : undefined,
     };
@@ -215,7 +214,7 @@ steps:
   });
 
   it('pays nothing for a child that the user gave up, which the plan shows', async () => {
-    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {
+    const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = {
       onSubmit: ({ pressed }) =>
         pressed === '/U1' ? { error: failure('connection.lost', 'lost') } : undefined,
     };
@@ -233,7 +232,7 @@ steps:
   });
 
   it('leaves its children alone where the service names the former task', async () => {
-    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {};
+    const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = {};
     const here = await world(grid(1, 'U1'), script);
     here.run();
     const { taskId = '' } = recordAt(here, 'grid');
@@ -252,7 +251,7 @@ steps: { grid: { imagine: one picture, path: U1 }, alone: { from: grid, click: '
   });
 
   it('retries the failed children of the former result', async () => {
-    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {
+    const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = {
       onSubmit: ({ pressed }) =>
         pressed === '/U1' ? { error: failure('service.rejected', 'permanent', { status: 400 }) } : undefined,
     };
@@ -304,7 +303,7 @@ steps:
   back: { generate: { model: m, prompt: 'To English: {{ steps.there.text }}' } }
   again: { generate: { model: m, prompt: 'To French: {{ steps.back.text }}' } }
 `;
-  const translated: VirtualScript = {
+  const translated: GatewayScript = {
     onAsk: ({ record }) =>
       textReply({ text: JSON.stringify(record.request).includes('To French') ? 'chat' : 'cat' }),
   };

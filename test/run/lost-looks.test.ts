@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { failure } from '../rig/failure.ts';
 import { epoch } from '../rig/jobs.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { failure } from '../rig/virtual-service.ts';
 import { grid, type World, world } from '../rig/world.ts';
 
-const firstTask = '1000000000000001';
+const firstTask = '14001929738100001';
 const broken = failure('service.unavailable', 'retry', { status: 500 });
 
 const errors = ({ store }: World, status: 'failed' | 'in-doubt' = 'failed') =>
@@ -45,7 +45,7 @@ describe('a task that can never be polled', () => {
     let isBroken = true;
     const here = await world(grid(40), {
       onSave: (key) =>
-        isBroken && key === here.service.tasks.get(firstTask)?.submit.key
+        isBroken && key === here.service.tasks.get(firstTask)?.key
           ? { ok: false, error: { code: 'download.refused', class: 'fresh-link', message: 'gone' } }
           : undefined,
       onFetch: (id, _, at) =>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { failure } from '../rig/failure.ts';
+import type { GatewayScript } from '../rig/gateway/scripted-gateway.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { failure, type VirtualScript } from '../rig/virtual-service.ts';
 import { grid, type World, world } from '../rig/world.ts';
 import { Chance } from '../sim/chance.ts';
 
@@ -12,7 +13,7 @@ const errors = ({ store }: World) => [...store.withStatus('failed')].map(({ erro
 const attempts = ({ store }: World) => [...store.withStatus('failed')].map((record) => record.attempts);
 
 describe('a row that the service always defers', () => {
-  it.each<[what: string, text: string, onSubmit: VirtualScript['onSubmit'], good: number, error: object]>([
+  it.each<[what: string, text: string, onSubmit: GatewayScript['onSubmit'], good: number, error: object]>([
     [
       'the first one',
       grid(40),

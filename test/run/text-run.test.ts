@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSettings } from '../../src/run/ports.ts';
+import { failure } from '../rig/failure.ts';
+import { type GatewayScript, ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { epoch } from '../rig/jobs.ts';
 import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { cellsUpTo, greeting, type PlannedText, resolveTexts } from '../rig/text-plan.ts';
+import { textReply } from '../rig/text-reply.ts';
 import {
   runVirtually,
   seededRandom,
@@ -10,12 +13,11 @@ import {
   type VirtualRunOptions,
   virtualSettings,
 } from '../rig/virtual-run.ts';
-import { failure, textReply, type VirtualScript, VirtualService } from '../rig/virtual-service.ts';
 
 /** Text jobs, what is durable, and the service: run after run against the same three. */
-function world(cells: number, planned: readonly PlannedText[], script: VirtualScript = {}) {
+function world(cells: number, planned: readonly PlannedText[], script: GatewayScript = {}) {
   const store: MemoryStore = memoryStore();
-  const service = new VirtualService(script);
+  const service = new ScriptedGateway(script);
   let startAt = epoch;
   const run = (settings: Partial<RunSettings> = {}, options: Partial<VirtualRunOptions> = {}): VirtualRun => {
     const result = runVirtually({

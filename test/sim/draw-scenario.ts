@@ -1,5 +1,5 @@
+import { askFaults, fetchFaults, maskFaults, saveFaults, submitFaults } from '../rig/gateway/faults.ts';
 import { Chance } from './chance.ts';
-import { askFaults, fetchFaults, maskFaults, saveFaults, submitFaults } from './faults.ts';
 import { isTask, type KindName, kindNames } from './kinds.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 

@@ -1,9 +1,6 @@
-/** How simulated tasks end in failure: the words of gateway 3.5, 4.8, by what a new submission may come to. */
+import type { FailedEnd } from '../rig/gateway/made-tasks.ts';
 
-export interface FailedEnd {
-  readonly status: 'FAILURE' | 'CANCEL';
-  readonly failReason: string | null;
-}
+/** How simulated tasks end in failure: the words of gateway 3.5, 4.8, by what a new submission may come to. */
 
 const failures = (...reasons: readonly string[]): readonly FailedEnd[] =>
   reasons.map((failReason) => ({ status: 'FAILURE', failReason }));

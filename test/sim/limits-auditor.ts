@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
+import type { Gateway } from '../rig/gateway/gateway.ts';
 import type { MemoryStore } from '../rig/memory-store.ts';
-import type { Gateway } from './gateway.ts';
 import { rateWindowMs, type Scenario } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
 

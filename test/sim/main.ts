@@ -3,7 +3,7 @@
  * how often each kind of trouble came about.
  */
 import { parseArgs } from 'node:util';
-import { faultNames } from './faults.ts';
+import { faultNames } from '../rig/gateway/faults.ts';
 import { search } from './search.ts';
 
 const { values } = parseArgs({

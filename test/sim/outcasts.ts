@@ -1,8 +1,9 @@
 import { drive } from '../rig/drive.ts';
+import { Gateway } from '../rig/gateway/gateway.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { Chance } from './chance.ts';
-import { Gateway } from './gateway.ts';
 import { epoch, planFor, settingsOf } from './outset.ts';
+import { RandomTemper } from './random-temper.ts';
 import { calmed, type Scenario, unlimited } from './scenario.ts';
 
 /**
@@ -28,7 +29,7 @@ export async function simulateOutcasts(drawn: Scenario): Promise<string | undefi
   };
   const { plan, cells } = await planFor(scenario);
   const store = memoryStore();
-  const gateway = new Gateway(scenario);
+  const temper = new RandomTemper(scenario);
   const chance = new Chance(scenario.seed);
   let draws = 0;
   const { end, endedAt } = drive({
@@ -36,7 +37,7 @@ export async function simulateOutcasts(drawn: Scenario): Promise<string | undefi
     resolve: (cell, lookup) => plan.resolve(cell, lookup),
     settings: settingsOf(scenario, { gapMs: 0, retryFailed: false, inDoubt: 'hold' }),
     store,
-    service: gateway,
+    service: new Gateway(temper),
     random: () => chance.of('jitter', ++draws),
     startAt: epoch,
   });
@@ -48,7 +49,7 @@ export async function simulateOutcasts(drawn: Scenario): Promise<string | undefi
       // Buttons without a window are another matter.
       const isOwn = record?.error?.code === 'modal.not-opened';
       const needs = [job?.key, job?.parent].filter((key) => key !== undefined);
-      if (!isDone && !isOwn && !needs.some((key) => gateway.isOutcast(key)))
+      if (!isDone && !isOwn && !needs.some((key) => temper.isOutcast(key)))
         return `${end?.kind}: ${step} ${branch.join('/')} of cell ${cell.number} is ${status} (${record?.error?.code}), and nobody keeps it from being done.`;
     }
   return undefined;

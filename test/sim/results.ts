@@ -3,12 +3,12 @@ import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { drive } from '../rig/drive.ts';
+import { Gateway } from '../rig/gateway/gateway.ts';
 import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { Chance } from './chance.ts';
-import { Gateway } from './gateway.ts';
 import { epoch, settingsOf } from './outset.ts';
+import { bestOf, RandomTemper } from './random-temper.ts';
 import { calmed, type Scenario, unlimited } from './scenario.ts';
-import { bestOf } from './text-model.ts';
 import { BrokenPromise } from './violation.ts';
 
 /** How many slots of these cells are not done, or came from what was made again since, and could be. */
@@ -48,14 +48,14 @@ export async function checkResults(
 ): Promise<void> {
   const calm = calmed(scenario);
   const calmStore = memoryStore();
-  const gateway = new Gateway(calm);
-  gateway.healed = true;
+  const temper = new RandomTemper(calm);
+  temper.healed = true;
   drive({
     cells,
     resolve: (cell, lookup) => plan.resolve(cell, lookup),
     settings: settingsOf(unlimited(calm), { gapMs: 0, retryFailed: false, inDoubt: 'hold' }),
     store: calmStore,
-    service: gateway,
+    service: new Gateway(temper),
     random: () => 0.5,
     startAt: epoch,
   });

@@ -1,5 +1,5 @@
 import type { TurnPlace } from '../rig/drive.ts';
-import type { AskFault, FetchFault, MaskFault, SaveFault, SubmitFault } from './faults.ts';
+import type { AskFault, FetchFault, MaskFault, SaveFault, SubmitFault } from '../rig/gateway/faults.ts';
 import type { KindName } from './kinds.ts';
 
 /** One start of the command, and how it ends early, if it does. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { faultNames } from '../rig/gateway/faults.ts';
 import { drawScenario } from './draw-scenario.ts';
-import { faultNames } from './faults.ts';
 import { simulateOutcasts } from './outcasts.ts';
 import { search } from './search.ts';
 import { simulate } from './simulate.ts';

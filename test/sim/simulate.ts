@@ -4,14 +4,17 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { become } from '../../src/run/machine/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
-import { type Driven, type DrivenService, drive } from '../rig/drive.ts';
+import type { Task } from '../../src/service/image-service.ts';
+import type { ServiceResult } from '../../src/service/result.ts';
+import { type Delivered, type Driven, drive } from '../rig/drive.ts';
 import { type Fault, faultyStore } from '../rig/faulty-store.ts';
+import { Gateway } from '../rig/gateway/gateway.ts';
 import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { Auditor, priceOfTask, pricesOfTasks } from './auditor.ts';
 import { Chance } from './chance.ts';
-import { Gateway } from './gateway.ts';
 import type { Reads } from './lineage-auditor.ts';
 import { epoch, planFor, settingsOf } from './outset.ts';
+import { RandomTemper } from './random-temper.ts';
 import { checkManifest, checkResults, unfinished } from './results.ts';
 import { type Invocation, type Scenario, unlimited } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
@@ -39,7 +42,8 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
   const { plan, cells } = await planFor(scenario);
   const unkept = await planFor(scenario, true);
   const store = memoryStore();
-  const gateway = new Gateway(scenario);
+  const temper = new RandomTemper(scenario);
+  const gateway = new (mutant === 'overlooks-tasks' ? BlindGateway : Gateway)(temper);
   const auditor = new Auditor(scenario, store, gateway, readsIn(plan, cells, store));
   let now = epoch;
   let submits = 0;
@@ -71,7 +75,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       store: watched(mutant === 'forgets-modals' ? forgetful(faulty) : faulty, (records) =>
         auditor.committed(records),
       ),
-      service: mutant === 'overlooks-tasks' ? blind(gateway) : gateway,
+      service: gateway,
       price: priceOfTask,
       random: () => chance.of('jitter', n, ++draws),
       startAt: now,
@@ -107,7 +111,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       await checkManifest(invocation.unkept ? unkept.plan : plan, cells, store);
     }
     inDoubt = [...store.withStatus('in-doubt')].length;
-    gateway.healed = true;
+    temper.healed = true;
     const word: Invocation = { gapMs: 3_600_000, retryFailed: true, inDoubt: 'retry' };
     for (let n = 0; unfinished(plan, cells, store) > 0; n++) {
       if (n === healingRuns)
@@ -118,13 +122,13 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     }
     auditor.checkLineage();
     await checkResults(scenario, plan, cells, store, gateway);
-    return { submits, inDoubt, met: gateway.met };
+    return { submits, inDoubt, met: temper.met };
   } catch (error) {
     const broken =
       error instanceof Error
         ? `${error.message}${error instanceof BrokenPromise ? '' : `\n${error.stack ?? ''}`}`
         : String(error);
-    return { broken, submits, inDoubt, met: gateway.met };
+    return { broken, submits, inDoubt, met: temper.met };
   }
 }
 
@@ -156,17 +160,12 @@ const diskFaults = ({ commit, code, commits }: NonNullable<Invocation['disk']>):
     ? [{ at: commit, fault: code, lasting: true }]
     : Array.from({ length: commits }, (_, n) => ({ at: commit + n, fault: code }));
 
-/** A gateway whose list of tasks nobody reads. */
-const blind = (gateway: Gateway): DrivenService => ({
-  submit: (...asked) => gateway.submit(...asked),
-  modal: (...asked) => gateway.modal(...asked),
-  mask: () => gateway.mask(),
-  fetch: (...asked) => gateway.fetch(...asked),
-  list: (...asked) => gateway.list(...asked),
-  listAll: () => ({ result: { ok: true, value: [] }, afterMs: 1 }),
-  save: (...asked) => gateway.save(...asked),
-  ask: (record) => gateway.ask(record),
-});
+/** A gateway whose list of tasks is never read. */
+class BlindGateway extends Gateway {
+  override listAll(): Delivered<ServiceResult<readonly Task[]>> {
+    return { result: { ok: true, value: [] }, afterMs: 1 };
+  }
+}
 
 /** A store that does not know of modals: a run that it is given presses again. */
 const forgetful = (store: MemoryStore): MemoryStore => {

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
 import type { Task } from '../../src/service/image-service.ts';
-import type { Gateway } from './gateway.ts';
+import type { Gateway } from '../rig/gateway/gateway.ts';
 import { BrokenPromise } from './violation.ts';
 
 /** Codes that only a task which has failed gives a job; a prompt may also be moderated before there is a task. */

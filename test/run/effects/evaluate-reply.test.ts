@@ -5,7 +5,7 @@ import { type EvaluatedReply, evaluateReply } from '../../../src/run/effects/eva
 import { readTextReply } from '../../../src/service/text/reply/native.ts';
 import type { JsonObject, ReplyCandidate, TextReply } from '../../../src/service/text-service.ts';
 import { textRecord } from '../../rig/jobs.ts';
-import { textReply } from '../../rig/virtual-service.ts';
+import { textReply } from '../../rig/text-reply.ts';
 
 const schema = { type: 'object', properties: { best: { type: 'integer' } }, required: ['best'] };
 

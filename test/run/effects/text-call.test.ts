@@ -8,8 +8,9 @@ import { type AskPorts, ask } from '../../../src/run/effects/text-call.ts';
 import type { CallResult } from '../../../src/run/machine/job.ts';
 import type { ServiceResult } from '../../../src/service/result.ts';
 import type { TextCallRequest, TextReply } from '../../../src/service/text-service.ts';
+import { failure } from '../../rig/failure.ts';
 import { imagineRecord, textRecord } from '../../rig/jobs.ts';
-import { failure, textReply } from '../../rig/virtual-service.ts';
+import { textReply } from '../../rig/text-reply.ts';
 
 const never = new AbortController().signal;
 const image = (output: number, name: string): Artifact => ({

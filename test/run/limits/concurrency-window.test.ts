@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConcurrencyWindow } from '../../../src/run/limits/concurrency-window.ts';
+import type { ScriptedGateway } from '../../rig/gateway/scripted-gateway.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
-import type { VirtualService } from '../../rig/virtual-service.ts';
 import { grid, world } from '../../rig/world.ts';
 
 const full = { kind: 'queue-full', code: 23, message: 'full' } as const;
@@ -86,7 +86,7 @@ describe('the window that a full queue narrows', () => {
 });
 
 it('a service that takes four tasks at a time refuses few submissions, and finishes all', async () => {
-  const service: { now?: VirtualService } = {};
+  const service: { now?: ScriptedGateway } = {};
   let refused = 0;
   const work = await world(grid(60), {
     duration: () => 20_000,

@@ -4,8 +4,9 @@ import type { Job, JobEvent } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import { retryOf } from '../../../src/run/machine/resume.ts';
 import type { SubmitResult, Task } from '../../../src/service/image-service.ts';
+import { failure } from '../../rig/failure.ts';
 import { clickRecord, context, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
-import { askedOf, failure, textReply } from '../../rig/virtual-service.ts';
+import { askedOf, textReply } from '../../rig/text-reply.ts';
 
 /**
  * What is counted belongs to one thing that is tried: a submission, a look, a file, an answer. When a job goes on to the next thing, or is

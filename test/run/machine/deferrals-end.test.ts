@@ -9,8 +9,9 @@ import {
   starvedError,
   withDeferral,
 } from '../../../src/run/machine/retry/deferrals.ts';
+import { failure } from '../../rig/failure.ts';
 import { context, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
-import { askedOf, failure, textReply } from '../../rig/virtual-service.ts';
+import { askedOf, textReply } from '../../rig/text-reply.ts';
 
 const routes: readonly Route[] = ['submit', 'poll', 'download', 'text'];
 const deferred = (from: Job): Job =>

@@ -3,8 +3,8 @@ import type { Job } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import type { SubmitResult } from '../../../src/service/image-service.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
+import { failure } from '../../rig/failure.ts';
 import { clickRecord, context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
-import { failure } from '../../rig/virtual-service.ts';
 import { submitted } from './machine-rig.ts';
 import { buttons, task } from './table-rig.ts';
 

@@ -4,9 +4,9 @@ import type { Job } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import type { Task } from '../../../src/service/image-service.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
+import { failure } from '../../rig/failure.ts';
 import { context, epoch } from '../../rig/jobs.ts';
 import { transition } from '../../rig/transition.ts';
-import { failure } from '../../rig/virtual-service.ts';
 import { submitted } from './machine-rig.ts';
 import { buttons, events, jobs, nextOf, running, saving, task } from './table-rig.ts';
 

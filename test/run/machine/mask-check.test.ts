@@ -126,10 +126,10 @@ describe('a run with masks', () => {
   it('makes each mask once before its click, and once more where the task of a confirmed modal fails', async () => {
     let failures = 0;
     const masks = await world(text, {
-      end: ({ pressed }) =>
+      fails: ({ pressed }) =>
         pressed.endsWith('Vary (Region)') && failures++ === 0
-          ? { state: 'failure', failReason: '[Internal error] Something went wrong' }
-          : { state: 'success' },
+          ? '[Internal error] Something went wrong'
+          : undefined,
     });
     expect(masks.run().end).toEqual({ kind: 'complete' });
     expect([masks.service.masks.length, masks.service.modals.length]).toEqual([4, 4]);

@@ -3,8 +3,8 @@ import type { Job } from '../../../src/run/machine/job.ts';
 import { adopt, retryOf } from '../../../src/run/machine/resume.ts';
 import { modalLag } from '../../../src/run/machine/retry/modal-lag.ts';
 import type { Task } from '../../../src/service/image-service.ts';
+import { failure } from '../../rig/failure.ts';
 import { epoch } from '../../rig/jobs.ts';
-import { failure } from '../../rig/virtual-service.ts';
 import { after, answering, region, seen, submitted, waiting } from './modal-rig.ts';
 
 /** When no gateway lags any more. */

@@ -3,9 +3,10 @@ import type { JobRecord } from '../../../src/plan/job.ts';
 import { adviceFor } from '../../../src/report/text/job/advice.ts';
 import { holdsRoom } from '../../../src/run/machine/job.ts';
 import { adopt, retryOf } from '../../../src/run/machine/resume.ts';
+import { failure } from '../../rig/failure.ts';
+import type { GatewayScript } from '../../rig/gateway/scripted-gateway.ts';
 import { epoch } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
-import { failure, type VirtualScript } from '../../rig/virtual-service.ts';
 import { type World, world } from '../../rig/world.ts';
 import { after, answering, clicked, region, seen, submitted, waiting } from './modal-rig.ts';
 
@@ -157,7 +158,7 @@ describe.each([
   ['21, the same task', { sameTask: true }],
   ['1 and MODAL, a new task', { modalCode: 1 }],
   ['1 and MODAL, the same task', { modalCode: 1, sameTask: true }],
-] as const satisfies readonly (readonly [string, VirtualScript])[])('modals in a run: %s', (_, script) => {
+] as const satisfies readonly (readonly [string, GatewayScript])[])('modals in a run: %s', (_, script) => {
   it('are confirmed once each, and counted with their clicks', async () => {
     const modals = await world(text, script);
     const { end, submits } = modals.run();

@@ -3,9 +3,10 @@ import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Job } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import { adopt } from '../../../src/run/machine/resume.ts';
+import { failure } from '../../rig/failure.ts';
+import type { Submission } from '../../rig/gateway/scripted-gateway.ts';
 import { context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
-import { failure, type VirtualSubmit } from '../../rig/virtual-service.ts';
 import { world } from '../../rig/world.ts';
 
 const film = `name: test
@@ -15,25 +16,21 @@ steps:
     from: grid/U1
     video: { image: parent, motion: low }
 `;
-const isFilm = ({ pressed, number }: VirtualSubmit): boolean => pressed === '' && number > 1;
-const films = {
-  end: (submit: VirtualSubmit) => ({ state: 'success', ...(isFilm(submit) && { videos: 4 }) }) as const,
-};
+const isFilm = ({ pressed, number }: Submission): boolean => pressed === '' && number > 1;
 
 describe('a task with several files', () => {
   it('has one artifact for each video, in order', async () => {
-    const { run, store } = await world(film, films);
+    const { run, store } = await world(film);
     expect(run().end).toEqual({ kind: 'complete' });
     const [record] = [...store.withStatus('done')].filter(({ kind }) => kind === 'video');
     expect(record?.artifacts.map(({ output }) => output)).toEqual([1, 2, 3, 4]);
   });
 
   it('continues with the first missing file, wherever the run is killed', async () => {
-    const calm = (await world(film, films)).run();
+    const calm = (await world(film)).run();
     for (let turn = 1; turn <= calm.turns; turn++) {
       const saves: number[] = [];
       const killed = await world(film, {
-        ...films,
         onSave: (_, __, output) => {
           saves.push(output);
           return undefined;
@@ -53,7 +50,6 @@ describe('a task with several files', () => {
   it('fetches fresh links when one is refused, and continues with the same file', async () => {
     let refused = 0;
     const { run, store } = await world(film, {
-      ...films,
       onSave: (_, __, output) =>
         output === 3 && ++refused === 1
           ? { ok: false, error: { code: 'download.refused', class: 'fresh-link', message: '403' } }
@@ -68,7 +64,6 @@ describe('a task with several files', () => {
     const asked: string[] = [];
     let unreached = 0;
     const { run, store } = await world(film, {
-      ...films,
       onFetch: () => {
         asked.push('look');
         return undefined;
@@ -136,8 +131,8 @@ describe('a describe', () => {
 });
 
 describe('a task that came too late', () => {
-  const late = (what: (submit: VirtualSubmit) => boolean) => ({
-    duration: (submit: VirtualSubmit) => (what(submit) ? 7_200_000 : 30_000),
+  const late = (what: (submit: Submission) => boolean) => ({
+    duration: (submit: Submission) => (what(submit) ? 7_200_000 : 30_000),
   });
   const day = 86_400_000;
 
@@ -160,7 +155,7 @@ steps:
   });
 
   it('is collected by the next run with all its files: a video', async () => {
-    const slow = await world(film, { ...films, ...late(isFilm) });
+    const slow = await world(film, late(isFilm));
     const first = slow.run();
     expect(slow.statuses()).toEqual({ done: 2, failed: 1 });
     slow.run({ startAt: first.endedAt + day });
@@ -203,7 +198,7 @@ steps:
   lost.run();
   expect([lost.statuses(), lost.service.modals.length]).toEqual([{ done: 2, 'in-doubt': 1 }, 1]);
   // The work was done all the same.
-  lost.service.arrive(lost.service.modals[0]?.taskId ?? '');
+  for (const confirm of lost.service.modals) lost.service.arrive(confirm);
   lost.run();
   expect([lost.statuses(), lost.service.modals.length]).toEqual([{ done: 3 }, 1]);
 });

@@ -3,9 +3,11 @@ import { runExitCode } from '../../../src/cli/run/exit-code.ts';
 import { resolveInDoubt } from '../../../src/cli/run/resolution.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
+import { failure } from '../../rig/failure.ts';
+import type { GatewayScript } from '../../rig/gateway/scripted-gateway.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
+import { textReply } from '../../rig/text-reply.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
-import { failure, textReply, type VirtualScript } from '../../rig/virtual-service.ts';
 import { grid, type World, world } from '../../rig/world.ts';
 
 const keyOf = ({ plan, cells, store }: World, branch = ''): string => {
@@ -25,8 +27,8 @@ const standing = (record: JobRecord | undefined) => {
 };
 
 /** A finished grid and its upscale; from then on, the script's changes hold. */
-async function finished(text: string, later: VirtualScript) {
-  const script: { -readonly [Member in keyof VirtualScript]: VirtualScript[Member] } = {};
+async function finished(text: string, later: GatewayScript) {
+  const script: { -readonly [Member in keyof GatewayScript]: GatewayScript[Member] } = {};
   const here = await world(text, script);
   expect(here.run().end).toEqual({ kind: 'complete' });
   Object.assign(script, later);
@@ -80,7 +82,7 @@ describe('--redo of a finished image', () => {
       const hidden = { error: failure('service.unavailable', 'retry', { status: 504 }), made: true };
       Object.assign(script, {
         onSubmit: ({ number }) => (number === first + 1 ? hidden : undefined),
-      } satisfies VirtualScript);
+      } satisfies GatewayScript);
       here.run({ ...redo(here), dieAfterTurns: turn });
       const sent = here.service.submits.length - first;
       here.run();
@@ -98,7 +100,7 @@ describe('--redo of a finished image', () => {
 
   it('leaves the job done where its task fails, every submission counted', async () => {
     const { here, before, attempts } = await finished(oneGrid, {
-      end: () => ({ state: 'failure', failReason: '[Internal error] Something went wrong' }),
+      fails: () => '[Internal error] Something went wrong',
     });
     const driven = here.run(redo(here));
     // The first, and retry.resubmits more.
@@ -166,7 +168,7 @@ describe('--redo of a finished image', () => {
 });
 
 describe('--redo of a finished text', () => {
-  it.each<[string, NonNullable<VirtualScript['onAsk']>]>([
+  it.each<[string, NonNullable<GatewayScript['onAsk']>]>([
     ['is refused', () => failure('service.rejected', 'permanent', { status: 400 })],
     ['says nothing', () => textReply({ text: '' })],
     ['is filtered', () => textReply({ text: 'Half of', finishReason: 'SAFETY' })],

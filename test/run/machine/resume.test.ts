@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
+import { failure } from '../../rig/failure.ts';
+import type { GatewayScript } from '../../rig/gateway/scripted-gateway.ts';
 import { epoch } from '../../rig/jobs.ts';
+import { textReply } from '../../rig/text-reply.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
-import { failure, textReply, type VirtualScript } from '../../rig/virtual-service.ts';
 import { grid, type World, world } from '../../rig/world.ts';
 
 /** Key of the only job that presses this button, or of the only imagine. */
@@ -18,7 +20,7 @@ const keyOf = ({ plan, cells, store }: World, branch = ''): string => {
 /** A world whose first run died at the first turn at which exactly such tasks were under way. */
 async function diesWith(
   text: string,
-  script: VirtualScript,
+  script: GatewayScript,
   wanted: (running: readonly JobRecord[]) => boolean,
 ): Promise<World> {
   for (let turns = 1; turns < 100; turns++) {
@@ -80,10 +82,7 @@ describe('a job that is made again', () => {
     let late = true;
     const here = await world(grid(1, 'U1 → Vary (Strong)'), {
       duration: ({ pressed: path }) => (late && path === '/U1/Vary (Strong)' ? 1_250_000 : 30_000),
-      end: ({ pressed: path }) =>
-        late && path === '/U1/Vary (Strong)'
-          ? { state: 'failure', failReason: 'Invalid parameter' }
-          : { state: 'success' },
+      fails: ({ pressed: path }) => (late && path === '/U1/Vary (Strong)' ? 'Invalid parameter' : undefined),
     });
     here.run();
     late = false;
@@ -161,12 +160,12 @@ steps: { grid: { imagine: one picture } }
 });
 
 describe('a task that an earlier run left', () => {
-  const busy = { state: 'failure', failReason: 'Internal error' } as const;
+  const busy = 'Internal error';
 
   it('is settled, but not paid again when its cell is no longer planned', async () => {
     const before = await diesWith(
       grid(3),
-      { end: ({ number }) => (number === 3 ? busy : { state: 'success' }) },
+      { fails: ({ number }) => (number === 3 ? busy : undefined) },
       (records) => records.length === 3,
     );
     const narrowed = await before.edited(grid(2));
@@ -191,9 +190,9 @@ steps:
     ['is pressed', unkept, grid(1, 'U1'), false],
   ])('and fails %s again once what it comes from is there again (%#)', async (_, first, then, redone) => {
     // A crash leaves the job; the next run makes its parent again, or brings its image in, and is killed at that.
-    const script: VirtualScript = {
+    const script: GatewayScript = {
       duration: ({ number }) => (number === 2 ? 400_000 : number > 2 ? 900_000 : 30_000),
-      end: ({ number }) => (number === 2 ? busy : { state: 'success', ...(first === film && { videos: 1 }) }),
+      fails: ({ number }) => (number === 2 ? busy : undefined),
       ...(!redone && {
         onSave: (_key, saves) =>
           saves < 40
@@ -239,7 +238,7 @@ steps:
   it('is pressed again only on what is finished', async () => {
     const here = await diesWith(
       grid(1, 'U1'),
-      { end: (submit) => (submit.number === 2 ? busy : { state: 'success' }) },
+      { fails: ({ number }) => (number === 2 ? busy : undefined) },
       (records) => records.length === 1 && records[0]?.kind === 'click',
     );
     const result = here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });

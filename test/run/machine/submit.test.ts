@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { holdsRoom, type Job } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
+import { failure } from '../../rig/failure.ts';
 import { context, epoch } from '../../rig/jobs.ts';
-import { failure } from '../../rig/virtual-service.ts';
 import { submitted, submitting } from './machine-rig.ts';
 
 describe('the result of a submission', () => {

@@ -2,10 +2,10 @@ import type { SaveFailure } from '../../../src/artifacts/writer.ts';
 import type { FetchReason, Job, JobStep, ReplyVerdict } from '../../../src/run/machine/job.ts';
 import type { Task } from '../../../src/service/image-service.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
+import { failure } from '../../rig/failure.ts';
 import { gridButtons } from '../../rig/fake-task.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 import { transition } from '../../rig/transition.ts';
-import { failure } from '../../rig/virtual-service.ts';
 import { submitting } from './machine-rig.ts';
 
 export const buttons = gridButtons(1).map(({ customId, label, emoji }) => ({ customId, label, emoji }));

@@ -9,8 +9,9 @@ import {
   totalTokens,
   usageOf,
 } from '../../../src/run/machine/text-call.ts';
+import { failure } from '../../rig/failure.ts';
 import { context, epoch, job, textRecord } from '../../rig/jobs.ts';
-import { askedOf, failure, textReply } from '../../rig/virtual-service.ts';
+import { askedOf, textReply } from '../../rig/text-reply.ts';
 
 const asking = (changes: Partial<JobRecord> = {}): JobRecord =>
   textRecord({ status: 'submitting', attempts: 1, submittedAt: epoch, ...changes });

@@ -4,8 +4,8 @@ import { type JobError, knownCost, type TextResult } from '../../../src/plan/job
 import type { CallResult, Job, JobContext, JobStep, ReplyVerdict } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import type { FailureClass } from '../../../src/service/result.ts';
+import { failure } from '../../rig/failure.ts';
 import { context, epoch, job, textRecord } from '../../rig/jobs.ts';
-import { failure } from '../../rig/virtual-service.ts';
 
 const asking = (changes: Parameters<typeof textRecord>[0] = {}): Job =>
   step(job(textRecord(changes)), { type: 'granted' }, context()).job;

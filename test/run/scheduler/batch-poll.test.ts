@@ -5,8 +5,8 @@ import { onBatchPolled } from '../../../src/run/scheduler/batch-poll.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
 import { adoptJob } from '../../../src/run/scheduler/place-job.ts';
 import type { SchedulerState } from '../../../src/run/scheduler/state/state.ts';
+import { failure } from '../../rig/failure.ts';
 import { epoch, imagineRecord } from '../../rig/jobs.ts';
-import { failure } from '../../rig/virtual-service.ts';
 import { grid } from '../../rig/world.ts';
 import { eventsOf, jobOf, schedulerRig } from './scheduler-rig.ts';
 

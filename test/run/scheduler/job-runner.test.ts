@@ -3,8 +3,8 @@ import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
 import { advance } from '../../../src/run/scheduler/job-runner.ts';
 import { adoptJob } from '../../../src/run/scheduler/place-job.ts';
+import { failure } from '../../rig/failure.ts';
 import { epoch, imagineRecord, textRecord } from '../../rig/jobs.ts';
-import { failure } from '../../rig/virtual-service.ts';
 import { grid } from '../../rig/world.ts';
 import { eventsOf, jobOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { failure } from '../../rig/failure.ts';
 import { epoch } from '../../rig/jobs.ts';
 import { seededRandom, virtualSettings } from '../../rig/virtual-run.ts';
-import { failure } from '../../rig/virtual-service.ts';
 import { grid, type World, world } from '../../rig/world.ts';
 
 const most = (counts: ReadonlyMap<string, number>): number => Math.max(0, ...counts.values());
@@ -44,7 +44,7 @@ describe('what ends a run early', () => {
       expect(end).toMatchObject({ kind: 'budget', code: 'budget.cost' });
       expect(JSON.stringify(end)).toMatch(/and up to \d more for submissions without a response/);
     }
-    const made = [...service.made.values()].reduce((sum, count) => sum + count, 0);
+    const made = [...service.works.values()].reduce((sum, count) => sum + count, 0);
     const { cost, possibleCost } = store.totals();
     expect([made, cost + possibleCost]).toEqual([10, 10]);
   });
@@ -68,7 +68,7 @@ describe('what ends a run early', () => {
     });
     const result = run({ settings: virtualSettings({ maxSubmits: 1 }) });
     expect(result.end).toMatchObject({ kind: 'budget', code: 'budget.max-submits' });
-    expect([result.submits, service.made.size, statuses()]).toEqual([1, 1, { done: 1, pending: 4 }]);
+    expect([result.submits, service.works.size, statuses()]).toEqual([1, 1, { done: 1, pending: 4 }]);
   });
 
   it('a budget of money is spent to its end although a request under way turned out unpaid', async () => {
@@ -194,7 +194,7 @@ describe('dying at any turn', () => {
           const last = run({ random: seededRandom(seed) });
           expect(last.end).toEqual({ kind: 'complete' });
           const doubtful = [...store.withStatus('in-doubt')].length;
-          expect(most(service.made)).toBeLessThanOrEqual(1);
+          expect(most(service.works)).toBeLessThanOrEqual(1);
           run({ settings: virtualSettings({ inDoubt: 'retry' }), random: seededRandom(seed) });
           expect(statuses()).toEqual({ done: 30 });
           expect(service.submits.length).toBeLessThanOrEqual(30 + doubtful);

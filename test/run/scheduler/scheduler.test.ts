@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { failure } from '../../rig/failure.ts';
 import { epoch } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
-import { failure } from '../../rig/virtual-service.ts';
 import { grid, world } from '../../rig/world.ts';
 
 const most = (counts: ReadonlyMap<string, number>): number => Math.max(0, ...counts.values());
@@ -12,7 +12,7 @@ describe('a whole run in virtual time', () => {
     const result = run();
     expect(result.end).toEqual({ kind: 'complete' });
     expect(statuses()).toEqual({ done: 360 });
-    expect([service.made.size, most(service.made), result.submits]).toEqual([360, 1, 360]);
+    expect([service.works.size, most(service.works), result.submits]).toEqual([360, 1, 360]);
   });
 
   it('sends nothing when it is run again', async () => {
@@ -128,7 +128,7 @@ describe('what goes wrong on the service', () => {
     expect(statuses()).toMatchObject({ running: 2 });
     wrong = false;
     expect(run({ settings: { ...settings, retryFailed: {} } }).end).toEqual({ kind: 'complete' });
-    expect([statuses(), service.made.size]).toEqual([{ done: 60 }, 60]);
+    expect([statuses(), service.works.size]).toEqual([{ done: 60 }, 60]);
   });
 
   it('a route that has only refused for retry.patience stops it, and the next run goes on', async () => {
@@ -177,7 +177,7 @@ describe('what goes wrong on the service', () => {
     expect(service.submits).toHaveLength(3);
     run({ settings: virtualSettings({ inDoubt: 'retry' }) });
     expect(statuses()).toEqual({ done: 4 });
-    expect(service.made.get('picture 1|')).toBe(2);
+    expect(service.works.get('picture 1|')).toBe(2);
   });
 
   it('an outage of half an hour fails nothing where the service cannot be reached', async () => {

@@ -6,8 +6,8 @@ import { withAdoptedTask } from '../../../../src/run/machine/poll/poll.ts';
 import { adopt } from '../../../../src/run/machine/resume.ts';
 import type { Task } from '../../../../src/service/image-service.ts';
 import type { ServiceFailure } from '../../../../src/service/result.ts';
+import { failure } from '../../../rig/failure.ts';
 import { clickRecord, context, epoch, imagineRecord } from '../../../rig/jobs.ts';
-import { failure } from '../../../rig/virtual-service.ts';
 
 const unknown = failure('service.task-unknown', 'retry', { status: 404 });
 const error = { code: 'service.connection', message: 'No answer came.', requestId: 'r1' };

@@ -5,8 +5,8 @@ import {
   mayHaveMade,
   resolveUnanswered,
 } from '../../../../src/run/machine/retry/in-doubt.ts';
+import { failure } from '../../../rig/failure.ts';
 import { imagineRecord } from '../../../rig/jobs.ts';
-import { failure } from '../../../rig/virtual-service.ts';
 
 const sent = (changes = {}) => imagineRecord({ status: 'submitting', submittedAt: 7, ...changes });
 

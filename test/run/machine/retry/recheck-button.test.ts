@@ -11,8 +11,8 @@ import {
   refusedForGood,
 } from '../../../../src/run/machine/retry/button-freshness.ts';
 import type { SubmitResult } from '../../../../src/service/image-service.ts';
+import { failure } from '../../../rig/failure.ts';
 import { clickRecord, context, epoch, imagineRecord, job } from '../../../rig/jobs.ts';
-import { failure } from '../../../rig/virtual-service.ts';
 
 const button = { customId: 'IMG::U1', label: 'U1', emoji: '' };
 const fresh = { button, readAt: epoch };

@@ -9,8 +9,8 @@ import {
   retryUnread,
   revert,
 } from '../../../../src/run/machine/retry/retry.ts';
+import { failure } from '../../../rig/failure.ts';
 import { context, epoch, imagineRecord, job } from '../../../rig/jobs.ts';
-import { failure } from '../../../rig/virtual-service.ts';
 
 const error = { code: 'service.busy', message: 'Busy.' };
 const next = { kind: 'submit' } as const;

@@ -8,7 +8,7 @@ import {
   queueFull,
   refusalCode,
 } from '../../../../src/run/machine/retry/service-failure.ts';
-import { failure } from '../../../rig/virtual-service.ts';
+import { failure } from '../../../rig/failure.ts';
 
 it.each([
   [24, 'task.moderated'],

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { RunInput } from '../../../../src/run/scheduler/commit.ts';
 import { withinPatience } from '../../../../src/run/scheduler/routes/asked-wait.ts';
+import { failure } from '../../../rig/failure.ts';
 import { epoch } from '../../../rig/jobs.ts';
+import { textReply } from '../../../rig/text-reply.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
-import { failure, textReply } from '../../../rig/virtual-service.ts';
 import { grid, world } from '../../../rig/world.ts';
 
 const minute = 60_000;

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { RouteTraffic } from '../../../../src/run/limits/route.ts';
 import { shedAsThrottle } from '../../../../src/run/scheduler/routes/load-shed.ts';
 import type { ServiceFailure } from '../../../../src/service/result.ts';
+import { failure } from '../../../rig/failure.ts';
+import { textReply } from '../../../rig/text-reply.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
-import { failure, textReply } from '../../../rig/virtual-service.ts';
 import { grid, world } from '../../../rig/world.ts';
 
 const shed = failure('service.unavailable', 'retry', { status: 503 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SaveFailure } from '../../../../src/artifacts/writer.ts';
 import { readFetch, readSave, submitReading } from '../../../../src/run/scheduler/routes/outcome.ts';
-import { failure } from '../../../rig/virtual-service.ts';
+import { failure } from '../../../rig/failure.ts';
 
 const save = (kind: SaveFailure['class'], more: Partial<SaveFailure> = {}) =>
   readSave({ ok: false, error: { code: 'download.x', class: kind, message: 'no', ...more } });

@@ -12,9 +12,10 @@ import {
 } from '../../../../src/run/scheduler/routes/outcome.ts';
 import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
 import type { ServiceFailure } from '../../../../src/service/result.ts';
+import { failure } from '../../../rig/failure.ts';
 import { epoch, textRecord } from '../../../rig/jobs.ts';
+import { askedOf, textReply } from '../../../rig/text-reply.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
-import { askedOf, failure, textReply } from '../../../rig/virtual-service.ts';
 
 const key = 'aa11';
 const task = { id: 'T', state: 'unfinished', status: 'IN_PROGRESS', buttons: [] } as const;

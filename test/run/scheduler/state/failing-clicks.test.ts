@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { runExitCode } from '../../../../src/cli/run/exit-code.ts';
+import { failure } from '../../../rig/failure.ts';
+import type { GatewayScript } from '../../../rig/gateway/scripted-gateway.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
-import { failure, type VirtualScript } from '../../../rig/virtual-service.ts';
 import { grid, type World, world } from '../../../rig/world.ts';
 
 const settings = virtualSettings({ limits: { tasks: 3, requests: 8 } });
@@ -25,7 +26,7 @@ describe('a click that never works', () => {
     expect(failed).toBeGreaterThanOrEqual(20);
   });
 
-  it.each<[string, string, VirtualScript]>([
+  it.each<[string, string, GatewayScript]>([
     ['is there several times', '/upsample/', {}],
     [
       'is refused by the service, each time with another id',
@@ -56,7 +57,7 @@ describe('a click that never works', () => {
   });
 
   it('does not count where it works in other cells, in this run or an earlier one', async () => {
-    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {
+    const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = {
       onSubmit: ({ pressed, number }) =>
         pressed === '/U1' && number > 10
           ? { error: failure('service.rejected', 'permanent', { status: 403, message: `No ${number}` }) }

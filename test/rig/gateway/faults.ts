@@ -1,4 +1,4 @@
-import type { SaveFailure } from '../../src/artifacts/writer.ts';
+import type { SaveFailure } from '../../../src/artifacts/writer.ts';
 
 /**
  * What can happen to a submission, in the words of its refusals (gateway 3.2, 8). `-made`: a task exists all the same;

@@ -1,9 +1,9 @@
-import { isMapping } from '../../src/pipeline/values/value.ts';
-import type { JobRecord } from '../../src/plan/job.ts';
-import { isTextRequest } from '../../src/plan/job-request.ts';
-import { roundsIn } from '../../src/run/effects/function-calls.ts';
-import type { Chance } from './chance.ts';
+import { isMapping } from '../../../src/pipeline/values/value.ts';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import { isTextRequest } from '../../../src/plan/job-request.ts';
+import { roundsIn } from '../../../src/run/effects/function-calls.ts';
 import type { AskFault } from './faults.ts';
+import type { Temper } from './temper.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -14,8 +14,12 @@ export interface ModelReply {
   readonly tokens: number;
 }
 
-/** Which of the four the model finds best: the same whenever it is asked. */
-export const bestOf = (chance: Chance, key: string): number => chance.whole(1, 4, 'best', key);
+/** Tokens of a call. */
+export interface ModelUsage {
+  readonly prompt: number;
+  readonly candidates: number;
+  readonly thoughts: number;
+}
 
 /**
  * What the model says to a request: always the same, but for what a fault makes of it. Calls functions twice where it
@@ -23,13 +27,13 @@ export const bestOf = (chance: Chance, key: string): number => chance.whole(1, 4
  */
 export function modelReplyOf(
   record: JobRecord,
-  chance: Chance,
+  temper: Temper,
   n: number,
   fault: AskFault | undefined,
 ): ModelReply {
   const { key, request } = record;
   if (!isTextRequest(request)) throw new Error(`${key} asks for no text.`);
-  const usage = usageOf(chance, n);
+  const usage = usageOf(temper, n);
   const reply = (parts: readonly Json[], finishReason = 'STOP'): ModelReply => ({
     tokens: usage.totalTokenCount,
     events: [
@@ -70,7 +74,7 @@ export function modelReplyOf(
     case 'schema':
       return reply([{ text: '{"best":9}' }]);
     default:
-      return reply([thought, ...saidTo(record, chance)]);
+      return reply([thought, ...saidTo(record, temper)]);
   }
 }
 
@@ -82,17 +86,17 @@ function fits(fault: AskFault | undefined, fields: JobRecord['request']['fields'
   return (fault !== 'stranger-call' && fault !== 'endless-calls') || isMapping(fields['functions']);
 }
 
-function saidTo({ key, request, turns }: JobRecord, chance: Chance): readonly Json[] {
+function saidTo({ key, request, turns }: JobRecord, temper: Temper): readonly Json[] {
   const { fields } = request;
   const config = fields['generationConfig'];
-  if (isMapping(fields['functions']) && roundsIn(turns) < chance.whole(0, 3, 'rounds', key))
+  if (isMapping(fields['functions']) && roundsIn(turns) < temper.rounds(key))
     return [
       { functionCall: { id: 'a', name: 'temperature', args: { of: key } }, thoughtSignature: `c${key}` },
       { functionCall: { name: 'wind', args: {} } },
     ];
   if (isMapping(fields['responseSchema'])) {
-    const json = JSON.stringify({ best: bestOf(chance, key) });
-    return [{ text: chance.happens(0.3, 'fence', key) ? `\`\`\`json\n${json}\n\`\`\`` : json }];
+    const json = JSON.stringify({ best: temper.best(key) });
+    return [{ text: temper.isFenced(key) ? `\`\`\`json\n${json}\n\`\`\`` : json }];
   }
   if (isMapping(fields['response_format'])) return [{ text: `{"note":"${key}"}` }];
   if (isMapping(config))
@@ -100,14 +104,12 @@ function saidTo({ key, request, turns }: JobRecord, chance: Chance): readonly Js
   return [{ text: `Words of ${key}` }, { text: ', and more of them.' }];
 }
 
-function usageOf(chance: Chance, n: number) {
-  const promptTokenCount = chance.whole(10, 2000, 'prompt', n);
-  const candidatesTokenCount = chance.whole(1, 3000, 'candidates', n);
-  const thoughtsTokenCount = chance.whole(0, 500, 'thoughts', n);
+function usageOf(temper: Temper, n: number) {
+  const { prompt, candidates, thoughts } = temper.usage(n);
   return {
-    promptTokenCount,
-    candidatesTokenCount,
-    thoughtsTokenCount,
-    totalTokenCount: promptTokenCount + candidatesTokenCount + thoughtsTokenCount,
+    promptTokenCount: prompt,
+    candidatesTokenCount: candidates,
+    thoughtsTokenCount: thoughts,
+    totalTokenCount: prompt + candidates + thoughts,
   };
 }

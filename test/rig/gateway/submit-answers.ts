@@ -1,15 +1,17 @@
-import { connectionFailure } from '../../src/service/failures/classify.ts';
-import type { ConnectionFailure } from '../../src/service/http/reply.ts';
-import { readSubmit } from '../../src/service/image/submit.ts';
-import type { Submitted } from '../rig/drive.ts';
+import { connectionFailure } from '../../../src/service/failures/classify.ts';
+import type { ConnectionFailure } from '../../../src/service/http/reply.ts';
+import { readSubmit } from '../../../src/service/image/submit.ts';
+import type { Submitted } from '../drive.ts';
 import { fileFailures, type SubmitFault } from './faults.ts';
 import { facts, replyOf } from './reply.ts';
 
-/** A submission that the simulated gateway is to answer, and what it can make of it. */
+/** A submission that the gateway is to answer, and what it can make of it. */
 export interface Accepted {
   readonly key: string;
   /** Counts requests. */
   readonly n: number;
+  /** Tasks before it in the queue. */
+  readonly queued: number;
   /** Carries it out. @returns the id of the task */
   readonly make: () => string;
   /** A task that was made for the job before, or now, and how it stands; `failed`: one that came to nothing. */
@@ -38,7 +40,7 @@ export function resultOf(fault: SubmitFault | undefined, accepted: Accepted): Su
   const accept = (said = 1): Submitted => {
     const id = make();
     const opened = accepted.opened(id);
-    const properties = opened === undefined ? { numberOfQueues: n % 3 } : { remix: true };
+    const properties = opened === undefined ? { numberOfQueues: accepted.queued } : { remix: true };
     return code(opened ?? said, 'ok', { result: id, properties });
   };
   const id = fault?.endsWith('-made') ? make() : '';

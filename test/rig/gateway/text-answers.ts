@@ -1,31 +1,31 @@
-import type { JobRecord } from '../../src/plan/job.ts';
-import { isTextRequest } from '../../src/plan/job-request.ts';
-import type { CallResult } from '../../src/run/machine/job.ts';
-import { connectionFailure } from '../../src/service/failures/classify.ts';
-import type { ConnectionFailure } from '../../src/service/http/reply.ts';
-import type { ServiceResult } from '../../src/service/result.ts';
-import { readReply } from '../../src/service/text/reply/read.ts';
-import { StreamReader } from '../../src/service/text/stream/reader.ts';
-import type { TextReply } from '../../src/service/text-service.ts';
-import { askedOf } from '../rig/virtual-service.ts';
-import type { Chance } from './chance.ts';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import { isTextRequest } from '../../../src/plan/job-request.ts';
+import type { CallResult } from '../../../src/run/machine/job.ts';
+import { connectionFailure } from '../../../src/service/failures/classify.ts';
+import type { ConnectionFailure } from '../../../src/service/http/reply.ts';
+import type { ServiceResult } from '../../../src/service/result.ts';
+import { readReply } from '../../../src/service/text/reply/read.ts';
+import { StreamReader } from '../../../src/service/text/stream/reader.ts';
+import type { TextReply } from '../../../src/service/text-service.ts';
+import { askedOf } from '../text-reply.ts';
 import { type AskFault, fileFailures } from './faults.ts';
 import { facts, replyOf } from './reply.ts';
+import type { Temper } from './temper.ts';
 import { type ModelReply, modelReplyOf } from './text-model.ts';
 
 /**
- * The text half of the simulated gateway: what the model says, in bytes that the real client's readers judge, and what
+ * The text half of the gateway: what the model says, in bytes that the real client's readers judge, and what
  * happens to them on the way.
  */
 export function carryOutAsk(
   record: JobRecord,
-  chance: Chance,
+  temper: Temper,
   n: number,
   fault: AskFault | undefined,
 ): CallResult {
   if (fault === 'unread-retry' || fault === 'unread-permanent')
     return { kind: 'unread', error: fileFailures[fault] };
-  const result = answered(record, chance, n, fault);
+  const result = answered(record, temper, n, fault);
   if (!result.ok) return { kind: 'refused', error: result.error };
   const asked = askedOf(record, result.value);
   const isWritten = record.keep && asked.kind === 'answered' && asked.asked.verdict.kind !== 'calls';
@@ -43,7 +43,7 @@ export function carryOutAsk(
 
 function answered(
   record: JobRecord,
-  chance: Chance,
+  temper: Temper,
   n: number,
   fault: AskFault | undefined,
 ): ServiceResult<TextReply> {
@@ -83,7 +83,7 @@ function answered(
       return lost('connection.timeout', true);
     default: {
       const reader = new StreamReader(kind);
-      reader.push(Buffer.from(bytesOf(modelReplyOf(record, chance, n, fault), kind, stream, fault)));
+      reader.push(Buffer.from(bytesOf(modelReplyOf(record, temper, n, fault), kind, stream, fault)));
       const end = reader.end();
       const { usage } = reader;
       const received = { kind: 'read', reply: replyOf(200, ''), end, ...(usage && { usage }) } as const;

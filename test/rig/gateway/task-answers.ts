@@ -1,8 +1,8 @@
-import { connectionFailure } from '../../src/service/failures/classify.ts';
-import type { ConnectionFailure } from '../../src/service/http/reply.ts';
-import { readTask } from '../../src/service/image/task.ts';
-import type { Task } from '../../src/service/image-service.ts';
-import type { ServiceResult } from '../../src/service/result.ts';
+import { connectionFailure } from '../../../src/service/failures/classify.ts';
+import type { ConnectionFailure } from '../../../src/service/http/reply.ts';
+import { readTask } from '../../../src/service/image/task.ts';
+import type { Task } from '../../../src/service/image-service.ts';
+import type { ServiceResult } from '../../../src/service/result.ts';
 import type { FetchFault } from './faults.ts';
 import { facts, replyOf } from './reply.ts';
 

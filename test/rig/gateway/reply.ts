@@ -1,5 +1,5 @@
-import type { RequestFacts } from '../../src/service/failures/request-context.ts';
-import { type Reply, readReplyBody } from '../../src/service/http/reply.ts';
+import type { RequestFacts } from '../../../src/service/failures/request-context.ts';
+import { type Reply, readReplyBody } from '../../../src/service/http/reply.ts';
 
 /** What the readers need to know of a request. */
 export const facts = (safe: boolean): RequestFacts => ({

@@ -1,0 +1,10 @@
+import type { ServiceFailure } from '../../src/service/result.ts';
+
+/** A failure as the client would give it. */
+export function failure(
+  code: string,
+  kind: ServiceFailure['class'],
+  more: Partial<ServiceFailure> = {},
+): ServiceFailure {
+  return { code, class: kind, message: `${code} (made up)`, ...more };
+}
