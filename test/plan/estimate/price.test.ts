@@ -84,6 +84,15 @@ describe('the price of a text call', () => {
     expect(replyPrice(models, request('other', 'chat'), { prompt: 500_000, total: 9 })).toBe(0.5);
   });
 
+  test.each(['prompt', 'tool', 'candidates', 'thoughts'] as const)(
+    'by the %s alone, where nothing else is counted',
+    (count) => {
+      const each = { pro: { input: 1, output: 2 } };
+      const isSent = count === 'prompt' || count === 'tool';
+      expect(replyPrice(each, request('pro'), { [count]: 500_000 })).toBe(isSent ? 0.5 : 1);
+    },
+  );
+
   test('unknown where nothing was counted, or no price is given', () => {
     expect(replyPrice(models, request('pro'), undefined)).toBeUndefined();
     expect(replyPrice(models, request('pro'), { total: 100 })).toBeUndefined();

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import {
+  isMaskError,
+  isRetried,
+  type RevivalFlags,
+  revivedStatus,
+} from '../../../src/plan/estimate/revival.ts';
+import type { JobRecord, JobStatus } from '../../../src/plan/job.ts';
+import { scene } from './estimate-rig.ts';
+
+const record = async (
+  status: JobStatus,
+  code?: string,
+  changes: Partial<JobRecord> = {},
+): Promise<JobRecord> => {
+  const { state, at } = await scene('{ steps: { g: { imagine: a } } }');
+  const error = code === undefined ? {} : { error: { code, message: 'm' } };
+  state.put(at(1, 'g'), status, { ...error, ...changes });
+  return [...state.records.values()][0] as JobRecord;
+};
+
+const made = { result: { buttons: [] } };
+const all: RevivalFlags = { retryFailed: {} };
+
+describe('a settled job is taken up again', () => {
+  test.each<
+    readonly [JobStatus, string | undefined, RevivalFlags, Partial<JobRecord>, JobStatus | undefined]
+  >([
+    ['failed', 'task.failed', {}, {}, undefined],
+    ['failed', 'task.failed', all, {}, 'pending'],
+    ['failed', 'task.failed', { retryFailed: { code: 'task.failed' } }, {}, 'pending'],
+    ['failed', 'task.failed', { retryFailed: { code: 'task' } }, {}, undefined],
+    ['failed', undefined, { retryFailed: { code: 'task.failed' } }, {}, undefined],
+    ['failed', undefined, all, {}, 'pending'],
+    ['failed', undefined, all, made, 'pending'],
+    // What is made is only downloaded; what is not, or failed for another reason, is made.
+    ['failed', 'download.status', all, made, 'saving'],
+    ['failed', 'download.status', all, {}, 'pending'],
+    ['failed', 'disk.full', all, made, 'pending'],
+    ['failed', 'mask.size', all, {}, undefined],
+    ['done', undefined, all, made, undefined],
+    ['done', 'task.failed', all, made, undefined],
+    ['in-doubt', undefined, all, {}, undefined],
+    ['in-doubt', undefined, { inDoubt: 'hold' }, {}, undefined],
+    ['in-doubt', undefined, { inDoubt: 'retry' }, {}, 'pending'],
+    ['running', 'task.failed', { ...all, inDoubt: 'retry' }, {}, undefined],
+    ['pending', undefined, all, {}, undefined],
+  ])('%s with %s under %j', async (status, code, flags, changes, revived) => {
+    expect(revivedStatus(await record(status, code, changes), flags, new Set())).toBe(revived);
+  });
+
+  test.each<readonly [JobStatus, JobStatus | undefined]>([
+    ['done', 'pending'],
+    ['failed', 'pending'],
+    ['in-doubt', 'pending'],
+    ['running', undefined],
+    ['saving', undefined],
+  ])('where it is named to be redone and %s: %s', async (status, revived) => {
+    const one = await record(status, 'download.status', made);
+    expect(revivedStatus(one, {}, new Set([one.key]))).toBe(revived);
+    expect(revivedStatus(one, {}, new Set(['another']))).toBeUndefined();
+  });
+
+  test('though its mask did not fit, where another job is redone', async () => {
+    const one = await record('failed', 'mask.size');
+    expect(revivedStatus(one, all, new Set(['another']))).toBe('pending');
+  });
+});
+
+test('only a failed job has an error that is of its mask, or is retried', async () => {
+  expect([isMaskError(await record('failed', 'mask.size')), isMaskError(await record('failed'))]).toEqual([
+    true,
+    false,
+  ]);
+  expect(isMaskError(await record('failed', 'unmask.size'))).toBe(false);
+  expect(isRetried(await record('done', 'x'), { retryFailed: { code: 'x' } })).toBe(false);
+});
