@@ -45,7 +45,7 @@ export function openState(directory: string, options: StateOptions = {}): StateS
     const database = openDatabase(file, driverOf(options));
     try {
       prepareForWriting(database, options);
-      // The log is there from the first transaction on, and stays the same file until the last one has closed it.
+      // The log is there from the first read on, and stays the same file until the last connection has closed it.
       const files = [opened, heldFile(`${file}-wal`), heldFile(count.file)];
       const check = (): void => {
         options.lock?.check();
@@ -195,9 +195,12 @@ function prepareForWriting(database: Database, options: StateOptions): void {
     PRAGMA journal_size_limit = 67108864;
     PRAGMA cache_size = -16384;
   `);
-  if (found === steps.length) return;
-  database.transaction(() => {
-    for (const step of steps.slice(found)) step(database);
-    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length};`);
-  });
+  if (found < steps.length) {
+    database.transaction(() => {
+      for (const step of steps.slice(found)) step(database);
+      database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length};`);
+    });
+  }
+  // A copy made by `VACUUM INTO`, or a recovered state, has had no log: the first read makes it.
+  database.prepare('SELECT 1 FROM sqlite_schema').get();
 }
