@@ -30,15 +30,16 @@ export interface SchedulerRig {
   readonly keyOf: (cell: number, branch?: string) => string;
 }
 
-export async function schedulerRig(
+/** The options of a scheduler of a pipeline, and the pipeline's cells. */
+export async function optionsOf(
   text: string,
   settings: Partial<RunSettings> = {},
   /** What is durable of the jobs when the run begins, by their keys. */
   durable: (key: string) => JobRecord | undefined = () => undefined,
   changes: Partial<SchedulerOptions> = {},
-): Promise<SchedulerRig> {
+): Promise<{ readonly options: SchedulerOptions; readonly cells: readonly Cell[] }> {
   const { plan, cells } = await planOf(text);
-  const state = initialState({
+  const options: SchedulerOptions = {
     settings: virtualSettings(settings),
     startedAt: epoch,
     invocation: 2,
@@ -48,13 +49,20 @@ export async function schedulerRig(
     price: () => undefined,
     spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
     ...changes,
-  });
+  };
+  return { options, cells };
+}
+
+/** The state of a run that was given all its cells and has begun nothing. */
+export async function schedulerRig(...given: Parameters<typeof optionsOf>): Promise<SchedulerRig> {
+  const { options, cells } = await optionsOf(...given);
+  const state = initialState(options);
   state.cells.incoming.push(...cells);
   state.cells.areAllGiven = true;
   const keyOf = (number: number, branch = ''): string => {
     const cell = cells[number - 1];
     if (cell === undefined) throw new Error(`no cell ${number}`);
-    const slot = plan
+    const slot = options
       .resolve(cell, state.lookup)
       .find((one) => one.branch.join('/') === branch && one.job !== undefined);
     if (slot?.job === undefined) throw new Error(`no job at "${branch}"`);
