@@ -26,8 +26,8 @@ steps: { caption: { generate: { prompt: "Say {{ n }}", model: text-pro } } }
 export interface SchedulerRig {
   readonly state: SchedulerState;
   readonly cells: readonly Cell[];
-  /** Key of the job of a cell that is pressed on such a branch; of the root without one. */
-  readonly keyOf: (cell: number, branch?: string) => string;
+  /** Key of the job of a cell that is pressed on such a branch; of the root without one; of the first such step without a name. */
+  readonly keyOf: (cell: number, branch?: string, step?: string) => string;
 }
 
 /** The options of a scheduler of a pipeline, and the pipeline's cells. */
@@ -59,11 +59,12 @@ export async function schedulerRig(...given: Parameters<typeof optionsOf>): Prom
   const state = initialState(options);
   state.cells.incoming.push(...cells);
   state.cells.areAllGiven = true;
-  const keyOf = (number: number, branch = ''): string => {
+  const keyOf = (number: number, branch = '', step?: string): string => {
     const cell = cells[number - 1];
     if (cell === undefined) throw new Error(`no cell ${number}`);
     const slot = options
       .resolve(cell, state.lookup)
+      .filter((one) => step === undefined || one.step === step)
       .find((one) => one.branch.join('/') === branch && one.job !== undefined);
     if (slot?.job === undefined) throw new Error(`no job at "${branch}"`);
     return slot.job.key;
