@@ -4,8 +4,8 @@ import type { CallResult } from '../../../src/run/machine/job.ts';
 import { isPaid, type RunCommit } from '../../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../../src/run/scheduler/scheduler.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
+import { failure } from '../../rig/failure.ts';
 import { epoch, imagineRecord } from '../../rig/jobs.ts';
-import { failure } from '../../rig/virtual-service.ts';
 import { grid } from '../../rig/world.ts';
 import { captions, eventsOf, optionsOf, paidKeys } from './scheduler-rig.ts';
 

@@ -1,7 +1,7 @@
 import type { Cell } from '../../../src/plan/cell.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { RunEvent } from '../../../src/run/events.ts';
-import { become, type Job } from '../../../src/run/machine/job.ts';
+import { become, type Job, type RecordChanges } from '../../../src/run/machine/job.ts';
 import type { RunSettings } from '../../../src/run/ports.ts';
 import { visitDueCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { isPaid, type RunCommit } from '../../../src/run/scheduler/commit.ts';
@@ -84,7 +84,7 @@ export function settleJob(
   state: SchedulerState,
   key: string,
   status: 'done' | 'failed' = 'done',
-  changes: Partial<JobRecord> = {},
+  changes: RecordChanges = {},
 ): void {
   const job = jobOf(state, key);
   const record = become(job.record, status, {
