@@ -1,9 +1,8 @@
 import { type Template as LiquidNode, Output, type Token, TypeGuards } from 'liquidjs';
 import type { Value } from '../values/value.ts';
-import { templateLimits } from './limits.ts';
-import { explain, plainValue, textOf } from './render.ts';
+import { checkLength, explain, outputValue, textOf } from './render.ts';
 import { readPath } from './scope.ts';
-import { TemplateError, type TemplateScope } from './template.ts';
+import type { TemplateScope } from './template.ts';
 
 /**
  * The quick way for what most templates are: texts with `{{ a.b }}` between them, no filters and no tags. It gives
@@ -54,9 +53,7 @@ export function plainRenderer(nodes: readonly LiquidNode[]): ((scope: TemplateSc
       else {
         try {
           text += textOf(readPath(scope, part.path, part.token));
-          if (text.length > templateLimits.output) {
-            throw new TemplateError('template.limit', `gives more than ${templateLimits.output} characters`);
-          }
+          checkLength(text);
         } catch (thrown) {
           throw explain(thrown, part.token);
         }
@@ -72,7 +69,7 @@ export function plainReader(node: LiquidNode): ((scope: TemplateScope) => Value)
   if (output === undefined) return undefined;
   return (scope) => {
     try {
-      return plainValue(readPath(scope, output.path, output.token));
+      return outputValue(readPath(scope, output.path, output.token));
     } catch (thrown) {
       throw explain(thrown, output.token);
     }

@@ -37,6 +37,19 @@ export function plainValue(value: unknown): Value {
   return plain as Value;
 }
 
+/** @throws TemplateError for a text that is longer than a rendered one may be */
+export function checkLength({ length }: string): void {
+  if (length > templateLimits.output)
+    throw new TemplateError('template.limit', `gives more than ${templateLimits.output} characters`);
+}
+
+/** The value of a template that is one output and nothing else. @throws TemplateError */
+export function outputValue(value: unknown): Value {
+  const plain = plainValue(value);
+  if (typeof plain === 'string') checkLength(plain);
+  return plain;
+}
+
 class TextEmitter implements Emitter {
   buffer = '';
   readonly #meter: Context['memoryLimit'];
@@ -48,10 +61,8 @@ class TextEmitter implements Emitter {
   write(value: unknown): void {
     const text = textOf(value);
     this.#meter.use(text.length);
-    if (this.buffer.length + text.length > templateLimits.output) {
-      throw new TemplateError('template.limit', `gives more than ${templateLimits.output} characters`);
-    }
     this.buffer += text;
+    checkLength(this.buffer);
   }
 }
 
@@ -155,7 +166,7 @@ export function renderText(nodes: LiquidNode[], context: Context): string {
 /** The value of a template that is one output and nothing else. @throws TemplateError */
 export function renderOutput(output: Output, context: Context): Value {
   try {
-    return plainValue(toValueSync(output.value.value(context, false)));
+    return outputValue(toValueSync(output.value.value(context, false)));
   } catch (thrown) {
     throw explain(thrown, output.token);
   }

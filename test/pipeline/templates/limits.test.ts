@@ -51,6 +51,18 @@ describe('a template is bounded', () => {
     expect(thrown(() => render('{{ t }}{{ t }}', { t })).code).toBe('template.limit');
   });
 
+  test.each([
+    ['a value', '{{ t }}'],
+    ['what a filter makes of a value', '{{ s | replace: "", s }}'],
+  ])('the text that a template alone gives: %s', (_, source) => {
+    const compiled = compileTemplate(source, inText);
+    if (!compiled.ok) throw new Error('It compiles.');
+    const evaluated = (length: number) =>
+      compiled.value.evaluate(scopeOf({ t: 'x'.repeat(length ** 2), s: 'x'.repeat(length) }));
+    expect(evaluated(900)).toHaveLength(810_000);
+    expect(thrown(() => evaluated(1100)).code).toBe('template.limit');
+  });
+
   test('a range of the permitted length', () => {
     expect(render('{{ (1..10000) | size }}')).toBe('10000');
     expect(render('{% for i in (3..1) %}{{ i }}{% else %}none{% endfor %}')).toBe('none');

@@ -1,3 +1,5 @@
+import { cutText } from '../../diagnostics/terminal-text.ts';
+
 /** The keys that lead to a part of a schema, list indices included; empty for the schema itself. */
 export type SchemaPath = readonly string[];
 
@@ -28,6 +30,7 @@ export class SchemaDiagnosticDrafts {
   }
 
   #add(severity: SchemaDiagnosticDraft['severity'], path: SchemaPath, message: string, hint?: string): void {
-    this.#found.push({ severity, path, message, ...(hint === undefined ? {} : { hint }) });
+    const advice = hint === undefined ? {} : { hint: cutText(hint) };
+    this.#found.push({ severity, path, message: cutText(message), ...advice });
   }
 }

@@ -128,6 +128,15 @@ describe('a schema that is not one', () => {
     expect(replyChecker(schema).check({ b: 1 }).ok).toBe(!expected.some((one) => one.startsWith('error')));
   });
 
+  it('is explained in messages of a readable length, whatever its members are called', () => {
+    const long = 'x'.repeat(60_000);
+    const schema: Value = { type: long, properties: { [long]: { type: long } }, [long]: 1 };
+    const found = replyChecker(schema).mistakes;
+    expect(found.length).toBeGreaterThan(1);
+    for (const { message, hint = '' } of found)
+      expect([message, hint].filter((text) => text.length > 2001)).toEqual([]);
+  });
+
   it('is too large, or nested too deep', () => {
     let deep: Value = {};
     for (let level = 0; level < 120; level += 1) deep = { items: deep };
