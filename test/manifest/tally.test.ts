@@ -4,6 +4,7 @@ import { ManifestCounter, type ManifestTotals } from '../../src/manifest/tally.t
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import { imagineRecord } from '../rig/jobs.ts';
+import { noSlots } from '../rig/no-counts.ts';
 
 interface Given extends Partial<Omit<ManifestRow, 'slot'>> {
   readonly slot?: Partial<Slot>;
@@ -31,26 +32,14 @@ const failed = (code: string, message: string, slot: Partial<Slot> = {}): Given 
   slot: { status: 'failed', error: { code, message }, ...slot },
   record: {},
 });
-const none = {
-  pending: 0,
-  submitting: 0,
-  running: 0,
-  modal: 0,
-  saving: 0,
-  done: 0,
-  failed: 0,
-  'in-doubt': 0,
-  skipped: 0,
-  blocked: 0,
-};
 
 describe('a tally', () => {
   it('of nothing has a count for each status, and knows no cost', () => {
-    expect(tallyOf()).toStrictEqual({ rows: 0, slots: none, otherSlots: 0, files: 0, reasons: [] });
+    expect(tallyOf()).toStrictEqual({ rows: 0, slots: noSlots, otherSlots: 0, files: 0, reasons: [] });
   });
 
-  it.each(Object.keys(none) as (keyof typeof none)[])('counts the slots that are %s', (status) => {
-    expect(tallyOf({ slot: { status } }, { slot: { status } }).slots).toEqual({ ...none, [status]: 2 });
+  it.each(Object.keys(noSlots) as (keyof typeof noSlots)[])('counts the slots that are %s', (status) => {
+    expect(tallyOf({ slot: { status } }, { slot: { status } }).slots).toEqual({ ...noSlots, [status]: 2 });
   });
 
   it('counts rows and files, and each slot once', () => {
@@ -61,7 +50,7 @@ describe('a tally', () => {
       { artifact, chosen: false },
       { chosen: false, firstOfSlot: false },
     );
-    expect(tally).toMatchObject({ rows: 5, files: 3, otherSlots: 1, slots: { ...none, done: 2 } });
+    expect(tally).toMatchObject({ rows: 5, files: 3, otherSlots: 1, slots: { ...noSlots, done: 2 } });
   });
 
   it('adds up what a job cost, may have cost and took, at its first row alone', () => {
@@ -85,7 +74,7 @@ describe('a tally', () => {
     });
   });
 
-  it('knows a cost of 0, and none that is known in part only', () => {
+  it('knows a cost of 0, and noSlots that is known in part only', () => {
     expect(tallyOf({ record: { cost: 0 }, firstOfJob: true })).toHaveProperty('cost', 0);
     const partly = tallyOf(
       { record: { cost: 1, partlyPriced: true }, firstOfJob: true },

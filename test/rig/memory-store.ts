@@ -2,6 +2,7 @@ import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
 import { readerOf, type StateQueries } from '../../src/state/query.ts';
 import type { InputFile, StoreTotals } from '../../src/state/reader.ts';
 import { invocationFact, type StateStore } from '../../src/state/store.ts';
+import { noJobs } from './no-counts.ts';
 
 const inKeyOrder = (found: readonly JobRecord[]): JobRecord[] =>
   found.toSorted((left, right) => (left.key < right.key ? -1 : 1));
@@ -154,16 +155,7 @@ export function memoryStore(): MemoryStore {
 
 /** The totals of these records, counted one by one. */
 export function recount(records: readonly JobRecord[]): StoreTotals {
-  const jobs: Record<JobStatus, number> = {
-    pending: 0,
-    submitting: 0,
-    running: 0,
-    modal: 0,
-    saving: 0,
-    done: 0,
-    failed: 0,
-    'in-doubt': 0,
-  };
+  const jobs: Record<JobStatus, number> = { ...noJobs };
   const codes: Record<string, number> = {};
   let attempts = 0;
   let cost = 0;

@@ -1,7 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import type { ImageService } from '../../src/service/image-service.ts';
 import { failure } from '../rig/failure.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { run } from './engine-rig.ts';
+
+/** An imagine during which the user leaves, aborted before or after it left. */
+const leftWhileSending =
+  (leave: AbortController, kind: 'unsent' | 'lost'): ImageService['imagine'] =>
+  (_, signal) =>
+    new Promise((resolve) => {
+      signal.addEventListener('abort', () =>
+        resolve({ ok: false, error: failure('connection.aborted', kind) }),
+      );
+      leave.abort();
+    });
 
 describe('the engine', () => {
   it('aborts all requests when the user leaves, and keeps the rest for the next run', async () => {
@@ -52,15 +64,7 @@ describe('the engine', () => {
     await run({
       store,
       control: { leave: leave.signal },
-      service: () => ({
-        imagine: (_, signal) =>
-          new Promise((resolve) => {
-            signal.addEventListener('abort', () =>
-              resolve({ ok: false, error: failure('connection.aborted', 'unsent') }),
-            );
-            leave.abort();
-          }),
-      }),
+      service: () => ({ imagine: leftWhileSending(leave, 'unsent') }),
     });
     expect([store.unfinished(), store.totals().attempts]).toEqual([[], 0]);
   });
@@ -71,15 +75,7 @@ describe('the engine', () => {
     const { end } = await run({
       store,
       control: { leave: leave.signal },
-      service: () => ({
-        imagine: (_, signal) =>
-          new Promise((resolve) => {
-            signal.addEventListener('abort', () =>
-              resolve({ ok: false, error: failure('connection.aborted', 'lost') }),
-            );
-            leave.abort();
-          }),
-      }),
+      service: () => ({ imagine: leftWhileSending(leave, 'lost') }),
     });
     expect(end).toEqual({ kind: 'interrupted', forced: true });
     expect(store.unfinished().map(({ status }) => status)).toEqual(['submitting']);

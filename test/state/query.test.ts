@@ -4,6 +4,7 @@ import type { StateReader } from '../../src/state/reader.ts';
 import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
 import { all } from '../rig/all.ts';
+import { noJobs } from '../rig/no-counts.ts';
 import { freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
 
@@ -84,16 +85,7 @@ describe('totals', () => {
       attempts: [],
     });
     expect(await state.reader.totals()).toEqual({
-      jobs: {
-        pending: 1,
-        submitting: 0,
-        running: 0,
-        modal: 0,
-        saving: 0,
-        done: 0,
-        failed: 3,
-        'in-doubt': 1,
-      },
+      jobs: { ...noJobs, pending: 1, failed: 3, 'in-doubt': 1 },
       attempts: 2,
       cost: 0.3,
       possibleCost: 0.3,

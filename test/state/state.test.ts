@@ -9,17 +9,7 @@ import { StateError } from '../../src/state/store.ts';
 import { all } from '../rig/all.ts';
 import { drivers, freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
-
-/** What a call that must fail with a StateError failed with. */
-function failureOf(work: () => unknown): StateError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof StateError) return error;
-    throw error;
-  }
-  throw new Error('It did not fail.');
-}
+import { refusalOf } from './refusals.ts';
 
 const next: Migration = (database) => {
   database.exec("ALTER TABLE jobs ADD COLUMN note TEXT NOT NULL DEFAULT ''");
@@ -185,7 +175,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       const directory = freshFolder();
       openState(directory, options).close();
       expect(
-        failureOf(() => openState(directory, { driver, migrations: [...migrations, failing] })).code,
+        refusalOf(() => openState(directory, { driver, migrations: [...migrations, failing] })).code,
       ).toBe('state.full');
       const state = openState(directory, options);
       expect(state.fact('migrated')).toBeUndefined();
@@ -196,7 +186,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       const directory = freshFolder();
       openState(directory, { driver, migrations: [...migrations, next] }).close();
       for (const open of [openState, openStateForReading]) {
-        const failure = failureOf(() => open(directory, options));
+        const failure = refusalOf(() => open(directory, options));
         expect(failure.code).toBe('state.version');
         expect(failure.hint).toMatch(/Upgrade/);
       }
@@ -209,7 +199,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       const file = join(directory, 'state.db');
       writeFileSync(file, 'notes\n'.repeat(500));
       for (const open of [openState, openStateForReading]) {
-        expect(failureOf(() => open(directory, options)).code).toBe('state.foreign');
+        expect(refusalOf(() => open(directory, options)).code).toBe('state.foreign');
       }
       expect(statSync(file).size).toBe(3000);
     });
@@ -221,7 +211,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       other.exec('CREATE TABLE notes (text TEXT); PRAGMA user_version = 1');
       other.close();
       for (const open of [openState, openStateForReading]) {
-        expect(failureOf(() => open(directory, options)).code).toBe('state.foreign');
+        expect(refusalOf(() => open(directory, options)).code).toBe('state.foreign');
       }
       expect(existsSync(`${file}-wal`)).toBe(false);
     });
@@ -233,7 +223,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       const state = openState(directory, { driver: changed(driver, 'PRAGMA max_page_count = 40') });
       state.commit({ records: [jobRecord('a', 'running')], attempts: [] });
       const wide = jobRecord('b', 'done', { taskId: 'x'.repeat(200_000) });
-      const failure = failureOf(() =>
+      const failure = refusalOf(() =>
         state.commit({ records: [jobRecord('a', 'done'), wide], attempts: [] }),
       );
       expect(failure.code).toBe('state.full');
@@ -249,7 +239,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       const directory = freshFolder();
       openState(directory, options).close();
       const state = openState(directory, { driver: changed(driver, 'PRAGMA query_only = 1') });
-      const failure = failureOf(() => state.commit({ records: [jobRecord('a', 'done')], attempts: [] }));
+      const failure = refusalOf(() => state.commit({ records: [jobRecord('a', 'done')], attempts: [] }));
       expect(failure.code).toBe('state.readonly');
       state.close();
     });
@@ -257,7 +247,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
     it('says that the folder cannot be made', () => {
       const file = join(freshFolder(), 'file');
       writeFileSync(file, '');
-      const failure = failureOf(() => openState(join(file, 'run'), options));
+      const failure = refusalOf(() => openState(join(file, 'run'), options));
       expect(failure.code).toBe('directory.kind');
       expect(failure.message).toContain(`${file} is not a folder`);
     });
@@ -283,7 +273,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       const state = openState(directory, options);
       state.commit({ records: [jobRecord('a', 'running')], attempts: [] });
       const open = () => openStateForReading(directory, { driver: unwritable });
-      expect(failureOf(open).code).toBe('state.io');
+      expect(refusalOf(open).code).toBe('state.io');
       state.close();
       const reader = open();
       expect((await reader?.get('a'))?.status).toBe('running');
@@ -307,7 +297,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       const intruder = openDatabase(join(directory, 'state.db'), { driver });
       intruder.exec('BEGIN IMMEDIATE');
       const turn = { records: [jobRecord('a', 'running')], attempts: [] };
-      expect(failureOf(() => state.commit(turn)).code).toBe('state.busy');
+      expect(refusalOf(() => state.commit(turn)).code).toBe('state.busy');
       intruder.exec('ROLLBACK');
       intruder.close();
       state.commit(turn);
@@ -323,7 +313,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       ['CIFS', 0xff534d42],
       ['CIFS, sign-extended', 0xff534d42 - 2 ** 32],
     ])('refuses %s', (_name, type) => {
-      const failure = failureOf(() => openState(freshFolder(), probe(driver, type)));
+      const failure = refusalOf(() => openState(freshFolder(), probe(driver, type)));
       expect(failure.code).toBe('state.network');
       expect(failure.hint).toMatch(/--out/);
     });
@@ -342,7 +332,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       const directory = freshFolder();
       const table = (kind: string): string =>
         `${mount('/', 'ext4')}${mount(directory, kind)}${mount('/other', 'fuse.sshfs')}`;
-      expect(failureOf(() => openState(directory, probe(driver, 0x65735546, table('fuse.sshfs')))).code).toBe(
+      expect(refusalOf(() => openState(directory, probe(driver, 0x65735546, table('fuse.sshfs')))).code).toBe(
         'state.network',
       );
       openState(directory, probe(driver, 0x65735546, table('fuse.mergerfs'))).close();
@@ -357,7 +347,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
           `${mount(folder, 'fuse.mergerfs')}${mount(join(folder, name), 'fuse.sshfs')}`,
         );
       openState(join(folder, 'database'), over('data')).close();
-      expect(failureOf(() => openState(join(folder, 'database'), over('database'))).code).toBe(
+      expect(refusalOf(() => openState(join(folder, 'database'), over('database'))).code).toBe(
         'state.network',
       );
     });
@@ -366,7 +356,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       const directory = freshFolder();
       const over = (...kinds: readonly string[]): StateOptions =>
         probe(driver, 0x65735546, kinds.map((kind) => mount(directory, kind)).join(''));
-      expect(failureOf(() => openState(directory, over('fuse.mergerfs', 'fuse.sshfs'))).code).toBe(
+      expect(refusalOf(() => openState(directory, over('fuse.mergerfs', 'fuse.sshfs'))).code).toBe(
         'state.network',
       );
       openState(directory, over('fuse.sshfs', 'fuse.mergerfs')).close();
@@ -375,7 +365,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
     it('reads mount points with escaped characters', () => {
       const directory = join(freshFolder(), 'my runs');
       const table = mount(directory.replaceAll(' ', '\\040'), 'fuse.rclone');
-      expect(failureOf(() => openState(directory, probe(driver, 0x65735546, table))).code).toBe(
+      expect(refusalOf(() => openState(directory, probe(driver, 0x65735546, table))).code).toBe(
         'state.network',
       );
     });

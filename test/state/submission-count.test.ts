@@ -5,20 +5,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Submissions } from '../../src/state/reader.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
-import { StateError } from '../../src/state/store.ts';
 import { readSubmissionCount } from '../../src/state/submission-count.ts';
 import { freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
-
-const codeOf = (work: () => unknown): string => {
-  try {
-    work();
-    return 'opened';
-  } catch (error) {
-    if (error instanceof StateError) return error.code;
-    throw error;
-  }
-};
+import { codeOf } from './refusals.ts';
 
 async function submissions(directory: string): Promise<Submissions> {
   const state = openState(directory);

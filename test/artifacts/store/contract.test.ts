@@ -10,6 +10,7 @@ import { type ArtifactStore, hasArtifacts } from '../../../src/artifacts/store/s
 import { memoryArtifacts } from '../../rig/memory-artifacts.ts';
 import { onEachSync } from '../../rig/syncs.ts';
 import { filesIn, freshFolder } from '../places.ts';
+import { listed, put } from './stored.ts';
 
 /** Opens a place that keeps its files: each call of what is returned is the next run over them. */
 const places: readonly (readonly [string, () => () => ArtifactStore])[] = [
@@ -30,18 +31,6 @@ const places: readonly (readonly [string, () => () => ArtifactStore])[] = [
 ];
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-
-async function put(store: ArtifactStore, name: string, content: string): Promise<void> {
-  const file = await store.put(name.replace(/\.[a-z]+$/, ''));
-  await file.write(Buffer.from(content));
-  await file.finish(name);
-}
-
-async function listed(store: ArtifactStore, prefix = ''): Promise<readonly string[]> {
-  const names: string[] = [];
-  for await (const name of store.list(prefix)) names.push(name);
-  return names;
-}
 
 async function contentOf(store: ArtifactStore, name: string): Promise<string> {
   const found = await store.get(name, 1000);

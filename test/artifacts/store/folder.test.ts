@@ -3,22 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SaveError } from '../../../src/artifacts/failure.ts';
 import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
-import type { ArtifactStore } from '../../../src/artifacts/store/store.ts';
 import { onEachSync } from '../../rig/syncs.ts';
 import { beforeCalls, systemError } from '../../rig/system-calls.ts';
 import { filesIn, freshFolder } from '../places.ts';
-
-async function put(store: ArtifactStore, name: string, content = name): Promise<void> {
-  const file = await store.put(name.slice(0, name.lastIndexOf('.')));
-  await file.write(Buffer.from(content));
-  await file.finish(name);
-}
-
-async function listed(store: ArtifactStore, prefix = ''): Promise<readonly string[]> {
-  const names: string[] = [];
-  for await (const name of store.list(prefix)) names.push(name);
-  return names;
-}
+import { listed, put } from './stored.ts';
 
 const failureOf = async (work: Promise<unknown>): Promise<string> => {
   const error = await work.then(

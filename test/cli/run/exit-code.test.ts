@@ -2,21 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { CliError, ReportedError } from '../../../src/cli/errors/cli-error.ts';
 import { shownErrorOf } from '../../../src/cli/errors/render.ts';
 import { runExitCode } from '../../../src/cli/run/exit-code.ts';
-import type { SlotStatus } from '../../../src/plan/slot.ts';
 import { StateError } from '../../../src/state/store.ts';
+import { noSlots } from '../../rig/no-counts.ts';
 
-const none: Record<SlotStatus, number> = {
-  pending: 0,
-  submitting: 0,
-  running: 0,
-  modal: 0,
-  saving: 0,
-  done: 0,
-  failed: 0,
-  'in-doubt': 0,
-  skipped: 0,
-  blocked: 0,
-};
 const all = { failed: 1, blocked: 1, 'in-doubt': 1, pending: 1, done: 1 };
 const why = { code: 'x.y', message: 'because' };
 
@@ -30,14 +18,14 @@ describe('the exit code of a run: the first that applies of 129/130/143, 74, 3, 
     ['failed beats in doubt', { failed: 1, 'in-doubt': 1 }, 1],
     ['something is unfinished', { done: 3, running: 1 }, 1],
   ])('complete, %s', (_case, slots, code) => {
-    expect(runExitCode({ kind: 'complete' }, { ...none, ...slots }, undefined)).toBe(code);
+    expect(runExitCode({ kind: 'complete' }, { ...noSlots, ...slots }, undefined)).toBe(code);
   });
 
   it.each(['pending', 'submitting', 'running', 'modal', 'saving'] as const)(
     'complete, with one %s: something was left undone',
     (open) => {
-      expect(runExitCode({ kind: 'complete' }, { ...none, done: 3, [open]: 1 }, undefined)).toBe(1);
-      expect(runExitCode({ kind: 'complete' }, { ...none, 'in-doubt': 1, [open]: 1 }, undefined)).toBe(5);
+      expect(runExitCode({ kind: 'complete' }, { ...noSlots, done: 3, [open]: 1 }, undefined)).toBe(1);
+      expect(runExitCode({ kind: 'complete' }, { ...noSlots, 'in-doubt': 1, [open]: 1 }, undefined)).toBe(5);
     },
   );
 
@@ -50,7 +38,7 @@ describe('the exit code of a run: the first that applies of 129/130/143, 74, 3, 
     [{ kind: 'budget', ...why }, undefined, 4],
     [{ kind: 'fail-fast', ...why }, undefined, 1],
   ] as const)('%j beats every slot', (end, signal, code) => {
-    expect(runExitCode(end, { ...none, ...all }, signal)).toBe(code);
+    expect(runExitCode(end, { ...noSlots, ...all }, signal)).toBe(code);
     expect(runExitCode(end, undefined, signal)).toBe(code);
   });
 });

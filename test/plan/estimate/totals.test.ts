@@ -1,29 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../../src/pipeline/pipeline.ts';
 import { StepTotals, sumOf } from '../../../src/plan/estimate/totals.ts';
+import { noPlanCounts } from '../../rig/no-counts.ts';
 
 const step = { name: 'grid', kind: 'imagine', path: [] } as unknown as Step;
-const zero = {
-  slots: 0,
-  jobs: 0,
-  shared: 0,
-  submits: 0,
-  why: { new: 0, changed: 0, retry: 0, anew: 0 },
-  held: 0,
-  running: 0,
-  unsaved: 0,
-  done: 0,
-  inDoubt: 0,
-  failed: 0,
-  skipped: 0,
-  blocked: 0,
-  waiting: 0,
-  invalid: 0,
-  tokens: { input: 0, output: 0 },
-  cost: 0,
-  unpriced: 0,
-  later: { tokens: { input: 0, output: 0 }, cost: 0, unpriced: 0 },
-};
 
 const after = (count: (totals: StepTotals) => void) => {
   const totals = new StepTotals(step);
@@ -35,32 +15,32 @@ const after = (count: (totals: StepTotals) => void) => {
 
 describe('what is counted of a step', () => {
   it('is nothing at first', () => {
-    expect(after(() => {})).toEqual(zero);
+    expect(after(() => {})).toEqual(noPlanCounts);
   });
 
   it.each(['shared', 'skipped', 'blocked', 'invalid'] as const)(
     'has slots without a job that are %s',
     (kind) => {
-      expect(after((totals) => totals.slot(kind, 3))).toEqual({ ...zero, slots: 3, [kind]: 3 });
-      expect(after((totals) => totals.slot(kind))).toEqual({ ...zero, slots: 1, [kind]: 1 });
+      expect(after((totals) => totals.slot(kind, 3))).toEqual({ ...noPlanCounts, slots: 3, [kind]: 3 });
+      expect(after((totals) => totals.slot(kind))).toEqual({ ...noPlanCounts, slots: 1, [kind]: 1 });
     },
   );
 
   it.each(['held', 'running', 'unsaved', 'done', 'inDoubt', 'failed'] as const)(
     'has jobs that are %s',
     (kind) => {
-      expect(after((totals) => totals.job(kind))).toEqual({ ...zero, slots: 1, jobs: 1, [kind]: 1 });
+      expect(after((totals) => totals.job(kind))).toEqual({ ...noPlanCounts, slots: 1, jobs: 1, [kind]: 1 });
     },
   );
 
   it.each(['new', 'changed', 'retry', 'anew'] as const)('has submissions that are %s', (reason) => {
     const tokens = { input: 10.4, output: 0.3 };
     expect(after((totals) => totals.submit(reason, { price: 0.1, tokens }, 3))).toEqual({
-      ...zero,
+      ...noPlanCounts,
       slots: 3,
       jobs: 3,
       submits: 3,
-      why: { ...zero.why, [reason]: 3 },
+      why: { ...noPlanCounts.why, [reason]: 3 },
       tokens: { input: 31, output: 1 },
       cost: 0.3,
     });
@@ -78,7 +58,7 @@ describe('what is counted of a step', () => {
   it('has slots that wait, whose cost comes later', () => {
     const tokens = { input: 5, output: 6 };
     expect(after((totals) => totals.wait({ price: 0.2, tokens }, 3))).toEqual({
-      ...zero,
+      ...noPlanCounts,
       slots: 3,
       waiting: 3,
       later: { tokens: { input: 15, output: 18 }, cost: 0.6, unpriced: 0 },
@@ -112,11 +92,11 @@ it('the sum over all steps has every count', () => {
             added(value, (b as Record<string, unknown>)[name]),
           ]),
         );
-  expect(Object.keys(sum).sort()).toEqual(Object.keys(zero).sort());
-  for (const name of Object.keys(zero))
+  expect(Object.keys(sum).sort()).toEqual(Object.keys(noPlanCounts).sort());
+  for (const name of Object.keys(noPlanCounts))
     expect([name, sum[name]]).toEqual([
       name,
       added(one[name as keyof typeof one], other[name as keyof typeof other]),
     ]);
-  expect(sumOf([])).toEqual(zero);
+  expect(sumOf([])).toEqual(noPlanCounts);
 });

@@ -1,32 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { PlanCounts, PlanReport } from '../../../src/plan/estimate/report.ts';
 import { planText } from '../../../src/report/text/plan-text.ts';
-
-const nothing: PlanCounts = {
-  slots: 0,
-  jobs: 0,
-  shared: 0,
-  submits: 0,
-  why: { new: 0, changed: 0, retry: 0, anew: 0 },
-  held: 0,
-  running: 0,
-  unsaved: 0,
-  done: 0,
-  inDoubt: 0,
-  failed: 0,
-  skipped: 0,
-  blocked: 0,
-  waiting: 0,
-  invalid: 0,
-  tokens: { input: 0, output: 0 },
-  cost: 0,
-  unpriced: 0,
-  later: { tokens: { input: 0, output: 0 }, cost: 0, unpriced: 0 },
-};
+import { noPlanCounts } from '../../rig/no-counts.ts';
 
 /** The text of a plan of one step. */
 function text(counts: Partial<PlanCounts>, more: Partial<PlanReport> = {}): string {
-  const total = { ...nothing, ...counts };
+  const total = { ...noPlanCounts, ...counts };
   return planText({
     pipeline: 'foxes',
     file: 'foxes.yaml',
@@ -82,7 +61,7 @@ describe('what a plan would submit', () => {
   });
 
   it('is nothing yet while results are waited for', () => {
-    expect(text({ waiting: 2, later: { ...nothing.later, unpriced: 2 } })).toContain(
+    expect(text({ waiting: 2, later: { ...noPlanCounts.later, unpriced: 2 } })).toContain(
       '0 submissions\nand 2 more that wait for results',
     );
   });

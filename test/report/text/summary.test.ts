@@ -1,18 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endingText, type RunSummary } from '../../../src/report/text/summary.ts';
-
-const none = {
-  pending: 0,
-  submitting: 0,
-  running: 0,
-  modal: 0,
-  saving: 0,
-  done: 0,
-  failed: 0,
-  'in-doubt': 0,
-  skipped: 0,
-  blocked: 0,
-};
+import { noSlots } from '../../rig/no-counts.ts';
 
 function ending(slots: Partial<NonNullable<RunSummary['slots']>>, more: Partial<RunSummary> = {}): string {
   const summary: RunSummary = {
@@ -28,7 +16,7 @@ function ending(slots: Partial<NonNullable<RunSummary['slots']>>, more: Partial<
     end: { kind: 'complete' },
     exitCode: 0,
     submits: 0,
-    slots: { ...none, ...slots },
+    slots: { ...noSlots, ...slots },
     reasons: [],
     inDoubt: [],
     ...more,

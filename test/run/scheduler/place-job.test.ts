@@ -136,15 +136,16 @@ describe('a job of a run that ends', () => {
   });
 });
 
+const failing = {
+  type: 'fetched',
+  why: 'poll',
+  result: {
+    ok: true,
+    value: { id: 'T1', state: 'failure', status: 'FAILURE', failReason: 'timed out', buttons: [] },
+  },
+} as const;
+
 describe('a job that no cell asks for', () => {
-  const failing = {
-    type: 'fetched',
-    why: 'poll',
-    result: {
-      ok: true,
-      value: { id: 'T1', state: 'failure', status: 'FAILURE', failReason: 'timed out', buttons: [] },
-    },
-  } as const;
   const left = (key: string, changes: Partial<JobRecord> = {}): JobRecord =>
     imagineRecord({
       key,
@@ -193,15 +194,6 @@ describe('a job that no cell asks for', () => {
 });
 
 describe('a click that an earlier run left, and whose task failed', () => {
-  const failing = {
-    type: 'fetched',
-    why: 'poll',
-    result: {
-      ok: true,
-      value: { id: 'T1', state: 'failure', status: 'FAILURE', failReason: 'timed out', buttons: [] },
-    },
-  } as const;
-
   /** The click was pressed on `pressed`, and its parent has this record. */
   async function failedClick(pressed: string, parent: (key: string) => JobRecord) {
     const records = new Map<string, JobRecord>();

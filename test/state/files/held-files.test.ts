@@ -12,20 +12,11 @@ import { describe, expect, it } from 'vitest';
 import { checkHeld, heldFile } from '../../../src/state/files/held-files.ts';
 import { acquireLock, type Lock } from '../../../src/state/lock/lock.ts';
 import { openState } from '../../../src/state/state.ts';
-import { StateError, type StateStore } from '../../../src/state/store.ts';
+import type { StateStore } from '../../../src/state/store.ts';
 import { replaceFs, systemError } from '../../rig/replace-fs.ts';
 import { drivers, freshFolder } from '../places.ts';
 import { jobRecord } from '../records.ts';
-
-const codeOf = (work: () => unknown): string => {
-  try {
-    work();
-    return 'done';
-  } catch (error) {
-    if (error instanceof StateError) return error.code;
-    throw error;
-  }
-};
+import { codeOf } from '../refusals.ts';
 
 const ways = {
   removed: (file: string) => rmSync(file),

@@ -14,35 +14,16 @@ import { acquireLock, lockOwner } from '../../../src/state/lock/lock.ts';
 import type { LockOwner } from '../../../src/state/lock/owner.ts';
 import type { Driver } from '../../../src/state/sqlite/driver.ts';
 import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
-import { StateError } from '../../../src/state/store.ts';
 import { diskCalls, replaceFs, systemError } from '../../rig/replace-fs.ts';
 import { drivers, freshFolder } from '../places.ts';
+import { codeOf, refusalOf } from '../refusals.ts';
 
 const me: LockOwner = { pid: process.pid, host: 'here', startedAt: '2026-01-02T03:04:05.000Z' };
-
-function refusal(work: () => unknown): StateError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof StateError) return error;
-    throw error;
-  }
-  throw new Error('It was not refused.');
-}
 
 describe.each(drivers.map((driver) => [driver.name, driver] as const))(
   'the lock and its file, with %s',
   (_, driver) => {
     const ownerFile = (directory: string): string => join(directory, 'lock.json');
-    const codeOf = (work: () => unknown): string => {
-      try {
-        work();
-        return 'done';
-      } catch (error) {
-        if (error instanceof StateError) return error.code;
-        throw error;
-      }
-    };
 
     it('is free for the next owner after each failure to take it', () => {
       const directory = freshFolder();
@@ -69,7 +50,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
           throw systemError('ENOSPC', 'rename');
         },
       });
-      expect(refusal(() => acquireLock(directory, me, { driver })).code).toBe('state.full');
+      expect(refusalOf(() => acquireLock(directory, me, { driver })).code).toBe('state.full');
       undo();
       acquireLock(directory, { ...me, pid: 1 }, { driver }).release();
     });
@@ -145,7 +126,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
           throw systemError('EROFS', 'rm');
         },
       });
-      expect(refusal(() => lock.release()).code).toBe('state.readonly');
+      expect(refusalOf(() => lock.release()).code).toBe('state.readonly');
       undo();
       lock.release();
       expect(readdirSync(directory)).toEqual(['lock', 'lock.json']);
@@ -375,7 +356,7 @@ describe('the name of an owner, as any process may have written it', () => {
   it('is in the refusal, with what to do', () => {
     const directory = freshFolder();
     const lock = acquireLock(directory, me);
-    const { message, hint } = refusal(() => acquireLock(directory, { ...me, pid: 1 }));
+    const { message, hint } = refusalOf(() => acquireLock(directory, { ...me, pid: 1 }));
     expect(message).toBe(
       `Another run holds ${directory}: process ${process.pid} on here, since 2026-01-02T03:04:05.000Z.`,
     );

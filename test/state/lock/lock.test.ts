@@ -3,26 +3,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { acquireLock, lockOwner } from '../../../src/state/lock/lock.ts';
 import type { LockOwner } from '../../../src/state/lock/owner.ts';
-import { StateError } from '../../../src/state/store.ts';
 import { drivers, freshFolder, startChild } from '../places.ts';
+import { refusalOf } from '../refusals.ts';
 
 const me: LockOwner = { pid: process.pid, host: 'here', startedAt: '2026-01-02T03:04:05.000Z' };
-
-function refusal(work: () => unknown): StateError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof StateError) return error;
-    throw error;
-  }
-  throw new Error('It was not refused.');
-}
 
 describe.each(drivers.map((driver) => [driver.name, driver] as const))('the lock with %s', (_, driver) => {
   it('is taken once, named to the second, and free again after its release', () => {
     const directory = join(freshFolder(), 'run');
     const lock = acquireLock(directory, me, { driver });
-    const failure = refusal(() => acquireLock(directory, { ...me, pid: 1 }, { driver }));
+    const failure = refusalOf(() => acquireLock(directory, { ...me, pid: 1 }, { driver }));
     expect(failure.code).toBe('state.locked');
     expect(failure.message).toContain(`process ${process.pid} on here, since 2026-01-02T03:04:05.000Z`);
     expect(lockOwner(directory, { driver })).toMatchObject(me);
@@ -53,7 +43,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('the lock
     writeFileSync(join(directory, 'lock.json'), JSON.stringify({ ...me, pid: 1.5 }));
     expect(lockOwner(directory, { driver })).toEqual({ pid: 0, host: '', startedAt: '' });
     writeFileSync(join(directory, 'lock.json'), '{"pid":');
-    expect(refusal(() => acquireLock(directory, me, { driver })).message).toContain('another process');
+    expect(refusalOf(() => acquireLock(directory, me, { driver })).message).toContain('another process');
     expect(lockOwner(directory, { driver })).toEqual({ pid: 0, host: '', startedAt: '' });
     lock.release();
   });
@@ -61,12 +51,14 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('the lock
   it('refuses a lock file that something else wrote', () => {
     const directory = freshFolder();
     writeFileSync(join(directory, 'lock'), 'pid 7\n'.repeat(200));
-    expect(refusal(() => acquireLock(directory, me, { driver })).code).toBe('state.foreign');
+    expect(refusalOf(() => acquireLock(directory, me, { driver })).code).toBe('state.foreign');
   });
 
   it('is refused on a network file system', () => {
     const fileSystem = { type: () => 0x6969, mounts: () => '', platform: 'linux' };
-    expect(refusal(() => acquireLock(freshFolder(), me, { driver, fileSystem })).code).toBe('state.network');
+    expect(refusalOf(() => acquireLock(freshFolder(), me, { driver, fileSystem })).code).toBe(
+      'state.network',
+    );
   });
 });
 
@@ -75,7 +67,7 @@ describe('the lock between processes', () => {
     const directory = freshFolder();
     const owner = startChild('owner.ts', directory);
     await owner.says('held');
-    expect(refusal(() => acquireLock(directory, me)).message).toContain(`process ${owner.pid} on here`);
+    expect(refusalOf(() => acquireLock(directory, me)).message).toContain(`process ${owner.pid} on here`);
     expect(lockOwner(directory)?.pid).toBe(owner.pid);
     await owner.kill();
     expect(lockOwner(directory)).toBeUndefined();

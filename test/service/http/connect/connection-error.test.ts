@@ -1,31 +1,16 @@
 import { gzipSync } from 'node:zlib';
-import { Agent, type Dispatcher } from 'undici';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ImageServiceOptions } from '../../../../src/service/client.ts';
+import { Agent } from 'undici';
+import { describe, expect, test } from 'vitest';
 import { createDispatcher } from '../../../../src/service/http/connect/dispatcher.ts';
 import type { Timer } from '../../../../src/service/http/timeout.ts';
 import type { ImageService } from '../../../../src/service/image-service.ts';
-import { type FakeService, startFakeService } from '../../../rig/fake-service.ts';
 import { Tally } from '../../../rig/faults.ts';
 import { closedPort, rawServer } from '../../raw-server.ts';
-import { imagine, key, never, serviceWith } from '../../scripted-fetch.ts';
+import { imagine, never, serviceWith } from '../../scripted-fetch.ts';
+import { serveEach } from './served.ts';
 
-let gateway: FakeService;
-
-let dispatcher: Dispatcher;
-
-beforeEach(async () => {
-  gateway = await startFakeService({ apiKey: key });
-  dispatcher = createDispatcher({ connections: 4, connectMs: 5000 });
-});
-
-afterEach(async () => {
-  await dispatcher.destroy();
-  await gateway.close();
-});
-
-const client = (options: Partial<ImageServiceOptions> = {}): ImageService =>
-  serviceWith({ baseUrl: gateway.url, dispatcher, ...options });
+const served = serveEach();
+const { client } = served;
 
 /** Time that passes when the test says so. */
 function manualTimer(): { readonly timer: Timer; readonly expire: () => void; readonly set: number[] } {
@@ -89,7 +74,7 @@ describe('what never left', () => {
 
   test('what waited for a connection when time ran out, or the run was left', async () => {
     const narrow = createDispatcher({ connections: 1, connectMs: 5000 });
-    const hang = gateway.fault('imagine', { hang: 'before' }, { times: 1 });
+    const hang = served.gateway.fault('imagine', { hang: 'before' }, { times: 1 });
     const { timer, expire } = manualTimer();
     const first = imagine(client({ dispatcher: narrow }));
     await hang.hit();
@@ -104,7 +89,7 @@ describe('what never left', () => {
     expect((await first).ok).toBe(true);
     // It has the connection after them, so that nothing of theirs can come later.
     expect((await imagine(client({ dispatcher: narrow }))).ok).toBe(true);
-    expect(gateway.count('imagine')).toBe(2);
+    expect(served.gateway.count('imagine')).toBe(2);
     await narrow.close();
   });
 
@@ -114,23 +99,23 @@ describe('what never left', () => {
     expect(await imagine(service, signal)).toMatchObject({
       error: { code: 'connection.aborted', class: 'unsent', cause: { message: 'second signal' } },
     });
-    expect(gateway.count('imagine')).toBe(0);
+    expect(served.gateway.count('imagine')).toBe(0);
   });
 });
 
 describe('requests without a response', () => {
   test.each(['before', 'after'] as const)('a reset %s the work was done looks the same', async (reset) => {
-    gateway.fault('any', { reset });
+    served.gateway.fault('any', { reset });
     const service = client();
     expect(await imagine(service)).toMatchObject({ error: { code: 'connection.lost', class: 'lost' } });
     expect(await service.fetchTask('1', never)).toMatchObject({
       error: { code: 'connection.lost', class: 'retry' },
     });
-    expect(gateway.tasks.size).toBe(reset === 'after' ? 1 : 0);
+    expect(served.gateway.tasks.size).toBe(reset === 'after' ? 1 : 0);
   });
 
   test('time that runs out before the headers', async () => {
-    const hang = gateway.fault('any', { hang: 'after' });
+    const hang = served.gateway.fault('any', { hang: 'after' });
     const { timer, expire, set } = manualTimer();
     const service = client({ timer, requestMs: 45_000 });
     const submitted = imagine(service);
@@ -170,7 +155,7 @@ describe('requests without a response', () => {
   });
 
   test('a caller that gives up', async () => {
-    const hang = gateway.fault('any', { hang: 'after' });
+    const hang = served.gateway.fault('any', { hang: 'after' });
     const leave = new AbortController();
     const submitted = imagine(client(), leave.signal);
     const fetched = client().fetchTask('1', leave.signal);
@@ -181,13 +166,13 @@ describe('requests without a response', () => {
   });
 
   test('a response that is cut off', async () => {
-    gateway.fault('any', { truncate: 20 });
+    served.gateway.fault('any', { truncate: 20 });
     const service = client();
     expect(await imagine(service)).toMatchObject({
       error: { code: 'connection.lost', class: 'lost', status: 200 },
     });
     expect(await service.fetchTask('1', never)).toMatchObject({ error: { status: 400, class: 'retry' } });
-    expect(gateway.tasks.size).toBe(1);
+    expect(served.gateway.tasks.size).toBe(1);
   });
 
   test('a status that came counts, though its body broke', async () => {
@@ -210,7 +195,7 @@ describe('requests without a response', () => {
   });
 
   test('a response without end', async () => {
-    gateway.fault('any', { endless: true });
+    served.gateway.fault('any', { endless: true });
     const service = client({ maxBodyBytes: 1 << 20 });
     const code = 'response.too-large';
     expect(await imagine(service)).toMatchObject({ error: { code, class: 'lost' } });
@@ -219,7 +204,7 @@ describe('requests without a response', () => {
 
   test('a response that is small on the wire only', async () => {
     const bomb = gzipSync(Buffer.alloc(32 << 20, 0x20));
-    gateway.fault('imagine', { status: 200, body: bomb, headers: { 'content-encoding': 'gzip' } });
+    served.gateway.fault('imagine', { status: 200, body: bomb, headers: { 'content-encoding': 'gzip' } });
     expect(bomb.length).toBeLessThan(1 << 16);
     expect(await imagine(client({ maxBodyBytes: 1 << 20 }))).toMatchObject({
       error: { code: 'response.too-large', class: 'lost' },
@@ -228,7 +213,7 @@ describe('requests without a response', () => {
 
   test('a compressed response is read', async () => {
     const body = gzipSync('{"code":1,"result":"1700000000000009"}');
-    gateway.fault('imagine', { status: 200, body, headers: { 'content-encoding': 'gzip' } });
+    served.gateway.fault('imagine', { status: 200, body, headers: { 'content-encoding': 'gzip' } });
     expect(await imagine(client())).toMatchObject({ value: { taskId: '1700000000000009' } });
   });
 

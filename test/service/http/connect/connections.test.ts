@@ -1,29 +1,13 @@
 import { connect } from 'node:net';
 import { type Dispatcher, MockAgent } from 'undici';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ImageServiceOptions } from '../../../../src/service/client.ts';
+import { describe, expect, test } from 'vitest';
 import { createDispatcher, ProxyAddressError } from '../../../../src/service/http/connect/dispatcher.ts';
-import type { ImageService } from '../../../../src/service/image-service.ts';
-import { type FakeService, startFakeService } from '../../../rig/fake-service.ts';
 import { closedPort, type RawServer, rawServer } from '../../raw-server.ts';
 import { imagine, key, never, serviceWith } from '../../scripted-fetch.ts';
+import { serveEach } from './served.ts';
 
-let gateway: FakeService;
-
-let dispatcher: Dispatcher;
-
-beforeEach(async () => {
-  gateway = await startFakeService({ apiKey: key });
-  dispatcher = createDispatcher({ connections: 4, connectMs: 5000 });
-});
-
-afterEach(async () => {
-  await dispatcher.destroy();
-  await gateway.close();
-});
-
-const client = (options: Partial<ImageServiceOptions> = {}): ImageService =>
-  serviceWith({ baseUrl: gateway.url, dispatcher, ...options });
+const served = serveEach();
+const { client } = served;
 
 /** A proxy that connects to wherever it is told. */
 async function tunnel(answer = 'HTTP/1.1 200 Connection established\r\n\r\n'): Promise<RawServer> {
@@ -59,7 +43,7 @@ describe('against a real server', () => {
     expect(await service.action({ taskId, customId, speed: 'fast' }, never)).toMatchObject({
       value: { kind: 'accepted' },
     });
-    expect(gateway.submits.all[1]?.task).toMatchObject({ speed: 'fast', path: 'U1' });
+    expect(served.gateway.submits.all[1]?.task).toMatchObject({ speed: 'fast', path: 'U1' });
   });
 
   test('ids of 17 digits survive as bare numbers, there and back', async () => {
@@ -79,20 +63,23 @@ describe('against a real server', () => {
     await using elsewhere = await rawServer((socket) => {
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
     });
-    gateway.fault('any', { status: 307, headers: { location: `${elsewhere.url}/img/submit/imagine` } });
+    served.gateway.fault('any', {
+      status: 307,
+      headers: { location: `${elsewhere.url}/img/submit/imagine` },
+    });
     const service = client();
     expect(await imagine(service)).toMatchObject({ error: { code: 'service.redirect' } });
     expect(await service.fetchTask('1', never)).toMatchObject({ error: { code: 'service.redirect' } });
     expect(elsewhere.connections).toBe(0);
-    expect(gateway.strayKeys).toBe(0);
+    expect(served.gateway.strayKeys).toBe(0);
   });
 
   test('a wrong base address leads to a redirect that nobody follows', async () => {
-    const service = client({ baseUrl: `${gateway.url}/v1` });
+    const service = client({ baseUrl: `${served.gateway.url}/v1` });
     const result = await imagine(service);
     expect(result).toMatchObject({ error: { code: 'service.redirect', class: 'stop' } });
-    expect(result.ok ? '' : result.error.message).toContain(`try ${gateway.url}.`);
-    expect([gateway.count('unknown'), gateway.count('site')]).toEqual([1, 0]);
+    expect(result.ok ? '' : result.error.message).toContain(`try ${served.gateway.url}.`);
+    expect([served.gateway.count('unknown'), served.gateway.count('site')]).toEqual([1, 0]);
   });
 
   test('the key is exact', async () => {
@@ -103,17 +90,17 @@ describe('against a real server', () => {
         requestId: expect.stringMatching(/^20261101\d+$/),
       },
     });
-    expect(gateway.tasks.size).toBe(0);
+    expect(served.gateway.tasks.size).toBe(0);
   });
 
   test.each([401, 407, 408, 421, 425, 429, 503])(
     'the service is asked once, though it says %i',
     async (status) => {
-      gateway.fault('any', { status, headers: { 'retry-after': '0', 'www-authenticate': 'Basic' } });
+      served.gateway.fault('any', { status, headers: { 'retry-after': '0', 'www-authenticate': 'Basic' } });
       const service = client();
       expect((await imagine(service)).ok).toBe(false);
       expect((await service.fetchTask('1', never)).ok).toBe(false);
-      expect([gateway.count('imagine'), gateway.count('fetch')]).toEqual([1, 1]);
+      expect([served.gateway.count('imagine'), served.gateway.count('fetch')]).toEqual([1, 1]);
     },
   );
 
@@ -123,7 +110,7 @@ describe('against a real server', () => {
     process.on('warning', note);
     const { signal } = new AbortController();
     const service = client();
-    const hang = gateway.fault('fetch', { hang: 'before' });
+    const hang = served.gateway.fault('fetch', { hang: 'before' });
     const all = Array.from({ length: 40 }, () => service.fetchTask('1', signal));
     await hang.hit(4);
     hang.release();
@@ -139,7 +126,7 @@ describe('against a real server', () => {
     const given = client();
     await given.close();
     expect((await imagine(given)).ok).toBe(true);
-    const own = serviceWith({ baseUrl: gateway.url });
+    const own = serviceWith({ baseUrl: served.gateway.url });
     expect((await imagine(own)).ok).toBe(true);
     await own.close();
     expect(await imagine(own)).toMatchObject({ ok: false, error: { class: 'unsent' } });
@@ -202,7 +189,7 @@ describe('a proxy', () => {
     expect(await imagine(client({ dispatcher: proxied }))).toMatchObject({
       error: { code: 'connection.proxy', class: 'unsent', message: expect.stringContaining('407') },
     });
-    expect(gateway.count('imagine')).toBe(0);
+    expect(served.gateway.count('imagine')).toBe(0);
     await proxied.destroy();
   });
 
