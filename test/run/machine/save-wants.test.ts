@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import type { Value } from '../../../src/pipeline/values/value.ts';
+import type { Artifact, JobRecord, TextCandidate } from '../../../src/plan/job.ts';
+import { lacksResult, resultOf, textsOf, wantFile, wantFresh } from '../../../src/run/machine/save.ts';
+import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
+import { transition } from '../../rig/transition.ts';
+
+const shown = (changes = {}) =>
+  ({ id: 'T9', state: 'success', status: 'SUCCESS', buttons: [], ...changes }) as const;
+const artifact = (output: number): Artifact => ({
+  output,
+  file: `${output}.png`,
+  bytes: 5,
+  sha256: 'h',
+  mime: 'image/png',
+});
+const saving = (changes: Partial<JobRecord>): JobRecord =>
+  imagineRecord({ status: 'saving', taskId: 'T9', ...changes });
+const videos = ['https://v/1', 'https://v/2', 'https://v/3'];
+
+describe('the kept part of a finished task', () => {
+  it('is its buttons, and what there is of links; prompts only where they may be the result', () => {
+    const task = shown({ imageUrl: 'https://i/1', videoUrls: videos, prompts: ['a', 'b'] });
+    const files = { buttons: [], imageUrl: 'https://i/1', videoUrls: videos };
+    expect(resultOf(task, 'imagine')).toStrictEqual(files);
+    for (const kind of ['describe', 'click'] as const)
+      expect(resultOf(task, kind)).toStrictEqual({ ...files, prompts: ['a', 'b'] });
+    expect(resultOf(shown(), 'click')).toStrictEqual({ buttons: [] });
+  });
+
+  it.each<[string, Partial<JobRecord>, boolean]>([
+    ['an image', {}, false],
+    ['a video beside its poster', { kind: 'video' }, true],
+    ['a describe beside its input', { kind: 'describe' }, true],
+    [
+      'an animation',
+      { kind: 'click', pressed: { customId: 'MJ::JOB::animate_high', label: '', emoji: '' } },
+      true,
+    ],
+    ['a video button', { kind: 'click', pressed: { customId: 'video::1', label: '', emoji: '' } }, true],
+    [
+      'another button',
+      { kind: 'click', pressed: { customId: 'MJ::JOB::novideo', label: '', emoji: '' } },
+      false,
+    ],
+  ])('of %s lacks its result where there is only an image: %#', (_, changes, lacks) => {
+    expect(lacksResult({ buttons: [], imageUrl: 'https://i/1' }, imagineRecord(changes))).toBe(lacks);
+  });
+});
+
+describe('the next file of a job that is saved', () => {
+  const save = (url: string, media: string, output: number) => ({
+    kind: 'save',
+    source: { url, media },
+    output,
+  });
+
+  it('is the first one that is missing, in the order of the links', () => {
+    const record = saving({
+      kind: 'video',
+      result: { buttons: [], imageUrl: 'https://i/1', videoUrls: videos },
+    });
+    expect(wantFile({ record })).toEqual(save('https://v/1', 'video', 1));
+    const next = { record: { ...record, artifacts: [artifact(1), artifact(2)] } };
+    expect(wantFile(next)).toEqual(save('https://v/3', 'video', 3));
+    expect(wantFresh(next)).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
+  });
+
+  it('is the image where there is no video, and a link where there is nothing', () => {
+    expect(wantFile({ record: saving({ result: { buttons: [], imageUrl: 'https://i/1' } }) })).toEqual(
+      save('https://i/1', 'image', 1),
+    );
+    const link = { kind: 'fetch', taskId: 'T9', why: 'link' };
+    expect([
+      wantFile({ record: saving({ result: { buttons: [] } }) }),
+      wantFile({ record: saving({}) }),
+    ]).toEqual([link, link]);
+    expect(() => wantFile({ record: imagineRecord({ status: 'saving' }) })).toThrow('Internal error');
+  });
+
+  it('is the text of all prompts together, which needs no link', () => {
+    const record = saving({ kind: 'describe', result: { buttons: [], prompts: ['one', 'two'] } });
+    const want = {
+      kind: 'save',
+      source: { texts: [{ kind: 'text', candidate: 1, text: 'one\n\ntwo', mime: 'text/plain' }] },
+      output: 1,
+    };
+    expect([wantFile({ record }), wantFresh({ record })]).toEqual([want, want]);
+  });
+
+  it('is the texts of a reply where there are some', () => {
+    const candidates: readonly TextCandidate[] = [
+      { text: 'Hi.', isJson: false, parts: [] },
+      { text: ' \n', isJson: false, parts: [] },
+      { text: '{}', isJson: true, parts: [] },
+    ];
+    const record = textRecord({ status: 'saving', text: { candidates } });
+    const texts = [
+      { kind: 'text', candidate: 1, text: 'Hi.', mime: 'text/plain' },
+      { kind: 'text', candidate: 3, text: '{}', mime: 'application/json' },
+    ];
+    expect([wantFile({ record }), wantFresh({ record })]).toEqual([
+      { kind: 'save', source: { texts }, output: 1 },
+      { kind: 'save', source: { texts }, output: 1 },
+    ]);
+  });
+
+  const call: Value = { functionCall: { name: 'f' } };
+  it.each<[string, readonly Value[], string]>([
+    ['calls alone', [call], 'application/json'],
+    ['calls and thoughts', [{ thought: true, text: 'Hm.' }, call, { text: ' ' }], 'application/json'],
+    ['calls and words', [call, { text: 'Look.' }], 'text/plain'],
+    ['words alone', [{ text: 'Look.' }], 'text/plain'],
+    ['another part', [{ functionCall: null }, 'x'], 'text/plain'],
+  ])('of a reply of %s has the type of its content', (_, parts, mime) => {
+    expect(textsOf({ candidates: [{ text: 't', isJson: false, parts }] })).toMatchObject([{ mime }]);
+  });
+});
+
+describe('a file that was saved', () => {
+  const result = { buttons: [], videoUrls: videos };
+  const waiting = (changes: Partial<JobRecord>) =>
+    job(saving(changes), { want: { kind: 'answer' }, misses: 3 });
+
+  it('is durable before the next one is fetched, and the job is done with the last one', () => {
+    const error = { code: 'download.failed', message: 'm' };
+    const first = transition(waiting({ kind: 'video', result, error })).saved({
+      ok: true,
+      value: artifact(1),
+    });
+    expect(first.job).toMatchObject({
+      record: { status: 'saving', artifacts: [artifact(1)] },
+      want: { kind: 'save', output: 2 },
+      misses: 0,
+    });
+    expect([first.job.record.error, first.job.record.finishedAt]).toEqual([undefined, undefined]);
+    const two = [artifact(1), artifact(2)];
+    const last = transition(waiting({ kind: 'video', result, artifacts: two, error })).saved({
+      ok: true,
+      value: artifact(3),
+    });
+    expect(last.job).toMatchObject({
+      record: { status: 'done', artifacts: [...two, artifact(3)], finishedAt: epoch },
+      want: { kind: 'nothing' },
+    });
+    expect(last.job.record.error).toBeUndefined();
+  });
+
+  it('may be several: the texts of one reply', () => {
+    const text = { candidates: [{ text: 'Hi.', isJson: false, parts: [] }] };
+    const from = job(textRecord({ status: 'saving', text }), { want: { kind: 'answer' } });
+    const { record } = transition(from).saved({ ok: true, value: artifact(1), more: [artifact(2)] }).job;
+    expect([record.status, record.artifacts]).toEqual(['done', [artifact(1), artifact(2)]]);
+  });
+});
+
+describe('a fresh link', () => {
+  const waiting = (changes: Partial<JobRecord>) => job(saving(changes), { want: { kind: 'answer' } });
+  const buttons = [{ customId: 'c', label: 'U1', emoji: '' }];
+
+  it('is followed at once, and the buttons stay those of the finished task', () => {
+    const from = waiting({ result: { buttons, imageUrl: 'https://old' } });
+    expect(transition(from).fetched('link', shown({ imageUrl: 'https://new' })).job).toMatchObject({
+      record: { status: 'saving', result: { buttons, imageUrl: 'https://new' } },
+      want: { kind: 'save', source: { url: 'https://new' } },
+    });
+    const none = transition(waiting({})).fetched('link', shown({ imageUrl: 'https://new', buttons }));
+    expect(none.job.record.result).toEqual({ buttons, imageUrl: 'https://new' });
+  });
+
+  it('ends a job of which no file is kept', () => {
+    const error = { code: 'x', message: 'm' };
+    const { record } = transition(waiting({ keep: false, error })).fetched(
+      'link',
+      shown({ imageUrl: 'https://new' }),
+    ).job;
+    expect([record.status, record.finishedAt, record.error]).toEqual(['done', epoch, undefined]);
+  });
+
+  it.each<[string, Partial<JobRecord>, object, string]>([
+    ['is missing', {}, {}, 'The service gives no link to the result'],
+    [
+      'is missing for a later file',
+      { kind: 'video', artifacts: [artifact(1)] },
+      { videoUrls: ['v'] },
+      'to file 2 ',
+    ],
+    ['is that of a task in progress', {}, { imageUrl: 'https://i', state: 'unfinished' }, 'no link'],
+    ['is missing for prompts', { kind: 'describe' }, {}, 'no prompts'],
+  ])(
+    'that %s is waited for as long as gateways refresh their copies, five times',
+    (_, changes, task, said) => {
+      const code = changes.kind === 'describe' ? 'download.no-prompts' : 'download.no-link';
+      const from = waiting(changes);
+      const few = { retry: { attempts: 2, baseMs: 1000, capMs: 60_000 } } as never;
+      const once = transition(from, few).fetched('link', shown(task)).job;
+      expect(once).toMatchObject({
+        misses: 1,
+        want: { kind: 'wait', until: epoch + 15_000, next: { why: 'link' } },
+      });
+      const slow = transition(from, { pollMaxMs: 40_000 }).fetched('link', shown(task)).job;
+      expect(slow.want).toMatchObject({ until: epoch + 40_000 });
+      expect(transition({ ...from, misses: 3 }, few).fetched('link', shown(task)).job.record.status).toBe(
+        'saving',
+      );
+      const { record } = transition({ ...from, misses: 4 }, few).fetched('link', shown(task)).job;
+      expect(record).toMatchObject({ status: 'failed', error: { code } });
+      expect(record.error?.message).toContain(said);
+    },
+  );
+});
+
+it('a click on a describe has the prompts of its task', () => {
+  const from = job(clickRecord({ status: 'running', taskId: 'T9' }), { want: { kind: 'answer' } });
+  const { record, want } = transition(from).fetched('poll', shown({ prompts: ['a', 'b'] })).job;
+  expect([record.status, record.result?.prompts, want.kind]).toEqual(['saving', ['a', 'b'], 'save']);
+});
