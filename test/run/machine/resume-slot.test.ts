@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JobRecord } from '../../../src/plan/job.ts';
+import type { JobRecord, JobSpec } from '../../../src/plan/job.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
 import { isConfirmSent } from '../../../src/run/machine/modal.ts';
 import {
@@ -17,6 +17,12 @@ import type { RunSettings } from '../../../src/run/ports.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 
+const specOf = (record: JobRecord): JobSpec => ({
+  key: record.key,
+  kind: record.kind,
+  request: record.request,
+  ...(record.parent && { parent: record.parent }),
+});
 const slotOf = (record: JobRecord, changes: Partial<Slot> = {}): Slot => ({
   cell: 1,
   step: 'grid',
@@ -25,12 +31,7 @@ const slotOf = (record: JobRecord, changes: Partial<Slot> = {}): Slot => ({
   depth: 3,
   keep: true,
   id: 's1',
-  job: {
-    key: record.key,
-    kind: record.kind,
-    request: record.request,
-    ...(record.parent && { parent: record.parent }),
-  },
+  job: specOf(record),
   record,
   status: record.status,
   ready: true,
@@ -64,14 +65,14 @@ describe('a slot that was never begun', () => {
       files: { hash: 'a.png' },
       call: { stream: true, accept: ['LENGTH'] },
     };
-    const { job: spec } = fresh();
-    const begun = begin(fresh({ job: spec && { ...spec, ...extra }, keep: false }));
+    const spec = specOf(clickRecord());
+    const begun = begin(fresh({ job: { ...spec, ...extra }, keep: false }));
     expect(begun).toStrictEqual({
       record: {
         key: 'bb22',
         kind: 'click',
         status: 'pending',
-        request: spec?.request,
+        request: spec.request,
         parent: 'aa11',
         ...extra,
         origin: { cell: 1, step: 'grid', branch: 'U1', slot: 's1' },
@@ -100,19 +101,18 @@ describe('a slot that was never begun', () => {
       request: { kind: 'video', fields: { extend: 1 }, images: [] },
     });
     for (const record of [clickRecord(), video]) {
-      expect(begin(fresh({ job: slotOf(record).job as never }), {}, [], {})).toBeUndefined();
-      expect(begin(fresh({ job: slotOf(record).job as never }))).toBeDefined();
+      expect(begin(fresh({ job: specOf(record) }), {}, [], {})).toBeUndefined();
+      expect(begin(fresh({ job: specOf(record) }))).toBeDefined();
     }
-    expect(begin(fresh({ job: slotOf(imagineRecord()).job as never }), {}, [], {})).toBeDefined();
+    expect(begin(fresh({ job: specOf(imagineRecord()) }), {}, [], {})).toBeDefined();
   });
 });
 
 describe('a slot that an earlier run began', () => {
   it('goes on with the options and places that the pipeline has now, and keeps a file that any slot wanted', () => {
     const record = imagineRecord({ status: 'running', taskId: 'T1', keep: false, files: { old: 'x' } });
-    const { job: spec } = slotOf(record);
     const call = { stream: true, accept: [] };
-    const slot = slotOf(record, { job: spec && { ...spec, files: { hash: 'a.png' }, call } });
+    const slot = slotOf(record, { job: { ...specOf(record), files: { hash: 'a.png' }, call } });
     expect(begin(slot)?.record).toMatchObject({ keep: true, files: { hash: 'a.png' }, call });
     expect(begin({ ...slot, keep: false })?.record.keep).toBe(false);
     expect(begin({ ...slot, keep: false, record: { ...record, keep: true } })?.record.keep).toBe(true);
@@ -365,11 +365,10 @@ describe('a record that is reset', () => {
       doubtful: { count: 2, since: 5, cost: 3 },
     });
     const { key, kind, request, origin, keep, invocation } = used;
-    expect(resetForResubmit(used)).toStrictEqual({
-      ...{ key, kind, request, origin, keep, invocation, status: 'pending', attempts: 1 },
-      ...{ tries: 0, resubmits: 0, artifacts: [], cost: 5, usage: { total: 7 }, from: { p: 1 } },
-      doubtful: { count: 2, cost: 3 },
-    });
+    const unchanged = { key, kind, request, origin, keep, invocation, attempts: 1, cost: 5 };
+    const reset = { status: 'pending', tries: 0, resubmits: 0, artifacts: [], usage: { total: 7 } };
+    const doubtful = { count: 2, cost: 3 };
+    expect(resetForResubmit(used)).toStrictEqual({ ...unchanged, ...reset, from: { p: 1 }, doubtful });
   });
 
   it('keeps the result of a job that was done, and its files, until there is a new one', () => {
