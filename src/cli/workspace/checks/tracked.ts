@@ -104,24 +104,24 @@ async function linksTo(path: string): Promise<readonly string[]> {
   return links;
 }
 
-/** Of these names in a folder, those that git tracks; a name of a folder stands for all that is in it. */
+/**
+ * Of these names in a folder, those that git tracks; a name of a folder stands for all that is in it. The repository's own
+ * configuration may say that its work tree lies elsewhere: its index is read by the place where it lies as well.
+ */
 async function trackedIn(folder: string, names: readonly string[], env: Environment): Promise<Tracked> {
   const nothing: Tracked = { names: [], isReadable: true };
-  if (!isInWorkTree(folder)) return nothing;
+  const top = workTreeOf(folder);
+  if (top === undefined) return nothing;
   const limit = AbortSignal.timeout(timeLimitMs);
   const git = await findGit(folder, env, limit);
   if (git === undefined) return nothing;
-  const listing = await git([
-    ...whoeverOwnsIt,
-    '--literal-pathspecs',
-    'ls-files',
-    '--cached',
-    '-z',
-    '--',
-    ...names,
-  ]);
-  if (listing !== undefined)
-    return { names: listing.split('\0').filter((name) => name !== ''), isReadable: true };
+  const list = ['--literal-pathspecs', 'ls-files', '--cached', '-z', '--', ...names];
+  const listings = [
+    await git([...whoeverOwnsIt, ...list]),
+    await git([...whoeverOwnsIt, `--work-tree=${top}`, ...list]),
+  ];
+  const found = listings.flatMap((listing) => listing?.split('\0').filter((name) => name !== '') ?? []);
+  if (found.length > 0 || !listings.includes(undefined)) return { names: found, isReadable: true };
   let error: string | undefined;
   const prefix = await git([...whoeverOwnsIt, 'rev-parse', '--show-prefix'], {}, (printed) => {
     error = printed;
@@ -131,10 +131,10 @@ async function trackedIn(folder: string, names: readonly string[], env: Environm
   return isUnreadable ? { names, isReadable: false } : nothing;
 }
 
-/** Whether a folder or one above it has a `.git`: elsewhere git need not be asked. */
-function isInWorkTree(folder: string): boolean {
+/** The folder that has a `.git`, this one or one above it. Undefined: git need not be asked. */
+function workTreeOf(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
-    if (lstatSync(join(at, '.git'), { throwIfNoEntry: false }) !== undefined) return true;
-    if (dirname(at) === at) return false;
+    if (lstatSync(join(at, '.git'), { throwIfNoEntry: false }) !== undefined) return at;
+    if (dirname(at) === at) return undefined;
   }
 }

@@ -222,6 +222,21 @@ describe('a link on the way to the run directory', () => {
     expect((await pp('run', 'foxes.yaml', '--trust-directory')).code).toBe(0);
   });
 
+  it.each(['/', '..', '/nowhere'])(
+    'is refused where git tracks it in a repository that says its work tree is %s',
+    async (workTree) => {
+      git('init', '--quiet');
+      symlinkSync(outside(), work('runs'));
+      git('add', 'runs');
+      git('config', 'core.worktree', workTree);
+      const { code, err } = await pp('run', 'foxes.yaml');
+      expect(err).toContain('runs, a link on the way');
+      expect(err).toContain('is tracked by git');
+      expect(code).toBe(2);
+      expect(existsSync(outside('foxes'))).toBe(false);
+    },
+  );
+
   it('is followed where the .git above is no repository', async () => {
     mkdirSync(work('.git'));
     symlinkSync(outside(), work('runs'));
