@@ -1,0 +1,331 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../../src/run/machine/job.ts';
+import type { RunSettings } from '../../../src/run/ports.ts';
+import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
+import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
+import { drain } from '../../../src/run/scheduler/drain.ts';
+import { advance, jobContext } from '../../../src/run/scheduler/job-runner.ts';
+import { placeJob } from '../../../src/run/scheduler/place-job.ts';
+import { isFailure, taskOf } from '../../../src/run/scheduler/state/queries.ts';
+import type { SchedulerState } from '../../../src/run/scheduler/state/state.ts';
+import { failure } from '../../rig/failure.ts';
+import { gridButtons } from '../../rig/fake-task.ts';
+import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
+import { grid } from '../../rig/world.ts';
+import { captions, eventsOf, jobOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
+
+const interrupted = { kind: 'interrupted', forced: false } as const;
+const why = { code: 'service.rejected', message: 'no' };
+const denied = failure('service.rejected', 'permanent', { status: 400 });
+const button = { customId: 'c', label: 'U1', emoji: '' };
+function taken({ outbox }: SchedulerState) {
+  const commit = outbox.take();
+  outbox.onDurable();
+  return commit;
+}
+
+/** A state with an active job that waits for a result. */
+async function waiting(one: Job, settings: Partial<RunSettings> = {}) {
+  const rig = await schedulerRig(grid(1), settings);
+  placeJob(rig.state, undefined, one);
+  taken(rig.state);
+  return rig;
+}
+
+describe('a job whose turn has come', () => {
+  it('is asked with what it comes from by then', async () => {
+    const parent = imagineRecord({ key: 'p', status: 'done', redone: { count: 2, first: {} } });
+    const { state } = await schedulerRig(grid(1), {}, (key) => (key === 'p' ? parent : undefined));
+    const text = job(textRecord({ from: { p: 1 } }), { want: { kind: 'ask' } });
+    placeJob(state, undefined, text);
+    advance(state, text, { type: 'granted' });
+    expect(taken(state).records).toMatchObject([{ status: 'submitting', from: { p: 2 } }]);
+  });
+
+  it('keeps what it was made from while a submission of it may have made a task', async () => {
+    const parent = imagineRecord({
+      key: 'aa11',
+      status: 'done',
+      taskId: 'P2',
+      redone: { count: 2, first: {} },
+    });
+    const { state } = await schedulerRig(grid(1), { tag: false }, () => parent);
+    const record = clickRecord({
+      parentTaskId: 'T1',
+      from: { aa11: 1 },
+      doubtful: { count: 1, since: epoch },
+    });
+    const click = job(record, { want: { kind: 'submit' }, fresh: { button, readAt: epoch } });
+    placeJob(state, undefined, click);
+    advance(state, click, { type: 'granted' });
+    expect(taken(state).records).toMatchObject([
+      { key: 'bb22', status: 'submitting', parentTaskId: 'T1', from: { aa11: 1 } },
+    ]);
+  });
+
+  it('reads its parent also where that was made again: nothing is paid yet', async () => {
+    const parent = imagineRecord({ key: 'aa11', status: 'done', taskId: 'P2' });
+    const { state } = await schedulerRig(grid(1), {}, () => parent);
+    const click = job(clickRecord(), { want: { kind: 'fetch', taskId: 'T1', why: 'parent' } });
+    placeJob(state, undefined, click);
+    advance(state, click, { type: 'granted' });
+    expect(taken(state).effects).toMatchObject([{ send: { kind: 'fetch', taskId: 'T1' } }]);
+  });
+});
+
+describe('a result', () => {
+  it('that ends a redo is counted and reported', async () => {
+    const record = imagineRecord({
+      status: 'submitting',
+      attempts: 1,
+      former: { taskId: 'T0', resubmits: 0 },
+    });
+    const { state } = await waiting(job(record, { want: { kind: 'answer' } }));
+    advance(state, jobOf(state, 'aa11'), { type: 'submitted', result: { ok: false, error: denied } });
+    expect(state.redosFailed).toBe(1);
+    expect(eventsOf(taken(state), 'run:notice').map(({ code }) => code)).toEqual(['redo.failed']);
+  });
+
+  it('that gives a click its task shows that its button works, and no other result does', async () => {
+    const sent = clickRecord({ status: 'submitting', attempts: 1, pressed: button });
+    const failed = {
+      ...clickRecord({ status: 'failed', pressed: button }),
+      error: { code: 'submit.refused', message: 'no' },
+    };
+    const endsAfter = async (result: Parameters<typeof advance>[2] & { type: 'submitted' }) => {
+      const { state } = await waiting(job(sent, { want: { kind: 'answer' } }));
+      advance(state, jobOf(state, 'bb22'), result);
+      return Array.from({ length: 20 }, () => state.clicks.failed(failed)).some((end) => end !== undefined);
+    };
+    const accepted = { kind: 'accepted', code: 1, taskId: 'T5' } as const;
+    const full = { kind: 'queue-full', code: 23, message: 'full' } as const;
+    expect(await endsAfter({ type: 'submitted', result: { ok: true, value: accepted } })).toBe(false);
+    expect(await endsAfter({ type: 'submitted', result: { ok: true, value: full } })).toBe(true);
+  });
+
+  it('that refuses a button for good ends the run after twenty of the same words', async () => {
+    const { state } = await schedulerRig(grid(1));
+    const value = { id: 'T1', state: 'success', status: 'SUCCESS', buttons: gridButtons(1) } as const;
+    const customId = value.buttons.find(({ label }) => label === 'U1')?.customId ?? '';
+    for (let number = 0; number < 20; number++) {
+      expect(state.lifecycle.isHalted).toBe(false);
+      const click = job(clickRecord({ key: `k${number}` }), {
+        want: { kind: 'answer' },
+        refused: { customId, error: why },
+        isRetry: true,
+      });
+      placeJob(state, undefined, click);
+      advance(state, click, { type: 'fetched', why: 'parent', result: { ok: true, value } });
+    }
+    expect(state.lifecycle.isHalted).toBe(true);
+    expect(eventsOf(taken(state), 'run:stopping')).toMatchObject([{ end: { code: 'route.refused' } }]);
+  });
+
+  it('that was lost is sent again only on the word of the user (--in-doubt retry)', async () => {
+    const lost = {
+      type: 'submitted',
+      result: { ok: false, error: failure('connection.lost', 'lost') },
+    } as const;
+    const statusOf = async (inDoubt: 'hold' | 'retry') => {
+      const sent = job(imagineRecord({ status: 'submitting', attempts: 1 }), { want: { kind: 'answer' } });
+      const { state } = await waiting(sent, { inDoubt });
+      advance(state, jobOf(state, 'aa11'), lost);
+      return taken(state).records.map(({ status }) => status);
+    };
+    // The second one is no job of the plan: it is left to a run that plans it, unpaid.
+    expect([await statusOf('hold'), await statusOf('retry')]).toEqual([['in-doubt'], ['pending']]);
+  });
+});
+
+describe('a reply without a token count', () => {
+  const asked = { verdict: { kind: 'done' }, text: { candidates: [] }, artifacts: [] } as const;
+
+  it('is reported once in a run, with the estimate that counts', async () => {
+    const { state, keyOf } = await schedulerRig(captions(3));
+    admitCells(state);
+    dispatch(state);
+    for (const cell of [1, 2]) {
+      const { record } = jobOf(state, keyOf(cell));
+      advance(state, jobOf(state, keyOf(cell)), { type: 'asked', result: { kind: 'answered', asked } });
+      expect(state.lookup(record.key)?.assumed).toMatchObject({ answers: 1 });
+    }
+    const tokens = state.lookup(keyOf(1))?.assumed?.tokens ?? 0;
+    expect(tokens).toBeGreaterThan(0);
+    const [notice, ...others] = eventsOf(taken(state), 'run:notice');
+    expect([notice?.code, others]).toEqual(['tokens.untold', []]);
+    expect(notice?.message).toContain(
+      `caption in cell 1 has no usable token count: the estimate of about ${tokens} `,
+    );
+  });
+
+  it('of a job that had such replies before is reported with its own estimate', async () => {
+    const record = textRecord({ status: 'submitting', attempts: 2, assumed: { answers: 1, tokens: 5000 } });
+    const { state } = await waiting(job(record, { want: { kind: 'answer' } }));
+    advance(state, jobOf(state, 'cc33'), { type: 'asked', result: { kind: 'answered', asked } });
+    const total = state.lookup('cc33')?.assumed?.tokens ?? 0;
+    expect(eventsOf(taken(state), 'run:notice')[0]?.message).toContain(`about ${total - 5000} counts`);
+  });
+
+  it('is no news where a reply has its count', async () => {
+    const { state, keyOf } = await schedulerRig(captions(1));
+    admitCells(state);
+    dispatch(state);
+    const counted = { ...asked, usage: { total: 7 } };
+    advance(state, jobOf(state, keyOf(1)), { type: 'asked', result: { kind: 'answered', asked: counted } });
+    expect([eventsOf(taken(state), 'run:notice'), state.notedAssumedTokens]).toEqual([[], false]);
+  });
+});
+
+describe('the context of a job', () => {
+  it('aligns polls that share a request to common moments, and no others', async () => {
+    const dueIn = async (poll: RunSettings['poll'], now: number) => {
+      const { state } = await schedulerRig(grid(1), { poll });
+      state.now = now;
+      return jobContext(state).pollInMs(imagineRecord(), 0);
+    };
+    const poll = { minMs: 4000, maxMs: 15_000 };
+    const alone = await dueIn(poll, epoch + 1);
+    const shared = await dueIn({ ...poll, list: true }, epoch + 1);
+    expect((epoch + 1 + shared) % 4000).toBe(0);
+    expect(shared).toBeGreaterThanOrEqual(alone);
+    expect(shared - alone).toBeLessThan(4000);
+    // Without a least time there is nothing to align to.
+    expect(Number.isFinite(await dueIn({ minMs: 0, maxMs: 15_000, list: true }, epoch))).toBe(true);
+    const each = { minMs: 1, maxMs: 15_000 };
+    expect(await dueIn({ ...each, list: true }, epoch)).toBe(Math.ceil(await dueIn(each, epoch)));
+  });
+
+  it('knows the prompt above a click', async () => {
+    const { state } = await schedulerRig(grid(1), {}, (key) => imagineRecord({ key, status: 'done' }));
+    expect(jobContext(state).promptAbove(clickRecord())).toBe('a fox');
+  });
+});
+
+describe('the budget', () => {
+  it('stops text calls as it stops submissions, and no polls', async () => {
+    const { state } = await schedulerRig(captions(1), { maxSubmits: 0 });
+    admitCells(state);
+    dispatch(state);
+    expect(paidKeys(taken(state))).toEqual([]);
+    expect(state.lifecycle.isEnding).toBe(true);
+    const { state: polling } = await schedulerRig(grid(2), { maxSubmits: 0 });
+    const running = imagineRecord({ key: 'k', status: 'running', taskId: 'T', attempts: 1 });
+    placeJob(polling, undefined, job(running, { want: { kind: 'fetch', taskId: 'T', why: 'poll' } }));
+    dispatch(polling);
+    expect(taken(polling).effects.map(({ send }) => send.kind)).toEqual(['fetch']);
+  });
+
+  it('that waits for a refill ends no run, whether or not something is being paid', async () => {
+    const allowance = { refusal: () => 'wait' as const };
+    const { state } = await schedulerRig(grid(2), {}, undefined, { shared: { allowance } });
+    admitCells(state);
+    dispatch(state);
+    expect([paidKeys(taken(state)), state.lifecycle.isEnding]).toEqual([[], false]);
+    expect(state.routes.hasRoom('submit')).toBe(false);
+    state.routes.release();
+    expect(state.routes.hasRoom('submit')).toBe(true);
+  });
+
+  it('of tokens in a minute counts text calls, and no submissions', async () => {
+    const tokens = { count: 1, perMs: 60_000 };
+    const text = `name: t
+steps:
+  grid: { imagine: a fox }
+  one: { generate: { model: m, prompt: One. } }
+  two: { generate: { model: m, prompt: Two. } }
+`;
+    const { state, keyOf } = await schedulerRig(text, { limits: { tasks: 9, requests: 8, tokens } });
+    admitCells(state);
+    dispatch(state);
+    const keys = paidKeys(taken(state));
+    expect(keys).toEqual([keyOf(1, '', 'one'), keyOf(1, '', 'grid')]);
+  });
+});
+
+describe('room for tasks', () => {
+  it('is given to as many jobs as there is, the others wait', async () => {
+    const { state, keyOf } = await schedulerRig(grid(1, 'U1..U4'), { limits: { tasks: 2, requests: 8 } });
+    admitCells(state);
+    dispatch(state);
+    settleJob(state, keyOf(1));
+    expect([state.jobs.size, state.jobs.rooming]).toEqual([4, 0]);
+    dispatch(state);
+    expect(state.jobs.rooming).toBe(2);
+  });
+});
+
+describe('a run that drains', () => {
+  it('waits for the reading of a button that is under way, and then leaves the click', async () => {
+    const { state } = await schedulerRig(grid(1), {}, () =>
+      imagineRecord({ key: 'aa11', status: 'done', taskId: 'T1' }),
+    );
+    const click = job(clickRecord(), { want: { kind: 'answer' } });
+    placeJob(state, undefined, click);
+    drain(state, interrupted);
+    expect(state.jobs.get('bb22')).toBe(click);
+    const value = { id: 'T1', state: 'success', status: 'SUCCESS', buttons: gridButtons(1) } as const;
+    advance(state, click, { type: 'fetched', why: 'parent', result: { ok: true, value } });
+    expect([state.jobs.size, state.cells.isWhole]).toEqual([0, false]);
+    dispatch(state);
+    expect(paidKeys(taken(state))).toEqual([]);
+  });
+
+  it('has left something where cells were not opened, and opens none', async () => {
+    const { state, keyOf } = await schedulerRig(grid(2), { limits: { tasks: 1, requests: 8 } });
+    admitCells(state);
+    dispatch(state);
+    drain(state, interrupted);
+    expect([state.cells.isWhole, state.cells.incoming]).toEqual([false, []]);
+    settleJob(state, keyOf(1));
+    admitCells(state);
+    expect(eventsOf(taken(state), 'cell:open').map(({ cell }) => cell)).toEqual([1]);
+  });
+
+  it('reports its first cause once, with the tasks in flight', async () => {
+    const { state } = await schedulerRig(grid(3), { limits: { tasks: 2, requests: 8 } });
+    admitCells(state);
+    dispatch(state);
+    drain(state, interrupted);
+    drain(state, { kind: 'budget', code: 'x', message: 'm' });
+    expect(eventsOf(taken(state), 'run:stopping')).toEqual([
+      { type: 'run:stopping', end: interrupted, tasks: 2 },
+    ]);
+  });
+});
+
+describe('what the state knows of a job', () => {
+  it('its finished task: also where only the files are missing', async () => {
+    const result = { buttons: [] };
+    const records = new Map(
+      [
+        imagineRecord({ key: 'done', status: 'done', taskId: 'T1' }),
+        imagineRecord({ key: 'running', status: 'running', taskId: 'T2' }),
+        imagineRecord({ key: 'lost file', status: 'failed', taskId: 'T3', result, error: why }),
+        imagineRecord({ key: 'failed', status: 'failed', taskId: 'T4', error: why }),
+      ].map((record) => [record.key, record]),
+    );
+    const { state } = await schedulerRig(grid(1), {}, (key) => records.get(key));
+    const tasks = ['done', 'running', 'lost file', 'failed', 'unknown', undefined].map((key) =>
+      taskOf(state, key),
+    );
+    expect(tasks).toEqual(['T1', undefined, 'T3', undefined, undefined, undefined]);
+  });
+
+  it('that it failed: not where every slot that asks for it calls its button optional', async () => {
+    const missing = { code: 'button.missing', message: 'm' };
+    const failed = async (path: string, changes = {}) => {
+      const parent = imagineRecord({ status: 'done', taskId: 'T1', result: { buttons: gridButtons(1) } });
+      const records = new Map<string, ReturnType<typeof imagineRecord>>();
+      const { state, keyOf } = await schedulerRig(grid(1, path), {}, (key) => records.get(key));
+      records.set(keyOf(1), { ...parent, key: keyOf(1) });
+      const key = keyOf(1, path.replace('?', ''));
+      admitCells(state);
+      const record = clickRecord({ key, parent: keyOf(1), status: 'failed', error: missing, ...changes });
+      state.jobs.put({ ...jobOf(state, key), record });
+      return isFailure(state, record);
+    };
+    expect([await failed('U9'), await failed('U9?')]).toEqual([true, false]);
+    expect(await failed('U9?', { error: why })).toBe(true);
+    expect(await failed('U9', { status: 'done' })).toBe(false);
+  });
+});
