@@ -21,16 +21,8 @@ const statuses = [
   'in-doubt',
 ] as const satisfies readonly JobStatus[];
 
-/** No jobs at all. */
-const noTotals: StoreTotals = {
-  jobs: Object.fromEntries(statuses.map((status) => [status, 0])) as Record<JobStatus, number>,
-  attempts: 0,
-  cost: 0,
-  possibleCost: 0,
-  tokens: 0,
-  assumedTokens: 0,
-  codes: {},
-};
+/** No job of any status. */
+const noJobs = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<JobStatus, number>;
 
 interface TotalRow {
   readonly status: JobStatus;
@@ -266,7 +258,7 @@ function isJob(value: unknown, key: string): value is JobRecord {
 }
 
 function sum(rows: readonly TotalRow[]): StoreTotals {
-  const jobs = { ...noTotals.jobs };
+  const jobs = { ...noJobs };
   const codes: Record<string, number> = {};
   let attempts = 0;
   let cost = 0;

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { KeySet } from '../../src/manifest/key-set.ts';
 
 describe('KeySet', () => {
@@ -32,6 +32,41 @@ describe('KeySet', () => {
     };
     // A search without an end is broken off, which fails the test.
     expect(runInNewContext('firstFound()', { firstFound }, { timeout: 30_000 })).toBeUndefined();
+  });
+
+  it('has every key still, and the same number of them, each time it has grown', () => {
+    const set = new KeySet();
+    const keyOf = (index: number): string => `key ${index}`;
+    for (let index = 0; index < 5_000; index += 1) {
+      set.add(keyOf(index));
+      if ((index & (index + 1)) !== 0) continue;
+      const known = Array.from({ length: index + 1 }, (_, n) => keyOf(n));
+      expect(known.filter((key) => !set.has(key))).toEqual([]);
+      expect(known.filter((key) => set.add(key))).toEqual([]);
+      expect(set.size).toBe(index + 1);
+    }
+  });
+
+  it('takes between 8 and 32 bytes a key, once there are some', () => {
+    const tables: number[] = [];
+    class Counted extends Uint32Array {
+      constructor(length: number) {
+        super(length);
+        tables.push(4 * length);
+      }
+    }
+    vi.stubGlobal('Uint32Array', Counted);
+    try {
+      const set = new KeySet();
+      for (let index = 1; index <= 3_000; index += 1) {
+        set.add(`key ${index}`);
+        const bytes = tables.at(-1) ?? 0;
+        expect(bytes).toBeGreaterThanOrEqual(16 * index);
+        expect(bytes).toBeLessThanOrEqual(Math.max(64 * 8, 32 * index));
+      }
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it('keeps 100,000 job keys apart', () => {

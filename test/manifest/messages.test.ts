@@ -11,7 +11,9 @@ describe('messages of one code', () => {
   it('are shown by the most frequent one, whatever their order', () => {
     expect(common('a', 'b', 'b', 'c')).toEqual({ message: 'b', otherMessages: 2 });
     expect(common('c', 'b', 'a', 'b')).toEqual({ message: 'b', otherMessages: 2 });
-    expect(common('b', 'a')).toEqual(common('a', 'b'));
+    expect(common('b', 'a')).toEqual({ message: 'a', otherMessages: 1 });
+    expect(common('a', 'b')).toEqual({ message: 'a', otherMessages: 1 });
+    expect(common('b', 'c', 'b', 'a', 'c', 'd')).toEqual({ message: 'b', otherMessages: 3 });
     expect(common('a', 'a')).toEqual({ message: 'a' });
     expect(common()).toEqual({ message: '' });
   });
@@ -25,5 +27,10 @@ describe('messages of one code', () => {
   it('are counted within bounds', () => {
     const many = Array.from({ length: 3000 }, (_, n) => `message ${n}`);
     expect(common('x', 'x', ...many)).toEqual({ message: 'x', otherMessages: 999 });
+    // Those that are counted separately are counted on.
+    expect(common('x', 'x', ...many, 'message 998', 'message 998')).toEqual({
+      message: 'message 998',
+      otherMessages: 999,
+    });
   });
 });

@@ -108,10 +108,20 @@ describe('the reasons of a tally', () => {
   });
 
   it('begin with the most frequent, and are in the order of their codes where they are as frequent', () => {
-    const codes = ['b', 'c', 'a', 'c', 'd', 'b'];
-    expect(
-      tallyOf(...codes.map((code) => failed(code, 'm'))).reasons.map(({ code, count }) => `${code}${count}`),
-    ).toEqual(['b2', 'c2', 'a1', 'd1']);
+    const reasonsOf = (codes: string): string =>
+      tallyOf(...codes.split('').map((code) => failed(code, 'm')))
+        .reasons.map(({ code, count }) => `${code}${count}`)
+        .join(' ');
+    for (const codes of ['bcacdb', 'dacbcb', 'cdbabc', 'adbbcc'])
+      expect(reasonsOf(codes)).toBe('b2 c2 a1 d1');
+    expect(reasonsOf('edcba')).toBe('a1 b1 c1 d1 e1');
+    expect(reasonsOf('abbcccdddd')).toBe('d4 c3 b2 a1');
+    // A code may stand twice, as a failure and as a doubt.
+    const twice = tallyOf(failed('a', 'm', { status: 'in-doubt' }), failed('a', 'm'), failed('a', 'm'));
+    expect(twice.reasons.map(({ status, count }) => `${status} ${count}`)).toEqual([
+      'failed 2',
+      'in-doubt 1',
+    ]);
   });
 
   it('say how many have no job that could be tried again', () => {

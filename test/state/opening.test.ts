@@ -10,16 +10,7 @@ import { StateError } from '../../src/state/store.ts';
 import { diskCalls, replaceFs, systemError } from '../rig/replace-fs.ts';
 import { around } from './noting-driver.ts';
 import { drivers, freshFolder } from './places.ts';
-
-const codeOf = (work: () => unknown): string => {
-  try {
-    work();
-    return 'done';
-  } catch (error) {
-    if (error instanceof StateError) return error.code;
-    throw error;
-  }
-};
+import { codeOf } from './refusals.ts';
 
 describe.each(drivers.map((driver) => [driver.name, driver] as const))(
   'opening a state with %s',

@@ -1,11 +1,15 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { StateReader } from '../../src/state/reader.ts';
+import type { Driver } from '../../src/state/sqlite/driver.ts';
+import { applicationId, migrations } from '../../src/state/sqlite/schema.ts';
 import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
 import { all } from '../rig/all.ts';
+import { memoryStore } from '../rig/memory-store.ts';
 import { noJobs } from '../rig/no-counts.ts';
-import { freshFolder } from './places.ts';
+import { sqliteError } from './noting-driver.ts';
+import { drivers, freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
 
 /** A state with one job in it, whose document was replaced by another text. */
@@ -116,5 +120,195 @@ describe('pages of a search', () => {
     });
     expect(await all(state.reader.rootKeys())).toEqual(['a']);
     state.close();
+  });
+});
+
+describe('a search', () => {
+  it('for failures of one code finds all of them, beyond one page, and none of another code', async () => {
+    const state = openState(freshFolder());
+    const codes = ['task.failed', 'task.timeout', 'task'];
+    const keys = Array.from({ length: 1600 }, (_, n) => `k${String(n).padStart(4, '0')}`);
+    const codeOf = (n: number): string => codes[n % 3] ?? '';
+    state.commit({
+      records: keys.map((key, n) => jobRecord(key, 'failed', { error: { code: codeOf(n), message: 'm' } })),
+      attempts: [],
+    });
+    for (const code of [...codes, '', 'task.'])
+      expect((await all(state.reader.withStatus('failed', code))).map(({ key }) => key)).toEqual(
+        keys.filter((_, n) => codeOf(n) === code),
+      );
+    expect(await all(state.reader.withStatus('failed'))).toHaveLength(1600);
+    expect(await all(state.reader.withStatus('in-doubt', 'task'))).toEqual([]);
+    state.close();
+  });
+
+  it('reads each page once, and as it is when its turn comes', async () => {
+    const state = openState(freshFolder());
+    const keys = Array.from({ length: 300 }, (_, n) => `k${String(n).padStart(4, '0')}`);
+    state.commit({ records: keys.map((key) => jobRecord(key, 'pending')), attempts: [] });
+    const seen: string[] = [];
+    for await (const { key, attempts } of state.reader.withStatus('pending')) {
+      if (seen.length === 0)
+        state.commit({
+          records: keys.slice(256).map((k) => jobRecord(k, 'pending', { attempts: 7 })),
+          attempts: [],
+        });
+      seen.push(`${key} ${attempts}`);
+    }
+    expect(seen).toEqual(keys.map((key, n) => `${key} ${n < 256 ? 0 : 7}`));
+    state.close();
+  });
+
+  it('through all records finds one at every place, oldest first', async () => {
+    const state = openState(freshFolder());
+    const count = 8193;
+    state.commit({
+      records: Array.from({ length: count }, (_, n) =>
+        jobRecord(`k${count - n}`, 'done', { taskId: `t${n + 1}` }),
+      ),
+      attempts: [],
+    });
+    for (const n of [1, 4095, 4096, 4097, 8192, 8193])
+      expect((await all(state.reader.mentioning(`t${n}`))).map(({ taskId }) => taskId)).toEqual([`t${n}`]);
+    const common = await all(state.reader.mentioning('done'));
+    expect(common.map(({ taskId }) => taskId)).toEqual(Array.from({ length: count }, (_, n) => `t${n + 1}`));
+    state.close();
+  });
+
+  it('for a task finds each attempt that was its own, and none that only mentions it', async () => {
+    const state = openState(freshFolder());
+    state.commit({
+      records: [],
+      attempts: [
+        { key: 'a', at: 1, outcome: 'T1' },
+        { key: 'b', at: 2, outcome: 'accepted', taskId: 'T1' },
+        { key: 'c', at: 3, outcome: 'accepted', taskId: 'T11', error: { code: 'T1', message: 'T1' } },
+        { key: 'b', at: 4, outcome: 'polled', taskId: 'T1' },
+      ],
+    });
+    expect(await all(state.reader.keysOfTask('T1'))).toEqual(['b', 'b']);
+    state.close();
+  });
+
+  it('for keys by their beginning keeps to code points, however high, and to its limit', async () => {
+    const state = openState(freshFolder());
+    const keys = ['a', 'a\u{10FFFE}', 'aa', 'ab', 'b', 'é', '狐', '🦊', '🦊🦊'];
+    state.commit({ records: keys.map((key) => jobRecord(key, 'done')), attempts: [] });
+    expect(await state.reader.keysWithPrefix('a', 9)).toEqual(['a', 'aa', 'ab', 'a\u{10FFFE}']);
+    expect(await state.reader.keysWithPrefix('🦊', 9)).toEqual(['🦊', '🦊🦊']);
+    expect(await state.reader.keysWithPrefix('', 3)).toEqual(['a', 'aa', 'ab']);
+    expect(await state.reader.keysWithPrefix('', 0)).toEqual([]);
+    state.close();
+  });
+});
+
+describe('a reader', () => {
+  it('without a file has none, and one with a file names it', () => {
+    expect(memoryStore().reader).not.toHaveProperty('file');
+    const state = openState(freshFolder());
+    expect(state.reader.file).toBe(state.file);
+    state.close();
+  });
+
+  it('reports damage and failures by a code, whatever is asked', async () => {
+    const directory = freshFolder();
+    openState(directory).close();
+    let fails = false;
+    const driver: Driver = {
+      ...drivers[0],
+      open: (location, given) => {
+        const raw = (drivers[0] as Driver).open(location, given);
+        return {
+          exec: (sql) => raw.exec(sql),
+          close: () => raw.close(),
+          prepare: (sql) => {
+            const statement = raw.prepare(sql);
+            const failing = <T>(work: () => T): T => {
+              if (fails) throw sqliteError(10, 'disk I/O error');
+              return work();
+            };
+            return {
+              run: (...values) => failing(() => statement.run(...values)),
+              get: (...values) => failing(() => statement.get(...values)),
+              all: (...values) => failing(() => statement.all(...values)),
+              iterate: (...values) => failing(() => statement.iterate(...values)),
+            };
+          },
+        };
+      },
+    } as Driver;
+    const reader = openStateForReading(directory, { driver });
+    if (reader === undefined) throw new Error('There is a state.');
+    fails = true;
+    const questions: Readonly<Record<Exclude<keyof StateReader, 'file' | 'close'>, () => Promise<unknown>>> =
+      {
+        get: () => reader.get('a'),
+        many: () => reader.many(['a']),
+        unfinished: () => all(reader.unfinished()),
+        withStatus: () => all(reader.withStatus('failed')),
+        keysOfSlots: () => reader.keysOfSlots(['a']),
+        keysWithPrefix: () => reader.keysWithPrefix('a', 1),
+        mentioning: () => all(reader.mentioning('a')),
+        keysOfTask: () => all(reader.keysOfTask('a')),
+        numbersOf: () => reader.numbersOf(['a']),
+        lastNumber: () => reader.lastNumber(),
+        rootKeys: () => all(reader.rootKeys()),
+        totals: () => reader.totals(),
+        submissions: () => reader.submissions(),
+        attempts: () => reader.attempts('a'),
+        inputFiles: () => reader.inputFiles(['a']),
+        fact: () => reader.fact('a'),
+      };
+    for (const [name, ask] of Object.entries(questions))
+      await expect(ask(), name).rejects.toMatchObject({
+        code: 'state.io',
+        message: expect.stringContaining(join(directory, 'state.db')) as string,
+      });
+    fails = false;
+    await reader.close();
+  });
+
+  it('of an attempt that is no JSON reports damage', async () => {
+    const directory = freshFolder();
+    const state = openState(directory);
+    state.commit({ records: [], attempts: [{ key: 'a', at: 1, outcome: 'accepted', taskId: 'T1' }] });
+    state.close();
+    const database = openDatabase(join(directory, 'state.db'));
+    database.exec(`UPDATE attempts SET doc = '{"taskId":"T1"'`);
+    database.close();
+    const reader = openStateForReading(directory);
+    if (reader === undefined) throw new Error('There is a state.');
+    const damaged = expect.objectContaining({ code: 'state.corrupt' }) as Error;
+    await expect(reader.attempts('a')).rejects.toEqual(damaged);
+    await expect(all(reader.keysOfTask('T1'))).rejects.toEqual(damaged);
+    await reader.close();
+  });
+});
+
+describe('an older state that is read as it lies', () => {
+  it.each([2, 3, 4])('has no totals of what it did not know: version %i', async (version) => {
+    const directory = freshFolder();
+    const database = openDatabase(join(directory, 'state.db'));
+    database.exec('PRAGMA journal_mode = WAL');
+    for (const step of migrations.slice(0, version)) step(database);
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version};`);
+    database
+      .prepare(
+        `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, tokens, doc)
+         VALUES ('a', 'in-doubt', 'submit.unclear', 1, 's', 2, 0.5, 9, ?)`,
+      )
+      .run(JSON.stringify(jobRecord('a', 'in-doubt')));
+    database.close();
+    const reader = openStateForReading(directory);
+    expect(await reader?.totals()).toEqual({
+      jobs: { ...noJobs, 'in-doubt': 1 },
+      attempts: 2,
+      cost: 0.5,
+      possibleCost: 0,
+      tokens: 9,
+      assumedTokens: 0,
+      codes: { 'submit.unclear': 1 },
+    });
+    await reader?.close();
   });
 });

@@ -5,20 +5,10 @@ import type { Driver } from '../../src/state/sqlite/driver.ts';
 import { type Migration, migrations } from '../../src/state/sqlite/schema.ts';
 import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
-import { StateError } from '../../src/state/store.ts';
 import { around, sqliteError } from './noting-driver.ts';
 import { drivers, freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
-
-const codeOf = (work: () => unknown): string => {
-  try {
-    work();
-    return 'done';
-  } catch (error) {
-    if (error instanceof StateError) return error.code;
-    throw error;
-  }
-};
+import { codeOf } from './refusals.ts';
 
 describe.each(drivers.map((driver) => [driver.name, driver] as const))(
   'reading a state with %s',

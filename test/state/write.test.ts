@@ -10,18 +10,9 @@ import { replaceFs, systemError } from '../rig/replace-fs.ts';
 import { type Around, around, sqliteError } from './noting-driver.ts';
 import { drivers, freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
+import { codeOf } from './refusals.ts';
 
 const nothing = { records: [], attempts: [] };
-
-const codeOf = (work: () => unknown): string => {
-  try {
-    work();
-    return 'done';
-  } catch (error) {
-    if (error instanceof StateError) return error.code;
-    throw error;
-  }
-};
 
 describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store with %s', (_, plain) => {
   /** A store, the statements that its connection for writing ran, and a way to let them fail. */

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -182,6 +183,20 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       expect(codeOf(() => acquireLock(directory, me, { driver: swapping }))).toBe('state.replaced');
       expect(readdirSync(directory)).toEqual(['lock']);
       acquireLock(directory, me, { driver }).release();
+    });
+
+    it('is lost with its file, which whoever is about to write is told', () => {
+      const directory = freshFolder();
+      const lock = acquireLock(directory, me, { driver });
+      lock.check();
+      expect(statSync(ownerFile(directory)).mode & 0o777).toBe(0o600);
+      rmSync(ownerFile(directory));
+      lock.check();
+      rmSync(join(directory, 'lock'));
+      expect(codeOf(() => lock.check())).toBe('state.replaced');
+      writeFileSync(join(directory, 'lock'), '');
+      expect(codeOf(() => lock.check())).toBe('state.replaced');
+      lock.release();
     });
 
     it('is asked for without a trace: nothing is made, and nothing kept open', () => {

@@ -114,6 +114,14 @@ describe('a process', () => {
     expect(isSameProcess(owner, known)).toBe(false);
   });
 
+  it('of which nothing is known does not run for a system that reports nothing either', () => {
+    const half: ProcessProbe = { bootId: () => undefined, startOf: () => '900' };
+    const other: ProcessProbe = { bootId: () => 'b1', startOf: () => undefined };
+    for (const processes of [silent, half, other])
+      for (const owner of [me, { ...me, bootId: 'b1' }, { ...me, processStart: '900' }, known])
+        expect(isAlive(owner, processes)).toBe(false);
+  });
+
   it('is the same under another host, start of the run, or command', () => {
     expect(isSameProcess(known, { ...known, host: 'there', startedAt: '', command: 'x' })).toBe(true);
     expect(isSameProcess(me, { ...me })).toBe(true);

@@ -20,21 +20,11 @@ import {
   openDatabase,
   sqliteCode,
 } from '../../../src/state/sqlite/sqlite.ts';
-import { StateError } from '../../../src/state/store.ts';
 import { journalNaming } from '../../rig/journal.ts';
 import { replaceFs, systemError } from '../../rig/replace-fs.ts';
 import { around, sqliteError } from '../noting-driver.ts';
 import { drivers, freshFolder } from '../places.ts';
-
-const codeOf = (work: () => unknown): string => {
-  try {
-    work();
-    return 'done';
-  } catch (error) {
-    if (error instanceof StateError) return error.code;
-    throw error;
-  }
-};
+import { codeOf } from '../refusals.ts';
 
 describe.each(drivers.map((driver) => [driver.name, driver] as const))('a database with %s', (_, driver) => {
   it('is made for its owner alone to read, and left with the mode that it has', () => {
