@@ -80,13 +80,13 @@ describe('the files of a reply', () => {
     expect(codeOf(await keep({ pieces }, {}, directory))).toBe('kept');
     const names = ['text/ab/ab-1.txt', 'images/ab/ab-2.png', 'text/ab/ab-3.txt', 'text/ab/ab.answer.json'];
     const byInode = new Map(names.map((name) => [statSync(join(directory, name)).ino, name]));
-    const told = events.flatMap((event) => {
+    const reported = events.flatMap((event) => {
       if (typeof event === 'string') return [`${event} named`];
       const name = byInode.get(event);
       return name === undefined ? [] : [`${name} synced`];
     });
     const [first, second, third, reply] = names;
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ...[first, second, third].map((name) => `${name} synced`),
       ...[first, second, third].map((name) => `${name} named`),
       `${reply} synced`,

@@ -26,7 +26,7 @@ export const quirks: Readonly<Record<string, Quirk>> = {
     settings: { quirks: new Set(['ignore-remix']) },
     refuses: { 'other/V2': 'modal.not-opened' },
   },
-  'codes 21 and 22 told as 1': { settings: { quirks: new Set(['rewrite-codes']), concurrency: 3 } },
+  'codes 21 and 22 reported as 1': { settings: { quirks: new Set(['rewrite-codes']), concurrency: 3 } },
   'ordinary buttons only': {
     settings: { quirks: new Set(['stock-buttons']) },
     refuses: { 'film/U2/U1': 'service.rejected' },

@@ -94,7 +94,7 @@ export async function hunt({ seed, inputs, only, readers, most, found }: Hunt): 
     for (const code of result.codes) codes.set(code, (codes.get(code) ?? 0) + 1);
   };
 
-  const look = async (reader: Reader, index: number): Promise<void> => {
+  const readNext = async (reader: Reader, index: number): Promise<void> => {
     const input = inputAt(seed, index, only);
     let result = await reader.read(input);
     // Memory that an earlier input left, or code not compiled yet, is not this input's: measured again, alone.
@@ -118,7 +118,7 @@ export async function hunt({ seed, inputs, only, readers, most, found }: Hunt): 
   const work = async (): Promise<void> => {
     await using reader = new Reader();
     await reader.read(warmUp);
-    while (next < inputs && findings.length < most) await look(reader, next++);
+    while (next < inputs && findings.length < most) await readNext(reader, next++);
   };
   await Promise.all(Array.from({ length: readers }, work));
   return {

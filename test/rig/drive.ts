@@ -166,48 +166,48 @@ export function drive(options: DriveOptions): Driven {
     const { job, send: what } = effect;
     const { key } = job.record;
     options.onEffect?.(effect, now);
-    const hear = ({ afterMs }: Delivered<unknown>, input: RunInput): void => {
+    const deliver = ({ afterMs }: Delivered<unknown>, input: RunInput): void => {
       order += 1;
       arrivals.push({ at: now + afterMs, order, input, isPaid: isPaid(effect) });
     };
     switch (what.kind) {
       case 'submit': {
         const delivered = service.submit(job.record, job.parentTaskId, now);
-        return hear(delivered, submittedBy(key, delivered.result));
+        return deliver(delivered, submittedBy(key, delivered.result));
       }
       case 'modal': {
         const delivered = service.modal(job.record, now);
-        return hear(delivered, submittedBy(key, delivered.result));
+        return deliver(delivered, submittedBy(key, delivered.result));
       }
       case 'mask': {
         const delivered = service.mask(job.record, now);
         const { result: error } = delivered;
-        return hear(delivered, { type: 'masked', key, ...(error === undefined ? {} : { error }) });
+        return deliver(delivered, { type: 'masked', key, ...(error === undefined ? {} : { error }) });
       }
       case 'fetch': {
         const delivered = service.fetch(what.taskId, now);
-        return hear(delivered, { type: 'fetched', key, why: what.why, result: delivered.result });
+        return deliver(delivered, { type: 'fetched', key, why: what.why, result: delivered.result });
       }
       case 'list': {
         const { targets } = what;
         const ids = targets.map(({ taskId }) => taskId);
         const delivered = service.list(ids, now);
-        return hear(delivered, { type: 'listed', key, targets, result: delivered.result });
+        return deliver(delivered, { type: 'listed', key, targets, result: delivered.result });
       }
       case 'search': {
         const delivered = service.listAll(now);
         const result: ServiceResult<readonly Task[]> = delivered.result.ok
           ? { ok: true, value: ownTasks(job.record, store.attempts(key), delivered.result.value) }
           : delivered.result;
-        return hear(delivered, { type: 'searched', key, result });
+        return deliver(delivered, { type: 'searched', key, result });
       }
       case 'save': {
         const delivered = service.save(key, what.output);
-        return hear(delivered, { type: 'saved', key, result: delivered.result });
+        return deliver(delivered, { type: 'saved', key, result: delivered.result });
       }
       case 'ask': {
         const delivered = service.ask(job.record, now);
-        return hear(delivered, { type: 'asked', key, result: delivered.result });
+        return deliver(delivered, { type: 'asked', key, result: delivered.result });
       }
     }
   };

@@ -56,7 +56,7 @@ export function job(record: JobRecord, changes: Partial<Job> = {}): Job {
   };
 }
 
-/** Chance is always one half, and a task is looked at every five seconds. */
+/** Chance is always one half, and a task is polled every five seconds. */
 export function context(changes: Partial<JobContext> = {}): JobContext {
   return {
     now: epoch,

@@ -68,8 +68,8 @@ pid ${folder}/nginx.pid;
 error_log ${folder}/error.log;
 events { worker_connections 512; }
 http {
-  log_format told escape=json '${accessLog}';
-  access_log ${folder}/access.log told;
+  log_format requests escape=json '${accessLog}';
+  access_log ${folder}/access.log requests;
   client_body_temp_path ${folder}/body;
   proxy_temp_path ${folder}/proxy;
   fastcgi_temp_path ${folder}/fastcgi;

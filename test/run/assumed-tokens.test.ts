@@ -8,17 +8,18 @@ import { type World, world } from '../rig/world.ts';
 
 const text = `name: t
 matrix: { n: { from: 1, to: 40 } }
-steps: { tell: { generate: { model: m, prompt: 'Tell me about {{ n }}.' } } }
+steps: { story: { generate: { model: m, prompt: 'Tell me about {{ n }}.' } } }
 `;
-const untold: Pick<TextReply, 'candidates' | 'whole'> = (({ candidates, whole }) => ({ candidates, whole }))(
-  textReply({ text: 'A story.' }),
-);
+const uncounted: Pick<TextReply, 'candidates' | 'whole'> = (({ candidates, whole }) => ({
+  candidates,
+  whole,
+}))(textReply({ text: 'A story.' }));
 const prices = { m: { input: 1_000_000, output: 1_000_000 } };
 const tokensOf = ({ store }: World): number => store.totals().assumedTokens;
 
 describe('replies without a token count', () => {
   it('count by their estimates, so that a budget of tokens binds, in one run and over several', async () => {
-    const here = await world(text, { onAsk: () => untold });
+    const here = await world(text, { onAsk: () => uncounted });
     const settings = virtualSettings({ budget: { tokens: 5000 }, limits: { tasks: 1, requests: 1 } });
     const { end, submits, tokens, events } = here.run({ settings });
     expect(end).toMatchObject({ kind: 'budget', code: 'budget.tokens' });
@@ -31,7 +32,7 @@ describe('replies without a token count', () => {
   });
 
   it('count with the price of that estimate, so that a budget of money binds', async () => {
-    const here = await world(text, { onAsk: () => untold });
+    const here = await world(text, { onAsk: () => uncounted });
     const settings = virtualSettings({ budget: { cost: 5000 }, prices, limits: { tasks: 1, requests: 1 } });
     const { end, submits } = here.run({ settings });
     expect(end).toMatchObject({ kind: 'budget', code: 'budget.cost' });
@@ -42,7 +43,7 @@ describe('replies without a token count', () => {
   });
 
   it('leave the columns of tokens and cost empty', async () => {
-    const here = await world(text, { onAsk: () => untold });
+    const here = await world(text, { onAsk: () => uncounted });
     here.run({ settings: virtualSettings({ prices }) });
     const header = manifestHeader([]);
     const empty = header.filter((column) => column.endsWith('_tokens') || column === 'cost');
@@ -53,7 +54,7 @@ describe('replies without a token count', () => {
   });
 
   it('have a price per call like any other', async () => {
-    const here = await world(text, { onAsk: () => untold });
+    const here = await world(text, { onAsk: () => uncounted });
     here.run({ settings: virtualSettings({ prices: { m: 2 } }) });
     expect(here.store.totals()).toMatchObject({ cost: 80, possibleCost: 0 });
   });

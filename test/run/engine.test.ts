@@ -50,14 +50,14 @@ describe('the engine', () => {
 
   it('checks the free disk space at its start and every minute, and warns of low space before it sends anything', async () => {
     const directory = '/work/runs/t';
-    const disk = (free: (looks: number) => number) => {
-      let looks = 0;
+    const disk = (free: (checks: number) => number) => {
+      let checks = 0;
       return {
         directory,
         jobsLeft: 10,
         made: { jobs: 0, bytes: 0 },
-        freeBytes: () => free((looks += 1)),
-        looks: () => looks,
+        freeBytes: () => free((checks += 1)),
+        checks: () => checks,
       };
     };
     const order: string[] = [];
@@ -83,16 +83,16 @@ describe('the engine', () => {
     ]);
     expect(saidOfDisk(full.events)).toHaveLength(1);
 
-    const filling = disk((looks) => (looks < 3 ? 1e12 : 1_000));
+    const filling = disk((checks) => (checks < 3 ? 1e12 : 1_000));
     expect(saidOfDisk((await run({ disk: filling })).events)).toHaveLength(1);
-    // At the third look, and nobody looks again.
-    expect(filling.looks()).toBe(3);
+    // At the third check, and there is no other.
+    expect(filling.checks()).toBe(3);
 
     const wide = disk(() => 1e12);
     const { events, startedAt, finishedAt } = await run({ disk: wide });
     expect(saidOfDisk(events)).toEqual([]);
-    expect(wide.looks()).toBeGreaterThan(2);
-    expect(wide.looks()).toBeLessThanOrEqual(1 + (finishedAt - startedAt) / 60_000);
+    expect(wide.checks()).toBeGreaterThan(2);
+    expect(wide.checks()).toBeLessThanOrEqual(1 + (finishedAt - startedAt) / 60_000);
   });
 
   it('estimates the space for later files by the files that it has made', async () => {

@@ -207,7 +207,7 @@ describe('gateway 5.6', () => {
 
   test('gateway 4.6: a task stays in MODAL until its modal is submitted, however often it is polled', async () => {
     const service = respondingWith(200, { status: 'MODAL' });
-    for (let look = 0; look < 3; look++)
+    for (let polls = 0; polls < 3; polls++)
       expect(await service.fetchTask(id, never)).toMatchObject({ value: { state: 'modal' } });
     const { answer: result } = await exchanged((other) =>
       other.modal({ taskId: id, prompt: 'x', speed: 'relax' }, never),

@@ -127,7 +127,7 @@ export class Auditor {
     this.#redone(this.#lineage.committed(records));
   }
 
-  /** What a run said, and how what it left is told. */
+  /** What a run said, and how what it left is reported. */
   onEvents(events: readonly RunEvent[]): void {
     this.#lineage.onEvents(events);
     this.#lineage.checkPressed();
@@ -146,10 +146,10 @@ export class Auditor {
     }
   }
 
-  hears(input: RunInput, now: number): void {
+  receives(input: RunInput, now: number): void {
     switch (input.type) {
       case 'listed': {
-        this.#limits.hears();
+        this.#limits.receives();
         const { result, targets } = input;
         for (const task of result.ok ? result.value : []) {
           const poll = targets.find(({ taskId }) => taskId === task.id);
@@ -158,29 +158,29 @@ export class Auditor {
         return;
       }
       case 'asked': {
-        this.#limits.hears();
+        this.#limits.receives();
         const { key, result } = input;
         if (result.kind === 'answered' && result.asked.verdict.kind === 'done') this.#doneOnce.delete(key);
-        return this.#texts.hears(input, now);
+        return this.#texts.receives(input, now);
       }
       case 'masked':
-        this.#limits.hears();
+        this.#limits.receives();
         return this.#licences.masked(input);
       case 'saved':
       case 'searched':
-        return this.#limits.hears();
+        return this.#limits.receives();
       case 'unread':
-        this.#limits.hears();
+        this.#limits.receives();
         return this.#licences.again(input.key);
       case 'fetched': {
-        this.#limits.hears();
+        this.#limits.receives();
         const { key, result, why } = input;
         if (result.ok && (why === 'poll' || why === 'modal')) this.#sees(key, result.value);
         if (result.ok && why === 'parent') this.#licences.reads(key, result.value);
         return;
       }
       case 'submitted':
-        this.#limits.hears();
+        this.#limits.receives();
         if (input.result.ok && 'taskId' in input.result.value)
           this.#lineage.answered(input.key, input.result.value.taskId);
         return this.#licences.answered(input.key, input.result);
@@ -215,7 +215,7 @@ export class Auditor {
 
   /** Whatever ended a run that was not killed, it has waited for the answers to what it sent, and kept them. */
   checkReported(): void {
-    // Of the answer to a modal, a later look may have to tell what became of it.
+    // Of the answer to a modal, a later poll may have to show what became of it.
     for (const { key, status, modal } of this.#store.unfinished())
       if (status === 'submitting' && modal === undefined)
         throw new BrokenPromise(`The run ended without the answer to ${key}, or has not kept it`);
@@ -239,7 +239,7 @@ export class Auditor {
       if (had !== undefined && (has !== had || record === undefined))
         throw new BrokenPromise(`${key} was done and is ${record?.status ?? 'gone'} now: ${had} is ${has}`);
       if (record?.status === 'pending' && record.former !== undefined)
-        throw new BrokenPromise(`${key} would be made again by a run that is not told to`);
+        throw new BrokenPromise(`${key} would be made again by a run that is not asked to`);
       // Files that are wanted only later may turn out to be gone.
       const isWhole = record?.status === 'done' && (record.artifacts.length > 0 || !this.#mayUnkeep);
       if (isWhole && has !== undefined) this.#doneOnce.set(key, has);

@@ -16,7 +16,7 @@ export class Licences {
   readonly #presses = new Map<string, number>();
   /** The same of answers to modals: one for each click. */
   readonly #modals = new Map<string, number>();
-  /** Jobs that were told to try again what failed, which is one of the two. */
+  /** Jobs that were asked to try again what failed, which is one of the two. */
   readonly #either = new Set<string>();
   /** Which of the two was sent last. */
   readonly #asked = new Map<string, Map<string, number>>();
@@ -43,14 +43,14 @@ export class Licences {
       const doubtful = status === 'in-doubt' || status === 'submitting';
       const granted =
         (doubtful && inDoubt === 'retry') || (status === 'failed' && retryFailed) || redo.includes(key);
-      // What waits for its modal is told to answer that, and not to press again.
+      // What waits for its modal is asked to answer that, and not to press again.
       const waits =
         modal !== undefined && !modal.accepted && !redo.includes(key) && error?.code !== 'modal.unanswered';
       // The word that an earlier run was given holds for that run.
       if (status === 'done') this.#presses.set(key, 0);
       if (granted && waits) this.#modals.set(key, 1);
       else if (granted) this.#presses.set(key, 1);
-      // Nothing was made, and the run that was to look at its button has ended: this one reads that anyway.
+      // Nothing was made, and the run that was to read its button has ended: this one reads that anyway.
       else if (status === 'pending' && (this.#refused.has(key) || error?.code === 'submit.refused'))
         this.#presses.set(key, 1);
       // Where it waits no more, its button may be pressed instead.

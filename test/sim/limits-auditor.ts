@@ -38,7 +38,7 @@ export class LimitsAuditor {
   }
 
   /** A request of any kind has come to its end. */
-  hears(): void {
+  receives(): void {
     this.#requests -= 1;
   }
 

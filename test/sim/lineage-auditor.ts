@@ -48,7 +48,7 @@ export class LineageAuditor {
 
   /** @returns keys of what a run that begins now makes again */
   begin(redo: readonly string[]): readonly string[] {
-    // A redo that an earlier run was told of, and never sent, is forgotten with that run.
+    // A redo that an earlier run was asked for, and never sent, is forgotten with that run.
     for (const key of this.#redoable)
       if (this.#store.get(key)?.former === undefined) this.#redoable.delete(key);
     for (const key of redo) this.#redoable.add(key);
@@ -97,7 +97,7 @@ export class LineageAuditor {
     return keys;
   }
 
-  /** What a run said: a redo that came to nothing is told. */
+  /** What a run said: a redo that came to nothing is reported. */
   onEvents(events: readonly RunEvent[]): void {
     for (const event of events) {
       if (event.type !== 'run:notice' || event.code !== 'redo.failed') continue;

@@ -7,7 +7,7 @@ import { RandomTemper } from './random-temper.ts';
 import { calmed, type Scenario, unlimited } from './scenario.ts';
 
 /**
- * Plays one run of a history in which the gateway does nothing wrong but never takes some jobs, or never tells of some tasks.
+ * Plays one run of a history in which the gateway does nothing wrong but never takes some jobs, or never reports some tasks.
  *
  * @returns what was broken: it does not end, or leaves undone what has nothing to do with them
  */

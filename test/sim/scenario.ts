@@ -61,7 +61,7 @@ export interface Scenario {
   readonly lingers: 'no' | 'work' | 'refresh';
   /** Share of clicks that open no modal, whatever they ask for. */
   readonly windowless?: number;
-  /** Tasks are looked at together: `odd` lists miss some and have two rows of others; or that is wanted of a gateway that cannot. */
+  /** Tasks are polled together: `odd` lists miss some and have two rows of others; or that is wanted of a gateway that cannot. */
   readonly listing: 'off' | 'on' | 'odd' | 'refused';
   /** What is wrong with the list that `--in-doubt find` reads. Absent: nothing. */
   readonly taskList?: 'none' | 'misses' | 'lags' | 'untagged';

@@ -89,7 +89,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       onEffect: (effect, at) => auditor.sends(effect, at),
       onResult: (input, at) => {
         if (at - now > longestRunMs) throw new BrokenPromise('The run does not end.');
-        auditor.hears(input, at);
+        auditor.receives(input, at);
       },
       onTurn: (held) => auditor.holds(held),
       ...(death && { dies: (turn, place) => turn === death.turn && place === death.place }),

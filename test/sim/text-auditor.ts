@@ -76,7 +76,7 @@ export class TextAuditor {
       throw new BrokenPromise(`A text call leaves after ${tokens} tokens, budget ${tokenBudget}`);
   }
 
-  hears({ key, result }: Extract<RunInput, { type: 'asked' }>, now: number): void {
+  receives({ key, result }: Extract<RunInput, { type: 'asked' }>, now: number): void {
     const usage = usageOf(result);
     if (usage !== undefined) {
       this.#received.set(key, (this.#received.get(key) ?? 0) + totalTokens(usage));
@@ -131,11 +131,11 @@ export class TextAuditor {
       sum += tokens;
       const counted = this.#store.get(key)?.usage?.total ?? 0;
       if (counted !== tokens)
-        throw new BrokenPromise(`${key} has ${counted} tokens, and its answers told ${tokens}`);
+        throw new BrokenPromise(`${key} has ${counted} tokens, and its answers reported ${tokens}`);
     }
     const { tokens } = this.#store.totals();
     if (tokens !== sum)
-      throw new BrokenPromise(`The state sums ${tokens} tokens, and the answers told ${sum}`);
+      throw new BrokenPromise(`The state sums ${tokens} tokens, and the answers reported ${sum}`);
   }
 
   #licenceOf(key: string): Licence {

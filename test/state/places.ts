@@ -53,7 +53,7 @@ export function startChild(script: string, ...given: string[]): Child {
   const waiting = new Set<() => void>();
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    for (const look of waiting) look();
+    for (const check of waiting) check();
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaints += text;
@@ -62,7 +62,7 @@ export function startChild(script: string, ...given: string[]): Child {
     child.on('close', (code) => {
       children.delete(child);
       resolve(code);
-      for (const look of waiting) look();
+      for (const check of waiting) check();
     });
   });
   return {
@@ -70,17 +70,17 @@ export function startChild(script: string, ...given: string[]): Child {
     output: () => output,
     says: (text) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           if (output.includes(text)) {
-            waiting.delete(look);
+            waiting.delete(check);
             resolve();
           } else if (child.exitCode !== null || child.signalCode !== null) {
-            waiting.delete(look);
+            waiting.delete(check);
             reject(new Error(`The child ended without saying ${text}: ${output}${complaints}`));
           }
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
     send: (line) => child.stdin.write(`${line}\n`),
     kill: async () => {

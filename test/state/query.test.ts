@@ -73,7 +73,7 @@ describe('the record of a job', () => {
 });
 
 describe('totals', () => {
-  it('tell codes of failures and doubts alone, and money without the noise of sums', async () => {
+  it('show codes of failures and doubts alone, and money without the noise of sums', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     const error = { code: 'task.failed', message: 'm' };

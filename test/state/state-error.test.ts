@@ -21,7 +21,7 @@ function thrownBy(failure: unknown, at = file): unknown {
 const sqliteError = (errcode: number): Error =>
   Object.assign(new Error('SQLite failed'), { code: 'ERR_SQLITE_ERROR', errcode });
 
-/** What users are told of an error of SQLite with this result code. */
+/** What users see of an error of SQLite with this result code. */
 const codeOf = (errcode: number, at = file): unknown => {
   const thrown = thrownBy(sqliteError(errcode), at);
   return thrown instanceof StateError ? thrown.code : thrown;
@@ -117,7 +117,7 @@ describe('what users read of a fault', () => {
     expect(stateErrorOf(fault, file, 'words')).toMatchObject({ message: plain.message, cause: 'words' });
   });
 
-  it('tells every fault in words of its own', () => {
+  it('describes every fault in words of its own', () => {
     expect(new Set(faults.map((fault) => stateErrorOf(fault, file).message)).size).toBe(6);
     expect(new Set(faults.map((fault) => stateErrorOf(fault, file).hint)).size).toBe(6);
   });

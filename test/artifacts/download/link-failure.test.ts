@@ -90,7 +90,7 @@ describe('a connection that ends early', () => {
     });
   });
 
-  it('without words is told by its code', () => {
+  it('without words is described by its code', () => {
     expect(failureFor(Object.assign(new Error(''), { code: 'ECONNREFUSED' }))).toMatchObject({
       message: 'https://cdn.example.com/a.png could not be reached (ECONNREFUSED).',
     });

@@ -110,7 +110,7 @@ describe('masks that are kept for the next job', () => {
     expect(await made(less, 1)).not.toBe(again[0]);
   });
 
-  it('are told apart by the content of their files', async () => {
+  it('differ by the content of their files', async () => {
     const masks = new MaskMaker();
     const [one, two] = [await fileOf(Buffer.from([0, 255]), 2), await fileOf(Buffer.from([255, 0]), 2)];
     const made = [await masks.make(...one, always), await masks.make(...two, always)];
@@ -118,7 +118,7 @@ describe('masks that are kept for the next job', () => {
     expect(await masks.make(...one, always)).toBe(made[0]);
   });
 
-  it('are told apart by their shapes', async () => {
+  it('differ by their shapes', async () => {
     const masks = new MaskMaker();
     const half: MaskRequest = {
       ...shapesOf(4),

@@ -165,7 +165,7 @@ export function schemaRun({ form, pieces: [first, ...rest] }: Input): Run {
     const { mistakes: diagnostics } = checker;
     for (const { path, message, hint = '' } of diagnostics)
       if (message.length + hint.length + path.join('/').length > 2 * longestMessage)
-        throw new Broken(`A mistake is told in ${message.length + hint.length} characters.`);
+        throw new Broken(`A mistake is described in ${message.length + hint.length} characters.`);
     const verdict = checker.check(result.value);
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
     if (verdict.ok) {
@@ -175,7 +175,7 @@ export function schemaRun({ form, pieces: [first, ...rest] }: Input): Run {
     if (form === 'fits') throw new Broken(`It fits, and is said not to: ${verdict.problems.join('; ')}`);
     const { length } = verdict.problems.join('; ');
     if (verdict.problems.length === 0 || length > longestMessage)
-      throw new Broken(`${verdict.problems.length} problems are told in ${length} characters.`);
+      throw new Broken(`${verdict.problems.length} problems are described in ${length} characters.`);
     return Promise.resolve([errors.length > 0 ? 'schema.wrong' : 'text.schema']);
   };
 }

@@ -12,8 +12,8 @@ import { Broken, lawfulText, type Run } from './law.ts';
 import { lawfulSubmit } from './tasks.ts';
 
 /**
- * The check of a whole click: hostile answers carried on through the job's state machine, from the look at its parent to the
- * look after its modal. What may have been paid is never sent again without the user's word.
+ * The check of a whole click: hostile answers carried on through the job's state machine, from the poll of its parent to the
+ * poll after its modal. What may have been paid is never sent again without the user's word.
  */
 
 /** Steps in a row after which a job asks for nothing: it goes round. */
@@ -90,7 +90,7 @@ class Ledger {
     // `retry.ambiguous: retry` is the user's word for a click, `--in-doubt retry` for both.
     if (kind === 'submit' && this.#click && this.#form === 'hold')
       throw new Broken('A click that may have been paid is sent again.');
-    if (kind === 'modal' && this.#modal && this.#form !== 'told')
+    if (kind === 'modal' && this.#modal && this.#form !== 'retry-all')
       throw new Broken('A modal that may have been answered is answered again.');
     if (kind === 'submit') this.#modal = false;
     if (kind === 'modal') this.modals += 1;
@@ -161,7 +161,7 @@ function lawfulStep({ job: { record, want }, attempt }: JobStep, now: number): v
     throw new Broken(`It is ${record.status}, and does not say why.`);
 }
 
-/** Answers to one click; the form is the user's word about what is in doubt: `hold`, `retry` (of clicks), `told` (of all). */
+/** Answers to one click; the form is the user's word about what is in doubt: `hold`, `retry` (of clicks), `retry-all` (of all). */
 export function clickRun(input: Input): Run {
   const { form } = input;
   return () => {
@@ -170,7 +170,7 @@ export function clickRun(input: Input): Run {
     const { retry } = context();
     const settings: Partial<JobContext> = {
       retry: { ...retry, ambiguous: form === 'hold' ? 'hold' : 'retry' },
-      retryInDoubt: form === 'told',
+      retryInDoubt: form === 'retry-all',
       price: () => 1,
     };
     let now = epoch;

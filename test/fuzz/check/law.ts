@@ -57,7 +57,7 @@ export function lawful(diagnostics: readonly Diagnostic[], failed: boolean): rea
 /** The same for what a grammar found in a text. @throws Broken */
 export function lawfulDiagnostics(diagnostics: readonly DiagnosticDraft[], text: string): readonly string[] {
   if (diagnostics.length === 0) throw new Broken('It failed without a mistake.');
-  if (diagnostics.length > 100) throw new Broken(`${diagnostics.length} mistakes are told.`);
+  if (diagnostics.length > 100) throw new Broken(`${diagnostics.length} mistakes are described.`);
   for (const { code, message, offset, length, hint = '' } of diagnostics) {
     if (!isKnown(code)) throw new Broken(`The code ${code} is unknown.`);
     if (offset < 0 || length < 0 || offset + length > text.length)

@@ -330,12 +330,12 @@ async function carryOut(line: string, place: string, form: string, servers: Serv
 /** Everything that no command may change, and how it is; a folder of the user's own among it. */
 function protectedFiles(place: string, isOwned: boolean): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  const look = (file: string): void => {
+  const checkWithin = (file: string): void => {
     const facts = lstatSync(file);
     const name = path.relative(place, file);
     if (facts.isDirectory()) {
       found.set(name, `folder ${facts.mode}`);
-      for (const inner of readdirSync(file)) look(path.join(file, inner));
+      for (const inner of readdirSync(file)) checkWithin(path.join(file, inner));
     } else {
       const content = facts.isFile()
         ? readFileSync(file, 'latin1')
@@ -348,9 +348,9 @@ function protectedFiles(place: string, isOwned: boolean): ReadonlyMap<string, st
   // Where there is no repository any more, the user himself may have laid the link.
   const isTracked = existsSync(path.join(place, 'work/.git'));
   for (const name of readdirSync(path.join(place, 'outside')))
-    if (name !== 'moved' || isTracked) look(path.join(place, 'outside', name));
-  for (const name of ['foxes.yaml', 'rows.csv']) look(path.join(place, 'work', name));
-  if (isOwned) look(path.join(place, 'work/mine'));
+    if (name !== 'moved' || isTracked) checkWithin(path.join(place, 'outside', name));
+  for (const name of ['foxes.yaml', 'rows.csv']) checkWithin(path.join(place, 'work', name));
+  if (isOwned) checkWithin(path.join(place, 'work/mine'));
   return found;
 }
 

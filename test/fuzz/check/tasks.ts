@@ -57,7 +57,7 @@ export function lawfulSubmit(reply: Reply): ServiceResult<SubmitResult> {
   if (isAccepted && (status < 200 || status >= 300)) throw new Broken(`It is ${kind} by HTTP ${status}.`);
   const said = body.kind === 'json' ? readInteger(members(body.value)?.['code']) : undefined;
   if (said !== code) throw new Broken(`The code is ${code} and not ${said}.`);
-  // A task may have been made: it is looked at, or nothing more is sent.
+  // A task may have been made: it is polled, or nothing more is sent.
   if (!knownCodes.has(code) && kind !== 'accepted' && kind !== 'refused')
     throw new Broken(`The code ${code}, which nobody has described, is taken for ${kind}.`);
   if ('taskId' in result.value && !isUsableTaskId(result.value.taskId))

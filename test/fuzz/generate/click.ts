@@ -27,7 +27,7 @@ const submission = (random: Random): Json =>
     () => submitted(random),
   ])();
 
-const look = (random: Random): Json =>
+const polled = (random: Random): Json =>
   random.pick<() => Json>([
     () => ({ id: ids[0], status: 'MODAL' }),
     () => ({ id: ids[0], status: 'MODAL', progress: '100%', imageUrl: 'https://a.example/1.png' }),
@@ -57,7 +57,7 @@ const status = (random: Random): number =>
 
 /** One line for each answer: what the click asks for is answered by the first line of its route that is left. */
 export function hostileClick(random: Random): Draft {
-  const form = random.pick(['hold', 'hold', 'retry', 'told']);
+  const form = random.pick(['hold', 'hold', 'retry', 'retry-all']);
   const lines = (
     route: string,
     least: number,
@@ -77,7 +77,7 @@ export function hostileClick(random: Random): Draft {
       ...lines('parent', 0, random.happens(0.3) ? 3 : 0, parent),
       ...lines('submit', 1, 6, submission),
       ...lines('modal', 0, 5, submission),
-      ...lines('task', 0, 9, look),
+      ...lines('task', 0, 9, polled),
     ],
   };
 }

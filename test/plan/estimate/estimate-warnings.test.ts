@@ -224,7 +224,7 @@ describe('what hangs on a job in doubt', () => {
   });
 
   test.each(['submitting', 'running', 'modal'] as const)(
-    'is not told of a job that is %s',
+    'is not shown for a job that is %s',
     async (status) => {
       const { plan, state, at } = await scene('{ steps: { g: { imagine: a, path: U1 } } }');
       state.put(at(1, 'g'), status);

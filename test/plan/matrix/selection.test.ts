@@ -94,11 +94,11 @@ describe('a shard', () => {
       fc.integer({ min: 0, max: 60 }),
       (of, at, count) => {
         const shard = { of, index: ((at - 1) % of) + 1 };
-        const taken = Array.from({ length: count }, (_, index) => index + 1).filter((n) =>
+        const selected = Array.from({ length: count }, (_, index) => index + 1).filter((n) =>
           shardTakes(shard, n),
         );
-        expect(taken).toHaveLength(shardCount(shard, count));
-        expect(taken[0] ?? shard.index).toBe(shard.index);
+        expect(selected).toHaveLength(shardCount(shard, count));
+        expect(selected[0] ?? shard.index).toBe(shard.index);
       },
     );
     fc.assert(law, { seed: 5 });

@@ -258,7 +258,7 @@ describe('the prompt that confirms a modal', () => {
       const scene = await Scene.of(`
       steps:
         words: { describe: { image: "https://images.test/fox.jpg" }, path: [${press}, { button: V1, remix: true }] }
-        told: { from: words, click: ${press}, prompt: mine }`);
+        own: { from: words, click: ${press}, prompt: mine }`);
       const drawn = `words/${press}`;
       const before = [scene.key(drawn), scene.key(`${drawn}/V1`)];
       expect(scene.at(drawn)).not.toHaveProperty('prompt');
@@ -266,7 +266,7 @@ describe('the prompt that confirms a modal', () => {
         result: { prompts: ['one', 'two'], buttons: describeButtons },
       });
       expect(scene.at('words')).not.toHaveProperty('prompt');
-      expect([drawn, `${drawn}/V1`, `told/${press}`].map((name) => scene.at(name).prompt)).toEqual([
+      expect([drawn, `${drawn}/V1`, `own/${press}`].map((name) => scene.at(name).prompt)).toEqual([
         'two',
         'two',
         'mine',

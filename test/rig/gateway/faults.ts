@@ -65,7 +65,7 @@ export const maskFaults = ['unread-retry', 'unread-permanent'] as const;
 export type MaskFault = (typeof maskFaults)[number];
 
 /**
- * What can happen to a look at a task (gateway 4.3, 4.1): no answer, one that there is no such task, or what is said of the
+ * What can happen to a poll of a task (gateway 4.3, 4.1): no answer, one that there is no such task, or what is said of the
  * task is odd or not all. `no-link`, `no-videos` and `no-prompts` are of finished tasks.
  */
 export const fetchFaults = [

@@ -12,7 +12,7 @@ export type Row = Readonly<Record<string, unknown>> & { readonly id: string; rea
 /** Status words that no list of them has: of a task that is not finished (gateway 4.3). */
 export const unknownStatuses = ['QUEUED', 'PENDING', 'WAITING_TO_START', 'PAUSED', 'success'] as const;
 
-/** What a look comes to that gives no record. Undefined: it gives one. */
+/** What a poll comes to that gives no record. Undefined: it gives one. */
 export function pollFailure(id: string, fault: FetchFault | undefined): ServiceResult<Task> | undefined {
   const reply = (status: number, body: unknown): ServiceResult<Task> =>
     readTask(id, replyOf(status, body), facts(true));

@@ -5,7 +5,7 @@ import { virtualSettings } from '../../rig/virtual-run.ts';
 import { grid, world } from '../../rig/world.ts';
 
 const full = { kind: 'queue-full', code: 23, message: 'full' } as const;
-const taken = (code = 1, waiting?: number) =>
+const accepted = (code = 1, waiting?: number) =>
   ({ kind: 'accepted', taskId: 'T', code, ...(waiting === undefined ? {} : { waiting }) }) as const;
 
 describe('the window that a full queue narrows', () => {
@@ -24,7 +24,7 @@ describe('the window that a full queue narrows', () => {
     const concurrency = new ConcurrencyWindow(4);
     concurrency.note(full, 2);
     const windows = Array.from({ length: 12 }, () => {
-      concurrency.note(taken(), 1);
+      concurrency.note(accepted(), 1);
       return concurrency.window;
     });
     expect(windows).toEqual([2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4]);
@@ -34,35 +34,35 @@ describe('the window that a full queue narrows', () => {
     const concurrency = new ConcurrencyWindow(12);
     // One row of a burst was refused before the others were taken.
     concurrency.note(full, 0);
-    for (let held = 0; held < 5; held++) concurrency.note(taken(), held);
+    for (let held = 0; held < 5; held++) concurrency.note(accepted(), held);
     expect(concurrency.window).toBe(5);
   });
 
   it('does not grow while tasks wait on the service, with code 22 or code 1', () => {
     const concurrency = new ConcurrencyWindow(4);
     concurrency.note(full, 1);
-    for (const answer of [taken(22), taken(1, 3), taken(22, 0)]) concurrency.note(answer, 1);
+    for (const answer of [accepted(22), accepted(1, 3), accepted(22, 0)]) concurrency.note(answer, 1);
     expect(concurrency.window).toBe(1);
-    concurrency.note(taken(1, 0), 1);
+    concurrency.note(accepted(1, 0), 1);
     expect(concurrency.window).toBe(2);
   });
 
   it('counts only tasks that begin at once, and restarts the count when it changes', () => {
     const concurrency = new ConcurrencyWindow(9);
     concurrency.note(full, 2);
-    concurrency.note(taken(), 1);
+    concurrency.note(accepted(), 1);
     concurrency.note({ kind: 'refused', code: 4, message: 'no' }, 1);
     concurrency.note(full, 2);
-    concurrency.note(taken(), 1);
+    concurrency.note(accepted(), 1);
     expect(concurrency.window).toBe(2);
-    concurrency.note(taken(), 1);
+    concurrency.note(accepted(), 1);
     expect(concurrency.window).toBe(3);
-    concurrency.note(taken(), 2);
-    concurrency.note(taken(), 3);
+    concurrency.note(accepted(), 2);
+    concurrency.note(accepted(), 3);
     expect(concurrency.window).toBe(4);
-    for (let n = 0; n < 3; n += 1) concurrency.note(taken(), 3);
+    for (let n = 0; n < 3; n += 1) concurrency.note(accepted(), 3);
     expect(concurrency.window).toBe(4);
-    concurrency.note(taken(), 3);
+    concurrency.note(accepted(), 3);
     expect(concurrency.window).toBe(5);
   });
 
@@ -76,9 +76,9 @@ describe('the window that a full queue narrows', () => {
   it('never exceeds the limit, whatever the service has', () => {
     const concurrency = new ConcurrencyWindow(4);
     concurrency.note(full, 2);
-    concurrency.note(taken(), 40);
+    concurrency.note(accepted(), 40);
     expect(concurrency.window).toBe(4);
-    concurrency.note(taken(), 40);
+    concurrency.note(accepted(), 40);
     expect(concurrency.window).toBe(4);
     concurrency.note(full, 40);
     expect(concurrency.window).toBe(4);

@@ -11,14 +11,14 @@ const ended = (status: JobRecord['status'], submittedAt?: number): JobRecord => 
   ...running(submittedAt),
   status,
 });
-/** When a task of 60 s is looked at first, by what was learnt; a second where nothing was. */
-const firstLook = (learnt: Estimators): number => learnt.pollInMs(imagineRecord(), 0);
+/** When a task of 60 s is polled first, by what was learnt; a second where nothing was. */
+const firstPoll = (learnt: Estimators): number => learnt.pollInMs(imagineRecord(), 0);
 
 describe('how long a task took', () => {
   it.each(['saving', 'done'] as const)('is learnt from a job that is %s', (status) => {
     const learnt = estimators();
     learnt.noteTask(running(1000), ended(status, 1000), 61_000, 1000);
-    expect(firstLook(learnt)).toBe(45_000);
+    expect(firstPoll(learnt)).toBe(45_000);
   });
 
   it.each([
@@ -31,10 +31,10 @@ describe('how long a task took', () => {
   ])('is not learnt %s', (_what, before, after, now, watchedSince) => {
     const learnt = estimators();
     learnt.noteTask(before, after, now, watchedSince);
-    expect(firstLook(learnt)).toBe(poll.minMs);
+    expect(firstPoll(learnt)).toBe(poll.minMs);
     // Whatever is learnt first counts wholly, what is learnt later for a fifth.
     learnt.noteTask(running(1000), ended('done', 1000), 61_000, 1000);
-    expect(firstLook(learnt)).toBe(45_000);
+    expect(firstPoll(learnt)).toBe(45_000);
   });
 
   it('is learnt also where it is 0 ms', () => {
@@ -43,7 +43,7 @@ describe('how long a task took', () => {
     learnt.noteTask(running(0), ended('done', 0), 100_000, 0);
     // A fifth of 100 s, and as far off.
     expect(learnt.pollInMs(imagineRecord(), 19_000)).toBe(6333);
-    expect(firstLook(learnt)).toBe(poll.minMs);
+    expect(firstPoll(learnt)).toBe(poll.minMs);
   });
 
   it('is learnt for each kind of task separately', () => {

@@ -7,7 +7,7 @@ import { clickRecord, imagineRecord } from '../../rig/jobs.ts';
 const bounds = { minMs: 1000, maxMs: 15_000 };
 
 /** Looks until the task of that duration is seen finished. */
-function looks(
+function polls(
   pace: PollPace,
   kind: string,
   duration: number,
@@ -39,10 +39,10 @@ describe('PollPace', () => {
   });
 
   it('polls less often once it knows the usual duration, and detects the end only a little later', () => {
-    const novice = looks(new PollPace(bounds), 'imagine', 60_000);
+    const novice = polls(new PollPace(bounds), 'imagine', 60_000);
     const pace = new PollPace(bounds);
     for (let n = 0; n < 50; n++) pace.learn('imagine', 60_000 + (n % 5) * 500);
-    const expert = looks(pace, 'imagine', 60_000);
+    const expert = polls(pace, 'imagine', 60_000);
     expect(expert.count).toBeLessThan(novice.count);
     expect(expert.lateMs).toBeLessThanOrEqual(3000);
   });

@@ -32,7 +32,7 @@ interface Behaviour {
   readonly rate: Rate | undefined;
   /** How many requests may be under way. */
   readonly width?: number;
-  /** True: the request that arrives now is taken. */
+  /** True: the request that arrives now is accepted. */
   readonly takes: (now: number) => boolean;
   readonly servedMs: number;
   readonly refusedMs: number;
@@ -90,11 +90,11 @@ const servedOf = (answers: readonly Answered[]): number => answers.filter(({ isS
 
 /** So many in any minute that begins at a whole one. */
 function perWholeMinute(count: number): (now: number) => boolean {
-  let [window, taken] = [-1, 0];
+  let [window, accepted] = [-1, 0];
   return (now) => {
-    if (Math.floor(now / minute) !== window) [window, taken] = [Math.floor(now / minute), 0];
-    if (taken >= count) return false;
-    taken += 1;
+    if (Math.floor(now / minute) !== window) [window, accepted] = [Math.floor(now / minute), 0];
+    if (accepted >= count) return false;
+    accepted += 1;
     return true;
   };
 }

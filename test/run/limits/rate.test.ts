@@ -11,16 +11,16 @@ describe('RateLimiter', () => {
         fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 200 }),
         (count, perMs, gaps) => {
           const limiter = new RateLimiter({ count, perMs });
-          const taken: number[] = [];
+          const used: number[] = [];
           let now = 0;
           for (const gap of gaps) {
             now += gap;
             if (limiter.nextAt() > now) continue;
             limiter.take(now);
-            taken.push(now);
+            used.push(now);
           }
-          for (const from of taken)
-            expect(taken.filter((at) => at >= from && at < from + perMs).length).toBeLessThanOrEqual(count);
+          for (const from of used)
+            expect(used.filter((at) => at >= from && at < from + perMs).length).toBeLessThanOrEqual(count);
         },
       ),
     );

@@ -14,8 +14,8 @@ const text = (label: string): Press => ({ kind: 'text', text: label });
 const customIds = (of: readonly { customId: string; label: string; emoji: string }[]): readonly Button[] =>
   of.map(({ customId, label, emoji }) => ({ customId, label, emoji }));
 
-/** A click whose parent's task is looked at, and what comes of the look. */
-const parentLookedAt = (press: readonly Press[], task: Partial<Task>): Job => {
+/** A click whose parent's task is polled, and what comes of the poll. */
+const parentPolled = (press: readonly Press[], task: Partial<Task>): Job => {
   const record = clickRecord({ request: { kind: 'click', press, fields: {} } });
   const value: Task = { id: 'T1', state: 'success', status: 'SUCCESS', buttons: [], ...task };
   const asked = job(record, { want: { kind: 'answer' }, parentTaskId: 'T1' });
@@ -25,28 +25,28 @@ const parentLookedAt = (press: readonly Press[], task: Partial<Task>): Job => {
 describe('gateway 4.3', () => {
   it('gateway 4.1: polls the task of every submission until it is finished, and no longer', async () => {
     const minutes = 7;
-    const looks = new Map<string, number>();
+    const polls = new Map<string, number>();
     const { run, service } = await world(grid(2, 'U1'), {
       duration: () => minutes * 60_000,
       onFetch: (taskId, fetches) => {
-        looks.set(taskId, fetches);
+        polls.set(taskId, fetches);
         return undefined;
       },
     });
     const { endedAt } = run();
     expect(service.submits).toHaveLength(4);
     for (const { id, endsAt } of service.tasks.values()) {
-      expect(looks.get(id)).toBeGreaterThan(1);
+      expect(polls.get(id)).toBeGreaterThan(1);
       expect(endsAt).toBeLessThanOrEqual(endedAt);
     }
     // With the second one of a chain the first is read once more, for its button; then nobody asks any more.
-    const before = new Map(looks);
+    const before = new Map(polls);
     run();
-    expect(looks).toEqual(before);
+    expect(polls).toEqual(before);
   });
 
   it('gateway 4.3: buttons are read after SUCCESS only', () => {
-    const early = parentLookedAt([text('U1')], {
+    const early = parentPolled([text('U1')], {
       state: 'unfinished',
       status: 'IN_PROGRESS',
       buttons: customIds(gridButtons(1)),
@@ -59,14 +59,14 @@ describe('gateway 4.3', () => {
 describe('gateway 5.6', () => {
   it('gateway 5.6: presses the customId of a new reading of the task, not that of the record', () => {
     const [old, now] = [1, 2].map((seed) => customIds(gridButtons(seed)));
-    const pressed = parentLookedAt([text('U1')], { buttons: now ?? [] });
+    const pressed = parentPolled([text('U1')], { buttons: now ?? [] });
     expect(pressed.fresh?.button.customId).toBe(now?.[0]?.customId);
     expect(now?.[0]?.customId).not.toBe(old?.[0]?.customId);
     expect(step(pressed, { type: 'granted' }, context()).job.record.pressed).toEqual(now?.[0]);
   });
 
   it('gateway 5.3: Vary (Region) on a grid fails with the buttons of the grid, and presses nothing', () => {
-    const { record } = parentLookedAt([text('Vary (Region)')], { buttons: customIds(gridButtons(1)) });
+    const { record } = parentPolled([text('Vary (Region)')], { buttons: customIds(gridButtons(1)) });
     expect(record).toMatchObject({ status: 'failed', attempts: 0, error: { code: 'button.missing' } });
     expect(record.error?.message).toContain('U1, U2, U3, U4, reroll, V1, V2, V3, V4');
   });
@@ -77,23 +77,23 @@ describe('gateway 5.6', () => {
     click: Custom Zoom
     prompt: far away --zoom 1.5
 `;
-    const looks: string[] = [];
+    const polls: string[] = [];
     const { run, service, statuses } = await world(pipeline, {
       onFetch: (taskId) => {
-        looks.push(taskId);
+        polls.push(taskId);
         return undefined;
       },
     });
     run();
     expect(statuses()).toEqual({ done: 3 });
     const [modal] = service.modals;
-    expect([service.modals.length, looks.includes(modal?.taskId ?? '')]).toEqual([1, false]);
+    expect([service.modals.length, polls.includes(modal?.taskId ?? '')]).toEqual([1, false]);
   });
 
   it('gateway 4.3: waits for the buttons of a task in progress, and accepts none of a finished one', () => {
-    const early = parentLookedAt([text('U1')], { state: 'unfinished', status: '' });
+    const early = parentPolled([text('U1')], { state: 'unfinished', status: '' });
     expect(early.want).toMatchObject({ kind: 'wait' });
-    const { record } = parentLookedAt([text('U1')], {});
+    const { record } = parentPolled([text('U1')], {});
     expect(record.error).toMatchObject({ code: 'button.missing' });
     expect(record.error?.message).toContain('no buttons');
   });
@@ -112,7 +112,7 @@ describe('gateway 9', () => {
     const { endedAt } = run();
     const gaps = times.slice(1).map((at, n) => at - (times[n] ?? at));
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1_000);
-    // A look takes a moment itself.
+    // A poll takes a moment itself.
     expect(Math.max(...gaps)).toBeLessThan(15_500);
     const [submitted] = service.submits;
     expect(endedAt - (submitted?.at ?? 0)).toBeGreaterThanOrEqual(20 * 60_000);
@@ -129,7 +129,7 @@ describe('buttons that begin no single task (gateway 3.4, 5.3)', () => {
     '%o is not pressed: the job fails and says what it does, and nothing is paid',
     (button, press) => {
       const one = { customId: 'MJ::Job::PicReader::1', label: '', emoji: '1️⃣' };
-      const { record, want } = parentLookedAt([press], { buttons: [one, button] });
+      const { record, want } = parentPolled([press], { buttons: [one, button] });
       expect([want.kind, record.status, record.attempts]).toEqual(['nothing', 'failed', 0]);
       expect(record.error).toMatchObject({ code: 'button.no-task' });
     },

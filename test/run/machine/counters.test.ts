@@ -9,7 +9,7 @@ import { clickRecord, context, epoch, imagineRecord, job, textRecord } from '../
 import { askedOf, textReply } from '../../rig/text-reply.ts';
 
 /**
- * What is counted belongs to one thing that is tried: a submission, a look, a file, an answer. When a job goes on to the next thing, or is
+ * What is counted belongs to one thing that is tried: a submission, a poll, a file, an answer. When a job goes on to the next thing, or is
  * begun again, its counts begin again: a count that is carried over ends the next thing too early. So every transition is run on jobs
  * whose counts are not zero.
  */

@@ -44,7 +44,7 @@ describe('a result that takes a job further ends its deferrals in a row on the r
       submitting,
       { type: 'submitted', result: { ok: true, value: { kind: 'accepted', taskId: 'T', code: 1 } } },
     ],
-    ['a look', 'poll', running, { type: 'fetched', why: 'poll', result: { ok: true, value: task } }],
+    ['a poll', 'poll', running, { type: 'fetched', why: 'poll', result: { ok: true, value: task } }],
     ['a file', 'download', saving, { type: 'saved', result: { ok: true, value: artifact } }],
     [
       'a reply',
@@ -64,7 +64,7 @@ describe('a result that takes a job further ends its deferrals in a row on the r
       { type: 'submitted', result: { ok: true, value: { kind: 'queue-full', code: 23, message: 'full' } } },
     ],
     ['a failed submission', 'submit', submitting, { type: 'submitted', result: { ok: false, error: busy } }],
-    ['a failed look', 'poll', running, { type: 'fetched', why: 'poll', result: { ok: false, error: busy } }],
+    ['a failed poll', 'poll', running, { type: 'fetched', why: 'poll', result: { ok: false, error: busy } }],
     [
       'a failed download',
       'download',

@@ -140,16 +140,16 @@ describe('before the first request', () => {
 
   it('a click fails instead of hanging where its parent is never finished again', () => {
     let now: Job = job(clickRecord());
-    let looks = 0;
+    let polls = 0;
     while (now.record.status === 'pending') {
-      looks += 1;
-      expect(looks).toBeLessThan(20);
+      polls += 1;
+      expect(polls).toBeLessThan(20);
       now = step(
         now,
         { type: 'fetched', why: 'parent', result: { ok: true, value: task({}) } },
         context(),
       ).job;
     }
-    expect([looks, now.record.error?.code]).toEqual([6, 'parent.lost']);
+    expect([polls, now.record.error?.code]).toEqual([6, 'parent.lost']);
   });
 });

@@ -28,12 +28,12 @@ describe('what a job wants once it has room', () => {
     ['its mask first', job(masked), { kind: 'mask' }],
     ['its mask once', job(masked, { masked: true }), { kind: 'fetch', taskId: 'T1', why: 'parent' }],
     [
-      'a last look at its own task',
+      'a last poll of its own task',
       job(imagineRecord({ taskId: 'T9' }), { lastPoll: true }),
       { kind: 'fetch', taskId: 'T9', why: 'poll' },
     ],
     [
-      'no last look at a task that nobody knows',
+      'no last poll of a task that nobody knows',
       job(imagineRecord(), { lastPoll: true }),
       { kind: 'submit' },
     ],
@@ -159,7 +159,7 @@ describe('a submission', () => {
     expect(plain).not.toHaveProperty('fresh');
   });
 
-  it('is looked at when its kind of task is thought to be finished, by its age', () => {
+  it('is polled when its kind of task is thought to be finished, by its age', () => {
     const ages: number[] = [];
     const pollInMs = (_record: JobRecord, age: number): number => {
       ages.push(age);

@@ -28,10 +28,10 @@ function watched(
   record: JobRecord,
   brings: (ms: number) => Brought,
   more: Partial<JobContext> = {},
-): { readonly job: Job; readonly ms: number; readonly looks: readonly number[] } {
+): { readonly job: Job; readonly ms: number; readonly polls: readonly number[] } {
   let now = epoch;
   let at: Job = job(record, { want: { kind: 'fetch', taskId: 'T9', why: 'poll' } });
-  const looks: number[] = [];
+  const polls: number[] = [];
   for (;;) {
     const { want } = at;
     const here = context({ ...more, now });
@@ -39,7 +39,7 @@ function watched(
       now = want.until;
       at = step(at, { type: 'elapsed' }, context({ ...more, now })).job;
     } else if (want.kind === 'fetch') {
-      looks.push(now - epoch);
+      polls.push(now - epoch);
       const value: Task = {
         id: 'T9',
         state: 'success',
@@ -52,7 +52,7 @@ function watched(
         { type: 'fetched', why: want.why === 'link' ? 'link' : 'poll', result: { ok: true, value } },
         here,
       ).job;
-    } else return { job: at, ms: now - epoch, looks };
+    } else return { job: at, ms: now - epoch, polls };
   }
 }
 
@@ -86,22 +86,22 @@ describe('a result that comes later than its status', () => {
     (_, record, brought, code) => {
       for (const attempts of [1, 6]) {
         const { retry } = context();
-        const { job: now, ms, looks } = watched(record, () => brought, { retry: { ...retry, attempts } });
+        const { job: now, ms, polls } = watched(record, () => brought, { retry: { ...retry, attempts } });
         expect([now.record.status, now.record.error?.code, now.record.artifacts]).toEqual([
           'failed',
           code,
           [],
         ]);
         expect(ms).toBeGreaterThanOrEqual(60_000);
-        // The first two are the poll that saw SUCCESS, and the look for a link that follows it.
-        for (const [n, at] of looks.entries()) expect(n < 2 || at - (looks[n - 1] ?? 0) >= 15_000).toBe(true);
+        // The first two are the poll that saw SUCCESS, and the poll for a link that follows it.
+        for (const [n, at] of polls.entries()) expect(n < 2 || at - (polls[n - 1] ?? 0) >= 15_000).toBe(true);
       }
     },
   );
 
   it('is polled no more often than tasks are (poll.max)', () => {
-    const { looks } = watched(video, () => poster, { pollMaxMs: 60_000 });
-    expect(looks.slice(2).map((at, n) => at - (looks[n + 1] ?? 0))).toEqual([
+    const { polls } = watched(video, () => poster, { pollMaxMs: 60_000 });
+    expect(polls.slice(2).map((at, n) => at - (polls[n + 1] ?? 0))).toEqual([
       60_000, 60_000, 60_000, 60_000, 60_000,
     ]);
   });

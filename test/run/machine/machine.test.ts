@@ -107,9 +107,10 @@ describe('a task that is watched', () => {
 
   it('is watched from the start of this run, as long as any other, where an earlier run left it', () => {
     const startedAt = epoch + 7 * 86_400_000;
-    const looked = (now: number) => polled(task({}), running(), { watchedSince: startedAt, now }).job.record;
-    expect(looked(startedAt + 1_199_999).status).toBe('running');
-    expect(looked(startedAt + 1_200_000)).toMatchObject({
+    const polledAt = (now: number) =>
+      polled(task({}), running(), { watchedSince: startedAt, now }).job.record;
+    expect(polledAt(startedAt + 1_199_999).status).toBe('running');
+    expect(polledAt(startedAt + 1_200_000)).toMatchObject({
       status: 'failed',
       taskId: 'T9',
       error: { code: 'task.timeout', message: expect.stringContaining('10100 min after its submission') },
@@ -149,12 +150,12 @@ describe('a task that is watched', () => {
 
   it('is not given up past its deadline for one failed poll', () => {
     let now = running();
-    const looks: string[] = [];
-    while (looks.length < 6) {
+    const statuses: string[] = [];
+    while (statuses.length < 6) {
       now = polled(failure('connection.lost', 'retry'), now, { now: epoch + 9_000_000 }).job;
-      looks.push(now.record.status);
+      statuses.push(now.record.status);
     }
-    expect(looks).toEqual(['running', 'running', 'running', 'running', 'running', 'failed']);
+    expect(statuses).toEqual(['running', 'running', 'running', 'running', 'running', 'failed']);
   });
 
   it('fails with modal.unanswered for a dialog without a confirm', () => {
@@ -207,7 +208,7 @@ describe('an image that is downloaded', () => {
   it('tries the same link once more, and then fetches a fresh one before each try (gateway 4.7)', () => {
     const nextOf = ({ want }: Job): unknown => (want.kind === 'wait' ? want.next : want);
     const save = (url: string) => ({ kind: 'save', source: { url, media: 'image' }, output: 1 });
-    const look = { kind: 'fetch', taskId: 'T9', why: 'link' };
+    const poll = { kind: 'fetch', taskId: 'T9', why: 'link' };
     const linked = (from: Job, imageUrl: string): Job =>
       step(
         from,
@@ -222,7 +223,7 @@ describe('an image that is downloaded', () => {
     expect(nextOf(once)).toEqual(save('https://i/1'));
     let now = saved('retry', once);
     for (let n = 2; n < 6; n++) {
-      expect(nextOf(now)).toEqual(look);
+      expect(nextOf(now)).toEqual(poll);
       now = linked(now, `https://i/${n}`);
       expect(nextOf(now)).toEqual(save(`https://i/${n}`));
       now = saved('retry', now);

@@ -28,10 +28,10 @@ const broken = { code: 'disk.io', class: 'retry', message: 'It was not read.' } 
 
 describe('a click with a mask', () => {
   it('makes the mask before any request or record, then reads its buttons and is sent', () => {
-    const { job: looks, send } = granted(granted(job(region())).job);
-    expect([send, looks.want, holdsRoom(looks)]).toEqual([{ kind: 'mask' }, { kind: 'answer' }, true]);
-    expect(looks.record).toEqual(region());
-    const fits = step(looks, { type: 'masked' }, context()).job;
+    const { job: checking, send } = granted(granted(job(region())).job);
+    expect([send, checking.want, holdsRoom(checking)]).toEqual([{ kind: 'mask' }, { kind: 'answer' }, true]);
+    expect(checking.record).toEqual(region());
+    const fits = step(checking, { type: 'masked' }, context()).job;
     expect([fits.record, fits.want]).toEqual([region(), { kind: 'fetch', taskId: 'T1', why: 'parent' }]);
     const buttons = upscaledButtons(1).map(({ customId, label, emoji }) => ({ customId, label, emoji }));
     const value = { id: 'T1', state: 'success', status: 'SUCCESS', buttons } as const;

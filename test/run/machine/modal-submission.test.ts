@@ -74,9 +74,9 @@ describe('the confirm of a modal', () => {
     expect(record).toMatchObject({ status: 'in-doubt', error: { code: 'connection.lost' } });
     const again = retryOf(record, 1, undefined);
     expect(again.record).toMatchObject({ status: 'modal', modal: { taskId: 'M1', sent: 1 } });
-    const looks = after(again, { type: 'granted' }).job;
-    expect(looks.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
-    const allowed = seen(looks, 'modal', {}).job;
+    const polling = after(again, { type: 'granted' }).job;
+    expect(polling.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+    const allowed = seen(polling, 'modal', {}).job;
     expect(allowed.want).toEqual({ kind: 'modal' });
     expect(after(allowed, { type: 'granted' }).job.record).toMatchObject({ attempts: 2, modal: { sent: 2 } });
   });
@@ -87,8 +87,8 @@ describe('the confirm of a modal', () => {
     const unknown = failure('service.task-unknown', 'permanent', { status: 404 });
     const gone = { type: 'fetched', why: 'modal', result: { ok: false, error: unknown } } as const;
     const looking: Job = { ...retryOf(record, 1, 'T1'), want: { kind: 'answer' }, misses: 5 };
-    const { mayBeGone: _, ...untold } = looking;
-    expect(after(untold, gone, { retryInDoubt: true }).job.record.status).toBe('in-doubt');
+    const { mayBeGone: _, ...certain } = looking;
+    expect(after(certain, gone, { retryInDoubt: true }).job.record.status).toBe('in-doubt');
     const { job: pressedAgain } = after(looking, gone, { retryInDoubt: true });
     expect(pressedAgain).toMatchObject({ record: { status: 'pending', attempts: 1 }, parentTaskId: 'T1' });
     expect([pressedAgain.record.modal, pressedAgain.record.taskId]).toEqual([undefined, undefined]);
@@ -96,20 +96,20 @@ describe('the confirm of a modal', () => {
   });
 
   it.each([408, 500, 502, 504, 520, 524])(
-    'that may have arrived (%i) is looked for as long as a gateway may lag, and never sent again without a word',
+    'that may have arrived (%i) is polled for as long as a gateway may lag, and never sent again without a word',
     (status) => {
       let now = submitted(answering(), failure('service.unavailable', 'retry', { status })).job;
-      let looks = 0;
-      for (let ms = 0; now.want.kind === 'wait'; looks++) {
+      let polls = 0;
+      for (let ms = 0; now.want.kind === 'wait'; polls++) {
         expect(now.want.next).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
         ms = now.want.until - epoch;
         // A gateway that says nothing yet says no more than MODAL.
-        const shows: Partial<Task> = looks % 2 === 0 ? {} : { state: 'unfinished', status: '' };
+        const shows: Partial<Task> = polls % 2 === 0 ? {} : { state: 'unfinished', status: '' };
         now = seen(now, 'modal', shows, { now: epoch + ms }).job;
         expect(ms).toBeLessThan(60_000);
         expect(now.record.status === 'in-doubt').toBe(ms >= modalLag.ms);
       }
-      expect(looks).toBeGreaterThan(5);
+      expect(polls).toBeGreaterThan(5);
       expect(now.record).toMatchObject({ attempts: 1, modal: { sent: 1 } });
     },
   );
@@ -172,12 +172,12 @@ describe('the confirm of a modal', () => {
   it('is polled where a killed run left it, and is in doubt with its own code while the task still waits', () => {
     const left = adopt(answering().record, 1, 'T1');
     expect(left.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
-    const looked = seen(left, 'modal', {}).job;
-    expect(seen(looked, 'modal', {}, lagged).job.record).toMatchObject({
+    const polled = seen(left, 'modal', {}).job;
+    expect(seen(polled, 'modal', {}, lagged).job.record).toMatchObject({
       status: 'in-doubt',
       error: { code: 'submit.interrupted-modal' },
     });
-    expect(seen(looked, 'modal', {}, { retryInDoubt: true, ...lagged }).job.want).toEqual({ kind: 'modal' });
+    expect(seen(polled, 'modal', {}, { retryInDoubt: true, ...lagged }).job.want).toEqual({ kind: 'modal' });
   });
 
   it('fails without an attempt where its mask cannot be read, and later continues with the modal, not with the click', () => {
@@ -196,7 +196,7 @@ describe('the confirm of a modal', () => {
     ['by a code', { kind: 'refused', code: 4, message: 'no' } as const],
     ['by a status', failure('service.rejected', 'permanent', { status: 400 })],
   ])(
-    'that is refused %s fails the job; a second one that is refused looks whether the first arrived',
+    'that is refused %s fails the job; after a second refusal a poll shows whether the first arrived',
     (_, refused) => {
       expect(submitted(answering(), refused).job.record.status).toBe('failed');
       const { job: next } = submitted(answering(2), refused);
@@ -208,14 +208,14 @@ describe('the confirm of a modal', () => {
 
   describe('that failed and is retried by the user', () => {
     const refused = submitted(answering(), { kind: 'refused', code: 4, message: 'no' }).job.record;
-    const looks = (parentTaskId?: string): Job => {
+    const polling = (parentTaskId?: string): Job => {
       const { job: next } = after(retryOf(refused, 1, parentTaskId), { type: 'granted' });
       expect(next.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
       return next;
     };
 
     it('is sent to the dialog that is still open, without another press', () => {
-      const open = seen(looks('T1'), 'modal', {}).job;
+      const open = seen(polling('T1'), 'modal', {}).job;
       expect(open.want).toEqual({ kind: 'modal' });
       const { job: next } = after(open, { type: 'granted' });
       expect(next.record).toMatchObject({
@@ -228,16 +228,16 @@ describe('the confirm of a modal', () => {
     it('has its button pressed again where the dialog is gone', () => {
       const unknown = failure('service.task-unknown', 'permanent', { status: 404 });
       const gone = after(
-        { ...looks('T1'), misses: 5 },
+        { ...polling('T1'), misses: 5 },
         {
           type: 'fetched',
           why: 'modal',
           result: { ok: false, error: unknown },
         },
       ).job;
-      const failed = seen(looks('T1'), 'modal', { state: 'failure', status: 'FAILURE' }).job;
+      const failed = seen(polling('T1'), 'modal', { state: 'failure', status: 'FAILURE' }).job;
       const silent = { state: 'unfinished', status: '' } as const;
-      const waited = seen(looks('T1'), 'modal', silent).job;
+      const waited = seen(polling('T1'), 'modal', silent).job;
       for (const next of [gone, failed, seen(waited, 'modal', silent, lagged).job]) {
         expect(next).toMatchObject({
           record: { status: 'pending', attempts: 1 },
@@ -248,7 +248,7 @@ describe('the confirm of a modal', () => {
     });
 
     it('continues with its task where it was accepted after all', () => {
-      const on = seen(looks('T1'), 'modal', { state: 'unfinished', status: 'IN_PROGRESS' }).job;
+      const on = seen(polling('T1'), 'modal', { state: 'unfinished', status: 'IN_PROGRESS' }).job;
       expect(on.record).toMatchObject({ status: 'running', attempts: 1, modal: { accepted: true } });
     });
   });

@@ -65,7 +65,7 @@ describe('a task with several files', () => {
     let unreached = 0;
     const { run, store } = await world(film, {
       onFetch: () => {
-        asked.push('look');
+        asked.push('poll');
         return undefined;
       },
       onSave: (_, __, output) => {
@@ -78,7 +78,7 @@ describe('a task with several files', () => {
     run();
     const [record] = [...store.withStatus('done')].filter(({ kind }) => kind === 'video');
     expect(record?.artifacts.map(({ output }) => output)).toEqual([1, 2, 3, 4]);
-    expect(asked.slice(-7)).toEqual(['file 1', 'file 2', 'file 3', 'file 3', 'look', 'file 3', 'file 4']);
+    expect(asked.slice(-7)).toEqual(['file 1', 'file 2', 'file 3', 'file 3', 'poll', 'file 3', 'file 4']);
   });
 });
 

@@ -72,19 +72,19 @@ describe('a finished task without a link to its image', () => {
 
   it('fails when it never shows a link', () => {
     let now = done;
-    let looks = 0;
-    while (now.record.status === 'saving' && looks < 20) {
-      looks += 1;
+    let polls = 0;
+    while (now.record.status === 'saving' && polls < 20) {
+      polls += 1;
       now = fetched(now, 'link', finished()).job;
     }
-    expect([looks, now.record.status, now.record.error?.code]).toEqual([6, 'failed', 'download.no-link']);
+    expect([polls, now.record.status, now.record.error?.code]).toEqual([6, 'failed', 'download.no-link']);
   });
 
   it('is polled again by the next run too, its buttons unknown', () => {
     const left = imagineRecord({ status: 'saving', taskId: 'T9' });
-    const taken = adopt(left, 0, undefined);
-    expect(taken.want).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
-    const found = fetched(taken, 'link', finished({ imageUrl: 'https://i.test/1.png' })).job;
+    const adopted = adopt(left, 0, undefined);
+    expect(adopted.want).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
+    const found = fetched(adopted, 'link', finished({ imageUrl: 'https://i.test/1.png' })).job;
     expect(found.record.result).toEqual({ buttons: [], imageUrl: 'https://i.test/1.png' });
   });
 });

@@ -248,8 +248,8 @@ steps:
 });
 
 describe('a finished task whose image is not here', () => {
-  /** The image's link is refused, and then a look at the task for a fresh one gets this answer. */
-  async function lostWith(look: ServiceFailure): Promise<World> {
+  /** The image's link is refused, and then a poll of the task for a fresh one gets this answer. */
+  async function lostWith(poll: ServiceFailure): Promise<World> {
     let saves = 0;
     const here = await world(grid(1), {
       onSave: () => {
@@ -258,10 +258,10 @@ describe('a finished task whose image is not here', () => {
           ? { ok: false, error: { code: 'download.refused', class: 'fresh-link', message: 'gone' } }
           : undefined;
       },
-      onFetch: (_id, _fetches, at) => (saves === 1 && at < epoch + 600_000 ? look : undefined),
+      onFetch: (_id, _fetches, at) => (saves === 1 && at < epoch + 600_000 ? poll : undefined),
     });
     here.run();
-    expect([...here.store.withStatus('failed')].map(({ error }) => error?.code)).toEqual([look.code]);
+    expect([...here.store.withStatus('failed')].map(({ error }) => error?.code)).toEqual([poll.code]);
     return here;
   }
 

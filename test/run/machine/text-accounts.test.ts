@@ -129,8 +129,8 @@ describe('the tokens of an answer', () => {
     ['a request that never left', refused('unsent'), undefined, 0],
     ['the end of the run', refused('stop'), undefined, 0],
     ['an image that could not be read', unread, undefined, 0],
-  ])('of %s', (_what, result, usage, taken) => {
-    expect([usageOf(result), tokensUsed(result)]).toEqual([usage, taken]);
+  ])('of %s', (_what, result, usage, used) => {
+    expect([usageOf(result), tokensUsed(result)]).toEqual([usage, used]);
   });
 });
 

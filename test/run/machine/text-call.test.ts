@@ -10,7 +10,7 @@ import { context, epoch, job, textRecord } from '../../rig/jobs.ts';
 const asking = (changes: Parameters<typeof textRecord>[0] = {}): Job =>
   step(job(textRecord(changes)), { type: 'granted' }, context()).job;
 
-const hear = (from: Job, result: CallResult, changes: Partial<JobContext> = {}): JobStep =>
+const replied = (from: Job, result: CallResult, changes: Partial<JobContext> = {}): JobStep =>
   step(from, { type: 'asked', result }, context(changes));
 
 const text: TextResult = { candidates: [{ text: 'x', isJson: false, parts: [] }] };
@@ -31,7 +31,7 @@ describe('a text job', () => {
   });
 
   it('is done with its text and its tokens', () => {
-    const { job: done, attempt } = hear(asking(), answered({ kind: 'done' }), {
+    const { job: done, attempt } = replied(asking(), answered({ kind: 'done' }), {
       replyPrice: (_, used) => (used?.total ?? 0) / 1000,
     });
     expect(done.record).toMatchObject({ status: 'done', text, usage, cost: 0.015, finishedAt: epoch });
@@ -44,7 +44,7 @@ describe('a text job', () => {
       { role: 'user', parts: [] },
     ];
     const from = asking({ tries: 2, turns: [{ role: 'model', parts: [1] }] });
-    const { job: next } = hear(from, answered({ kind: 'calls', turns }));
+    const { job: next } = replied(from, answered({ kind: 'calls', turns }));
     expect(next).toMatchObject({ want: { kind: 'ask' }, depth: from.depth + 1 });
     expect(next.record).toMatchObject({
       status: 'pending',
@@ -58,12 +58,12 @@ describe('a text job', () => {
   it('is called again after an unusable reply, retry.invalid times, each one paid', () => {
     let at = asking();
     for (const count of [1, 2]) {
-      const { job: again } = hear(at, invalid);
+      const { job: again } = replied(at, invalid);
       expect(again).toMatchObject({ want: { kind: 'wait', next: { kind: 'ask' } } });
       expect(again.record).toMatchObject({ status: 'pending', invalid: count, error, text });
       at = step({ ...again, want: { kind: 'ask' } }, { type: 'granted' }, context()).job;
     }
-    expect(hear(at, invalid).job.record).toMatchObject({
+    expect(replied(at, invalid).job.record).toMatchObject({
       status: 'failed',
       attempts: 3,
       error: { code: 'text.schema', message: 'wrong (after 3 answers)' },
@@ -72,13 +72,13 @@ describe('a text job', () => {
   });
 
   it('fails at once for a reply that another call would not change, and keeps the reply', () => {
-    const { job: failed } = hear(asking(), answered({ kind: 'failed', error }));
+    const { job: failed } = replied(asking(), answered({ kind: 'failed', error }));
     expect(failed.record).toMatchObject({ status: 'failed', error, text, usage });
   });
 
   it('adds the tokens of a call that broke off to those of the replies', () => {
     const broken = failure('stream.truncated', 'retry', { usage: { prompt: 10, thoughts: 3 } });
-    const { record } = hear(asking({ usage }), { kind: 'refused', error: broken }).job;
+    const { record } = replied(asking({ usage }), { kind: 'refused', error: broken }).job;
     expect(record.usage).toEqual({ prompt: 20, candidates: 5, thoughts: 3, total: 28 });
   });
 
@@ -93,7 +93,7 @@ describe('a text job', () => {
   it.each(classes)(
     'after a refusal of class %s is %s, with %i attempts and %i tries',
     (kind, status, attempts, tries) => {
-      const { job: next } = hear(
+      const { job: next } = replied(
         asking(),
         { kind: 'refused', error: failure('x', kind) },
         { retry: { ...context().retry, ambiguous: 'hold' } },
@@ -104,8 +104,8 @@ describe('a text job', () => {
 
   it('fails after retry.attempts tries, and rests at least as long as the service asks for', () => {
     const refused: CallResult = { kind: 'refused', error: failure('x', 'retry', { retryAfterMs: 90_000 }) };
-    expect(hear(asking({ tries: 4 }), refused).job.want).toMatchObject({ until: epoch + 90_000 });
-    expect(hear(asking({ tries: 5 }), refused).job.record).toMatchObject({
+    expect(replied(asking({ tries: 4 }), refused).job.want).toMatchObject({ until: epoch + 90_000 });
+    expect(replied(asking({ tries: 5 }), refused).job.record).toMatchObject({
       status: 'failed',
       tries: 0,
       error: { code: 'x', message: 'x (made up) (after 6 tries)' },
@@ -126,7 +126,7 @@ describe('a text job', () => {
   it.each(files)(
     'with files %s, class %s, is %s, with %i attempts and %i tries',
     (kind, of, status, attempts, tries) => {
-      const { record } = hear(asking(), { kind, error: lost(of) }).job;
+      const { record } = replied(asking(), { kind, error: lost(of) }).job;
       expect(record).toMatchObject({ status, attempts, tries });
     },
   );
@@ -137,17 +137,17 @@ describe('a text job', () => {
       kind: 'answered',
       asked: { verdict: { kind: 'invalid', error }, text, artifacts: [] },
     };
-    const { record } = hear(asking({ cost: 2 }), silent, { replyPrice: priced }).job;
+    const { record } = replied(asking({ cost: 2 }), silent, { replyPrice: priced }).job;
     expect([record.cost, knownCost(record)]).toEqual([2, undefined]);
-    const later = hear(asking(record), answered({ kind: 'done' }), { replyPrice: priced }).job.record;
+    const later = replied(asking(record), answered({ kind: 'done' }), { replyPrice: priced }).job.record;
     expect([later.cost, knownCost(later)]).toEqual([4, undefined]);
-    const perCall = hear(asking({ cost: 2 }), silent, { replyPrice: () => 2 }).job.record;
+    const perCall = replied(asking({ cost: 2 }), silent, { replyPrice: () => 2 }).job.record;
     expect(knownCost(perCall)).toBe(4);
   });
 
   it('keeps the words of a reply whose files could not be written', () => {
     const unwritten: CallResult = { kind: 'unwritten', error: lost('permanent'), text, usage };
-    expect(hear(asking({ tries: 3 }), unwritten).job.record).toMatchObject({
+    expect(replied(asking({ tries: 3 }), unwritten).job.record).toMatchObject({
       status: 'failed',
       error: { code: 'download.x' },
       text,
@@ -158,6 +158,6 @@ describe('a text job', () => {
 
   it('has paid for a reply that could not be written', () => {
     const result: CallResult = { kind: 'unwritten', error: lost('stop'), usage };
-    expect(hear(asking(), result, { replyPrice: () => 2 }).job.record).toMatchObject({ usage, cost: 2 });
+    expect(replied(asking(), result, { replyPrice: () => 2 }).job.record).toMatchObject({ usage, cost: 2 });
   });
 });

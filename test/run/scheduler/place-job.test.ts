@@ -25,7 +25,7 @@ const done = (key: string, changes: Partial<JobRecord> = {}): JobRecord =>
   imagineRecord({ key, status: 'done', taskId: 'P1', result: { buttons: gridButtons(1) }, ...changes });
 
 /** What was decided since the last call. */
-function taken({ outbox }: SchedulerState) {
+function nextCommit({ outbox }: SchedulerState) {
   const commit = outbox.take();
   outbox.onDurable();
   return commit;
@@ -35,7 +35,7 @@ function taken({ outbox }: SchedulerState) {
 async function opened(settings: Partial<RunSettings> = {}, path = '') {
   const rig = await schedulerRig(grid(1, path), settings);
   admitCells(rig.state);
-  const events = taken(rig.state);
+  const events = nextCommit(rig.state);
   const key = rig.keyOf(1);
   return { ...rig, key, events, job: jobOf(rig.state, key) };
 }
@@ -51,10 +51,10 @@ describe('a job that is placed', () => {
     const { state, job: first } = await opened();
     const wanting: Job = { ...first, want: { kind: 'submit' } };
     placeJob(state, first, wanting);
-    expect(taken(state)).toMatchObject({ records: [], events: [] });
+    expect(nextCommit(state)).toMatchObject({ records: [], events: [] });
     const counted: Job = { ...wanting, record: { ...wanting.record, tries: 1 } };
     placeJob(state, wanting, counted);
-    expect(taken(state)).toMatchObject({ records: [{ tries: 1 }], events: [] });
+    expect(nextCommit(state)).toMatchObject({ records: [{ tries: 1 }], events: [] });
   });
 
   it('has one place in a queue for each want, and keeps it while its record changes', async () => {
@@ -97,7 +97,7 @@ describe('a job that is placed', () => {
     const { state, job: first, key } = await opened();
     state.now = epoch + 1000;
     placeJob(state, first, { ...first, record: { ...first.record, ...changes }, want });
-    expect(eventsOf(taken(state), 'job:retry')).toEqual(
+    expect(eventsOf(nextCommit(state), 'job:retry')).toEqual(
       retries.map((retry) => ({ type: 'job:retry', key, ...retry })),
     );
   });
@@ -109,10 +109,10 @@ describe('a job of a run that ends', () => {
     const sent: Job = { ...first, record: become(first.record, 'submitting', { attempts: 1 }), want: answer };
     placeJob(state, first, sent);
     drain(state, interrupted);
-    taken(state);
+    nextCommit(state);
     const record = become(sent.record, 'pending', { attempts: 0, error: why });
     placeJob(state, sent, { ...sent, record, want: rest('room') });
-    const commit = taken(state);
+    const commit = nextCommit(state);
     expect(commit.records).toMatchObject([{ status: 'pending', attempts: 0 }]);
     expect(eventsOf(commit, 'job:retry', 'cell:left', 'cell:close')).toEqual([
       { type: 'cell:left', cell: 1 },
@@ -160,9 +160,9 @@ describe('a job that no cell asks for', () => {
     const { state } = await schedulerRig(grid(1));
     adoptJob(state, left('gone'));
     advance(state, jobOf(state, 'gone'), { type: 'granted' });
-    taken(state);
+    nextCommit(state);
     advance(state, jobOf(state, 'gone'), failing);
-    const commit = taken(state);
+    const commit = nextCommit(state);
     expect(commit.records).toMatchObject([{ key: 'gone', status: 'pending', resubmits: 1 }]);
     expect([state.jobs.size, eventsOf(commit, 'job:retry')]).toEqual([0, []]);
   });
@@ -174,7 +174,7 @@ describe('a job that no cell asks for', () => {
     advance(state, jobOf(state, keyOf(1)), { type: 'granted' });
     advance(state, jobOf(state, keyOf(1)), failing);
     expect(jobOf(state, keyOf(1)).want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
-    expect(eventsOf(taken(state), 'job:retry')).toHaveLength(1);
+    expect(eventsOf(nextCommit(state), 'job:retry')).toHaveLength(1);
   });
 
   it('keeps its open modal unanswered, and the modal is durable', async () => {
@@ -183,10 +183,10 @@ describe('a job that no cell asks for', () => {
     const request = { kind: 'click', press: [{ kind: 'text', text: 'U1' }], fields } as const;
     adoptJob(state, clickRecord({ ...left('gone'), kind: 'click', request }));
     advance(state, jobOf(state, 'gone'), { type: 'granted' });
-    taken(state);
+    nextCommit(state);
     const value = { id: 'T1', state: 'modal', status: 'MODAL', buttons: [] } as const;
     advance(state, jobOf(state, 'gone'), { type: 'fetched', why: 'poll', result: { ok: true, value } });
-    expect(taken(state).records).toMatchObject([
+    expect(nextCommit(state).records).toMatchObject([
       { key: 'gone', status: 'modal', modal: { taskId: 'T1', sent: 0 } },
     ]);
     expect([state.jobs.size, state.jobs.delayed.nextAt()]).toEqual([0, undefined]);
@@ -215,9 +215,9 @@ describe('a click that an earlier run left, and whose task failed', () => {
     admitCells(state);
     advance(state, jobOf(state, click), { type: 'granted' });
     records.set(key, parent(key));
-    taken(state);
+    nextCommit(state);
     advance(state, jobOf(state, click), failing);
-    return { state, click, commit: taken(state) };
+    return { state, click, commit: nextCommit(state) };
   }
 
   it('is pressed again on the task that it was pressed on', async () => {
@@ -261,12 +261,12 @@ describe('a job past its deadline that is polled once more, and is not finished'
     admitCells(state);
     dispatch(state);
     dispatch(state);
-    const sent = taken(state).effects;
+    const sent = nextCommit(state).effects;
     expect(sent).toMatchObject([{ send: { kind: 'fetch', taskId: 'T1' } }]);
     before?.(state);
     const value = { id: 'T1', state: 'unfinished', status: 'IN_PROGRESS', buttons: [] } as const;
     advance(state, jobOf(state, key), { type: 'fetched', why: 'poll', result: { ok: true, value } });
-    return { state, key, commit: taken(state) };
+    return { state, key, commit: nextCommit(state) };
   }
 
   it('has failed, and its cell is closed', async () => {
@@ -284,7 +284,7 @@ describe('a job past its deadline that is polled once more, and is not finished'
     const { state, key } = await polledOnce({ retryFailed: {} });
     expect(jobOf(state, key)).toMatchObject({ want: { kind: 'room' }, record: { status: 'pending' } });
     dispatch(state);
-    expect(paidKeys(taken(state))).toEqual([key]);
+    expect(paidKeys(nextCommit(state))).toEqual([key]);
   });
 
   it.each<[string, Partial<RunSettings>, ((state: SchedulerState) => void)?]>([
@@ -301,7 +301,7 @@ describe('a submission that was under way when an earlier run ended', () => {
   it('counts as unanswered for the budget before anything else is paid', async () => {
     const { state } = await schedulerRig(grid(1), { budget: { cost: 1 } }, undefined, { price: () => 0.6 });
     adoptJob(state, imagineRecord({ key: 'k', status: 'submitting', attempts: 1, submittedAt: epoch - 9 }));
-    const commit = taken(state);
+    const commit = nextCommit(state);
     expect(commit.records).toMatchObject([
       { key: 'k', status: 'in-doubt', doubtful: { count: 1, cost: 0.6 }, finishedAt: epoch - 1 },
     ]);
@@ -318,10 +318,10 @@ describe('a redo that is given up', () => {
     const { state } = await schedulerRig(grid(1));
     const given = job(redoing());
     placeJob(state, undefined, given);
-    taken(state);
+    nextCommit(state);
     returnToCells(state, given);
     expect([state.redosFailed, state.jobs.size]).toEqual([1, 0]);
-    const [notice, ...more] = eventsOf(taken(state), 'run:notice');
+    const [notice, ...more] = eventsOf(nextCommit(state), 'run:notice');
     expect([notice?.code, more]).toEqual(['redo.failed', []]);
     expect(notice?.message).toContain(`(${why.code}): ${why.message}`);
   });
@@ -333,7 +333,7 @@ describe('a redo that is given up', () => {
   ])('is no failed redo where the job %s', async (_, record) => {
     const { state } = await schedulerRig(grid(1));
     returnToCells(state, job(record));
-    expect([state.redosFailed, eventsOf(taken(state), 'run:notice')]).toEqual([0, []]);
+    expect([state.redosFailed, eventsOf(nextCommit(state), 'run:notice')]).toEqual([0, []]);
   });
 
   it('has not failed where the result that stands is outdated: a later run replaces that anyway', async () => {
@@ -341,7 +341,7 @@ describe('a redo that is given up', () => {
     const { state } = await schedulerRig(grid(1), {}, (key) => (key === 'p' ? parent : undefined));
     const record = clickRecord({ key: 'k', parent: 'p', former: { taskId: 'T1', resubmits: 0 }, error: why });
     returnToCells(state, job(record));
-    expect([state.redosFailed, eventsOf(taken(state), 'run:notice')]).toEqual([0, []]);
+    expect([state.redosFailed, eventsOf(nextCommit(state), 'run:notice')]).toEqual([0, []]);
   });
 });
 
@@ -364,6 +364,8 @@ describe('clicks that are refused', () => {
       false,
       true,
     ]);
-    expect(eventsOf(taken(state), 'run:stopping')).toMatchObject([{ end: { code: 'click.never-works' } }]);
+    expect(eventsOf(nextCommit(state), 'run:stopping')).toMatchObject([
+      { end: { code: 'click.never-works' } },
+    ]);
   });
 });

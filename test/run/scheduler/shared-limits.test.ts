@@ -31,19 +31,19 @@ describe('limits that a run shares with others', () => {
   });
 
   it('let submissions leave at the moments that are given, and no others', async () => {
-    const taken: number[] = [];
+    const used: number[] = [];
     let next = epoch + 1000;
     const submit: Moments = {
       nextAt: () => next,
       take: (now) => {
-        taken.push(now);
+        used.push(now);
         next = now + 5000;
       },
     };
     const rig = await rigOf({ moments: { submit } });
     expect(sent(rig)).toBe(0);
     rig.state.now = epoch + 1000;
-    expect([sent(rig), taken]).toEqual([1, [epoch + 1000]]);
+    expect([sent(rig), used]).toEqual([1, [epoch + 1000]]);
     expect(rig.state.routes.nextAt(rig.state.now)).toBe(epoch + 6000);
   });
 

@@ -236,10 +236,10 @@ test('a sandbox refuses settings and keys that cannot be', async () => {
 test('many responses that are on their way at once are no leak to warn of', async () => {
   client = await start({ settings: { textLatency: 20, pace: 1 } });
   const warnings: Error[] = [];
-  const hear = (warning: Error): void => {
+  const onWarning = (warning: Error): void => {
     warnings.push(warning);
   };
-  process.on('warning', hear);
+  process.on('warning', onWarning);
   try {
     const contents = [{ parts: [{ text: 'A fox.' }] }];
     const responses = await Promise.all(
@@ -250,6 +250,6 @@ test('many responses that are on their way at once are no leak to warn of', asyn
     expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
     expect(warnings.map(({ name }) => name)).toEqual([]);
   } finally {
-    process.off('warning', hear);
+    process.off('warning', onWarning);
   }
 });

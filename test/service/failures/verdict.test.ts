@@ -80,14 +80,14 @@ describe('a code that says the same again of the same request', () => {
   });
 });
 
-test('a key that is refused is told with where it came from, if that is known', () => {
+test('a key that is refused is shown with where it came from, if that is known', () => {
   expect(judged(401, enveloped('')).advice).toBe('Check that it is right, complete and still valid.');
   expect(judged(401, enveloped(''), { keySource: 'PROMPTPRESS_KEY' }).advice).toBe(
     'The API key came from PROMPTPRESS_KEY. Check that it is right, complete and still valid.',
   );
 });
 
-test('a request that is too large is told with its largest part, if that is known', () => {
+test('a request that is too large is shown with its largest part, if that is known', () => {
   expect(judged(413, { kind: 'empty' }).advice).toMatch(/^The request is too large: shorten it/);
   expect(judged(413, { kind: 'empty' }, { largestPart: () => undefined }).advice).toMatch(/too large:/);
   expect(judged(413, { kind: 'empty' }, { largestPart: () => '9 kB' }).advice).toMatch(/too large \(9 kB\):/);

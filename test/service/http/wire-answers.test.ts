@@ -234,7 +234,7 @@ describe('a connection that is used again', () => {
   };
 
   test.each(['end', 'resetAndDestroy'] as const)(
-    'and closed as a submission arrives (%s): it is in doubt; a look is made again',
+    'and closed as a submission arrives (%s): it is in doubt; a poll is made again',
     async (end) => {
       const server = await dying(end);
       const service = client(server);

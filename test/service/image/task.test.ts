@@ -99,7 +99,7 @@ describe('a task that the service does not know', () => {
     ['200 with a code', 200, { code: 3, description: '任务不存在' }],
     ['null', 200, 'null'],
     ['nothing', 204, ''],
-  ])('%s is worth another look', async (_what, status, body) => {
+  ])('%s is worth another poll', async (_what, status, body) => {
     expect(await respondingWith(status, body).fetchTask(id, never)).toMatchObject({
       ok: false,
       error: { code: 'service.task-unknown', class: 'retry', status },

@@ -149,7 +149,7 @@ describe('a folder that cannot be made', () => {
     expect(readdirSync(base)).toEqual(['file', 'link']);
   });
 
-  it('is told from one that cannot be looked at', () => {
+  it('is distinguished from one that cannot be inspected', () => {
     replaceFs({
       statSync: () => {
         throw systemError('EACCES', 'stat');

@@ -38,7 +38,7 @@ function leftBy(owner: LockOwner): string {
 const codeOf = (work: () => { release(): void }): string => {
   try {
     work().release();
-    return 'taken';
+    return 'acquired';
   } catch (error) {
     if (error instanceof StateError) return error.code;
     throw error;
@@ -56,15 +56,15 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
         left,
         system('b1', { 1: '950' }),
         1,
-        'taken',
+        'acquired',
       ],
-      ['the machine was started again', left, system('b2', { 1: '900', 7: '950' }), 7, 'taken'],
-      ['nothing has its pid', left, system('b1', { 7: '950' }), 7, 'taken'],
-      ['another process has its pid', left, system('b1', { 1: '901', 7: '950' }), 7, 'taken'],
-      ['the owner is this very process', left, system('b1', { 1: '900' }), 1, 'taken'],
-      ['its start is unknown', { ...me, bootId: 'b1' }, system('b1', { 1: '900', 7: '950' }), 7, 'taken'],
-      ['its boot is unknown', { ...me, processStart: '900' }, system('b1', { 1: '900' }), 7, 'taken'],
-      ['the system tells nothing', left, silent, 7, 'taken'],
+      ['the machine was started again', left, system('b2', { 1: '900', 7: '950' }), 7, 'acquired'],
+      ['nothing has its pid', left, system('b1', { 7: '950' }), 7, 'acquired'],
+      ['another process has its pid', left, system('b1', { 1: '901', 7: '950' }), 7, 'acquired'],
+      ['the owner is this very process', left, system('b1', { 1: '900' }), 1, 'acquired'],
+      ['its start is unknown', { ...me, bootId: 'b1' }, system('b1', { 1: '900', 7: '950' }), 7, 'acquired'],
+      ['its boot is unknown', { ...me, processStart: '900' }, system('b1', { 1: '900' }), 7, 'acquired'],
+      ['the system knows nothing of it', left, silent, 7, 'acquired'],
     ] as const)('where %s', (_why, owner, processes, pid, outcome) => {
       const directory = leftBy(owner);
       expect(codeOf(() => acquireLock(directory, { ...me, pid }, { driver, processes }))).toBe(outcome);
@@ -193,7 +193,7 @@ describe.runIf(platform() === 'linux')('processes of this system', () => {
     expect(codeOf(() => acquireLock(directory, { ...me, pid: process.pid }))).toBe('state.locked');
     await owner.kill();
     expect(isAlive(name, systemProcesses)).toBe(false);
-    expect(codeOf(() => acquireLock(directory, { ...me, pid: process.pid }))).toBe('taken');
+    expect(codeOf(() => acquireLock(directory, { ...me, pid: process.pid }))).toBe('acquired');
   });
 
   it('have no start once they have ended, though nobody has waited for them', async () => {

@@ -74,7 +74,7 @@ describe('a price that nothing has', () => {
     ['a pattern may mean it', 'V1: 1, 🔄: 1', 'more: { from: grid, click: /variation::1/ }'],
     ['a word means it', 'reroll: 1, 🔄: 1', 'more: { from: grid, click: reroll }'],
     [
-      'the run alone tells the model',
+      'the run alone knows the model',
       'other: 1',
       'more: { chat: { model: "{{ steps.ask.text }}", prompt: p }, from: grid }',
     ],

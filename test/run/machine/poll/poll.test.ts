@@ -21,7 +21,7 @@ const inDoubt = imagineRecord({
   error,
 });
 
-const looked = (job: Job, result: Task | ServiceFailure): JobStep =>
+const polled = (job: Job, result: Task | ServiceFailure): JobStep =>
   step(
     job,
     {
@@ -32,10 +32,10 @@ const looked = (job: Job, result: Task | ServiceFailure): JobStep =>
     context(),
   );
 
-/** As if it were looked at so often, with the same answer each time. */
+/** As if it were polled so often, with the same answer each time. */
 function lookedOften(record: JobRecord, result: ServiceFailure, times: number): Job {
   let job = adopt(record, 0, undefined);
-  for (let n = 0; n < times; n += 1) job = looked(job, result).job;
+  for (let n = 0; n < times; n += 1) job = polled(job, result).job;
   return job;
 }
 
@@ -90,7 +90,7 @@ describe('a task that was named for a job in doubt', () => {
   });
 
   it('belongs to the job once the service has shown it, also in a later run', () => {
-    const seen = looked(adopt(named, 0, undefined), running('IN_PROGRESS')).job.record;
+    const seen = polled(adopt(named, 0, undefined), running('IN_PROGRESS')).job.record;
     const { named: _, ...own } = named;
     expect(seen).toEqual(own);
     expect(lookedOften(seen, unknown, 50).record.status).toBe('running');

@@ -47,7 +47,7 @@ describe('a reading of a button', () => {
   it.each<[string, Job, boolean]>([
     ['its answer', click({ want: { kind: 'answer' } }), true],
     ['its turn to be read', click({ want: { kind: 'fetch', taskId: 'T1', why: 'parent' } }), true],
-    ['a look at its own task', click({ want: { kind: 'fetch', taskId: 'T1', why: 'poll' } }), false],
+    ['a poll of its own task', click({ want: { kind: 'fetch', taskId: 'T1', why: 'poll' } }), false],
     ['its turn to submit', click(), false],
     ['its answer for the first time', without(click({ want: { kind: 'answer' } })), false],
     ['the answer to its submission', click({ want: { kind: 'answer' } }, { status: 'submitting' }), false],

@@ -109,15 +109,15 @@ describe('retryUnread', () => {
 });
 
 describe('retryFetch', () => {
-  const look = (kind: Parameters<typeof failure>[1]) => (from: Job) =>
+  const pollFails = (kind: Parameters<typeof failure>[1]) => (from: Job) =>
     retryFetch(from, failure('service.rejected', kind), next, context());
 
   it('ends after retry.attempts plain refusals', () => {
-    expect(rests(sent(), look('permanent'))).toHaveLength(attempts - 1);
+    expect(rests(sent(), pollFails('permanent'))).toHaveLength(attempts - 1);
   });
 
   it('goes on for as long as the route serves nobody', () => {
-    expect(rests(sent(), look('retry'))).toHaveLength(20);
+    expect(rests(sent(), pollFails('retry'))).toHaveLength(20);
   });
 
   it('counts no read that the route prevented', () => {

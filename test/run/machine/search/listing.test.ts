@@ -32,11 +32,11 @@ describe('tasks that are polled together', () => {
 
   it('a task that is not in the list is unknown, for its own job alone', () => {
     const task = { id: 'T2', state: 'success', status: 'SUCCESS', buttons: [] } as const;
-    const looks = [
+    const targets = [
       { key: 'a', taskId: 'T1' },
       { key: 'b', taskId: 'T2' },
     ];
-    expect(pollResults(looks, { ok: true, value: [task] })).toMatchObject([
+    expect(pollResults(targets, { ok: true, value: [task] })).toMatchObject([
       ['a', { why: 'poll', result: { ok: false, error: { code: 'service.task-unknown', class: 'retry' } } }],
       ['b', { why: 'poll', result: { ok: true, value: task } }],
     ]);

@@ -17,23 +17,23 @@ describe('a task that can never be polled', () => {
     failure('response.too-large', 'retry', { status: 200 }),
     failure('service.throttled', 'throttle', { status: 429 }),
   ])('ends the click on it, and not the run: $code', async (error) => {
-    let looks = 0;
+    let polls = 0;
     const here = await world(grid(40, 'U1'), {
-      onFetch: (id, _, at) => (id === firstTask && at >= epoch + 30_000 && ++looks > 1 ? error : undefined),
+      onFetch: (id, _, at) => (id === firstTask && at >= epoch + 30_000 && ++polls > 1 ? error : undefined),
     });
     const { end, endedAt } = here.run();
     expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 79, failed: 1 }]);
     expect(errors(here)).toMatchObject([{ code: error.code, message: expect.stringContaining('times in') }]);
     expect(endedAt - epoch).toBeLessThan(30 * 60_000);
-    const before = looks;
+    const before = polls;
     here.run();
-    expect(looks).toBe(before);
+    expect(polls).toBe(before);
   });
 
   it('keeps no room for the click on it: with room for one task alone, all others are done', async () => {
-    let looks = 0;
+    let polls = 0;
     const here = await world(grid(12, 'U1'), {
-      onFetch: (id, _, at) => (id === firstTask && at >= epoch + 30_000 && ++looks > 1 ? broken : undefined),
+      onFetch: (id, _, at) => (id === firstTask && at >= epoch + 30_000 && ++polls > 1 ? broken : undefined),
     });
     const settings = virtualSettings({ limits: { tasks: 1, requests: 1 } });
     expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
@@ -41,7 +41,7 @@ describe('a task that can never be polled', () => {
   });
 
   it('ends the download that needs a fresh link, and --retry-failed only downloads the file', async () => {
-    let looks = 0;
+    let polls = 0;
     let isBroken = true;
     const here = await world(grid(40), {
       onSave: (key) =>
@@ -49,7 +49,7 @@ describe('a task that can never be polled', () => {
           ? { ok: false, error: { code: 'download.refused', class: 'fresh-link', message: 'gone' } }
           : undefined,
       onFetch: (id, _, at) =>
-        isBroken && id === firstTask && at >= epoch + 30_000 && ++looks > 1 ? broken : undefined,
+        isBroken && id === firstTask && at >= epoch + 30_000 && ++polls > 1 ? broken : undefined,
     });
     const { end } = here.run();
     expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 39, failed: 1 }]);
@@ -116,7 +116,7 @@ it('an image whose server always says 429 fails alone, and slows down no other',
   const { end, events } = here.run();
   expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 59, failed: 1 }]);
   expect(errors(here)).toMatchObject([{ code: 'download.status', httpStatus: 429 }]);
-  // Told to wait, the others do, until it is seen that they need not.
+  // Asked to wait, the others do, until it is seen that they need not.
   const pauses = events.filter((event) => event.type === 'route:pause' && event.route === 'download');
   expect(pauses.length).toBeLessThanOrEqual(30);
 });
