@@ -108,6 +108,7 @@ describe('where a link may lead', () => {
     'javascript:alert(1)',
     'https://user:word@cdn.example/a.png',
     'https://user@gateway.example/a.png',
+    'https://:word@gateway.example/a.png',
     'http://127.0.0.1/a.png',
     'http://127.1/a.png',
     'http://2130706433/a.png',
@@ -177,6 +178,34 @@ describe('where a link may lead', () => {
       callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), '');
     });
     expect(await ask(failed.lookup, 'cdn.example', true)).toMatchObject({ code: 'ENOTFOUND' });
+  });
+
+  it('lets of the host of a sandbox with a certificate its own port through, said or not', () => {
+    const sandbox = addressRule('https://127.0.0.1', resolvesTo('127.0.0.1'), true);
+    for (const link of [
+      'https://127.0.0.1/a.png',
+      'https://127.0.0.1:443/a.png',
+      'http://127.0.0.1:443/a.png',
+    ])
+      expect(sandbox.forbiddenReason(new URL(link))).toBeUndefined();
+    for (const link of ['http://127.0.0.1/a.png', 'https://127.0.0.1:80/a.png'])
+      expect(sandbox.forbiddenReason(new URL(link))).toBeTypeOf('string');
+  });
+
+  it('judges for a proxy what needs no resolving without it', async () => {
+    const rule = addressRule('http://localhost:4000', resolvesTo('10.0.0.1'));
+    const reason = (link: string) => rule.proxiedForbiddenReason(new URL(link));
+    expect(await reason('http://localhost:9/a.png')).toBeUndefined();
+    expect(await reason('https://8.8.8.8/a.png')).toBeUndefined();
+    expect(await reason('http://10.0.0.1/a.png')).toBe('10.0.0.1 is not a public address');
+    expect(await reason('ftp://cdn.example/a.png')).toBe('it is a ftp: link');
+    expect(await reason('http://cdn.example/a.png')).toBe('cdn.example has no public address');
+    const outer = addressRule('http://localhost:4000', resolvesTo('8.8.8.8'));
+    for (const name of ['nas.local.example', 'test.example', 'mylocal.example', 'xlan.example'])
+      expect([name, await outer.proxiedForbiddenReason(new URL(`http://${name}/a.png`))]).toEqual([
+        name,
+        undefined,
+      ]);
   });
 
   it('judges names before a proxy resolves them', async () => {

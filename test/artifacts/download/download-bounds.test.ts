@@ -157,7 +157,10 @@ describe('a link', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('waits for one of 16 connections to its host', async () => {
+  it.each([
+    [undefined, 16],
+    [3, 3],
+  ])('waits for a connection to its host, with %s for one of %i', async (connections, limit) => {
     const bytes = await picture();
     let [open, most] = [0, 0];
     const waiting: (() => void)[] = [];
@@ -169,17 +172,44 @@ describe('a link', () => {
         response.end(bytes);
       });
       // As many as come at the same time are kept until no further one can come.
-      if (waiting.length === 16 || server.requests.length > 16)
+      if (waiting.length === limit || server.requests.length > 40 - limit)
         for (const answer of waiting.splice(0)) answer();
     });
-    const writer = startWriter(freshFolder());
+    const writer = startWriter(freshFolder(), connections === undefined ? {} : { connections });
     const saved = await Promise.all(
       Array.from({ length: 40 }, (_, at) =>
         writer.save({ url: `${server.url}/${at}`, key: 'ab', output: at + 1 }, always),
       ),
     );
     expect(saved.every(({ ok }) => ok)).toBe(true);
-    expect(most).toBe(16);
+    expect(most).toBe(limit);
+  });
+
+  it('whose file is too large, or no image, is released', async () => {
+    let closed = 0;
+    const server = await startServer((request, response) => {
+      response.on('close', () => {
+        closed += 1;
+      });
+      if (request.url === '/words') response.write('x'.repeat(4096));
+      else response.writeHead(200, { 'content-length': 2000 }).flushHeaders();
+    });
+    const writer = startWriter(freshFolder(), { maxBytes: 1999 });
+    const saved = (path: string) =>
+      writer.save({ url: `${server.url}${path}`, key: 'ab', output: 1 }, always);
+    expect(errorOf(await saved('/large')).code).toBe('download.too-large');
+    await until(() => closed === 1);
+    expect(errorOf(await saved('/words')).code).toBe('download.not-image');
+    await until(() => closed === 2);
+  });
+
+  it('is followed by no writer that is closed', async () => {
+    const server = await startServer((_request, response) => response.end('x'));
+    const writer = startWriter(freshFolder());
+    await writer.close();
+    const saved = await writer.save({ url: server.url, key: 'ab', output: 1 }, always);
+    expect(errorOf(saved).code).toBe('download.connection');
+    expect(server.requests).toEqual([]);
   });
 
   it('that is not followed leaves nothing behind', async () => {
