@@ -196,3 +196,15 @@ describe('how many images', () => {
     expect(scene.at('both').status).toBe('done');
   });
 });
+
+test.each([
+  'imagine: { prompt: a }',
+  'describe: { image: "https://x.test/a.png" }',
+  'generate: { model: m, prompt: p }',
+  'chat: { model: m, prompt: p }',
+])('an empty `extra` of %s makes no other key', async (operation) => {
+  const keyOf = async (extra: string): Promise<string | undefined> =>
+    (await Scene.of(`{ steps: { s: { ${operation}${extra} } } }`)).at('s').job?.key;
+  expect(await keyOf(', extra: {}')).toBe(await keyOf(''));
+  expect(await keyOf(', extra: { a: 1 }')).not.toBe(await keyOf(''));
+});

@@ -166,6 +166,22 @@ describe('what is asked for', () => {
   });
 });
 
+test.each(['prompt', 'system', 'model'])(
+  'the longest %s that is sent has 262,144 characters',
+  async (field) => {
+    const statusOf = async (length: number) => {
+      const fields = { model: 'm', prompt: 'p', [field]: '{{ x }}' };
+      const scene = await TextScene.of(
+        JSON.stringify({ matrix: { x: ['x'.repeat(length)] }, steps: { t: { generate: fields } } }),
+      );
+      const { status, error } = scene.at('t');
+      return [status, error?.code];
+    };
+    expect(await statusOf(262_144)).toEqual(['pending', undefined]);
+    expect(await statusOf(262_145)).toEqual(['failed', 'template.limit']);
+  },
+);
+
 describe('what is one job, and what is not', () => {
   test('a step from one job, and one that gathers it alone, ask for the same if they show the same', async () => {
     const scene = await TextScene.of(`
