@@ -69,6 +69,8 @@ export interface DriveOptions {
   readonly commitMs?: number;
   /** The store answers later. Absent: it is done when it returns. */
   readonly answersLater?: (turn: number) => LateCommit;
+  /** A turn is taken, to be made durable: it holds what was decided of all results received so far, and of none after. */
+  readonly onTake?: () => void;
   /** True: the process dies here. Turns count from 1. */
   readonly dies?: (turn: number, place: TurnPlace) => boolean;
   /** Drained (first signal) at this moment. */
@@ -256,6 +258,7 @@ export function drive(options: DriveOptions): Driven {
     turns += 1;
     if (turns > turnLimit) throw new Error('The run goes round in circles.');
     const turn = scheduler.takeCommit();
+    options.onTake?.();
     if (options.sendsFirst && sendAll(turn)) return result(undefined);
     if (dies('before-commit')) return result(undefined);
     const later = options.answersLater?.(turns);
@@ -297,7 +300,9 @@ export function drive(options: DriveOptions): Driven {
       turns += 1;
       if (dies('before-commit')) return result(undefined);
       if (arrivals.length === 0) {
-        write(scheduler.takeCommit());
+        const last = scheduler.takeCommit();
+        options.onTake?.();
+        write(last);
         return result(failed);
       }
     } else if (pending === undefined && (restsUntil === undefined || now >= restsUntil)) {

@@ -120,6 +120,11 @@ export class Auditor {
         throw new BrokenPromise(`${key} is submitted again although the service lists its task ${id}`);
   }
 
+  /** What was received until now is part of the turn that is made durable next. */
+  takesTurn(): void {
+    this.#texts.takesTurn();
+  }
+
   /** A turn is durable. */
   committed(records: readonly JobRecord[]): void {
     this.#texts.committed();

@@ -91,6 +91,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
         if (at - now > longestRunMs) throw new BrokenPromise('The run does not end.');
         auditor.receives(input, at);
       },
+      onTake: () => auditor.takesTurn(),
       onTurn: (held) => auditor.holds(held),
       ...(death && { dies: (turn, place) => turn === death.turn && place === death.place }),
       ...(drainAfterMs !== undefined && { drainAt: now + drainAfterMs }),

@@ -25,8 +25,9 @@ export class TextAuditor {
   readonly #scenario: Scenario;
   readonly #store: MemoryStore;
   #licences = new Map<string, Licence>();
-  /** Tokens by job: of replies that the run received, and of those whose turn is durable. */
+  /** Tokens by job: of replies that the run received, of those that are part of a turn, and of those whose turn is durable. */
   #received = new Map<string, number>();
+  #taken = new Map<string, number>();
   readonly #durable = new Map<string, number>();
   #sentAt: number[] = [];
   #answered: { readonly at: number; readonly tokens: number }[] = [];
@@ -38,6 +39,7 @@ export class TextAuditor {
 
   begin({ retryFailed }: Invocation, records: Iterable<JobRecord>, redo: readonly string[]): void {
     this.#received = new Map();
+    this.#taken = new Map();
     this.#sentAt = [];
     this.#answered = [];
     this.#licences = new Map();
@@ -117,11 +119,16 @@ export class TextAuditor {
     }
   }
 
-  /** A turn is durable, and with it every result received before. */
-  committed(): void {
-    for (const [key, tokens] of this.#received)
-      this.#durable.set(key, (this.#durable.get(key) ?? 0) + tokens);
+  /** A turn is taken: every result received before is part of it, and none that comes while a late store makes it durable. */
+  takesTurn(): void {
+    for (const [key, tokens] of this.#received) this.#taken.set(key, (this.#taken.get(key) ?? 0) + tokens);
     this.#received = new Map();
+  }
+
+  /** A turn is durable, and with it every result received before it was taken. */
+  committed(): void {
+    for (const [key, tokens] of this.#taken) this.#durable.set(key, (this.#durable.get(key) ?? 0) + tokens);
+    this.#taken = new Map();
   }
 
   /** The state's own sums are what the service said, to the token. */
