@@ -310,6 +310,21 @@ describe('a submission that was under way when an earlier run ended', () => {
   });
 });
 
+describe('a redo that was not sent yet', () => {
+  it('is durable as the finished job that it was, and only what it cost stays', async () => {
+    const { state } = await schedulerRig(grid(1));
+    const record = imagineRecord({ key: 'k', attempts: 1, former: { taskId: 'T1', resubmits: 0 } });
+    const waiting = job(record, { want: answer });
+    placeJob(state, undefined, waiting);
+    taken(state);
+    placeJob(state, waiting, { ...waiting, record: { ...record, attempts: 2, error: why } });
+    const [durable, ...others] = taken(state).records;
+    expect(durable).toMatchObject({ key: 'k', status: 'done', taskId: 'T1', attempts: 2 });
+    expect([durable?.former, durable?.error, others]).toEqual([undefined, undefined, []]);
+    expect(state.lookup('k')?.status).toBe('pending');
+  });
+});
+
 describe('a redo that is given up', () => {
   const redoing = (changes: Partial<JobRecord> = {}): JobRecord =>
     imagineRecord({ key: 'k', former: { taskId: 'T1', resubmits: 0 }, error: why, ...changes });
