@@ -45,7 +45,8 @@ describe('dispatch', () => {
       ['submitting', 1],
       ['submitting', 1],
     ]);
-    expect(effects.map(({ job: sent }) => sent.record.key)).toEqual(records.map(({ key }) => key));
+    // What is sent is what was written, with all that the submission needs.
+    expect(effects.map(({ job: sent }) => sent.record)).toEqual(records);
   });
 
   it('lets the next submission wait for the rate of its route', async () => {

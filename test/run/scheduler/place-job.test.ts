@@ -316,9 +316,9 @@ describe('a redo that was not sent yet', () => {
     const record = imagineRecord({ key: 'k', attempts: 1, former: { taskId: 'T1', resubmits: 0 } });
     const waiting = job(record, { want: answer });
     placeJob(state, undefined, waiting);
-    taken(state);
+    nextCommit(state);
     placeJob(state, waiting, { ...waiting, record: { ...record, attempts: 2, error: why } });
-    const [durable, ...others] = taken(state).records;
+    const [durable, ...others] = nextCommit(state).records;
     expect(durable).toMatchObject({ key: 'k', status: 'done', taskId: 'T1', attempts: 2 });
     expect([durable?.former, durable?.error, others]).toEqual([undefined, undefined, []]);
     expect(state.lookup('k')?.status).toBe('pending');

@@ -5,7 +5,7 @@ import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
 import { drain } from '../../../src/run/scheduler/drain.ts';
 import { advance, jobContext } from '../../../src/run/scheduler/job-runner.ts';
-import { placeJob } from '../../../src/run/scheduler/place-job.ts';
+import { adoptJob, placeJob } from '../../../src/run/scheduler/place-job.ts';
 import { isFailure, taskOf } from '../../../src/run/scheduler/state/queries.ts';
 import type { SchedulerState } from '../../../src/run/scheduler/state/state.ts';
 import { failure } from '../../rig/failure.ts';
@@ -18,7 +18,7 @@ const interrupted = { kind: 'interrupted', forced: false } as const;
 const why = { code: 'service.rejected', message: 'no' };
 const denied = failure('service.rejected', 'permanent', { status: 400 });
 const button = { customId: 'c', label: 'U1', emoji: '' };
-function taken({ outbox }: SchedulerState) {
+function nextCommit({ outbox }: SchedulerState) {
   const commit = outbox.take();
   outbox.onDurable();
   return commit;
@@ -28,7 +28,7 @@ function taken({ outbox }: SchedulerState) {
 async function waiting(one: Job, settings: Partial<RunSettings> = {}) {
   const rig = await schedulerRig(grid(1), settings);
   placeJob(rig.state, undefined, one);
-  taken(rig.state);
+  nextCommit(rig.state);
   return rig;
 }
 
@@ -39,7 +39,7 @@ describe('a job whose turn has come', () => {
     const text = job(textRecord({ from: { p: 1 } }), { want: { kind: 'ask' } });
     placeJob(state, undefined, text);
     advance(state, text, { type: 'granted' });
-    expect(taken(state).records).toMatchObject([{ status: 'submitting', from: { p: 2 } }]);
+    expect(nextCommit(state).records).toMatchObject([{ status: 'submitting', from: { p: 2 } }]);
   });
 
   it('keeps what it was made from while a submission of it may have made a task', async () => {
@@ -58,7 +58,7 @@ describe('a job whose turn has come', () => {
     const click = job(record, { want: { kind: 'submit' }, fresh: { button, readAt: epoch } });
     placeJob(state, undefined, click);
     advance(state, click, { type: 'granted' });
-    expect(taken(state).records).toMatchObject([
+    expect(nextCommit(state).records).toMatchObject([
       { key: 'bb22', status: 'submitting', parentTaskId: 'T1', from: { aa11: 1 } },
     ]);
   });
@@ -69,7 +69,7 @@ describe('a job whose turn has come', () => {
     const click = job(clickRecord(), { want: { kind: 'fetch', taskId: 'T1', why: 'parent' } });
     placeJob(state, undefined, click);
     advance(state, click, { type: 'granted' });
-    expect(taken(state).effects).toMatchObject([{ send: { kind: 'fetch', taskId: 'T1' } }]);
+    expect(nextCommit(state).effects).toMatchObject([{ send: { kind: 'fetch', taskId: 'T1' } }]);
   });
 });
 
@@ -83,7 +83,7 @@ describe('a result', () => {
     const { state } = await waiting(job(record, { want: { kind: 'answer' } }));
     advance(state, jobOf(state, 'aa11'), { type: 'submitted', result: { ok: false, error: denied } });
     expect(state.redosFailed).toBe(1);
-    expect(eventsOf(taken(state), 'run:notice').map(({ code }) => code)).toEqual(['redo.failed']);
+    expect(eventsOf(nextCommit(state), 'run:notice').map(({ code }) => code)).toEqual(['redo.failed']);
   });
 
   it('that gives a click its task shows that its button works, and no other result does', async () => {
@@ -118,7 +118,7 @@ describe('a result', () => {
       advance(state, click, { type: 'fetched', why: 'parent', result: { ok: true, value } });
     }
     expect(state.lifecycle.isHalted).toBe(true);
-    expect(eventsOf(taken(state), 'run:stopping')).toMatchObject([{ end: { code: 'route.refused' } }]);
+    expect(eventsOf(nextCommit(state), 'run:stopping')).toMatchObject([{ end: { code: 'route.refused' } }]);
   });
 
   it('that was lost is sent again only on the word of the user (--in-doubt retry)', async () => {
@@ -130,7 +130,7 @@ describe('a result', () => {
       const sent = job(imagineRecord({ status: 'submitting', attempts: 1 }), { want: { kind: 'answer' } });
       const { state } = await waiting(sent, { inDoubt });
       advance(state, jobOf(state, 'aa11'), lost);
-      return taken(state).records.map(({ status }) => status);
+      return nextCommit(state).records.map(({ status }) => status);
     };
     // The second one is no job of the plan: it is left to a run that plans it, unpaid.
     expect([await statusOf('hold'), await statusOf('retry')]).toEqual([['in-doubt'], ['pending']]);
@@ -151,7 +151,7 @@ describe('a reply without a token count', () => {
     }
     const tokens = state.lookup(keyOf(1))?.assumed?.tokens ?? 0;
     expect(tokens).toBeGreaterThan(0);
-    const [notice, ...others] = eventsOf(taken(state), 'run:notice');
+    const [notice, ...others] = eventsOf(nextCommit(state), 'run:notice');
     expect([notice?.code, others]).toEqual(['tokens.untold', []]);
     expect(notice?.message).toContain(
       `caption in cell 1 has no usable token count: the estimate of about ${tokens} `,
@@ -163,7 +163,7 @@ describe('a reply without a token count', () => {
     const { state } = await waiting(job(record, { want: { kind: 'answer' } }));
     advance(state, jobOf(state, 'cc33'), { type: 'asked', result: { kind: 'answered', asked } });
     const total = state.lookup('cc33')?.assumed?.tokens ?? 0;
-    expect(eventsOf(taken(state), 'run:notice')[0]?.message).toContain(`about ${total - 5000} counts`);
+    expect(eventsOf(nextCommit(state), 'run:notice')[0]?.message).toContain(`about ${total - 5000} counts`);
   });
 
   it('is no news where a reply has its count', async () => {
@@ -172,7 +172,7 @@ describe('a reply without a token count', () => {
     dispatch(state);
     const counted = { ...asked, usage: { total: 7 } };
     advance(state, jobOf(state, keyOf(1)), { type: 'asked', result: { kind: 'answered', asked: counted } });
-    expect([eventsOf(taken(state), 'run:notice'), state.notedAssumedTokens]).toEqual([[], false]);
+    expect([eventsOf(nextCommit(state), 'run:notice'), state.notedAssumedTokens]).toEqual([[], false]);
   });
 });
 
@@ -206,13 +206,13 @@ describe('the budget', () => {
     const { state } = await schedulerRig(captions(1), { maxSubmits: 0 });
     admitCells(state);
     dispatch(state);
-    expect(paidKeys(taken(state))).toEqual([]);
+    expect(paidKeys(nextCommit(state))).toEqual([]);
     expect(state.lifecycle.isEnding).toBe(true);
     const { state: polling } = await schedulerRig(grid(2), { maxSubmits: 0 });
     const running = imagineRecord({ key: 'k', status: 'running', taskId: 'T', attempts: 1 });
     placeJob(polling, undefined, job(running, { want: { kind: 'fetch', taskId: 'T', why: 'poll' } }));
     dispatch(polling);
-    expect(taken(polling).effects.map(({ send }) => send.kind)).toEqual(['fetch']);
+    expect(nextCommit(polling).effects.map(({ send }) => send.kind)).toEqual(['fetch']);
   });
 
   it('that waits for a refill ends no run, whether or not something is being paid', async () => {
@@ -220,7 +220,7 @@ describe('the budget', () => {
     const { state } = await schedulerRig(grid(2), {}, undefined, { shared: { allowance } });
     admitCells(state);
     dispatch(state);
-    expect([paidKeys(taken(state)), state.lifecycle.isEnding]).toEqual([[], false]);
+    expect([paidKeys(nextCommit(state)), state.lifecycle.isEnding]).toEqual([[], false]);
     expect(state.routes.hasRoom('submit')).toBe(false);
     state.routes.release();
     expect(state.routes.hasRoom('submit')).toBe(true);
@@ -237,7 +237,7 @@ steps:
     const { state, keyOf } = await schedulerRig(text, { limits: { tasks: 9, requests: 8, tokens } });
     admitCells(state);
     dispatch(state);
-    const keys = paidKeys(taken(state));
+    const keys = paidKeys(nextCommit(state));
     expect(keys).toEqual([keyOf(1, '', 'one'), keyOf(1, '', 'grid')]);
   });
 });
@@ -267,7 +267,7 @@ describe('a run that drains', () => {
     advance(state, click, { type: 'fetched', why: 'parent', result: { ok: true, value } });
     expect([state.jobs.size, state.cells.isWhole]).toEqual([0, false]);
     dispatch(state);
-    expect(paidKeys(taken(state))).toEqual([]);
+    expect(paidKeys(nextCommit(state))).toEqual([]);
   });
 
   it('has left something where cells were not opened, and opens none', async () => {
@@ -278,7 +278,7 @@ describe('a run that drains', () => {
     expect([state.cells.isWhole, state.cells.incoming]).toEqual([false, []]);
     settleJob(state, keyOf(1));
     admitCells(state);
-    expect(eventsOf(taken(state), 'cell:open').map(({ cell }) => cell)).toEqual([1]);
+    expect(eventsOf(nextCommit(state), 'cell:open').map(({ cell }) => cell)).toEqual([1]);
   });
 
   it('reports its first cause once, with the tasks in flight', async () => {
@@ -287,7 +287,7 @@ describe('a run that drains', () => {
     dispatch(state);
     drain(state, interrupted);
     drain(state, { kind: 'budget', code: 'x', message: 'm' });
-    expect(eventsOf(taken(state), 'run:stopping')).toEqual([
+    expect(eventsOf(nextCommit(state), 'run:stopping')).toEqual([
       { type: 'run:stopping', end: interrupted, tasks: 2 },
     ]);
   });
@@ -327,5 +327,54 @@ describe('what the state knows of a job', () => {
     expect([await failed('U9'), await failed('U9?')]).toEqual([true, false]);
     expect(await failed('U9?', { error: why })).toBe(true);
     expect(await failed('U9', { status: 'done' })).toBe(false);
+  });
+});
+
+describe('a task', () => {
+  const accepted = {
+    type: 'submitted',
+    result: { ok: true, value: { kind: 'accepted', code: 1, taskId: 'T1' } },
+  } as const;
+  const finished = {
+    type: 'fetched',
+    why: 'poll',
+    result: {
+      ok: true,
+      value: { id: 'T1', state: 'success', status: 'SUCCESS', imageUrl: 'https://i', buttons: [] },
+    },
+  } as const;
+
+  it('shows how long those after it take: they are polled when they are likely to be finished', async () => {
+    const sent = job(imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch }), {
+      want: { kind: 'answer' },
+    });
+    const { state } = await waiting(sent, { poll: { minMs: 1000, maxMs: 60_000 } });
+    const next = imagineRecord({ key: 'next' });
+    const before = jobContext(state).pollInMs(next, 0);
+    advance(state, jobOf(state, 'aa11'), accepted);
+    state.now = epoch + 40_000;
+    advance(state, jobOf(state, 'aa11'), finished);
+    const after = jobContext(state).pollInMs(next, 0);
+    expect(after).toBeGreaterThan(before);
+    expect(after).toBeLessThanOrEqual(60_000);
+  });
+
+  it('that was found beside the one that is adopted is in the history of its job', async () => {
+    const record = imagineRecord({ attempts: 2, doubtful: { count: 2, since: epoch } });
+    const { state } = await waiting(job(record, { want: { kind: 'answer' } }));
+    const value = ['T1', 'T2', 'T3'].map((id) => ({ ...finished.result.value, id }));
+    advance(state, jobOf(state, 'aa11'), { type: 'searched', result: { ok: true, value } });
+    expect(nextCommit(state).attempts.map(({ taskId, outcome }) => [taskId, outcome])).toEqual([
+      ['T1', 'found'],
+      ['T2', 'found.unused'],
+      ['T3', 'found.unused'],
+    ]);
+  });
+
+  it('that an earlier run left goes before the jobs of this run where it has to be made again', async () => {
+    const { state } = await schedulerRig(grid(2));
+    adoptJob(state, imagineRecord({ key: 'left', origin: { cell: 9, step: 'grid', branch: '', slot: 's' } }));
+    admitCells(state);
+    expect(state.jobs.takeForRoom()?.record.key).toBe('left');
   });
 });
