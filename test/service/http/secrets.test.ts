@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { dataMaskOf, sandboxKey, secretMask, secretMaskOf } from '../../../src/service/http/secrets.ts';
+
+const secret = 'Sk-1234 "ü/+?ABCDefgh';
+
+describe('a secret in a message', () => {
+  const mask = secretMaskOf([secret]);
+
+  test.each<readonly [string, string]>([
+    ['as it is', secret],
+    ['in JSON', JSON.stringify(secret).slice(1, -1)],
+    ['in an address', encodeURIComponent(secret)],
+    [
+      'in an address in lower case',
+      encodeURIComponent(secret).replaceAll(/%../g, (code) => code.toLowerCase()),
+    ],
+    ['in CSV', secret.replaceAll('"', '""')],
+    ['in lower case', secret.toLowerCase()],
+    ['as hex', Buffer.from(secret).toString('hex')],
+    ['as hex in capitals', Buffer.from(secret).toString('hex').toUpperCase()],
+    ['as base64', Buffer.from(secret).toString('base64')],
+  ])('is found %s', (_, form) => {
+    expect(mask(`before ${form} after ${form}`)).toBe(`before ${secretMask} after ${secretMask}`);
+  });
+
+  test.each([0, 1, 2, 3, 4, 5])('is found in base64 of something longer, behind %i bytes', (before) => {
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const text = Buffer.from(`${'x'.repeat(before)}${secret}${'y'.repeat(7)}`).toString(encoding);
+      const masked = mask(text);
+      expect(masked).toContain(secretMask);
+      // What is left stands for no more than one character at each end.
+      const known = Buffer.from(masked.replace(secretMask, ''), 'base64').toString('latin1');
+      expect(known).not.toContain('1234');
+    }
+  });
+
+  test('goes as a whole where it holds another one', () => {
+    expect(secretMaskOf(['abcd', 'abcdefgh'])('x abcdefgh abcd y')).toBe(`x ${secretMask} ${secretMask} y`);
+    expect(secretMaskOf(['abcdefgh', 'abcd'])('x abcdefgh abcd y')).toBe(`x ${secretMask} ${secretMask} y`);
+  });
+
+  test('of fewer than four characters, or of the sandbox, is none', () => {
+    expect(secretMaskOf(['abc', sandboxKey])('abc sandbox')).toBe('abc sandbox');
+    expect(secretMaskOf(['abcd'])('abcd')).toBe(secretMask);
+  });
+
+  test('is looked for in other letters and encodings from eight characters on', () => {
+    const hexOf = (text: string): string => Buffer.from(text).toString('hex');
+    expect(secretMaskOf(['ABCDEFG'])(`abcdefg ${hexOf('ABCDEFG')}`)).toBe(`abcdefg ${hexOf('ABCDEFG')}`);
+    expect(secretMaskOf(['ABCDEFGH'])(`abcdefgh ${hexOf('ABCDEFGH')}`)).toBe(`${secretMask} ${secretMask}`);
+  });
+
+  test('that holds half of a character is no reason to fail', () => {
+    expect(secretMaskOf(['abcd\uD83E'])('x abcd\uD83E')).toBe(`x ${secretMask}`);
+  });
+});
+
+test('a credential is looked for in data from 16 characters on', () => {
+  const [short, long] = ['a'.repeat(15), 'b'.repeat(16)];
+  expect(dataMaskOf([short, long])(`${short} ${long}`)).toBe(`${short} ${secretMask}`);
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import type { RequestFacts } from '../../../src/service/failures/request-context.ts';
+import { toTask } from '../../../src/service/image/task.ts';
+import { isUsableTaskId, readTaskId, readTaskIds } from '../../../src/service/image/task-id.ts';
+import { readLinks } from '../../../src/service/image/task-links.ts';
+
+const same = (text: string): string => text;
+const facts: RequestFacts = {
+  safe: true,
+  label: 'GET /img/task/1/fetch',
+  baseUrl: 'https://x.test',
+  mask: same,
+  dataMask: (text) => text.replaceAll('secret', '[secret]'),
+  clean: same,
+  now: () => 0,
+};
+const task = (record: object) => toTask('1', { status: 'SUCCESS', ...record }, facts);
+
+describe('what is kept of a finished task', () => {
+  test('are 100 buttons, each with an id of 1,000 characters at most', () => {
+    const buttons = Array.from({ length: 101 }, (_, n) => ({
+      customId: `id ${n}`,
+      label: `U${n}`,
+      emoji: '',
+    }));
+    expect(task({ buttons }).buttons).toEqual(buttons.slice(0, 100));
+    const ofLength = (length: number) => task({ buttons: [{ customId: 'x'.repeat(length) }] }).buttons;
+    expect(ofLength(1000)).toEqual([{ customId: 'x'.repeat(1000), label: '', emoji: '' }]);
+    expect(ofLength(1001)).toEqual([]);
+    expect(ofLength(0)).toEqual([]);
+  });
+
+  test('are labels of 200 characters, whole ones', () => {
+    const label = (text: string) => task({ buttons: [{ customId: 'a', label: text, emoji: text }] }).buttons;
+    const [whole, cut] = ['x'.repeat(200), `${'x'.repeat(200)}…`];
+    expect(label(whole)).toEqual([{ customId: 'a', label: whole, emoji: whole }]);
+    expect(label('x'.repeat(201))).toEqual([{ customId: 'a', label: cut, emoji: cut }]);
+    expect(label(`${'x'.repeat(199)}🦊`)[0]?.label).toBe(`${'x'.repeat(199)}…`);
+  });
+
+  test.each(['customId', 'label', 'emoji'])('is no button whose %s holds a secret', (name) => {
+    const fine = { customId: 'b', label: 'U2', emoji: '' };
+    const { buttons } = task({
+      buttons: [{ customId: 'a', label: 'U1', emoji: '', [name]: 'a secret' }, fine],
+    });
+    expect(buttons).toEqual([fine]);
+  });
+
+  test('is a tag of 255 characters at most', () => {
+    expect(task({ state: 'x'.repeat(255) }).tag).toBe('x'.repeat(255));
+    expect(task({ state: 'x'.repeat(256) })).not.toHaveProperty('tag');
+  });
+
+  test.each([
+    ['93%', 93],
+    [' 7.5 % ', 7.5],
+    ['42', 42],
+    [42, 42],
+    ['100%', 100],
+    ['300%', 100],
+    ['0%', 0],
+    ['Waiting', undefined],
+    ['-5%', undefined],
+    ['1000%', undefined],
+    [`${' '.repeat(98)}5%`, 5],
+    [`${' '.repeat(99)}5%`, undefined],
+  ])('is progress of %j as %s', (progress, percent) => {
+    expect(task({ progress }).progress).toBe(percent);
+  });
+
+  test.each([
+    [1_700_000_000_000, 1_700_000_000_000],
+    [1, 1],
+    [0, undefined],
+    [-1, undefined],
+    [null, undefined],
+  ])('is the time %s when it was submitted as %s', (submitTime, at) => {
+    expect(task({ submitTime }).submittedAt).toBe(at);
+  });
+
+  test.each([
+    ['SUCCESS', 'success'],
+    ['FAILURE', 'failure'],
+    ['CANCEL', 'failure'],
+    ['MODAL', 'modal'],
+    ['IN_PROGRESS', 'unfinished'],
+    ['', 'unfinished'],
+    ['success', 'unfinished'],
+  ])('is the status %j as %s', (status, state) => {
+    expect(task({ status, failReason: 'why' })).toMatchObject({ status, state });
+    expect(task({ status, failReason: 'why' }).failReason).toBe(state === 'failure' ? 'why' : undefined);
+  });
+});
+
+describe('the links of a task', () => {
+  const links = (record: Readonly<Record<string, unknown>>) => readLinks(record, facts);
+
+  test('are 25 of a list, of 16,384 characters each', () => {
+    const many = Array.from({ length: 26 }, (_, n) => `https://x.test/${n}.mp4`);
+    expect(links({ videoUrls: many }).videoUrls).toEqual(many.slice(0, 25));
+    const long = `https://x.test/${'x'.repeat(16_384)}`;
+    expect(links({ imageUrl: long }).imageUrl).toBe(long.slice(0, 16_384));
+  });
+
+  test('are those of a video once each, and beside them its poster', () => {
+    const [film, poster] = ['https://x.test/a.mp4', 'https://x.test/a.png'];
+    expect(links({ imageUrl: film, imageUrls: [poster, film, 'https://x.test/b.MOV'] })).toEqual({
+      imageUrl: poster,
+      videoUrls: [film, 'https://x.test/b.MOV'],
+    });
+    expect(links({ imageUrl: film })).toEqual({ videoUrls: [film] });
+    expect(links({ imageUrl: 'https://x.test/a.mp4.png' })).toEqual({ imageUrl: 'https://x.test/a.mp4.png' });
+    expect(links({ imageUrl: 'https://x.test/a?b=.mp4' })).toEqual({ imageUrl: 'https://x.test/a?b=.mp4' });
+  });
+
+  test('that hold a secret are none', () => {
+    expect(links({ imageUrl: 'https://x.test/secret.png' })).toEqual({ imageUrl: '[secret]' });
+  });
+});
+
+describe('a task id', () => {
+  test.each<readonly [unknown, string | undefined]>([
+    [' 1700000000000001 ', '1700000000000001'],
+    [1_700_000_000_000, '1700000000000'],
+    [12_345_678_901_234_567_890n, '12345678901234567890'],
+    [1, '1'],
+    [1n, '1'],
+    [0, undefined],
+    [0n, undefined],
+    [-1, undefined],
+    [-1n, undefined],
+    [1.5, undefined],
+    [2 ** 53, undefined],
+    ['x'.repeat(256), 'x'.repeat(256)],
+    ['x'.repeat(257), undefined],
+    ['', undefined],
+    ['.', undefined],
+    ['..', undefined],
+    ['...', '...'],
+    ['a b', undefined],
+    ['a,b', undefined],
+    ['a\u0000b', undefined],
+    ['a\uD83E', undefined],
+    [null, undefined],
+    [['1'], undefined],
+    [true, undefined],
+  ])('of %s is %s', (result, id) => {
+    expect(readTaskId(result)).toBe(id);
+    expect(isUsableTaskId(id ?? '')).toBe(id !== undefined);
+  });
+
+  test.each<readonly [unknown, readonly string[]]>([
+    ['17,18', ['17', '18']],
+    [' 17 , 18 ', ['17', '18']],
+    [
+      ['17', 18, 19n],
+      ['17', '18', '19'],
+    ],
+    ['17', []],
+    [['17'], []],
+    ['17,', []],
+    ['17,words', []],
+    ['no, thanks', []],
+    [Array.from({ length: 11 }, (_, n) => n + 1), Array.from({ length: 10 }, (_, n) => String(n + 1))],
+    [17, []],
+    [null, []],
+  ])('of several, %s, are %j', (result, ids) => {
+    expect(readTaskIds(result)).toEqual(ids);
+  });
+});
