@@ -13,6 +13,12 @@ describe('messages of one code', () => {
     expect(common('c', 'b', 'a', 'b')).toEqual({ message: 'b', otherMessages: 2 });
     expect(common('b', 'a')).toEqual({ message: 'a', otherMessages: 1 });
     expect(common('a', 'b')).toEqual({ message: 'a', otherMessages: 1 });
+    for (const messages of [
+      ['a', 'Z', 'ä'],
+      ['ä', 'Z', 'a'],
+      ['Z', 'a', 'ä'],
+    ])
+      expect(common(...messages)).toEqual({ message: 'Z', otherMessages: 2 });
     expect(common('b', 'c', 'b', 'a', 'c', 'd')).toEqual({ message: 'b', otherMessages: 3 });
     expect(common('a', 'a')).toEqual({ message: 'a' });
     expect(common()).toEqual({ message: '' });

@@ -115,6 +115,8 @@ describe('the reasons of a tally', () => {
     for (const codes of ['bcacdb', 'dacbcb', 'cdbabc', 'adbbcc'])
       expect(reasonsOf(codes)).toBe('b2 c2 a1 d1');
     expect(reasonsOf('edcba')).toBe('a1 b1 c1 d1 e1');
+    // By code unit, in every language: a manifest is the same on every machine.
+    expect(reasonsOf('zäaBZ.')).toBe('.1 B1 Z1 a1 z1 ä1');
     expect(reasonsOf('abbcccdddd')).toBe('d4 c3 b2 a1');
     // A code may stand twice, as a failure and as a doubt.
     const twice = tallyOf(failed('a', 'm', { status: 'in-doubt' }), failed('a', 'm'), failed('a', 'm'));

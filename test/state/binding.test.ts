@@ -92,4 +92,68 @@ describe('binding a run directory to its pipeline', () => {
       'accepted',
     );
   });
+
+  it('is seen from the directory itself, though a link leads to the directory', async () => {
+    const { root, directory, file } = checkout();
+    const state = memoryStore();
+    const link = join(freshFolder(), 'link');
+    symlinkSync(directory, link);
+    await bindDirectory(state, link, { file, text: 'one' });
+    expect(state.fact(pipelineFacts.file)).toBe('../../foxes.yaml');
+    // The checkout moves as a whole: what counts is the place of the pipeline as seen from the directory.
+    const moved = `${root}-moved`;
+    renameSync(root, moved);
+    await bindDirectory(state, join(moved, 'runs/foxes'), { file: join(moved, 'foxes.yaml'), text: 'two' });
+    expect(state.fact(pipelineFacts.path)).toBe(join(moved, 'foxes.yaml'));
+  });
+
+  it('keeps the place, the path and the text of the last run, and writes only what has changed', async () => {
+    const { root, directory, file } = checkout();
+    const store = memoryStore();
+    const written: string[] = [];
+    const state = {
+      ...store,
+      setFact: (name: string, value: string) => {
+        written.push(name);
+        store.setFact(name, value);
+      },
+    };
+    const { file: place, path, text } = pipelineFacts;
+    const bind = async (
+      ...given: Parameters<typeof bindDirectory> extends [unknown, ...infer Rest] ? Rest : never
+    ) => {
+      written.length = 0;
+      await bindDirectory(state, ...given);
+      return written;
+    };
+    expect(await bind(directory, { file, text: 'one' })).toEqual([place, path, text]);
+    expect(await bind(directory, { file, text: 'one' })).toEqual([]);
+    expect(await bind(directory, { file, text: 'two' })).toEqual([text]);
+    const renamed = join(root, 'owls.yaml');
+    renameSync(file, renamed);
+    expect(await bind(directory, { file: renamed, text: 'two' })).toEqual([place, path]);
+    expect([place, path, text].map((name) => store.fact(name))).toEqual(['../../owls.yaml', renamed, 'two']);
+  });
+
+  it('is known by the text alone where the file is gone', async () => {
+    const { root, directory, file } = checkout();
+    const state = memoryStore();
+    await bindDirectory(state, directory, { file, text: 'one' });
+    const gone = join(root, 'gone', 'foxes.yaml');
+    await checkDirectory(state.reader, directory, { file: gone, text: 'one' });
+    await expect(checkDirectory(state.reader, directory, { file: gone, text: 'two' })).rejects.toMatchObject({
+      code: 'state.foreign',
+      message: `${directory} belongs to another pipeline: ${file}.`,
+      hint: expect.stringContaining('--out') as string,
+    });
+    await bindDirectory(state, directory, { file: gone, text: 'one' });
+    expect([state.fact(pipelineFacts.file), state.fact(pipelineFacts.path)]).toEqual([
+      '../../gone/foxes.yaml',
+      gone,
+    ]);
+  });
+
+  it('has the words of the facts that earlier releases wrote', () => {
+    expect(pipelineFacts).toEqual({ file: 'pipeline.file', path: 'pipeline.path', text: 'pipeline.text' });
+  });
 });

@@ -39,6 +39,24 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       },
     );
 
+    it('opens the files of the state for reading alone, also as they lie', async () => {
+      const directory = freshFolder();
+      openState(directory, { driver }).close();
+      const opened: [string, boolean][] = [];
+      const noting = around(driver, {
+        open: (location, readOnly) => opened.push([location, readOnly]),
+        prepare: (_sql, location) => {
+          if (!location.startsWith('file:') && location !== ':memory:') throw sqliteError(14);
+        },
+      });
+      await openStateForReading(directory, { driver: noting })?.close();
+      const file = join(directory, 'state.db');
+      expect(opened.filter(([location]) => location !== ':memory:')).toEqual([
+        [file, true],
+        [expect.stringMatching(/^file:.*\?immutable=1$/), true],
+      ]);
+    });
+
     it('makes nothing, needs no lock, and keeps nothing open where there is no state', () => {
       const directory = freshFolder();
       const open: string[] = [];

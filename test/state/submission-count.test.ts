@@ -1,11 +1,25 @@
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Submissions } from '../../src/state/reader.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
-import { readSubmissionCount } from '../../src/state/submission-count.ts';
+import { openSubmissionCount, readSubmissionCount } from '../../src/state/submission-count.ts';
+import { replaceFs, systemError } from '../rig/replace-fs.ts';
 import { freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
 import { codeOf } from './refusals.ts';
@@ -87,6 +101,69 @@ describe('the count of submissions beside the state', () => {
     const folder = freshFolder();
     mkdirSync(join(folder, 'submissions'));
     expect(codeOf(() => openState(folder))).toBe('directory.kind');
+  });
+
+  it('is for its owner alone, says only higher numbers, and is closed once', () => {
+    const directory = freshFolder();
+    const file = join(directory, 'submissions');
+    const count = openSubmissionCount(directory);
+    expect([count.file, count.value, statSync(file).size]).toEqual([file, 0, 0]);
+    expect(platform() === 'win32' ? 0o600 : statSync(file).mode & 0o777).toBe(0o600);
+    const said = [1, 5, 5, 4, 0, 12, Number.MAX_SAFE_INTEGER].map((value) => {
+      count.raise(value);
+      return [count.value, readFileSync(file, 'utf8')];
+    });
+    const line = (value: number): [number, string] => [value, `${String(value).padStart(16, '0')}\n`];
+    expect(said).toEqual([1, 5, 5, 5, 5, 12, Number.MAX_SAFE_INTEGER].map(line));
+    count.close();
+    count.close();
+    expect(readSubmissionCount(directory)).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it('is as it was where it cannot be written, and is said the next time', () => {
+    const directory = freshFolder();
+    const count = openSubmissionCount(directory);
+    count.raise(3);
+    const undo = replaceFs({
+      writeSync: () => {
+        throw systemError('EIO', 'write');
+      },
+    });
+    expect(() => count.raise(4)).toThrow(expect.objectContaining({ code: 'EIO' }));
+    undo();
+    expect(count.value).toBe(3);
+    count.raise(4);
+    expect(readSubmissionCount(directory)).toBe(4);
+    count.close();
+  });
+
+  it('is 0 where there is none, and reading makes none', () => {
+    const directory = freshFolder();
+    expect(readSubmissionCount(directory)).toBe(0);
+    expect(readSubmissionCount(join(directory, 'missing'))).toBe(0);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it.skipIf(platform() === 'win32')('with a second name is read, but not written', () => {
+    const directory = freshFolder();
+    const other = join(freshFolder(), 'kept');
+    writeFileSync(other, '0000000000000007\n');
+    linkSync(other, join(directory, 'submissions'));
+    expect(readSubmissionCount(directory)).toBe(7);
+    expect(codeOf(() => openSubmissionCount(directory))).toBe('directory.link');
+    // A name that comes between the look and the opening is seen by the open file.
+    const [plainLstat, plainOpen] = [lstatSync, openSync];
+    const late = freshFolder();
+    writeFileSync(join(late, 'submissions'), '0000000000000007\n');
+    replaceFs({
+      lstatSync: (path: string) => plainLstat(path),
+      openSync: (path: string, flags: number) => {
+        linkSync(path, `${path}.copy`);
+        return plainOpen(path, flags);
+      },
+    });
+    expect(codeOf(() => openSubmissionCount(late))).toBe('directory.link');
+    expect(readFileSync(join(late, 'submissions'), 'utf8')).toBe('0000000000000007\n');
   });
 
   it.skipIf(platform() === 'win32')('is not written through a link', () => {
