@@ -110,4 +110,33 @@ describe('onBatchPolled', () => {
     expect(state.routes.queues.poll.route.pausedUntil).toBe(epoch + 30_000);
     expect(state.pollsBatches).toBe(true);
   });
+
+  it('ends its request, is the first of no job, and passes by a job that is no longer active', async () => {
+    const state = await polling(2);
+    sent(state);
+    expect(state.routes.inFlight).toBe(1);
+    const all = [...targets(2), { key: 'gone', taskId: 'T9' }];
+    const value = [unfinished('T1'), unfinished('T2'), unfinished('T9')];
+    onBatchPolled(state, { type: 'listed', key: 'k1', targets: all, result: { ok: true, value } });
+    expect([state.routes.inFlight, state.jobs.get('gone')]).toEqual([0, undefined]);
+    expect(state.routes.queues.poll.route.tally).toEqual({ served: 1, firsts: 0, firstsServed: 0 });
+  });
+});
+
+describe('the polls of one request', () => {
+  it('are a hundred at the most', async () => {
+    expect((await polling(150).then(sent)).map((ids) => ids.length)).toEqual([100, 50]);
+  });
+
+  it('are those up to the first request of another kind', async () => {
+    const state = await polling(1);
+    const saving = imagineRecord({ key: 'link', status: 'saving', taskId: 'L1' });
+    adoptJob(state, saving);
+    for (const n of [2, 3])
+      adoptJob(
+        state,
+        imagineRecord({ key: `k${n}`, status: 'running', taskId: `T${n}`, submittedAt: epoch - 9000 }),
+      );
+    expect(sent(state)).toEqual([['T1'], ['L1'], ['T2', 'T3']]);
+  });
 });

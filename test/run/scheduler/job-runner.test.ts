@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
-import { advance } from '../../../src/run/scheduler/job-runner.ts';
+import { advance, jobContext } from '../../../src/run/scheduler/job-runner.ts';
 import { adoptJob } from '../../../src/run/scheduler/place-job.ts';
 import { failure } from '../../rig/failure.ts';
 import { epoch, imagineRecord, textRecord } from '../../rig/jobs.ts';
@@ -136,5 +136,33 @@ describe('a job that is made again', () => {
     settleJob(state, keyOf(1), 'done', { taskId: '9' });
     expect(jobOf(state, keyOf(1, 'U1')).parentTaskId).toBe('9');
     expect(paidKeys(state.outbox.take())).toEqual([keyOf(1)]);
+  });
+});
+
+describe('the context of a job', () => {
+  it('has the settings of the run, each in its place', async () => {
+    const poll = { minMs: 2000, maxMs: 9000 };
+    const timeouts = { taskMs: 77_000 };
+    const { state } = await schedulerRig(grid(1), {
+      poll,
+      timeouts,
+      speed: 'turbo',
+      inDoubt: 'retry',
+      tag: false,
+    });
+    expect(jobContext(state)).toMatchObject({
+      now: epoch,
+      invocation: 2,
+      watchedSince: epoch,
+      pollMaxMs: 9000,
+      taskMs: 77_000,
+      speed: 'turbo',
+      retryInDoubt: true,
+      searches: false,
+    });
+    expect(jobContext((await schedulerRig(grid(1))).state)).toMatchObject({
+      retryInDoubt: false,
+      searches: true,
+    });
   });
 });

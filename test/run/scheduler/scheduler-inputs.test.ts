@@ -270,6 +270,34 @@ describe('a result', () => {
   });
 });
 
+describe('a full queue of the service', () => {
+  it('lets no submission leave before a task ends that the service has', async () => {
+    const { scheduler, commit } = await started(grid(6), { limits: { tasks: 4, requests: 4 } });
+    const [first = '', second = '', third = '', fourth = ''] = paidKeys(commit);
+    respond(scheduler, first, epoch);
+    respond(scheduler, second, epoch);
+    const value = { kind: 'queue-full', code: 23, message: 'full' } as const;
+    scheduler.handle({ type: 'submitted', key: third, result: { ok: true, value } }, epoch);
+    scheduler.handle({ type: 'submitted', key: fourth, result: { ok: true, value } }, epoch);
+    expect(paidKeys(durable(scheduler))).toEqual([]);
+    let at = epoch;
+    while (at < epoch + 120_000) {
+      at = scheduler.nextWakeAt() ?? Number.NaN;
+      scheduler.handle({ type: 'tick' }, at);
+      const next = durable(scheduler);
+      expect(paidKeys(next)).toEqual([]);
+      for (const key of keysOf(next, 'fetch')) {
+        const task = { id: `T-${key}`, state: 'unfinished', status: 'IN_PROGRESS', buttons: [] } as const;
+        scheduler.handle({ type: 'fetched', key, why: 'poll', result: { ok: true, value: task } }, at);
+      }
+    }
+    const failed = { id: `T-${first}`, state: 'failure', status: 'FAILURE', buttons: [] } as const;
+    scheduler.handle({ type: 'fetched', key: first, why: 'poll', result: { ok: true, value: failed } }, at);
+    scheduler.handle({ type: 'tick' }, at + 60_000);
+    expect(paidKeys(durable(scheduler))).toHaveLength(1);
+  });
+});
+
 describe('a halt', () => {
   const stopped = { kind: 'stopped', code: 'service.unauthorized', message: '401' } as const;
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
+import { job, textRecord } from '../../../rig/jobs.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
 
 const routesFor = (requests: number): Routes =>
@@ -41,5 +42,39 @@ describe('the requests of a run', () => {
     ]);
     routes.onResult('submit');
     expect(routes.hasRoom('text')).toBe(true);
+  });
+
+  it('that cost are released by the answer to a text call too, and by no poll', () => {
+    const routes = routesFor(8);
+    routes.onSent('text', 0);
+    routes.onSent('poll', 0);
+    routes.hold('submit');
+    routes.onResult('poll');
+    expect(routes.hasRoom('submit')).toBe(false);
+    routes.onResult('text');
+    expect([routes.hasRoom('submit'), routes.isSpending, routes.inFlight]).toEqual([true, false, 0]);
+  });
+
+  it('are as many at once as the limit, of all routes together, and one alone while a route is probed', () => {
+    const routes = routesFor(2);
+    routes.onSent('poll', 0);
+    expect(routes.hasRoom('submit')).toBe(true);
+    routes.onSent('poll', 0);
+    expect(routes.hasRoom('submit')).toBe(false);
+    const probed = routesFor(8);
+    const { route } = probed.queues.poll;
+    for (let count = 0; count < 9; count++) route.note({ kind: 'trouble', reason: 'down' }, 0);
+    expect([route.isProbing, probed.hasRoom('poll')]).toEqual([true, true]);
+    probed.onSent('poll', 0);
+    expect([probed.hasRoom('poll'), probed.hasRoom('submit')]).toEqual([false, true]);
+  });
+
+  it('of texts wait for a pause of their route, whatever the tokens of a minute allow', () => {
+    const routes = routesFor(8);
+    const waiting = job(textRecord());
+    expect(routes.nextAtOf('text', waiting, 0)).toBeLessThanOrEqual(0);
+    routes.queues.text.route.note({ kind: 'throttled', retryAfterMs: 5000, reason: '429' }, 0);
+    expect(routes.nextAtOf('text', waiting, 0)).toBe(5000);
+    expect(routes.nextAtOf('poll', waiting, 0)).toBeLessThanOrEqual(0);
   });
 });
