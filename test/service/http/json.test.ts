@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { parseJson } from '../../../src/service/http/json.ts';
+import { parseBounded, parseJson, valuesIn } from '../../../src/service/http/json.ts';
 
 /** Makes both ways of parsing take part: with it in a document, the lossless one is used. */
 const longNumber = '12345678901234567';
@@ -63,4 +63,23 @@ test.each([
 
 test('nests as deep as real responses do', () => {
   expect(() => parseJson(`${'['.repeat(64)}${longNumber}${']'.repeat(64)}`)).not.toThrow();
+});
+
+test.each([
+  ['behind an escaped quote', `"${'\\\\'}\\"${'['.repeat(99)}"`],
+  ['in a text', `"${'['.repeat(99)}"`],
+  ['in the name of a member', `{"${'{'.repeat(99)}": 1}`],
+])('what nests only in words nests not at all: %s', (_, text) => {
+  expect(parseJson(text)).toEqual(JSON.parse(text));
+});
+
+test('what nests behind a text that ends with a backslash nests', () => {
+  const deep = `${'['.repeat(65)}${']'.repeat(65)}`;
+  expect(() => parseJson(`["${'\\\\'}", ${deep}]`)).toThrow(SyntaxError);
+});
+
+test('is bounded by its values, each of them counted', () => {
+  expect(valuesIn('[1, {"a": [2, 3]}]')).toBe(6);
+  expect(parseBounded('[1, {"a": [2, 3]}]', 6)).toEqual([1, { a: [2, 3] }]);
+  expect(() => parseBounded('[1, {"a": [2, 3]}]', 5)).toThrow(/more than 5 values/);
 });

@@ -16,6 +16,11 @@ describe('words of the service', () => {
     expect(clean(`${' '.repeat(65_536)}x`)).toBe('…');
   });
 
+  it('show no key that only its white space had hidden', () => {
+    const spaced = makeClean(secretMaskOf(['long pass phrase']));
+    expect(spaced('x long\n pass\tphrase y')).toBe('x [secret] y');
+  });
+
   it.each([0, 590, 65_520, 65_530])('show no part of a key that stands at %i', (at) => {
     const shown = clean(`${' '.repeat(at)}${key}${' '.repeat(65_536)}`);
     expect(shown).not.toContain('sk-');

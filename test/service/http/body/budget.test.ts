@@ -44,6 +44,15 @@ describe('a pool', () => {
     expect(pool.held).toBe(25);
   });
 
+  test('of bodies that fill it exactly lets the next one read on', () => {
+    const pool = new BodyPool(1000);
+    const [full, next, third] = [opened(pool), opened(pool), opened(pool)] as const;
+    expect(full.take(1000)).toBeUndefined();
+    expect(next.take(1)).toBeUndefined();
+    void third.take(1)?.catch(() => undefined);
+    expect([pool.held, pool.waiting]).toEqual([1001, 1]);
+  });
+
   test('lets one read on past the bound, then the one that has waited longest', async () => {
     const pool = new BodyPool(100);
     const order: string[] = [];
