@@ -91,6 +91,7 @@ describe('the hashes of an axis', () => {
     computed.length = 0;
     const long = new RangeHashes(RangeHashes.listed + 1, compute);
     expect(computed).toEqual([]);
+    expect([new RangeHashes(RangeHashes.listed + 1, (index) => ({ a: index, b: index })).a(1)]).toEqual([1]);
     expect([long.a(5), long.b(5), long.b(6), long.a(6), long.a(5), long.a(1_000_000)]).toEqual([
       6, -5, -6, 7, 6, 1_000_001,
     ]);

@@ -76,6 +76,19 @@ describe('excludes and includes that match', () => {
     ]);
   });
 
+  it('read a member of a number as null', async () => {
+    const range = [ranged('seed', 1, 2)];
+    const include = [
+      { seed: { x: null }, note: 'all' },
+      { seed: { x: 1 }, note: 'none' },
+    ];
+    expect(await varsOf({ axes: range, include })).toEqual([
+      { seed: 1, note: 'all' },
+      { seed: 2, note: 'all' },
+      { seed: { x: 1 }, note: 'none' },
+    ]);
+  });
+
   it('merge in their order, the last one winning', async () => {
     const include = [
       ...['a', 'b', 'c', 'd', 'e', 'f'].map((name, at) => ({ seed: 1, [name]: at, last: name })),

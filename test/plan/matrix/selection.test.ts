@@ -36,6 +36,7 @@ describe('a range of numbers', () => {
     [1, 1, 0, []],
   ])('from %d to %d by %d', (from, to, step, values) => {
     expect(valuesOf({ from, to, step })).toEqual(values);
+    expect(rangeSize({ from, to, step })).toBe(values.length);
   });
 
   it('has each of its decimals at the index that renders so, and nothing else', () => {
