@@ -1,34 +1,19 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type ArtifactWriterOptions, createArtifactWriter } from '../../src/artifacts/artifact-writer.ts';
 import type { DownloadClock } from '../../src/artifacts/download/deadline.ts';
 import { openArtifactFolder } from '../../src/artifacts/store/folder.ts';
 import type { ArtifactWriter } from '../../src/artifacts/writer.ts';
 import { wallClock } from '../../src/cli/adapters/clock.ts';
 
-const folders: string[] = [];
-const servers: Server[] = [];
-const writers: ArtifactWriter[] = [];
-
-afterEach(async () => {
-  for (const writer of writers.splice(0)) await writer.close();
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    await new Promise((resolve) => {
-      server.close(resolve);
-    });
-  }
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
 /** A fresh run directory, removed after the test. */
 export function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'promptpress-artifacts-'));
-  folders.push(folder);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -53,7 +38,12 @@ export async function startServer(
     requests.push(request);
     answer(request, response);
   });
-  servers.push(server);
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+  });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -72,7 +62,7 @@ export function startWriter(directory: string, options: Partial<ArtifactWriterOp
       await store.close();
     },
   };
-  writers.push(writer);
+  onTestFinished(() => writer.close());
   return writer;
 }
 

@@ -1,4 +1,14 @@
-import { copyFileSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -64,7 +74,8 @@ describe('a damaged state', () => {
   let whole: Buffer;
 
   beforeAll(() => {
-    const directory = freshFolder();
+    const folder = mkdtempSync(join(tmpdir(), 'promptpress-state-'));
+    const directory = join(folder, 'run');
     const state = openState(directory);
     for (let turn = 0; turn < 20; turn += 1) {
       state.commit({
@@ -75,9 +86,8 @@ describe('a damaged state', () => {
       });
     }
     state.close();
-    const copy = join(freshFolder(), 'copy.db');
-    copyFileSync(join(directory, 'state.db'), copy);
-    whole = readFileSync(copy);
+    whole = readFileSync(join(directory, 'state.db'));
+    rmSync(folder, { recursive: true });
   });
 
   it('is whole to begin with', async () => {

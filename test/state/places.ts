@@ -1,10 +1,10 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type Driver, driverNamed } from '../../src/state/sqlite/driver.ts';
 
 /** Every SQLite that this Node.js can load. */
@@ -13,19 +13,10 @@ export const drivers: readonly Driver[] = [
   ...(isBuiltin('node:sqlite') ? [driverNamed('node:sqlite')] : []),
 ];
 
-const made: string[] = [];
-const children = new Set<ChildProcessWithoutNullStreams>();
-
-afterEach(() => {
-  for (const child of children) child.kill('SIGKILL');
-  children.clear();
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
 /** A fresh folder, removed after the test. */
 export function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'promptpress-state-'));
-  made.push(folder);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -47,7 +38,7 @@ const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 export function startChild(script: string, ...given: string[]): Child {
   const file = fileURLToPath(new URL(`children/${script}`, import.meta.url));
   const child = spawn(process.execPath, ['--import', tsx, file, ...given]);
-  children.add(child);
+  onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
   let complaints = '';
   const waiting = new Set<() => void>();
@@ -60,7 +51,6 @@ export function startChild(script: string, ...given: string[]): Child {
   });
   const ended = new Promise<number | null>((resolve) => {
     child.on('close', (code) => {
-      children.delete(child);
       resolve(code);
       for (const check of waiting) check();
     });

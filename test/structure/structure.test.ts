@@ -56,6 +56,15 @@ test('no test replaces a module, as the files of one worker share their imports'
   expect(replacing.map(({ file }) => file)).toEqual([]);
 });
 
+test('no rig hooks into tests when it is imported, as it is imported for the first file of a worker alone', () => {
+  const hooking = tests.filter(
+    ({ file }) =>
+      !file.endsWith('.test.ts') &&
+      /^(?:before|after)(?:Each|All)\(/m.test(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')),
+  );
+  expect(hooking.map(({ file }) => file)).toEqual([]);
+});
+
 test('every folder of tests below a room is a folder of that room', () => {
   expect(foldersWithoutSource(tests, src, foldersOfTheirOwn)).toEqual([]);
 });
