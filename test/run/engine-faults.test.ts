@@ -75,6 +75,13 @@ describe('the engine', () => {
     }
   });
 
+  it('waits again each time that another program holds the state, however often it did before', async () => {
+    const busy = [1, 3, 5, 7, 9, 11, 13].map((at) => ({ at, fault: 'state.busy' as const }));
+    const { end, service } = await run({ store: faultyStore(memoryStore(), busy) });
+    expect(end).toEqual({ kind: 'complete' });
+    expect(service.submits.length).toBe(10);
+  });
+
   it('ends when another program holds the state for retry.attempts tries', async () => {
     const store = memoryStore();
     const faulty = faultyStore(store, [{ at: 2, fault: 'state.busy', lasting: true }]);

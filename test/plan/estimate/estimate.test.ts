@@ -159,6 +159,23 @@ describe('a plan with a run directory', () => {
     expect((await estimate(plan, {}, state, { retryFailed: {}, redo: [key] })).total.submits).toBe(2);
   });
 
+  test.each([
+    ['before', 'needed: { from: grid, click: U9 }\n        same: { from: grid, click: "U9?" }'],
+    ['behind', 'same: { from: grid, click: "U9?" }\n        needed: { from: grid, click: U9 }'],
+  ])(
+    'a button that is not there is tried again where a slot needs it that stands %s an optional one',
+    async (_, two) => {
+      const { plan, state, at } = await scene(`
+      steps:
+        grid: { imagine: a }
+        ${two}`);
+      state.done(at(1, 'grid'));
+      state.fail(at(1, 'needed/U9'), 'button.missing');
+      const report = await estimate(plan, {}, state, { retryFailed: {} });
+      expect(report.total).toMatchObject({ submits: 1, why: { retry: 1 } });
+    },
+  );
+
   test('a mask that did not fit fails again without a request', async () => {
     const { plan, state, at } = await scene();
     state.done(at(1, 'grid'));

@@ -7,6 +7,19 @@ import { cellsOf, errorsOf, listed, matrixOf, ranged, rowed, varsOf } from './sp
 
 const line = (vars: Cell['vars']) => Object.values(vars).map(renderValue).join(' ');
 
+describe('includes and excludes, more than a number has bits', () => {
+  it('are each known by itself', async () => {
+    const count = 70;
+    const include = Array.from({ length: count }, (_, at) => ({ animal: 'fox', [`v${at}`]: at }));
+    const gone = ['hen', 'cat', 'dog', 'cow', 'ape'];
+    const exclude = gone.map((animal) => ({ animal }));
+    const axes = [listed('animal', [...gone, 'fox', 'owl'])];
+    const [fox, owl] = await varsOf({ axes, include, exclude });
+    expect(fox).toEqual(Object.assign({ animal: 'fox' }, ...include));
+    expect(owl).toEqual({ animal: 'owl' });
+  });
+});
+
 describe('the product', () => {
   it('multiplies in written order, the first axis slowest, with rows at their written place', async () => {
     const files = new MemoryFiles({ 't.csv': 'scene,light\ndusk,low\nnoon,high\n' });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { droppedCode, type JobRecord } from '../../../src/plan/job.ts';
 import {
   begunFrom,
+  CellSources,
   isOutdated,
   lineageNow,
   lineageOf,
@@ -33,6 +34,16 @@ const lookupIn =
   (...records: readonly JobRecord[]) =>
   (key: string): JobRecord | undefined =>
     records.find((record) => record.key === key);
+
+test('a job that two slots of a cell ask for comes from the sources of both, and from nothing that comes from itself', () => {
+  const sources = new CellSources();
+  sources.add('text', ['grid']);
+  sources.add('text', ['checked']);
+  sources.add('other', ['text']);
+  expect(sources.before('grid', ['other', 'checked', 'grid'])).toEqual(['checked']);
+  expect(sources.before('checked', ['other', 'grid'])).toEqual(['grid']);
+  expect(sources.before('text', ['grid', 'checked', 'other'])).toEqual(['grid', 'checked']);
+});
 
 describe('what a job comes from', () => {
   test('are all that it presses, gathers, shows, continues and reads, each once', () => {

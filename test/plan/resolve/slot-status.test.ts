@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SlotTemplate } from '../../../src/plan/graph/slot-template.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import { judge, type Reading } from '../../../src/plan/resolve/slot-status.ts';
+import { isBeingRedone, judge, type Reading } from '../../../src/plan/resolve/slot-status.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
 import { Scene } from '../scene.ts';
 
@@ -37,6 +37,21 @@ const recordOf = (status: JobRecord['status'], changes: Partial<JobRecord> = {})
   imagineRecord({ key: 'k', status, ...changes });
 const saved = { output: 1, file: 'images/x.png', bytes: 1, sha256: 'x', mime: 'image/png' };
 const image = { buttons: [], imageUrl: 'https://x.test/a.png' };
+
+test.each<readonly [JobRecord['status'], boolean]>([
+  ['pending', true],
+  ['submitting', true],
+  ['running', true],
+  ['modal', true],
+  ['saving', true],
+  ['in-doubt', true],
+  ['done', false],
+  // Its task is past its deadline, and only polled: nothing waits for a new result.
+  ['failed', false],
+])('a job with a former result that is %s is being redone: %s', (status, expected) => {
+  expect(isBeingRedone(recordOf(status, { former: { resubmits: 0 } }))).toBe(expected);
+  expect(isBeingRedone(recordOf(status))).toBe(false);
+});
 
 describe('a slot', () => {
   test.each<readonly [string, TemplateFacts, Dependency, Partial<Reading>, JobRecord | undefined, string]>([

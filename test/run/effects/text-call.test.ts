@@ -37,6 +37,7 @@ function rig(
   const asked: TextCallRequest[] = [];
   const loaded: InputSource[] = [];
   const kept: KeepRequest[] = [];
+  const aborted: boolean[] = [];
   const inputBudget = new InputBudget();
   const held: number[] = [];
   const byKey = new Map(records.map((record) => [record.key, record]));
@@ -73,8 +74,9 @@ function rig(
       },
     },
     artifacts: {
-      keep: (request) => {
+      keep: (request, signal) => {
         kept.push(request);
+        aborted.push(signal.aborted);
         return Promise.resolve(
           answers.keep?.(request) ?? {
             ok: true,
@@ -88,7 +90,7 @@ function rig(
     },
   };
   const carryOut = (record: JobRecord, signal = never): Promise<CallResult> => ask(record, ports, signal);
-  return { asked, loaded, kept, held, rests, inputBudget, carryOut };
+  return { asked, loaded, kept, aborted, held, rests, inputBudget, carryOut };
 }
 
 const data = (name: string) => ({ mimeType: 'image/png', data: `data of ${name}` });
@@ -119,6 +121,18 @@ describe('a text call', () => {
         artifacts: [{ output: 1 }],
       },
     });
+  });
+
+  it('is paid once its reply has come: the reply is written although the run is ended at once', async () => {
+    const end = new AbortController();
+    const { aborted, carryOut } = rig([], {
+      ask: () => {
+        end.abort();
+        return { ok: true, value: textReply({ text: 'Hello.' }) };
+      },
+    });
+    const result = await carryOut(textRecord({}), end.signal);
+    expect([result.kind, aborted]).toEqual(['answered', [false]]);
   });
 
   it('shows files, addresses and all images of jobs, in order, and holds them only while it is under way', async () => {

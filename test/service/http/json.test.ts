@@ -26,6 +26,17 @@ test('no integer is rounded', () => {
   );
 });
 
+test.each(['9007199254740993', '-9007199254740993', '1234567890123456', '99999999999999999'])(
+  'the integer %s keeps its digits, in an object and in a list',
+  (digits) => {
+    const found = parseJson(`{"id":${digits},"ids":[1,${digits}]}`) as {
+      id: unknown;
+      ids: readonly unknown[];
+    };
+    expect([String(found.id), String(found.ids[1])]).toEqual([digits, digits]);
+  },
+);
+
 test.each([
   ['a fraction', '[0.1000000000000000000001]', [0.1]],
   ['an exponent', `[${longNumber},1e300]`, [BigInt(longNumber), 1e300]],

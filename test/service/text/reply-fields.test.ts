@@ -137,6 +137,18 @@ describe.each(forms)('a reply %s', (_form, reply) => {
   });
 });
 
+test.each([
+  ['whole', (event: JsonObject) => replyTo(event)],
+  [
+    'as a stream',
+    (event: JsonObject) =>
+      replyTo(`data: ${JSON.stringify(event)}\n\n`.repeat(2), call({ prompt: 'a' }, { stream: true })),
+  ],
+])('a reply %s that says there is no error is a reply', async (_form, reply) => {
+  for (const error of [null, '', false, 0])
+    expect((await reply({ ...answer, error })).model).toBe('text-pro-002');
+});
+
 test('a blocked prompt has no candidates and says why', async () => {
   const body = {
     promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'no', safetyRatings: [rating] },
