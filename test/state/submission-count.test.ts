@@ -7,6 +7,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -135,6 +136,30 @@ describe('the count of submissions beside the state', () => {
     count.raise(4);
     expect(readSubmissionCount(directory)).toBe(4);
     count.close();
+  });
+
+  it.runIf(platform() === 'linux')('is kept open while it is written, and by nobody after that', () => {
+    const directory = freshFolder();
+    const file = join(directory, 'submissions');
+    const handles = (): number =>
+      readdirSync('/proc/self/fd').filter((name) => {
+        try {
+          return readlinkSync(join('/proc/self/fd', name)) === file;
+        } catch {
+          // The handle of the listing itself.
+          return false;
+        }
+      }).length;
+    const count = openSubmissionCount(directory);
+    expect(handles()).toBe(1);
+    for (let n = 0; n < 3; n += 1) readSubmissionCount(directory);
+    expect(handles()).toBe(1);
+    count.close();
+    expect(handles()).toBe(0);
+    writeFileSync(file, 'damaged');
+    expect(codeOf(() => openSubmissionCount(directory))).toBe('state.foreign');
+    expect(codeOf(() => readSubmissionCount(directory))).toBe('state.foreign');
+    expect(handles()).toBe(0);
   });
 
   it('is 0 where there is none, and reading makes none', () => {

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { schemaMadeBy } from '../../src/state/sqlite/own-schema.ts';
+import { migrations } from '../../src/state/sqlite/schema.ts';
+import { stateFiles } from '../../src/state/state-files.ts';
+import { invocationFact, StateError } from '../../src/state/store.ts';
+
+/** What earlier releases wrote, and later ones have to find again. */
+describe('what a state is kept in', () => {
+  it('are these files', () => {
+    expect(stateFiles).toEqual([
+      'state.db',
+      'state.db-wal',
+      'state.db-shm',
+      'state.db-journal',
+      'lock',
+      'lock-wal',
+      'lock-shm',
+      'lock-journal',
+      'lock.json',
+      'submissions',
+    ]);
+  });
+
+  it('are these words', () => {
+    expect(invocationFact).toBe('run.invocation');
+  });
+
+  it('are, for each version, the very tables that its release made: a state with others is refused', () => {
+    const digests = migrations.map((_, last) => {
+      const schema = schemaMadeBy((database) => {
+        for (const step of migrations.slice(0, last + 1)) step(database);
+      });
+      const text = JSON.stringify([...schema].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+      return createHash('sha256').update(text).digest('hex').slice(0, 16);
+    });
+    expect(digests).toEqual([
+      '726e15b4d9c5a5b1',
+      'c1ef210e42a43af6',
+      '9f2ca1d174b01f6c',
+      '211ab93107fd45c5',
+      '4223f7b5abd75e2f',
+    ]);
+  });
+});
+
+describe('a StateError', () => {
+  it('has its name, its code, its cause and what to do, where there is something to do', () => {
+    const cause = new Error('no');
+    const error = new StateError('state.io', 'It fails.', { hint: 'Try again.', cause });
+    expect(error).toBeInstanceOf(Error);
+    expect(String(error)).toBe('StateError: It fails.');
+    expect(error).toMatchObject({ code: 'state.io', hint: 'Try again.' });
+    expect(error.cause).toBe(cause);
+    for (const plain of [
+      new StateError('state.io', 'It fails.'),
+      new StateError('state.io', 'It fails.', {}),
+    ]) {
+      expect(plain.hint).toBeUndefined();
+      expect(plain).not.toHaveProperty('cause');
+    }
+  });
+});
