@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { submissionsFact } from '../../src/state/query.ts';
 import { schemaMadeBy } from '../../src/state/sqlite/own-schema.ts';
 import { migrations } from '../../src/state/sqlite/schema.ts';
 import { stateFiles } from '../../src/state/state-files.ts';
@@ -23,7 +24,7 @@ describe('what a state is kept in', () => {
   });
 
   it('are these words', () => {
-    expect(invocationFact).toBe('run.invocation');
+    expect([invocationFact, submissionsFact]).toEqual(['run.invocation', 'submissions']);
   });
 
   it('are, for each version, the very tables that its release made: a state with others is refused', () => {
