@@ -42,3 +42,9 @@ test.each(['', ' \n', 'hunter 2', 'hunter\n2', 'hünter2', 'hunter\u00002'])(
     expect(JSON.stringify(answer)).not.toMatch(/h.nter/);
   },
 );
+
+test('a base address may have 4,000 characters, and no more', () => {
+  const address = (length: number): string => `https://x.test/${'a'.repeat(length - 15)}`;
+  expect(readBaseUrl(address(4000))).toEqual({ ok: true, value: address(4000) });
+  expect(readBaseUrl(address(4001)).ok).toBe(false);
+});

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RequestFacts } from '../../../src/service/failures/request-context.ts';
+import { splitPrompts } from '../../../src/service/image/prompts.ts';
+import { imageBytes } from '../../../src/service/image/request.ts';
 import { toTask } from '../../../src/service/image/task.ts';
 import { isUsableTaskId, readTaskId, readTaskIds } from '../../../src/service/image/task-id.ts';
 import { readLinks } from '../../../src/service/image/task-links.ts';
@@ -167,4 +169,15 @@ describe('a task id', () => {
   ])('of several, %s, are %j', (result, ids) => {
     expect(readTaskIds(result)).toEqual(ids);
   });
+});
+
+test('a prompt that a describe suggests is kept up to 8,000 characters', () => {
+  expect(splitPrompts('x'.repeat(8000))).toEqual(['x'.repeat(8000)]);
+  expect(splitPrompts('x'.repeat(8001))).toEqual(['x'.repeat(8000)]);
+});
+
+test('a request is as large as all of its images together', () => {
+  const image = (length: number) => ({ mimeType: 'image/png', data: 'A'.repeat(length) });
+  const images = { base64Array: [image(3), image(40)], image: image(500) };
+  expect(imageBytes({ fields: {}, images, extra: undefined, tag: undefined })).toBe(543);
 });
