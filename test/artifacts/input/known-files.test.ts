@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -15,6 +14,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createImageFiles, type SeenFile, type SeenFiles } from '../../../src/artifacts/input/known-files.ts';
 import { largestInput } from '../../../src/artifacts/inputs.ts';
+import { makePipe } from '../../rig/pipe.ts';
 import { gallery } from '../gallery.ts';
 import { freshFolder } from '../places.ts';
 
@@ -110,7 +110,7 @@ describe('the images of a pipeline', () => {
 
   it.skipIf(process.platform === 'win32')('that are a pipe are not waited for', () => {
     const { root, folder } = place();
-    execFileSync('mkfifo', [join(folder, 'pipe.png')]);
+    makePipe(join(folder, 'pipe.png'));
     expect(createImageFiles({ folder, filesRoot: root }).facts('pipe.png')).toMatchObject({
       error: { code: 'input.missing' },
     });

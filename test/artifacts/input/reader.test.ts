@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, realpathSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,12 +11,11 @@ import {
 } from '../../../src/artifacts/inputs.ts';
 import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { makePipe } from '../../rig/pipe.ts';
 import { gallery } from '../gallery.ts';
 import { freshFolder, ManualClock, startServer, until } from '../places.ts';
 
 /** A program of the system, no dependency. */
-const pipeMaker = 'mkfifo';
-
 const always = new AbortController().signal;
 const image = async (name = 'png', width = 40, height = 30): Promise<Buffer> => {
   const make = gallery[name];
@@ -143,7 +141,7 @@ describe('a file of the pipeline', () => {
       const bytes = await image();
       mkdirSync(join(folder, 'folder'));
       symlinkSync('loop', join(folder, 'loop'));
-      execFileSync(pipeMaker, [join(folder, 'pipe')]);
+      makePipe(join(folder, 'pipe'));
       for (const path of [
         'gone.png',
         'folder',

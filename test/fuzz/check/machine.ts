@@ -15,6 +15,7 @@ import { defaultFilesRoot } from '../../../src/cli/adapters/files.ts';
 import { gitFacts } from '../../../src/cli/adapters/git/git.ts';
 import { exitCodes } from '../../../src/cli/errors/cli-error.ts';
 import { promptpress } from '../../cli/test-io.ts';
+import { makePipe } from '../../rig/pipe.ts';
 import { type Input, textOf } from '../input.ts';
 import { Broken, lawfulText, type Run } from './law.ts';
 
@@ -81,13 +82,6 @@ export function argumentsRun(input: Input): Run {
     return [`exit ${code}`];
   };
 }
-
-/** Node.js has no call of its own for it. */
-const pipeMaker = 'mkfifo';
-
-export const makePipe = (file: string): void => {
-  execFileSync(pipeMaker, [file]);
-};
 
 function trapFolder(): string {
   const work = path.join(temporary(), 'traps', 'work');

@@ -21,10 +21,11 @@ import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
 import { testIo } from '../../cli/test-io.ts';
 import { type FakeService, startFakeService } from '../../rig/fake-service.ts';
 import { journalNaming } from '../../rig/journal.ts';
+import { makePipe } from '../../rig/pipe.ts';
 import { makePng } from '../../rig/png.ts';
 import type { Input } from '../input.ts';
 import { Broken, lawfulText, type Run } from './law.ts';
-import { makePipe, temporary } from './machine.ts';
+import { temporary } from './machine.ts';
 
 /** The checks of repositories and run directories that a stranger made: what `generate/repository.ts` draws. */
 

@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { readPlainFile } from '../../../src/state/files/plain-file.ts';
+import { makePipe } from '../../rig/pipe.ts';
 import { freshFolder } from '../places.ts';
 
 function fileOf(bytes: string | Uint8Array): string {
@@ -60,7 +60,7 @@ describe('a plain file', () => {
     async () => {
       const folder = freshFolder();
       mkdirSync(join(folder, 'folder'));
-      execFileSync('mkfifo', [join(folder, 'pipe')]);
+      makePipe(join(folder, 'pipe'));
       for (const name of ['folder', 'pipe'])
         expect(await readPlainFile(join(folder, name), 1_000_000)).toEqual({ ok: false, why: 'no-file' });
     },

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   closeSync,
@@ -26,6 +25,7 @@ import {
   refuseSecondName,
 } from '../../../src/state/files/plain-path.ts';
 import { StateError } from '../../../src/state/store.ts';
+import { makePipe } from '../../rig/pipe.ts';
 import { replaceFs, systemError } from '../../rig/replace-fs.ts';
 import { freshFolder } from '../places.ts';
 
@@ -43,7 +43,7 @@ function entries(): string {
 /** The same with a pipe. */
 function oneOfEach(): string {
   const folder = entries();
-  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  makePipe(join(folder, 'pipe'));
   return folder;
 }
 

@@ -13,6 +13,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../../src/state/sqlite/sqlite.ts';
+import { makePipe } from '../../../rig/pipe.ts';
 import { promptpress } from '../../test-io.ts';
 import {
   canary,
@@ -36,13 +37,6 @@ const linkTo =
   (target: string): Make =>
   (path) =>
     symlinkSync(target.startsWith('outside') ? join(place.path, target) : target, path);
-
-/** Node.js has no call of its own for it. */
-const pipeMaker = 'mkfifo';
-
-const pipe: Make = (path) => {
-  execFileSync(pipeMaker, [path]);
-};
 
 const socket: Make = (path) =>
   new Promise((resolve) => {
@@ -90,10 +84,10 @@ const hostile: readonly (readonly [string, string, Make, RegExp])[] = [
   ]),
   ...['state.db', 'lock', 'lock.json', 'submissions', 'run.log'].flatMap((name) => [
     [name, 'a second name of a file', (path: string) => linkSync(outside('file'), path), /2 names/] as const,
-    [name, 'a pipe', pipe, /neither a file nor a folder/] as const,
+    [name, 'a pipe', makePipe, /neither a file nor a folder/] as const,
     [name, 'a folder', folder, /is a folder/] as const,
   ]),
-  ['run.json', 'a pipe', pipe, /neither/],
+  ['run.json', 'a pipe', makePipe, /neither/],
   ['manifest.csv', 'a folder', folder, /is a folder/],
   ['run.log', 'a socket', socket, /neither/],
   ...folders.map((name) => [name, 'a link to a folder', linkTo('outside'), /is a link/] as const),
