@@ -16,6 +16,7 @@ import type { LockOwner } from '../../../src/state/lock/owner.ts';
 import type { Driver } from '../../../src/state/sqlite/driver.ts';
 import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
 import { diskCalls, replaceFs, systemError } from '../../rig/replace-fs.ts';
+import { around, sqliteError } from '../noting-driver.ts';
 import { drivers, freshFolder } from '../places.ts';
 import { codeOf, refusalOf } from '../refusals.ts';
 
@@ -60,24 +61,13 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       const directory = freshFolder();
       let seen: unknown;
       const calls = diskCalls((path) => relative(directory, path).replace(/[0-9a-f]{8}/, 'X'));
-      const noting = {
-        ...driver,
-        open: (location: string, given: { readonly readOnly: boolean }) => {
-          const raw = driver.open(location, given);
-          return {
-            prepare: (sql: string) => raw.prepare(sql),
-            exec: (sql: string) => {
-              raw.exec(sql);
-              if (sql.includes('EXCLUSIVE')) calls.push('lock');
-              if (sql === 'ROLLBACK') calls.push('free');
-            },
-            close: () => {
-              calls.push('closed');
-              raw.close();
-            },
-          };
+      const noting = around(driver, {
+        executed: (sql) => {
+          if (sql.includes('EXCLUSIVE')) calls.push('lock');
+          if (sql === 'ROLLBACK') calls.push('free');
         },
-      };
+        close: () => calls.push('closed'),
+      });
       const lock = acquireLock(directory, me, { driver: noting });
       seen = JSON.parse(readFileSync(ownerFile(directory), 'utf8'));
       lock.release();
@@ -97,20 +87,9 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
 
     it('waits a moment, and no longer, for others who look at it', () => {
       const waits: string[] = [];
-      const noting = {
-        ...driver,
-        open: (location: string, given: { readonly readOnly: boolean }) => {
-          const raw = driver.open(location, given);
-          return {
-            prepare: (sql: string) => raw.prepare(sql),
-            exec: (sql: string) => {
-              waits.push(...(/busy_timeout = (\d+)/.exec(sql)?.slice(1) ?? []));
-              raw.exec(sql);
-            },
-            close: () => raw.close(),
-          };
-        },
-      };
+      const noting = around(driver, {
+        executed: (sql) => waits.push(...(/busy_timeout = (\d+)/.exec(sql)?.slice(1) ?? [])),
+      });
       const directory = freshFolder();
       const lock = acquireLock(directory, me, { driver: noting });
       expect(lockOwner(directory, { driver: noting })?.pid).toBe(me.pid);
@@ -163,23 +142,15 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
 
     it('was replaced while it was taken: then it is not taken', () => {
       const directory = freshFolder();
-      const swapping = {
-        ...driver,
-        open: (location: string, given: { readonly readOnly: boolean }) => {
-          const raw = driver.open(location, given);
-          return {
-            prepare: (sql: string) => raw.prepare(sql),
-            exec: (sql: string) => {
-              if (sql.includes('EXCLUSIVE')) {
-                rmSync(location);
-                writeFileSync(location, '');
-              }
-              raw.exec(sql);
-            },
-            close: () => raw.close(),
-          };
+      const swapping = around(driver, {
+        exec: (sql, location) => {
+          if (sql.includes('EXCLUSIVE')) {
+            rmSync(location);
+            writeFileSync(location, '');
+          }
+          return undefined;
         },
-      };
+      });
       expect(codeOf(() => acquireLock(directory, me, { driver: swapping }))).toBe('state.replaced');
       expect(readdirSync(directory)).toEqual(['lock']);
       acquireLock(directory, me, { driver }).release();
@@ -207,20 +178,9 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
         expect(readdirSync(directory)).toEqual(there);
       }
       const closed: string[] = [];
-      const noting = {
-        ...driver,
-        open: (location: string, given: { readonly readOnly: boolean }) => {
-          const raw = driver.open(location, given);
-          return {
-            prepare: (sql: string) => raw.prepare(sql),
-            exec: (sql: string) => raw.exec(sql),
-            close: () => {
-              closed.push(given.readOnly ? 'reader' : 'writer');
-              raw.close();
-            },
-          };
-        },
-      };
+      const noting = around(driver, {
+        close: (_location, readOnly) => closed.push(readOnly ? 'reader' : 'writer'),
+      });
       lockOwner(directory, { driver: noting });
       expect(closed).toEqual(['reader']);
       expect(() => acquireLock(directory, { ...me, host: 1n as never }, { driver: noting })).toThrow(
@@ -247,21 +207,13 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
     it('reports a failure of SQLite that says nothing about an owner', () => {
       const directory = freshFolder();
       acquireLock(directory, me, { driver }).release();
-      const failing = (part: string, errcode: number): Driver => ({
-        ...driver,
-        open: (location, given) => {
-          const raw = driver.open(location, given);
-          return {
-            prepare: (sql) => raw.prepare(sql),
-            exec: (sql) => {
-              if (sql.includes(part))
-                throw Object.assign(new Error('SQLite failed'), { code: 'ERR_SQLITE_ERROR', errcode });
-              raw.exec(sql);
-            },
-            close: () => raw.close(),
-          };
-        },
-      });
+      const failing = (part: string, errcode: number): Driver =>
+        around(driver, {
+          exec: (sql) => {
+            if (sql.includes(part)) throw sqliteError(errcode);
+            return undefined;
+          },
+        });
       for (const [part, errcode, code] of [
         ['BEGIN', 10, 'state.io'],
         ['BEGIN', 11, 'state.corrupt'],
