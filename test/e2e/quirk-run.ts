@@ -87,7 +87,7 @@ export interface QuirkRun {
   readonly resubmits: number;
   readonly modals: { readonly answered: number; readonly repeated: number };
   readonly requests: number;
-  /** Slots that are not accounted for: pending without anything in doubt that they wait for. */
+  /** Slots that are not accounted for: pending without anything in doubt that they wait for, and without a stop of the run. */
   readonly unaccounted: readonly ManifestRow[];
   /** After the runs that retried. */
   readonly rows: readonly ManifestRow[];
@@ -158,7 +158,7 @@ export async function quirkRun(
     requests: Object.values(counters.requests)
       .flatMap((byStatuses) => Object.values(byStatuses))
       .reduce((sum, count) => sum + count, 0),
-    unaccounted: unaccountedIn(rows),
+    unaccounted: unaccountedIn(rows, isStoppedByClick(quirk, first)),
     rows: comparable(await manifest()),
     retries,
     last,
@@ -239,8 +239,15 @@ function differenceOf(row: ManifestRow, calm: ManifestRow): readonly string[] {
   return [columns.map((name) => `${place} ${name}: ${row[name]}, not ${calm[name]}`).join('; ')];
 }
 
-/** Done, skipped, failed with a code, in doubt, blocked in a cell with a failure, or waiting in a cell with a doubt. */
-function unaccountedIn(rows: readonly ManifestRow[]): readonly ManifestRow[] {
+/** True where a click that the gateway refuses for good has ended the run, as it does from its twentieth failure on. */
+const isStoppedByClick = ({ refuses }: Quirk, { code, err }: Said): boolean =>
+  refuses !== undefined && code === 3 && err.includes('click.never-works');
+
+/**
+ * Done, skipped, failed with a code, in doubt, blocked in a cell with a failure, or waiting in a cell with a doubt, or anywhere in a
+ * run that a click has ended.
+ */
+function unaccountedIn(rows: readonly ManifestRow[], isStopped: boolean): readonly ManifestRow[] {
   const having = (wanted: string): Set<string | undefined> =>
     new Set(rows.filter(({ status }) => status === wanted).map(({ cell }) => cell));
   const [failed, inDoubt] = [having('failed'), having('in-doubt')];
@@ -255,7 +262,7 @@ function unaccountedIn(rows: readonly ManifestRow[]): readonly ManifestRow[] {
       case 'blocked':
         return !failed.has(cell);
       default:
-        return !inDoubt.has(cell);
+        return !isStopped && !inDoubt.has(cell);
     }
   });
 }

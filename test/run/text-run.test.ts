@@ -103,6 +103,18 @@ describe('text jobs in virtual time', () => {
     expect(run().end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
   });
 
+  it('go on after calls that are refused again as in an earlier run', () => {
+    const { run, service } = world(30, [hello], {
+      onAsk: ({ number }) =>
+        number <= 41 ? failure('service.rejected', 'permanent', { status: 400, message: 'no' }) : undefined,
+    });
+    const limits = { tasks: 1, requests: 1 };
+    expect(run({ limits }).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
+    expect(service.calls).toHaveLength(20);
+    expect(run({ limits, retryFailed: {} }).end).toEqual({ kind: 'complete' });
+    expect(service.calls).toHaveLength(50);
+  });
+
   it('count towards --max-submits and budget.submits', () => {
     const { run, service } = world(10, [hello]);
     expect(run({ maxSubmits: 3 }).end).toMatchObject({ kind: 'budget', code: 'budget.max-submits' });

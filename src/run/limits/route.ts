@@ -30,8 +30,11 @@ export type RouteSignal =
   | { readonly kind: 'unreachable'; readonly reason: string }
   /** A status that the service advises to retry, or no status at all. */
   | { readonly kind: 'trouble'; readonly reason: string }
-  /** 400, 403, 413: `words` are compared with those of the refusal before. */
-  | { readonly kind: 'refused'; readonly words: string };
+  /**
+   * 400, 403, 413: `words` are compared with those of the refusal before. Absent where the same job met the same refusal in an earlier
+   * run: that says nothing new.
+   */
+  | { readonly kind: 'refused'; readonly words?: string };
 
 /** Why a route ends the run. */
 export interface RouteStop {
@@ -132,7 +135,7 @@ export class RouteTraffic {
         return undefined;
       case 'refused':
         this.#serves(now);
-        return this.#countWords(signal.words);
+        return signal.words === undefined ? undefined : this.#countWords(signal.words);
       case 'throttled':
         this.#throttle(this.#rate.refused(now), signal.retryAfterMs, now);
         return this.#outOfPatience(signal.reason, now);

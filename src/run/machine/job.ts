@@ -75,8 +75,8 @@ export interface Job {
   readonly searched?: number;
   /** Failed reads of a task, or failed downloads, in a row. */
   readonly misses: number;
-  /** The job failed in an earlier run and is tried again on the user's word (`--retry-failed`). */
-  readonly isRetry?: true;
+  /** The message of its failure in an earlier run: the job is tried again on the user's word (`--retry-failed`). */
+  readonly earlierFailure?: string;
   /**
    * The modal was open when the job settled in this status, and may be gone by now: the user asked for a retry, and the modal is
    * polled before it is confirmed.

@@ -177,7 +177,7 @@ export function mayRetry(record: JobRecord, settings: RunSettings): boolean {
 /** Retries a failed job as the user asked: a result that exists is only downloaded, everything else is submitted again. */
 export function retryOf(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   const job = isMade(record) ? saveAgain(record, depth) : submitAgain(record, depth, parentTaskId);
-  return { ...job, isRetry: true };
+  return { ...job, earlierFailure: record.error?.message ?? '' };
 }
 
 /** True where the service made what a failed job asked for, and only its files are missing. */

@@ -39,12 +39,14 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   if (job.record.taskId === undefined && next.record.taskId !== undefined) clicks.worked(next.record);
   placeJob(state, job, next);
   visitDueCells(state);
-  if (refusal !== undefined)
+  if (refusal !== undefined) {
+    const words = refusal === job.earlierFailure ? {} : { words: refusal };
     noteOutcome(state, {
       route: 'submit',
-      reading: { signal: { kind: 'refused', words: refusal } },
+      reading: { signal: { kind: 'refused', ...words } },
       isFirst: false,
     });
+  }
   if (send === undefined) return;
   if (send.kind === 'ask') routes.tokens.take(job.record.key, estimators.costModel.tokens(job.record), now);
   routes.onSent(routeOf[send.kind], now);

@@ -104,7 +104,7 @@ function settle(state: SchedulerState, job: Job): void {
   if (mayEnd && !lastPoll && isFailure(state, record)) {
     if (settings.failFast) drain(state, failedFast(record));
     // The grid of a retried click is paid already, and the button may have worked in other cells of an earlier run.
-    const end = job.isRetry ? undefined : clicks.failed(record);
+    const end = job.earlierFailure === undefined ? clicks.failed(record) : undefined;
     if (end !== undefined) drain(state, end);
   }
   releaseCells(state, record.key);

@@ -12,7 +12,7 @@ import { advance } from './job-runner.ts';
 import { adoptJob } from './place-job.ts';
 import { withinPatience } from './routes/asked-wait.ts';
 import { readOnServingRoute } from './routes/load-shed.ts';
-import { isDeferral, type JobResult, outcomeOf } from './routes/outcome.ts';
+import { isDeferral, type JobResult, outcomeOf, withoutKnownWords } from './routes/outcome.ts';
 import { lasted } from './state/lifecycle.ts';
 import { areAllCellsOpened, wantsCells } from './state/queries.ts';
 import { initialState, type SchedulerOptions, type SchedulerState } from './state/state.ts';
@@ -185,7 +185,7 @@ function onResult(state: SchedulerState, input: JobResult): void {
   // A result about one job alone slows down no other job, and one that is being rechecked does not count yet.
   if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, route.tally))) {
     noteOutcome(state, {
-      ...outcome,
+      ...withoutKnownWords(outcome, job),
       isFirst: job !== undefined && deferralCount(job, outcome.route) === 0,
     });
     if (input.type === 'submitted' && input.result.ok) jobs.concurrency.note(input.result.value, jobs.held);

@@ -111,6 +111,13 @@ describe('RouteTraffic', () => {
     expect(refuse('400: bad prompt')?.code).toBe('route.refused');
   });
 
+  it('does not count a refusal without words, which says nothing new, and counts on after it', () => {
+    const routes = route();
+    for (let n = 1; n < refusalsInARow; n++) routes.note({ kind: 'refused', words: 'w' }, 0);
+    for (let n = 0; n <= refusalsInARow; n++) expect(routes.note({ kind: 'refused' }, 0)).toBeUndefined();
+    expect(routes.note({ kind: 'refused', words: 'w' }, 0)?.code).toBe('route.refused');
+  });
+
   it('rests as a whole after five failures in a row, so that an outage does not eat up every job', () => {
     const routes = route();
     for (let n = 0; n < 4; n++) routes.note({ kind: 'trouble', reason: '503' }, 0);

@@ -200,7 +200,7 @@ describe('a job that failed', () => {
   it('is submitted again on the word of the user', () => {
     for (const retryFailed of [{}, { code: why.code }])
       expect(begin(slotOf(failed()), { retryFailed })).toMatchObject({
-        isRetry: true,
+        earlierFailure: why.message,
         want: { kind: 'room' },
         record: { status: 'pending', attempts: 1 },
       });
@@ -211,7 +211,7 @@ describe('a job that failed', () => {
     const made = failed({ taskId: 'T1', result: { buttons: [], imageUrl: 'https://i/1' } });
     const slot = slotOf(made, { waitsForRedo: true });
     expect(begin(slot, { retryFailed: {} })).toMatchObject({
-      isRetry: true,
+      earlierFailure: why.message,
       record: { status: 'saving' },
       want: { kind: 'fetch', taskId: 'T1', why: 'link' },
     });

@@ -373,7 +373,7 @@ describe('clicks that are refused', () => {
       }
       return state.lifecycle.isEnding;
     };
-    expect([fail(30, { isRetry: true }), fail(30, { lastPoll: true }), fail(19), fail(1)]).toEqual([
+    expect([fail(30, { earlierFailure: 'no' }), fail(30, { lastPoll: true }), fail(19), fail(1)]).toEqual([
       false,
       false,
       false,

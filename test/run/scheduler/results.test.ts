@@ -103,7 +103,10 @@ describe('a result', () => {
     expect(await endsAfter({ type: 'submitted', result: { ok: true, value: full } })).toBe(true);
   });
 
-  it('that refuses a button for good ends the run after twenty of the same words', async () => {
+  it.each([
+    ['ends the run after twenty of the same words', 'another refusal', 'route.refused'],
+    ['does not end the run where each was refused so in an earlier run', why.message, undefined],
+  ])('that refuses a button for good %s', async (_, earlierFailure, code) => {
     const { state } = await schedulerRig(grid(1));
     const value = { id: 'T1', state: 'success', status: 'SUCCESS', buttons: gridButtons(1) } as const;
     const customId = value.buttons.find(({ label }) => label === 'U1')?.customId ?? '';
@@ -112,13 +115,13 @@ describe('a result', () => {
       const click = job(clickRecord({ key: `k${number}` }), {
         want: { kind: 'answer' },
         refused: { customId, error: why },
-        isRetry: true,
+        earlierFailure,
       });
       placeJob(state, undefined, click);
       advance(state, click, { type: 'fetched', why: 'parent', result: { ok: true, value } });
     }
-    expect(state.lifecycle.isHalted).toBe(true);
-    expect(eventsOf(nextCommit(state), 'run:stopping')).toMatchObject([{ end: { code: 'route.refused' } }]);
+    const ends = eventsOf(nextCommit(state), 'run:stopping').map(({ end }) => 'code' in end && end.code);
+    expect([state.lifecycle.isHalted, ends]).toEqual(code === undefined ? [false, []] : [true, [code]]);
   });
 
   it('that was lost is sent again only on the word of the user (--in-doubt retry)', async () => {

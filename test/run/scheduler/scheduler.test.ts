@@ -131,6 +131,24 @@ describe('what goes wrong on the service', () => {
     expect([statuses(), service.works.size]).toEqual([{ done: 60 }, 60]);
   });
 
+  it('jobs that are refused again as in an earlier run do not stop it, so that the others have their turn', async () => {
+    let words = 'no such field';
+    const { run, statuses } = await world(grid(60), {
+      onSubmit: ({ prompt }) =>
+        Number(prompt.replace('picture ', '')) <= 35
+          ? { error: failure('service.rejected', 'permanent', { status: 400, message: words }) }
+          : undefined,
+    });
+    const settings = virtualSettings({ limits: { tasks: 1, requests: 1 } });
+    const retried = { ...settings, retryFailed: {} };
+    expect(run({ settings }).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
+    expect(statuses()).toEqual({ failed: 20, pending: 40 });
+    expect(run({ settings: retried }).end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ failed: 35, done: 25 });
+    words = 'your plan has ended';
+    expect(run({ settings: retried }).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
+  });
+
   it('a route that has only refused for retry.patience stops it, and the next run goes on', async () => {
     let down = true;
     const { run, statuses, store } = await world(grid(20), {

@@ -3,7 +3,7 @@ import type { SubmitResult, Task } from '../../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../../service/result.ts';
 import type { Route, RunEnd, RunEvent } from '../../events.ts';
 import type { RouteSignal } from '../../limits/route.ts';
-import type { CallResult, JobEvent } from '../../machine/job.ts';
+import type { CallResult, Job, JobEvent } from '../../machine/job.ts';
 import { bannedPrompt } from '../../machine/retry/service-failure.ts';
 import { hasNoListing } from '../../machine/search/listing.ts';
 import type { RunInput } from '../commit.ts';
@@ -66,6 +66,29 @@ export function outcomeOf(input: JobResult): Outcome {
 /** True for a result that only asks to wait. */
 export const isDeferral = ({ reading }: Pick<Outcome, 'reading'>): boolean =>
   'signal' in reading && reading.signal.kind === 'throttled';
+
+/**
+ * The outcome without the words of a refusal that its job met in an earlier run as well. Jobs that are tried again on the user's
+ * word come first, and would otherwise end each run before the others begin.
+ */
+export function withoutKnownWords(outcome: Outcome, job: Job | undefined): Outcome {
+  const { event, reading } = outcome;
+  if (job?.earlierFailure === undefined || !('signal' in reading) || reading.signal.kind !== 'refused')
+    return outcome;
+  return refusalMessage(event) === job.earlierFailure
+    ? { ...outcome, reading: { signal: { kind: 'refused' } } }
+    : outcome;
+}
+
+/** The message of a refusal, as its job's record keeps it; undefined for any other result. */
+function refusalMessage(event: JobEvent): string | undefined {
+  if (event.type === 'submitted') {
+    const { result } = event;
+    if (!result.ok) return result.error.message;
+    return result.value.kind === 'refused' ? result.value.message : undefined;
+  }
+  return event.type === 'asked' && event.result.kind === 'refused' ? event.result.error.message : undefined;
+}
 
 /** The part of an outcome that a route notes. */
 export interface RouteOutcome extends Pick<Outcome, 'route' | 'reading'> {
