@@ -17,8 +17,10 @@ export const templateLimits = {
   output: 1_000_000,
   /** Members of one range `(1..n)`. */
   range: 10_000,
-  /** Tags rendered, list members and characters handled by filters, and characters written, together. */
+  /** Nodes rendered (`node` for each), list members and characters handled by filters, and characters written, together. */
   work: 2_000_000,
+  /** Work of one node, and of one body of a loop: it takes the time of many characters. */
+  node: 10,
 } as const;
 
 /**

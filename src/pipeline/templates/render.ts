@@ -144,10 +144,10 @@ export function* renderNodes(
   context: Context,
   emitter: Emitter = new TextEmitter(context.memoryLimit),
 ): Generator<unknown, string, unknown> {
-  context.memoryLimit.use(1);
+  context.memoryLimit.use(templateLimits.node);
   for (const node of nodes) {
     try {
-      context.memoryLimit.use(1);
+      context.memoryLimit.use(templateLimits.node);
       const written = yield node.render(context, emitter);
       if (written !== undefined && written !== null) emitter.write(written);
     } catch (thrown) {

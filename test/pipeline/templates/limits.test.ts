@@ -20,6 +20,11 @@ describe('a template is bounded', () => {
       'template.limit',
     ],
     [
+      'loops in loops whose bodies end at once',
+      '{% for i in (1..100) %}{% for j in (1..1000) %}{% for k in (1..5) %}{% break %}{% endfor %}{% endfor %}{% endfor %}',
+      'template.limit',
+    ],
+    [
       'a text that doubles',
       '{% assign a = "xxxxxxxx" %}{% for i in (1..40) %}{% assign a = a | append: a %}{% endfor %}',
       'template.limit',
@@ -65,6 +70,8 @@ describe('a template is bounded', () => {
 
   test('a range of the permitted length', () => {
     expect(render('{{ (1..10000) | size }}')).toBe('10000');
+    const long = '{% for i in (1..10000) %}{% if i > 0 %}{{ i }} and {{ i }}{% endif %}{% endfor %}';
+    expect(render(long)).toHaveLength(127_788);
     expect(render('{% for i in (3..1) %}{{ i }}{% else %}none{% endfor %}')).toBe('none');
     expect(render('{% for i in (a..b) %}{{ i }}{% endfor %}', { a: '2', b: 4 })).toBe('234');
   });
