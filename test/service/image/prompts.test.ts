@@ -18,6 +18,12 @@ describe('the prompts of a describe task', () => {
     ['bold numbers', (p: string, i: number) => `**${i + 1}.** ${p}`, '\n\n'],
     ['Chinese numbers', (p: string, i: number) => `${i + 1}、${p}`, '\n'],
     ['bold key caps', (p: string, i: number) => `> ${keycaps[i]} ${p}`, '\n'],
+    ['a list of key caps', (p: string, i: number) => `- ${keycaps[i]} ${p}`, '\n'],
+    ['headings', (p: string, i: number) => `### ${i + 1}. ${p}`, '\n\n'],
+    ['colons', (p: string, i: number) => `${i + 1}: ${p}`, '\n'],
+    ...Array.from('．。：、）', (mark) => {
+      return [`numbers before ${mark}`, (p: string, i: number) => `${i + 1}${mark}${p}`, '\n'] as const;
+    }),
     ['blank lines alone', (p: string) => p, '\n  \n'],
   ])('%s', (_what, item, between) => {
     expect(splitPrompts(four.map(item).join(between))).toEqual(four);
@@ -44,6 +50,12 @@ describe('the prompts of a describe task', () => {
       `${[1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `${n}️⃣ p${n}`).join('\n')}\n🔟 p10`,
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((n) => `p${n}`),
     ],
+    [
+      'ten key caps on one line',
+      `${[1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `${n}️⃣ p${n}`).join(' ')} 🔟 p10`,
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((n) => `p${n}`),
+    ],
+    ['a key cap inside of a single prompt', 'a jersey with 1️⃣ on its back', ['a jersey with 1️⃣ on its back']],
     ['control characters', '1️⃣ a\u0007b\n2️⃣ c\td', ['ab', 'c d']],
     ['nothing', ' \n ', []],
   ])('%s', (_what, text, prompts) => {
@@ -53,6 +65,9 @@ describe('the prompts of a describe task', () => {
   test('are no more, and no longer, than any', () => {
     const many = splitPrompts(Array.from({ length: 5_000 }, (_, i) => `p${i}`).join('\n\n'));
     expect(many).toHaveLength(25);
+    // Only prompts are counted, not the gaps between them.
+    const apart = Array.from({ length: 25 }, (_, i) => `p${i}`);
+    expect(splitPrompts(apart.join('\n\n\n\n'))).toEqual(apart);
     const [long] = splitPrompts(`${'x'.repeat(7_999)}😀`);
     expect(long).toBe('x'.repeat(7_999));
   });

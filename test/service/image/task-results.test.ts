@@ -22,6 +22,13 @@ describe('the links of a finished task', () => {
     ['a single one', { videoUrl: one, videoUrls: null }, [one]],
     ['a single one and an empty list', { videoUrl: one, videoUrls: [] }, [one]],
     ['in the words of other gateways', { video_urls: [{ url: one }] }, [one]],
+    ['a single one in the words of other gateways', { video_url: one }, [one]],
+    [
+      'where images stand, of every kind',
+      { imageUrls: ['mp4', 'm4v', 'webm', 'mov', 'WEBM'].map((kind) => `https://x.test/a.${kind}`) },
+      ['mp4', 'm4v', 'webm', 'mov', 'WEBM'].map((kind) => `https://x.test/a.${kind}`),
+    ],
+    ['that stand only behind the image', { imageUrl: grid, imageUrls: [grid, one] }, [one]],
     ['where images stand', { imageUrl: '', imageUrls: [{ url: one }, { url: two }] }, [one, two]],
     ['as the image', { imageUrl: two }, [two]],
     ['as the image and in the list of images', { imageUrl: one, imageUrls: [one, two] }, [one, two]],
@@ -63,6 +70,23 @@ describe('the prompts of a finished task', () => {
 
   test.each([
     ['properties.finalPrompt', { action: 'DESCRIBE', properties: { finalPrompt } }, prompts],
+    ['an action with white space around it', { action: ' DESCRIBE\n', properties: { finalPrompt } }, prompts],
+    [
+      'finalPrompt before all others',
+      { action: 'DESCRIBE', properties: { finalPrompt }, promptEn: 'b' },
+      prompts,
+    ],
+    ['promptEn before prompt', { action: 'DESCRIBE', promptEn: 'a fox', prompt: '一只狐狸' }, ['a fox']],
+    [
+      'prompt before what is Chinese',
+      { action: 'DESCRIBE', prompt: 'a fox', properties: { finalZhPrompt: '一只狐狸' } },
+      ['a fox'],
+    ],
+    [
+      'a blank finalPrompt is none',
+      { action: 'DESCRIBE', properties: { finalPrompt: ' \n' }, prompt: 'a' },
+      ['a'],
+    ],
     ['an action in other letters', { action: 'describe', properties: { finalPrompt } }, prompts],
     ['no action, but a list', { properties: { finalPrompt } }, prompts],
     ['no action, and no list', { properties: { finalPrompt: 'a fox --ar 3:2' } }, undefined],

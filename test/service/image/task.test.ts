@@ -96,6 +96,11 @@ describe('a task that the service does not know', () => {
     ['400 task_no_found', 400, { description: 'task_no_found ', type: 'upstream_error', code: 4 }],
     ['400 in Chinese', 400, { code: 3, description: '关联任务不存在或已失效', result: null }],
     ['404', 404, { error: { message: 'task not exist', code: '' } }],
+    ['400, not found', 400, { code: 4, description: 'task_not_found', type: 'upstream_error' }],
+    ['400, in words', 400, { code: 4, description: 'The task 17 was not found.', type: 'upstream_error' }],
+    ['400, does not exist', 400, { code: 4, description: 'task 17 does not exist', type: 'upstream_error' }],
+    ['400, not found in Chinese', 400, { code: 3, description: '任务未找到', result: null }],
+    ['400, not found in other Chinese', 400, { code: 3, description: '未找到任务', result: null }],
     ['200 with a code', 200, { code: 3, description: '任务不存在' }],
     ['null', 200, 'null'],
     ['nothing', 204, ''],
@@ -105,6 +110,51 @@ describe('a task that the service does not know', () => {
       error: { code: 'service.task-unknown', class: 'retry', status },
     });
   });
+});
+
+test('a task that the service does not know is reported with its words and with the id of the request', async () => {
+  const body = { description: 'task_no_found (request id: r-7)', type: 'upstream_error', code: 4 };
+  const result = await respondingWith(400, body, { 'x-request-id': 'r-8' }).fetchTask(id, never);
+  expect(result).toMatchObject({ error: { serviceMessage: 'task_no_found', requestId: 'r-8' } });
+});
+
+test.each([
+  [
+    'a refused key',
+    401,
+    { error: { message: 'task not found for this token' } },
+    'service.unauthorized',
+    'stop',
+  ],
+  ['a pause', 429, { error: { message: 'task not found yet, slow down' } }, 'service.throttled', 'throttle'],
+  ['a path', 404, { error: { message: 'Invalid URL (GET /img/task/1/fetch)' } }, 'service.not-found', 'stop'],
+  ['a pause inside a 200', 200, { error: { message: 'slow', code: 429 } }, 'service.throttled', 'throttle'],
+  [
+    'a refused key inside a 200',
+    200,
+    { error: { message: 'x', code: '401' } },
+    'service.unauthorized',
+    'stop',
+  ],
+  ['a code that is no status', 200, { error: { message: 'x', code: 4 } }, 'service.malformed', 'retry'],
+])('%s is no word about a task', async (_what, status, body, code, kind) => {
+  expect(await respondingWith(status, body).fetchTask(id, never)).toMatchObject({
+    ok: false,
+    error: { code, class: kind },
+  });
+});
+
+test('a record with nothing but its id is a task that has not begun', async () => {
+  expect(await fetched({ id })).toEqual({ id, state: 'unfinished', status: '', buttons: [] });
+});
+
+test('a status is shown without what could drive a terminal, and without the key', async () => {
+  expect((await fetched({ id, status: `\u001b[2J ${key}` })).status).toBe('\\u{1b}[2J [secret]');
+});
+
+test('numbers where texts belong are texts', async () => {
+  const task = await fetched({ id, status: 'SUCCESS', buttons: [{ customId: 17, label: 1, emoji: 2 }] });
+  expect(task.buttons).toEqual([{ customId: '17', label: '1', emoji: '2' }]);
 });
 
 describe('the address of a task', () => {
