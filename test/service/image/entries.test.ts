@@ -95,6 +95,12 @@ describe('video', () => {
   });
 });
 
+test('numbers that a pipeline wrote in another notation are the numbers they are', async () => {
+  const two = { toJSON: () => 2 };
+  const { body } = await began({ kind: 'video', fields: { extend: two, batchSize: two }, taskId: '17' });
+  expect(body).toMatchObject({ index: 1, batchSize: 2 });
+});
+
 test('an extended video may have a last frame, and has no first one', async () => {
   const { body } = await began({ kind: 'video', fields: { extend: 2 }, taskId: '17' });
   expect(body).toMatchObject({ action: 'extend', index: 1, endImage: uri('AAAA') });
@@ -138,6 +144,23 @@ test('a modal sends the values of its confirmation, and nothing else', async () 
     maskBase64: uri('MMMM'),
   });
 });
+
+test('whatever the fields are called, the tag and the images that a job was made with are sent', async () => {
+  const fields = { state: 'mine', base64: 'x' };
+  const { body } = await began({ kind: 'describe', fields, tag: 'k1' });
+  expect(body).toEqual({ botType: 'IMG_JOURNEY', state: 'k1', base64: uri('AAAA') });
+});
+
+test.each(['imagine', 'blend', 'describe', 'video', 'edit'] as const)(
+  '%s sends the botType of the names that the gateway has',
+  async (kind) => {
+    const { fetch, sent } = scriptedFetch(() => Response.json({ code: 1, result: '1700000000000001' }));
+    const service = serviceWith({ fetch, names: { ...namePresets['midjourney-proxy'], botType: 'OWN_BOT' } });
+    const common = { fields: {}, images: [image('AAAA')], speed: 'relax' } as const;
+    await (kind === 'imagine' ? service.imagine(common, never) : service.begin({ kind, ...common }, never));
+    expect(sent[0]?.body).toMatchObject({ botType: 'OWN_BOT' });
+  },
+);
 
 /** Every way to submit, with as little as it takes. */
 const submissions: Readonly<

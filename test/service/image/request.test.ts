@@ -90,9 +90,11 @@ describe('a submission', () => {
       speed: 'relax',
     } as const;
     await service.action(click, never);
+    await service.action({ ...click, enableRemix: false }, never);
     await service.action({ ...click, enableRemix: true, extra: { chooseSameChannel: true } }, never);
     expect(sent.map((request) => request.body)).toEqual([
       { taskId: click.taskId, customId: click.customId },
+      { taskId: click.taskId, customId: click.customId, enableRemix: false },
       { taskId: click.taskId, customId: click.customId, enableRemix: true, chooseSameChannel: true },
     ]);
   });
@@ -186,6 +188,41 @@ describe('names', () => {
     const { preset, ...single } = schema.$defs.names.properties;
     expect(Object.keys(single).sort()).toEqual([...nameKeys].sort());
     expect(preset.enum).toEqual(Object.keys(namePresets));
+  });
+
+  test('of a preset are those that its gateways have', () => {
+    expect(namePresets['midjourney-proxy']).toEqual({
+      path: 'mj',
+      fastPrefix: 'mj-fast',
+      turboPrefix: 'mj-turbo',
+      nativePath: 'v1beta',
+      customId: 'MJ',
+      botType: 'MID_JOURNEY',
+      searchTool: 'google_search',
+      mapsTool: 'googleMaps',
+      keyHeader: 'x-goog-api-key',
+      errorType: 'new_api_error',
+    });
+  });
+
+  test.each([
+    ['path', 'api/v1.2/img'],
+    ['nativePath', '_v1~beta/x'],
+    ['customId', 'IMG::2'],
+    ['botType', 'a-b/c'],
+    ['keyHeader', "x_key!#$%&'*+.^`|~"],
+  ] as const)('%s may be %s', (name, word) => {
+    expect(resolveNames('neutral', { [name]: word })).toEqual({
+      ok: true,
+      value: { ...namePresets.neutral, [name]: word },
+    });
+  });
+
+  test('that are none are shown so that they drive no terminal', () => {
+    const resolved = resolveNames('neutral', { botType: '\u001b[2J "x"' });
+    const [error] = resolved.ok ? [] : resolved.error;
+    expect(error).toMatchObject({ code: 'names.invalid', name: 'botType' });
+    expect(error?.message).toContain('"\\u001b[2J \\"x\\""');
   });
 
   test('replace single names of a preset', () => {

@@ -39,6 +39,14 @@ describe('the submit code (gateway 3.2)', () => {
     [9, {}, 'queue-full'],
     [23, {}, 'queue-full'],
     [3, { description: 'no usable account' }, 'queue-full'],
+    [3, { description: 'no idle instance' }, 'queue-full'],
+    [3, { description: 'All Accounts are busy' }, 'queue-full'],
+    [3, { description: 'no instances' }, 'queue-full'],
+    [3, { description: '无可用账号' }, 'queue-full'],
+    [3, { description: '无可用帐号' }, 'queue-full'],
+    [3, { description: '无可用账户' }, 'queue-full'],
+    [3, { description: '无可用实例' }, 'queue-full'],
+    [3, { description: '账号中没有该任务' }, 'refused'],
     [3, { description: 'the task is gone' }, 'refused'],
     [3, { description: 'no account has the task' }, 'refused'],
     [4, { description: 'parameter error' }, 'refused'],
@@ -69,5 +77,21 @@ describe('the submit code (gateway 3.2)', () => {
   test('without an id, or with one that holds a secret, is no answer', () => {
     for (const odd of ['', 'a-secret-1', null])
       expect(read({ code: 1, result: odd })).toMatch(/^(service|response)\./);
+  });
+
+  test('of several tasks says that they were made, and shows no secret', () => {
+    const reply = { status: 200, header: () => null } as const;
+    const value = { code: 1, description: '', result: '17-secret,18' };
+    const hiding = { ...facts, clean: (text: string) => text.replaceAll('secret', '[secret]') };
+    const read = readSubmit({ ...reply, body: { kind: 'json', value } }, hiding);
+    expect(read).toMatchObject({
+      ok: true,
+      value: { kind: 'refused', code: 1, made: true, message: expect.stringContaining('17-[secret], 18') },
+    });
+  });
+
+  test('of an unknown kind is a task only where what it names can be the id of one', () => {
+    for (const odd of ['17 (waiting)', '1700000000000001?', 'task/17'])
+      expect([odd, read({ code: 77, description: '', result: odd })]).toEqual([odd, 'refused']);
   });
 });

@@ -90,6 +90,13 @@ describe('several tasks in one request', () => {
     });
   });
 
+  test('what a gateway without it says keeps the words and the request id of the service', async () => {
+    const body = { error: { message: 'no such path (request id: r-1)', code: '' } };
+    expect(await listed(404, body)).toMatchObject({
+      error: { code: 'service.no-listing', requestId: 'r-1', serviceMessage: 'no such path', status: 404 },
+    });
+  });
+
   test('a list that is too large is none: its tasks are fetched one by one', async () => {
     const record = { id: ids[0], status: 'SUCCESS', maskBase64: 'A'.repeat(2_000) };
     const service = respondingWith(200, [record], {}, { maxBodyBytes: 1_000 });
@@ -152,6 +159,13 @@ describe('the list of all tasks', () => {
         { id: 'T2', state: 'success', tag: 'tag two' },
         { id: 'T1', state: 'unfinished' },
       ],
+    });
+  });
+
+  test('that does not arrive is worth another try', async () => {
+    const service = serviceWith({ fetch: () => Promise.reject(new Error('reset')) });
+    expect(await service.listTasks?.(never)).toMatchObject({
+      error: { code: 'connection.lost', class: 'retry' },
     });
   });
 
