@@ -21,12 +21,13 @@ describe('the prompts of a describe task', () => {
     ['a list of key caps', (p: string, i: number) => `- ${keycaps[i]} ${p}`, '\n'],
     ['headings', (p: string, i: number) => `### ${i + 1}. ${p}`, '\n\n'],
     ['colons', (p: string, i: number) => `${i + 1}: ${p}`, '\n'],
-    ...Array.from('．。：、）', (mark) => {
-      return [`numbers before ${mark}`, (p: string, i: number) => `${i + 1}${mark}${p}`, '\n'] as const;
-    }),
     ['blank lines alone', (p: string) => p, '\n  \n'],
   ])('%s', (_what, item, between) => {
     expect(splitPrompts(four.map(item).join(between))).toEqual(four);
+  });
+
+  test.each(['．', '。', '：', '、', '）'])('numbers before %s', (mark) => {
+    expect(splitPrompts(four.map((prompt, i) => `${i + 1}${mark}${prompt}`).join('\n'))).toEqual(four);
   });
 
   test.each([

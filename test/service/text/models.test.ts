@@ -38,6 +38,19 @@ test('the list of models', async () => {
   expect(await models(listed.slice(0, 2)).result).toMatchObject({ ok: true, value: { length: 2 } });
 });
 
+test('what a model says of itself is shown without what could drive a terminal', async () => {
+  const odd = {
+    id: 'a',
+    owned_by: `x\u001b[2J ${key}`,
+    supported_endpoint_types: ['\u0007', key],
+    created: 1.5,
+  };
+  expect(await models([odd]).result).toEqual({
+    ok: true,
+    value: [{ id: 'a', ownedBy: 'x\\u{1b}[2J [secret]', endpoints: ['\\u{07}', '[secret]'] }],
+  });
+});
+
 test('no more models than anybody has are read', async () => {
   const data = Array.from({ length: 20_000 }, (_model, i) => ({ id: `m${i}` }));
   expect(await models({ data }).result).toMatchObject({ ok: true, value: { length: 10_000 } });

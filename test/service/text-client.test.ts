@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+
+import { parseBounded } from '../../src/service/http/json.ts';
+import type { Timer } from '../../src/service/http/timeout.ts';
+import type { JsonObject } from '../../src/service/text-service.ts';
+import { never, scriptedFetch } from './scripted-fetch.ts';
+import {
+  asked,
+  call,
+  failureOf,
+  plainReply,
+  replyTo,
+  sentFor,
+  textServiceWith,
+} from './text/text-service.ts';
+
+const MiB = 1024 * 1024;
+
+test('a reply may be larger than a task', async () => {
+  const { whole } = await replyTo({ ...plainReply, x: 'A'.repeat(9 * MiB) });
+  expect(whole['x']).toHaveLength(9 * MiB);
+});
+
+test.each([201, 203, 206, 299])('a reply is one with any status of success: %d', async (status) => {
+  expect((await replyTo(plainReply, undefined, { status })).candidates).toHaveLength(1);
+});
+
+test('a streamed call says that it takes events, and an answer as a whole', async () => {
+  const streamed = await sentFor(call({ prompt: 'a' }, { stream: true }));
+  expect(streamed.headers.get('accept')).toBe('text/event-stream, application/json');
+  const plain = await sentFor(call({ prompt: 'a' }));
+  expect(plain.headers.get('accept')).toBe('application/json');
+});
+
+test('the list of models takes no longer than any other request', async () => {
+  const set: number[] = [];
+  const timer: Timer = (ms) => {
+    set.push(ms);
+    return () => undefined;
+  };
+  const { fetch } = scriptedFetch(() => Response.json({ data: [] }));
+  await textServiceWith({ fetch, timer, requestMs: 7_000, textMs: 600_000 }).models(never);
+  expect(set).toEqual([7_000]);
+});
+
+test('a name of a model may have 256 characters', async () => {
+  const model = 'm'.repeat(256);
+  expect((await sentFor(call({ model, prompt: 'a' }))).url).toContain(`/models/${model}:generateContent`);
+});
+
+test('a request is sent up to the bound, and not a byte beyond it', async () => {
+  const bytes = JSON.stringify((await sentFor(call({ prompt: 'a' }))).body).length;
+  expect(await asked(plainReply, call({ prompt: 'a' }), {}, { maxRequestBytes: bytes })).toMatchObject({
+    ok: true,
+  });
+  expect(
+    await failureOf(plainReply, call({ prompt: 'a' }), {}, { maxRequestBytes: bytes - 1 }),
+  ).toMatchObject({ code: 'request.too-large', class: 'permanent' });
+});
+
+test('images of earlier turns count as well, before they are put together', async () => {
+  const data = 'A'.repeat(27 * MiB);
+  const images = Array.from({ length: 24 }, () => ({ mimeType: 'image/png', data }));
+  const earlier = [{ fields: { prompt: 'x' }, images, after: [] }];
+  expect(await failureOf(plainReply, call({ prompt: 'a' }, { earlier }))).toMatchObject({
+    code: 'request.too-large',
+    message: expect.stringContaining('in "earlier turn 1: images[0]"'),
+  });
+});
+
+test('long numbers leave with all their digits', async () => {
+  let body: unknown;
+  const fetch: typeof globalThis.fetch = (_url, init) => {
+    body = init?.body;
+    return Promise.resolve(Response.json(plainReply));
+  };
+  const labels = parseBounded('{"id":12345678901234567890}') as JsonObject;
+  await textServiceWith({ fetch }).ask(call({ contents: [], labels }, { extra: { more: labels } }), never);
+  expect(body).toBe(
+    '{"contents":[],"labels":{"id":12345678901234567890},"more":{"id":12345678901234567890}}',
+  );
+});
+
+test('that streams were answered says nothing about the address of calls without one', async () => {
+  const answers = [Response.json(plainReply), new Response('<title>Home</title>')];
+  const { fetch } = scriptedFetch(() => answers.shift() ?? new Response('<title>Home</title>'));
+  const service = textServiceWith({ fetch });
+  expect((await service.ask(call({ prompt: 'a' }, { stream: true }), never)).ok).toBe(true);
+  const page = { code: 'service.not-json' };
+  expect(await service.ask(call({ prompt: 'a' }), never)).toMatchObject({
+    error: { ...page, class: 'stop' },
+  });
+  expect(await service.ask(call({ prompt: 'a' }, { stream: true }), never)).toMatchObject({
+    error: { ...page, class: 'retry' },
+  });
+});
