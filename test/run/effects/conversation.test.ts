@@ -56,6 +56,26 @@ describe('a conversation', () => {
     ]);
   });
 
+  it('shows the files of each job from where that job says they lie', () => {
+    const shows = (sha256: string) => ({ images: [{ sha256 }] });
+    const first = textRecord({
+      key: 'a',
+      files: { h: 'old.png' },
+      request: request('1', shows('h')),
+      text: answer({ text: 'one' }),
+    });
+    const own = textRecord({
+      key: 'b',
+      files: { h: 'new.png' },
+      request: request('2', { ...shows('h'), continues: 'a' }),
+    });
+    const turns = conversationOf(own, lookupOf(first));
+    expect(turns.map(({ images }) => images.map(({ source }) => source))).toEqual([
+      [{ kind: 'file', path: 'old.png', sha256: 'h' }],
+      [{ kind: 'file', path: 'new.png', sha256: 'h' }],
+    ]);
+  });
+
   it('shows the images that a model made, from their files', () => {
     const made = { inlineData: { mimeType: 'image/png', output: 2 } };
     const first = textRecord({

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { InFlight } from '../../../src/run/effects/in-flight.ts';
 
@@ -46,6 +47,50 @@ describe('the requests of a run', () => {
     await inFlight.stop();
     expect([paid.isDone, paid.isAborted]).toEqual([true, true]);
   });
+
+  it('that are paid are waited for until the last of them has ended', async () => {
+    const inFlight = new InFlight(noBug);
+    const [first, second] = [work(inFlight, 'paid'), work(inFlight, 'paid')];
+    let isOver = false;
+    const waiting = inFlight.awaitPaid(never).then(() => {
+      isOver = true;
+    });
+    first.end();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([first.isDone, second.isDone, isOver]).toEqual([true, false, false]);
+    second.end();
+    await waiting;
+    expect(second.isDone).toBe(true);
+  });
+
+  it('leave nothing behind on the signal by which the user leaves', async () => {
+    const leave = new AbortController();
+    const inFlight = new InFlight(noBug);
+    const paid = work(inFlight, 'paid');
+    const waiting = inFlight.awaitPaid(leave.signal);
+    expect(getEventListeners(leave.signal, 'abort')).toHaveLength(1);
+    paid.end();
+    await waiting;
+    expect(getEventListeners(leave.signal, 'abort')).toEqual([]);
+  });
+
+  it.each(['free', 'paid'] as const)(
+    'hold the end back while one is still being tidied up: %s',
+    async (kind) => {
+      const inFlight = new InFlight(noBug);
+      let tidied: () => void = () => undefined;
+      inFlight.begin(kind, () => new Promise((resolve) => (tidied = resolve)));
+      let isOver = false;
+      const stopping = inFlight.stop().then(() => {
+        isOver = true;
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(isOver).toBe(false);
+      tidied();
+      await stopping;
+      expect(isOver).toBe(true);
+    },
+  );
 
   it('are all aborted at the end, which comes once each of them has ended', async () => {
     const inFlight = new InFlight(noBug);

@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { InputBudget } from '../../../src/run/effects/input-budget.ts';
+import { InputBudget, withInputs } from '../../../src/run/effects/input-budget.ts';
 
 const never = new AbortController().signal;
 
@@ -53,5 +54,67 @@ describe('the bytes of text calls under way', () => {
     await turn();
     expect([admitted, inputBudget.held]).toEqual([['a', 'c'], 100]);
     await expect(inputBudget.take(1, leaving.signal)).rejects.toThrow('left');
+  });
+
+  it('are 128 MiB at once where nothing else is said: four of the largest images and no more', async () => {
+    const inputBudget = new InputBudget();
+    const { admitted, join } = line(inputBudget);
+    const mib = 1024 * 1024;
+    for (const name of ['a', 'b', 'c', 'd']) void join(name, 32 * mib);
+    void join('e', 1);
+    await turn();
+    expect([admitted, inputBudget.held]).toEqual([['a', 'b', 'c', 'd'], 128 * mib]);
+  });
+
+  it('do not let a small call overtake a larger one that waits before it', async () => {
+    const inputBudget = new InputBudget(100);
+    const { admitted, join } = line(inputBudget);
+    void join('a', 60);
+    void join('b', 20);
+    void join('large', 90);
+    void join('small', 5);
+    inputBudget.give(20);
+    await turn();
+    expect(admitted).toEqual(['a', 'b']);
+    inputBudget.give(60);
+    await turn();
+    expect([admitted, inputBudget.held]).toEqual([['a', 'b', 'large', 'small'], 95]);
+  });
+
+  it('leave nothing behind on the signal of the run once they were admitted', async () => {
+    const run = new AbortController();
+    const inputBudget = new InputBudget(100);
+    const { admitted, join } = line(inputBudget);
+    void join('a', 100, run.signal);
+    void join('b', 50, run.signal);
+    inputBudget.give(100);
+    await turn();
+    expect([admitted, getEventListeners(run.signal, 'abort')]).toEqual([['a', 'b'], []]);
+  });
+});
+
+describe('a request that shows images', () => {
+  it('releases its bytes where it throws, and a bug stays a bug also while the run is left', async () => {
+    const inputBudget = new InputBudget(100);
+    const run = new AbortController();
+    const bug = new Error('Internal error: x');
+    const failing = withInputs(inputBudget, run.signal, async (hold) => {
+      await hold(40);
+      run.abort();
+      throw bug;
+    });
+    await expect(failing).rejects.toBe(bug);
+    expect(inputBudget.held).toBe(0);
+  });
+
+  it('without images does not wait for those of others', async () => {
+    const inputBudget = new InputBudget(100);
+    await inputBudget.take(1000, never);
+    const request = async (hold: (bytes: number) => Promise<void>) => {
+      await hold(0);
+      return 'sent';
+    };
+    expect(await withInputs(inputBudget, never, request)).toEqual({ result: 'sent' });
+    expect(inputBudget.held).toBe(1000);
   });
 });

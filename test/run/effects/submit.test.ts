@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { InputResult, InputSource, MaskRequest } from '../../../src/artifacts/inputs.ts';
+import {
+  type InputResult,
+  type InputSource,
+  largestMask,
+  type MaskRequest,
+} from '../../../src/artifacts/inputs.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { EntryRequest, JobRequest } from '../../../src/plan/job-request.ts';
 import { InputBudget } from '../../../src/run/effects/input-budget.ts';
@@ -276,5 +281,82 @@ describe('the confirm of a modal', () => {
       unread: { code: 'input.missing', class: 'permanent' },
     });
     expect([wrong.sent, unkept.sent]).toEqual([[], []]);
+  });
+});
+
+describe('what a submission reads', () => {
+  const sized = (output: number, size: object) => ({
+    output,
+    file: `${output}.png`,
+    bytes: 30,
+    sha256: 'x',
+    mime: 'image/png',
+    ...size,
+  });
+  const shapes = [{ rectangle: [0, 0, 1, 1] }] as const;
+  const region = clickRecord({
+    status: 'submitting',
+    modal: { taskId: 'M1', sent: 1 },
+    request: { kind: 'click', press: [], fields: {}, mask: { shapes } },
+  });
+
+  it('counts the room of its mask beside that of its images', async () => {
+    const bare = rig([parent]);
+    await submit(job(entry({ kind: 'edit', images: [{ job: 'aa11' }] })), bare.ports, never);
+    const masked = rig([parent]);
+    await submit(
+      job(entry({ kind: 'edit', images: [{ job: 'aa11' }], mask: { shapes } })),
+      masked.ports,
+      never,
+    );
+    const ofMask = 4 * Math.ceil(largestMask / 3);
+    expect([bare.held, masked.held]).toEqual([[40], [40 + ofMask]]);
+    const modal = rig([parent]);
+    await confirmModal(region, modal.ports, never);
+    expect([modal.held, modal.inputBudget.held]).toEqual([[ofMask], 0]);
+  });
+
+  it('fits the mask of an edit to the first of its images', async () => {
+    const sizes = [
+      { width: 100, height: 50 },
+      { width: 64, height: 32 },
+    ];
+    const { ports, masks } = rig();
+    const load = () => {
+      const size = sizes.shift() ?? whole;
+      return Promise.resolve({ ok: true, value: { mimeType: 'image/png', data: 'AAAA', ...size } } as const);
+    };
+    const images = [{ url: 'https://i/1.png' }, { url: 'https://i/2.png' }];
+    const record = entry({ kind: 'edit', images, mask: { shapes } });
+    await submit(job(record), { ...ports, inputs: { ...ports.inputs, load } }, never);
+    expect(masks).toMatchObject([{ size: { width: 100, height: 50 } }]);
+  });
+
+  it('fits the mask of a click to the first image of the parent whose size is known', async () => {
+    const { ports, masks } = rig([
+      { ...parent, artifacts: [sized(1, {}), sized(2, { width: 80, height: 40 }), sized(3, whole)] },
+    ]);
+    await confirmModal(region, ports, never);
+    expect(masks).toMatchObject([{ size: { width: 80, height: 40 } }]);
+  });
+
+  it('names a task only for a video that extends one', async () => {
+    const { ports, sent } = rig();
+    const record = entry({ kind: 'video', images: [{ url: 'https://i/1.png' }] }, { parent: 'aa11' });
+    await submit(job(record, { parentTaskId: 'T1' }), ports, never);
+    expect(sent[0]?.[1]).toEqual({ kind: 'video', fields: {}, images: [png], speed: 'fast', tag: 'k1' });
+  });
+
+  it('of a confirm without a prompt is no prompt, and its extra fields are those of the step', async () => {
+    const { ports, sent } = rig([{ ...parent, request: { kind: 'imagine', fields: {} } }]);
+    const request = { ...region.request, extra: { notifyHook: 'h' } } as JobRequest;
+    await confirmModal({ ...region, request }, ports, never);
+    expect(sent[0]?.[1]).toEqual({
+      taskId: 'M1',
+      mask: { mimeType: 'image/png', data: 'MMMM' },
+      extra: { notifyHook: 'h' },
+      speed: 'fast',
+      tag: 'bb22',
+    });
   });
 });

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import type { KeepRequest, KeepResult } from '../../../src/artifacts/writer.ts';
+import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
+import { InputBudget } from '../../../src/run/effects/input-budget.ts';
+import { type AskPorts, ask } from '../../../src/run/effects/text-call.ts';
+import { parseWithLongIds } from '../../../src/service/http/json.ts';
+import type { TextCallRequest, TextReply } from '../../../src/service/text-service.ts';
+import { textRecord } from '../../rig/jobs.ts';
+import { keptNowhere, noText } from '../../rig/text-ports.ts';
+import { textReply } from '../../rig/text-reply.ts';
+
+const never = new AbortController().signal;
+const mib = 1024 * 1024;
+const picture = (output: number, bytes: number): Artifact => ({
+  output,
+  file: `${output}.png`,
+  bytes,
+  sha256: 'x',
+  mime: 'image/png',
+});
+
+/** Ports that note what was asked and kept, and how many bytes the images of the call held. */
+function rig(
+  reply: TextReply,
+  records: readonly JobRecord[] = [],
+  keep: (request: KeepRequest) => Promise<KeepResult> = keptNowhere,
+) {
+  const asked: TextCallRequest[] = [];
+  const kept: KeepRequest[] = [];
+  const held: number[] = [];
+  const inputBudget = new InputBudget();
+  const ports: AskPorts = {
+    inputBudget,
+    lookup: (key) => records.find((record) => record.key === key),
+    writing: {
+      clock: { now: () => 0, at: () => () => undefined },
+      retry: { attempts: 1, baseMs: 1, capMs: 1 },
+    },
+    text: {
+      ...noText.text,
+      ask: (request) => {
+        asked.push(request);
+        held.push(inputBudget.held);
+        return Promise.resolve({ ok: true, value: reply });
+      },
+    },
+    inputs: {
+      load: () =>
+        Promise.resolve({
+          ok: true,
+          value: { mimeType: 'image/webp', data: 'AAAA', width: 64, height: 32 },
+        }),
+    },
+    artifacts: {
+      keep: (request) => {
+        kept.push(request);
+        return keep(request);
+      },
+    },
+  };
+  return { asked, kept, held, carryOut: (record: JobRecord) => ask(record, ports, never) };
+}
+
+const hello = textReply({ text: 'Hello.' });
+const calls = textReply({ functionCalls: [{ name: 'f', args: {} }] });
+const withFunctions = { kind: 'generate', fields: { model: 'm', functions: { f: { answer: 1 } } } } as const;
+
+describe('the images of a text call', () => {
+  const first = textRecord({
+    key: 'first',
+    status: 'done',
+    artifacts: [picture(1, 3 * mib)],
+    request: {
+      kind: 'generate',
+      fields: { prompt: 'Draw.' },
+      images: [{ url: `data:image/png;base64,${'A'.repeat(100)}` }],
+    },
+    text: {
+      candidates: [
+        {
+          text: '',
+          isJson: false,
+          parts: [{ inlineData: { mimeType: 'image/png', output: 1 }, thoughtSignature: 's' }],
+        },
+      ],
+    },
+  });
+  const own = textRecord({ request: { kind: 'generate', fields: { prompt: 'On.' }, continues: 'first' } });
+
+  it('count whole: those that earlier turns showed, and those that the model made', async () => {
+    const { held, carryOut } = rig(hello, [first]);
+    await carryOut(own);
+    expect(held).toEqual([4 * mib + 'data:image/png;base64,'.length + 100]);
+  });
+
+  it('that the model made are sent as the service wants them, without the number of their file', async () => {
+    const { asked, carryOut } = rig(hello, [first]);
+    await carryOut(own);
+    expect(asked[0]?.earlier[0]?.after).toEqual([
+      {
+        role: 'model',
+        parts: [{ inlineData: { mimeType: 'image/webp', data: 'AAAA' }, thoughtSignature: 's' }],
+      },
+    ]);
+  });
+
+  it('are read for a call that is not streamed unless its step says so', async () => {
+    const { asked, carryOut } = rig(hello);
+    const { call: _, ...record } = textRecord();
+    await carryOut(record);
+    expect(asked[0]?.stream).toBe(false);
+  });
+});
+
+describe('the files of a reply', () => {
+  it('are kept where a later step asked for them while the call was under way', async () => {
+    const { kept, carryOut } = rig(hello, [textRecord({ keep: true })]);
+    await carryOut(textRecord({ keep: false }));
+    expect(kept).toHaveLength(1);
+  });
+
+  it('are kept as asked where the state has an older record that wanted none', async () => {
+    const { kept, carryOut } = rig(hello, [textRecord({ keep: false })]);
+    await carryOut(textRecord({ keep: true }));
+    expect(kept).toHaveLength(1);
+  });
+
+  it('of the second round of calls are those of the second round', async () => {
+    const { kept, carryOut } = rig(calls);
+    const turns = [
+      { role: 'model', parts: [] },
+      { role: 'user', parts: [] },
+    ];
+    await carryOut(textRecord({ request: withFunctions, turns }));
+    expect(kept).toMatchObject([{ round: 2, goesOn: true, pieces: [] }]);
+  });
+
+  it('of a round may be lost, for the record has its responses; a full disk stops the run all the same', async () => {
+    const failing = (kind: 'permanent' | 'stop') => () =>
+      Promise.resolve({
+        ok: false,
+        error: { code: 'disk.io', class: kind, message: 'x' },
+      } as const);
+    const lost = rig(calls, [], failing('permanent'));
+    expect(await lost.carryOut(textRecord({ request: withFunctions }))).toMatchObject({
+      kind: 'answered',
+      asked: { verdict: { kind: 'calls' } },
+    });
+    const full = rig(calls, [], failing('stop'));
+    expect(await full.carryOut(textRecord({ request: withFunctions }))).toMatchObject({
+      kind: 'unwritten',
+      usage: { total: 15 },
+    });
+    const last = rig(hello, [], failing('permanent'));
+    expect(await last.carryOut(textRecord())).toMatchObject({ kind: 'unwritten' });
+  });
+});
+
+describe('the whole reply in its file', () => {
+  const kept = async (whole: unknown, candidate: Parameters<typeof textReply>[0]) => {
+    const { kept: requests, carryOut } = rig(textReply(candidate, { whole: whole as never }));
+    await carryOut(textRecord());
+    return requests[0]?.answer ?? '';
+  };
+  const refused = { text: 'x', finishReason: 'SAFETY' };
+
+  it('has the data of its images where it is a result', async () => {
+    const data = 'A'.repeat(2000);
+    expect(await kept({ data }, { text: 'Hello.' })).toContain(data);
+  });
+
+  it('of a refused one lacks nothing but long data: no long text, and no data of up to 1024 characters', async () => {
+    const [long, text] = ['A'.repeat(1025), 'B'.repeat(3000)];
+    const answer = await kept({ parts: [{ data: long, text }, { data: long.slice(1) }] }, refused);
+    expect(JSON.parse(answer)).toEqual({
+      parts: [{ data: '(1025 characters of Base64)', text }, { data: long.slice(1) }],
+    });
+  });
+
+  it('of a refused one has long integers to the last digit, and every name', async () => {
+    const long = await kept(parseWithLongIds('{"id":12345678901234567891,"none":null}'), refused);
+    expect(long).toMatch(/"id": 12345678901234567891,\s+"none": null/);
+    const whole = JSON.parse('{"a":1,"__proto__":{"b":2}}') as unknown;
+    expect(await kept(whole, refused)).toMatch(/"a": 1,\s+"__proto__": \{\s+"b": 2/);
+  });
+});
