@@ -52,9 +52,10 @@ describe('the requests of a run', () => {
     const inFlight = new InFlight(noBug);
     const [first, second] = [work(inFlight, 'paid'), work(inFlight, 'paid')];
     let isOver = false;
-    const waiting = inFlight.awaitPaid(never).then(() => {
+    const waiting = (async () => {
+      await inFlight.awaitPaid(never);
       isOver = true;
-    });
+    })();
     first.end();
     await new Promise((resolve) => setImmediate(resolve));
     expect([first.isDone, second.isDone, isOver]).toEqual([true, false, false]);
@@ -81,9 +82,10 @@ describe('the requests of a run', () => {
       let tidied: () => void = () => undefined;
       inFlight.begin(kind, () => new Promise((resolve) => (tidied = resolve)));
       let isOver = false;
-      const stopping = inFlight.stop().then(() => {
+      const stopping = (async () => {
+        await inFlight.stop();
         isOver = true;
-      });
+      })();
       await new Promise((resolve) => setImmediate(resolve));
       expect(isOver).toBe(false);
       tidied();

@@ -30,6 +30,11 @@ describe('a text job', () => {
     expect([first.send, first.job.want]).toEqual([{ kind: 'ask' }, { kind: 'answer' }]);
   });
 
+  it('has no error any more once it is called again', () => {
+    expect(asking({ error, finishedAt: epoch - 1 }).record).not.toHaveProperty('error');
+    expect(asking({ error, finishedAt: epoch - 1 }).record).not.toHaveProperty('finishedAt');
+  });
+
   it('is done with its text and its tokens', () => {
     const { job: done, attempt } = replied(asking(), answered({ kind: 'done' }), {
       replyPrice: (_, used) => (used?.total ?? 0) / 1000,

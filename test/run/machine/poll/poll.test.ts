@@ -105,3 +105,56 @@ describe('a task that was named for a job in doubt', () => {
     expect(back).toMatchObject({ status: 'in-doubt', taskId: 'M1', modal, cost: 0.25 });
   });
 });
+
+describe('a task past its deadline', () => {
+  const { taskMs, retry } = context();
+  const late = { now: epoch + taskMs };
+  const seen = (job: Job, result: Task | ServiceFailure): JobStep =>
+    step(
+      job,
+      {
+        type: 'fetched',
+        why: 'poll',
+        result: 'class' in result ? { ok: false, error: result } : { ok: true, value: result },
+      },
+      context(late),
+    );
+  const watched = imagineRecord({ status: 'running', taskId: '123', submittedAt: epoch, attempts: 1 });
+  const missed = (record: JobRecord): Job => ({
+    ...adopt(record, 0, undefined),
+    misses: retry.attempts - 1,
+  });
+
+  it('is not given up by a poll that was only put off (429): it is no failed poll', () => {
+    const throttled = failure('service.throttled', 'throttle', { status: 429 });
+    expect(seen(missed(watched), throttled).job.record.status).toBe('running');
+    const out = failure('service.unavailable', 'retry', { status: 503 });
+    expect(seen(missed(watched), out).job.record).toMatchObject({
+      status: 'failed',
+      error: { code: 'task.timeout' },
+    });
+  });
+
+  it('that was named and is not known leaves the job in doubt as before: no task of it is late', () => {
+    const named = withAdoptedTask(inDoubt, '123', 0.25);
+    expect(seen(missed(named), unknown).job.record).toMatchObject({
+      status: 'in-doubt',
+      error: { code: 'task.unknown' },
+    });
+  });
+
+  it('has no error any more once it is finished, while its file is downloaded and afterwards', () => {
+    const task: Task = {
+      id: '123',
+      state: 'success',
+      status: 'SUCCESS',
+      buttons: [],
+      imageUrl: 'https://i/1.png',
+    };
+    const failed = { ...watched, error: { code: 'task.timeout', message: 'late' } };
+    const { record } = seen(adopt(failed, 0, undefined), task).job;
+    expect([record.status, record.error]).toEqual(['saving', undefined]);
+    const unkept = seen(adopt({ ...failed, keep: false }, 0, undefined), task).job.record;
+    expect([unkept.status, unkept.error]).toEqual(['done', undefined]);
+  });
+});

@@ -46,4 +46,31 @@ describe('the tasks that can be what became of a submission', () => {
     const tasks = [made('clicked', epoch), made('before', epoch - hour), made('went on', epoch)];
     expect(ids(ownTasks(record, history, tasks))).toEqual(['went on']);
   });
+
+  it('are those of a service whose clock is five minutes late, and no older ones', () => {
+    const record = imagineRecord({ key: 'aa11', submittedAt: epoch });
+    const tasks = [made('late clock', epoch - 300_000), made('older', epoch - 300_001)];
+    expect(ids(ownTasks(record, [], tasks))).toEqual(['late clock']);
+  });
+
+  it('are the furthest first, of those the oldest; one without a time is not older than the submission', () => {
+    const record = imagineRecord({ key: 'aa11', submittedAt: epoch });
+    const { submittedAt: _, ...timeless } = made('timeless', 0);
+    const tasks: readonly Task[] = [
+      { ...made('failed', epoch), state: 'failure' },
+      { ...made('modal', epoch), state: 'modal' },
+      { ...made('running', epoch), state: 'unfinished' },
+      made('young', epoch + 2),
+      made('old', epoch + 1),
+      timeless,
+    ];
+    expect(ids(ownTasks(record, [], tasks))).toEqual([
+      'timeless',
+      'old',
+      'young',
+      'running',
+      'modal',
+      'failed',
+    ]);
+  });
 });
