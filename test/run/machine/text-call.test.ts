@@ -35,6 +35,27 @@ describe('a text job', () => {
     expect(asking({ error, finishedAt: epoch - 1 }).record).not.toHaveProperty('finishedAt');
   });
 
+  it('rests longer after each reply that is no result', () => {
+    const rest = (earlier: number): number => {
+      const { want } = replied(asking({ invalid: earlier }), invalid).job;
+      return want.kind === 'wait' ? want.until - epoch : 0;
+    };
+    expect(rest(1)).toBe(2 * rest(0));
+    expect(rest(0)).toBeGreaterThan(0);
+  });
+
+  it('that ends counts its tries anew when the user has it tried again', () => {
+    const failed = answered({ kind: 'failed', error });
+    expect(replied(asking({ tries: 3 }), failed).job.record).toMatchObject({ status: 'failed', tries: 0 });
+    const done = answered({ kind: 'done' });
+    expect(replied(asking({ tries: 3 }), done).job.record).toMatchObject({ status: 'done', tries: 0 });
+    const unwritten: CallResult = { kind: 'unwritten', error: lost('permanent'), text };
+    expect(replied(asking({ tries: 3 }), unwritten).job.record).toMatchObject({
+      status: 'failed',
+      tries: 0,
+    });
+  });
+
   it('is done with its text and its tokens', () => {
     const { job: done, attempt } = replied(asking(), answered({ kind: 'done' }), {
       replyPrice: (_, used) => (used?.total ?? 0) / 1000,

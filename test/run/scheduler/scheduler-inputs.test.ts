@@ -183,6 +183,23 @@ describe('the end of a run', () => {
   });
 });
 
+describe('cells that come in groups', () => {
+  it('are all opened in order, those of a group before those of the next one', async () => {
+    const rooms = { granted: 1 };
+    const { options, cells } = await optionsOf(grid(5), { limits: { tasks: 9, requests: 9 } }, undefined, {
+      shared: { rooms },
+    });
+    const scheduler = new Scheduler(options);
+    scheduler.handle({ type: 'cells', cells: cells.slice(0, 3), last: false }, epoch);
+    scheduler.handle({ type: 'cells', cells: cells.slice(3), last: true }, epoch);
+    rooms.granted = 9;
+    scheduler.handle({ type: 'refilled' }, epoch);
+    const commit = durable(scheduler);
+    expect(eventsOf(commit, 'cell:open').map(({ cell }) => cell)).toEqual([1, 2, 3, 4, 5]);
+    expect(paidKeys(commit)).toHaveLength(5);
+  });
+});
+
 describe('what a run reports of itself', () => {
   it('its number, submissions, tasks, requests, jobs and cells', async () => {
     const { scheduler, commit } = await started(grid(5), { limits: { tasks: 3, requests: 2 } });
