@@ -104,5 +104,5 @@ test.each<readonly [StepKind, boolean]>([
   ['edit', false],
 ])('%s asks for text: %s', (kind, isText) => {
   expect(isTextKind(kind)).toBe(isText);
-  expect(isTextRequest({ kind, fields: {}, images: [], press: [] } as unknown as JobRequest)).toBe(isText);
+  expect(isTextRequest({ kind, fields: {}, images: [], press: [] })).toBe(isText);
 });

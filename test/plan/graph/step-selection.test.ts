@@ -62,3 +62,46 @@ test('one branch of a wildcard needs the wildcard', async () => {
 test('a name that no step has comes with a suggestion', async () => {
   expect(await chosen(text, ['more', 'gird'])).toEqual(['plan.unknown-step', 'Did you mean "grid"?']);
 });
+
+test('several names choose what any of them needs', async () => {
+  expect(await chosen(text, ['pick', 'more'])).toEqual([
+    'grid',
+    'grid/U1',
+    'grid/U1/V2',
+    'pick',
+    'pick/U1',
+    'more/U1/V2/Zoom',
+    'more/U1/V2/Zoom/A',
+    'more/U1/V2/Zoom/B',
+  ]);
+});
+
+test('a step that is read or continued on several branches is needed on each', async () => {
+  const several = `
+    steps:
+      grid: { imagine: a fox, path: "U1..U3" }
+      talk: { from: grid/*, generate: { model: m, prompt: hi } }
+      why: { from: grid/*, generate: { model: m, prompt: why, continue: talk } }
+      read: { from: grid/*, imagine: "{{ steps.talk.text }}" }`;
+  const needed = ['grid', 'grid/U1', 'grid/U2', 'grid/U3', 'talk/U1', 'talk/U2', 'talk/U3'];
+  expect(await chosen(several, ['why'])).toEqual([...needed, 'why/U1', 'why/U2', 'why/U3']);
+  expect(await chosen(several, ['read'])).toEqual([...needed, 'read/U1', 'read/U2', 'read/U3']);
+});
+
+test('all that a step gathers is needed, and what its condition reads', async () => {
+  const gathering = `
+    steps:
+      grid: { imagine: a fox, path: "U1..U3" }
+      say: { generate: { model: m, prompt: hi } }
+      idle: { imagine: an owl }
+      best: { gather: grid/*, imagine: the best, when: steps.say.text == "yes" }`;
+  expect(await chosen(gathering, ['best'])).toEqual(['grid', 'grid/U1', 'grid/U2', 'grid/U3', 'say', 'best']);
+});
+
+test('a branch below two wildcards needs both', async () => {
+  const wild = `
+    steps:
+      grid: { imagine: a fox, path: "U* → V*" }
+      more: { from: grid/U1/V2, click: Zoom }`;
+  expect(await chosen(wild, ['more'])).toEqual(['grid', 'grid/U*', 'grid/U*/V*', 'more/U1/V2/Zoom']);
+});

@@ -39,13 +39,44 @@ describe('what is sent', () => {
       { generationConfig: { responseSchema: { type: 'object' }, seed: 12 } },
       5,
     ],
+    [
+      'a JSON schema in its native place',
+      { generationConfig: { responseJsonSchema: { type: 'object' }, seed: 12 } },
+      5,
+    ],
+    ['a schema in another script, by its bytes', { responseSchema: { title: '狐狸狐狸' } }, 6],
+    ['two schemas', { responseSchema: { type: 'object' }, tools: [{ a: 1 }] }, 7],
+    ['a format of chat', { response_format: { type: 'json' } }, 4],
     ['functions', { functions: { a: { answer: 1 } } }, 5],
+    [
+      'images in several turns',
+      {
+        contents: [
+          { parts: [{ inlineData: { data: 'A' } }, { text: 'xxxx' }, { inlineData: { data: 'B' } }] },
+          { parts: [{ inlineData: { data: 'C' } }] },
+        ],
+      },
+      1 + 3 * picture,
+    ],
+    [
+      'data of another kind',
+      { messages: [{ content: [{ file: 'data:application/pdf;base64,AAAA' }] }] },
+      picture,
+    ],
+    [
+      'numbers and nothing, which are no texts',
+      { contents: [{ parts: [{ x: 12_345_678, y: null, z: true }] }] },
+      0,
+    ],
     ['what is no text', { rounds: 8, search: true, thinking: 'low', temperature: 0.5 }, 0],
   ])('%s', (_, fields, wanted) => {
     expect(tokens(fields)[0]).toBe(wanted);
   });
 
-  test('pictures', () => {
+  test('pictures, those of the step beside those that stand in its fields', () => {
+    expect(
+      tokens({ messages: [{ content: [{ image_url: { url: 'data:image/png;base64,A' } }] }] }, 2)[0],
+    ).toBe(3 * picture);
     expect(tokens({ prompt: 'xxxx' }, 4)[0]).toBe(1 + 4 * picture);
   });
 });
@@ -63,6 +94,21 @@ describe('what is answered', () => {
       1024 + 8192,
     ],
     ['thinking by budget', { thinking: 500 }, 1524],
+    ['little thinking', { thinking: 'minimal' }, 1024 + 128],
+    ['some thinking', { thinking: 'Medium' }, 1024 + 4096],
+    ['thinking of which nothing is known', { thinking: 'off' }, 1024],
+    ['a part of a token', { thinking: 0.5 }, 1025],
+    [
+      'thinking said in both ways, by the short one',
+      { thinking: 'low', generationConfig: { thinkingConfig: { thinkingLevel: 'high' } } },
+      2048,
+    ],
+    ['no bound at all', { generationConfig: { maxOutputTokens: 0, candidateCount: 0 } }, 1024],
+    [
+      'a bound said in both ways, by the native one',
+      { max_tokens: 50, generationConfig: { maxOutputTokens: 70 } },
+      70,
+    ],
     ['thinking as it likes', { generationConfig: { thinkingConfig: { thinkingBudget: -1 } } }, 1024 + 4096],
     ['no thinking', { thinking: 0 }, 1024],
     ['thinking within a bound', { thinking: 'high', generationConfig: { maxOutputTokens: 3000 } }, 3000],

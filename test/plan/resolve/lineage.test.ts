@@ -158,6 +158,14 @@ describe('the task that a job was made from', () => {
       { submittedAt: 100 },
       undefined,
     ],
+    [
+      'judged by its beginning, however late it ended',
+      { submittedAt: 50, finishedAt: 300 },
+      { submittedAt: 100 },
+      undefined,
+    ],
+    ['that of its parent where no time is known of either', {}, {}, 'now'],
+    ['that of its parent where only its own time is known', { submittedAt: 5 }, {}, 'now'],
     ['the first of a parent that was redone', { submittedAt: 200 }, redone(1, { submittedAt: 900 }), 'first'],
     ['unknown where even the first came later', { submittedAt: 99 }, redone(1), undefined],
     [
