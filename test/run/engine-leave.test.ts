@@ -1,8 +1,10 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { ImageService } from '../../src/service/image-service.ts';
+import { StateError } from '../../src/state/store.ts';
 import { failure } from '../rig/failure.ts';
 import { memoryStore } from '../rig/memory-store.ts';
-import { run } from './engine-rig.ts';
+import { run, text } from './engine-rig.ts';
 
 /** An imagine during which the user leaves, aborted before or after it left. */
 const leftWhileSending =
@@ -117,5 +119,53 @@ describe('the engine', () => {
   it('does nothing when the user stops it before the start', async () => {
     const { end, service } = await run({ control: { drain: AbortSignal.abort() } });
     expect([end, service.submits.length]).toEqual([{ kind: 'interrupted', forced: false }, 0]);
+  });
+
+  it('leaves nothing behind on the signals of the user', async () => {
+    const [drain, leave] = [new AbortController(), new AbortController()];
+    const { end } = await run({ control: { drain: drain.signal, leave: leave.signal } });
+    expect(end).toEqual({ kind: 'complete' });
+    expect([drain, leave].flatMap(({ signal }) => getEventListeners(signal, 'abort'))).toEqual([]);
+  });
+
+  it('closes the plan that it reads cells from, also where it ends before the last cell', async () => {
+    const drain = new AbortController();
+    const many = text.replace('to: 5', 'to: 500');
+    let isClosed = false;
+    const { submits } = await run({
+      text: many,
+      control: { drain: drain.signal },
+      cells: async function* (all) {
+        try {
+          yield* all;
+        } finally {
+          isClosed = true;
+        }
+      },
+      listener: ({ type }) => {
+        if (type === 'cell:open') drain.abort();
+      },
+    });
+    expect(submits).toBeLessThan(500);
+    expect(isClosed).toBe(true);
+  });
+
+  it('ends with the disk’s error where what has come cannot be written when the user leaves', async () => {
+    const leave = new AbortController();
+    const store = memoryStore();
+    const { end } = await run({
+      store: {
+        ...store,
+        commit: (turn) => {
+          if (leave.signal.aborted) throw new StateError('state.full', 'no space');
+          return store.commit(turn);
+        },
+      },
+      control: { leave: leave.signal },
+      listener: (event) => {
+        if (event.type === 'request:end') leave.abort();
+      },
+    });
+    expect(end).toEqual({ kind: 'disk', code: 'state.full', message: 'no space' });
   });
 });

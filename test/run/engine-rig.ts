@@ -1,3 +1,4 @@
+import type { Cell } from '../../src/plan/cell.ts';
 import type { Clock } from '../../src/run/clock.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import type { RunPorts, RunReport, RunSettings, RunStore } from '../../src/run/ports.ts';
@@ -78,6 +79,8 @@ export async function run(
     readonly disk?: RunPorts['disk'];
     readonly shared?: RunPorts['shared'];
     readonly clock?: Clock;
+    /** What the run reads in place of the cells of the plan. */
+    readonly cells?: (all: AsyncIterable<Cell>) => AsyncIterable<Cell>;
     /** Is shown the service before the run begins. */
     readonly seen?: (service: ScriptedGateway) => void;
   } = {},
@@ -108,7 +111,10 @@ export async function run(
   const never = new AbortController().signal;
   const report = await runPlan(
     {
-      cells: (selection) => plan.matrix.cells(selection),
+      cells: (selection) => {
+        const all = plan.matrix.cells(selection);
+        return change.cells?.(all) ?? all;
+      },
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
       price: () => undefined,
       ...(change.steps === undefined ? {} : { steps: change.steps }),

@@ -359,4 +359,11 @@ describe('what a submission reads', () => {
       tag: 'bb22',
     });
   });
+
+  it('of a confirm has the prompt of the step, also where that is empty', async () => {
+    const { ports, sent } = rig([parent]);
+    const request = { ...region.request, fields: { prompt: '' } } as JobRequest;
+    await confirmModal({ ...region, request }, ports, never);
+    expect(sent[0]?.[1]['prompt']).toBe('');
+  });
 });

@@ -112,6 +112,14 @@ describe('the images of a text call', () => {
   });
 });
 
+it('a text call is made where its schema only gives a warning', async () => {
+  const { asked, carryOut } = rig(textReply({ text: '{"best":1}' }));
+  const schema = { type: 'object', properties: { best: { type: 'integer' } }, required: ['bets'] };
+  const fields = { model: 'm', responseSchema: schema };
+  const result = await carryOut(textRecord({ request: { kind: 'generate', fields } }));
+  expect([asked.length, result.kind]).toEqual([1, 'answered']);
+});
+
 describe('the files of a reply', () => {
   it('are kept where a later step asked for them while the call was under way', async () => {
     const { kept, carryOut } = rig(hello, [textRecord({ keep: true })]);

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { KeepResult, SaveFailure } from '../../../src/artifacts/writer.ts';
 import { written } from '../../../src/run/effects/write-retry.ts';
@@ -47,6 +48,18 @@ describe('a paid result', () => {
       ok: false,
       error: { code: 'file.busy', message: 'busy (after 3 tries)' },
     });
+  });
+
+  it('that cannot be written keeps the cause of its last failure', async () => {
+    const cause = new Error('EIO');
+    const { result } = await writing([busy(), busy(), busy({ cause })]);
+    expect(result).toMatchObject({ ok: false, error: { code: 'file.busy', cause } });
+  });
+
+  it('leaves nothing behind on the signal of the run', async () => {
+    const run = new AbortController();
+    expect((await writing([busy(), busy(), kept], run.signal)).tries).toBe(3);
+    expect(getEventListeners(run.signal, 'abort')).toEqual([]);
   });
 
   it('is written no sooner than the failure says', async () => {

@@ -79,6 +79,15 @@ describe('a confirm', () => {
     expect(job.pollUntil).toBe(epoch + 45_000);
   });
 
+  it.each([
+    ['503', failure('service.unavailable', 'retry', { status: 503, retryAfterMs: 600_000 })],
+    ['429', failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 600_000 })],
+  ])('is sent again no sooner than the service says: %s', (_, error) => {
+    const { want } = transition(answering()).submitted(error).job;
+    expect(want).toMatchObject({ kind: 'wait', next: { kind: 'modal' } });
+    expect(want.kind === 'wait' && want.until - epoch).toBeGreaterThanOrEqual(600_000);
+  });
+
   it('that is deferred while all others are served ends: failed, or polled where an earlier one may have arrived', () => {
     const full = { kind: 'queue-full', code: 23, message: 'full' } as const;
     const starved = { tally: () => served };

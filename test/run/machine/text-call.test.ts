@@ -56,6 +56,17 @@ describe('a text job', () => {
     });
   });
 
+  it('that is always put off while others are served ends, and keeps the time of its last call', () => {
+    const before = { served: 0, firsts: 0, firstsServed: 0 };
+    const since = epoch - 9_000_000;
+    const from = asking();
+    const starving: Job = { ...from, deferrals: { text: { times: 40, own: 9, since, before, served: 0 } } };
+    const throttled = failure('service.throttled', 'throttle', { status: 429 });
+    const tally = () => ({ served: 100, firsts: 100, firstsServed: 100 });
+    const { record } = replied(starving, { kind: 'refused', error: throttled }, { tally }).job;
+    expect(record).toMatchObject({ status: 'failed', submittedAt: epoch, attempts: 0 });
+  });
+
   it('is done with its text and its tokens', () => {
     const { job: done, attempt } = replied(asking(), answered({ kind: 'done' }), {
       replyPrice: (_, used) => (used?.total ?? 0) / 1000,
