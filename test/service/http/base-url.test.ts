@@ -19,6 +19,8 @@ test.each([
   'ftp://api.example.com',
   'file:///etc/passwd',
   'https://user:hunter2@api.example.com',
+  'https://:hunter2@api.example.com',
+  'https://hunter2@api.example.com',
   'https://api.example.com?key=hunter2',
   'https://api.example.com/#hunter2',
   'https://',

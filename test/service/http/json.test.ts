@@ -1,7 +1,16 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { parseBounded, parseJson, valuesIn } from '../../../src/service/http/json.ts';
+import {
+  isSameInteger,
+  members,
+  parseBounded,
+  parseJson,
+  readInteger,
+  valuesIn,
+  writeJson,
+} from '../../../src/service/http/json.ts';
+import type { JsonObject } from '../../../src/service/text-service.ts';
 
 /** Makes both ways of parsing take part: with it in a document, the lossless one is used. */
 const longNumber = '12345678901234567';
@@ -93,4 +102,53 @@ test('is bounded by its values, each of them counted', () => {
   expect(valuesIn('[1, {"a": [2, 3]}]')).toBe(6);
   expect(parseBounded('[1, {"a": [2, 3]}]', 6)).toEqual([1, { a: [2, 3] }]);
   expect(() => parseBounded('[1, {"a": [2, 3]}]', 5)).toThrow(/more than 5 values/);
+});
+
+test('long integers are written with all digits, whatever their sign and length', () => {
+  for (const digits of [
+    '-9007199254740993',
+    '12345678901234567',
+    '1234567890123456789012345',
+    '-12345678901234567890123',
+  ]) {
+    expect(writeJson(parseBounded(`{"id":${digits}}`) as JsonObject)).toBe(`{"id":${digits}}`);
+    expect(writeJson(parseBounded(`{"ids":[${digits},1]}`) as JsonObject)).toBe(`{"ids":[${digits},1]}`);
+  }
+});
+
+test.each(['__proto__', '\\u005f_proto__', '_\\u005Fproto__', '\\u005f\\u005fproto\\u005f\\u005f'])(
+  'a member that is written %s is one, beside a long integer too',
+  (name) => {
+    const value = parseBounded(`{"${name}":{"polluted":1},"id":${longNumber}}`) as JsonObject;
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(Object.keys(value)).toEqual(['__proto__', 'id']);
+  },
+);
+
+test('a long integer is no object, and is the same as another one of its digits', () => {
+  const [a, b, c] = parseBounded(`[${longNumber},${longNumber},${longNumber}0]`) as readonly unknown[];
+  expect(members(a)).toBeUndefined();
+  expect([isSameInteger(a, b), isSameInteger(a, c), isSameInteger(a, {})]).toEqual([true, false, false]);
+});
+
+test.each<readonly [unknown, number | undefined]>([
+  [7, 7],
+  ['7', 7],
+  [' -7 ', -7],
+  [0, 0],
+  ['0', 0],
+  ['1234567890', undefined],
+  ['', undefined],
+  ['7.0', undefined],
+  [7.5, undefined],
+  [2 ** 53, undefined],
+  [null, undefined],
+  [true, undefined],
+])('%j read as an integer is %s', (value, integer) => {
+  expect(readInteger(value)).toBe(integer);
+});
+
+test('two million values are read, and no more, unless something else is said', () => {
+  expect(() => parseBounded(`[${'0,'.repeat(1_999_997)}0]`)).not.toThrow();
+  expect(() => parseBounded(`[${'0,'.repeat(2_000_000)}0]`)).toThrow(/more than 2000000 values/);
 });

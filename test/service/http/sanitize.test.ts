@@ -26,4 +26,19 @@ describe('words of the service', () => {
     expect(shown).not.toContain('sk-');
     expect(shown).not.toContain('0123');
   });
+
+  it.each([
+    0x00, 0x1b, 0x7f, 0x9b, 0xad, 0x61c, 0x200b, 0x200e, 0x200f, 0x202a, 0x202e, 0x2060, 0x2066, 0x2069,
+    0x206f, 0xfff9, 0xfffb, 0xe0001, 0xe007f,
+  ])('show the unseen character %i by its number', (code) => {
+    const number = code.toString(16).padStart(2, '0');
+    expect(clean(`a${String.fromCodePoint(code)}b`)).toBe(`a\\u{${number}}b`);
+  });
+
+  it('keep every character that is seen', () => {
+    const seen = '狐 é \u{1f98a} \u0301 \u200d →';
+    expect(clean(seen)).toBe(seen);
+    expect(clean('a\u2028b\u2029c\ufeffd\u00a0e')).toBe('a b c d e');
+    expect(clean('a\ud83e')).toBe('a\\u{d83e}');
+  });
 });

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+
+import { certificateError } from '../../../../src/service/http/connect/certificate.ts';
+import { readConnectionError } from '../../../../src/service/http/connect/connection-error.ts';
+import { createDispatcher } from '../../../../src/service/http/connect/dispatcher.ts';
+import { closedPort, type RawServer, rawServer } from '../../raw-server.ts';
+import { imagine, serviceWith } from '../../scripted-fetch.ts';
+
+const coded = (code: string, syscall?: string): Error =>
+  Object.assign(new Error(`it says ${code}`), { code, syscall });
+
+test.each([
+  ['CERT_HAS_EXPIRED', 'has expired'],
+  ['CERT_NOT_YET_VALID', 'not valid yet'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'another host name'],
+  ['HOSTNAME_MISMATCH', 'another host name'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'signed by itself'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'no authority'],
+  ['UNABLE_TO_GET_ISSUER_CERT', 'no authority'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'no authority'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'no authority'],
+  ['CERT_UNTRUSTED', 'no authority'],
+  ['CERT_REVOKED', 'cannot be verified'],
+  ['CRL_HAS_EXPIRED', 'cannot be verified'],
+  ['ERROR_IN_CERT_NOT_AFTER_FIELD', 'cannot be verified'],
+  ['UNABLE_TO_GET_CRL', 'cannot be verified'],
+  ['INVALID_CA', 'cannot be verified'],
+  ['INVALID_PURPOSE', 'cannot be verified'],
+  ['PATH_LENGTH_EXCEEDED', 'cannot be verified'],
+])('a certificate with %s is not to be trusted, and stops the run', (code, what) => {
+  expect(certificateError(coded(code))).toContain(what);
+  expect(readConnectionError(new Error('fetch failed', { cause: coded(code) }), 'unknown')).toMatchObject({
+    failure: { code: 'connection.certificate' },
+    sent: false,
+  });
+});
+
+test.each(['ECONNRESET', 'EPROTO', 'INVALID_ARGUMENT', 'X_CERT_HAS_EXPIRED'])(
+  '%s is about no certificate',
+  (code) => {
+    expect(certificateError(coded(code))).toBeUndefined();
+  },
+);
+
+describe('with a transport that does not say what has left', () => {
+  test.each<readonly [string, Error, string, boolean]>([
+    ['a broken handshake or record', coded('EPROTO'), 'connection.tls', true],
+    ['a proxy without TLS', coded('UND_ERR_PRX_TLS'), 'connection.tls', false],
+    ['a silent body', coded('UND_ERR_BODY_TIMEOUT'), 'connection.timeout', true],
+    ['a broken Brotli', coded('ERR__ERROR_FORMAT_PADDING_1'), 'response.coding', true],
+    ['several addresses without an error', new AggregateError([]), 'connection.lost', true],
+    [
+      'addresses of which one may have got it',
+      new AggregateError([coded('ECONNREFUSED', 'connect'), coded('UND_ERR_HEADERS_TIMEOUT')]),
+      'connection.timeout',
+      true,
+    ],
+  ])('%s', (_what, error, code, sent) => {
+    expect(readConnectionError(error, 'unknown')).toMatchObject({ failure: { code }, sent });
+  });
+
+  test('an error that causes itself is one', () => {
+    const error = new Error('round');
+    error.cause = error;
+    expect(readConnectionError(error, 'unknown')).toMatchObject({
+      failure: { code: 'connection.lost', what: 'the connection broke (round)', cause: error },
+      sent: true,
+    });
+  });
+
+  test('a code is shown once', () => {
+    const what = (error: Error): string => readConnectionError(error, 'yes').failure.what;
+    expect(what(coded('EPIPE'))).toBe('the connection broke (it says EPIPE)');
+    expect(what(Object.assign(new Error('gone'), { code: 'EPIPE' }))).toBe(
+      'the connection broke (gone, EPIPE)',
+    );
+  });
+});
+
+describe('the variables of a proxy', () => {
+  const accepted = JSON.stringify({ code: 1, result: '1700000000000001' });
+  const answering = (): Promise<RawServer> =>
+    rawServer((socket, head) => {
+      const isTunnel = head.startsWith('CONNECT ');
+      socket.write(
+        isTunnel
+          ? 'HTTP/1.1 200 Connection established\r\n\r\n'
+          : `HTTP/1.1 200 OK\r\ncontent-length: ${accepted.length}\r\n\r\n${accepted}`,
+      );
+    });
+
+  test.each<readonly [string, (proxy: string, dead: string) => Record<string, string>, number]>([
+    ['in lower case win', (proxy, dead) => ({ http_proxy: proxy, HTTP_PROXY: dead }), 1],
+    ['may have white space around them', (proxy) => ({ http_proxy: ` ${proxy}\n` }), 1],
+    ['that are blank are none', () => ({ http_proxy: ' ', https_proxy: '\t' }), 0],
+    ['for https are none for http', (_proxy, dead) => ({ https_proxy: dead }), 0],
+    [
+      'for exceptions win in lower case, too',
+      (_proxy, dead) => ({ http_proxy: dead, no_proxy: '127.0.0.1', NO_PROXY: 'x.test' }),
+      0,
+    ],
+  ])('%s', async (_what, env, proxied) => {
+    await using server = await answering();
+    await using proxy = await answering();
+    const dead = `http://127.0.0.1:${await closedPort()}`;
+    const dispatcher = createDispatcher({ connections: 1, connectMs: 5000, env: env(proxy.url, dead) });
+    expect((await imagine(serviceWith({ baseUrl: server.url, dispatcher }))).ok).toBe(true);
+    expect([proxy.connections, server.connections]).toEqual([proxied, 1 - proxied]);
+    await dispatcher.destroy();
+  });
+});
