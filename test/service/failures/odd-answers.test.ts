@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { imagine, never, respondingWith, serviceWith } from '../scripted-fetch.ts';
+import { imagine, key, never, respondingWith, serviceWith } from '../scripted-fetch.ts';
 
 const id = '1700000000000001';
 
@@ -43,6 +43,15 @@ describe('a page', () => {
     expect(result).toMatchObject({ error: { code: 'service.not-json' } });
     expect(messageOf(result)).toContain('with text ("It works!") instead of JSON');
   });
+});
+
+test('a transport that names the key in its error shows it to nobody', async () => {
+  const service = serviceWith({ fetch: () => Promise.reject(new Error(`no way to ${key}.example`)) });
+  const result = await imagine(service);
+  expect(result).toMatchObject({
+    error: { code: 'connection.lost', class: 'lost', cause: expect.any(Error) },
+  });
+  expect(messageOf(result)).toContain('no way to [secret].example');
 });
 
 test('a transport that throws what is no error gives no reason', async () => {

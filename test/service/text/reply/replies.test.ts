@@ -82,6 +82,15 @@ describe('a native reply', () => {
     expect(found?.images).toEqual([{ mimeType: 'IMAGE/PNG', data: 'AAAA' }]);
   });
 
+  test('hides as a thought only what is said to be one', async () => {
+    const found = await read(
+      { text: 'a', thought: true },
+      { text: 'b', thought: 'no' },
+      { text: 'c', thought: false },
+    );
+    expect(found?.text).toBe('bc');
+  });
+
   test('may be of a billion tokens', async () => {
     const usageMetadata = { promptTokenCount: 1_000_000_000 };
     expect((await replyTo({ candidates: [], usageMetadata })).usage).toEqual({ prompt: 1e9, total: 1e9 });
