@@ -303,6 +303,7 @@ export function drive(options: DriveOptions): Driven {
         const last = scheduler.takeCommit();
         options.onTake?.();
         write(last);
+        events.push(...last.events);
         return result(failed);
       }
     } else if (pending === undefined && (restsUntil === undefined || now >= restsUntil)) {
