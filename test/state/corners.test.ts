@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exactJson } from '../../src/pipeline/values/exact-json.ts';
+import { WrittenNumber } from '../../src/pipeline/values/value.ts';
 import { checkDirectory, pipelineFacts } from '../../src/state/binding.ts';
 import { refuseNetwork } from '../../src/state/files/file-system.ts';
 import { acquireLock, lockOwner } from '../../src/state/lock/lock.ts';
@@ -9,7 +11,23 @@ import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { drivers, freshFolder } from './places.ts';
+import { jobRecord } from './records.ts';
 import { codeOf } from './refusals.ts';
+
+describe.each(drivers.map((driver) => [driver.name, driver] as const))('a record with %s', (_, driver) => {
+  it('keeps every digit of its integers, so that the same request is sent under the same key', async () => {
+    const directory = freshFolder();
+    const id = new WrittenNumber('12345678901234567890', Number('12345678901234567890'));
+    const request = { kind: 'chat', fields: { model: 'm', prompt: 'p', extra: { id } } } as const;
+    const first = openState(directory, { driver });
+    first.commit({ records: [jobRecord('a', 'failed', { kind: 'chat', request })], attempts: [] });
+    first.close();
+    const state = openState(directory, { driver });
+    expect(exactJson(state.get('a')?.request)).toBe(exactJson(request));
+    expect(exactJson((await state.reader.get('a'))?.request)).toContain('"id":12345678901234567890');
+    state.close();
+  });
+});
 
 describe('a run directory', () => {
   const on = (platform: string, folder: string): string =>
