@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { flushed, processIo } from './adapters/process-io.ts';
+import { flushed, outputFailure, processIo } from './adapters/process-io.ts';
 import { exitCodes } from './errors/cli-error.ts';
-import { shownErrorOf } from './errors/render.ts';
+import { failureText, shownErrorOf } from './errors/render.ts';
 import { program } from './program.ts';
 import { plainIo } from './terminal/plain-io.ts';
 import { Redactor } from './terminal/redact.ts';
@@ -19,5 +19,14 @@ process.on('unhandledRejection', bug);
 
 const exitCode = await program(process.argv.slice(2), io, redactor);
 await flushed();
+const failure = outputFailure();
+if (failure !== undefined) {
+  const text = failureText(
+    `Standard output cannot be written: ${failure.message}.`,
+    'What is printed there is not whole.',
+  );
+  plainIo(io).err(redactor.apply(text));
+  await flushed();
+}
 // A connection or a timer that somebody forgot must not keep a finished command alive.
-process.exit(exitCode);
+process.exit(failure !== undefined && exitCode === exitCodes.ok ? exitCodes.disk : exitCode);

@@ -65,12 +65,16 @@ it('a run that left jobs in doubt has ended, and is not complete', async () => {
     atStart: { settled: 0, attempts: 0 },
   };
   const last = { finishedAt: 60_000, end: { kind: 'complete' as const }, exitCode: 5 };
-  const said = async (inDoubt: number, pending: number): Promise<string> => {
-    const outcome = { ...last, slots: { ...slots, pending, 'in-doubt': inDoubt, skipped: 0, blocked: 0 } };
+  const said = async (inDoubt: number, pending: number, failed = 0): Promise<string> => {
+    const outcome = {
+      ...last,
+      slots: { ...slots, pending, failed, 'in-doubt': inDoubt, skipped: 0, blocked: 0 },
+    };
     writeRunFacts(state, { ...facts, outcome });
     return (await promptpress(['status', '.'], { cwd })).out.split('\n')[0] ?? '';
   };
   expect(await said(1, 1)).toMatch(/the last run ended at 1970-01-01T00:01/);
   expect(await said(0, 0)).toMatch(/the last run was complete at/);
+  expect(await said(0, 0, 440)).toMatch(/the last run ended with failures at/);
   state.close();
 });

@@ -53,7 +53,7 @@ describe('promptpress', () => {
   });
 
   it.each([
-    [['run'], 'needs FILE'],
+    [['run'], 'promptpress: run needs FILE.'],
     [['run', 'a', 'b'], '"b" is one too many'],
     [['plan', 'nowhere.yaml'], 'There is no file nowhere.yaml'],
     [['run', '/'], 'is a folder'],

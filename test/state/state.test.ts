@@ -249,7 +249,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       writeFileSync(file, '');
       const failure = refusalOf(() => openState(join(file, 'run'), options));
       expect(failure.code).toBe('directory.kind');
-      expect(failure.message).toContain(`${file} is not a folder`);
+      expect(failure.message).toContain(`${file} is a file, not a folder`);
     });
 
     it('reads a state whose folder may not be written as it lies, unless a log has more of it', async () => {

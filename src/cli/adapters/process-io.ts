@@ -56,7 +56,14 @@ function toStderr(text: string): void {
 /** Resolves when everything that was printed has left the process. */
 export const flushed = async (): Promise<void> => {
   await Promise.all([process.stdout, process.stderr].map(drained));
+  // A stream reports its failures in a later turn than the one that wrote.
+  await new Promise(setImmediate);
 };
+
+let outputError: NodeJS.ErrnoException | undefined;
+
+/** Why what was printed on standard output is not there, after {@link flushed}; undefined also when its reader has gone. */
+export const outputFailure = (): NodeJS.ErrnoException | undefined => outputError;
 
 const drained = (stream: Writable): Promise<void> =>
   new Promise((resolve) => {
@@ -64,10 +71,16 @@ const drained = (stream: Writable): Promise<void> =>
     else stream.write('', () => resolve());
   });
 
-/** A reader that has gone (`| head`) is no failure. Any other failure of standard output cannot be reported anywhere. */
+/** What a pipe or a connection says whose reader has gone. */
+const readerGone = new Set(['EPIPE', 'EOF', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
+
+/** A reader that has gone (`| head`) is no failure; a full disk is. */
 function quietly(stream: Writable): AbortSignal {
   const closed = new AbortController();
-  stream.on('error', () => closed.abort());
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (stream === process.stdout && !readerGone.has(error.code ?? '')) outputError ??= error;
+    closed.abort();
+  });
   return closed.signal;
 }
 

@@ -45,13 +45,13 @@ export function command<Table extends FlagTable>(
       const given = read.positionals.length;
       if (given < operands.least) {
         throw usageError(
-          `promptpress ${help.name} needs ${help.operands}.`,
+          `${help.name} needs ${help.operands}.`,
           `promptpress help ${help.name} explains it.`,
         );
       }
       if (given > operands.most) {
         throw usageError(
-          `promptpress ${help.name} takes ${help.operands}; "${read.positionals[operands.most]}" is one too many.`,
+          `${help.name} takes ${help.operands}; "${read.positionals[operands.most]}" is one too many.`,
         );
       }
       return execute(read.flags as FlagValues<Table>, read.positionals, context);

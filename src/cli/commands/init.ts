@@ -1,11 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { quoted } from '../../report/text/next-commands.ts';
 import { makeFolders } from '../../state/files/folders.ts';
 import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
 import { command } from '../args/command.ts';
-import { exitCodes } from '../errors/cli-error.ts';
+import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { packageFile } from '../version.ts';
 
 /** Where the schema goes that editors complete and check pipelines with: beside them, so that it is there wherever promptpress is installed. */
@@ -69,6 +69,7 @@ export const init = command(
     // npm sets both for what npx starts; the command is then on no path of the shell that is typed in.
     const npx = io.env['npm_lifecycle_event'] === 'npx' || io.env['npm_command'] === 'exec' ? 'npx ' : '';
     const folder = resolve(io.cwd, given ?? '.');
+    await refuseFile(given, folder);
     makeFolders(folder);
     refuseLinks(folder);
     const schema = await readFile(packageFile('schemas/pipeline.schema.json'), 'utf8');
@@ -84,6 +85,19 @@ export const init = command(
     return exitCodes.ok;
   },
 );
+
+/** A pipeline's file in the place of its folder. @throws CliError */
+async function refuseFile(given: string | undefined, folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => undefined);
+  const isNamedAsFile = found === undefined && /\.ya?ml$/i.test(folder);
+  if (given === undefined || !(found?.isFile() === true || isNamedAsFile)) return;
+  throw usageError(
+    isNamedAsFile
+      ? `init takes a folder; ${given} is the name of a file.`
+      : `init takes a folder; ${given}: it is a file.`,
+    `It writes pipeline.yaml into the folder: promptpress init ${quoted(dirname(given))}`,
+  );
+}
 
 /**
  * A folder that came from elsewhere may hold links in the place of what is read and written here: nothing is written then.

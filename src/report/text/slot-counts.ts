@@ -8,7 +8,14 @@ export const unsettled = ({ pending, submitting, running, modal, saving }: Slots
   pending + submitting + running + modal + saving;
 
 /** No slot is still to be worked on, in doubt, or waiting below a job in doubt. */
-export const isWhole = (slots: Slots): boolean => unsettled(slots) + slots['in-doubt'] === 0;
+const isWhole = (slots: Slots): boolean => unsettled(slots) + slots['in-doubt'] === 0;
+
+/** How a run ended that had nothing more to do; "complete" is said only where no slot failed or is left. */
+export function endingWord(slots: Slots | undefined): 'complete' | 'ended with failures' | 'ended' {
+  if (slots === undefined) return 'complete';
+  if (slots.failed + slots.blocked > 0) return 'ended with failures';
+  return isWhole(slots) ? 'complete' : 'ended';
+}
 
 /** The number of slots of each status that is not 0, the most interesting first. */
 export function slotNumbers(slots: Slots): readonly string[] {

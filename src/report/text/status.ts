@@ -14,7 +14,7 @@ import { assumedTokenWords, count, counted, money, possibleCostWords, rateWords,
 import { jobCommands } from './next-commands.ts';
 import { otherServiceLines } from './other-service.ts';
 import { shownLine } from './printable.ts';
-import { isWhole, slotNumbers } from './slot-counts.ts';
+import { endingWord, slotNumbers } from './slot-counts.ts';
 import { padEnd, widest } from './table.ts';
 
 /** The facts of a run directory: what `status --json` prints (schemas/status.schema.json). */
@@ -281,8 +281,10 @@ function stateWords({ running, owner, startedAt, finishedAt, end, slots }: RunSt
       ? 'nothing has run'
       : `not running; the last run was killed (begun ${startedAt})`;
   }
-  if (end.kind === 'complete' && slots !== undefined && !isWhole(slots))
-    return `not running; the last run ended at ${finishedAt}`;
-  const how = end.kind === 'complete' || end.kind === 'interrupted' ? end.kind : `stopped (${end.code})`;
+  if (end.kind === 'complete') {
+    const word = endingWord(slots);
+    return `not running; the last run ${word === 'complete' ? 'was complete' : word} at ${finishedAt}`;
+  }
+  const how = end.kind === 'interrupted' ? end.kind : `stopped (${end.code})`;
   return `not running; the last run was ${how} at ${finishedAt}`;
 }

@@ -9,7 +9,7 @@ import { mayHelp } from './job/advice.ts';
 import { jobCommands } from './next-commands.ts';
 import { serviceWords } from './plan-text.ts';
 import { shownLine } from './printable.ts';
-import { isWhole, slotNumbers, unsettled } from './slot-counts.ts';
+import { endingWord, slotNumbers, unsettled } from './slot-counts.ts';
 import { padEnd, tableLines, widest } from './table.ts';
 
 /**
@@ -112,11 +112,10 @@ function headline(summary: RunSummary): string {
   return `${shownLine(`${pipeline}: ${endWords(end, slots)}`)} after ${took}. ${numbers}.${whole}`;
 }
 
-/** What is held, or waits, below a job in doubt, is not complete. */
 function endWords(end: RunEnd, slots: RunSummary['slots']): string {
   switch (end.kind) {
     case 'complete':
-      return slots === undefined || isWhole(slots) ? 'complete' : 'ended';
+      return endingWord(slots);
     case 'interrupted':
       return 'interrupted';
     case 'fail-fast':

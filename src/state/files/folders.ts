@@ -111,7 +111,12 @@ function isFolder(path: string, wanted: string): boolean {
   const found = statOf(path, statSync);
   if (found?.isDirectory() === true) return true;
   if (found === undefined && statOf(path, lstatSync) === undefined) return false;
-  const what = found === undefined ? 'a link that leads nowhere' : 'not a folder';
+  const what =
+    found === undefined
+      ? 'a link that leads nowhere'
+      : found.isFile()
+        ? 'a file, not a folder'
+        : 'not a folder';
   throw new StateError(
     'directory.kind',
     path === resolve(wanted)

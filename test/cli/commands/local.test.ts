@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { promptpress } from '../test-io.ts';
@@ -22,6 +22,18 @@ steps:
 `;
 
 describe('promptpress init', () => {
+  it.each([
+    ['afile', 'init takes a folder; afile: it is a file.'],
+    ['sets/foxes.yaml', 'init takes a folder; sets/foxes.yaml is the name of a file.'],
+  ])('refuses the file %s, and names the folder to take', async (given, message) => {
+    await writeFile(join(cwd, 'afile'), '');
+    const { code, err } = await promptpress(['init', given], { cwd });
+    expect([code, err.split('\n')[0]]).toEqual([2, `promptpress: ${message}`]);
+    expect(err).toContain(`promptpress init ${dirname(given)}\n`);
+    expect(await readFile(join(cwd, 'afile'), 'utf8')).toBe('');
+    expect(await stat(join(cwd, 'sets')).catch(() => undefined)).toBeUndefined();
+  });
+
   it('writes a pipeline that is valid, the schema its first line names, and an ignore file', async () => {
     const { code, out } = await promptpress(['init', 'sets/new'], { cwd });
     expect(code).toBe(0);

@@ -27,7 +27,10 @@ function ending(slots: Partial<NonNullable<RunSummary['slots']>>, more: Partial<
 describe('how a run ended', () => {
   it.each([
     [{ done: 5 }, 'foxes: complete after 1 s. 5 done,'],
-    [{ done: 5, failed: 1, blocked: 1 }, 'foxes: complete after 1 s. 5 done, 1 failed, 1 blocked,'],
+    [
+      { done: 5, failed: 440, blocked: 1 },
+      'foxes: ended with failures after 1 s. 5 done, 440 failed, 1 blocked,',
+    ],
     [{ done: 5, 'in-doubt': 3, pending: 4 }, 'foxes: ended after 1 s. 5 done, 3 in doubt, 4 still to do,'],
     [{ done: 5, 'in-doubt': 1 }, 'foxes: ended after 1 s.'],
   ])('%j', (slots, words) => {

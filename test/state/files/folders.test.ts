@@ -138,10 +138,10 @@ describe('a folder that cannot be made', () => {
     const base = freshFolder();
     writeFileSync(join(base, 'file'), '');
     symlinkSync('gone', join(base, 'link'));
-    expect(messageOf(join(base, 'file'))).toBe(`${join(base, 'file')} is not a folder.`);
+    expect(messageOf(join(base, 'file'))).toBe(`${join(base, 'file')} is a file, not a folder.`);
     expect(messageOf(join(base, 'link'))).toBe(`${join(base, 'link')} is a link that leads nowhere.`);
     expect(messageOf(join(base, 'file/a'))).toBe(
-      `The folder ${join(base, 'file/a')} cannot be made: ${join(base, 'file')} is not a folder.`,
+      `The folder ${join(base, 'file/a')} cannot be made: ${join(base, 'file')} is a file, not a folder.`,
     );
     expect(messageOf(join(base, 'link/a'))).toBe(
       `The folder ${join(base, 'link/a')} cannot be made: ${join(base, 'link')} is a link that leads nowhere.`,

@@ -43,8 +43,11 @@ async function checkNames(directory: string, artifacts: boolean): Promise<void> 
 
 /** A link that leads to a folder is one: it is the user's way to the directory. @returns false where nothing is there */
 async function isFolder(directory: string): Promise<boolean> {
+  let isFile = false;
   try {
-    if ((await stat(directory)).isDirectory()) return true;
+    const found = await stat(directory);
+    if (found.isDirectory()) return true;
+    isFile = found.isFile();
   } catch (error) {
     // Of a link that leads nowhere the run would make what it names.
     if (!isMissing(error)) throw error;
@@ -52,8 +55,9 @@ async function isFolder(directory: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
     if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return false;
   }
-  throw new StateError('directory.kind', `The run directory ${directory} is no folder.`, {
-    hint: 'Take another directory with --out.',
+  const what = isFile ? 'it is a file' : 'it is no folder';
+  throw new StateError('directory.kind', `${directory} cannot be the run directory: ${what}.`, {
+    hint: 'Name a folder with --out; it is made where there is none.',
   });
 }
 
