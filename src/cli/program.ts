@@ -53,7 +53,7 @@ async function dispatch(args: readonly string[], context: Context): Promise<numb
     context.io.err(overview(await allCommands(), version));
     return exitCodes.usage;
   }
-  if (name === '--version' || name === '-V') return await say(context, `${version}\n`);
+  if (name === '--version' || name === '-v' || name === '-V') return await say(context, `${version}\n`);
   if (name === '--help' || name === '-h') return await say(context, overview(await allCommands(), version));
   if (name === 'help') {
     const [topic] = rest;

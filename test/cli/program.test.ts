@@ -32,8 +32,8 @@ describe('promptpress', () => {
     expect((await promptpress([name, '--help', '--nonsense'], here)).out).toBe(out);
   });
 
-  it('--version prints the version alone', async () => {
-    expect((await promptpress(['--version'], here)).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  it.each(['--version', '-v', '-V'])('%s prints the version alone', async (flag) => {
+    expect((await promptpress([flag], here)).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
   it.each([

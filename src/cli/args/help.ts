@@ -39,7 +39,7 @@ export function overview(commands: readonly CommandHelp[], version: string): str
       ['NO_COLOR', 'no colours'],
     ]),
     '',
-    'promptpress help COMMAND explains one command. promptpress --version prints the version.',
+    'promptpress help COMMAND explains one command. promptpress -v prints the version.',
   );
 }
 

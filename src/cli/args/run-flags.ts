@@ -1,4 +1,6 @@
-import { repeated, toggle, valued } from './flags.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { type FlagValues, repeated, toggle, valued } from './flags.ts';
+import { rehearsalFlags } from './sandbox-flags.ts';
 import { selectionFlags } from './selection-flags.ts';
 import { anyText, duration, oneOf, wholeNumber } from './values.ts';
 
@@ -63,6 +65,7 @@ export const runFlags = {
   speed: valued('SPEED', 'relax, fast or turbo; beats the file', oneOf('relax', 'fast', 'turbo')),
   ...selectionFlags,
   ...revivalFlags,
+  ...rehearsalFlags,
   'accept-older-state': toggle(
     'continue with a state that is older than its run: jobs that the state does not know may be paid twice',
   ),
@@ -83,3 +86,16 @@ export const runFlags = {
   ),
   'no-progress': toggle('no progress on standard error'),
 } as const;
+
+/** @throws CliError (exit 2) for settings of the sandbox where none is started */
+export function checkRehearsal({
+  sandbox,
+  pace,
+  fault,
+}: FlagValues<Pick<typeof runFlags, 'sandbox' | 'pace' | 'fault'>>): void {
+  if (sandbox || (pace === undefined && fault.length === 0)) return;
+  throw usageError(
+    `${pace === undefined ? '--fault' : '--pace'} is a setting of the sandbox, and this run is no rehearsal.`,
+    'Add --sandbox to rehearse, or leave the flag out.',
+  );
+}

@@ -10,7 +10,7 @@ import {
 import { type NamePreset, type Names, nameKeys, namePresets, resolveNames } from '../../service/names.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { type FlagValues, repeated, toggle, valued } from './flags.ts';
+import { type Flag, type FlagValues, repeated, toggle, valued } from './flags.ts';
 import { duration, oneOf, wholeNumber } from './values.ts';
 
 const modalCode = (text: string, name: string): 1 | 21 => (oneOf('1', '21')(text, name) === '1' ? 1 : 21);
@@ -111,6 +111,24 @@ export const settingFlags = {
     },
   ),
 } as const;
+
+const withSandbox = <T>(flag: Flag<T>): Flag<T> => ({ ...flag, help: `with --sandbox: ${flag.help}` });
+
+/** How the sandbox of a rehearsal behaves: the settings that one tries a pipeline with. */
+export const rehearsalFlags = {
+  pace: withSandbox(settingFlags.pace),
+  fault: withSandbox(settingFlags.fault),
+} as const;
+
+/** The settings that the flags of a rehearsal ask for. A rehearsal asks the models that the real run will ask, whatever they are called. */
+export const rehearsalSettings = ({
+  pace,
+  fault,
+}: FlagValues<typeof rehearsalFlags>): Partial<SandboxSettings> => ({
+  anyModel: true,
+  faults: fault,
+  ...(pace === undefined ? {} : { pace }),
+});
 
 /** The settings that these flags ask for; those without a flag, and the flags that are not given, are absent. */
 export function flagSettings(flags: FlagValues<typeof settingFlags>): Partial<SandboxSettings> {

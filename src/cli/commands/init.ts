@@ -5,6 +5,8 @@ import { quoted } from '../../report/text/next-commands.ts';
 import { makeFolders } from '../../state/files/folders.ts';
 import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
 import { command } from '../args/command.ts';
+import { valued } from '../args/flags.ts';
+import { oneOf } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { packageFile } from '../version.ts';
 
@@ -48,6 +50,38 @@ steps:
 # pipelines/judge.yaml and pipelines/captions.yaml of promptpress.
 `;
 
+/** Examples of the package, each in its file and with the tables that it reads; `npm test` runs every one. */
+const templates = {
+  foxes: { file: 'foxes.yaml', tables: [] },
+  judge: { file: 'judge.yaml', tables: [] },
+  captions: { file: 'captions.yaml', tables: ['data/products.csv'] },
+  table: { file: 'prompts-table.yaml', tables: ['data/prompts.csv'] },
+} as const satisfies Readonly<Record<string, { readonly file: string; readonly tables: readonly string[] }>>;
+
+type TemplateName = keyof typeof templates;
+const templateNames = Object.keys(templates) as readonly TemplateName[];
+
+/** What `init` writes beside the schema and the ignore file: names within the folder, and texts. */
+interface FirstFiles {
+  readonly pipeline: string;
+  readonly tables: readonly { readonly name: string; readonly text: string }[];
+}
+
+/** An example as it stands in a folder of its own: the schema lies elsewhere, and the file has another name. */
+async function filesOf(template: TemplateName | undefined): Promise<FirstFiles> {
+  if (template === undefined) return { pipeline: firstPipeline, tables: [] };
+  const { file, tables } = templates[template];
+  const text = await readFile(packageFile(`pipelines/${file}`), 'utf8');
+  return {
+    pipeline: text
+      .replace('$schema=../schemas/pipeline.schema.json', `$schema=./${schemaPlace}`)
+      .replaceAll(`pipelines/${file}`, 'pipeline.yaml'),
+    tables: await Promise.all(
+      tables.map(async (name) => ({ name, text: await readFile(packageFile(`pipelines/${name}`), 'utf8') })),
+    ),
+  };
+}
+
 /** Run directories lie beside the pipeline file, as this ignore file does. */
 const ignored = 'runs/';
 
@@ -57,27 +91,46 @@ export const init = command(
     name: 'init',
     summary: 'a first pipeline, an ignore file, an editor hint',
     operands: '[DIR]',
-    about: `Writes pipeline.yaml, a small commented pipeline that works at once in the sandbox; the schema that editors complete and check it with (.promptpress/); and an entry for runs/ in .gitignore. A file that is there already is left as it is.`,
+    about: `Writes pipeline.yaml, a small commented pipeline that works at once in the sandbox; the schema that editors complete and check it with (.promptpress/); and an entry for runs/ in .gitignore. A file that is there already is left as it is.
+--template takes one of the package's examples instead: foxes (grids, upscales, variations), judge (a model chooses the best frame), captions (texts for a table of products), table (your own prompts, one row each). captions and table write their table too, into data/: put your own rows there.`,
     examples: [
       { command: 'promptpress init', does: 'in this folder' },
       { command: 'promptpress init sets/foxes', does: 'in another one, which is made' },
+      {
+        command: 'promptpress init prompts --template table',
+        does: 'a table of prompts, and the pipeline that reads it',
+      },
     ],
-    flags: {},
+    flags: {
+      template: valued(
+        templateNames.join('|'),
+        'an example to begin with, instead of the small first pipeline',
+        oneOf(...templateNames),
+      ),
+    },
   },
   { least: 0, most: 1 },
-  async (_flags, [given], { io }) => {
+  async ({ template }, [given], { io }) => {
     // npm sets both for what npx starts; the command is then on no path of the shell that is typed in.
     const npx = io.env['npm_lifecycle_event'] === 'npx' || io.env['npm_command'] === 'exec' ? 'npx ' : '';
     const folder = resolve(io.cwd, given ?? '.');
     await refuseFile(given, folder);
     makeFolders(folder);
-    refuseLinks(folder);
+    const { pipeline, tables } = await filesOf(template);
+    refuseLinks(folder, tables);
     const schema = await readFile(packageFile('schemas/pipeline.schema.json'), 'utf8');
     const place = (name: string): string => printable(relative(io.cwd, join(folder, name)) || name);
 
+    if (template !== undefined && !(await mayWrite(join(folder, 'pipeline.yaml'), pipeline)))
+      throw usageError(
+        `${place('pipeline.yaml')} is there already: the template ${template} is not written, nor anything else.`,
+        `Take another folder: ${npx}promptpress init DIR --template ${template}`,
+      );
+
     const say = async (name: string, outcome: string): Promise<void> =>
       io.out(`${outcome}  ${place(name)}\n`);
-    await say('pipeline.yaml', await writeNew(join(folder, 'pipeline.yaml'), firstPipeline));
+    await say('pipeline.yaml', await writeNew(join(folder, 'pipeline.yaml'), pipeline));
+    for (const { name, text } of tables) await say(name, await writeNew(join(folder, name), text));
     await say(schemaPlace, await writeNew(join(folder, schemaPlace), schema));
     await say('.gitignore', await ignoreRuns(join(folder, '.gitignore')));
     const enter = given === undefined || folder === io.cwd ? '' : `cd ${quoted(given)} && `;
@@ -104,10 +157,17 @@ async function refuseFile(given: string | undefined, folder: string): Promise<vo
  *
  * @throws StateError `directory.link` | `directory.kind`
  */
-function refuseLinks(folder: string): void {
+function refuseLinks(folder: string, tables: FirstFiles['tables']): void {
   checkFolder(join(folder, dirname(schemaPlace)));
-  for (const name of ['pipeline.yaml', schemaPlace]) checkFile(join(folder, name));
+  for (const { name } of tables) checkFolder(join(folder, dirname(name)));
+  for (const name of ['pipeline.yaml', schemaPlace, ...tables.map((table) => table.name)])
+    checkFile(join(folder, name));
   checkFile(join(folder, '.gitignore'), { inPlace: true });
+}
+
+/** False for a pipeline that reads other tables than a template brings along, or none. */
+async function mayWrite(file: string, text: string): Promise<boolean> {
+  return !checkFile(file) || (await readFile(file, 'utf8')) === text;
 }
 
 /** Exclusive: another process could create the file between a check and a write. */

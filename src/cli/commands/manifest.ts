@@ -7,6 +7,7 @@ import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { manifestFlags, placeFlags } from '../args/run-flags.ts';
 import { exitCodes } from '../errors/cli-error.ts';
+import { targetOrDefault } from '../workspace/default-file.ts';
 import { planOfDirectory } from '../workspace/last-plan.ts';
 import { openTarget } from '../workspace/open.ts';
 
@@ -15,8 +16,8 @@ export const manifest = command(
   {
     name: 'manifest',
     summary: 'writes manifest.csv again from what a run directory holds',
-    operands: 'FILE|DIR',
-    about: `Writes manifest.csv from the state of a run directory, also while a run is on. It needs nothing but the directory: the pipeline's text and its tables are kept there as they last ran. The part of the plan that the last run's flags chose is listed, and everything else that has a result.`,
+    operands: '[FILE|DIR]',
+    about: `Writes manifest.csv from the state of a run directory, also while a run is on. It needs nothing but the directory: the pipeline's text and its tables are kept there as they last ran. The part of the plan that the last run's flags chose is listed, and everything else that has a result. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
     examples: [
       { command: 'promptpress manifest runs/foxes', does: 'a run by its directory' },
       { command: 'promptpress manifest pipelines/foxes.yaml', does: 'a run by its pipeline' },
@@ -33,9 +34,10 @@ export const manifest = command(
       ...manifestFlags,
     },
   },
-  { least: 1, most: 1 },
-  async (flags, [target = ''], context) =>
+  { least: 0, most: 1 },
+  async (flags, [given], context) =>
     await closingAfter(async (disposables) => {
+      const target = targetOrDefault(given, 'manifest', context.io);
       const { directory, state } = await openTarget(target, flags, context);
       disposables.add(() => state.close());
       const { plan, facts } = await planOfDirectory(directory, state, context);

@@ -4,6 +4,7 @@ import { placeFlags, revivalFlags } from '../args/run-flags.ts';
 import { selectionFlags } from '../args/selection-flags.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { showCells, showPlan } from '../run/dry-run.ts';
+import { fileOrDefault } from '../workspace/default-file.ts';
 import { loadPipeline } from '../workspace/read-pipeline.ts';
 
 /** `promptpress plan FILE` */
@@ -11,8 +12,8 @@ export const plan = command(
   {
     name: 'plan',
     summary: 'what a run would submit, why, and what it would cost; no network',
-    operands: 'FILE',
-    about: `Says how many cells and jobs a pipeline has, what a run would submit and why, what is done already, and what it would cost by the pipeline's prices. Changes nothing, needs no key and no network. What the flags choose is what a run with the same flags would choose.`,
+    operands: '[FILE]',
+    about: `Says how many cells and jobs a pipeline has, what a run would submit and why, what is done already, and what it would cost by the pipeline's prices. Changes nothing, needs no key and no network. What the flags choose is what a run with the same flags would choose. Without FILE it takes pipeline.yaml of the current folder.`,
     examples: [
       { command: 'promptpress plan pipeline.yaml', does: 'the whole pipeline' },
       { command: 'promptpress plan pipeline.yaml --sandbox', does: 'what a rehearsal would still do' },
@@ -33,10 +34,11 @@ export const plan = command(
       json: toggle('print one JSON object (schemas/plan.schema.json)'),
     },
   },
-  { least: 1, most: 1 },
-  async (flags, [file = ''], context) => {
+  { least: 0, most: 1 },
+  async (flags, [given], context) => {
     if (flags.cells && flags.json)
       throw usageError('--cells prints JSON already.', 'Give --cells or --json.');
+    const file = fileOrDefault(given, 'plan', context.io);
     const read = await loadPipeline(file, flags, context);
     return flags.cells ? await showCells(read, flags, context) : await showPlan(read, flags, context);
   },

@@ -14,7 +14,8 @@ import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import { gitFacts } from '../adapters/git/git.ts';
 import { type Context, command } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
-import { runFlags } from '../args/run-flags.ts';
+import { checkRehearsal, runFlags } from '../args/run-flags.ts';
+import { rehearsalSettings } from '../args/sandbox-flags.ts';
 import { selectionOf } from '../args/selection-flags.ts';
 import { failureText, shownErrorOf } from '../errors/render.ts';
 import { askAboutCost } from '../run/ask-budget.ts';
@@ -33,6 +34,7 @@ import type { Interrupts, Io } from '../terminal/io.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { showProgress } from '../terminal/progress/progress.ts';
 import { placeOfRun } from '../workspace/checks/place.ts';
+import { fileOrDefault } from '../workspace/default-file.ts';
 import { loadPipeline, type ReadPipeline } from '../workspace/read-pipeline.ts';
 import { type RunBegin, writeRunRecord } from '../workspace/record.ts';
 
@@ -43,8 +45,8 @@ export const run = command(
   {
     name: 'run',
     summary: 'runs a pipeline, or continues it',
-    operands: 'FILE',
-    about: `Runs a pipeline and leaves its images, manifest.csv and run.json in the run directory, runs/<name> beside the pipeline file. The same command again continues: finished jobs are not repeated, failed jobs stay failed until --retry-failed, and after an edit only changed jobs are made. It may be killed at any moment.
+    operands: '[FILE]',
+    about: `Runs a pipeline and leaves its images, manifest.csv and run.json in the run directory, runs/<name> beside the pipeline file. The same command again continues: finished jobs are not repeated, failed jobs stay failed until --retry-failed, and after an edit only changed jobs are made. It may be killed at any moment. Without FILE it takes pipeline.yaml of the current folder.
 Press Ctrl-C once to stop taking on new work and settle what is in flight, twice to leave at once; both can be continued.
 Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or invalid pipeline; 3 stopped by the service (key, address, the same rejection over and over); 4 budget reached; 5 jobs in doubt; 70 a bug; 74 disk full or not writable, or a state that is damaged, older than its run, or was removed while in use; 75 another run holds the directory; 130, 143 interrupted.`,
     examples: [
@@ -63,8 +65,10 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
     ],
     flags: runFlags,
   },
-  { least: 1, most: 1 },
-  async (flags, [file = ''], context) => {
+  { least: 0, most: 1 },
+  async (flags, [given], context) => {
+    const file = fileOrDefault(given, 'run', context.io);
+    checkRehearsal(flags);
     const read = await loadPipeline(file, flags, context);
     if (flags['dry-run']) return await showPlan(read, flags, context);
 
@@ -112,7 +116,7 @@ async function runPipeline(
     env: io.env,
     signal: interrupts.leave,
   });
-  const baseUrl = await reachService(service, session, disposables);
+  const baseUrl = await reachService(service, session, rehearsalSettings(flags), disposables);
   const { origin } = new URL(baseUrl);
   if (service.baseUrl !== undefined && !flags['no-progress'])
     io.err(redactor.apply(`Service: ${serviceWords(service.id, origin)}\n`));

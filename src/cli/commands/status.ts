@@ -8,6 +8,7 @@ import { placeFlags } from '../args/run-flags.ts';
 import { exitCodes } from '../errors/cli-error.ts';
 import type { Io } from '../terminal/io.ts';
 import { jsonLine } from '../terminal/json-line.ts';
+import { targetOrDefault } from '../workspace/default-file.ts';
 import { keptOptional, keptPipeline } from '../workspace/last-pipeline.ts';
 import { openTarget } from '../workspace/open.ts';
 
@@ -16,8 +17,8 @@ export const status = command(
   {
     name: 'status',
     summary: 'how far a run is, what failed and why, what is in doubt; also while it is on',
-    operands: 'FILE|DIR',
-    about: `Counts the jobs of a run directory by what became of them, with the reasons of failures and the jobs in doubt. It may be asked while the run is on and does not slow it down.`,
+    operands: '[FILE|DIR]',
+    about: `Counts the jobs of a run directory by what became of them, with the reasons of failures and the jobs in doubt. It may be asked while the run is on and does not slow it down. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
     examples: [
       { command: 'promptpress status pipeline.yaml', does: 'a run by its pipeline' },
       { command: 'promptpress status pipeline.yaml --sandbox', does: 'its rehearsal' },
@@ -30,10 +31,11 @@ export const status = command(
       json: toggle('print one JSON object (schemas/status.schema.json)'),
     },
   },
-  { least: 1, most: 1 },
-  async (flags, [target = ''], context) =>
+  { least: 0, most: 1 },
+  async (flags, [given], context) =>
     await closingAfter(async (disposables) => {
       const { io, redactor } = context;
+      const target = targetOrDefault(given, 'status', io);
       const { directory, state } = await openTarget(target, flags, context);
       disposables.add(() => state.close());
       const found = await readStatus(directory, state, await keptOptional(directory, state, io.cwd), io);

@@ -7,6 +7,7 @@ import { placeFlags } from '../args/run-flags.ts';
 import { anyText } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { OnlineCheck } from '../service/online-check.ts';
+import { fileOrDefault } from '../workspace/default-file.ts';
 import { imagesForPlan } from '../workspace/images.ts';
 import { checkPipeline, printDiagnostics } from '../workspace/read-pipeline.ts';
 
@@ -15,8 +16,8 @@ export const validate = command(
   {
     name: 'validate',
     summary: 'shows every mistake of a pipeline file; no network unless --online',
-    operands: 'FILE…',
-    about: `Reads pipeline files and the tables they name, and shows every mistake in them with its line, all at once. Needs no service, no key and no network. Exit code 0: all are valid; 2: some are not.
+    operands: '[FILE…]',
+    about: `Reads pipeline files and the tables they name, and shows every mistake in them with its line, all at once. Needs no service, no key and no network. Exit code 0: all are valid; 2: some are not. Without FILE it takes pipeline.yaml of the current folder.
 With --online the service is asked for its models (GET /v1/models, once for each address; nothing is submitted and nothing is paid), and a model that a pipeline names and the service does not list is a warning. That needs the address and the key that a run needs.`,
     examples: [
       { command: 'promptpress validate pipeline.yaml', does: 'one pipeline' },
@@ -40,11 +41,12 @@ With --online the service is asked for its models (GET /v1/models, once for each
       sandbox: toggle('with --online: ask the local service'),
     },
   },
-  { least: 1, most: Number.POSITIVE_INFINITY },
-  async (flags, files, context) => {
+  { least: 0, most: Number.POSITIVE_INFINITY },
+  async (flags, given, context) => {
     if (!flags.online && (flags.sandbox || flags['base-url'] !== undefined)) {
       throw usageError('--sandbox and --base-url say which service --online asks; alone they do nothing.');
     }
+    const files = given.length > 0 ? given : [fileOrDefault(undefined, 'validate', context.io)];
     let invalid = 0;
     const online = flags.online ? new OnlineCheck(flags, context) : undefined;
     for (const file of files) {

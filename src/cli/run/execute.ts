@@ -7,6 +7,7 @@ import type { RunControl, RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { runPlan } from '../../run/run.ts';
 import { planForRun } from '../../run/run-plan.ts';
+import type { SandboxSettings } from '../../sandbox/settings.ts';
 import { createImageService } from '../../service/client.ts';
 import { dataMaskOf, secretMaskOf } from '../../service/http/secrets.ts';
 import { wallClock } from '../adapters/clock.ts';
@@ -25,10 +26,15 @@ import { type RunLog, tracedText } from './log.ts';
 import { checkModelsBeside } from './model-warnings.ts';
 import type { RunSession } from './session.ts';
 
-/** The address that a run's requests go to: the service's, or that of a sandbox that is started for it. */
+/**
+ * The address that a run's requests go to: the service's, or that of a sandbox that is started for it.
+ *
+ * @param settings of that sandbox
+ */
 export async function reachService(
   service: ServiceSettings,
   { directory }: RunSession,
+  settings: Partial<SandboxSettings>,
   disposables: Disposables,
 ): Promise<string> {
   if (service.baseUrl !== undefined) return service.baseUrl;
@@ -39,8 +45,7 @@ export async function reachService(
     names: sandboxNames(service.names),
     // On disk, so that a killed run continues with the tasks it had begun.
     state: join(directory, runFiles.sandbox),
-    // A rehearsal asks the models that the real run will ask, whatever they are called.
-    settings: { anyModel: true },
+    settings,
   });
   disposables.add(() => sandbox.close());
   return sandbox.url;

@@ -81,6 +81,8 @@ export const quoted = (word: string): string =>
 /** What flags said which run is meant: its place, and the part of the plan. */
 interface PlaceAndPart {
   readonly sandbox: boolean;
+  /** Of the sandbox. Its faults are left out: the next run is to succeed. */
+  readonly pace?: number | undefined;
   readonly out: string | undefined;
   readonly 'trust-directory': boolean;
   readonly 'base-url': string | undefined;
@@ -99,6 +101,7 @@ export function runAgain(file: string, flags: PlaceAndPart): string {
     'promptpress run',
     quoted(file),
     ...(flags.sandbox ? ['--sandbox'] : []),
+    ...flag('pace', flags.pace?.toString()),
     ...flag('out', flags.out),
     ...(flags['trust-directory'] ? ['--trust-directory'] : []),
     ...flag('base-url', flags['base-url']),

@@ -1,0 +1,52 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readManifest } from '../../rig/manifest.ts';
+import { promptpress, type Said } from '../test-io.ts';
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
+  // At pace 1 a task with [late] in its prompt takes an hour longer.
+  const late = 'name: set\npoll: { min: 5ms, max: 50ms }\nsteps: { grid: { imagine: "a fox [late]" } }\n';
+  await writeFile(join(cwd, 'pipeline.yaml'), late);
+});
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd });
+
+describe('promptpress run --sandbox', () => {
+  it('--pace is the factor on the durations of its tasks', async () => {
+    const { code, err } = await pp('run', '--sandbox', '--pace', '0');
+    expect(code, err).toBe(0);
+  }, 120_000);
+
+  it('--fault makes go wrong what it says, in this run alone', async () => {
+    await writeFile(
+      join(cwd, 'words.yaml'),
+      'name: words\nsteps: { words: { chat: { model: chat-mini, prompt: a fox } } }\n',
+    );
+    const { code, err } = await pp('run', 'words.yaml', '--sandbox', '--pace', '0', '--fault', 'chat:403');
+    expect(code, err).toBe(1);
+    // The next commands are to succeed: what went wrong on demand does not stand in them.
+    expect(err).toContain('promptpress run words.yaml --sandbox --pace 0');
+    expect(err).not.toContain('--fault');
+    const file = join(cwd, 'runs/words.sandbox/manifest.csv');
+    expect((await readManifest(file)).map(({ status }) => status)).toEqual(['failed']);
+    const again = await pp('run', 'words.yaml', '--sandbox', '--pace', '0', '--retry-failed');
+    expect(again.code, again.err).toBe(0);
+    expect((await readManifest(file)).map(({ status }) => status)).toEqual(['done']);
+  });
+
+  it.each([
+    [['--pace', '0'], '--pace is a setting of the sandbox'],
+    [['--fault', 'imagine:500'], '--fault is a setting of the sandbox'],
+    [['--sandbox', '--pace', 'quick'], '--pace takes a number of at least 0'],
+    [['--sandbox', '--fault', 'nonsense'], 'expected route:fault'],
+  ])('%j is refused with exit 2', async (flags, message) => {
+    const { code, err } = await pp('run', ...flags);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+  });
+});
