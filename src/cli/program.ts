@@ -18,9 +18,10 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['show', async () => (await import('./commands/show.ts')).show],
   ['resolve', async () => (await import('./commands/resolve.ts')).resolve],
   ['manifest', async () => (await import('./commands/manifest.ts')).manifest],
-  ['trust', async () => (await import('./commands/trust.ts')).trust],
+  ['trust', async () => (await import('./commands/machine/trust.ts')).trust],
   ['models', async () => (await import('./commands/models.ts')).models],
   ['sandbox', async () => (await import('./commands/sandbox.ts')).sandbox],
+  ['completion', async () => (await import('./commands/machine/completion.ts')).completionOf(allCommands)],
 ]);
 
 /** Every command, for an overview of them. */

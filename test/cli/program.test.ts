@@ -53,7 +53,7 @@ describe('promptpress', () => {
   });
 
   it.each([
-    [['run'], 'promptpress: run needs FILE.'],
+    [['run'], 'promptpress: run needs FILE: there is no pipeline.yaml in this folder.'],
     [['run', 'a', 'b'], '"b" is one too many'],
     [['plan', 'nowhere.yaml'], 'There is no file nowhere.yaml'],
     [['run', '/'], 'is a folder'],

@@ -81,6 +81,8 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
 
   cli: ['terminal', 'errors', 'adapters', 'args', 'service', 'workspace', 'run', 'commands'],
   'cli/adapters': ['git'],
+  'cli/args': ['completion'],
+  'cli/commands': ['machine'],
   'cli/terminal': ['progress'],
   'cli/workspace': ['checks'],
 };

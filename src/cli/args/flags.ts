@@ -12,6 +12,8 @@ export interface Flag<T> {
   readonly repeatable: boolean;
   /** One letter. */
   readonly short?: string;
+  /** The only values that it takes, for shells that complete them. */
+  readonly words?: readonly string[];
   /** The value when the flag is not given. */
   readonly absent: T;
   /** `earlier` is the value so far, for flags that repeat. @throws CliError naming the flag */
@@ -26,6 +28,16 @@ export type FlagValues<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends Flag<infer T> ? T : never;
 };
 
+/** How a text becomes a value. @throws CliError naming the flag */
+export interface Reading<T> {
+  (text: string, name: string): T;
+  /** The only texts that it takes, where these can be listed. */
+  readonly words?: readonly string[];
+}
+
+const wordsOf = ({ words }: Reading<unknown>): { readonly words?: readonly string[] } =>
+  words === undefined ? {} : { words };
+
 /** A flag without a value. */
 export const toggle = (help: string, short?: string): Flag<boolean> => ({
   help,
@@ -36,22 +48,22 @@ export const toggle = (help: string, short?: string): Flag<boolean> => ({
 });
 
 /** A flag whose value `read` understands; it says what it expects by throwing a text. */
-export const valued = <T>(
-  placeholder: string,
-  help: string,
-  read: (text: string, name: string) => T,
-): Flag<T | undefined> => ({ placeholder, help, repeatable: false, absent: undefined, read });
+export const valued = <T>(placeholder: string, help: string, read: Reading<T>): Flag<T | undefined> => ({
+  placeholder,
+  help,
+  repeatable: false,
+  absent: undefined,
+  read,
+  ...wordsOf(read),
+});
 
 /** A flag that may be given several times. */
-export const repeated = <T>(
-  placeholder: string,
-  help: string,
-  read: (text: string, name: string) => T,
-): Flag<readonly T[]> => ({
+export const repeated = <T>(placeholder: string, help: string, read: Reading<T>): Flag<readonly T[]> => ({
   placeholder,
   help,
   repeatable: true,
   absent: [],
+  ...wordsOf(read),
   read: (text, name, earlier) => [...earlier, read(text, name)],
 });
 

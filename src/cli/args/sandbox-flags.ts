@@ -10,12 +10,18 @@ import {
 import { type NamePreset, type Names, nameKeys, namePresets, resolveNames } from '../../service/names.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { type Flag, type FlagValues, repeated, toggle, valued } from './flags.ts';
+import { type Flag, type FlagValues, type Reading, repeated, toggle, valued } from './flags.ts';
 import { duration, oneOf, wholeNumber } from './values.ts';
 
-const modalCode = (text: string, name: string): 1 | 21 => (oneOf('1', '21')(text, name) === '1' ? 1 : 21);
+const modalCode: Reading<1 | 21> = Object.assign(
+  (text: string, name: string) => (oneOf('1', '21')(text, name) === '1' ? 1 : 21),
+  { words: ['1', '21'] },
+);
 
-const queueFullCode = (text: string, name: string): 9 | 23 => (oneOf('9', '23')(text, name) === '9' ? 9 : 23);
+const queueFullCode: Reading<9 | 23> = Object.assign(
+  (text: string, name: string) => (oneOf('9', '23')(text, name) === '9' ? 9 : 23),
+  { words: ['9', '23'] },
+);
 
 const factor = (text: string, name: string): number => {
   const value = Number(text);
@@ -25,14 +31,17 @@ const factor = (text: string, name: string): number => {
   return value;
 };
 
-const quirk = (text: string, name: string): Quirk => {
-  const known = quirkNames.find((one) => one === text);
-  if (known !== undefined) return known;
-  throw usageError(
-    `${name} knows no "${text}". Its names: ${quirkNames.join(', ')}.`,
-    didYouMean(text, quirkNames),
-  );
-};
+const quirk: Reading<Quirk> = Object.assign(
+  (text: string, name: string): Quirk => {
+    const known = quirkNames.find((one) => one === text);
+    if (known !== undefined) return known;
+    throw usageError(
+      `${name} knows no "${text}". Its names: ${quirkNames.join(', ')}.`,
+      didYouMean(text, quirkNames),
+    );
+  },
+  { words: quirkNames },
+);
 
 const workNames = Object.keys(defaultSettings.durations) as readonly OperationClass[];
 

@@ -1,5 +1,6 @@
 import { readDuration } from '../../pipeline/settings/units.ts';
 import { usageError } from '../errors/cli-error.ts';
+import type { Reading } from './flags.ts';
 
 /** How the texts of flags become values. Each says what it expected, and what it got. */
 
@@ -19,13 +20,16 @@ export const wholeNumber =
     return value;
   };
 
-export const oneOf =
-  <Word extends string>(...words: readonly Word[]) =>
-  (text: string, name: string): Word => {
-    const word = words.find((candidate) => candidate === text);
-    if (word === undefined) throw usageError(`${name} takes one of ${words.join(', ')}, not "${text}".`);
-    return word;
-  };
+/** One of these words; a shell may list them. */
+export const oneOf = <Word extends string>(...words: readonly Word[]): Reading<Word> =>
+  Object.assign(
+    (text: string, name: string): Word => {
+      const word = words.find((candidate) => candidate === text);
+      if (word === undefined) throw usageError(`${name} takes one of ${words.join(', ')}, not "${text}".`);
+      return word;
+    },
+    { words },
+  );
 
 /** `250ms`, `30s`, `20m`, `6h`, as in a pipeline; milliseconds. */
 export const duration = (text: string, name: string): number => {

@@ -1,12 +1,23 @@
+import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { preparePlan } from '../../plan/plan.ts';
-import { count, counted } from '../../report/text/amounts.ts';
-import { command } from '../args/command.ts';
+import { counted } from '../../report/text/amounts.ts';
+import {
+  type CheckedFile,
+  checkedFile,
+  githubCommands,
+  type ModelCheck,
+  type Validation,
+  validationWords,
+} from '../../report/text/validation.ts';
+import { type Context, command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
-import { anyText } from '../args/values.ts';
+import { anyText, oneOf } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
+import { failureText } from '../errors/render.ts';
 import { OnlineCheck } from '../service/online-check.ts';
+import { jsonLine } from '../terminal/json-line.ts';
 import { fileOrDefault } from '../workspace/default-file.ts';
 import { imagesForPlan } from '../workspace/images.ts';
 import { checkPipeline, printDiagnostics } from '../workspace/read-pipeline.ts';
@@ -18,7 +29,8 @@ export const validate = command(
     summary: 'shows every mistake of a pipeline file; no network unless --online',
     operands: '[FILE…]',
     about: `Reads pipeline files and the tables they name, and shows every mistake in them with its line, all at once. Needs no service, no key and no network. Exit code 0: all are valid; 2: some are not. Without FILE it takes pipeline.yaml of the current folder.
-With --online the service is asked for its models (GET /v1/models, once for each address; nothing is submitted and nothing is paid), and a model that a pipeline names and the service does not list is a warning. That needs the address and the key that a run needs.`,
+With --online the service is asked for its models (GET /v1/models, once for each address; nothing is submitted and nothing is paid), and a model that a pipeline names and the service does not list is a warning. That needs the address and the key that a run needs.
+--json prints one JSON object for programs, --format github a line for each mistake that GitHub Actions shows beside the line of the file.`,
     examples: [
       { command: 'promptpress validate pipeline.yaml', does: 'one pipeline' },
       {
@@ -29,6 +41,7 @@ With --online the service is asked for its models (GET /v1/models, once for each
         command: 'promptpress validate pipeline.yaml --online',
         does: 'and whether the service has its models',
       },
+      { command: 'promptpress validate pipelines/*.yaml --format github', does: 'in a workflow of GitHub' },
     ],
     flags: {
       'files-root': valued(
@@ -39,6 +52,12 @@ With --online the service is asked for its models (GET /v1/models, once for each
       online: toggle('ask the service for its models, and warn of those that it does not list'),
       'base-url': placeFlags['base-url'],
       sandbox: toggle('with --online: ask the local service'),
+      format: valued(
+        'text|json|github',
+        'what is printed: text (default); json, as --json; or github, workflow commands of GitHub Actions',
+        oneOf('text', 'json', 'github'),
+      ),
+      json: toggle('print one JSON object (schemas/validate.schema.json)'),
     },
   },
   { least: 0, most: Number.POSITIVE_INFINITY },
@@ -46,41 +65,99 @@ With --online the service is asked for its models (GET /v1/models, once for each
     if (!flags.online && (flags.sandbox || flags['base-url'] !== undefined)) {
       throw usageError('--sandbox and --base-url say which service --online asks; alone they do nothing.');
     }
+    if (flags.json && (flags.format ?? 'json') !== 'json')
+      throw usageError(`--json and --format ${flags.format} contradict one another.`, 'Give one of them.');
+    const format = flags.json ? 'json' : (flags.format ?? 'text');
     const files = given.length > 0 ? given : [fileOrDefault(undefined, 'validate', context.io)];
-    let invalid = 0;
     const online = flags.online ? new OnlineCheck(flags, context) : undefined;
+    const checked: CheckedFile[] = [];
     for (const file of files) {
-      const {
-        pipeline: readable,
-        files: port,
-        diagnostics: written,
-      } = await checkPipeline(file, flags, context);
-      // Its tables are read to the end: a bad row is an error like any other.
-      const planned =
-        readable === undefined
-          ? undefined
-          : await preparePlan(readable, {
-              files: port,
-              serviceId: 'none',
-              images: imagesForPlan(readable, port.root, undefined),
-            });
-      const pipeline = planned?.ok === true ? readable : undefined;
-      const diagnostics = planned?.ok === false ? [...written, ...planned.error] : written;
-      printDiagnostics(diagnostics, context);
-      const warnings = diagnostics.filter(({ severity }) => severity === 'warning').length;
-      if (pipeline === undefined) {
-        invalid += 1;
-        const and = warnings === 0 ? '' : `, ${counted(warnings, 'warning')}`;
-        context.io.err(`${printable(file)}: ${counted(diagnostics.length - warnings, 'error')}${and}\n`);
-      } else {
-        const but = warnings === 0 ? '' : ` (${counted(warnings, 'warning')})`;
-        await context.io.out(`${printable(file)}: OK${but}\n`);
-        if (planned?.ok === true) await online?.check(planned.value);
-      }
+      const found = await checkFile(file, flags, online, context);
+      checked.push(found.checked);
+      if (format === 'text') await sayFile(found, context);
     }
-    if (files.length > 1 && invalid > 0) {
-      context.io.err(`promptpress: ${count(invalid)} of ${count(files.length)} pipelines are not valid.\n`);
-    }
-    return invalid === 0 ? exitCodes.ok : exitCodes.usage;
+    const validation = { valid: checked.every(({ valid }) => valid), files: checked };
+    await sayAll(validation, format, context);
+    return validation.valid ? exitCodes.ok : exitCodes.usage;
   },
 );
+
+interface FoundInFile {
+  readonly checked: CheckedFile;
+  /** With their source lines. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Of models that the service does not list. */
+  readonly warnings: readonly string[];
+}
+
+async function checkFile(
+  file: string,
+  flags: { readonly 'files-root'?: string | undefined },
+  online: OnlineCheck | undefined,
+  context: Context,
+): Promise<FoundInFile> {
+  const { pipeline, files: port, diagnostics: written } = await checkPipeline(file, flags, context);
+  // Its tables are read to the end: a bad row is an error like any other.
+  const planned =
+    pipeline === undefined
+      ? undefined
+      : await preparePlan(pipeline, {
+          files: port,
+          serviceId: 'none',
+          images: imagesForPlan(pipeline, port.root, undefined),
+        });
+  const diagnostics = planned?.ok === false ? [...written, ...planned.error] : written;
+  const asked = planned?.ok === true ? await online?.check(planned.value) : undefined;
+  return {
+    checked: checkedFile(file, diagnostics, planned?.ok === true, asked?.models),
+    diagnostics,
+    warnings: asked?.warnings ?? [],
+  };
+}
+
+async function sayFile(
+  { checked, diagnostics, warnings: unlisted }: FoundInFile,
+  context: Context,
+): Promise<void> {
+  const { io, redactor } = context;
+  const { file, valid, errors, warnings, online } = checked;
+  printDiagnostics(diagnostics, context);
+  if (!valid) {
+    const and = warnings === 0 ? '' : `, ${counted(warnings, 'warning')}`;
+    io.err(`${printable(file)}: ${counted(errors, 'error')}${and}\n`);
+    return;
+  }
+  await io.out(`${printable(file)}: OK${warnings === 0 ? '' : ` (${counted(warnings, 'warning')})`}\n`);
+  if (online !== undefined) await io.out(redactor.apply(`  ${onlineWords(online)}\n`));
+  for (const warning of unlisted) io.err(redactor.apply(failureText(`warning: ${warning}`)));
+}
+
+function onlineWords({ asked, service, listed = 0, unlisted }: ModelCheck): string {
+  if (service === undefined) return 'asks no text model: the service was not asked';
+  const found = unlisted.length === 0 ? 'all of them are there' : 'some are not on it';
+  return `GET ${service}/v1/models: ${counted(listed, 'model')}; the pipeline asks ${asked}, ${found}`;
+}
+
+async function sayAll(
+  validation: Validation,
+  format: 'text' | 'json' | 'github',
+  { io, redactor }: Context,
+): Promise<void> {
+  const { valid, files } = validation;
+  switch (format) {
+    case 'text':
+      if (!valid && files.length > 1) io.err(`promptpress: ${validationWords(validation)}\n`);
+      return;
+    case 'json':
+      await io.out(redactor.apply(jsonLine(validation)));
+      return;
+    case 'github':
+      // No line but commands begins with text of a file: GitHub would obey it as one.
+      await io.out(
+        redactor.apply(
+          githubCommands(validation, { cwd: io.cwd, workspace: io.env['GITHUB_WORKSPACE'] || undefined }),
+        ),
+      );
+      io.err(`promptpress: ${validationWords(validation)}\n`);
+  }
+}

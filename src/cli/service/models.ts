@@ -60,6 +60,8 @@ export interface ModelUse {
   readonly step: string;
   /** Where that step stands in the pipeline, as `foxes.yaml:12`. */
   readonly place: string;
+  /** The line of that place, from 1. */
+  readonly line: number;
 }
 
 /** The models that the chosen text steps ask: those that are written out, and those of the first cells. */
@@ -71,10 +73,11 @@ export async function modelsOf(plan: Plan, selection: Selection): Promise<readon
   );
   const uses = new Map<string, ModelUse>();
   const { source } = plan.pipeline;
-  const places = new Map(steps.map(({ name, position }) => [name, `${source.file}:${position.line}`]));
+  const lines = new Map(steps.map(({ name, position }) => [name, position.line]));
   const add = (model: string, step: string): void => {
-    const place = places.get(step) ?? source.file;
-    if (uses.size < mostModels && !uses.has(model)) uses.set(model, { model, step, place });
+    const line = lines.get(step) ?? 1;
+    if (uses.size < mostModels && !uses.has(model))
+      uses.set(model, { model, step, place: `${source.file}:${line}`, line });
   };
   let rendered = false;
   for (const { name, request } of steps) {
@@ -105,20 +108,22 @@ export function asksModels(plan: Plan, { only }: Selection): boolean {
   );
 }
 
-/** What is to be said of models that are not on the service's list: a list may be incomplete, so it is a warning. */
+/** Models that are not on the service's list; an empty list says nothing about any model. */
+export function notListed(uses: readonly ModelUse[], listed: readonly Model[]): readonly ModelUse[] {
+  const known = new Set(listed.map(({ id }) => id));
+  return known.size === 0 ? [] : uses.filter(({ model }) => !known.has(model));
+}
+
+/** What is to be said of them: a list may be incomplete, so it is a warning. */
 export function unlistedModels(uses: readonly ModelUse[], listed: readonly Model[]): readonly string[] {
   const known = new Set(listed.map(({ id }) => id));
-  // An empty list says nothing about any model.
-  if (known.size === 0) return [];
-  return uses
-    .filter(({ model }) => !known.has(model))
-    .map(({ model, step, place }) => {
-      const near = nearest(model, known);
-      const hint = near === undefined ? 'promptpress models lists what there is.' : `Did you mean "${near}"?`;
-      return shownLine(
-        `${place} model.unlisted The service does not list the model "${model}" that the step "${step}" asks. ${hint}`,
-      );
-    });
+  return notListed(uses, listed).map(({ model, step, place }) => {
+    const near = nearest(model, known);
+    const hint = near === undefined ? 'promptpress models lists what there is.' : `Did you mean "${near}"?`;
+    return shownLine(
+      `${place} model.unlisted The service does not list the model "${model}" that the step "${step}" asks. ${hint}`,
+    );
+  });
 }
 
 function literalOf(tree: TemplateTree | undefined): string | undefined {

@@ -1,11 +1,16 @@
 import type { Plan } from '../../plan/plan.ts';
-import { counted } from '../../report/text/amounts.ts';
+import type { ModelCheck } from '../../report/text/validation.ts';
 import { closingAfter } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
-import { failureText } from '../errors/render.ts';
-import { askModels, type ListedModels, modelsOf, unlistedModels } from './models.ts';
+import { askModels, type ListedModels, modelsOf, notListed, unlistedModels } from './models.ts';
 import { type ServiceFlags, settleService } from './settings.ts';
 import { admit } from './trust.ts';
+
+/** What is found of the models of one pipeline, and what is to be said of those that are not listed. */
+export interface OnlineFinding {
+  readonly models: ModelCheck;
+  readonly warnings: readonly string[];
+}
 
 /** `validate --online`: compares the models of pipelines with those that their services list. */
 export class OnlineCheck {
@@ -20,23 +25,15 @@ export class OnlineCheck {
   }
 
   /** @throws CliError when address or key is missing (exit 2), or the service gives no list (exit 3) */
-  async check(plan: Plan): Promise<void> {
-    const { io, redactor } = this.#context;
-    const { pipeline } = plan;
+  async check(plan: Plan): Promise<OnlineFinding> {
     const uses = await modelsOf(plan, {});
-    if (uses.length === 0) {
-      await io.out(`  asks no text model: the service was not asked\n`);
-      return;
-    }
-    const { origin, models } = await this.#list(pipeline);
-    const warnings = unlistedModels(uses, models);
-    const found = warnings.length === 0 ? 'all of them are there' : 'some are not on it';
-    await io.out(
-      redactor.apply(
-        `  GET ${origin}/v1/models: ${counted(models.length, 'model')}; the pipeline asks ${uses.length}, ${found}\n`,
-      ),
-    );
-    for (const warning of warnings) io.err(redactor.apply(failureText(`warning: ${warning}`)));
+    if (uses.length === 0) return { models: { asked: 0, unlisted: [] }, warnings: [] };
+    const { origin, models } = await this.#list(plan.pipeline);
+    const unlisted = notListed(uses, models).map(({ model, step, line }) => ({ model, step, line }));
+    return {
+      models: { asked: uses.length, service: origin, listed: models.length, unlisted },
+      warnings: unlistedModels(uses, models),
+    };
   }
 
   async #list(pipeline: Plan['pipeline']): Promise<ListedModels> {

@@ -16,16 +16,16 @@ describe('the models of a pipeline', () => {
         write: { chat: { model: chat-mini, prompt: hello } }
     `);
     expect(await modelsOf(plan, {})).toEqual([
-      { model: 'chat-mini', step: 'write', place: 'test.yaml:8' },
-      { model: 'text-pro', step: 'say', place: 'test.yaml:7' },
-      { model: 'text-flash', step: 'say', place: 'test.yaml:7' },
+      { model: 'chat-mini', step: 'write', place: 'test.yaml:8', line: 8 },
+      { model: 'text-pro', step: 'say', place: 'test.yaml:7', line: 7 },
+      { model: 'text-flash', step: 'say', place: 'test.yaml:7', line: 7 },
     ]);
     expect(await modelsOf(plan, { only: ['write'] })).toEqual([
-      { model: 'chat-mini', step: 'write', place: 'test.yaml:8' },
+      { model: 'chat-mini', step: 'write', place: 'test.yaml:8', line: 8 },
     ]);
     expect(await modelsOf(plan, { limit: 1 })).toEqual([
-      { model: 'chat-mini', step: 'write', place: 'test.yaml:8' },
-      { model: 'text-pro', step: 'say', place: 'test.yaml:7' },
+      { model: 'chat-mini', step: 'write', place: 'test.yaml:8', line: 8 },
+      { model: 'text-pro', step: 'say', place: 'test.yaml:7', line: 7 },
     ]);
     expect([asksModels(plan, {}), asksModels(plan, { only: ['grid'] })]).toEqual([true, false]);
   });
@@ -42,9 +42,9 @@ describe('the models of a pipeline', () => {
 describe('a model that is not listed', () => {
   it('is named with the one that was probably meant, if any', () => {
     const uses = [
-      { model: 'text-por', step: 'say', place: 'test.yaml:1' },
-      { model: 'text-pro', step: 'say', place: 'test.yaml:1' },
-      { model: 'zzz', step: 'write', place: 'test.yaml:1' },
+      { model: 'text-por', step: 'say', place: 'test.yaml:1', line: 1 },
+      { model: 'text-pro', step: 'say', place: 'test.yaml:1', line: 1 },
+      { model: 'zzz', step: 'write', place: 'test.yaml:1', line: 1 },
     ];
     const warnings = unlistedModels(uses, listed('text-pro', 'chat-mini'));
     expect(warnings).toHaveLength(2);
@@ -54,11 +54,14 @@ describe('a model that is not listed', () => {
   });
 
   it('is no matter where the list is empty', () => {
-    expect(unlistedModels([{ model: 'm', step: 's', place: 'test.yaml:1' }], [])).toEqual([]);
+    expect(unlistedModels([{ model: 'm', step: 's', place: 'test.yaml:1', line: 1 }], [])).toEqual([]);
   });
 
   it('cannot act on a terminal by its name', () => {
-    const [warning] = unlistedModels([{ model: 'x\u001b[2J', step: 's', place: 'test.yaml:1' }], listed('y'));
+    const [warning] = unlistedModels(
+      [{ model: 'x\u001b[2J', step: 's', place: 'test.yaml:1', line: 1 }],
+      listed('y'),
+    );
     expect(warning).not.toContain('\u001b');
   });
 });

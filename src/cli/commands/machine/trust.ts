@@ -1,9 +1,9 @@
-import { command } from '../args/command.ts';
-import { toggle, valued } from '../args/flags.ts';
-import { exitCodes, usageError } from '../errors/cli-error.ts';
-import { keyVariable } from '../service/settings.ts';
-import { originsVariable, originWords, readOrigin } from '../service/trust.ts';
-import { isTrusted, isVariableName, readTrust, trustFile, writeTrust } from '../service/trust-file.ts';
+import { command } from '../../args/command.ts';
+import { toggle, valued } from '../../args/flags.ts';
+import { exitCodes, usageError } from '../../errors/cli-error.ts';
+import { keyVariable } from '../../service/settings.ts';
+import { originsVariable, originWords, readOrigin } from '../../service/trust.ts';
+import { isTrusted, isVariableName, readTrust, trustFile, writeTrust } from '../../service/trust-file.ts';
 
 const variableName = (text: string, name: string): string => {
   const variable = text.replace(/^\$\{?(.*?)\}?$/, '$1');
