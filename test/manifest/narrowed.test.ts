@@ -64,6 +64,7 @@ function watched(plan: Plan): { readonly plan: Plan; readonly read: () => number
     variables: plan.matrix.variables,
     tables: plan.matrix.tables,
     chosen: (selection, signal) => plan.matrix.chosen(selection, signal),
+    unmatched: (selection, signal) => plan.matrix.unmatched(selection, signal),
     cells: (selection, signal) => counted(plan.matrix.cells(selection, signal)),
   };
   return { plan: { ...plan, matrix }, read: () => read };

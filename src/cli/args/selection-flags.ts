@@ -1,6 +1,8 @@
 import type { Selection } from '../../plan/cell.ts';
 import { chosenSteps } from '../../plan/graph/step-selection.ts';
+import { type UnmatchedFilter, unknownFilters } from '../../plan/matrix/selection.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { quoted } from '../../report/text/next-commands.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type FlagValues, repeated, valued } from './flags.ts';
@@ -11,7 +13,7 @@ export const selectionFlags = {
   limit: valued('N', 'only the first N cells (of those that the other flags choose)', wholeNumber(1)),
   filter: repeated(
     'AXIS=VALUE',
-    'only cells with this value, for example animal=fox; for a table COLUMN=VALUE; several values of one axis: any of them; several axes: all of them',
+    'only cells with this value, for example animal=fox, medium.name="ink drawing"; for a table COLUMN=VALUE; several values of one axis: any of them; several axes: all of them',
     axisValue,
   ),
   shard: valued('I/N', 'only every Nth cell from the Ith on, to share work between machines', shard),
@@ -31,19 +33,40 @@ export const selectionOf = ({
   ...(only.length === 0 ? {} : { only }),
 });
 
-/** Checks the names that the flags use against the plan. @throws CliError (exit 2) with what was probably meant */
-export function checkSelection(plan: Plan, selection: Selection): void {
+/**
+ * Checks the names and values that the flags use against the plan.
+ *
+ * @throws CliError (exit 2) with what was probably meant; TableError where a table cannot be read again
+ */
+export async function checkSelection(plan: Plan, selection: Selection): Promise<void> {
   const steps = chosenSteps(plan, selection.only);
   if (!steps.ok) throw usageError(`--only: ${steps.error.message}`, steps.error.hint);
   const { variables } = plan.matrix;
-  for (const { axis } of selection.filters ?? []) {
-    if (variables.includes(axis)) continue;
+  const [axis] = unknownFilters(plan.matrix, selection);
+  if (axis !== undefined) {
     throw usageError(
       `--filter: the matrix has no "${axis}".`,
       didYouMean(axis, variables) ??
         (variables.length === 0 ? 'This pipeline has no matrix.' : `It has ${variables.join(', ')}.`),
     );
   }
+  const [unmatched] = await plan.matrix.unmatched(selection);
+  if (unmatched !== undefined) throw unmatchedFilter(unmatched);
+}
+
+function unmatchedFilter({ axis, value, values, more, members }: UnmatchedFilter): Error {
+  const message = `--filter: no cell has ${axis} "${value}".`;
+  const [first] = members;
+  if (first !== undefined) {
+    const isPlace = values.length > 0;
+    const place = isPlace ? axis : axis.slice(0, axis.lastIndexOf('.'));
+    return usageError(
+      message,
+      `${place} has ${members.join(', ')}: --filter ${quoted(`${place}.${first}=${isPlace ? '…' : value}`)}.`,
+    );
+  }
+  const list = `${values.map((text) => `"${text}"`).join(', ')}${more ? ' and others' : ''}`;
+  return usageError(message, didYouMean(value, values) ?? `Its values: ${list}.`);
 }
 
 /** A run of nothing, or the plan of one, is an error, not a success. @throws CliError (exit 2) when no cell is chosen */

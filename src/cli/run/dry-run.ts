@@ -115,7 +115,7 @@ async function openPlan(
     printDiagnostics(prepared.error, context);
     throw new ReportedError(exitCodes.usage);
   }
-  checkSelection(prepared.value, selectionOf(flags));
+  await checkSelection(prepared.value, selectionOf(flags));
   return {
     plan: prepared.value,
     state,

@@ -112,7 +112,7 @@ export async function openRunSession(
     throw new ReportedError(exitCodes.usage);
   }
   const plan = prepared.value;
-  checkSelection(plan, selection);
+  await checkSelection(plan, selection);
   checkChosen(plan, await plan.matrix.chosen(selection));
 
   await bindDirectory(state, directory, identity);

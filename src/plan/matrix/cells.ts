@@ -7,12 +7,14 @@ import type { PreparedAxis } from './axis.ts';
 import { drawSample } from './sample.ts';
 import {
   type Filter,
+  FilterWatch,
   filtersOf,
   filterTakes,
   rangeIndex,
   rangeValue,
   shardCount,
   shardTakes,
+  type UnmatchedFilter,
 } from './selection.ts';
 import type { MatrixSpace } from './space.ts';
 import type { MatrixTable, RowValues } from './table.ts';
@@ -29,6 +31,7 @@ export class MatrixCells implements Matrix {
   readonly #sample: MatrixSpec['sample'];
   readonly #repeat: number;
   readonly #files: FilePort;
+  readonly #included: MatrixSpec['include'];
   /** Drawn once, when first needed; 8 bytes a cell from then on. */
   #drawn: { readonly cells: Float64Array | undefined } | undefined;
 
@@ -37,6 +40,7 @@ export class MatrixCells implements Matrix {
     this.#sample = spec.sample;
     this.#repeat = spec.repeat;
     this.#files = files;
+    this.#included = spec.include;
     this.variables = spec.variables;
     this.tables = tables.map(({ file, declared, sha256, rows }) => ({ file, declared, sha256, rows }));
     const combinations = space.kept + space.added.length;
@@ -93,6 +97,18 @@ export class MatrixCells implements Matrix {
       if (count >= limit) return limit;
     }
     return count;
+  }
+
+  async unmatched(selection: Selection, signal?: AbortSignal): Promise<readonly UnmatchedFilter[]> {
+    const watches = filtersOf(this.variables, selection).map((filter) => new FilterWatch(filter));
+    for (const { values } of this.#included)
+      for (const watch of watches)
+        if (Object.hasOwn(values, watch.filter.variable)) watch.note(values[watch.filter.variable]);
+    for (const axis of this.#space.axes) {
+      const own = watches.filter(({ filter }) => axis.variables.includes(filter.variable));
+      if (own.length > 0) await noteAxis(axis, own, this.#files, signal);
+    }
+    return watches.flatMap((watch) => watch.unmatched());
   }
 
   /** The values of a combination; undefined when a row has to be read first. */
@@ -184,6 +200,39 @@ export async function wantedOf(
   }
 }
 
+/** Notes the values of an axis, as far as some filter still misses one. @throws TableError */
+async function noteAxis(
+  { source }: PreparedAxis,
+  watches: readonly FilterWatch[],
+  files: FilePort,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  switch (source.kind) {
+    case 'values':
+      for (const value of source.values) for (const watch of watches) watch.note(value);
+      return;
+    case 'range':
+      for (const watch of watches) watch.noteRange(source.range);
+      return;
+    case 'rows':
+      for await (const rows of rowsOf(source.table, files)) {
+        signal?.throwIfAborted();
+        for (const values of rows) for (const watch of watches) watch.note(values[watch.filter.variable]);
+        if (watches.every(({ isMet }) => isMet)) return;
+      }
+  }
+}
+
+/** The rows of a table, a batch at a time: those in memory, else read again. @throws TableError */
+async function* rowsOf(
+  { kept, fingerprint, file, format }: MatrixTable,
+  files: FilePort,
+): AsyncGenerator<readonly RowValues[], void, undefined> {
+  if (kept !== undefined) return yield kept;
+  for await (const { rows } of tableBatches(fingerprint.checking(files), file, format))
+    yield rows.map(({ values }) => values);
+}
+
 async function wantedRows(
   table: MatrixTable,
   filters: readonly Filter[],
@@ -198,12 +247,9 @@ async function wantedRows(
     }
     index++;
   };
-  if (table.kept !== undefined) table.kept.forEach(judge);
-  else {
-    for await (const { rows } of tableBatches(table.fingerprint.checking(files), table.file, table.format)) {
-      signal?.throwIfAborted();
-      for (const { values } of rows) judge(values);
-    }
+  for await (const rows of rowsOf(table, files)) {
+    signal?.throwIfAborted();
+    rows.forEach(judge);
   }
   return (at) => ((bits[at >> 3] as number) & (1 << (at & 7))) !== 0;
 }

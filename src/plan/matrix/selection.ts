@@ -1,5 +1,5 @@
 import { memberAt } from '../../pipeline/values/path.ts';
-import { renderValue, type Value } from '../../pipeline/values/value.ts';
+import { isMapping, renderValue, type Value } from '../../pipeline/values/value.ts';
 import type { Selection } from '../cell.ts';
 
 /** All that a selection wants of one place of a variable: any of these texts. */
@@ -54,6 +54,74 @@ export function filtersOf(variables: readonly string[], selection: Selection): r
 export function filterTakes({ path, texts }: Filter, value: Value | undefined): boolean {
   const member = value === undefined ? undefined : memberAt(value, path);
   return member !== undefined && texts.has(renderValue(member));
+}
+
+/** A value that a selection asks for and no value of its axis has, with what could be asked for instead. */
+export interface UnmatchedFilter {
+  /** As the flag names it: `medium`, `medium.name`. */
+  readonly axis: string;
+  readonly value: string;
+  /** How values at this place render, in order, at most {@link mostListed}; of a range that place is `1 to 20`. */
+  readonly values: readonly string[];
+  /** True where there are more values than those. */
+  readonly more: boolean;
+  /** Names of members, where the values are mappings or the place is none of their members. */
+  readonly members: readonly string[];
+}
+
+/** Values that a message about a filter lists at most. */
+const mostListed = 20;
+
+/** Finds which texts of one filter some value has. Values are noted one at a time until all texts were met. */
+export class FilterWatch {
+  readonly filter: Filter;
+  readonly #missing: Set<string>;
+  readonly #values = new Set<string>();
+  readonly #members = new Set<string>();
+  #more = false;
+
+  constructor(filter: Filter) {
+    this.filter = filter;
+    this.#missing = new Set(filter.texts);
+  }
+
+  /** True once every text was met: no further value need be noted. */
+  get isMet(): boolean {
+    return this.#missing.size === 0;
+  }
+
+  note(value: Value | undefined): void {
+    if (value === undefined) return;
+    const member = memberAt(value, this.filter.path);
+    const named = member ?? value;
+    if (isMapping(named)) for (const name of Object.keys(named)) add(this.#members, name);
+    if (member === undefined) return;
+    const text = renderValue(member);
+    this.#missing.delete(text);
+    this.#more = !add(this.#values, text) || this.#more;
+  }
+
+  /** Notes the numbers of a range without going through them. */
+  noteRange(range: NumberRange): void {
+    if (this.filter.path.length > 0) return;
+    for (const text of this.filter.texts) if (rangeIndex(range, text) >= 0) this.#missing.delete(text);
+    const { step } = range;
+    this.#values.add(`${range.from} to ${range.to}${step === 1 ? '' : ` in steps of ${step}`}`);
+  }
+
+  unmatched(): readonly UnmatchedFilter[] {
+    const axis = [this.filter.variable, ...this.filter.path].join('.');
+    const known = { values: [...this.#values], more: this.#more, members: [...this.#members] };
+    return [...this.#missing].map((value) => ({ axis, value, ...known }));
+  }
+}
+
+/** Adds a text to a set that stays small. @returns false where it was full */
+function add(texts: Set<string>, text: string): boolean {
+  if (texts.has(text)) return true;
+  if (texts.size >= mostListed) return false;
+  texts.add(text);
+  return true;
 }
 
 /** Whether a shard takes the cell of this number. */

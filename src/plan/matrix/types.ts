@@ -1,4 +1,5 @@
 import type { Cell, Selection } from '../cell.ts';
+import type { UnmatchedFilter } from './selection.ts';
 
 /** A table that the matrix reads, as `run.json` and a frozen plan name it. */
 export interface TableFacts {
@@ -29,6 +30,12 @@ export interface Matrix {
    * @throws TableError while it is read: `table.changed` when a table is not what it was when the matrix was prepared
    */
   cells(selection?: Selection, signal?: AbortSignal): AsyncGenerator<Cell, void, undefined>;
+  /**
+   * The values that filters of a selection ask for and nothing in the matrix has. A table is read until all were found.
+   *
+   * @throws TableError
+   */
+  unmatched(selection: Selection, signal?: AbortSignal): Promise<readonly UnmatchedFilter[]>;
   /** How many cells {@link cells} would give. @throws TableError */
   chosen(selection?: Selection, signal?: AbortSignal): Promise<number>;
 }

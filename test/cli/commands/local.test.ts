@@ -161,8 +161,8 @@ describe('promptpress plan', () => {
 
   it.each([
     [['--filter', 'animl=fox'], 'Did you mean animal?'],
-    [['--filter', 'animal=lynx'], 'The flags choose no cell.'],
-    [['--cells', '--filter', 'animal=lynx'], 'The flags choose no cell.'],
+    [['--filter', 'animal=lynx'], 'no cell has animal "lynx"'],
+    [['--cells', '--shard', '9/9'], 'The flags choose no cell.'],
     [['--only', 'gird'], 'grid'],
     [['--code', 'task.failed'], '--retry-failed'],
     [['--redo', 'abcd'], 'nothing has run here'],
