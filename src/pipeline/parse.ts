@@ -3,7 +3,8 @@ import type { Diagnostic } from './diagnostics/diagnostic.ts';
 import { SourceText } from './diagnostics/source.ts';
 import { FileCheck, type FilePort } from './files.ts';
 import { readMatrix } from './matrix/read.ts';
-import type { Pipeline } from './pipeline.ts';
+import { setAxes } from './matrix/set-axes.ts';
+import type { AxisSetting, Pipeline } from './pipeline.ts';
 import { checkSchema } from './schema/check.ts';
 import type { PipelineFile } from './schema/schema.generated.ts';
 import { checkSettings, declaredModels } from './settings/check.ts';
@@ -21,6 +22,8 @@ export interface PipelineSource {
   /** The absolute folder of the file: its paths are relative to it. */
   readonly folder: string;
   readonly text: string;
+  /** Axes of the matrix that the user replaces; absent: none. */
+  readonly set?: readonly AxisSetting[];
 }
 
 /** What came of a file: a pipeline, unless some diagnostic is an error. */
@@ -49,8 +52,10 @@ export async function readPipeline(
   files: FilePort,
   collector: DiagnosticCollector,
 ): Promise<Pipeline | undefined> {
-  const root = readYaml(collector.source, collector);
-  if (root === undefined) return undefined;
+  const written = readYaml(collector.source, collector);
+  if (written === undefined) return undefined;
+  const { set = [] } = source;
+  const root = setAxes(written, set, collector);
   const stepNodes = checkSchema(root, collector);
   checkSettings(root, collector);
   const fileCheck = new FileCheck(files, source.folder, collector);
@@ -63,7 +68,12 @@ export async function readPipeline(
   return {
     name: file.name,
     ...(file.description === undefined ? {} : { description: file.description }),
-    source: { file: source.file, folder: source.folder, text: source.text },
+    source: {
+      file: source.file,
+      folder: source.folder,
+      text: source.text,
+      ...(set.length === 0 ? {} : { set }),
+    },
     ...settingsOf(file),
     matrix: matrix.spec,
     steps: finishSteps(steps),

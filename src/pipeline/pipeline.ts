@@ -143,6 +143,13 @@ export interface PartialCell {
   readonly position: Position;
 }
 
+/** An axis that the user replaces for a run directory (`--set animal=lynx`). */
+export interface AxisSetting {
+  readonly axis: string;
+  /** As the user wrote it: one value, or a list or range in brackets as in a pipeline file. */
+  readonly value: string;
+}
+
 export interface MatrixSpec {
   /** In written order, first slowest. Empty: one cell. */
   readonly axes: readonly Axis[];
@@ -237,8 +244,13 @@ export interface Step {
 export interface Pipeline {
   readonly name: string;
   readonly description?: string;
-  /** The file as the user gave it, its absolute folder, and its text (kept in the state). */
-  readonly source: { readonly file: string; readonly folder: string; readonly text: string };
+  /** The file as the user gave it, its absolute folder, its text (kept in the state), and the axes that the user has replaced. */
+  readonly source: {
+    readonly file: string;
+    readonly folder: string;
+    readonly text: string;
+    readonly set?: readonly AxisSetting[];
+  };
   readonly service: ServiceBlock;
   readonly limits: Limits;
   readonly retry: RetrySettings;

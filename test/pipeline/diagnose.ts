@@ -33,9 +33,18 @@ export function filesOf(files: Files = {}): FilePort {
   return { ...port, list: memoryListing(port, () => found.keys(), new Set(links)) };
 }
 
-/** Parses a text as `t.yaml`. */
-export const parse = (text: string, files: Files = {}): Promise<ParsedPipeline> =>
-  parsePipeline({ file: 't.yaml', folder, text }, filesOf(files));
+/** Parses a text as `t.yaml`. @param set axes that the user replaces, as `axis=value` */
+export const parse = (
+  text: string,
+  files: Files = {},
+  set: readonly string[] = [],
+): Promise<ParsedPipeline> =>
+  parsePipeline({ file: 't.yaml', folder, text, set: set.map(settingOf) }, filesOf(files));
+
+const settingOf = (text: string) => {
+  const at = text.indexOf('=');
+  return { axis: text.slice(0, at), value: text.slice(at + 1) };
+};
 
 /** A diagnostic by what tests assert: `code line:column`. */
 export const placed = ({ code, line, column }: Diagnostic): string => `${code} ${line}:${column}`;

@@ -2,7 +2,7 @@ import { usageError } from '../errors/cli-error.ts';
 import { type FlagValues, repeated, toggle, valued } from './flags.ts';
 import { rehearsalFlags } from './sandbox-flags.ts';
 import { selectionFlags } from './selection-flags.ts';
-import { anyText, duration, oneOf, wholeNumber } from './values.ts';
+import { anyText, axisValue, duration, oneOf, wholeNumber } from './values.ts';
 
 /** pino's levels, and silence. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -31,6 +31,15 @@ export const placeFlags = {
     'DIR',
     'folder that files named by the pipeline must lie in; default: the git work tree it is in, else its folder',
     anyText,
+  ),
+} as const;
+
+/** The flag that replaces axes of the matrix; `run`, `plan` and `validate` take it. */
+export const setFlag = {
+  set: repeated(
+    'AXIS=VALUE',
+    'replaces an axis of the matrix: animal=lynx, "animal=[lynx, hare]", "seed={from: 1, to: 3}"; a run with it needs a directory of its own (--out)',
+    axisValue,
   ),
 } as const;
 
@@ -63,6 +72,7 @@ export const manifestFlags = {
 export const runFlags = {
   ...placeFlags,
   speed: valued('SPEED', 'relax, fast or turbo; beats the file', oneOf('relax', 'fast', 'turbo')),
+  ...setFlag,
   ...selectionFlags,
   ...revivalFlags,
   ...rehearsalFlags,

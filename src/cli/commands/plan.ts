@@ -1,6 +1,6 @@
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
-import { placeFlags, revivalFlags } from '../args/run-flags.ts';
+import { placeFlags, revivalFlags, setFlag } from '../args/run-flags.ts';
 import { selectionFlags } from '../args/selection-flags.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { showCells, showPlan } from '../run/dry-run.ts';
@@ -28,6 +28,7 @@ export const plan = command(
     ],
     flags: {
       ...placeFlags,
+      ...setFlag,
       ...selectionFlags,
       ...revivalFlags,
       cells: toggle('print the chosen cells instead: one JSON object per line, {"cell": 1, "vars": {…}}'),

@@ -104,6 +104,7 @@ async function runPipeline(
       },
       newService: flags['new-service'],
       selection: selectionOf(flags),
+      isDefault: flags.out === undefined,
       frozen: flags.frozen,
       trusted: flags['trust-directory'],
       acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',

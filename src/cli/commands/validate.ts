@@ -12,7 +12,7 @@ import {
 } from '../../report/text/validation.ts';
 import { type Context, command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
-import { placeFlags } from '../args/run-flags.ts';
+import { placeFlags, setFlag } from '../args/run-flags.ts';
 import { anyText, oneOf } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
@@ -49,6 +49,7 @@ With --online the service is asked for its models (GET /v1/models, once for each
         'folder that files named by a pipeline must lie in; default: the git work tree the pipeline is in, else its folder',
         anyText,
       ),
+      ...setFlag,
       online: toggle('ask the service for its models, and warn of those that it does not list'),
       'base-url': placeFlags['base-url'],
       sandbox: toggle('with --online: ask the local service'),

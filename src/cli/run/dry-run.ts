@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { estimatePlan } from '../../plan/estimate/estimate.ts';
 import type { PlanReport } from '../../plan/estimate/report.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
@@ -16,6 +17,7 @@ import { identifyService, type ServiceIdentity } from '../service/settings.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
 import { placeOfRun } from '../workspace/checks/place.ts';
+import { hasSameSet } from '../workspace/checks/set.ts';
 import { imagesForPlan } from '../workspace/images.ts';
 import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
 import { revivalOf } from './settings.ts';
@@ -99,8 +101,10 @@ async function openPlan(
   const identity = identifyService(pipeline, flags, io.env);
   const directory = await placeOfRun(read, flags, io.cwd);
   await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, io.env);
-  const state = openStateForReading(directory);
-  if (state !== undefined) disposables.add(() => state.close());
+  const opened = openStateForReading(directory);
+  if (opened !== undefined) disposables.add(() => opened.close());
+  // A run with another --set is refused there, so what lies there is no part of the plan.
+  const state = opened && (await hasSameSet(opened, pipeline)) ? opened : undefined;
   const { serviceId, origin, note } = await settleIdentity(identity, state);
   const place = { directory, file: pipeline.source.file, cwd: io.cwd };
   const service = { id: serviceId, ...(origin === undefined ? {} : { origin }) };
@@ -121,9 +125,11 @@ async function openPlan(
     state,
     origin,
     note:
-      other === undefined
-        ? note
-        : `${other.message} A run is refused.\n  ${other.hint.replaceAll('\n', '\n  ')}`,
+      state === opened
+        ? other === undefined
+          ? note
+          : `${other.message} A run is refused.\n  ${other.hint.replaceAll('\n', '\n  ')}`
+        : `${relative(io.cwd, directory) || '.'} holds a run with another --set, so this plan is for a directory where nothing has run (--out).`,
   };
 }
 

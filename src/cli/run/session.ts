@@ -18,6 +18,7 @@ import { checkChosen, checkSelection } from '../args/selection-flags.ts';
 import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
 import { refuseOtherDirectory } from '../workspace/checks/owned.ts';
+import { checkSet, refuseDefaultDirectory } from '../workspace/checks/set.ts';
 import { type MissingWork, missingWork, noteMissing, olderState } from '../workspace/checks/stale-state.ts';
 import { checkFrozen } from '../workspace/frozen.ts';
 import { imagesForRun } from '../workspace/images.ts';
@@ -61,6 +62,8 @@ export async function openRunSession(
     /** The user knows that the directory holds work for another service, and keeps that work (`--new-service`). */
     readonly newService: boolean;
     readonly selection: Selection;
+    /** The directory is the pipeline's default one (no `--out`). */
+    readonly isDefault: boolean;
     readonly frozen: boolean;
     /** Files that git tracks in the directory are accepted (`--trust-directory`). */
     readonly trusted: boolean;
@@ -76,6 +79,7 @@ export async function openRunSession(
   const startedAt = io.now();
   await checkRunDirectory(directory, { trusted: run.trusted, artifacts: true }, io.env);
   await refuseOtherDirectory(directory);
+  if (run.isDefault) await refuseDefaultDirectory(directory, pipeline, io.cwd);
   const lock = acquireLock(directory, {
     pid: process.pid,
     host: hostname(),
@@ -87,6 +91,7 @@ export async function openRunSession(
   disposables.add(() => state.close());
   const identity = { file: path, text: pipeline.source.text };
   await checkDirectory(state.reader, directory, identity);
+  await checkSet(state.reader, directory, pipeline, io.cwd);
   const missing = await missingWork(state.reader, directory, io.env);
   if (missing !== undefined && !run.acceptsOlder) throw olderState(directory, missing);
   // A frozen run says itself that the service is another one.
@@ -123,6 +128,7 @@ export async function openRunSession(
     tables,
     serviceId,
     ...(service.origin === undefined ? {} : { origin: service.origin }),
+    ...(pipeline.source.set === undefined ? {} : { set: pipeline.source.set }),
     selection,
     startedAt,
     atStart: { settled: settledJobs(totals), attempts: totals.attempts },

@@ -23,7 +23,12 @@ export async function keptPipeline(
   const path = await state.fact(pipelineFacts.path);
   if (facts === undefined || text === undefined || path === undefined) return undefined;
   const files = keptFiles(facts.tables, directory, machineFiles(facts.filesRoot));
-  const source = { file: relative(cwd, path), folder: dirname(path), text };
+  const source = {
+    file: relative(cwd, path),
+    folder: dirname(path),
+    text,
+    ...(facts.set && { set: facts.set }),
+  };
   return (await parsePipeline(source, files)).pipeline;
 }
 

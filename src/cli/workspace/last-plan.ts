@@ -35,7 +35,12 @@ export async function planOfDirectory(
   }
 
   const files = keptFiles(facts.tables, directory, machineFiles(facts.filesRoot));
-  const source = { file: relative(context.io.cwd, path), folder: dirname(path), text };
+  const source = {
+    file: relative(context.io.cwd, path),
+    folder: dirname(path),
+    text,
+    ...(facts.set && { set: facts.set }),
+  };
   const { pipeline, diagnostics } = await parsePipeline(source, asItWas(files, facts));
   if (pipeline === undefined) {
     printDiagnostics(diagnostics, context);

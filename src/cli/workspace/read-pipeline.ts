@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
 import { formatDiagnostic } from '../../pipeline/diagnostics/format.ts';
 import type { FilePort } from '../../pipeline/files.ts';
 import { parsePipeline } from '../../pipeline/parse.ts';
-import type { Pipeline } from '../../pipeline/pipeline.ts';
+import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
 import { yamlLimits } from '../../pipeline/yaml/limits.ts';
 import { defaultFilesRoot, machineFiles } from '../adapters/files.ts';
 import type { Context } from '../args/command.ts';
@@ -26,7 +26,7 @@ export interface ReadPipeline {
  */
 export async function loadPipeline(
   file: string,
-  flags: { readonly 'files-root'?: string | undefined },
+  flags: { readonly 'files-root'?: string | undefined; readonly set?: readonly AxisSetting[] },
   context: Context,
 ): Promise<ReadPipeline> {
   const { pipeline, path, files, diagnostics } = await checkPipeline(file, flags, context);
@@ -38,7 +38,7 @@ export async function loadPipeline(
 /** Reads and checks a pipeline file; says nothing. @throws CliError when there is no such file */
 export async function checkPipeline(
   file: string,
-  flags: { readonly 'files-root'?: string | undefined },
+  flags: { readonly 'files-root'?: string | undefined; readonly set?: readonly AxisSetting[] },
   { io }: Context,
 ): Promise<
   Partial<Pick<ReadPipeline, 'pipeline'>> &
@@ -48,7 +48,10 @@ export async function checkPipeline(
   const text = await readText(path, file);
   const folder = dirname(path);
   const files = machineFiles(await filesRoot(flags['files-root'], folder, io.cwd));
-  const { pipeline, diagnostics } = await parsePipeline({ file, folder, text }, files);
+  const { pipeline, diagnostics } = await parsePipeline(
+    { file, folder, text, ...(flags.set === undefined ? {} : { set: flags.set }) },
+    files,
+  );
   return { path, files, diagnostics, ...(pipeline === undefined ? {} : { pipeline }) };
 }
 

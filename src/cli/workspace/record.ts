@@ -65,7 +65,12 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
   return {
     promptpress: version,
     node: process.versions.node,
-    pipeline: { name, file: source.file, sha256: sha256(source.text) },
+    pipeline: {
+      name,
+      file: source.file,
+      sha256: sha256(source.text),
+      ...(source.set === undefined ? {} : { set: source.set }),
+    },
     tables: tables.map(({ file, sha256, bytes }) => ({
       file: relative(source.folder, file).replaceAll('\\', '/'),
       sha256,

@@ -64,6 +64,7 @@ export const diagnosticCodes = {
   'matrix.range': 'A range ends before it begins.',
   'matrix.unknown-variable': 'An exclude names a variable that the matrix does not have.',
   'matrix.exclude-nothing': 'An exclude can match no cell.',
+  'matrix.set': 'An axis cannot be replaced as --set says.',
   'matrix.unused-axis': 'An axis that no request uses: its cells ask for the same thing.',
 
   'step.kind': 'A step has no kind key, or several.',

@@ -93,7 +93,11 @@ function indexOf(values: readonly Value[], path: readonly string[]): ReadonlyMap
 /** How the member of a value at a path renders; one that is missing reads as null, as when the matrix is expanded. */
 const textAt = (value: Value, path: readonly string[]): string => renderValue(memberAt(value, path) ?? null);
 
-function inRange(text: string, { from, to, step }: { from: number; to: number; step: number }): boolean {
+/** True where a text is a number of a range, as the number renders. */
+export function inRange(
+  text: string,
+  { from, to, step }: { readonly from: number; readonly to: number; readonly step: number },
+): boolean {
   const number = Number(text);
   if (text === '' || String(number) !== text) return false;
   const index = Math.round((number - from) / step);

@@ -1,5 +1,6 @@
 import type { CommonMessage } from '../../manifest/messages.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
+import type { AxisSetting } from '../../pipeline/pipeline.ts';
 import { isObject } from '../../pipeline/values/value.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { RunEnd } from '../../run/events.ts';
@@ -15,6 +16,8 @@ export interface RunFacts {
   readonly serviceId: string;
   /** Where the service was; absent in a rehearsal, and where an earlier release did not note it. */
   readonly origin?: string;
+  /** Axes of the matrix that every run of the directory replaces (`--set`); absent: none. */
+  readonly set?: readonly AxisSetting[];
   /** What the flags of the last run chose. */
   readonly selection: Selection;
   /** Unix ms. */
@@ -62,19 +65,23 @@ export const readRunFacts = async (
 
 function isRunFacts(value: unknown): value is RunFacts {
   if (!isObject(value)) return false;
-  const { filesRoot, tables, serviceId, origin, selection, startedAt, atStart, outcome } = value;
+  const { filesRoot, tables, serviceId, origin, set, selection, startedAt, atStart, outcome } = value;
   return (
     typeof filesRoot === 'string' &&
     Array.isArray(tables) &&
     tables.every(isTable) &&
     typeof serviceId === 'string' &&
     (origin === undefined || typeof origin === 'string') &&
+    (set === undefined || (Array.isArray(set) && set.every(isSetting))) &&
     isObject(selection) &&
     isMoment(startedAt) &&
     isObject(atStart) &&
     (outcome === undefined || isOutcome(outcome))
   );
 }
+
+const isSetting = (value: unknown): value is AxisSetting =>
+  isObject(value) && typeof value['axis'] === 'string' && typeof value['value'] === 'string';
 
 const isTable = (value: unknown): value is InputTable =>
   isObject(value) &&

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { Pipeline } from '../../pipeline/pipeline.ts';
+import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
 import type { Selection } from '../../plan/cell.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
@@ -67,6 +67,7 @@ async function lastRun(
     'base-url': undefined,
     'files-root': undefined,
     speed: undefined,
+    set: facts.set ?? [],
     limit,
     filter: filters ?? [],
     shard,
@@ -88,6 +89,7 @@ interface PlaceAndPart {
   readonly 'base-url': string | undefined;
   readonly 'files-root': string | undefined;
   readonly speed: string | undefined;
+  readonly set: readonly AxisSetting[];
   readonly limit: Selection['limit'] | undefined;
   readonly filter: NonNullable<Selection['filters']>;
   readonly shard: Selection['shard'] | undefined;
@@ -107,6 +109,7 @@ export function runAgain(file: string, flags: PlaceAndPart): string {
     ...flag('base-url', flags['base-url']),
     ...flag('files-root', flags['files-root']),
     ...flag('speed', flags.speed),
+    ...flags.set.flatMap(({ axis, value }) => flag('set', `${axis}=${value}`)),
     ...flag('limit', limit?.toString()),
     ...flags.filter.flatMap(({ axis, value }) => flag('filter', `${axis}=${value}`)),
     ...flag('shard', shard === undefined ? undefined : `${shard.index}/${shard.of}`),
@@ -114,6 +117,10 @@ export function runAgain(file: string, flags: PlaceAndPart): string {
   ];
   return words.join(' ');
 }
+
+/** `--set animal=lynx --set seed=7`, as a shell takes it. */
+export const setWords = (set: readonly AxisSetting[]): string =>
+  set.flatMap(({ axis, value }) => flag('set', `${axis}=${value}`)).join(' ');
 
 const flag = (name: string, value: string | undefined): readonly string[] =>
   value === undefined ? [] : [`--${name} ${quoted(value)}`];

@@ -1,5 +1,6 @@
 import { basename, relative } from 'node:path';
 import { type CommonMessage, Messages, messageText } from '../../manifest/messages.ts';
+import type { AxisSetting } from '../../pipeline/pipeline.ts';
 import { type IsOptional, isSkipped, missingCode, neverOptional } from '../../plan/graph/optional.ts';
 import type { JobStatus } from '../../plan/job.ts';
 import type { SlotStatus } from '../../plan/slot.ts';
@@ -11,7 +12,7 @@ import { finding, first, jobsInDoubt, leftInDoubt } from '../facts/in-doubt.ts';
 import { type OutcomeFacts, readRunFacts, settledJobs } from '../facts/run.ts';
 import { StateServices } from '../facts/services.ts';
 import { assumedTokenWords, count, counted, money, possibleCostWords, rateWords, span } from './amounts.ts';
-import { jobCommands } from './next-commands.ts';
+import { jobCommands, setWords } from './next-commands.ts';
 import { otherServiceLines } from './other-service.ts';
 import { shownLine } from './printable.ts';
 import { endingWord, slotNumbers } from './slot-counts.ts';
@@ -26,6 +27,8 @@ export interface RunStatus {
   readonly service?: string;
   /** Where the last run's requests went; absent for a rehearsal. */
   readonly origin?: string;
+  /** Axes of the matrix that its runs replace; absent: none. */
+  readonly set?: readonly AxisSetting[];
   /** A run is on. */
   readonly running: boolean;
   /** Who runs, where it can be read. */
@@ -123,6 +126,7 @@ export async function readStatus(
       : {
           service: facts.serviceId,
           ...(facts.origin === undefined ? {} : { origin: facts.origin }),
+          ...(facts.set === undefined ? {} : { set: facts.set }),
           startedAt: new Date(facts.startedAt).toISOString(),
         }),
     ...(facts?.outcome === undefined
@@ -211,6 +215,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
   return [
     `${shownLine(status.file ?? basename(status.directory))} in ${shownLine(status.directory)}: ${stateWords(status, now)}`,
     '',
+    ...(status.set === undefined ? [] : [`  matrix       with ${shownLine(setWords(status.set))}`]),
     `  jobs         ${numbers
       .filter(([amount], index) => amount > 0 || index === 0)
       .map(([amount, word]) => `${count(amount)} ${word}`)

@@ -29,6 +29,9 @@ const tableCases: Readonly<
 /** Of rows, which are read when a plan is made, and of files that fail or change while they are read. */
 const later = ['table.columns', 'table.changed', 'table.unreadable'];
 
+/** Of axes that the user replaces: test/pipeline/matrix/set-axes.test.ts. */
+const ofSettings = ['matrix.set'];
+
 describe.each(Object.entries(cases))('%s', (code, own) => {
   it.each(own.map((one, index) => [index + 1, one] as const))(
     'case %i',
@@ -86,6 +89,6 @@ it.each([
 });
 
 it('has a case for every code', () => {
-  const tested = [...Object.keys(cases), ...Object.keys(tableCases), ...later, 'file.more-mistakes'];
+  const tested = [...Object.keys(cases), ...Object.keys(tableCases), ...later, ...ofSettings, 'file.more-mistakes'];
   expect(tested.toSorted()).toEqual(Object.keys(diagnosticCodes).toSorted());
 });

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { renderValue } from '../../../src/pipeline/values/value.ts';
+import { parse, placed } from '../diagnose.ts';
+
+const text = `name: t
+matrix:
+  animal: [fox, owl]
+  seed: { from: 1, to: 4 }
+  medium: [{ name: ink }, { name: oil }]
+  exclude:
+    - { animal: owl, seed: 2 }
+    - { animal: fox, medium: { name: oil } }
+  include:
+    - { animal: owl, note: at night }
+    - { animal: lynx, seed: 9, medium: { name: ink } }
+steps:
+  grid: { imagine: "{{ animal }} in {{ medium.name }} --seed {{ seed }}" }
+`;
+
+async function matrixWith(...set: readonly string[]) {
+  const { pipeline, diagnostics } = await parse(text, {}, set);
+  expect(diagnostics).toEqual([]);
+  const { axes, exclude, include } = pipeline?.matrix ?? { axes: [], exclude: [], include: [] };
+  return {
+    axes: axes.map((axis) =>
+      axis.kind === 'values'
+        ? axis.values.map(renderValue)
+        : axis.kind === 'range'
+          ? [axis.from, axis.to, axis.step]
+          : [],
+    ),
+    exclude: exclude.map(({ values }) => values),
+    include: include.map(({ values }) => values),
+  };
+}
+
+describe('axes that the user replaces', () => {
+  it.each([
+    ['animal=lynx', 0, ['lynx']],
+    ['animal=red fox', 0, ['red fox']],
+    ['animal=a: b', 0, ['a: b']],
+    ['animal=', 0, ['']],
+    ['animal=[lynx, "red fox"]', 0, ['lynx', 'red fox']],
+    ['animal="[brackets]"', 0, ['[brackets]']],
+    ['seed=07.50', 1, ['07.50']],
+    ['seed=6.0', 1, ['6.0']],
+    ['seed={from: 5, to: 7}', 1, [5, 7, 1]],
+    ['medium={name: chalk}', 2, ['{"name":"chalk"}']],
+  ])('%s has the values that a file with it would have', async (set, at, values) => {
+    expect((await matrixWith(set)).axes[at]).toEqual(values);
+  });
+
+  it('keep their place in the order, and the others their values', async () => {
+    const { axes } = await matrixWith('seed=9');
+    expect(axes).toEqual([['fox', 'owl'], ['9'], ['{"name":"ink"}', '{"name":"oil"}']]);
+  });
+
+  it('have all values of several settings', async () => {
+    const { axes } = await matrixWith('animal=lynx', 'seed=7', 'animal=[hare, owl]', 'seed=8');
+    expect(axes.slice(0, 2)).toEqual([
+      ['lynx', 'hare', 'owl'],
+      ['7', '8'],
+    ]);
+  });
+
+  it('leave out the excludes and includes of values that are gone', async () => {
+    expect(await matrixWith('animal=fox')).toMatchObject({
+      exclude: [{ animal: 'fox', medium: { name: 'oil' } }],
+      include: [],
+    });
+    expect(await matrixWith('seed={from: 5, to: 9}', 'medium={name: ink}')).toMatchObject({
+      exclude: [],
+      include: [{ animal: 'owl' }, { animal: 'lynx' }],
+    });
+    expect((await matrixWith('seed={from: 2, to: 4, step: 2}')).exclude).toHaveLength(2);
+  });
+
+  it.each([
+    ['animl=lynx', '--set: the matrix has no axis "animl".', 'Did you mean "animal"?'],
+    ['include=x', '--set: the matrix has no axis "include".', 'The axes of the matrix are'],
+    ['animal=[lynx', '--set animal: ', 'A list is written animal=[a, b]'],
+    ['animal=[]', 'The axis "animal" has no value.', 'Remove it'],
+    ['seed={from: 4, to: 1}', 'The range of "seed" ends (1) before it begins (4).', 'Exchange'],
+  ])('%s is an error at the axis', async (set, message, hint) => {
+    const { pipeline, diagnostics } = await parse(text, {}, [set]);
+    expect(pipeline).toBeUndefined();
+    expect(diagnostics).toMatchObject([
+      { message: expect.stringContaining(message), hint: expect.stringContaining(hint) },
+    ]);
+  });
+
+  it('that are a range stand alone', async () => {
+    const { diagnostics } = await parse(text, {}, ['seed={from: 1, to: 2}', 'seed=7']);
+    expect(diagnostics.map(placed)).toEqual(['matrix.set 4:3']);
+  });
+
+  it('are no columns of a table, which --filter chooses', async () => {
+    const table = 'name: t\nmatrix: { rows: t.csv }\nsteps: { grid: { imagine: "{{ a }}" } }\n';
+    const { diagnostics } = await parse(table, { 't.csv': 'a,b\n1,2\n' }, ['a=3']);
+    expect(diagnostics).toMatchObject([
+      { code: 'matrix.set', hint: expect.stringContaining('--filter COLUMN=VALUE') },
+    ]);
+  });
+
+  it('are checked with the templates that use them', async () => {
+    const { diagnostics } = await parse(text, {}, ['medium=chalk']);
+    expect(diagnostics.map(({ code }) => code)).toEqual(['template.unknown-member']);
+  });
+
+  it('are kept with the pipeline, whose text stays as it is', async () => {
+    const { pipeline } = await parse(text, {}, ['animal=lynx']);
+    expect(pipeline?.source).toMatchObject({ text, set: [{ axis: 'animal', value: 'lynx' }] });
+    expect((await parse(text)).pipeline?.source).not.toHaveProperty('set');
+  });
+});
