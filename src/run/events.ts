@@ -3,6 +3,9 @@ import type { JobError, JobStatus, TokenUsage } from '../plan/job.ts';
 /** The kinds of request that have a rate of their own. */
 export type Route = 'submit' | 'text' | 'poll' | 'download';
 
+/** The code of a run's end at `--max-failures`. */
+export const maxFailuresCode = 'run.max-failures';
+
 /** Why a run came to its end. */
 export type RunEnd =
   | { readonly kind: 'complete' }
@@ -14,7 +17,7 @@ export type RunEnd =
   | { readonly kind: 'disk'; readonly code: string; readonly message: string }
   /** A signal (exit 130 or 143); `forced` by the second one. */
   | { readonly kind: 'interrupted'; readonly forced: boolean }
-  /** `--fail-fast`. */
+  /** `--fail-fast`, `--max-failures`. */
   | { readonly kind: 'fail-fast'; readonly code: string; readonly message: string };
 
 /** Everything observable about a run; log, progress and metrics listen. A listener that throws does not change the run. */

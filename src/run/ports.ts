@@ -112,6 +112,8 @@ export interface RunSettings {
   readonly redo?: readonly string[];
   readonly inDoubt: 'hold' | 'retry';
   readonly failFast: boolean;
+  /** `--max-failures`: failed jobs of this invocation that end the run. */
+  readonly maxFailures?: number;
   /** `--max-submits`: of this invocation. */
   readonly maxSubmits?: number;
   readonly maxDurationMs?: number;

@@ -80,6 +80,11 @@ export const runFlags = {
     'continue with a state that is older than its run: jobs that the state does not know may be paid twice',
   ),
   'fail-fast': toggle('stop at the first failure: nothing new is started, what is in flight is settled'),
+  'max-failures': valued(
+    'N',
+    'stop once N jobs of this invocation have failed, as --fail-fast does at the first one (exit 1)',
+    wholeNumber(1),
+  ),
   'max-submits': valued('N', 'submissions of this invocation at most', wholeNumber(0)),
   'max-duration': valued('TIME', 'take nothing new on after this time, for example 30m', duration),
   yes: toggle(

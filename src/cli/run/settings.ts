@@ -83,6 +83,7 @@ export async function runSettings(
     prices,
     ...(await revivalOf(flags, state)),
     failFast: flags['fail-fast'],
+    ...(flags['max-failures'] === undefined ? {} : { maxFailures: flags['max-failures'] }),
     ...(flags['max-submits'] === undefined ? {} : { maxSubmits: flags['max-submits'] }),
     ...(flags['max-duration'] === undefined ? {} : { maxDurationMs: flags['max-duration'] }),
   };

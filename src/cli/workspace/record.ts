@@ -61,7 +61,8 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
   const { plan, tables, images, git, settings } = begin;
   const shown = images.known();
   const { source, name } = plan.pipeline;
-  const { retryFailed, redo, inDoubt, failFast, maxSubmits, maxDurationMs, ...limits } = settings;
+  const { retryFailed, redo, inDoubt, failFast, maxFailures, maxSubmits, maxDurationMs, ...limits } =
+    settings;
   return {
     promptpress: version,
     node: process.versions.node,
@@ -89,7 +90,7 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
     cells: plan.matrix.cellCount,
     selection: begin.selection,
     settings: limits,
-    flags: { retryFailed, redo, inDoubt, failFast, maxSubmits, maxDurationMs },
+    flags: { retryFailed, redo, inDoubt, failFast, maxFailures, maxSubmits, maxDurationMs },
     startedAt: iso(begin.startedAt),
     ...(outcome === undefined ? {} : outcomeFacts(outcome)),
   };

@@ -2,7 +2,7 @@ import { messageText } from '../../manifest/messages.ts';
 import type { Reason } from '../../manifest/tally.ts';
 import type { TokenUsage } from '../../plan/job.ts';
 import type { SlotStatus } from '../../plan/slot.ts';
-import type { RunEnd } from '../../run/events.ts';
+import { maxFailuresCode, type RunEnd } from '../../run/events.ts';
 import { finding } from '../facts/in-doubt.ts';
 import { assumedTokenWords, count, counted, money, possibleCostWords, span, tokenWords } from './amounts.ts';
 import { mayHelp } from './job/advice.ts';
@@ -120,7 +120,9 @@ function endWords(end: RunEnd, slots: RunSummary['slots']): string {
       return 'interrupted';
     case 'fail-fast':
       // What failed is listed below.
-      return 'stopped at the first failure (--fail-fast)';
+      return end.code === maxFailuresCode
+        ? 'stopped after too many failures (--max-failures)'
+        : 'stopped at the first failure (--fail-fast)';
     case 'stopped':
     case 'budget':
     case 'disk':

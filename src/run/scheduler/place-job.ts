@@ -12,7 +12,7 @@ import {
   waitsForParent,
 } from '../machine/resume.ts';
 import { drain, leaveJob } from './drain.ts';
-import { failedFast, mayBeLeft } from './state/lifecycle.ts';
+import { failedFast, mayBeLeft, tooManyFailures } from './state/lifecycle.ts';
 import { isAwaited, isFailure, taskOf, waitsForNewParent } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 
@@ -100,9 +100,12 @@ function settle(state: SchedulerState, job: Job): void {
     outbox.emitStatus(record, again.record);
     return releaseCells(state, record.key);
   }
-  const mayEnd = settings.failFast || record.request.kind === 'click';
+  const { failFast, maxFailures } = settings;
+  const mayEnd = failFast || maxFailures !== undefined || record.request.kind === 'click';
   if (mayEnd && !lastPoll && isFailure(state, record)) {
-    if (settings.failFast) drain(state, failedFast(record));
+    state.failures += 1;
+    if (failFast) drain(state, failedFast(record));
+    if (maxFailures === state.failures) drain(state, tooManyFailures(maxFailures, record));
     // The grid of a retried click is paid already, and the button may have worked in other cells of an earlier run.
     const end = job.earlierFailure === undefined ? clicks.failed(record) : undefined;
     if (end !== undefined) drain(state, end);

@@ -138,6 +138,36 @@ describe('what ends a run early', () => {
     expect(service.submits.length).toBeLessThanOrEqual(12);
   });
 
+  it('--max-failures ends the run at so many failures of this run, and leaves the rest to the next one', async () => {
+    const { run, statuses } = await world(grid(40), {
+      onSubmit: ({ number }) =>
+        number % 3 === 0
+          ? { error: failure('service.rejected', 'permanent', { status: 400, message: `no ${number}` }) }
+          : undefined,
+    });
+    const settings = virtualSettings({ maxFailures: 3, limits: { tasks: 1, requests: 1 } });
+    expect(run({ settings }).end).toEqual({
+      kind: 'fail-fast',
+      code: 'run.max-failures',
+      message:
+        '3 jobs have failed in this run (--max-failures). The last one: grid in cell 9 with service.rejected.',
+    });
+    expect(statuses()).toEqual({ done: 6, failed: 3, pending: 31 });
+    expect(run({ settings }).end).toMatchObject({ code: 'run.max-failures' });
+    expect(statuses()).toMatchObject({ failed: 6 });
+    expect(run({ settings: { ...settings, maxFailures: 99 } }).end).toEqual({ kind: 'complete' });
+  });
+
+  it('--max-failures ignores a missing optional button and a task that an earlier run gave up', async () => {
+    const settings = virtualSettings({ maxFailures: 1 });
+    const optional = await world(grid(20, 'Nowhere?'));
+    expect(optional.run({ settings }).end).toEqual({ kind: 'complete' });
+    const needed = await world(grid(1, 'Nowhere'));
+    expect(needed.run({ settings }).end).toMatchObject({
+      message: expect.stringMatching(/^A job has failed in this run/),
+    });
+  });
+
   it('--fail-fast ignores a missing optional button, unless another slot needs it', async () => {
     const optional = await world(grid(20, 'Nowhere?'));
     expect(optional.run({ settings: virtualSettings({ failFast: true }) }).end).toEqual({ kind: 'complete' });

@@ -1,5 +1,5 @@
 import type { JobRecord } from '../../../plan/job.ts';
-import type { RunEnd } from '../../events.ts';
+import { maxFailuresCode, type RunEnd } from '../../events.ts';
 import type { Job } from '../../machine/job.ts';
 
 /**
@@ -62,6 +62,13 @@ export const failedFast = ({ origin, error }: JobRecord): RunEnd => ({
   kind: 'fail-fast',
   code: error?.code ?? 'task.failed',
   message: `${origin.step} in cell ${origin.cell} failed with ${error?.code ?? 'task.failed'}, and --fail-fast ends the run at the first failure.`,
+});
+
+/** The end of a run at as many failures as the user allows (`--max-failures`). */
+export const tooManyFailures = (most: number, { origin, error }: JobRecord): RunEnd => ({
+  kind: 'fail-fast',
+  code: maxFailuresCode,
+  message: `${most === 1 ? 'A job has' : `${most} jobs have`} failed in this run (--max-failures). The last one: ${origin.step} in cell ${origin.cell} with ${error?.code ?? 'task.failed'}.`,
 });
 
 /**

@@ -74,6 +74,8 @@ export interface SchedulerState {
   searches: boolean;
   /** True once the user was informed that a reply without a token count is charged by its estimate. */
   notedAssumedTokens: boolean;
+  /** Jobs that have failed in this run, counted for `--max-failures`. */
+  failures: number;
   /** Finished jobs whose redo failed. */
   redosFailed: number;
 }
@@ -109,6 +111,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     pollsBatches: settings.poll.list === true,
     searches: settings.tag !== false,
     notedAssumedTokens: false,
+    failures: 0,
     redosFailed: 0,
   };
 }
