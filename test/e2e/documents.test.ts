@@ -246,6 +246,23 @@ describe.concurrent('the commands in the other documents', () => {
   const checks = blocks.take('CONTRIBUTING.md', 'sh', 'npm cit');
   const background = blocks.take('schemas/README.md', 'sh', 'setsid');
   const printed = blocks.take('schemas/README.md', 'json', '"cell"');
+  const replaced = blocks.take('pipelines/README.md', 'sh', '--set animal=lynx');
+  it('pipelines/README.md: replace axes, each time in a directory of its own', async () => {
+    await using folder = await temporaryFolder();
+    await write(folder.path, {
+      'foxes.yaml':
+        'name: foxes\nmatrix: { animal: [fox, owl], seed: [1] }\nsteps: { grid: { imagine: "{{ animal }} --seed {{ seed }}" } }\n',
+    });
+    const { code, stderr } = await shell(replaced, folder.path);
+    expect(code, stderr).toBe(0);
+    const cells = async (name: string) =>
+      (await readManifest(join(folder.path, 'runs', name, 'manifest.csv'))).map(
+        (row) => `${row['var.animal']} ${row['var.seed']}`,
+      );
+    expect(await cells('lynx')).toEqual(['lynx 1']);
+    expect(await cells('more')).toEqual(['lynx 7', 'hare 7']);
+  }, 60_000);
+
   it('src/sandbox/README.md: rehearse a pipeline, and serve programs', async () => {
     await using folder = await temporaryFolder();
     await write(folder.path, { 'pipeline.yaml': oneStep(1) });
