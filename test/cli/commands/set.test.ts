@@ -51,7 +51,7 @@ describe('--set', () => {
     );
     expect([code, err]).toEqual([2, expect.stringContaining('--set needs a run directory of its own.')]);
     expect(err).toContain('Add --out runs/foxes.sandbox-lynx-7.');
-    await expect(access(join(cwd, 'runs'))).rejects.toThrow();
+    await expect(access(join(cwd, 'runs'))).rejects.toThrow('ENOENT');
   });
 
   it('is kept by the run directory, in its manifest, run.json, status and the commands to copy', async () => {
