@@ -89,6 +89,12 @@ it.each([
 });
 
 it('has a case for every code', () => {
-  const tested = [...Object.keys(cases), ...Object.keys(tableCases), ...later, ...ofSettings, 'file.more-mistakes'];
+  const tested = [
+    ...Object.keys(cases),
+    ...Object.keys(tableCases),
+    ...later,
+    ...ofSettings,
+    'file.more-mistakes',
+  ];
   expect(tested.toSorted()).toEqual(Object.keys(diagnosticCodes).toSorted());
 });
