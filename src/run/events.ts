@@ -42,6 +42,19 @@ export type RunEvent =
       /** Of a text job: tokens of all its answers so far. */
       readonly usage?: TokenUsage;
     }
+  /**
+   * No job of this run will settle a slot of an open cell, for a reason that arose in this run. `blocked`: a job that it needs
+   * failed. `skipped`: its condition, or that of a slot it needs, does not hold. `failed`: its request cannot be made.
+   * `pending`: it is left below a job in doubt, and its cell closes. What was so before the run began is not repeated.
+   */
+  | {
+      readonly type: 'slot:status';
+      readonly step: string;
+      readonly branch: string;
+      readonly cell: number;
+      readonly status: 'blocked' | 'skipped' | 'failed' | 'pending';
+      readonly error?: JobError;
+    }
   | {
       readonly type: 'request:end';
       readonly route: Route;

@@ -79,6 +79,8 @@ export interface DriveOptions {
   readonly sleeps?: { readonly atMs: number; readonly forMs: number };
   /** Sees every effect just before the service does. */
   readonly onEffect?: (effect: Effect, now: number) => void;
+  /** Sees every event of a turn once that is durable. */
+  readonly onEvent?: (event: RunEvent, now: number) => void;
   /** Sees every answer just before the run does. */
   readonly onResult?: (input: RunInput, now: number) => void;
   /** Sees what the run holds after each turn. */
@@ -286,6 +288,7 @@ export function drive(options: DriveOptions): Driven {
     scheduler.onDurable();
     if (turn.records.length > 0 || turn.attempts.length > 0) now += options.commitMs ?? 0;
     events.push(...turn.events);
+    for (const event of turn.events) options.onEvent?.(event, now);
     if (dies('after-commit')) return result(undefined);
     if (turn.effects.some(isPaid)) store.countSubmissions();
     if (dies('after-count')) return result(undefined);

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import type { DiskPort, MadeFiles } from '../../run/resources/disk-room.ts';
 import type { StateReader } from '../../state/reader.ts';
-import type { StepStart } from '../terminal/progress/model.ts';
+import type { StepStart } from '../terminal/progress/step-start.ts';
 
 /** What statfs(2) reports of a disk, in blocks. */
 export interface DiskFacts {
@@ -49,8 +49,8 @@ export const diskOf = async (
 });
 
 function leftOf(steps: readonly StepStart[]): number | undefined {
-  const left = steps.flatMap(({ total, done, failed, inDoubt }) =>
-    total === undefined ? [] : [Math.max(0, total - done - failed - inDoubt)],
+  const left = steps.flatMap(({ total, done, failed, inDoubt, skipped, blocked }) =>
+    total === undefined ? [] : [Math.max(0, total - done - failed - inDoubt - skipped - blocked)],
   );
   return left.length === 0 ? undefined : left.reduce((sum, jobs) => sum + jobs, 0);
 }

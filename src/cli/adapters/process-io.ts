@@ -91,6 +91,7 @@ function terminal(): Terminal | undefined {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
   return {
     columns: () => stderr.columns || 80,
+    rows: () => stderr.rows || 24,
     unicode: process.platform === 'win32' ? isSet(env['WT_SESSION']) : /utf-?8/i.test(locale),
     draw: toStderr,
   };

@@ -100,6 +100,9 @@ export const runFlags = {
     oneOf(...logLevels),
   ),
   'no-progress': toggle('no progress on standard error'),
+  quiet: toggle(
+    'no progress, and no word at all from a run that has nothing to do and ends with 0, for cron jobs that mail what is printed',
+  ),
 } as const;
 
 /** @throws CliError (exit 2) for settings of the sandbox where none is started */

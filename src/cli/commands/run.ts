@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import type { ManifestTotals } from '../../manifest/tally.ts';
-import { optionalIn } from '../../plan/graph/optional.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
 import { runAgain } from '../../report/text/next-commands.ts';
 import { serviceWords } from '../../report/text/plan-text.ts';
 import { endingText } from '../../report/text/summary.ts';
 import type { RunListener } from '../../run/events.ts';
-import type { RunReport } from '../../run/ports.ts';
+import type { RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { diskOf } from '../adapters/disk-room.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
@@ -17,10 +16,11 @@ import type { FlagValues } from '../args/flags.ts';
 import { checkRehearsal, runFlags } from '../args/run-flags.ts';
 import { rehearsalSettings } from '../args/sandbox-flags.ts';
 import { selectionOf } from '../args/selection-flags.ts';
+import { exitCodes } from '../errors/cli-error.ts';
 import { failureText, shownErrorOf } from '../errors/render.ts';
 import { askAboutCost } from '../run/ask-budget.ts';
 import { showPlan } from '../run/dry-run.ts';
-import { execute, listResults, reachService } from '../run/execute.ts';
+import { execute, listResults, onceAtWork, reachService } from '../run/execute.ts';
 import { runExitCode } from '../run/exit-code.ts';
 import { openRunLog, type RunLog } from '../run/log.ts';
 import { progressStart } from '../run/progress-start.ts';
@@ -30,6 +30,7 @@ import { summarize } from '../run/summary.ts';
 import { settleService } from '../service/settings.ts';
 import { type AdmittedService, admit } from '../service/trust.ts';
 import { addressWarning, keyWarning } from '../service/warnings.ts';
+import { holdWords } from '../terminal/held-words.ts';
 import type { Interrupts, Io } from '../terminal/io.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { showProgress } from '../terminal/progress/progress.ts';
@@ -69,20 +70,33 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
   async (flags, [given], context) => {
     const file = fileOrDefault(given, 'run', context.io);
     checkRehearsal(flags);
-    const read = await loadPipeline(file, flags, context);
-    if (flags['dry-run']) return await showPlan(read, flags, context);
-
-    const settled = settleService(read.pipeline, flags, context.io.env, context.redactor);
-    const service = await admit(settled, file, context, { mayAsk: true });
-    const { baseUrl, apiKey } = service;
-    const warnings = baseUrl === undefined ? [] : [addressWarning(baseUrl), keyWarning(apiKey)];
-    for (const warning of warnings) {
-      if (warning !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${warning}`)));
+    if (!flags.quiet || flags['dry-run']) return await runFile(file, flags, context, () => {});
+    const words = holdWords(context.io);
+    let exitCode: number | undefined;
+    try {
+      exitCode = await runFile(file, flags, { ...context, io: words.io }, () => words.speak());
+      return exitCode;
+    } finally {
+      if (exitCode !== exitCodes.ok) words.speak();
     }
-    await askAboutCost(read, flags, context);
-    return await closingAfter((disposables) => runPipeline(read, service, flags, disposables, context));
   },
 );
+
+/** @param onWork called when the first job changes */
+async function runFile(file: string, flags: RunFlags, context: Context, onWork: () => void): Promise<number> {
+  const read = await loadPipeline(file, flags, context);
+  if (flags['dry-run']) return await showPlan(read, flags, context);
+
+  const settled = settleService(read.pipeline, flags, context.io.env, context.redactor);
+  const service = await admit(settled, file, context, { mayAsk: true });
+  const { baseUrl, apiKey } = service;
+  const warnings = baseUrl === undefined ? [] : [addressWarning(baseUrl), keyWarning(apiKey)];
+  for (const warning of warnings) {
+    if (warning !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${warning}`)));
+  }
+  await askAboutCost(read, flags, context);
+  return await closingAfter((disposables) => runPipeline(read, service, flags, disposables, context, onWork));
+}
 
 async function runPipeline(
   read: ReadPipeline,
@@ -90,6 +104,7 @@ async function runPipeline(
   flags: RunFlags,
   disposables: Disposables,
   context: Context,
+  onWork: () => void,
 ): Promise<number> {
   const { io, redactor } = context;
   const interrupts = io.interrupts();
@@ -130,7 +145,7 @@ async function runPipeline(
   const recordFile = join(session.directory, runFiles.record);
   await writeRunRecord(recordFile, begin, undefined, redactor);
 
-  const report = await watched(session, flags, disposables, context, (watch) =>
+  const report = await watched(session, settings, flags, disposables, context, (watch) =>
     execute(
       session,
       {
@@ -142,7 +157,7 @@ async function runPipeline(
         env: io.env,
       },
       interrupts,
-      watch,
+      { ...watch, listener: onceAtWork(watch.listener, onWork) },
       disposables,
     ),
   );
@@ -172,6 +187,7 @@ async function runPipeline(
 /** Runs with a log and a view of the progress. */
 async function watched(
   session: RunSession,
+  settings: RunSettings,
   flags: RunFlags,
   disposables: Disposables,
   context: Context,
@@ -183,14 +199,9 @@ async function watched(
   }) => Promise<RunReport>,
 ): Promise<RunReport> {
   const { io, redactor } = context;
-  const { name } = session.plan.pipeline;
-  const steps = await progressStart(session);
-  const progress = showProgress(
-    redacted(context),
-    { name, steps, isOptional: optionalIn(session.plan.slotGraph) },
-    { quiet: flags['no-progress'] },
-  );
-  const disk = await diskOf(session, steps, (folder) => io.freeBytes(folder));
+  const start = await progressStart(session, settings);
+  const progress = showProgress(redacted(context), start, { quiet: flags['no-progress'] || flags.quiet });
+  const disk = await diskOf(session, start.steps, (folder) => io.freeBytes(folder));
   const log = openRunLog(
     join(session.directory, runFiles.log),
     flags['log-level'] ?? 'info',

@@ -143,7 +143,7 @@ export async function execute(
 }
 
 /** Calls once, when the first job changes: a run that finds everything done asks the service for nothing. */
-function onceAtWork(listener: RunListener, call: () => void): RunListener {
+export function onceAtWork(listener: RunListener, call: () => void): RunListener {
   let isAtWork = false;
   return (event) => {
     if (!isAtWork && event.type === 'job:status') {

@@ -35,6 +35,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Terminal {
   /** Changes when the window does. */
   columns(): number;
+  rows(): number;
   /** Block characters can be shown. */
   readonly unicode: boolean;
   /** Writes to standard error unchanged, cursor movements too: the caller must escape every character from outside. */

@@ -1,4 +1,4 @@
-import { type JobSpec, needsOf } from '../../plan/job.ts';
+import { isSettled, type JobSpec, needsOf } from '../../plan/job.ts';
 import { lineageOf, sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
 import type { Job } from '../machine/job.ts';
@@ -7,6 +7,7 @@ import { leaveCell } from './drain.ts';
 import { placeJob, recoverJob } from './place-job.ts';
 import type { OpenCell } from './state/open-cells.ts';
 import { hasRoomForCell, taskOf } from './state/queries.ts';
+import { reportSlots } from './state/slot-reports.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /** Opens cells while there is room for their first request. */
@@ -35,6 +36,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
   while (recoverJobs(state, slots) || beginRedos(state, slots)) slots = options.resolve(open.cell, lookup);
   const waiting = new Set<string>();
   let isLeft = false;
+  let hasRevived = false;
   for (const slot of slots) {
     const key = slot.job?.key;
     if (key === undefined || !isChosen(state, slot)) continue;
@@ -46,12 +48,17 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
       isLeft = true;
       continue;
     }
-    if (active === undefined) begin(state, job);
-    else if (slot.keep && !active.record.keep)
+    if (active === undefined) {
+      hasRevived ||= slot.record !== undefined && isSettled(slot.record.status);
+      begin(state, job);
+    } else if (slot.keep && !active.record.keep)
       placeJob(state, active, { ...active, record: { ...active.record, keep: true } });
     waiting.add(key);
   }
   if (isLeft) cells.isWhole = false;
+  // What hung on a job that is tried again is no longer blocked by it.
+  if (hasRevived) slots = options.resolve(open.cell, lookup);
+  reportSlots(state, open, slots, waiting.size === 0 && !isLeft);
   if (waiting.size > 0) cells.open.waitFor(open, waiting);
   else if (isLeft) leaveCell(state, open);
   else closeCell(state, open);

@@ -5,6 +5,7 @@ import { diskOf, freeBytesIn } from '../../../src/cli/adapters/disk-room.ts';
 import { temporaryFolder } from '../../rig/cli.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
+import { stepStart } from '../terminal/progress/start-rig.ts';
 import { promptpress } from '../test-io.ts';
 
 describe('what is free in a folder', () => {
@@ -38,16 +39,13 @@ describe('the disk of a run directory', () => {
     );
     const failed = imagineRecord({ key: 'x', status: 'failed', artifacts: [artifact] });
     state.commit({ records: [...done, failed], attempts: [] });
-    const step = { name: 'grid', done: 3, failed: 2, inDoubt: 1 };
+    const step = stepStart('grid', { done: 3, failed: 2, inDoubt: 1 });
+    const barred = { ...step, total: 12, skipped: 1, blocked: 1 };
     const asked: string[] = [];
-    const disk = await diskOf(
-      { directory: '/d', state },
-      [{ ...step, total: 10 }, { ...step, total: 5 }, step],
-      (folder) => {
-        asked.push(folder);
-        return 7;
-      },
-    );
+    const disk = await diskOf({ directory: '/d', state }, [barred, { ...step, total: 5 }, step], (folder) => {
+      asked.push(folder);
+      return 7;
+    });
     expect(disk).toMatchObject({ directory: '/d', jobsLeft: 4, made: { jobs: 256, bytes: 51_200 } });
     expect([disk.freeBytes(), asked]).toEqual([7, ['/d']]);
     expect((await diskOf({ directory: '/d', state }, [step], () => 7)).jobsLeft).toBeUndefined();

@@ -120,7 +120,7 @@ describe('promptpress run', () => {
   });
 
   it('shows a view on a terminal and takes it away again', async () => {
-    const terminal = { columns: () => 60, unicode: false };
+    const terminal = { columns: () => 60, rows: () => 24, unicode: false };
     const test = testIo({ cwd, env: env(), terminal });
     expect(await program(['run', 'foxes.yaml'], test.io)).toBe(0);
     expect(test.err()).toContain('#');
@@ -129,6 +129,20 @@ describe('promptpress run', () => {
     expect(await program(['run', 'foxes.yaml', '--no-progress'], quiet.io)).toBe(0);
     expect(quiet.err()).not.toContain('\u001b[');
     expect(quiet.err()).toContain('manifest.csv');
+  });
+
+  it('says nothing at all with --quiet where there is nothing to do, and what it did where there was', async () => {
+    const first = await pp('run', 'foxes.yaml', '--quiet');
+    expect(first.code).toBe(0);
+    expect(first.err).toMatch(/^Service: .*\n.*foxes: complete/s);
+    expect(first.err).not.toContain('jobs/min');
+    expect(await pp('run', 'foxes.yaml', '--quiet')).toEqual({ code: 0, out: '', err: '' });
+    // What is wrong is said, also where nothing is done about it.
+    service.fault('imagine', { status: 400, body: { error: { message: 'no good' } } }, { times: 1 });
+    expect((await pp('run', 'foxes.yaml', '--quiet', '--out', 'runs/other')).code).toBe(1);
+    const again = await pp('run', 'foxes.yaml', '--quiet', '--out', 'runs/other');
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('no good')]);
+    expect((await pp('run', 'foxes.yaml', '--quiet', '--speed', 'warp')).err).toContain('--speed');
   });
 
   it('refuses flags that choose nothing, before anything is asked of the service', async () => {

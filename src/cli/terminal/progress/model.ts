@@ -1,7 +1,10 @@
 import { type IsOptional, missingCode, neverOptional } from '../../../plan/graph/optional.ts';
-import type { JobStatus, TokenUsage } from '../../../plan/job.ts';
+import type { JobError, JobStatus, TokenUsage } from '../../../plan/job.ts';
 import type { RunEvent } from '../../../run/events.ts';
-import { Spending } from './spending.ts';
+import { Spending, type Spent } from './spending.ts';
+import type { StepStart } from './step-start.ts';
+import { type RoomLimits, TimeLeft } from './time-left.ts';
+import { type Room, Work } from './work.ts';
 
 /** How far one step is. Counts are jobs. */
 export interface StepProgress {
@@ -9,8 +12,10 @@ export interface StepProgress {
   readonly done: number;
   readonly failed: number;
   readonly inDoubt: number;
-  /** Their optional button is not there. */
+  /** Their optional button is not there, or their condition does not hold. */
   readonly skipped: number;
+  /** A job that they need failed. */
+  readonly blocked: number;
   /** Submitted and not settled. */
   readonly active: number;
   /** How many there will be; absent while that is not known (wildcards, conditions, very large plans). */
@@ -22,58 +27,84 @@ export interface Progress {
   readonly name: string;
   readonly startedAt: number;
   readonly steps: readonly StepProgress[];
+  /** Jobs that are not settled and will be worked on, as far as is known. */
+  readonly open: number;
   /** Image tasks that the service works on. */
   readonly tasks: number;
+  /** Results that are downloaded or written. */
+  readonly downloads: number;
+  /** Text calls under way. */
+  readonly texts: number;
+  /** Absent while too little is known. */
+  readonly leftMs?: number;
   /** Of this invocation; absent without prices. */
   readonly cost?: number;
   /** Of this invocation; absent while none were counted. */
   readonly tokens?: TokenUsage;
+  /** Of earlier invocations; 0: none. */
+  readonly earlier: Spent;
   /** Jobs settled in the last minute or since the start, whichever is shorter. */
   readonly perMinute: number;
+  /** Why the last job that failed did. */
+  readonly lastFailure?: LastFailure;
   /** Why no job makes progress at the moment. */
   readonly notice?: string;
   /** The run takes on nothing new. */
   readonly stopping: boolean;
 }
 
-/** The state of a step before the run starts. */
-export interface StepStart {
-  readonly name: string;
-  readonly total?: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly inDoubt: number;
+/** A failure, and where. */
+export interface LastFailure {
+  readonly step: string;
+  readonly cell: number;
+  readonly error: JobError;
 }
 
-type Bucket = 'done' | 'failed' | 'inDoubt' | 'skipped' | 'active';
+/** What a run is before it begins, for its progress. */
+export interface ProgressStart {
+  readonly name: string;
+  readonly steps: readonly StepStart[];
+  /** Chosen cells. */
+  readonly cells: number;
+  readonly limits: RoomLimits;
+  /** Of earlier runs in the directory. */
+  readonly earlier: Spent;
+  /** Default: no button is. */
+  readonly isOptional?: IsOptional;
+}
+
+type Bucket = 'done' | 'failed' | 'inDoubt' | 'skipped' | 'blocked' | 'active';
 type JobChange = Extract<RunEvent, { type: 'job:status' }>;
+type SlotChange = Extract<RunEvent, { type: 'slot:status' }>;
 
 const rateWindowMs = 60_000;
 
 /** Listens to a run and knows at any time how far it is. */
 export class ProgressModel {
-  readonly #name: string;
+  readonly #start: ProgressStart;
   readonly #startedAt: number;
   readonly #isOptional: IsOptional;
   readonly #steps: Map<string, { name: string; total?: number } & Record<Bucket, number>>;
+  readonly #work: Work;
+  readonly #timeLeft: TimeLeft;
   /** Settled jobs per second of the last minute, by second. */
   readonly #settled = new Map<number, number>();
-  #tasks = 0;
   readonly #spending = new Spending();
+  #opened = 0;
+  #openCells = 0;
+  #lastFailure: LastFailure | undefined;
   #pause: { readonly untilMs: number; readonly reason: string } | undefined;
   #waiting: string | undefined;
   #stopping = false;
 
-  constructor(
-    name: string,
-    startedAt: number,
-    steps: readonly StepStart[],
-    isOptional: IsOptional = neverOptional,
-  ) {
-    this.#name = name;
+  /** @param startedAt Unix ms */
+  constructor(start: ProgressStart, startedAt: number) {
+    this.#start = start;
     this.#startedAt = startedAt;
-    this.#isOptional = isOptional;
-    this.#steps = new Map(steps.map((step) => [step.name, { ...step, skipped: 0, active: 0 }]));
+    this.#isOptional = start.isOptional ?? neverOptional;
+    this.#steps = new Map(start.steps.map((step) => [step.name, countsOf(step)]));
+    this.#work = new Work(start.steps);
+    this.#timeLeft = new TimeLeft(start.limits, startedAt);
   }
 
   /** @param now Unix ms */
@@ -83,6 +114,16 @@ export class ProgressModel {
         this.#move(event, now);
         this.#spending.take(event);
         this.#waiting = undefined;
+        return;
+      case 'slot:status':
+        return this.#ruleOut(event);
+      case 'cell:open':
+        this.#opened += 1;
+        this.#openCells += 1;
+        return;
+      case 'cell:close':
+      case 'cell:left':
+        this.#openCells -= 1;
         return;
       case 'route:pause':
         this.#pause = { untilMs: event.untilMs, reason: event.reason };
@@ -95,9 +136,6 @@ export class ProgressModel {
         return;
       case 'run:start':
       case 'run:end':
-      case 'cell:open':
-      case 'cell:close':
-      case 'cell:left':
       case 'request:end':
       case 'route:rate':
       case 'run:notice':
@@ -107,18 +145,34 @@ export class ProgressModel {
     }
   }
 
-  /** @param now Unix ms */
+  /** @param now Unix ms; never before that of the call before */
   progress(now: number): Progress {
     const notice = this.#notice(now);
     const { cost, tokens } = this.#spending;
+    const cells = this.#opened < this.#start.cells;
+    const outlook = this.#work.outlook(now);
+    // Once each cell is closed nothing comes, whatever was expected of it.
+    const isOver = !cells && this.#openCells === 0;
+    const inRoom = (room: Room): number => this.#work.inRoom(room);
+    const left = this.#timeLeft.look(isOver ? { ...outlook, jobs: 0 } : outlook, now, {
+      cells,
+      stopping: this.#stopping,
+      learned: { task: this.#work.learned('task'), text: this.#work.learned('text') },
+    });
     return {
-      name: this.#name,
+      name: this.#start.name,
       startedAt: this.#startedAt,
       steps: [...this.#steps.values()].map((step) => ({ ...step })),
-      tasks: this.#tasks,
+      open: isOver ? 0 : outlook.jobs,
+      tasks: inRoom('task'),
+      downloads: this.#work.saving,
+      texts: inRoom('text'),
+      ...(left === undefined ? {} : { leftMs: left }),
       ...(cost === undefined ? {} : { cost }),
       ...(tokens === undefined ? {} : { tokens }),
+      earlier: this.#start.earlier,
       perMinute: this.#perMinute(now),
+      ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
       ...(notice === undefined ? {} : { notice }),
       stopping: this.#stopping,
     };
@@ -134,11 +188,21 @@ export class ProgressModel {
       if (before !== undefined) step[before] = Math.max(0, step[before] - 1);
       if (after !== undefined) step[after] += 1;
     }
-    this.#tasks = Math.max(0, this.#tasks + Number(isTask(to)) - Number(isTask(from)));
+    this.#work.take(event, from, to, now);
+    if (error !== undefined && (after === 'failed' || after === 'inDoubt'))
+      this.#lastFailure = { step: event.step, cell: event.cell, error };
     if (after === undefined || after === 'active') return;
     const second = Math.floor(now / 1000);
     this.#settled.set(second, (this.#settled.get(second) ?? 0) + 1);
     this.#forget(now);
+  }
+
+  #ruleOut({ step: name, branch, cell, status, error }: SlotChange): void {
+    this.#work.ruleOut(name, branch);
+    const step = this.#steps.get(name);
+    if (step === undefined || status === 'pending') return;
+    step[status] += 1;
+    if (status === 'failed' && error !== undefined) this.#lastFailure = { step: name, cell, error };
   }
 
   #perMinute(now: number): number {
@@ -165,6 +229,25 @@ export class ProgressModel {
   }
 }
 
+const countsOf = ({
+  name,
+  total,
+  done,
+  failed,
+  inDoubt,
+  skipped,
+  blocked,
+}: StepStart): { name: string; total?: number } & Record<Bucket, number> => ({
+  name,
+  ...(total === undefined ? {} : { total }),
+  done,
+  failed,
+  inDoubt,
+  skipped,
+  blocked,
+  active: 0,
+});
+
 function bucketOf(status: JobStatus | undefined): Bucket | undefined {
   switch (status) {
     case undefined:
@@ -183,6 +266,3 @@ function bucketOf(status: JobStatus | undefined): Bucket | undefined {
       return 'inDoubt';
   }
 }
-
-const isTask = (status: JobStatus | undefined): boolean =>
-  status === 'submitting' || status === 'running' || status === 'modal';

@@ -1,11 +1,11 @@
-import type { IsOptional } from '../../../plan/graph/optional.ts';
 import { counted, span } from '../../../report/text/amounts.ts';
 import { sentence, shownLine } from '../../../report/text/printable.ts';
 import type { Route, RunEvent, RunListener } from '../../../run/events.ts';
 import type { Io } from '../io.ts';
-import { ProgressModel, type StepStart } from './model.ts';
+import { ProgressModel, type ProgressStart } from './model.ts';
 import { Screen } from './screen.ts';
-import { paintWith, progressLines, progressSentence } from './view.ts';
+import { Intervals, progressSentence } from './sentence.ts';
+import { paintWith, progressLines } from './view.ts';
 
 /** Shows the progress of a run. */
 export interface ProgressShow {
@@ -16,23 +16,14 @@ export interface ProgressShow {
   end(): void;
 }
 
-const redrawMs = 100;
-const sentenceMs = 30_000;
+const redrawMs = 200;
+const sentenceMs = 1000;
 /** Of a route that is refused again and again is spoken once in this time. */
 const pauseMs = 60_000;
 
 /** How a run's progress is shown: a live view on a terminal, else a line now and then. */
-export function showProgress(
-  io: Io,
-  run: {
-    readonly name: string;
-    readonly steps: readonly StepStart[];
-    /** Default: no button is. */
-    readonly isOptional?: IsOptional;
-  },
-  options: { readonly quiet: boolean },
-): ProgressShow {
-  const model = new ProgressModel(run.name, io.now(), run.steps, run.isOptional);
+export function showProgress(io: Io, run: ProgressStart, options: { readonly quiet: boolean }): ProgressShow {
+  const model = new ProgressModel(run, io.now());
   const { terminal } = io;
   if (terminal === undefined || options.quiet) return inSentences(io, model, options.quiet);
 
@@ -43,7 +34,8 @@ export function showProgress(
   const paint = paintWith(io.colors);
   const draw = (): void => {
     const now = io.now();
-    const options = { columns: terminal.columns(), unicode: terminal.unicode, paint };
+    const { unicode } = terminal;
+    const options = { columns: terminal.columns(), rows: terminal.rows(), unicode, paint };
     screen.draw(progressLines(model.progress(now), now, options));
   };
   draw();
@@ -62,8 +54,14 @@ export function showProgress(
 
 function inSentences(io: Io, model: ProgressModel, quiet: boolean): ProgressShow {
   const say = (text: string): void => io.err(`${text}\n`);
-  const sentence = (): void => say(progressSentence(model.progress(io.now()), io.now()));
-  const stop = quiet ? () => {} : io.every(sentenceMs, sentence);
+  const intervals = new Intervals(io.now());
+  const sayWhenDue = (): void => {
+    const now = io.now();
+    // Asked each second, so that the figures are as steady as those of the view.
+    const progress = model.progress(now);
+    if (intervals.isDue(now)) say(progressSentence(progress, now));
+  };
+  const stop = quiet ? () => {} : io.every(sentenceMs, sayWhenDue);
   return { listener: listenerOf(io, model, say), say, end: stop };
 }
 

@@ -4,6 +4,13 @@ import type { RunEvent } from '../../../run/events.ts';
 
 type JobChange = Extract<RunEvent, { type: 'job:status' }>;
 
+/** Sums of what was spent. */
+export interface Spent {
+  /** 0: nothing, or there are no prices. */
+  readonly cost: number;
+  readonly tokens: number;
+}
+
 /** The spending of one invocation, from what events report. */
 export class Spending {
   #cost: number | undefined;

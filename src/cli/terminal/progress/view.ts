@@ -1,13 +1,24 @@
 import picocolors from 'picocolors';
 import type { Formatter } from 'picocolors/types.js';
 import { columnsOf, cut } from '../../../pipeline/diagnostics/terminal-text.ts';
-import { count, money, rateWords, span, tokenWords } from '../../../report/text/amounts.ts';
+import { count } from '../../../report/text/amounts.ts';
 import { shownLine } from '../../../report/text/printable.ts';
+import {
+  activityParts,
+  type Counts,
+  countParts,
+  failureWords,
+  fitted,
+  leftWords,
+  spendingParts,
+  sumOf,
+} from './figures.ts';
 import type { Progress, StepProgress } from './model.ts';
 
 /** The style of a view. */
 export interface ViewOptions {
   readonly columns: number;
+  readonly rows: number;
   /** Block characters for bars; else ASCII. */
   readonly unicode: boolean;
   readonly paint: Paint;
@@ -23,72 +34,107 @@ export interface Paint {
 
 export const plainPaint: Paint = { done: String, bad: String, faint: String, strong: String };
 
-/** More steps than fit on a screen would scroll, and a view that scrolls cannot be redrawn. */
-const mostSteps = 20;
+/** Below this width words that only soften a number are left out. */
+const narrow = 50;
 
-/** The live view of a run: one bar per step, then the current state. Pure; every line fits the width. */
+/**
+ * The live view of a run: how long it still takes and how far all is, one bar per step, then what is under way, what was spent,
+ * the last failure, and why nothing moves. Pure; every line fits the width, and all lines the height: a view that scrolls cannot
+ * be redrawn.
+ */
 export function progressLines(progress: Progress, now: number, options: ViewOptions): readonly string[] {
-  // The last column stays free: some terminals wrap when it is written.
+  const { paint } = options;
+  // The last column stays free: some terminals wrap when it is written. So does the last row, for the cursor.
   const columns = Math.max(20, options.columns - 1);
-  const shown = progress.steps.slice(0, mostSteps);
-  const nameWidth = Math.min(
-    24,
-    Math.floor(columns / 3),
-    Math.max(...shown.map(({ name }) => columnsOf(shownLine(name))), 4),
-  );
-  const hidden = progress.steps.length - shown.length;
+  const rows = Math.max(1, options.rows - 1);
+  const spending = fitted(spendingParts(progress), columns);
+  const failure = failureWords(progress);
+  const activity = fitted(activityParts(progress, now), columns);
+  const line = (text: string | undefined): readonly string[] =>
+    text === undefined || text === '' ? [] : [cut(shownLine(text), columns)];
+  // Each with the height from which on there is room for it beside a step or two.
+  const below: readonly (readonly [height: number, lines: readonly string[]])[] = [
+    [4, line(activity).map(paint.faint)],
+    [6, line(spending).map(paint.faint)],
+    [5, line(failure).map(paint.bad)],
+    [2, line(progress.notice)],
+  ];
+  const details = below.flatMap(([height, lines]) => (rows >= height ? lines : []));
+  const names = widthOfNames(progress.steps, columns);
   return [
-    ...shown.map((step) => stepLine(step, nameWidth, columns, options)),
-    ...(hidden > 0 ? [options.paint.faint(cut(`and ${hidden} more steps`, columns))] : []),
-    options.paint.faint(cut(headline(progress, now), columns)),
-    ...(progress.notice === undefined ? [] : [cut(shownLine(progress.notice), columns)]),
+    overallLine(progress, names, columns, options),
+    ...stepLines(progress.steps, rows - 1 - details.length, names, columns, options),
+    ...details,
   ];
 }
 
-/** One line for logs and build servers. */
-export function progressSentence(progress: Progress, now: number): string {
-  const sum = sumOf(progress.steps);
-  return shownLine(
-    [
-      `${progress.name}: ${ofTotal(sum.done, sum.total)} done`,
-      ...others(sum),
-      headline(progress, now),
-      ...(progress.notice === undefined ? [] : [progress.notice]),
-    ].join(', '),
-  );
+const widthOfNames = (steps: readonly StepProgress[], columns: number): number =>
+  Math.min(24, Math.floor(columns / 3), Math.max(4, ...steps.map(({ name }) => columnsOf(shownLine(name)))));
+
+function overallLine(progress: Progress, names: number, columns: number, options: ViewOptions): string {
+  const left = leftWords(progress, columns < narrow);
+  // In line with the bars of the steps where it can be.
+  const width = Math.min(Math.max(names, columnsOf(left)), columns);
+  return barLine(cut(left, width), width, sumOf(progress), columns, options, options.paint.strong);
 }
 
-function headline(progress: Progress, now: number): string {
-  const left = timeLeft(progress);
-  const tokens = tokenWords(progress.tokens);
-  return [
-    span(now - progress.startedAt),
-    `${count(progress.tasks)} in flight`,
-    rateWords(progress.perMinute),
-    ...(tokens === undefined ? [] : [tokens]),
-    ...(progress.cost === undefined ? [] : [`cost ${money(progress.cost)}`]),
-    ...(progress.stopping ? ['stopping'] : left === undefined ? [] : [`about ${span(left)} left`]),
-  ].join(', ');
+/** Where there are more steps than rows, those that run come first, and those that are over last. */
+function stepLines(
+  steps: readonly StepProgress[],
+  rows: number,
+  names: number,
+  columns: number,
+  options: ViewOptions,
+): readonly string[] {
+  const lineOf = (step: StepProgress): string =>
+    barLine(cut(shownLine(step.name), names), names, step, columns, options, String);
+  // One step is all there is: the line above says the same.
+  if (steps.length < 2 || rows < 1) return [];
+  if (steps.length <= rows) return steps.map(lineOf);
+  const byUrgency = steps.toSorted((one, other) => urgencyOf(one) - urgencyOf(other));
+  const shown = byUrgency.slice(0, rows - 1);
+  const hidden = byUrgency.slice(shown.length);
+  const over = hidden.filter((step) => urgencyOf(step) === 2).length;
+  const words = `and ${count(hidden.length)} more steps${over === 0 ? '' : `, ${count(over)} of them over`}`;
+  return [...shown.map(lineOf), options.paint.faint(cut(words, columns))];
 }
 
-function stepLine(step: StepProgress, nameWidth: number, columns: number, options: ViewOptions): string {
-  const name = cut(shownLine(step.name), nameWidth);
-  const padded = name + ' '.repeat(nameWidth - columnsOf(name));
-  const numbers = [ofTotal(step.done, step.total), ...others(step)].join(', ');
-  const barWidth = Math.min(40, columns - nameWidth - 2 - Math.max(24, columnsOf(numbers)));
-  const room = columns - nameWidth - 1;
-  if (barWidth < 5) return `${padded} ${cut(numbers, room)}`;
-  return `${padded} ${bar(step, barWidth, options)} ${cut(numbers, room - barWidth - 1)}`;
+/** 0: it runs; 1: something is left to do, or it is not known; 2: it is over. */
+function urgencyOf({ active, total, done, failed, inDoubt, skipped, blocked }: StepProgress): number {
+  if (active > 0) return 0;
+  return total !== undefined && done + failed + inDoubt + skipped + blocked >= total ? 2 : 1;
 }
 
-/** Done or skipped, then failed, then what is still to come. */
-function bar(step: StepProgress, width: number, { unicode, paint }: ViewOptions): string {
+function barLine(
+  label: string,
+  width: number,
+  counts: Counts & { readonly active?: number },
+  columns: number,
+  options: ViewOptions,
+  paint: Formatter,
+): string {
+  const padded = paint(label) + ' '.repeat(width - columnsOf(label));
+  const room = columns - width - 1;
+  const parts = countParts(counts);
+  const numbers = fitted(parts, room);
+  // So that bars of steps with few failures are as long as the others.
+  const barWidth = Math.min(40, room - 1 - Math.max(columns < narrow ? 0 : 24, columnsOf(numbers)));
+  if (barWidth < 5) return `${padded} ${numbers}`;
+  return `${padded} ${bar(counts, barWidth, options)} ${numbers}`;
+}
+
+/** Done or skipped, then failed and blocked, then what is still to come. */
+function bar(
+  { done, failed, inDoubt, skipped, blocked, total, active = 0 }: Counts & { readonly active?: number },
+  width: number,
+  { unicode, paint }: ViewOptions,
+): string {
   const [full, empty] = unicode ? ['█', '░'] : ['#', '-'];
-  const fine = step.done + step.skipped;
-  const total = step.total ?? fine + step.failed + step.inDoubt + step.active;
-  if (total === 0) return paint.faint(empty.repeat(width));
-  const bad = step.failed + step.inDoubt;
-  const share = (part: number): number => Math.floor((Math.min(part, total) * width) / total);
+  const fine = done + skipped;
+  const bad = failed + inDoubt + blocked;
+  const all = total ?? fine + bad + active;
+  if (all === 0) return paint.faint(empty.repeat(width));
+  const share = (part: number): number => Math.floor((Math.min(part, all) * width) / all);
   const settled = share(fine + bad);
   // One failure among thousands must still be seen.
   const badWidth = bad === 0 ? 0 : Math.min(width, Math.max(1, settled - share(fine)));
@@ -98,38 +144,6 @@ function bar(step: StepProgress, width: number, { unicode, paint }: ViewOptions)
     paint.bad((unicode ? full : 'x').repeat(badWidth)) +
     paint.faint(empty.repeat(width - doneWidth - badWidth))
   );
-}
-
-type Sum = Pick<StepProgress, 'done' | 'failed' | 'inDoubt' | 'skipped' | 'total'>;
-
-const others = ({ failed, inDoubt, skipped }: Sum): readonly string[] => [
-  ...(failed === 0 ? [] : [`${count(failed)} failed`]),
-  ...(inDoubt === 0 ? [] : [`${count(inDoubt)} in doubt`]),
-  ...(skipped === 0 ? [] : [`${count(skipped)} skipped`]),
-];
-
-const ofTotal = (done: number, total: number | undefined): string =>
-  total === undefined ? count(done) : `${count(done)}/${count(total)}`;
-
-function sumOf(steps: readonly StepProgress[]): Sum {
-  const sum = { done: 0, failed: 0, inDoubt: 0, skipped: 0 };
-  let total: number | undefined = 0;
-  for (const step of steps) {
-    sum.done += step.done;
-    sum.failed += step.failed;
-    sum.inDoubt += step.inDoubt;
-    sum.skipped += step.skipped;
-    total = total === undefined || step.total === undefined ? undefined : total + step.total;
-  }
-  return { ...sum, ...(total === undefined ? {} : { total }) };
-}
-
-/** At the pace of the last minute; nothing while there is none, or nothing left. */
-function timeLeft({ steps, perMinute }: Progress): number | undefined {
-  const { done, failed, inDoubt, skipped, total } = sumOf(steps);
-  if (total === undefined || perMinute === 0) return undefined;
-  const open = total - done - failed - inDoubt - skipped;
-  return open > 0 ? (open / perMinute) * 60_000 : undefined;
 }
 
 /** Colours where the user wants any. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { showProgress } from '../../../../src/cli/terminal/progress/progress.ts';
 import { testIo } from '../../test-io.ts';
+import { runStart, stepStart } from './start-rig.ts';
 
 describe('why a route pauses', () => {
   it.each([
@@ -16,7 +17,7 @@ describe('why a route pauses', () => {
     ['full (3 of 3)', 'full (3 of 3).'],
   ])('is a sentence of its own: %s', (reason, said) => {
     const { io, err } = testIo({ cwd: '/', now: () => 0 });
-    const show = showProgress(io, { name: 'foxes', steps: [] }, { quiet: false });
+    const show = showProgress(io, runStart(), { quiet: false });
     show.listener({ type: 'route:pause', route: 'submit', untilMs: 1000, reason });
     show.end();
     expect(err()).toBe(`No submissions for a while: ${said} promptpress tries again.\n`);
@@ -27,7 +28,7 @@ describe('showProgress without a terminal', () => {
   it('says at once why no request leaves, and repeats it once a minute at the most', () => {
     let now = 0;
     const { io, err } = testIo({ cwd: '/', now: () => now });
-    const show = showProgress(io, { name: 'foxes', steps: [] }, { quiet: false });
+    const show = showProgress(io, runStart(), { quiet: false });
     const pause = (route: 'submit' | 'poll'): void =>
       show.listener({ type: 'route:pause', route, untilMs: now + 1000, reason: 'connection refused.' });
     pause('submit');
@@ -42,5 +43,46 @@ describe('showProgress without a terminal', () => {
       'No polls of tasks for a while: connection refused. promptpress tries again.',
       'No submissions for a while: connection refused. promptpress tries again.',
     ]);
+  });
+});
+
+describe('the lines of a run without a terminal', () => {
+  const started = new Date(2026, 10, 22, 21, 54, 3).getTime();
+
+  /** Lets a run last, and ticks every ten seconds. @returns seconds after the start and line of each that was said */
+  function lines(seconds: number): readonly (readonly [number, string])[] {
+    let now = started;
+    const { io, err, tick } = testIo({ cwd: '/', now: () => now });
+    const show = showProgress(io, runStart([stepStart('grid', { total: 8 })]), { quiet: false });
+    const said: (readonly [number, string])[] = [];
+    let length = 0;
+    for (let second = 10; second <= seconds; second += 10) {
+      now = started + second * 1000;
+      tick();
+      if (err().length > length) said.push([second, err().slice(length)]);
+      length = err().length;
+    }
+    show.end();
+    return said;
+  }
+
+  it('come at growing intervals, and never less often than every five minutes', () => {
+    expect(lines(1300).map(([second]) => second)).toEqual([10, 30, 70, 150, 310, 610, 910, 1210]);
+  });
+
+  it('begin with the clock time, and with the date once the day is over', () => {
+    const said = lines(100).map(([, line]) => line.split(' foxes: ')[0]);
+    expect(said[0]).toBe('21:54:13');
+    expect(lines(8000).at(-1)?.[1]).toMatch(/^2026-11-23 00:0\d:\d\d foxes: /);
+  });
+
+  it('are none where no progress is wanted', () => {
+    let now = started;
+    const { io, err, tick } = testIo({ cwd: '/', now: () => now });
+    const show = showProgress(io, runStart(), { quiet: true });
+    now += 3_600_000;
+    tick();
+    show.end();
+    expect(err()).toBe('');
   });
 });

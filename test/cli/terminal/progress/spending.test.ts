@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ProgressModel } from '../../../../src/cli/terminal/progress/model.ts';
-import { progressSentence } from '../../../../src/cli/terminal/progress/view.ts';
+import { progressSentence } from '../../../../src/cli/terminal/progress/sentence.ts';
 import type { JobStatus, TokenUsage } from '../../../../src/plan/job.ts';
 import { tokenWords } from '../../../../src/report/text/amounts.ts';
+import { runStart, stepStart } from './start-rig.ts';
 
 /** Feeds a model with what becomes of jobs. */
 function watch() {
-  const model = new ProgressModel('say', 0, [{ name: 'say', total: 3, done: 0, failed: 0, inDoubt: 0 }]);
+  const model = new ProgressModel(runStart([stepStart('say', { total: 3 })]), 0);
   const update = (key: string, to: JobStatus, usage?: TokenUsage, cost?: number): void =>
     model.take(
       {
@@ -62,7 +63,7 @@ describe('what an invocation spends', () => {
     const { update, progress } = watch();
     update('a', 'submitting');
     update('a', 'done', { prompt: 1200, tool: 34, candidates: 5, thoughts: 6000, total: 7239 }, 0.5);
-    expect(progressSentence(progress(), 1000)).toContain('tokens 1,234 in, 5 out, 6,000 thoughts, cost 0.5');
+    expect(progressSentence(progress(), 1000)).toContain('cost 0.50, tokens 1,234 in, 5 out, 6,000 thoughts');
   });
 });
 

@@ -1,15 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Progress, ProgressModel } from '../../../../src/cli/terminal/progress/model.ts';
+import { leftSpan } from '../../../../src/cli/terminal/progress/figures.ts';
+import { ProgressModel } from '../../../../src/cli/terminal/progress/model.ts';
 import { Screen } from '../../../../src/cli/terminal/progress/screen.ts';
-import { plainPaint, progressLines, progressSentence } from '../../../../src/cli/terminal/progress/view.ts';
+import { progressSentence } from '../../../../src/cli/terminal/progress/sentence.ts';
+import { plainPaint, progressLines } from '../../../../src/cli/terminal/progress/view.ts';
 import { columnsOf, cut } from '../../../../src/pipeline/diagnostics/terminal-text.ts';
 import type { JobStatus } from '../../../../src/plan/job.ts';
 import { money, size, span } from '../../../../src/report/text/amounts.ts';
 import { shownLine } from '../../../../src/report/text/printable.ts';
+import { progressOf, runStart, stepProgress, stepStart } from './start-rig.ts';
 
 const start = 1_000_000;
-const look = { columns: 80, unicode: false, paint: plainPaint };
+const look = { columns: 80, rows: 24, unicode: false, paint: plainPaint };
 
 const move = (
   model: ProgressModel,
@@ -35,37 +38,46 @@ const move = (
 
 describe('ProgressModel', () => {
   it('counts jobs by step, tasks in flight, cost and the pace of the last minute', () => {
-    const model = new ProgressModel('foxes', start, [
-      { name: 'grid', total: 4, done: 1, failed: 0, inDoubt: 0 },
-      { name: 'more', done: 0, failed: 0, inDoubt: 0 },
-    ]);
+    const steps = [stepStart('grid', { total: 4, done: 1 }), stepStart('more')];
+    const model = new ProgressModel(runStart(steps), start);
     move(model, 'grid', undefined, 'submitting', start);
     move(model, 'grid', 'submitting', 'running', start + 100);
-    expect(model.progress(start + 100)).toMatchObject({ tasks: 1, perMinute: 0 });
+    expect(model.progress(start + 100)).toMatchObject({ tasks: 1, downloads: 0, perMinute: 0 });
     move(model, 'grid', 'running', 'saving', start + 5000);
-    expect(model.progress(start + 5000).tasks).toBe(0);
+    expect(model.progress(start + 5000)).toMatchObject({ tasks: 0, downloads: 1 });
     move(model, 'grid', 'saving', 'done', start + 6000, 0.04);
     move(model, 'grid', undefined, 'submitting', start + 7000);
     move(model, 'grid', 'submitting', 'in-doubt', start + 8000);
-    const { steps, cost, perMinute } = model.progress(start + 30_000);
-    expect(steps[0]).toEqual({
-      name: 'grid',
-      total: 4,
-      done: 2,
-      failed: 0,
-      inDoubt: 1,
-      skipped: 0,
-      active: 0,
-    });
-    expect(steps[1]).not.toHaveProperty('total');
-    expect(cost).toBe(0.04);
-    expect(perMinute).toBe(4);
+    const progress = model.progress(start + 30_000);
+    expect(progress.steps).toEqual([
+      stepProgress('grid', { total: 4, done: 2, inDoubt: 1 }),
+      stepProgress('more'),
+    ]);
+    expect(progress).toMatchObject({ tasks: 0, downloads: 0, cost: 0.04, perMinute: 4 });
     expect(model.progress(start + 120_000).perMinute).toBe(0);
   });
 
+  it('counts text calls apart from tasks', () => {
+    const steps = [stepStart('say', { total: 2, isText: true }), stepStart('grid', { total: 1 })];
+    const model = new ProgressModel(runStart(steps), start);
+    for (const [key, step] of [
+      ['a', 'say'],
+      ['b', 'say'],
+      ['c', 'grid'],
+    ] as const) {
+      const change = { type: 'job:status', key, step, branch: '', cell: 1 } as const;
+      model.take({ ...change, from: undefined, to: 'pending' }, start);
+      model.take({ ...change, from: 'pending', to: 'submitting' }, start);
+    }
+    expect(model.progress(start)).toMatchObject({ tasks: 1, texts: 2, downloads: 0 });
+  });
+
   it('counts a missing button as skipped where it is optional, and as failed elsewhere', () => {
-    const steps = [{ name: 'grid', total: 2, done: 0, failed: 0, inDoubt: 0 }];
-    const model = new ProgressModel('x', start, steps, ({ branch }) => branch === 'Nope');
+    const steps = [stepStart('grid', { total: 2 })];
+    const model = new ProgressModel(
+      runStart(steps, { isOptional: ({ branch }) => branch === 'Nope' }),
+      start,
+    );
     for (const branch of ['Nope', 'U9'])
       model.take(
         {
@@ -85,90 +97,161 @@ describe('ProgressModel', () => {
     expect(progressSentence(shown, start)).toContain('0/2 done, 1 failed, 1 skipped');
   });
 
+  it('counts slots that no job settles, and keeps the last reason of a failure', () => {
+    const model = new ProgressModel(runStart([stepStart('grid', { total: 4 })]), start);
+    const slot = { type: 'slot:status', step: 'grid', branch: '', cell: 3 } as const;
+    model.take({ ...slot, status: 'blocked' }, start);
+    model.take({ ...slot, status: 'skipped' }, start);
+    // It waits for a job in doubt: it is neither.
+    model.take({ ...slot, status: 'pending' }, start);
+    expect(model.progress(start)).not.toHaveProperty('lastFailure');
+    const error = { code: 'template.failed', message: 'no words' };
+    model.take({ ...slot, status: 'failed', error }, start);
+    expect(model.progress(start)).toMatchObject({
+      steps: [{ blocked: 1, skipped: 1, failed: 1, done: 0 }],
+      lastFailure: { step: 'grid', cell: 3, error },
+    });
+  });
+
   it('takes a failed job that is tried again back', () => {
-    const model = new ProgressModel('x', start, [{ name: 'grid', total: 1, done: 0, failed: 1, inDoubt: 0 }]);
+    const model = new ProgressModel(runStart([stepStart('grid', { total: 1, failed: 1 })]), start);
     move(model, 'grid', 'failed', 'pending', start);
     move(model, 'grid', 'pending', 'submitting', start);
     expect(model.progress(start).steps[0]).toMatchObject({ failed: 0, active: 1 });
   });
 
   it('says why there is no progress while there is none', () => {
-    const model = new ProgressModel('x', start, []);
+    const model = new ProgressModel(runStart(), start);
     model.take({ type: 'route:pause', route: 'submit', untilMs: start + 5000, reason: 'slow down' }, start);
     expect(model.progress(start + 1000).notice).toBe('paused for 4 s: slow down');
     expect(model.progress(start + 6000)).not.toHaveProperty('notice');
   });
 });
 
-const progress: Progress = {
-  name: 'foxes',
-  startedAt: start,
-  steps: [
-    { name: 'grid', done: 4, failed: 0, inDoubt: 0, skipped: 0, active: 0, total: 4 },
-    { name: 'repaint', done: 5, failed: 1, inDoubt: 1, skipped: 0, active: 3, total: 20 },
-    { name: 'best', done: 2, failed: 0, inDoubt: 0, skipped: 0, active: 0 },
-  ],
-  tasks: 3,
-  cost: 1.5,
-  perMinute: 12,
-  stopping: false,
-};
+const steps = [
+  stepProgress('grid', { done: 4, total: 4 }),
+  stepProgress('repaint', { done: 5, failed: 1, inDoubt: 1, blocked: 2, active: 3, total: 20 }),
+];
+const progress = progressOf(steps, { leftMs: 65_000, cost: 1.5 });
 
 describe('the live view', () => {
-  it('has a bar for each step, then the current state', () => {
-    const { steps } = progress;
-    expect(progressLines({ ...progress, steps: steps.slice(0, 2) }, start + 90_000, look)).toEqual([
+  it('has the time left and all steps first, a bar for each step, then the current state', () => {
+    const lastFailure = {
+      step: 'repaint',
+      cell: 12,
+      error: { code: 'task.failed', message: 'Banned prompt' },
+    };
+    const notice = 'paused for 4 s: slow down';
+    const all = { ...progress, downloads: 2, texts: 1, lastFailure, notice };
+    expect(progressLines(all, start + 90_000, { ...look, columns: 100 })).toEqual([
+      'about 65 s left ###############xxxxxx------------------- 9/24, 1 failed, 1 in doubt, 2 blocked',
       'grid    ######################################## 4/4',
-      'repaint ##########xxxx-------------------------- 5/20, 1 failed, 1 in doubt',
-      '90 s, 3 in flight, 12 jobs/min, cost 1.50, about 65 s left',
+      'repaint ##########xxxxxxxx---------------------- 5/20, 1 failed, 1 in doubt, 2 blocked',
+      '3 tasks, 2 downloads, 1 text in flight, 12 jobs/min, 90 s so far',
+      'cost 1.50',
+      'last failure: repaint, cell 12: task.failed: Banned prompt',
+      'paused for 4 s: slow down',
     ]);
   });
 
-  it('leaves totals and the time left out where they are not known', () => {
-    const lines = progressLines(progress, start, look);
-    expect(lines[2]).toMatch(/ 2$/);
-    expect(lines[3]).toBe('0 s, 3 in flight, 12 jobs/min, cost 1.50');
-    expect(progressLines({ ...progress, stopping: true }, start, look)[3]).toMatch(/stopping$/);
+  it('has one line for a run of one step', () => {
+    expect(progressLines(progressOf(steps.slice(1), { leftMs: 200_000 }), start, look)).toEqual([
+      'about 3 min 20 s left ####xxxx----------- 5/20, 1 failed, 1 in doubt, 2 blocked',
+      '3 tasks in flight, 12 jobs/min, 0 s so far',
+    ]);
+  });
+
+  it('leaves the least important out where the screen is narrow, and never the time left', () => {
+    const shown = (columns: number): readonly string[] =>
+      progressLines({ ...progress, earlier: { cost: 3, tokens: 500 } }, start, { ...look, columns });
+    expect(shown(40)).toEqual([
+      '65 s left 9/24, 1 failed, 1 in doubt',
+      'grid    ########################### 4/4',
+      'repaint 5/20, 1 failed, 1 in doubt',
+      '3 tasks in flight, 12 jobs/min',
+      'cost 1.50, in all runs 4.50',
+    ]);
+    expect(shown(21)[0]).toBe('65 s left 9/24');
+    expect(shown(100).at(-1)).toBe('cost 1.50, in all runs 4.50, in all runs 500 tokens');
+  });
+
+  it('shows the steps that run first where there are more steps than rows', () => {
+    const many = Array.from({ length: 40 }, (_, n) =>
+      stepProgress(`step${n}`, n < 15 ? { done: 3, total: 3 } : { active: n % 10 === 7 ? 1 : 0, total: 3 }),
+    );
+    const lines = progressLines(progressOf(many, { leftMs: 5000 }), start, { ...look, rows: 12 });
+    expect(lines).toHaveLength(11);
+    expect(lines.slice(1).map((line) => line.split(' ')[0])).toEqual([
+      'step17',
+      'step27',
+      'step37',
+      'step15',
+      'step16',
+      'step18',
+      'step19',
+      'step20',
+      'and',
+      '3',
+    ]);
+    expect(lines.at(-2)).toBe('and 32 more steps, 15 of them over');
+    expect(progressLines(progressOf(many), start, { ...look, rows: 50 })).toHaveLength(42);
+  });
+
+  it('marks a total that is only expected', () => {
+    const open = [...steps, stepProgress('best', { done: 2 })];
+    expect(progressLines(progressOf(open, { open: 15 }), start, look)[0]).toMatch(
+      /^time left unknown .* 11\/~30, /,
+    );
+    expect(progressLines(progressOf(open, { open: 15 }), start, look)[3]).toMatch(/ 2$/);
+  });
+
+  it.each([
+    ['nothing left', { open: 0, leftMs: 0 }],
+    ['stopping, about 8 s', { stopping: true, leftMs: 8000 }],
+    ['stopping', { stopping: true }],
+  ])('begins with: %s', (words, rest) => {
+    expect(progressLines(progressOf(steps, rest), start, look)[0]?.split('  ')[0]).toMatch(
+      new RegExp(`^${words} [#]`),
+    );
   });
 
   it('shows one failure among thousands', () => {
-    const steps = [
-      { name: 'grid', done: 9999, failed: 1, inDoubt: 0, skipped: 0, active: 0, total: 100_000 },
-    ];
-    expect(progressLines({ ...progress, steps }, start, look)[0]).toContain('x');
+    const one = [stepProgress('grid', { done: 9999, failed: 1, total: 100_000 })];
+    expect(progressLines(progressOf(one), start, look)[0]).toContain('x');
   });
 
-  it('fits every width, whatever the names and notices are, and lets nothing through that a terminal obeys', () => {
+  it('fits every width and height, whatever the names and notices are, and lets nothing through that a terminal obeys', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.string({ unit: 'binary', maxLength: 40 }), { minLength: 1, maxLength: 30 }),
-        fc.string({ unit: 'binary', maxLength: 200 }),
+        fc.array(fc.string({ unit: 'binary', maxLength: 30 }), { minLength: 1, maxLength: 12 }),
+        fc.string({ unit: 'binary', maxLength: 80 }),
         fc.integer({ min: 21, max: 200 }),
+        fc.integer({ min: 2, max: 60 }),
         fc.nat(1_000_000),
-        (names, notice, columns, done) => {
-          const steps = names.map((name) => ({
-            name,
-            done,
-            failed: 7,
-            inDoubt: 0,
-            skipped: 0,
-            active: 0,
-            total: 1_000_000,
-          }));
-          for (const line of progressLines({ ...progress, steps, notice }, start, { ...look, columns })) {
+        (names, notice, columns, rows, done) => {
+          const named = names.map((name) =>
+            stepProgress(name, { done, failed: 7, blocked: 9, total: 1_000_000 }),
+          );
+          const lastFailure = { step: notice, cell: 1, error: { code: 'x', message: notice } };
+          const shown = progressOf(named, { notice, lastFailure, leftMs: done * 1000, cost: done });
+          const lines = progressLines(shown, start, { ...look, columns, rows });
+          expect(lines.length).toBeLessThan(Math.max(3, rows));
+          for (const line of lines) {
             expect(columnsOf(line)).toBeLessThan(columns);
             // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
             expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
           }
         },
       ),
-      { seed: 3, numRuns: 200 },
+      { seed: 3, numRuns: 60 },
     );
   });
 
   it('is one sentence where there is no terminal', () => {
-    expect(progressSentence(progress, start + 90_000)).toBe(
-      'foxes: 11 done, 1 failed, 1 in doubt, 90 s, 3 in flight, 12 jobs/min, cost 1.50',
+    const now = new Date(2026, 10, 22, 21, 54, 3).getTime();
+    const shown = { ...progress, startedAt: now - 90_000, earlier: { cost: 2, tokens: 0 } };
+    expect(progressSentence(shown, now)).toBe(
+      '21:54:03 foxes: about 65 s left, 9/24 done, 1 failed, 1 in doubt, 2 blocked, 3 tasks in flight, 12 jobs/min, 90 s so far, cost 1.50, in all runs 3.50',
     );
   });
 });
@@ -205,6 +288,22 @@ describe('texts', () => {
     expect(cut('狐狸在雪里', 6)).toBe('狐狸…');
     expect(cut('𗀀𗀁𗀂', 4)).toBe('𗀀…');
     expect(cut('fox', 3)).toBe('fox');
+  });
+
+  it('of the time left are coarser the longer it is', () => {
+    const spans = [400, 19_400, 23_000, 97_000, 119_000, 203_000, 594_000, 3_240_000, 6_420_000, 90_000_000];
+    expect(spans.map((ms) => leftSpan(ms))).toEqual([
+      '1 s',
+      '19 s',
+      '25 s',
+      '95 s',
+      '2 min',
+      '3 min 20 s',
+      '9 min 50 s',
+      '54 min',
+      '1 h 45 min',
+      '25 h 0 min',
+    ]);
   });
 
   it('of amounts read well', () => {

@@ -1,0 +1,50 @@
+import { formatBranch } from '../../../pipeline/selectors/parse.ts';
+import type { Slot } from '../../../plan/slot.ts';
+import type { RunEvent } from '../../events.ts';
+import type { OpenCell } from './open-cells.ts';
+import type { SchedulerState } from './state.ts';
+
+type SlotEvent = Extract<RunEvent, { type: 'slot:status' }>;
+
+/**
+ * Emits which slots of an open cell no job will settle, each once. What was so before the run, by the cell's first visit, is
+ * not emitted: it is no change.
+ *
+ * @param closes the cell closes now: what is still pending there waits for a job in doubt
+ */
+export function reportSlots(
+  { outbox, options: { steps, invocation } }: SchedulerState,
+  open: OpenCell,
+  slots: readonly Slot[],
+  closes: boolean,
+): void {
+  const found = slots.flatMap((slot) => {
+    const status = steps === undefined || steps.has(slot.step) ? statusOf(slot, closes) : undefined;
+    return status === undefined ? [] : [{ slot, status }];
+  });
+  if (open.reported === undefined) {
+    // Another cell may share the job that failed in this run.
+    const arose = slots.some(({ record }) => record?.error !== undefined && record.invocation === invocation);
+    open.reported = new Set(arose ? [] : found.map(({ slot }) => slot.id));
+  }
+  for (const { slot, status } of found) {
+    if (open.reported.has(slot.id)) continue;
+    open.reported.add(slot.id);
+    const { step, cell, branch, error } = slot;
+    outbox.emit({
+      type: 'slot:status',
+      step,
+      branch: formatBranch(branch),
+      cell,
+      status,
+      ...(error === undefined ? {} : { error }),
+    });
+  }
+}
+
+/** Of a job that was asked for, its own events speak. */
+function statusOf({ status, record }: Slot, closes: boolean): SlotEvent['status'] | undefined {
+  if (status === 'pending') return closes ? status : undefined;
+  if (record !== undefined) return undefined;
+  return status === 'blocked' || status === 'skipped' || status === 'failed' ? status : undefined;
+}

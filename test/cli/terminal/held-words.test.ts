@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { holdWords } from '../../../src/cli/terminal/held-words.ts';
+import { testIo } from '../test-io.ts';
+
+it('holds back what is said until there is a reason, and says all of it then, in its order', () => {
+  const { io, err } = testIo({ cwd: '/' });
+  const words = holdWords(io);
+  words.io.err('one\n');
+  words.io.err('two\n');
+  expect(err()).toBe('');
+  words.speak();
+  words.io.err('three\n');
+  words.speak();
+  expect(err()).toBe('one\ntwo\nthree\n');
+});
+
+it('says what it held back before it asks', async () => {
+  const said: string[] = [];
+  const { io, err } = testIo({
+    cwd: '/',
+    answer: (question) => {
+      said.push(`${err()}${question}`);
+      return 'yes';
+    },
+  });
+  const words = holdWords(io);
+  words.io.err('It costs 5.\n');
+  expect(await words.io.ask?.('Continue? ')).toBe('yes');
+  expect(said).toEqual(['It costs 5.\nContinue? ']);
+});
+
+it('asks nothing where nobody can answer', () => {
+  expect(holdWords(testIo({ cwd: '/' }).io).io).not.toHaveProperty('ask');
+});

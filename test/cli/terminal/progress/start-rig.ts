@@ -1,0 +1,57 @@
+import type { Progress, ProgressStart, StepProgress } from '../../../../src/cli/terminal/progress/model.ts';
+import type { StepStart } from '../../../../src/cli/terminal/progress/step-start.ts';
+
+/** A step before a run, of which a test says what matters to it. */
+export const stepStart = (name: string, counts: Partial<StepStart> = {}): StepStart => ({
+  name,
+  isText: false,
+  done: 0,
+  failed: 0,
+  inDoubt: 0,
+  skipped: 0,
+  blocked: 0,
+  left: (counts.total ?? 0) - (counts.done ?? 0) - (counts.failed ?? 0) - (counts.inDoubt ?? 0),
+  jobsPerSlot: 1,
+  work: [],
+  ...counts,
+});
+
+/** A run before it begins. */
+export const runStart = (
+  steps: readonly StepStart[] = [],
+  rest: Partial<ProgressStart> = {},
+): ProgressStart => ({
+  name: 'foxes',
+  steps,
+  cells: 1,
+  limits: { task: 12, text: 32 },
+  earlier: { cost: 0, tokens: 0 },
+  ...rest,
+});
+
+/** How far a step is. */
+export const stepProgress = (name: string, counts: Partial<StepProgress> = {}): StepProgress => ({
+  name,
+  done: 0,
+  failed: 0,
+  inDoubt: 0,
+  skipped: 0,
+  blocked: 0,
+  active: 0,
+  ...counts,
+});
+
+/** How far a run is. */
+export const progressOf = (steps: readonly StepProgress[], rest: Partial<Progress> = {}): Progress => ({
+  name: 'foxes',
+  startedAt: 1_000_000,
+  steps,
+  open: 10,
+  tasks: 3,
+  downloads: 0,
+  texts: 0,
+  earlier: { cost: 0, tokens: 0 },
+  perMinute: 12,
+  stopping: false,
+  ...rest,
+});

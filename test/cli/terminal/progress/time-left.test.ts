@@ -1,0 +1,139 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom, virtualSettings } from '../../../rig/virtual-run.ts';
+import { grid, world } from '../../../rig/world.ts';
+import { errorsOf, medianOf, type Shown, settledIn, shownProgress } from './virtual-progress.ts';
+
+const random = seededRandom(12);
+/** Between half and three halves of a mean. */
+const around = (mean: number): number => mean * (0.5 + random());
+
+const judged = (cells: number): string => `name: judged
+matrix: { n: { from: 1, to: ${cells} } }
+steps:
+  grid:
+    imagine: "picture {{ n }}"
+    path: U1..U2
+  pick:
+    from: grid
+    generate: { model: m, prompt: "which {{ n }}", images: [parent] }
+  more:
+    from: grid/U1
+    click: Vary (Strong)
+  caption:
+    from: more
+    generate: { model: m, prompt: "say {{ n }}", images: [parent] }
+`;
+
+/** Runs of about 300 tasks, each shown every five virtual seconds. */
+const runs: readonly (readonly [name: string, run: () => Promise<readonly Shown[]>])[] = [
+  [
+    'of one step',
+    async () => shownProgress(await world(grid(300), { duration: () => around(40_000) }), {}, 5000),
+  ],
+  [
+    'of grids and what two levels of buttons make of them',
+    async () => {
+      const script = {
+        duration: (submit: { pressed: string }) => around(submit.pressed === '' ? 50_000 : 20_000),
+      };
+      return shownProgress(await world(grid(33, 'U1..U4 → Vary (Strong)'), script), {}, 5000);
+    },
+  ],
+  [
+    'of grids of which two in five fail',
+    async () => {
+      const script = {
+        duration: () => around(30_000),
+        fails: ({ pressed }: { pressed: string }) =>
+          pressed === '' && random() < 0.4 ? 'banned prompt' : undefined,
+      };
+      return shownProgress(await world(grid(100, 'U1..U4'), script), {}, 5000);
+    },
+  ],
+  [
+    'of images and texts about them',
+    async () => {
+      const latency = (route: string): number => (route === 'text' ? around(6000) : 100);
+      return shownProgress(await world(judged(50), { duration: () => around(30_000) }), { latency }, 5000);
+    },
+  ],
+  [
+    'of a gateway that takes fewer submissions than there is room for',
+    async () => {
+      const limits = { tasks: 12, requests: 32, submit: { count: 12, perMs: 60_000 } };
+      const settings = virtualSettings({ limits });
+      return shownProgress(await world(grid(300), { duration: () => around(40_000) }), { settings }, 5000);
+    },
+  ],
+];
+
+describe.each(runs)('the time left of a run %s', (_name, run) => {
+  let shown: readonly Shown[] = [];
+  beforeAll(async () => {
+    shown = await run();
+  }, 120_000);
+
+  it('is wrong by less than a fifth at most moments after the first tenth', () => {
+    const errors = errorsOf(shown);
+    expect(errors.length).toBeGreaterThan(60);
+    expect(medianOf(errors)).toBeLessThan(0.2);
+  });
+
+  it('moves slowly: the end that it promises never moves by more than a tenth of it at once', () => {
+    const all = settledIn((shown.at(-1) as Shown).progress);
+    const counted = shown.filter(({ progress }) => progress.open > 0 && settledIn(progress) >= all / 10);
+    const jumps = counted.slice(1).filter((now, index) => {
+      const before = counted[index] as Shown;
+      const [left = 0, last = 0] = [now.progress.leftMs, before.progress.leftMs];
+      // Where little is left, ten seconds are no jump.
+      return Math.abs(now.at + left - (before.at + last)) > Math.max(10_000, last / 10);
+    });
+    expect(counted.length).toBeGreaterThan(60);
+    expect(jumps).toEqual([]);
+  });
+
+  it('comes to nothing with the run', () => {
+    expect((shown.at(-1) as Shown).progress).toMatchObject({ leftMs: 0, open: 0, tasks: 0, texts: 0 });
+  });
+});
+
+describe('what is left of a run', () => {
+  it('leaves blocked jobs out as soon as they are blocked', async () => {
+    const failing = await world(grid(1, 'U1..U4 → Vary (Strong)'), {
+      fails: ({ pressed }) =>
+        pressed.includes('U1') || pressed.includes('U2') ? 'banned prompt' : undefined,
+      duration: ({ pressed }) => (pressed.includes('U') ? 10_000 : 50_000),
+    });
+    const shown = await shownProgress(failing);
+    const last = (shown.at(-1) as Shown).progress;
+    expect(last.steps[0]).toMatchObject({ done: 5, failed: 2, blocked: 2, total: 9 });
+    const blocked = shown.find(({ progress }) => progress.steps[0]?.blocked === 2);
+    // Two of the variations are still to be made.
+    expect(blocked?.progress.open).toBeLessThanOrEqual(4);
+  });
+
+  it('is known from the start of a run that continues another, by the durations of that one', async () => {
+    const place = await world(grid(40), { duration: () => 40_000 });
+    const first = await shownProgress(place, {});
+    expect(first[0]?.progress).not.toHaveProperty('leftMs');
+    const wider = await place.edited(grid(80));
+    const [start, ...others] = await shownProgress(wider);
+    expect(start?.progress.leftMs).toBeGreaterThan(100_000);
+    expect(start?.progress.steps[0]).toMatchObject({ done: 40, total: 80 });
+    expect(others.at(-1)?.progress.steps[0]).toMatchObject({ done: 80, total: 80 });
+  });
+
+  it('counts what --retry-failed takes up again as open, and what hangs on it', async () => {
+    let bad = true;
+    const place = await world(grid(3, 'U1'), { fails: () => (bad ? 'banned prompt' : undefined) });
+    const first = await shownProgress(place);
+    expect(first.at(-1)?.progress.steps[0]).toMatchObject({ failed: 3, blocked: 3, done: 0, total: 6 });
+    const again = await shownProgress(place);
+    expect(again[0]?.progress).toMatchObject({ open: 0, steps: [{ failed: 3, blocked: 3, total: 6 }] });
+    bad = false;
+    const settings = virtualSettings({ retryFailed: {} });
+    const retried = await shownProgress(place, { settings });
+    expect(retried[0]?.progress).toMatchObject({ open: 6, steps: [{ failed: 0, blocked: 0, total: 6 }] });
+    expect(retried.at(-1)?.progress.steps[0]).toMatchObject({ failed: 0, blocked: 0, done: 6, total: 6 });
+  });
+});
