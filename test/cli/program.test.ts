@@ -43,7 +43,7 @@ describe('promptpress', () => {
     ['--verison', 'Did you mean --version?'],
     [
       'export',
-      'Commands: init, validate, plan, run, status, show, resolve, manifest, trust, models, sandbox',
+      'Commands: init, validate, plan, run, status, ls, show, resolve, manifest, trust, models, sandbox, completion.',
     ],
     ['--sandbox', 'A command comes before its flags'],
   ])('refuses the command %s with help', async (name, hint) => {

@@ -1,13 +1,25 @@
+import { readEnvFile } from '../adapters/env-file.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Redactor } from '../terminal/redact.ts';
-import { type Arguments, type FlagTable, type FlagValues, readArguments, toggle } from './flags.ts';
+import { type Arguments, type FlagTable, type FlagValues, readArguments, toggle, valued } from './flags.ts';
+import { anyText } from './values.ts';
 
 /** What a command is given beside its arguments. */
 export interface Context {
   readonly io: Io;
   /** Applied to everything that the command prints or writes; the command adds each secret that it learns. */
   readonly redactor: Redactor;
+  /** The variables of the environment that came from a file (`--env-file`); absent: none was named. */
+  readonly envFile?: EnvFile;
+}
+
+/** A file of variables that the user named. */
+export interface EnvFile {
+  /** As the user named it. */
+  readonly file: string;
+  /** Names of its variables that the environment itself does not have. */
+  readonly names: ReadonlySet<string>;
 }
 
 /** All that help says of a command, and its table of flags: parser and help read the same one. */
@@ -28,7 +40,37 @@ export interface Command extends CommandHelp {
   run(args: readonly string[], context: Context): Promise<number>;
 }
 
-const common = { help: toggle('show this help', 'h') };
+const common = {
+  'env-file': valued(
+    'FILE',
+    'read variables from this file too, for example the key from .env; the environment wins over it. No such file is read without this flag',
+    anyText,
+  ),
+  help: toggle('show this help', 'h'),
+};
+
+/** A shorter value is an ordinary word, which messages and JSON are made of. */
+const leastSecret = 8;
+
+/**
+ * The environment with what a file adds to it. Its values are secrets where those of the environment are; those whose names say so
+ * are, whatever the command.
+ */
+async function withEnvFile(file: string | undefined, context: Context): Promise<Context> {
+  if (file === undefined) return context;
+  const { io, redactor } = context;
+  const env = { ...io.env };
+  const names = new Set<string>();
+  for (const [name, value] of await readEnvFile(file, io.cwd)) {
+    // An empty variable counts as missing, as everywhere.
+    if ((env[name] ?? '') !== '') continue;
+    env[name] = value;
+    names.add(name);
+    if (value.length >= leastSecret && /(?:KEY|TOKEN|SECRET|PASSWORD)$/i.test(name))
+      redactor.addCredential(value);
+  }
+  return { ...context, io: { ...io, env }, envFile: { file, names } };
+}
 
 /** Ties a table of flags to the function that gets their values, and checks the number of operands. */
 export function command<Table extends FlagTable>(
@@ -40,7 +82,7 @@ export function command<Table extends FlagTable>(
   return {
     ...help,
     flags,
-    run: (args, context) => {
+    run: async (args, context) => {
       const read: Arguments<FlagTable> = readArguments(flags, args);
       const given = read.positionals.length;
       if (given < operands.least) {
@@ -54,7 +96,8 @@ export function command<Table extends FlagTable>(
           `${help.name} takes ${help.operands}; "${read.positionals[operands.most]}" is one too many.`,
         );
       }
-      return execute(read.flags as FlagValues<Table>, read.positionals, context);
+      const within = await withEnvFile((read.flags as FlagValues<typeof common>)['env-file'], context);
+      return await execute(read.flags as FlagValues<Table>, read.positionals, within);
     },
   };
 }

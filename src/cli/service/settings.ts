@@ -26,6 +26,8 @@ export interface ServiceSettings {
   readonly baseUrl?: string;
   /** The user gave the address himself, by flag or environment; the pipeline file did not. True with `--sandbox`. */
   readonly isUsersAddress: boolean;
+  /** The variable of the environment that gave the address; absent where a flag or the pipeline file did. */
+  readonly addressVariable?: string;
   readonly apiKey: string;
   /** Name of the variable that holds the key; absent with `--sandbox`, whose key is made for it. */
   readonly keyVariable?: string;
@@ -68,12 +70,13 @@ export function settleService(
     return { ...shared, names, apiKey, isUsersAddress: true, ...maskedBy(redactor), id: sandboxId };
   }
 
-  const { baseUrl, isUsersAddress } = settleAddress(pipeline, flags, env, redactor);
+  const address = settleAddress(pipeline, flags, env, redactor);
+  const { baseUrl } = address;
   const key = settleKey(pipeline, env, redactor);
   const id =
     service.id === undefined ? new URL(baseUrl).origin : settleId(service.id, pipeline, env, redactor);
   const names = settleNames(pipeline, env, redactor);
-  return { ...shared, ...key, names, baseUrl, isUsersAddress, id, ...maskedBy(redactor) };
+  return { ...shared, ...key, ...address, names, id, ...maskedBy(redactor) };
 }
 
 const maskedBy = ({ secrets, credentials }: Redactor): Pick<ServiceSettings, 'secrets' | 'credentials'> => ({
@@ -122,7 +125,7 @@ function refuseBoth(flags: ServiceFlags): void {
   throw usageError('--sandbox and --base-url name two services.', 'Give one of them.');
 }
 
-type Address = { readonly baseUrl: string; readonly isUsersAddress: boolean };
+type Address = Pick<ServiceSettings, 'isUsersAddress' | 'addressVariable'> & { readonly baseUrl: string };
 
 function settleAddress(
   pipeline: ServicePart,
@@ -133,7 +136,8 @@ function settleAddress(
   const flag = flags['base-url'];
   if (flag !== undefined) return { baseUrl: checkBaseUrl(flag, '--base-url'), isUsersAddress: true };
   const variable = env[addressVariable] ?? '';
-  if (variable !== '') return { baseUrl: checkBaseUrl(variable, addressVariable), isUsersAddress: true };
+  if (variable !== '')
+    return { baseUrl: checkBaseUrl(variable, addressVariable), isUsersAddress: true, addressVariable };
   const written = pipeline.service.baseUrl;
   if (written === `\${${addressVariable}}`) throw noAddress(pipeline);
   const { text, values } = fillIn(written, 'service.baseUrl', { env, pipeline });

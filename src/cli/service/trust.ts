@@ -1,5 +1,5 @@
 import { readBaseUrl } from '../../service/http/base-url.ts';
-import type { Context } from '../args/command.ts';
+import type { Context, EnvFile } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
 import type { Environment } from '../terminal/io.ts';
@@ -32,21 +32,32 @@ export async function admit(
   context: Context,
   { mayAsk }: { readonly mayAsk: boolean },
 ): Promise<AdmittedService> {
-  if (service.baseUrl === undefined || service.isUsersAddress) return service as AdmittedService;
-  const { io } = context;
-  const wanted = { key: service.keyVariable ?? keyVariable, origin: new URL(service.baseUrl).origin };
+  if (service.baseUrl === undefined) return service as AdmittedService;
+  const { io, envFile } = context;
+  const key = service.keyVariable ?? keyVariable;
+  const isOfEnvFile = envFile !== undefined && isForeignTo(envFile, service.addressVariable, key);
+  if (service.isUsersAddress && !isOfEnvFile) return service as AdmittedService;
+  const place = isOfEnvFile ? envFile.file : file;
+  const wanted = { key, origin: new URL(service.baseUrl).origin };
   if (trustedOrigins(io.env).includes(wanted.origin)) return service as AdmittedService;
-  const place = trustFile(io.env);
-  const remembered = await readTrust(place);
+  const memory = trustFile(io.env);
+  const remembered = await readTrust(memory);
   if (isTrusted(remembered.trusted, wanted)) return service as AdmittedService;
 
   showDamage(remembered, context);
-  if (!mayAsk || io.ask === undefined) throw notTrusted(wanted, file, 'is not trusted with it yet');
+  if (!mayAsk || io.ask === undefined) throw notTrusted(wanted, place, 'is not trusted with it yet');
   const typed = await io.ask(questionOf(wanted));
-  if (!/^\s*y(?:es)?\s*$/i.test(typed ?? '')) throw notTrusted(wanted, file, 'was not trusted with it');
-  await remember(place, remembered, wanted, context);
+  if (!/^\s*y(?:es)?\s*$/i.test(typed ?? '')) throw notTrusted(wanted, place, 'was not trusted with it');
+  await remember(memory, remembered, wanted, context);
   return service as AdmittedService;
 }
+
+/**
+ * Whoever wrote a file of variables does not know the keys of the environment: an address of such a file gets none of them unasked. A
+ * key that stands in the file itself may go where the file says.
+ */
+const isForeignTo = ({ names }: EnvFile, address: string | undefined, key: string): boolean =>
+  address !== undefined && names.has(address) && !names.has(key);
 
 /** @throws CliError (exit 2) for what is no origin: it could be meant for one that is not trusted then */
 function trustedOrigins(env: Environment): readonly string[] {

@@ -1,7 +1,7 @@
 import { basename, relative } from 'node:path';
 import { type CommonMessage, Messages, messageText } from '../../manifest/messages.ts';
 import type { AxisSetting } from '../../pipeline/pipeline.ts';
-import { type IsOptional, isSkipped, missingCode, neverOptional } from '../../plan/graph/optional.ts';
+import { type IsOptional, isSkipped, missingCode } from '../../plan/graph/optional.ts';
 import type { JobStatus } from '../../plan/job.ts';
 import type { SlotStatus } from '../../plan/slot.ts';
 import type { RunEnd } from '../../run/events.ts';
@@ -11,6 +11,7 @@ import type { StateReader } from '../../state/reader.ts';
 import { finding, first, jobsInDoubt, leftInDoubt } from '../facts/in-doubt.ts';
 import { type OutcomeFacts, readRunFacts, settledJobs } from '../facts/run.ts';
 import { StateServices } from '../facts/services.ts';
+import { countSkipped } from '../facts/skipped.ts';
 import { assumedTokenWords, count, counted, money, possibleCostWords, rateWords, span } from './amounts.ts';
 import { jobCommands, setWords } from './next-commands.ts';
 import { otherServiceLines } from './other-service.ts';
@@ -160,15 +161,6 @@ export async function readStatus(
       code: error?.code ?? 'submit.interrupted',
     })),
   };
-}
-
-/** Reads all of them, page by page: an index gives only the number of missing buttons. */
-async function countSkipped(state: StateReader, isOptional: IsOptional): Promise<number> {
-  if (isOptional === neverOptional) return 0;
-  let count = 0;
-  for await (const record of state.withStatus('failed', missingCode))
-    if (isSkipped(record, isOptional)) count += 1;
-  return count;
 }
 
 /** Jobs that were tried again can be fewer than before. */

@@ -1,0 +1,124 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { usageError } from '../errors/cli-error.ts';
+
+/** More than anybody sets: a larger file is something else. */
+const mostBytes = 1_048_576;
+
+/**
+ * Variables that decide what is trusted (the file of trust lies below HOME; proxies and certificates see the key) and which programs
+ * run (PATH, what git and Node.js read): a file of variables may come with a repository, and does not decide that.
+ */
+const decidesTrust =
+  /^(?:PROMPTPRESS_TRUSTED_ORIGINS|HOME|USERPROFILE|PATH|XDG_.*|(?:HTTPS?|ALL|NO)_PROXY|NODE_(?!ENV$).*|SSL_CERT_.*|OPENSSL_.*|GIT_.*|LD_.*|DYLD_.*)$/i;
+
+/**
+ * Reads a file of variables (`--env-file`): lines `NAME=VALUE` as Node.js reads them (`util.parseEnv`), with comments, quotes and
+ * `export`. A named pipe is read too, so that a program may write the file: `--env-file <(…)`.
+ *
+ * @param file as the user gave it, relative to the current folder
+ * @throws CliError (exit 2) naming file and line; a message never shows what stands there
+ */
+export async function readEnvFile(file: string, cwd: string): Promise<ReadonlyMap<string, string>> {
+  const text = decoded(await readBytes(resolve(cwd, file), file), file);
+  const lines = linesOfNames(text, file);
+  for (const [name, line] of lines) refuseTrust(name, `${file}:${line}`);
+  const values = parseEnv(text);
+  const read = new Map<string, string>();
+  for (const [name, value] of Object.entries(values)) {
+    // Also where Node.js finds a name in a place in which the check has found none.
+    refuseTrust(name, file);
+    if (value !== undefined) read.set(name, value);
+  }
+  for (const [name, line] of lines) {
+    if (read.has(name)) continue;
+    throw usageError(`${file}:${line}: the value of ${name} cannot be read.`, 'Write it in single quotes.');
+  }
+  return read;
+}
+
+function refuseTrust(name: string, place: string): void {
+  if (!decidesTrust.test(name)) return;
+  throw usageError(
+    `${place}: ${name} decides what promptpress trusts or runs, so a file may not set it.`,
+    'Remove that line. Set the variable in the environment itself, where you want it.',
+  );
+}
+
+/** The names that the lines of a file set, each with its last line. @throws CliError (exit 2) for a line that sets none */
+function linesOfNames(text: string, file: string): ReadonlyMap<string, number> {
+  const lines = text.split('\n');
+  const found = new Map<string, number>();
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at]?.trim() ?? '';
+    if (line === '' || line.startsWith('#')) continue;
+    const [, name, value = ''] = /^(?:export\s+)?([A-Za-z_][\w.-]*)\s*=\s*(.*)$/.exec(line) ?? [];
+    if (name === undefined)
+      throw usageError(
+        `${file}:${at + 1} is not NAME=VALUE.`,
+        'A line is NAME=VALUE, a comment (#) or empty.',
+      );
+    found.set(name, at + 1);
+    const [quote = ''] = /^["'`]/.exec(value) ?? [];
+    if (quote !== '') at = closingLine(lines, at, { quote, name, value, file });
+  }
+  return found;
+}
+
+/** A quoted value may go over several lines. @returns the index of its last one @throws CliError (exit 2) */
+function closingLine(
+  lines: readonly string[],
+  from: number,
+  { quote, name, value, file }: Readonly<Record<'quote' | 'name' | 'value' | 'file', string>>,
+): number {
+  let rest = value.slice(1);
+  let at = from;
+  while (!rest.includes(quote)) {
+    at += 1;
+    const next = lines[at];
+    if (next === undefined)
+      throw usageError(
+        `${file}:${from + 1}: the value of ${name} begins with ${quote}, which is never closed.`,
+      );
+    rest = next;
+  }
+  if (/^\s*(?:#|$)/.test(rest.slice(rest.indexOf(quote) + 1))) return at;
+  throw usageError(
+    `${file}:${at + 1}: something stands behind the closing ${quote} of ${name}.`,
+    'Take another quote for the value: it may be \', " or `.',
+  );
+}
+
+function decoded(bytes: Uint8Array, file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll('\r\n', '\n');
+  } catch (cause) {
+    throw usageError(`${file} is not a text in UTF-8.`, (cause as Error).message);
+  }
+}
+
+async function readBytes(path: string, file: string): Promise<Uint8Array> {
+  try {
+    await using handle = await open(path);
+    return await readBounded(handle, file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw usageError(`--env-file: there is no file ${file}.`);
+    if (code === 'EISDIR') throw usageError(`--env-file: ${file} is a folder.`);
+    if (code === 'EACCES' || code === 'EPERM') throw usageError(`--env-file: ${file} may not be read.`);
+    throw error;
+  }
+}
+
+async function readBounded(handle: FileHandle, file: string): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for (;;) {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(65_536), 0, 65_536, null);
+    if (bytesRead === 0) return Buffer.concat(chunks);
+    chunks.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+    if (length > mostBytes) throw usageError(`--env-file: ${file} has more than ${mostBytes} bytes.`);
+  }
+}

@@ -1,0 +1,134 @@
+import { relative, resolve } from 'node:path';
+import { type ListedRun, readListedRun } from '../../report/facts/listed-run.ts';
+import { count, counted, money, possibleCostWords } from '../../report/text/amounts.ts';
+import { shownLine } from '../../report/text/printable.ts';
+import { tableLines } from '../../report/text/table.ts';
+import { openStateForReading } from '../../state/state.ts';
+import { type Context, command } from '../args/command.ts';
+import { toggle } from '../args/flags.ts';
+import { placeFlags } from '../args/run-flags.ts';
+import { exitCodes, usageError } from '../errors/cli-error.ts';
+import { shownErrorOf } from '../errors/render.ts';
+import { jsonLine } from '../terminal/json-line.ts';
+import { checkRunDirectory } from '../workspace/checks/directory.ts';
+import { keptOptional } from '../workspace/last-pipeline.ts';
+import { findRunDirectories } from '../workspace/run-directories.ts';
+
+/** A run directory in the list: what its state says, or why that cannot be read. */
+type Entry = { readonly directory: string } & (
+  | (Omit<ListedRun, 'path'> & { readonly file?: string })
+  | { readonly problem: string }
+);
+
+/** `promptpress ls [DIR]` */
+export const ls = command(
+  {
+    name: 'ls',
+    summary: 'the run directories below a folder: how far each is, its cost, when it ran last',
+    operands: '[DIR]',
+    about: `Lists the run directories in a folder and below it, without DIR in the current one, from what their states say. It may be asked while runs are on. A state that is damaged, or that git tracks, is listed with the reason. Links, folders that begin with a dot and node_modules are not looked into, and the search ends after 1,000 runs or 20,000 folders, with a word about it. Exit code 0, also where there is none.`,
+    examples: [
+      { command: 'promptpress ls', does: 'below the current folder' },
+      { command: 'promptpress ls sets --json', does: 'for a script' },
+    ],
+    flags: {
+      'trust-directory': placeFlags['trust-directory'],
+      json: toggle('print one JSON object (schemas/ls.schema.json)'),
+    },
+  },
+  { least: 0, most: 1 },
+  async (flags, [given = '.'], context) => {
+    const { io, redactor } = context;
+    const { directories, truncated } = await found(resolve(io.cwd, given), given);
+    const entries: Entry[] = [];
+    for (const directory of directories) {
+      const entry = await entryOf(directory, flags['trust-directory'], context);
+      if (entry !== undefined) entries.push(entry);
+    }
+    await io.out(
+      redactor.apply(flags.json ? jsonLine({ runs: entries, truncated }) : tableText(entries, given)),
+    );
+    if (truncated) {
+      io.err(
+        `promptpress: There may be more: the search ended early. Name a folder further down: promptpress ls DIR\n`,
+      );
+    }
+    return exitCodes.ok;
+  },
+);
+
+async function found(folder: string, given: string): ReturnType<typeof findRunDirectories> {
+  try {
+    return await findRunDirectories(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw usageError(`There is no folder ${given}.`);
+    if (code === 'ENOTDIR') throw usageError(`${given} is a file; promptpress ls takes a folder.`);
+    if (code === 'EACCES' || code === 'EPERM') throw usageError(`The folder ${given} may not be read.`);
+    throw error;
+  }
+}
+
+/** Undefined where the state holds nothing. One run that cannot be read keeps nobody from seeing the others. */
+async function entryOf(directory: string, trusted: boolean, { io }: Context): Promise<Entry | undefined> {
+  const place = relative(io.cwd, directory) || '.';
+  try {
+    await checkRunDirectory(directory, { trusted }, io.env);
+    const state = openStateForReading(directory);
+    if (state === undefined) return undefined;
+    try {
+      const isOptional = await keptOptional(directory, state, io.cwd);
+      const { path, ...run } = await readListedRun(directory, state, isOptional);
+      return { directory: place, ...run, ...(path === undefined ? {} : { file: relative(io.cwd, path) }) };
+    } finally {
+      await state.close();
+    }
+  } catch (error) {
+    const { exitCode, text } = shownErrorOf(error);
+    if (exitCode === exitCodes.internal || text === undefined) throw error;
+    const [first = ''] = text.split('\n');
+    return { directory: place, problem: first.replace(/^promptpress: /, '') };
+  }
+}
+
+const head = [
+  'directory',
+  'pipeline',
+  'state',
+  'done',
+  'failed',
+  'in doubt',
+  'open',
+  'cost',
+  'last run (UTC)',
+];
+
+function tableText(entries: readonly Entry[], given: string): string {
+  if (entries.length === 0) return `There is no run in ${shownLine(given)} or below it.\n`;
+  const runs = entries.flatMap((entry) => ('problem' in entry ? [] : [entry]));
+  const rows = runs.map(({ directory, name = '', state, jobs, cost, startedAt = '' }) => [
+    shownLine(directory),
+    shownLine(name),
+    state,
+    count(jobs.done),
+    jobs.failed === 0 ? '' : count(jobs.failed),
+    jobs.inDoubt === 0 ? '' : count(jobs.inDoubt),
+    jobs.open === 0 ? '' : count(jobs.open),
+    cost === undefined ? '' : money(cost),
+    startedAt.replace(/^(.{10})T(.{5}).*$/, '$1 $2'),
+  ]);
+  const cost = runs.reduce((sum, run) => sum + (run.cost ?? 0), 0);
+  const possible = runs.reduce((sum, run) => sum + (run.possibleCost ?? 0), 0);
+  const costs = [
+    ...(cost === 0 ? [] : [`cost ${money(cost)}`]),
+    ...(possible === 0 ? [] : [possibleCostWords(possible, cost === 0 ? undefined : cost)]),
+  ];
+  return [
+    ...tableLines(rows, { head, isNumber: (column) => column >= 3 && column <= 7 }),
+    ...entries.flatMap((entry) =>
+      'problem' in entry ? [`${shownLine(entry.directory)}: ${shownLine(entry.problem)}`] : [],
+    ),
+    [counted(entries.length, 'run'), ...costs].join(', '),
+    '',
+  ].join('\n');
+}

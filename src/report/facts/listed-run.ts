@@ -1,0 +1,93 @@
+import type { IsOptional } from '../../plan/graph/optional.ts';
+import { pipelineFacts } from '../../state/binding.ts';
+import { lockOwner } from '../../state/lock/lock.ts';
+import type { StateReader } from '../../state/reader.ts';
+import { leftInDoubt } from './in-doubt.ts';
+import { readRunFacts } from './run.ts';
+import { countSkipped } from './skipped.ts';
+
+/** What `ls` says of a run directory (schemas/ls.schema.json). */
+export interface ListedRun {
+  /** Name of the pipeline as it last ran; absent where nothing ran, and where its text does not show it. */
+  readonly name?: string;
+  /** The pipeline's file, absolute; absent when no run got that far. */
+  readonly path?: string;
+  readonly state:
+    | 'empty'
+    | 'running'
+    | 'killed'
+    | 'complete'
+    | 'stopped'
+    | 'budget'
+    | 'disk'
+    | 'interrupted'
+    | 'failures';
+  /** The run that is on, or the last one; ISO 8601. */
+  readonly startedAt?: string;
+  /** Absent while it is on, and when it was killed. */
+  readonly finishedAt?: string;
+  readonly exitCode?: number;
+  readonly jobs: {
+    readonly done: number;
+    readonly failed: number;
+    readonly inDoubt: number;
+    /** Under way, or waiting for their turn. */
+    readonly open: number;
+    readonly skipped: number;
+  };
+  /** Over the directory's life. */
+  readonly submits: number;
+  /** Absent when nothing is priced. */
+  readonly cost?: number;
+  readonly possibleCost?: number;
+  readonly tokens: number;
+}
+
+/** Reads it from a state; a few short reads. @throws StateError where the state is damaged */
+export async function readListedRun(
+  directory: string,
+  state: StateReader,
+  isOptional: IsOptional,
+): Promise<ListedRun> {
+  const running = lockOwner(directory) !== undefined;
+  const facts = await readRunFacts(state);
+  const { jobs, attempts, cost, possibleCost, tokens } = await state.totals();
+  const path = await state.fact(pipelineFacts.path);
+  const name = nameIn((await state.fact(pipelineFacts.text)) ?? '');
+  let left = 0;
+  for await (const _ of leftInDoubt(state, running)) left += 1;
+  const skipped = await countSkipped(state, isOptional);
+  const { outcome } = facts ?? {};
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(path === undefined ? {} : { path }),
+    state: running ? 'running' : lastState(facts),
+    ...(facts === undefined ? {} : { startedAt: new Date(facts.startedAt).toISOString() }),
+    ...(outcome === undefined
+      ? {}
+      : { finishedAt: new Date(outcome.finishedAt).toISOString(), exitCode: outcome.exitCode }),
+    jobs: {
+      done: jobs.done,
+      failed: jobs.failed - skipped,
+      inDoubt: jobs['in-doubt'] + left,
+      open: jobs.pending + jobs.submitting + jobs.running + jobs.modal + jobs.saving - left,
+      skipped,
+    },
+    submits: attempts,
+    ...(cost === 0 ? {} : { cost }),
+    ...(possibleCost === 0 ? {} : { possibleCost }),
+    tokens,
+  };
+}
+
+function lastState(facts: Awaited<ReturnType<typeof readRunFacts>>): ListedRun['state'] {
+  if (facts === undefined) return 'empty';
+  if (facts.outcome === undefined) return 'killed';
+  const { kind } = facts.outcome.end;
+  if (kind === 'complete') return facts.outcome.exitCode === 0 ? 'complete' : 'failures';
+  return kind === 'fail-fast' ? 'failures' : kind;
+}
+
+/** Of a pipeline's text, which was valid when it ran: names hold nothing that YAML would quote. */
+const nameIn = (text: string): string | undefined =>
+  /^(?:\{\s*)?["']?name["']?:\s*["']?([\p{L}\p{N}][\p{L}\p{N}._-]{0,99})/mu.exec(text)?.[1];

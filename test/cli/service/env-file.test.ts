@@ -1,0 +1,103 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { allCommands } from '../../../src/cli/program.ts';
+import { type FakeService, startFakeService } from '../../rig/fake-service.ts';
+import { byStatus, readManifest } from '../../rig/manifest.ts';
+import { promptpress, type Said } from '../test-io.ts';
+
+const key = 'sk-very-secret-in-a-file-0815';
+let cwd: string;
+let service: FakeService;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
+  service = await startFakeService({ apiKey: key });
+  await writeFile(
+    join(cwd, 'set.yaml'),
+    'name: set\npoll: { min: 5ms, max: 10ms }\nsteps: { grid: { imagine: a fox } }\n',
+  );
+});
+afterEach(async () => {
+  await service.close();
+  await rm(cwd, { recursive: true, force: true });
+});
+
+type Env = Readonly<Record<string, string>>;
+const pp = (args: readonly string[], env: Env = {}, answer?: string): Promise<Said> =>
+  promptpress(args, {
+    cwd,
+    env: { HOME: cwd, ...env },
+    ...(answer === undefined ? {} : { answer: () => answer }),
+  });
+const writeEnv = (variables: Env): Promise<void> =>
+  writeFile(
+    join(cwd, '.env'),
+    Object.entries(variables)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+
+async function everythingWritten(): Promise<string> {
+  const entries = await readdir(join(cwd, 'runs'), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const texts = await Promise.all(files.map((one) => readFile(join(one.parentPath, one.name), 'latin1')));
+  return texts.join('\n');
+}
+
+describe('--env-file', () => {
+  it('is a flag of every command', async () => {
+    for (const { name, flags } of await allCommands()) expect(Object.keys(flags), name).toContain('env-file');
+  });
+
+  it('gives address and key, which are masked in everything that is said and written', async () => {
+    service.fault('imagine', { status: 400, body: { error: { message: `bad key ${key}` } } }, { times: 1 });
+    await writeEnv({ PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: key });
+    const { code, out, err } = await pp(['run', 'set.yaml', '--env-file', '.env', '--json']);
+    expect(code, err).toBe(1);
+    const again = await pp(['run', 'set.yaml', '--env-file', '.env', '--retry-failed']);
+    expect(again.code, again.err).toBe(0);
+    expect(byStatus(await readManifest(join(cwd, 'runs/set/manifest.csv')))).toEqual({ done: 1 });
+    for (const text of [out, err, again.out, again.err, await everythingWritten()])
+      expect(text).not.toContain(key);
+    expect(err).toContain(service.url);
+  });
+
+  it('is read only where the flag names it', async () => {
+    await writeEnv({ PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: key });
+    const { code, err } = await pp(['run', 'set.yaml']);
+    expect(code).toBe(2);
+    expect(err).toContain('No service is named');
+  });
+
+  it('is beaten by the environment, but not by an empty variable of it', async () => {
+    await writeEnv({ PROMPTPRESS_BASE_URL: 'http://127.0.0.1:9', PROMPTPRESS_API_KEY: key });
+    const { code, err } = await pp(['run', 'set.yaml', '--env-file', '.env'], {
+      PROMPTPRESS_BASE_URL: service.url,
+      PROMPTPRESS_API_KEY: '',
+    });
+    expect(code, err).toBe(0);
+    expect(service.submits.all).toHaveLength(1);
+  });
+
+  it('cannot send a key of the environment to an address of its own: that is asked about', async () => {
+    await writeEnv({ PROMPTPRESS_BASE_URL: service.url });
+    const args = ['run', 'set.yaml', '--env-file', '.env'];
+    const env = { PROMPTPRESS_API_KEY: key };
+    const refused = await pp(args, env);
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain(`$PROMPTPRESS_API_KEY was not sent to ${service.url}`);
+    expect(refused.err).toContain('that address is written in .env');
+    expect((await pp(args, env, 'n')).code).toBe(2);
+    expect(service.submits.all).toHaveLength(0);
+    const accepted = await pp(args, env, 'y');
+    expect(accepted.code, accepted.err).toBe(0);
+  });
+
+  it('cannot say what is trusted', async () => {
+    await writeEnv({ PROMPTPRESS_TRUSTED_ORIGINS: service.url });
+    const { code, err } = await pp(['status', '--env-file', '.env']);
+    expect(code).toBe(2);
+    expect(err).toContain('.env:1: PROMPTPRESS_TRUSTED_ORIGINS decides what promptpress trusts or runs');
+  });
+});
