@@ -15,7 +15,7 @@ export interface Spent {
 export class Spending {
   #cost: number | undefined;
   #tokens: TokenUsage | undefined;
-  /** What each active text job had spent at its last event. */
+  /** What each job that is not settled had cost and used at its last event, in whichever run. */
   readonly #before = new Map<string, { readonly cost: number; readonly usage: TokenUsage }>();
 
   get cost(): number | undefined {
@@ -26,24 +26,16 @@ export class Spending {
     return this.#tokens;
   }
 
-  take({ key, to, cost, usage }: JobChange): void {
-    // A text job pays with every answer, and what it says is the sum of all that it was ever given.
-    if (usage !== undefined || this.#before.has(key)) {
-      this.#takeText(key, to, cost, usage ?? {});
-      return;
-    }
-    if (to === 'done' && cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
-  }
-
-  #takeText(key: string, to: JobChange['to'], cost = 0, usage: TokenUsage): void {
+  take({ key, to, cost, usage = {} }: JobChange): void {
     const before = this.#before.get(key);
     if (to === 'done' || to === 'failed' || to === 'in-doubt') this.#before.delete(key);
-    else this.#before.set(key, { cost, usage });
-    // Nothing was answered yet in this invocation: an earlier one paid for this.
-    if (before === undefined && to === 'submitting') return;
-    const more = cost - (before?.cost ?? 0);
-    if (more > 0) this.#cost = (this.#cost ?? 0) + more;
-    const added = difference(usage, before?.usage ?? {});
+    else this.#before.set(key, { cost: cost ?? 0, usage });
+    // As it is when it is taken up, earlier runs paid for it.
+    if (before === undefined) return;
+    const more = (cost ?? 0) - before.cost;
+    // A submission that was not accepted gives its price back.
+    if (cost !== undefined || more !== 0) this.#cost = Math.max(0, (this.#cost ?? 0) + more);
+    const added = difference(usage, before.usage);
     if (Object.keys(added).length > 0) this.#tokens = addUsage(this.#tokens, added);
   }
 }

@@ -40,7 +40,7 @@ describe('what an invocation spends', () => {
     expect(progress().cost).toBeCloseTo(0.25, 9);
   });
 
-  it('is not what an earlier invocation paid for the same job', () => {
+  it('is not what an earlier invocation paid for the same text', () => {
     const { update, progress } = watch();
     update('a', 'submitting', { prompt: 100, total: 100 }, 1);
     expect(progress()).not.toHaveProperty('tokens');
@@ -49,14 +49,31 @@ describe('what an invocation spends', () => {
     expect(progress().cost).toBeCloseTo(0.1, 9);
   });
 
-  it('is the cost of a task once it is done, as ever', () => {
+  it('is the cost of each task that is submitted, whatever becomes of it, and not of one that is not accepted', () => {
     const { update, progress } = watch();
-    update('a', 'submitting');
+    update('a', 'pending');
     update('a', 'running', undefined, 0.04);
     update('a', 'done', undefined, 0.04);
+    update('b', 'pending');
+    update('b', 'submitting', undefined, 0.04);
     update('b', 'failed', undefined, 0.04);
-    expect(progress().cost).toBe(0.04);
+    update('c', 'pending');
+    update('c', 'submitting', undefined, 0.04);
+    expect(progress().cost).toBeCloseTo(0.12, 9);
+    update('c', 'pending');
+    expect(progress().cost).toBeCloseTo(0.08, 9);
     expect(progress()).not.toHaveProperty('tokens');
+  });
+
+  it('is not what an earlier invocation paid for a task that this one follows, or tries again', () => {
+    const { update, progress } = watch();
+    update('a', 'running', undefined, 0.04);
+    update('a', 'done', undefined, 0.04);
+    update('b', 'pending', { prompt: 100, total: 100 }, 1);
+    update('b', 'submitting', { prompt: 100, total: 100 }, 1);
+    update('b', 'done', { prompt: 110, total: 110 }, 1.1);
+    expect(progress().cost).toBeCloseTo(0.1, 9);
+    expect(progress().tokens).toEqual({ prompt: 10, total: 10 });
   });
 
   it('stands in the line that is shown', () => {
