@@ -40,12 +40,16 @@ function isRequiredChoice(keyword: string, value: unknown): boolean {
   );
 }
 
-/** The schema as far as types go. Titles are for editors: as type names they would be many and clash. */
+/**
+ * The schema as far as types go. Titles are for editors: as type names they would be many and clash. Keys by a pattern are
+ * read by nobody, and would make every other name a member.
+ */
 function typeSchema(schema: unknown, isNameMap = false): unknown {
   if (Array.isArray(schema)) return schema.map((item) => typeSchema(item));
   if (typeof schema !== 'object' || schema === null) return schema;
   const kept = Object.entries(schema).filter(
-    ([name, value]) => isNameMap || (name !== 'title' && !isRequiredChoice(name, value)),
+    ([name, value]) =>
+      isNameMap || (name !== 'title' && name !== 'patternProperties' && !isRequiredChoice(name, value)),
   );
   return Object.fromEntries(
     kept.map(([name, value]) => [

@@ -131,8 +131,8 @@ export type Axis =
       /** Absolute path of the table; of `files` the listing that `FilePort.list` takes. */
       readonly file: string;
       /** `files`: a folder's files are the rows. */
-      readonly format: 'csv' | 'tsv' | 'jsonl' | 'yaml' | 'files';
-      /** Known at validation: the header of a CSV or TSV file, the keys of the first JSONL or YAML row, `file` and `name`. */
+      readonly format: 'csv' | 'tsv' | 'jsonl' | 'json' | 'yaml' | 'files';
+      /** Known at validation: the header of a CSV or TSV file, the keys of the first JSONL, JSON or YAML row, `file` and `name`. */
       readonly columns: readonly string[];
       readonly position: Position;
     };

@@ -50,6 +50,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
     'steps',
   ],
   'pipeline/matrix': ['table'],
+  'pipeline/matrix/table': ['json'],
   'pipeline/steps': ['domain', 'reply-schema', 'checks'],
 
   plan: ['matrix', 'request', 'graph', 'resolve', 'estimate'],

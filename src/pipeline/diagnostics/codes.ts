@@ -4,6 +4,7 @@ const tableCodes = {
   'table.duplicate-column': 'A column stands in a table twice.',
   'table.empty-column': 'A column of a table has no name.',
   'table.not-object': 'A row of a JSONL or YAML table is no object.',
+  'table.separator': 'The fields of a table are separated by other characters than its kind has.',
   'table.syntax': 'A table is not well formed.',
   'table.too-long': 'A line of a table is too long.',
   'table.too-many': 'A table has too many columns, or a YAML table too many rows.',
@@ -33,7 +34,7 @@ export const diagnosticCodes = {
   'yaml.tag': 'A tag asks for something other than plain data.',
   'yaml.key': 'A key is not text, or is a name that cannot be a key.',
   'yaml.duplicate-key': 'A key stands in a mapping twice.',
-  'yaml.merge': 'A merge key (<<) is used.',
+  'yaml.merge': 'A merge key (<<) names something other than mappings.',
   'yaml.number': 'A number is infinite or not a number.',
 
   'schema.unknown-key': 'A key that the language does not know here.',

@@ -1,10 +1,9 @@
 import path from 'node:path';
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
-import { maskSecrets } from '../diagnostics/mask-secrets.ts';
 import type { FileCheck, FilePort } from '../files.ts';
 import type { Axis } from '../pipeline.ts';
 import { isText, member, type SourceEntry, type TextNode } from '../yaml/node.ts';
-import { TableError } from './table/error.ts';
+import { TableError, tableDiagnostics } from './table/error.ts';
 import { listingColumns, listingName, readGlob } from './table/glob.ts';
 import { tableColumns } from './table/read.ts';
 import { type TableFormat } from './table/table.ts';
@@ -14,6 +13,7 @@ const formats: Readonly<Record<string, TableFormat>> = {
   '.tsv': 'tsv',
   '.jsonl': 'jsonl',
   '.ndjson': 'jsonl',
+  '.json': 'json',
   '.yaml': 'yaml',
   '.yml': 'yaml',
 };
@@ -79,7 +79,10 @@ async function readTableRows(
   const declared = node.value;
   const format = formats[path.extname(declared).toLowerCase()];
   if (format === undefined) {
-    const hint = `Possible: ${Object.keys(formats).join(', ')}.`;
+    const possible = `Possible: ${Object.keys(formats).join(', ')}.`;
+    const hint = /\.(?:xlsx?|ods|numbers)$/i.test(declared)
+      ? `Save it as CSV (UTF-8) in the program that made it. ${possible}`
+      : possible;
     collector.error(
       'matrix.rows-format',
       node.span,
@@ -103,18 +106,8 @@ async function readTableRows(
     };
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
-    const { code, message, line, column, sourceLine } = error;
     const shown = path.join(path.dirname(collector.source.file), declared);
-    collector.elsewhere({
-      severity: 'error',
-      code,
-      message,
-      file: shown,
-      line,
-      column,
-      length: 1,
-      sourceLine: maskSecrets(sourceLine),
-    });
+    for (const diagnostic of tableDiagnostics(error, shown)) collector.elsewhere(diagnostic);
     return undefined;
   }
 }

@@ -1,9 +1,17 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest } from '../diagnostics/did-you-mean.ts';
 import type { StepKind } from '../pipeline.ts';
-import { entriesOf, type SourceEntry, type SourceMapping, type SourceNode, toJson } from '../yaml/node.ts';
+import {
+  entriesOf,
+  member,
+  type SourceEntry,
+  type SourceMapping,
+  type SourceNode,
+  toJson,
+} from '../yaml/node.ts';
 import { reportSchemaErrors } from './message.ts';
-import { errorsOfFile, errorsOfStep, keysOfStep, type SchemaError } from './schema.ts';
+import { allStepKeys, regroupSteps } from './misplaced.ts';
+import { errorsOfFile, errorsOfStep, type SchemaError } from './schema.ts';
 import { isStepKind, stepKinds } from './step-kinds.ts';
 
 /** A step of the file, its kind found; without one where it has none or several. */
@@ -20,11 +28,15 @@ const mostSteps = 1000;
 
 /** Checks the file against the language's schema, step by step. Returns the steps that are mappings. */
 export function checkSchema(root: SourceNode, collector: DiagnosticCollector): readonly StepNode[] {
-  reportSchemaErrors(errorsOfFile(toJson(root)), root, undefined, collector);
-  const steps = root.kind === 'mapping' ? root.entries.get('steps') : undefined;
-  const found: StepNode[] = [];
   // The schema reports too many steps. The single steps are then not checked.
-  for (const entry of entriesOf(steps?.value).slice(0, mostSteps)) {
+  const written = entriesOf(member(root, 'steps')).slice(0, mostSteps);
+  const { steps, explained } = regroupSteps(written, collector);
+  const errors = errorsOfFile(toJson(root)).filter(
+    ({ instancePath }) => !(instancePath.startsWith('/steps/') && explained.has(instancePath.slice(7))),
+  );
+  reportSchemaErrors(errors, root, undefined, collector);
+  const found: StepNode[] = [];
+  for (const entry of steps) {
     if (entry.value.kind !== 'mapping') continue;
     const step = readStep(entry, entry.value, collector);
     found.push(step);
@@ -72,7 +84,7 @@ function readStep(entry: SourceEntry, node: SourceMapping, collector: Diagnostic
 }
 
 function mistypedKind(node: SourceMapping): { wrong: SourceEntry; kind: StepKind } | undefined {
-  const known = allKeys();
+  const known = allStepKeys();
   for (const wrong of entriesOf(node)) {
     if (known.has(wrong.key)) continue;
     const kind = nearest(wrong.key, stepKinds);
@@ -81,11 +93,9 @@ function mistypedKind(node: SourceMapping): { wrong: SourceEntry; kind: StepKind
   return undefined;
 }
 
-const allKeys = (): ReadonlySet<string> => new Set(stepKinds.flatMap(keysOfStep));
-
 /** A step of unknown kind: no schema applies, but a key that no kind has is an error in every case. */
 function checkKeys(step: StepNode, collector: DiagnosticCollector): void {
-  const known = allKeys();
+  const known = allStepKeys();
   for (const { key, keySpan } of entriesOf(step.node)) {
     if (known.has(key)) continue;
     const near = nearest(key, known);

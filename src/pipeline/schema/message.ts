@@ -1,22 +1,13 @@
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
-import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
+import { listing, nearest } from '../diagnostics/did-you-mean.ts';
 import type { Span } from '../diagnostics/source.ts';
-import type { StepKind } from '../pipeline.ts';
 import { renderValue } from '../values/value.ts';
 import { isText, type SourceEntry, type SourceNode } from '../yaml/node.ts';
-import { configurationKeys } from './native-keys.ts';
-import { keysOfStep, type SchemaError, type SchemaNode } from './schema.ts';
-import { isStepKind } from './step-kinds.ts';
-
-/** Where a violation lies: the value, and the key it stands under. */
-interface SchemaPlace {
-  readonly node: SourceNode;
-  /** The mapping entry of the value, unless it is the whole or an item of a list. */
-  readonly entry?: SourceEntry;
-  /** What the value is called in a message. */
-  readonly name: string;
-}
+import { boxHint, firstSentence, missingHint, typeHint } from './examples.ts';
+import { emptyAbove, hintForKey } from './misplaced.ts';
+import { placeOf, type SchemaPlace, subject } from './place.ts';
+import type { SchemaError, SchemaNode } from './schema.ts';
 
 interface Message {
   readonly code: DiagnosticCode;
@@ -39,12 +30,47 @@ export function reportSchemaErrors(
 ): void {
   // A key that is missing because it was mistyped is one error, reported at the mistyped key.
   const mistyped = mistypedKeys(errors);
+  const empty = entry === undefined ? emptyAbove(root) : new Map<string, string>();
+  const belowEmpty = new Set([...empty.values()].map((block) => `/${block}`));
+  // What is no mapping has no keys: nothing else is said of a value of a wrong type.
+  const ofWrongType = new Set(errors.filter(isTypeError).map(({ instancePath }) => instancePath));
+  const boxes = new Set<string>();
   for (const error of errors) {
     if (collector.full) return;
-    const place = placeOf(error.instancePath, root, entry);
-    const message = messageOf(error, place, mistyped.get(error.instancePath) ?? new Set());
+    const { instancePath } = error;
+    if (ofWrongType.has(instancePath) && !isTypeError(error)) continue;
+    // An empty block below which its keys stand is one error, reported at the keys.
+    if (belowEmpty.has(instancePath) && isTypeError(error)) continue;
+    const place = placeOf(instancePath, root, entry);
+    const box = boxMessage(error, root, entry, boxes);
+    if (box === 'reported') continue;
+    const message = box ?? messageOf(error, place, mistyped.get(instancePath) ?? new Set(), empty);
     if (message !== undefined) collector.error(message.code, message.span, message.message, message.hint);
   }
+}
+
+const isTypeError = ({ keyword, schemaPath }: SchemaError): boolean =>
+  keyword === 'type' && !/\/oneOf\/\d+\//.test(schemaPath);
+
+const boxItem = /^(.*\/(?:rectangle|ellipse))\/\d+$/;
+
+/** A box of a mask in pixels or percent is one error, whatever number of its four values shows it. */
+function boxMessage(
+  { instancePath, keyword }: SchemaError,
+  root: SourceNode,
+  entry: SourceEntry | undefined,
+  boxes: Set<string>,
+): Message | 'reported' | undefined {
+  const path = boxItem.exec(instancePath)?.[1];
+  if (path === undefined || (keyword !== 'maximum' && keyword !== 'pattern')) return undefined;
+  if (boxes.has(path)) return 'reported';
+  const place = placeOf(path, root, entry);
+  const found = boxHint(place.node);
+  if (found === undefined) return undefined;
+  boxes.add(path);
+  const message = `${subject(place)} is in fractions of the image, from 0 to 1, not in ${found.what}.`;
+  const { span } = placeOf(instancePath, root, entry).node;
+  return { code: 'schema.range', span, message, hint: found.hint };
 }
 
 /** By instance path: the known keys that unknown keys there probably mean. */
@@ -60,31 +86,11 @@ function mistypedKeys(errors: readonly SchemaError[]): ReadonlyMap<string, Reado
   return meant;
 }
 
-function placeOf(instancePath: string, root: SourceNode, rootEntry: SourceEntry | undefined): SchemaPlace {
-  let node = root;
-  let entry = rootEntry;
-  let isItem = false;
-  let name = rootEntry === undefined ? 'the pipeline' : `step "${rootEntry.key}"`;
-  const segments = instancePath.split('/').slice(1);
-  for (const raw of segments) {
-    const segment = raw.replaceAll('~1', '/').replaceAll('~0', '~');
-    isItem = node.kind === 'list';
-    if (node.kind === 'mapping') {
-      entry = node.entries.get(segment) as SourceEntry;
-      node = entry.value;
-      name = segment;
-    } else if (node.kind === 'list') {
-      node = node.items[Number(segment)] as SourceNode;
-      name = `item ${Number(segment) + 1} of ${name}`;
-    }
-  }
-  return { node, name, ...(entry === undefined || isItem ? {} : { entry }) };
-}
-
 function messageOf(
-  { keyword, params, parentSchema = {}, schemaPath, propertyName, instancePath }: SchemaError,
+  { keyword, params, parentSchema = {}, schemaPath, propertyName }: SchemaError,
   place: SchemaPlace,
   mistyped: ReadonlySet<string>,
+  empty: ReadonlyMap<string, string>,
 ): Message | undefined {
   const { node, name } = place;
   const around = place.entry?.keySpan ?? { offset: node.span.offset, length: 1 };
@@ -97,46 +103,53 @@ function messageOf(
       const known = Object.keys(parentSchema.properties ?? {});
       const span = (node.kind === 'mapping' ? node.entries.get(key)?.keySpan : undefined) ?? around;
       const message = `"${key}" is not a key of ${name}.`;
-      return { code: 'schema.unknown-key', span, message, hint: hintForKey(instancePath, key, known) };
+      return {
+        code: 'schema.unknown-key',
+        span,
+        message,
+        hint: hintForKey(place, key, known, empty.get(key)),
+      };
     }
     case 'required': {
       const key = String(params['missingProperty']);
       if (mistyped.has(key)) return undefined;
-      const message = `${capital(name)} needs the key "${key}".`;
-      return { code: 'schema.missing-key', span: around, message };
+      const message = `${subject(place)} needs the key "${key}".`;
+      const hint = missingHint(place, key, parentSchema);
+      return { code: 'schema.missing-key', span: around, message, ...(hint === undefined ? {} : { hint }) };
     }
     case 'oneOf': {
       const keys = (parentSchema['oneOf'] as { required: string[] }[]).flatMap((branch) => branch.required);
       if (keys.some((key) => mistyped.has(key))) return undefined;
-      const message = `${capital(name)} needs exactly one of the keys ${listing(keys)}.`;
+      const message = `${subject(place)} needs exactly one of the keys ${listing(keys)}.`;
       return { code: 'schema.key-choice', span: around, message };
     }
     case 'type': {
-      const message = `${capital(name)} must be ${formWords(parentSchema) ?? typeWords(parentSchema.type)}; this is ${kindOf(node)}.`;
-      return { code: 'schema.type', span: node.span, message, ...typeHint(node, name, parentSchema) };
+      const message = `${subject(place)} must be ${formWords(parentSchema) ?? typeWords(parentSchema.type)}; this is ${kindOf(node)}.`;
+      const hint = typeHint(place, parentSchema);
+      return { code: 'schema.type', span: node.span, message, ...(hint === undefined ? {} : { hint }) };
     }
     case 'enum':
     case 'not':
     case 'pattern':
       return badValue(
-        node,
-        name,
+        place,
         parentSchema,
         keyword === 'enum' ? parentSchema['enum'] : parentSchema.examples,
         keyword !== 'pattern',
       );
-    default:
-      return {
-        code: 'schema.range',
-        span: node.span,
-        message: `${capital(name)} ${bound(keyword, params)}.`,
-      };
+    default: {
+      const hint = firstSentence(parentSchema);
+      const message = `${subject(place)} ${bound(keyword, params)}.`;
+      return { code: 'schema.range', span: node.span, message, ...(hint === undefined ? {} : { hint }) };
+    }
   }
 }
 
 function badName(propertyName: string, node: SourceNode, schema: SchemaNode): Message {
   const span = (node.kind === 'mapping' ? node.entries.get(propertyName)?.keySpan : undefined) ?? node.span;
-  const hint = typeof schema['description'] === 'string' ? schema['description'] : undefined;
+  const rule = typeof schema['description'] === 'string' ? schema['description'] : undefined;
+  const free = freeName(propertyName, '_');
+  const hint = rule === undefined || free === undefined ? rule : `${rule} For example ${free}.`;
   return {
     code: 'schema.name',
     span,
@@ -145,14 +158,21 @@ function badName(propertyName: string, node: SourceNode, schema: SchemaNode): Me
   };
 }
 
+/** A name that is possible, near one that is not; undefined where nothing of it is left. */
+function freeName(written: string, mark: '-' | '_'): string | undefined {
+  const free = written
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
+    .replaceAll(/[^A-Za-z0-9_-]+/g, mark)
+    .replaceAll(/^[-_]+|[-_]+$/g, '')
+    .slice(0, 60);
+  if (free === '') return undefined;
+  return mark === '_' && /^\d/.test(free) ? `_${free}` : free;
+}
+
 /** @param enumerated only the examples are possible; otherwise the pattern decides */
-function badValue(
-  node: SourceNode,
-  name: string,
-  schema: SchemaNode,
-  examples: unknown,
-  enumerated: boolean,
-): Message {
+function badValue(place: SchemaPlace, schema: SchemaNode, examples: unknown, enumerated: boolean): Message {
+  const { node, way } = place;
   const words = wordsOf(examples);
   const written = node.kind === 'scalar' ? renderValue(node.value) : '';
   const pattern = schema['pattern'];
@@ -165,8 +185,12 @@ function badValue(
   const shown = isText(node) || written === '' ? `"${cut}"` : cut;
   const message =
     what === undefined
-      ? `${capital(name)} cannot be ${shown}.`
-      : `${capital(name)} must be ${what}; ${shown} is not.`;
+      ? `${subject(place)} cannot be ${shown}.`
+      : `${subject(place)} must be ${what}; ${shown} is not.`;
+  if (way.join('.') === 'name') {
+    const hint = `A name has letters, digits, dots, hyphens and underscores, at most 100 of them, and no spaces: ${freeName(written, '-') ?? words.join(', ')}.`;
+    return { code: 'schema.value', span: node.span, message, hint };
+  }
   const choice = closed ? `Possible: ${words.join(', ')}.` : `Examples: ${words.join(', ')}.`;
   const hint = near === undefined ? choice : `Did you mean "${near}"? ${choice}`;
   return { code: 'schema.value', span: node.span, message, ...(words.length === 0 ? {} : { hint }) };
@@ -220,40 +244,4 @@ function kindOf(node: SourceNode): string {
   if (node.value === null) return 'empty';
   if (typeof node.value === 'string') return 'text';
   return typeof node.value === 'boolean' ? `${node.value}` : 'a number';
-}
-
-/** YAML 1.2 reads 6.1 as a number and `yes` as text. */
-function typeHint(node: SourceNode, name: string, schema: SchemaNode): { hint?: string } {
-  if (node.kind !== 'scalar' || node.value === null) return {};
-  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
-  if (isText(node)) {
-    const isWord = types.includes('boolean') && /^(yes|no|on|off|y|n)$/i.test(node.value);
-    return isWord ? { hint: `In YAML 1.2 "${node.value}" is text; write true or false.` } : {};
-  }
-  // What stands in place of a key may be one: it is not repeated.
-  if (!types.includes('string') || name === 'apiKey') return {};
-  // Quotes would make a text of it, and still no duration.
-  if (formWords(schema) !== undefined) return { hint: `Examples: ${wordsOf(schema.examples).join(', ')}.` };
-  return { hint: `Text that looks like something else is put in quotes: "${renderValue(node.value)}".` };
-}
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** What to do about a key that a mapping of the file does not have: many are right, and stand in the wrong place. */
-export function hintForKey(instancePath: string, key: string, known: readonly string[]): string {
-  const kind = instancePath.slice(1);
-  const misplaced = isStepKind(kind) ? misplacedIn(kind, key, known) : undefined;
-  return misplaced ?? suggestion(key, known, 'keys here');
-}
-
-function misplacedIn(kind: StepKind, key: string, known: readonly string[]): string | undefined {
-  if (key !== kind && keysOfStep(kind).includes(key)) return `It is a key of the step, beside ${kind}.`;
-  if (kind === 'generate' && configurationKeys.includes(key)) return `Write generationConfig: { ${key}: … }.`;
-  if (kind !== 'chat') return undefined;
-  if (key === 'responseSchema' || key === 'responseJsonSchema')
-    return 'chat says it with response_format: { type: json_schema, json_schema: { name: answer, schema: … } }.';
-  // One of OpenAI's many fields, as a rule: what is no slip of the pen is meant.
-  return nearest(key, known) === undefined
-    ? `What else the service takes stands in extra, beside chat: extra: { ${key}: … }.`
-    : undefined;
 }

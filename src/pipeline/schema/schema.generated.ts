@@ -438,7 +438,7 @@ export interface Models {
  */
 export interface Matrix {
   /**
-   * A table file, relative to the pipeline: .csv, .tsv, .jsonl (.ndjson) or .yaml. Each row is one value of this axis, and its columns become variables. Or `{ files: images/*.png }`: each file is a row.
+   * A table file, relative to the pipeline: .csv, .tsv, .jsonl (.ndjson), .json or .yaml. Each row is one value of this axis, and its columns become variables. Or `{ files: images/*.png }`: each file is a row.
    */
   rows?:
     | string
@@ -1006,6 +1006,12 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     "name",
     "steps"
   ],
+  "patternProperties": {
+    "^x-": {
+      "title": "Shared part",
+      "description": "A part for anchors (`&base`), aliases (`*base`) and merge keys (`<<: *base`) in the rest of the file. It is not read where it stands: a name with x- at the beginning of a line is free."
+    }
+  },
   "properties": {
     "name": {
       "title": "Pipeline name",
@@ -1578,7 +1584,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
       "properties": {
         "rows": {
           "title": "Rows",
-          "description": "A table file, relative to the pipeline: .csv, .tsv, .jsonl (.ndjson) or .yaml. Each row is one value of this axis, and its columns become variables. Or `{ files: images/*.png }`: each file is a row.",
+          "description": "A table file, relative to the pipeline: .csv, .tsv, .jsonl (.ndjson), .json or .yaml. Each row is one value of this axis, and its columns become variables. Or `{ files: images/*.png }`: each file is a row.",
           "type": [
             "string",
             "object"

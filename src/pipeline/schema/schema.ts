@@ -75,3 +75,25 @@ export function keysOfStep(kind: StepKind): readonly string[] {
   const definitions = pipelineSchema['$defs'] as Record<string, SchemaNode>;
   return Object.keys(definitions[`${kind}Step`]?.properties ?? {});
 }
+
+/** A schema with what it refers to in its place. */
+export function resolved(schema: SchemaNode): SchemaNode {
+  const definitions = pipelineSchema['$defs'] as Record<string, SchemaNode>;
+  const name = schema.$ref?.replace('#/$defs/', '');
+  return name === undefined ? schema : { ...definitions[name], ...schema };
+}
+
+/** The keys at the top of a file. */
+export const keysOfPipeline = (): readonly string[] => Object.keys(pipelineSchema['properties'] as object);
+
+/** The keys that a block at the top of a file can have, those with names of the user's own left out. */
+export function keysOfBlock(block: string): readonly string[] {
+  const properties = pipelineSchema['properties'] as Record<string, SchemaNode>;
+  return Object.keys(resolved(properties[block] ?? {}).properties ?? {});
+}
+
+/** The keys that the operation of a step can have, where it is a mapping. */
+export function keysOfOperation(kind: StepKind): readonly string[] {
+  const definitions = pipelineSchema['$defs'] as Record<string, SchemaNode>;
+  return Object.keys(resolved(definitions[`${kind}Step`]?.properties?.[kind] ?? {}).properties ?? {});
+}

@@ -17,7 +17,8 @@ export function checkSettings(root: SourceNode, collector: DiagnosticCollector):
   checkBaseUrl(service, collector);
   checkVariables(service, collector);
   for (const entry of entriesOf(root)) {
-    if (entry.key !== 'service') warnOfVariables(entry.value, collector, new Set());
+    if (entry.key.startsWith('x-')) checkSharedKeys(entry.value, collector, new Set());
+    else if (entry.key !== 'service') warnOfVariables(entry.value, collector, new Set());
   }
   checkOrder(root, 'poll', 'min', 'max', defaults.poll, collector);
   checkOrder(root, 'retry', 'base', 'cap', defaults.retry, collector);
@@ -84,6 +85,15 @@ function checkKey(service: SourceNode | undefined, collector: DiagnosticCollecto
   }
 }
 
+/** A shared part may be meant for the service block: its key is no more written out than there. */
+function checkSharedKeys(node: SourceNode, collector: DiagnosticCollector, seen: Set<SourceNode>): void {
+  if (seen.has(node)) return;
+  seen.add(node);
+  checkKey(node, collector);
+  const parts = node.kind === 'list' ? node.items : entriesOf(node).map(({ value }) => value);
+  for (const part of parts) checkSharedKeys(part, collector, seen);
+}
+
 function checkBaseUrl(service: SourceNode | undefined, collector: DiagnosticCollector): void {
   const node = member(service, 'baseUrl');
   if (!isText(node) || node.value === '' || node.value.includes('${')) return;
@@ -98,7 +108,11 @@ function checkBaseUrl(service: SourceNode | undefined, collector: DiagnosticColl
       hint,
     );
   } else if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    const hint = 'For example https://gateway.example.com';
+    const variable = /^\$(\w+)$/.exec(node.value)?.[1];
+    const hint =
+      variable === undefined
+        ? 'For example https://gateway.example.com'
+        : `A variable is written \${${variable}}.`;
     collector.error(
       'service.base-url',
       node.span,

@@ -27,6 +27,7 @@ export function orderOf(steps: readonly StepDraft[], collector: DiagnosticCollec
       if (known.has(edge.step)) own.push(edge);
       else {
         const hint = (): string =>
+          slashHint(edge.step, known) ??
           suggestion(
             edge.step,
             names.filter((name) => name !== step.name),
@@ -41,6 +42,14 @@ export function orderOf(steps: readonly StepDraft[], collector: DiagnosticCollec
   const before = reversed(after);
   const cyclic = reportCycles(names, edges, { after, before }, collector);
   return { after, stuck: reach(cyclic, before) };
+}
+
+/** A branch written with a dot, as results are. */
+function slashHint(written: string, known: ReadonlySet<string>): string | undefined {
+  const [step = '', ...branches] = written.split('.');
+  return branches.length > 0 && known.has(step)
+    ? `A branch is written with a slash: ${[step, ...branches].join('/')}.`
+    : undefined;
 }
 
 function edgesOf({ from, gather, steps, names }: StepDraft): readonly Edge[] {

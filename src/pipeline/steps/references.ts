@@ -25,13 +25,42 @@ export function checkVariables(
     if (variable !== undefined) {
       checkMembers(variable, members, position, collector);
     } else if (matrix.complete) {
-      const names = [...matrix.variables.keys(), 'repeat'];
       const message = `The matrix has no variable "${root}".`;
       collector.error('template.unknown-variable', position, message, () =>
-        suggestion(root, names, 'variables'),
+        variableHint(root, members, matrix),
       );
     }
   }
+}
+
+/** How a variable is written in a template: most names as they are. */
+const writtenName = (name: string): string => {
+  if (/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name)) return name;
+  return name.includes("'") ? `["${name}"]` : `['${name}']`;
+};
+
+/** Letters and digits of a name, in which `lang_code` and `lang code` are the same. */
+const bareName = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+
+function variableHint(root: string, members: readonly string[], matrix: MatrixDraft): string {
+  const names = [...matrix.variables.keys(), 'repeat'];
+  const [member] = members;
+  if (root === 'row' && member !== undefined && matrix.variables.has(member))
+    return `A column is a variable: write {{ ${writtenName(member)} }}.`;
+  const same = names.find((name) => bareName(name) === bareName(root)) ?? nearest(root, names);
+  if (same !== undefined) {
+    const written = writtenName(same);
+    return `Did you mean "${same}"?${written === same ? '' : ` It is written {{ ${written} }}.`}`;
+  }
+  const isValue = [...matrix.variables.values()].some(({ values }) => values?.includes(root) === true);
+  if (isValue) return `"${root}" is a value: a text needs quotes, "${root}".`;
+  if (/^(?:env|process)$/i.test(root))
+    return 'A template sees no environment; what changes from run to run is a variable of the matrix.';
+  const list = suggestion(root, names, 'variables');
+  const odd = names.find((name) => writtenName(name) !== name);
+  return odd === undefined
+    ? list
+    : `${list} A name with other characters is written {{ ${writtenName(odd)} }}.`;
 }
 
 function checkMembers(

@@ -12,7 +12,7 @@ import { cutText } from '../diagnostics/terminal-text.ts';
 import { WrittenNumber } from '../values/value.ts';
 import { dateFilters, isMovingDate } from './date-filter.ts';
 import { engine, suggest, unsupportedFilters } from './engine.ts';
-import { askedFor, expressionDiagnostic } from './expression.ts';
+import { askedFor, expressionDiagnostic, unexpected } from './expression.ts';
 import { templateLimits } from './limits.ts';
 import { absentable, boundedRange, prepareOffset, rangeBound } from './token-override.ts';
 
@@ -100,15 +100,7 @@ class Walk {
       ...filters.map((filter) => filter.token?.end ?? 0),
     );
     afterExpression.lastIndex = end;
-    if (!afterExpression.test(owner.input)) {
-      this.#diagnostic(
-        'template.syntax',
-        'Nothing was expected here.',
-        end,
-        1,
-        'A text needs quotes; filters begin with "|".',
-      );
-    }
+    if (!afterExpression.test(owner.input)) this.diagnostics.push(unexpected(owner.input, end));
     this.#expression(value.initial, owner, test, filters);
     for (const filter of filters) this.#filter(filter, owner);
   }
@@ -162,7 +154,8 @@ class Walk {
         ? unsupportedFilters[filter.name]
         : undefined;
       if (why === undefined) {
-        const hint = suggest(filter.name, Object.keys(engine.filters));
+        const names = Object.keys(engine.filters).toSorted();
+        const hint = suggest(filter.name, names) ?? `The filters are ${names.join(', ')}.`;
         this.#diagnostic(
           'template.unknown-filter',
           `There is no filter "${filter.name}".`,

@@ -13,6 +13,7 @@ import { type DiagnosticDraft, err, type Locate, ok, type Result } from '../diag
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { analyseCondition, analyseNodes, type NameUse } from './analyze.ts';
 import { BoundedParser, engine, UnsupportedTag } from './engine.ts';
+import { operatorSlip, unclosedSlip } from './expression.ts';
 import { plainReader, plainRenderer } from './fast-path.ts';
 import { templateLimits } from './limits.ts';
 import { explain, renderOutput, renderText } from './render.ts';
@@ -41,12 +42,9 @@ function parseDiagnostic(thrown: unknown, source: string): DiagnosticDraft {
     const { code, message, hint } = originalError;
     return { code, message, offset, length, ...(hint === undefined ? {} : { hint }) };
   }
-  if (source.slice(0, offset).trimEnd().endsWith('=')) {
-    const message = 'A single "=" compares nothing.';
-    const hint = 'Two values are compared with "==".';
-    return { code: 'template.syntax', message, hint, offset: Math.max(0, offset - 1), length: 1 };
-  }
   const text = (originalError ?? thrown).message.replace(/, line:\d+, col:\d+$/, '');
+  const slip = unclosedSlip(text, source, offset) ?? operatorSlip(source, offset);
+  if (slip !== undefined) return slip;
   return {
     code: 'template.syntax',
     message: cutText(`Template: ${text}.`),
@@ -94,7 +92,13 @@ function parse(source: string): Result<LiquidNode[], readonly DiagnosticDraft[]>
       try {
         nodes.push(parser.parseToken(token, tokens));
       } catch (thrown) {
-        diagnostics.push(parseDiagnostic(thrown, source));
+        const diagnostic = parseDiagnostic(thrown, source);
+        // The end of a tag that could not be read.
+        if (
+          diagnostics.length === 0 ||
+          !diagnostic.message.endsWith(' stands here without the tag it belongs to.')
+        )
+          diagnostics.push(diagnostic);
         if (diagnostics.length === templateLimits.diagnostics) break;
       }
     }

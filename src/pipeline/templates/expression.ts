@@ -18,9 +18,13 @@ export function expressionDiagnostic(postfix: readonly Token[]): DiagnosticDraft
     const infix = TypeGuards.isOperatorToken(token) && !prefix;
     if (infix !== operand) {
       const text = token.getText();
+      const words = last === undefined ? text : `${last.getText()} ${text}`;
+      const isName = /^[\p{L}\p{N}_-]+ [\p{L}\p{N}_-]+$/u.test(words);
+      const spaced = isName ? ` A variable with a space in its name is written ['${words}'].` : '';
       return operand
-        ? diagnostic(`An operator is missing before "${text}".`, token, 'A text needs quotes.')
-        : diagnostic(`A value is missing before "${text}".`, token);
+        ? diagnostic(`An operator is missing before "${text}".`, token, `A text needs quotes.${spaced}`)
+        : (operatorSlip(token.input, token.begin) ??
+            diagnostic(`A value is missing before "${text}".`, token));
     }
     operand = !infix && !prefix;
     last = token;
@@ -60,3 +64,77 @@ export function askedFor(postfix: readonly Token[]): number[] {
   ask(stack[0]);
   return asked;
 }
+
+/** Operators of other languages, by what Liquid has in their place. */
+const operators: Readonly<Record<string, string>> = {
+  '&&': 'and',
+  '||': 'or',
+  '===': '==',
+  '!==': '!=',
+  '<>': '!=',
+  '=': '==',
+  '!': 'not',
+};
+
+const operatorAt = /\s*(===|!==|&&|\|\||<>|(?<![=!<>])=(?!=)|!(?!=))/y;
+
+/**
+ * The operator of another language that stands where Liquid could not read on, with the operator that Liquid has; undefined where
+ * there is none.
+ *
+ * @param offset where reading stopped, in UTF-16 units
+ */
+export function operatorSlip(source: string, offset: number): DiagnosticDraft | undefined {
+  // Reading may stop inside or behind the operator.
+  for (let from = offset - 4; from <= offset; from++) {
+    if (from < 0) continue;
+    operatorAt.lastIndex = from;
+    const found = operatorAt.exec(source);
+    const operator = found?.[1];
+    if (found === null || operator === undefined) continue;
+    const at = found.index + found[0].length - operator.length;
+    if (source.slice(at + operator.length, offset).trim() !== '') continue;
+    const wanted = operators[operator];
+    if (wanted === undefined) continue;
+    const behind = source.slice(at + operator.length).trimStart();
+    const hint =
+      operator === '!' && behind.startsWith('(')
+        ? 'Write the opposite, for example animal != "fox"; conditions have and, or, not, and no parentheses.'
+        : `Write "${wanted}". Conditions have ==, !=, <, >, <=, >=, contains, and, or, not.`;
+    const message =
+      operator === '=' ? 'A single "=" compares nothing.' : `"${operator}" is no operator of Liquid.`;
+    return { code: 'template.syntax', message, hint, offset: at, length: operator.length };
+  }
+  return undefined;
+}
+
+/** The message for braces or a tag that are never closed; undefined for any other message of liquidjs. */
+export function unclosedSlip(text: string, source: string, offset: number): DiagnosticDraft | undefined {
+  const block = /^tag \{%-?\s*(\w+)[^]* not closed$/.exec(text);
+  if (block !== null) {
+    const [, name = ''] = block;
+    const isOpen = !source.slice(offset).includes('%}');
+    const message = isOpen
+      ? 'The {% that opens here is never closed.'
+      : `The tag "${name}" that begins here has no end.`;
+    const hint = isOpen ? 'Close it with %}.' : `End it with {% end${name} %}.`;
+    return { code: 'template.syntax', message, hint, offset, length: 2 };
+  }
+  if (!/^(?:output|tag) "[^]*" not closed$/.test(text)) return undefined;
+  const opens = source.startsWith('{%', offset) ? '{%' : '{{';
+  const closes = opens === '{%' ? '%}' : '}}';
+  const inside = /^[\s-]*([^{}%,]{1,60}?)\s*(?:[}%,]|$)/.exec(source.slice(offset + 2))?.[1];
+  const example = inside === undefined || inside === '' ? '' : `: ${opens} ${inside} ${closes}`;
+  const message = `The ${opens} that opens here is never closed.`;
+  return { code: 'template.syntax', message, hint: `Close it with ${closes}${example}.`, offset, length: 2 };
+}
+
+/** Something behind an expression that belongs to none. @param end where the expression ends */
+export const unexpected = (source: string, end: number): DiagnosticDraft =>
+  operatorSlip(source, end) ?? {
+    code: 'template.syntax',
+    message: 'Nothing was expected here.',
+    offset: end,
+    length: 1,
+    hint: 'A text needs quotes; filters begin with "|".',
+  };

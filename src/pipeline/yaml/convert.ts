@@ -4,6 +4,7 @@ import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { Span } from '../diagnostics/source.ts';
 import { WrittenNumber } from '../values/value.ts';
 import { tooDeep, yamlLimits } from './limits.ts';
+import { isMergeKey, mergedMappings } from './merge.ts';
 import type { ScalarStyle, SourceEntry, SourceNode, SourceScalar } from './node.ts';
 
 /** Names that reach into JavaScript's own objects. */
@@ -106,13 +107,19 @@ class Conversion {
 
   #mapping(pairs: readonly Pair<Node, Node | null>[], span: Span, depth: number): Converted {
     const entries = new Map<string, SourceEntry>();
+    const own = new Set<string>();
     const values: Converted[] = [];
     for (const pair of pairs) {
       const keySpan = pair.key === null ? span : spanOf(pair.key, span);
       const value = this.#convert(pair.value, keySpan, depth + 1);
+      if (isMergeKey(pair.key)) {
+        values.push(value);
+        this.#merge(value.node, entries, keySpan);
+        continue;
+      }
       const key = this.#key(pair.key, keySpan);
       if (key === undefined) continue;
-      if (entries.has(key)) {
+      if (own.has(key)) {
         const first = this.#collector.source.position((entries.get(key) as SourceEntry).keySpan).line;
         this.#collector.error(
           'yaml.duplicate-key',
@@ -122,25 +129,30 @@ class Conversion {
         );
         continue;
       }
+      own.add(key);
       values.push(value);
+      // A key of its own replaces a merged one, and stands where it is written.
+      entries.delete(key);
       entries.set(key, { key, keySpan, value: value.node });
     }
     return { node: { kind: 'mapping', span, entries }, size: sizeOf(values) };
+  }
+
+  /** Adds the entries of a merge key that the mapping does not have; they keep their places where they are written. */
+  #merge(value: SourceNode, entries: Map<string, SourceEntry>, keySpan: Span): void {
+    const mappings = mergedMappings(value);
+    if (mappings === undefined) {
+      const hint = 'Write << with an alias of a mapping, or with a list of such aliases: <<: *base.';
+      this.#collector.error('yaml.merge', keySpan, 'Only mappings can be merged.', hint);
+    }
+    for (const [key, entry] of (mappings ?? []).flatMap((mapping) => [...mapping]))
+      if (!entries.has(key)) entries.set(key, entry);
   }
 
   #key(node: Node | null, span: Span): string | undefined {
     if (!isScalar(node) || typeof node.value !== 'string') {
       const shown = isScalar(node) && node.source !== undefined ? ` Write "${node.source}".` : '';
       this.#collector.error('yaml.key', span, 'A key must be text.', `Put it in quotes.${shown}`);
-      return undefined;
-    }
-    if (node.value === '<<' && node.type === 'PLAIN') {
-      this.#collector.error(
-        'yaml.merge',
-        span,
-        'Merge keys are not part of YAML 1.2.',
-        'Write the keys out, or use an alias for a whole value.',
-      );
       return undefined;
     }
     if (forbiddenKeys.has(node.value)) {

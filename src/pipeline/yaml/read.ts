@@ -4,6 +4,7 @@ import type { SourceText } from '../diagnostics/source.ts';
 import { convertDocument, templateHint } from './convert.ts';
 import { tooDeep, yamlLimits } from './limits.ts';
 import type { SourceNode } from './node.ts';
+import { syntaxSlip } from './slips.ts';
 import { composeTokens, quoteEndingAt, readTokens } from './tokens.ts';
 
 /** Reads the text as YAML 1.2 with JSON's shapes only. Undefined when it cannot be understood as a whole. */
@@ -65,7 +66,8 @@ function reportSyntax(
   collector: DiagnosticCollector,
 ): boolean {
   const lines = new Set<number>();
-  for (const { code, pos, message } of errors) {
+  for (const error of errors) {
+    const { code, pos, message } = error;
     const quote = message.startsWith('Missing closing') ? quoteEndingAt(pos[0], tokens) : undefined;
     const offset = quote ?? pos[0];
     const span = { offset, length: pos[1] - offset };
@@ -73,24 +75,24 @@ function reportSyntax(
     if (lines.has(line) || lines.size >= yamlLimits.syntaxErrors) continue;
     lines.add(line);
     if (code === 'TAB_AS_INDENT') {
-      collector.error('yaml.tab', span, 'YAML is not indented with tabs.', 'Use spaces.');
+      collector.error('yaml.tab', span, 'YAML is not indented with tabs.', 'Use spaces, two for each level.');
     } else if (quote !== undefined) {
       const mark = collector.source.text.charAt(quote);
-      const hint = syntaxHint(code, collector.source.line(line)) ?? `End the text with ${mark}.`;
+      const hint = syntaxHint(collector.source.line(line)) ?? `End the text with ${mark}.`;
       collector.error('yaml.syntax', span, 'The quote that opens here is never closed.', hint);
       // It swallowed what closes everything around it: the other errors are this one.
       break;
     } else {
+      const hint = syntaxHint(collector.source.line(line));
+      const slip = hint === undefined ? syntaxSlip(error, collector.source, tokens) : undefined;
       const plain = `${message.replaceAll(/\s+/g, ' ').replace(/\.$/, '')}.`;
-      collector.error('yaml.syntax', span, plain, syntaxHint(code, collector.source.line(line)));
+      collector.error('yaml.syntax', slip?.span ?? span, slip?.message ?? plain, slip?.hint ?? hint);
+      if (slip?.isLast === true) break;
     }
   }
   return errors.length > 0;
 }
 
-/** What the YAML library cannot know: which slip a pipeline's author has probably made on this line. */
-function syntaxHint(code: string, line: string): string | undefined {
-  if (/(?:^|[:,[-])\s*\{\{/.test(line)) return templateHint;
-  // A prompt with a colon and a space in it reads as a key.
-  return code === 'BLOCK_AS_IMPLICIT_KEY' ? 'A text with ": " in it is put in quotes.' : undefined;
-}
+/** A template that is not in quotes is the likeliest slip on its line. */
+const syntaxHint = (line: string): string | undefined =>
+  /(?:^|[:,[-])\s*\{\{/.test(line) ? templateHint : undefined;

@@ -106,4 +106,19 @@ export function quoteEndingAt(end: number, tokens: readonly CST.Token[]): number
   return undefined;
 }
 
+/** The offset of the innermost bracket or brace that opens before an offset and is not closed there. */
+export function bracketOpenAt(offset: number, tokens: readonly CST.Token[]): number | undefined {
+  let found: number | undefined;
+  let level: readonly CST.Token[] = tokens;
+  while (level.length > 0) {
+    for (const token of level) {
+      if (token.type !== 'flow-collection' || token.start.offset >= offset) continue;
+      const end = token.end.find(({ type }) => type === 'flow-seq-end' || type === 'flow-map-end');
+      if (end === undefined || end.offset >= offset) found = Math.max(found ?? 0, token.start.offset);
+    }
+    level = level.flatMap(partsOf);
+  }
+  return found;
+}
+
 const isCollection = (token: CST.Token): boolean => 'items' in token;

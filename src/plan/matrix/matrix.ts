@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { type Diagnostic, err, ok, type Result } from '../../pipeline/diagnostics/diagnostic.ts';
 import type { FilePort } from '../../pipeline/files.ts';
-import { TableError } from '../../pipeline/matrix/table/error.ts';
+import { TableError, tableDiagnostics } from '../../pipeline/matrix/table/error.ts';
 import type { Axis, MatrixSpec, PartialCell } from '../../pipeline/pipeline.ts';
 import { renderValue } from '../../pipeline/values/value.ts';
 import { type PreparedAxis, rangeAxis, rowsAxis, textAt, valuesAxis } from './axis.ts';
@@ -37,7 +37,7 @@ export async function prepareMatrix(
     else if (axis.kind === 'range') axes.push(rangeAxis(axis.name, axis, partials));
     else {
       const prepared = await prepareRows(axis, spec, partials, files, signal);
-      if (prepared instanceof TableError) errors.push(tableError(prepared, axis, file));
+      if (prepared instanceof TableError) errors.push(...tableErrors(prepared, axis, file));
       else {
         axes.push(prepared.axis);
         tables.push(prepared.table);
@@ -87,32 +87,17 @@ function rowHash(columns: readonly string[], values: RowValues): PairHash {
   return { a, b };
 }
 
-function tableError(
+function tableErrors(
   error: TableError,
-  axis: Extract<Axis, { kind: 'rows' }>,
+  { declared, position }: Extract<Axis, { kind: 'rows' }>,
   pipelineFile: string,
-): Diagnostic {
-  if (error.code === 'table.unreadable') {
-    return {
-      ...axis.position,
-      severity: 'error',
-      code: error.code,
-      message: error.message,
-      file: pipelineFile,
-      sourceLine: '',
-    };
-  }
-  return {
-    severity: 'error',
-    code: error.code,
-    message: error.message,
-    // The pipeline's paths are relative to it; the reader's terminal is where the pipeline's path is relative to.
-    file: isAbsolute(axis.declared) ? axis.declared : join(dirname(pipelineFile), axis.declared),
-    line: error.line,
-    column: error.column,
-    length: 1,
-    sourceLine: error.sourceLine,
-  };
+): readonly Diagnostic[] {
+  // The pipeline's paths are relative to it; the reader's terminal is where the pipeline's path is relative to.
+  const table = isAbsolute(declared) ? declared : join(dirname(pipelineFile), declared);
+  const found = tableDiagnostics(error, table);
+  return found.map((one) =>
+    one.code === 'table.unreadable' ? { ...one, ...position, file: pipelineFile, sourceLine: '' } : one,
+  );
 }
 
 /** Combinations that a sample is drawn from, at most: some ten seconds of work, which can be stopped. */

@@ -2,7 +2,7 @@ import { type Draft, type Piece, piece } from '../input.ts';
 import type { Random } from '../random.ts';
 import { mutate, odd } from './oddity.ts';
 
-const forms = ['csv', 'tsv', 'jsonl', 'yaml'] as const;
+const forms = ['csv', 'tsv', 'jsonl', 'json', 'yaml'] as const;
 type Form = (typeof forms)[number];
 
 const mebi = 1024 * 1024;
@@ -11,6 +11,7 @@ const valid: Readonly<Record<Form, string>> = {
   csv: 'scene,size\r\n"a ""b""\nc",1\r\nat dusk,2\r\n',
   tsv: 'scene\tsize\n"a"\t1\nat dusk\t2\n',
   jsonl: '{"scene":"a","size":{"w":1.0}}\n{"size":[1,2],"scene":"b"}\n',
+  json: '[{"scene":"a","size":{"w":1.0}},\n {"size":[1,2],"scene":"b"}]\n',
   yaml: '- { scene: a, size: &s { w: 1.0 } }\n- { scene: b, size: *s }\n',
 };
 
@@ -18,6 +19,7 @@ const header: Readonly<Record<Form, string>> = {
   csv: 'scene,size\n',
   tsv: 'scene\tsize\n',
   jsonl: '{"scene":"a","size":1}\n',
+  json: '[{"scene":"a","size":1},\n',
   yaml: '- { scene: a, size: 1 }\n',
 };
 
@@ -63,6 +65,8 @@ function manyColumns(form: Form, random: Random): readonly Piece[] {
       return pieces(`${names.join('\t')}\n`, piece('x\t', count - 1), 'x\n');
     case 'jsonl':
       return pieces(`{${names.map((name) => `"${name}":1`).join(',')}}\n`);
+    case 'json':
+      return pieces(`[{${names.map((name) => `"${name}":1`).join(',')}}]\n`);
     case 'yaml':
       return pieces(`- {${names.map((name) => `${name}: 1`).join(', ')}}\n`);
   }
@@ -79,6 +83,10 @@ function oddColumns(form: Form, random: Random): readonly Piece[] {
       return pieces(`${name}\t${other}\n${value}\t2\n`);
     case 'jsonl':
       return pieces(`{${JSON.stringify(name)}:1,"b":{${JSON.stringify(other)}:${JSON.stringify(value)}}}\n`);
+    case 'json':
+      return pieces(
+        `[{${JSON.stringify(name)}:1,"b":{${JSON.stringify(other)}:${JSON.stringify(value)}}}]\n`,
+      );
     case 'yaml':
       return pieces(`- { ${JSON.stringify(name)}: 1, b: { ${JSON.stringify(other)}: ${value} } }\n`);
   }
@@ -92,13 +100,14 @@ function nested(form: Form, random: Random): readonly Piece[] {
     ['[[],', ']'],
     ['{"__proto__":', '}'],
   ] as const);
-  const start = form === 'yaml' ? '- { a: ' : '{"a":';
+  const starts = { yaml: '- { a: ', json: '[{"a":' } as const;
+  const start = form === 'yaml' || form === 'json' ? starts[form] : '{"a":';
   return pieces(
     start,
     piece(open, times),
     '1',
     piece(close, random.happens(0.8) ? times : 0),
-    form === 'yaml' ? ' }\n' : '}\n',
+    form === 'yaml' ? ' }\n' : form === 'json' ? '}]\n' : '}\n',
   );
 }
 
@@ -116,11 +125,17 @@ const encodings = (form: Form, random: Random): readonly Piece[] => {
 /** Rows upon rows. */
 const manyRows = (form: Form, random: Random): readonly Piece[] => {
   const row = random.pick([
-    { csv: 'a,b\n', tsv: 'a\tb\n', jsonl: '{"scene":1,"size":2}\n', yaml: '- { scene: a, size: 1 }\n' },
-    { csv: '\n', tsv: '\n', jsonl: '\n', yaml: '\n' },
-    { csv: '"\n",""\n', tsv: '\r\n', jsonl: ' \n', yaml: '# \n' },
-    { csv: 'a\n', tsv: 'a\n', jsonl: '{}\n', yaml: '- {}\n' },
-    { csv: '"', tsv: '""', jsonl: '"', yaml: '"\n' },
+    {
+      csv: 'a,b\n',
+      tsv: 'a\tb\n',
+      jsonl: '{"scene":1,"size":2}\n',
+      json: '{"scene":1,"size":2},\n',
+      yaml: '- { scene: a, size: 1 }\n',
+    },
+    { csv: '\n', tsv: '\n', jsonl: '\n', json: '\n', yaml: '\n' },
+    { csv: '"\n",""\n', tsv: '\r\n', jsonl: ' \n', json: ',\n', yaml: '# \n' },
+    { csv: 'a\n', tsv: 'a\n', jsonl: '{}\n', json: '{},\n', yaml: '- {}\n' },
+    { csv: '"', tsv: '""', jsonl: '"', json: '"', yaml: '"\n' },
   ])[form];
   return pieces(header[form], piece(row, random.size(random.happens(0.01) ? 400_000 : 4000)));
 };

@@ -15,6 +15,7 @@ const tableCases: Readonly<
   'table.duplicate-column': ['t.csv', 'a,a\n1,2\n', '1:1'],
   'table.empty-column': ['t.csv', 'a,\n1,2\n', '1:1'],
   'table.not-object': ['t.jsonl', '[1]\n', '1:1'],
+  'table.separator': ['t.csv', 'a;b\n1;2\n', '1:1'],
   'table.syntax': ['t.jsonl', '{"a":\n', '1:1'],
   'table.too-long': ['t.tsv', `${'a'.repeat(1024 * 1024 + 1)}\n`, '1:1'],
   'table.too-many': [
@@ -74,9 +75,12 @@ it.each([
 });
 
 it.each([
-  ['generate: { model: m, prompt: p, extra: { a: 1 } }', 'It is a key of the step, beside generate.'],
-  ['imagine: { prompt: p, extra: { a: 1 } }', 'It is a key of the step, beside imagine.'],
-  ['chat: { model: m, prompt: p, keep: false }', 'It is a key of the step, beside chat.'],
+  [
+    'generate: { model: m, prompt: p, extra: { a: 1 } }',
+    'It is a key of the step, beside generate: indent both alike.',
+  ],
+  ['imagine: { prompt: p, extra: { a: 1 } }', 'It is a key of the step, beside imagine: indent both alike.'],
+  ['chat: { model: m, prompt: p, keep: false }', 'It is a key of the step, beside chat: indent both alike.'],
   ['generate: { model: m, prompt: p, topP: 0.5 }', 'Write generationConfig: { topP: … }.'],
   ['chat: { model: m, prompt: p, responseSchema: {} }', /response_format: \{ type: json_schema/],
   ['chat: { model: m, prompt: p, top_p: 1 }', /extra, beside chat: extra: \{ top_p: … \}/],

@@ -42,7 +42,7 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
     [`name: t\nprices: { ? ⟦[a] : 2 }\n${one}`],
   ],
   'yaml.duplicate-key': [[`name: t\n⟦name: u\n${one}`]],
-  'yaml.merge': [[`name: t\nretry: &r { base: 2s }\npoll: { ⟦<<: *r }\n${one}`]],
+  'yaml.merge': [[`name: t\npoll: { ⟦<<: 2s }\n${one}`]],
   'yaml.number': [
     [`name: t\nmatrix: { a: [⟦.inf, 1] }\nsteps: { grid: { imagine: "{{ a }}" } }\n`],
     [`name: t\nmatrix: { a: [1, ⟦.nan] }\nsteps: { grid: { imagine: "{{ a }}" } }\n`],

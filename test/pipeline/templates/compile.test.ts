@@ -248,8 +248,8 @@ describe('an error', () => {
   const of = (source: string) => marked(source, compileTemplate(source, inText));
 
   test.each([
-    ['a {{ b', 'template.syntax', '{{ b'],
-    ['{% if a %}', 'template.syntax', '{% if a %}'],
+    ['a {{ b', 'template.syntax', '{{'],
+    ['{% if a %}', 'template.syntax', '{%'],
     ['{% endif %}', 'template.syntax', '{% endif %}'],
     ['{{ }}', 'template.syntax', ''],
     ['{{ a b }}', 'template.syntax', 'b'],

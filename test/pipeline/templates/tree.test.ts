@@ -54,7 +54,7 @@ describe('a tree of templates', () => {
     }));
     expect(result.ok ? [] : result.error.map(({ code, path, position }) => [code, path, position])).toEqual([
       ['template.steps', ['a', 0], { line: 2, column: 3, length: 5 }],
-      ['template.syntax', ['b'], { line: 1, column: 0, length: 4 }],
+      ['template.syntax', ['b'], { line: 1, column: 0, length: 2 }],
     ]);
   });
 

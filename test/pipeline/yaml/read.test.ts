@@ -97,8 +97,8 @@ describe('YAML that surprises', () => {
   });
 
   it.each([
-    ['service: { speed: 3 }', 'Speed cannot be 3.'],
-    ['service: { speed: "3 " }', 'Speed cannot be "3 ".'],
+    ['service: { speed: 3 }', 'service.speed cannot be 3.'],
+    ['service: { speed: "3 " }', 'service.speed cannot be "3 ".'],
   ])('a value that is not possible stands as it is written: %s', async (line, message) => {
     const { diagnostics } = await parse(`name: t\n${line}\n${one}`);
     expect(diagnostics.map((found) => [found.code, found.message])).toContainEqual(['schema.value', message]);
@@ -112,22 +112,30 @@ describe('YAML that surprises', () => {
       },
     );
     expect(diagnostics.map(({ message, hint }) => [message, hint])).toEqual([
-      ['BatchSize cannot be 3.', 'Possible: 1, 2, 4.'],
+      ['steps.a.video.batchSize cannot be 3.', 'Possible: 1, 2, 4.'],
     ]);
   });
 
   it('says that a text with a colon needs quotes', async () => {
     const { diagnostics } = await parse('name: t\nsteps:\n  grid:\n    imagine: a fox: in snow\n');
     expect(diagnostics.map(placed)).toEqual(['yaml.syntax 4:14']);
-    expect(diagnostics[0]?.hint).toBe('A text with ": " in it is put in quotes.');
+    expect(diagnostics[0]?.hint).toBe('A text with ": " in it is put in quotes. Write "a fox: in snow".');
   });
 
   it.each([
-    ['limits: { submit: 60 }', 'Submit must be a rate; this is a number.', 'Examples: 5/s, 60/min, 2000/h.'],
-    ['retry: { base: 1 }', 'Base must be a duration; this is a number.', 'Examples: 250ms, 30s, 20m, 6h.'],
+    [
+      'limits: { submit: 60 }',
+      'limits.submit must be a rate; this is a number.',
+      'Examples: 5/s, 60/min, 2000/h.',
+    ],
+    [
+      'retry: { base: 1 }',
+      'retry.base must be a duration; this is a number.',
+      'Examples: 250ms, 30s, 20m, 6h.',
+    ],
     [
       'description: 12',
-      'Description must be text; this is a number.',
+      'description must be text; this is a number.',
       'Text that looks like something else is put in quotes: "12".',
     ],
   ])('a number in place of a text: %s', async (line, message, hint) => {
@@ -139,5 +147,95 @@ describe('YAML that surprises', () => {
     const text = 'name: &x t\nmatrix: { a: [&x 1, *x, &x 2, *x] }\nsteps: { grid: { imagine: "{{ a }}" } }\n';
     const { pipeline } = await parse(text);
     expect(pipeline?.matrix.axes[0]).toMatchObject({ values: [1, 1, 2, 2] });
+  });
+});
+
+describe('shared parts', () => {
+  it('stand under x- keys, in any shape, and are used by aliases and merge keys', async () => {
+    const { pipeline, diagnostics } = await parse(
+      [
+        'x-model: &model text-pro',
+        'x-ask: &ask { model: *model, prompt: Caption this., images: [parent] }',
+        'x-list: [1, { imagine: 3 }]',
+        'name: t',
+        'steps:',
+        '  grid: &grid { imagine: a fox, keep: false }',
+        '  again: { <<: *grid, imagine: an owl }',
+        '  words: { from: grid, generate: { <<: *ask, prompt: Name it. } }',
+      ].join('\n'),
+    );
+    expect(diagnostics).toEqual([]);
+    expect(pipeline?.steps.map(({ name, keep }) => [name, keep])).toEqual([
+      ['grid', false],
+      ['again', false],
+      ['words', true],
+    ]);
+    expect(Object.keys(pipeline?.steps[2]?.request ?? {})).toEqual(['model', 'images', 'prompt']);
+    expect(pipeline?.steps[1]?.request['prompt']).toMatchObject({ source: 'an owl' });
+  });
+
+  it.each([
+    ['before', '<<: *a, x: [9]', { y: [2], x: [9] }],
+    ['behind', 'x: [9], <<: *a', { x: [9], y: [2] }],
+    ['of a list, the first wins', '<<: [*a, *b]', { x: [1], y: [2], z: [4] }],
+    ['of a list, in its order', '<<: [*b, *a]', { x: [3], z: [4], y: [2] }],
+    ['written out', '<<: { x: [5] }', { x: [5] }],
+    ['twice', '<<: *a, <<: *b', { x: [1], y: [2], z: [4] }],
+  ])('a key of the mapping itself wins over a merged one: %s', async (_what, matrix, axes) => {
+    const text = `x-a: &a { x: [1], y: [2] }\nx-b: &b { x: [3], z: [4] }\nname: t\nmatrix: { ${matrix} }\nsteps: { g: { imagine: a fox } }\n`;
+    const { pipeline } = await parse(text);
+    const found = pipeline?.matrix.axes.map((axis) => [axis.name, axis.kind === 'values' ? axis.values : []]);
+    expect(found).toEqual(Object.entries(axes));
+  });
+
+  it('a merged value means the same jobs as one that is written out', async () => {
+    const merged = await parse(
+      'x-m: &m { prompt: a fox, images: [a.png] }\nname: t\nsteps: { g: { imagine: { <<: *m } } }\n',
+      { 'a.png': '' },
+    );
+    const written = await parse('name: t\nsteps: { g: { imagine: { prompt: a fox, images: [a.png] } } }\n', {
+      'a.png': '',
+    });
+    const sources = ({ pipeline }: typeof merged): string =>
+      JSON.stringify(pipeline?.steps[0]?.request, (key, value: unknown) => (key === 'position' ? 0 : value));
+    expect(sources(merged)).toBe(sources(written));
+  });
+
+  it.each([
+    ['<<: 1', 'yaml.merge 2:11'],
+    ['<<: [*a, 2]', 'yaml.merge 2:11'],
+    ['<<: *a, x: [2], x: [3]', 'yaml.duplicate-key 2:27'],
+  ])('%s is an error', async (matrix, found) => {
+    const text = `x-a: &a { x: [1] }\nmatrix: { ${matrix} }\nname: t\nsteps: { g: { imagine: a fox } }\n`;
+    const errors = (await parse(text)).diagnostics.filter(({ severity }) => severity === 'error');
+    expect(errors.map(placed)).toEqual([found]);
+  });
+
+  it('a merge key in quotes is a key', async () => {
+    const { pipeline } = await parse(`name: t\nprices: { "<<": 1, imagine: 2 }\n${one}`);
+    expect(pipeline?.prices).toEqual({ '<<': 1, imagine: 2 });
+  });
+
+  it('a mistake in one is shown once, where it stands', async () => {
+    const text =
+      'x-a: &a { imagine: "{{ animl }}" }\nname: t\nmatrix: { animal: [fox] }\nsteps: { b: *a, c: { <<: *a } }\n';
+    expect(await diagnose(text)).toEqual(['template.unknown-variable 1:24']);
+  });
+
+  it('holds no key of the service either, and its variables are read where they are used', async () => {
+    const text = (key: string): string =>
+      `x-s: &s { a: [{ apiKey: ${key} }] }\nx-t: &t { apiKey: "\${MY_KEY}", id: "\${PROMPTPRESS_VAR_ID}" }\nname: t\nservice: { <<: *t }\n${one}`;
+    expect(await diagnose(text('"${MY_KEY}"'))).toEqual([]);
+    const { diagnostics } = await parse(text('sk-0123456789abcdef0123'));
+    expect(diagnostics.map(placed)).toEqual(['service.literal-key 1:25']);
+    expect(diagnostics[0]?.sourceLine).not.toContain('sk-');
+  });
+
+  it('is no key of any other place', async () => {
+    const { diagnostics } = await parse(`name: t\nretry: { x-a: 1 }\n${one}`);
+    expect(diagnostics.map(placed)).toEqual(['schema.unknown-key 2:10']);
+    expect(diagnostics[0]?.hint).toBe(
+      'Keys with x- stand at the beginning of a line, beside name and steps.',
+    );
   });
 });

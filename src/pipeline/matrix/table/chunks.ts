@@ -109,7 +109,8 @@ function withoutMark(bytes: Buffer): Buffer {
   return bytes;
 }
 
-function checkUtf8(bytes: Buffer, line: number): Buffer {
+/** The same bytes. @throws TableError `table.encoding` with the line that is not UTF-8 */
+export function checkUtf8(bytes: Buffer, line: number): Buffer {
   if (isUtf8(bytes)) return bytes;
   let from = 0;
   let at = line;

@@ -1,3 +1,4 @@
+import { nearest } from '../../diagnostics/did-you-mean.ts';
 import { TableError, tableLimits } from './error.ts';
 import type { TableRow } from './table.ts';
 
@@ -39,18 +40,48 @@ export function checkColumns(written: readonly string[], line: number): readonly
   });
 }
 
+/** A sentence has a space behind its comma. */
+const isNoName = (text: string): boolean => text.trim() === '' || text.startsWith(' ');
+
+const separators = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' } as const;
+
+/**
+ * A header of one column that holds what separates the columns of another kind of table.
+ *
+ * @throws TableError `table.separator`
+ */
+export function checkSeparator(
+  columns: readonly string[],
+  line: number,
+  header: string,
+  format: 'csv' | 'tsv',
+): void {
+  const [only, ...more] = columns;
+  const [wanted, others] =
+    format === 'csv' ? (['commas', [';', '\t']] as const) : (['tabs', [',', ';']] as const);
+  const found = others.find((mark) => header.split(mark).length > 1 && !header.split(mark).some(isNoName));
+  if (only === undefined || more.length > 0 || found === undefined) return;
+  const save = `Save the table with ${wanted} between the fields.`;
+  const named = found === ';' ? save : `${save} Or name it .${found === ',' ? 'csv' : 'tsv'}.`;
+  throw new TableError(
+    'table.separator',
+    `The header has ${separators[found]} in place of ${wanted}, so that it is a single column.`,
+    { line, sourceLine: header, hint: named },
+  );
+}
+
 /** A row of texts under its columns. @throws TableError `table.columns` */
 export function textRow(
   columns: readonly string[],
   fields: readonly string[],
   line: number,
-  hint = '',
+  more: { readonly hint: string; readonly sourceLine: () => string },
 ): TableRow {
   if (fields.length !== columns.length) {
     throw new TableError(
       'table.columns',
-      `The row on line ${line} has ${fields.length} field${fields.length === 1 ? '' : 's'}, the header has ${columns.length}${hint}.`,
-      { line },
+      `The row on line ${line} has ${fields.length} field${fields.length === 1 ? '' : 's'}, the header has ${columns.length}.`,
+      { line, sourceLine: more.sourceLine(), hint: more.hint },
     );
   }
   const values: Record<string, string> = {};
@@ -59,52 +90,51 @@ export function textRow(
   return { line, values };
 }
 
-/** The columns of rows that name their own: those of the first row, which every other row must have too. */
+/** The columns of rows that name their own: the first row has all of them, any other row may lack some. */
 export class OwnColumns {
   #columns: readonly string[] | undefined;
+  #known: ReadonlySet<string> = new Set();
 
   get columns(): readonly string[] | undefined {
     return this.#columns;
   }
 
-  /** @throws TableError `table.columns`, and those of {@link checkColumns} */
-  check(names: readonly string[], line: number): void {
+  /**
+   * A row with null for each column that it lacks.
+   *
+   * @throws TableError `table.columns`, and those of {@link checkColumns}
+   */
+  row(values: TableRow['values'], line: number, sourceLine = ''): TableRow {
+    const names = Object.keys(values);
     if (this.#columns === undefined) {
-      if (names.length === 0)
-        throw new TableError('table.empty-column', 'The first row has no members.', { line });
-      const columns = checkColumns(names, line);
-      const padded = names.find((name, index) => name !== columns[index]);
-      if (padded !== undefined) {
-        throw new TableError(
-          'table.column-name',
-          `The name ${JSON.stringify(padded)} has white space around it; remove it.`,
-          {
-            line,
-          },
-        );
-      }
-      this.#columns = columns;
-      return;
+      this.#columns = firstColumns(names, line);
+      this.#known = new Set(names);
+      return { line, values };
     }
-    const columns = this.#columns;
-    if (names.length === columns.length && names.every((name, index) => name === columns[index])) return;
-    const has = new Set(names);
-    const missing = columns.find((name) => !has.has(name));
-    if (missing !== undefined) {
-      throw new TableError(
-        'table.columns',
-        `The row on line ${line} has no "${missing}", which the first row has; write null where there is no value.`,
-        { line },
-      );
-    }
-    const known = new Set(columns);
-    const extra = names.find((name) => !known.has(name));
+    const extra = names.find((name) => !this.#known.has(name));
     if (extra !== undefined) {
+      const near = nearest(extra, this.#columns);
+      const otherwise = `The first row names all columns: write ${JSON.stringify(extra)}: null there.`;
       throw new TableError(
         'table.columns',
-        `The row on line ${line} has "${extra}", which the first row does not have; every row has the same members.`,
-        { line },
+        `The row on line ${line} has "${extra}", which the first row does not have.`,
+        { line, sourceLine, hint: near === undefined ? otherwise : `Did you mean "${near}"? ${otherwise}` },
       );
     }
+    if (names.length === this.#columns.length) return { line, values };
+    return { line, values: { ...Object.fromEntries(this.#columns.map((name) => [name, null])), ...values } };
   }
+}
+
+function firstColumns(names: readonly string[], line: number): readonly string[] {
+  if (names.length === 0)
+    throw new TableError('table.empty-column', 'The first row has no members.', { line });
+  const columns = checkColumns(names, line);
+  const padded = names.find((name, index) => name !== columns[index]);
+  if (padded === undefined) return columns;
+  throw new TableError(
+    'table.column-name',
+    `The name ${JSON.stringify(padded)} has white space around it; remove it.`,
+    { line },
+  );
 }

@@ -1,8 +1,8 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import type { FilePort } from '../../files.ts';
 import { type TableSection, tableSections, tooLong } from './chunks.ts';
-import { checkColumns, textRow } from './columns.ts';
-import { TableError } from './error.ts';
+import { checkColumns, checkSeparator, textRow } from './columns.ts';
+import { type BadRows, TableError } from './error.ts';
 import type { TableBatch } from './table.ts';
 
 interface CsvRecord {
@@ -23,6 +23,7 @@ const common = {
 export async function* csvBatches(
   files: FilePort,
   file: string,
+  bad: BadRows,
 ): AsyncGenerator<TableBatch, void, undefined> {
   let columns: readonly string[] | undefined;
   for await (const section of tableSections(files, file, true)) {
@@ -30,17 +31,32 @@ export async function* csvBatches(
     if (columns === undefined) {
       const header = firstRecord(section);
       if (header === undefined) continue;
+      checkSeparator(header.fields, header.line, lineText(section, header.line), 'csv');
       columns = checkColumns(header.fields, header.line);
       holdsHeader = true;
       yield { columns, rows: [] };
     }
     const names = columns;
     const records = names.length === 1 ? singleField(section) : manyFields(section);
-    const rows = (holdsHeader ? records.slice(1) : records).map(({ fields, line }) =>
-      textRow(names, fields, line),
-    );
+    const rows = (holdsHeader ? records.slice(1) : records).flatMap(({ fields, line }) => {
+      const sourceLine = (): string => lineText(section, line);
+      return bad.row(() => textRow(names, fields, line, { hint, sourceLine })) ?? [];
+    });
     yield { columns, rows };
   }
+}
+
+const hint = 'A field with a comma in it is put in double quotes: "a fox, in snow".';
+
+/** A line of a section as it stands in the file. */
+function lineText({ bytes, line: first }: TableSection, line: number): string {
+  let from = 0;
+  for (let at = first; at < line; at++) from = bytes.indexOf(0x0a, from) + 1;
+  const end = bytes.indexOf(0x0a, from);
+  return bytes
+    .subarray(from, Math.min(end < 0 ? bytes.length : end, from + 1000))
+    .toString('utf8')
+    .replace(/\r$/, '');
 }
 
 /** Only the header is parsed, so that an error in a later row does not hide the header. */

@@ -1,11 +1,13 @@
 import type { FilePort } from '../../files.ts';
-import { jsonlBatches } from './jsonl.ts';
+import type { BadRows } from './error.ts';
+import { jsonlBatches } from './json/lines.ts';
 import type { TableBatch } from './table.ts';
 
 /** Reads a listing: its files are the rows. @throws TableError */
 export const listingBatches = (
   files: FilePort,
   listing: string,
+  bad: BadRows,
 ): AsyncGenerator<TableBatch, void, undefined> =>
   jsonlBatches(
     {
@@ -15,4 +17,5 @@ export const listingBatches = (
       facts: (file) => files.facts(file),
     },
     listing,
+    bad,
   );

@@ -1,7 +1,8 @@
 import type { FilePort } from '../../files.ts';
 import { csvBatches } from './csv.ts';
-import { TableError } from './error.ts';
-import { jsonlBatches } from './jsonl.ts';
+import { BadRows, TableError } from './error.ts';
+import { jsonBatches } from './json/array.ts';
+import { jsonlBatches } from './json/lines.ts';
 import { listingBatches } from './listing.ts';
 import type { TableBatch, TableFormat, TableRow } from './table.ts';
 import { tsvBatches } from './tsv.ts';
@@ -10,7 +11,8 @@ import { yamlBatches } from './yaml.ts';
 /**
  * The rows of a table in file order. Memory does not grow with the file (but for YAML, which is capped).
  *
- * @throws TableError where the table is wrong; the rows before it have been delivered or lie in the same 64 KiB
+ * @throws TableError where the table is wrong, with the first wrong rows; the rows before them have been delivered or lie in the
+ *   same 64 KiB
  */
 export async function* readTable(
   files: FilePort,
@@ -32,7 +34,7 @@ export async function* tableBatches(
 ): AsyncGenerator<TableBatch, void, undefined> {
   let columns: readonly string[] | undefined;
   let rows = 0;
-  for await (const batch of batches(files, file, format)) {
+  for await (const batch of goodBatches(files, file, format)) {
     columns = batch.columns;
     rows += batch.rows.length;
     yield batch;
@@ -42,7 +44,7 @@ export async function* tableBatches(
 }
 
 /**
- * The names of a table's columns: the header of CSV and TSV, the members of the first row of JSONL and YAML. Reads
+ * The names of a table's columns: the header of CSV and TSV, the members of the first row of JSONL, JSON and YAML. Reads
  * only the beginning of the file (YAML: all of it).
  *
  * @throws TableError
@@ -52,25 +54,44 @@ export async function tableColumns(
   file: string,
   format: TableFormat,
 ): Promise<readonly string[]> {
-  for await (const { columns } of batches(files, file, format)) return columns;
+  for await (const { columns } of goodBatches(files, file, format)) return columns;
   throw new TableError('table.empty', 'The table is empty.', { line: 1 });
+}
+
+/** The batches before the first row that is wrong. The table is then read on only to find the other wrong rows. */
+async function* goodBatches(
+  files: FilePort,
+  file: string,
+  format: TableFormat,
+): AsyncGenerator<TableBatch, void, undefined> {
+  const bad = new BadRows();
+  try {
+    for await (const batch of batches(files, file, format, bad)) if (!bad.any) yield batch;
+  } catch (error) {
+    throw error instanceof TableError ? (bad.error(error) ?? error) : error;
+  }
+  const error = bad.error();
+  if (error !== undefined) throw error;
 }
 
 function batches(
   files: FilePort,
   file: string,
   format: TableFormat,
+  bad: BadRows,
 ): AsyncGenerator<TableBatch, void, undefined> {
   switch (format) {
     case 'csv':
-      return csvBatches(files, file);
+      return csvBatches(files, file, bad);
     case 'tsv':
-      return tsvBatches(files, file);
+      return tsvBatches(files, file, bad);
     case 'jsonl':
-      return jsonlBatches(files, file);
+      return jsonlBatches(files, file, bad);
+    case 'json':
+      return jsonBatches(files, file, bad);
     case 'yaml':
-      return yamlBatches(files, file);
+      return yamlBatches(files, file, bad);
     case 'files':
-      return listingBatches(files, file);
+      return listingBatches(files, file, bad);
   }
 }

@@ -1,9 +1,9 @@
 import type { Value } from '../../values/value.ts';
 
 /** How a table is written; `files` are the files of a folder. */
-export type TableFormat = 'csv' | 'tsv' | 'jsonl' | 'yaml' | 'files';
+export type TableFormat = 'csv' | 'tsv' | 'jsonl' | 'json' | 'yaml' | 'files';
 
-/** A row under its columns. Values of CSV and TSV are texts; JSONL and YAML have values of their own. */
+/** A row under its columns. Values of CSV and TSV are texts; JSONL, JSON and YAML have values of their own. */
 export interface TableRow {
   /** Line of the file on which the row begins, from 1. */
   readonly line: number;

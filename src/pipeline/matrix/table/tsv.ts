@@ -1,6 +1,7 @@
 import type { FilePort } from '../../files.ts';
 import { sectionLines, tableSections } from './chunks.ts';
-import { checkColumns, textRow } from './columns.ts';
+import { checkColumns, checkSeparator, textRow } from './columns.ts';
+import type { BadRows } from './error.ts';
 import type { TableBatch, TableRow } from './table.ts';
 
 /**
@@ -12,6 +13,7 @@ import type { TableBatch, TableRow } from './table.ts';
 export async function* tsvBatches(
   files: FilePort,
   file: string,
+  bad: BadRows,
 ): AsyncGenerator<TableBatch, void, undefined> {
   let columns: readonly string[] | undefined;
   for await (const section of tableSections(files, file, false)) {
@@ -19,15 +21,20 @@ export async function* tsvBatches(
     for (const { text, line } of sectionLines(section)) {
       const fields = text.split('\t').map(unquote);
       if (columns === undefined) {
+        checkSeparator(fields, line, text, 'tsv');
         columns = checkColumns(fields, line);
         yield { columns, rows: [] };
       } else {
-        rows.push(textRow(columns, fields, line, '; a TSV field cannot hold a tab or a line end'));
+        const names = columns;
+        const row = bad.row(() => textRow(names, fields, line, { hint, sourceLine: () => text }));
+        if (row !== undefined) rows.push(row);
       }
     }
     if (columns !== undefined) yield { columns, rows };
   }
 }
+
+const hint = 'Tabs separate fields: a field cannot hold a tab or a line end.';
 
 const quotedWhole = /^"(?:[^"]|"")*"$/;
 

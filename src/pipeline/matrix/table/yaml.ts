@@ -1,22 +1,25 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from 'yaml';
 import type { FilePort } from '../../files.ts';
-import { type Value, WrittenNumber } from '../../values/value.ts';
+import { isMapping, type Value, WrittenNumber } from '../../values/value.ts';
+import { isMergeKey } from '../../yaml/merge.ts';
 import { composeTokens, readTokens } from '../../yaml/tokens.ts';
 import { pieces } from './chunks.ts';
 import { OwnColumns } from './columns.ts';
-import { TableError, tableLimits } from './error.ts';
+import { type BadRows, TableError, tableLimits } from './error.ts';
 import type { TableBatch, TableRow } from './table.ts';
 
 /**
  * Reads a YAML list of mappings, whole: at most 1 MiB, 10,000 rows and 1,000,000 values, aliases counted as often
- * as they are used. Tags are refused. Every row has the members of the first, in any order.
+ * as they are used. Tags are refused. The first row names the columns; another row may lack some of
+ * them, which are then null.
  */
 export async function* yamlBatches(
   files: FilePort,
   file: string,
+  bad: BadRows,
 ): AsyncGenerator<TableBatch, void, undefined> {
   const reader = new YamlTable(await wholeText(files, file));
-  const rows = reader.rows();
+  const rows = reader.rows(bad);
   if (reader.columns.columns !== undefined) yield { columns: reader.columns.columns, rows };
 }
 
@@ -58,7 +61,7 @@ class YamlTable {
     this.#text = text;
   }
 
-  rows(): TableRow[] {
+  rows(bad: BadRows): TableRow[] {
     this.#lines.addNewLine(0);
     const tokens = readTokens(this.#text, this.#lines.addNewLine);
     if (typeof tokens === 'number')
@@ -86,18 +89,18 @@ class YamlTable {
       );
     }
     this.#untagged(list);
-    return list.items.map((item) => this.#row(item as Node));
+    return list.items.flatMap((item) => bad.row(() => this.#row(item as Node)) ?? []);
   }
 
   #row(item: Node): TableRow {
-    const line = this.#place(item).line;
+    const { line, sourceLine } = this.#place(item);
+    // A row that was wrong may have left some open.
+    this.#open.clear();
     const mapping = this.#value(item);
     const target = isAlias(item) ? this.#anchors.get(item.source) : item;
     if (!isMap(target))
       throw this.#wrong('table.not-object', 'This item is not a mapping such as `scene: …`.', item);
-    const values = mapping as Readonly<Record<string, Value>>;
-    this.columns.check(Object.keys(values), line);
-    return { line, values };
+    return this.columns.row(mapping as Readonly<Record<string, Value>>, line, sourceLine);
   }
 
   #value(node: Node | null): Value {
@@ -130,27 +133,42 @@ class YamlTable {
 
   #content(node: Node): Value {
     if (isSeq(node)) return node.items.map((item) => this.#value(item as Node | null));
-    if (isMap(node)) {
-      const members: Record<string, Value> = {};
-      for (const pair of node.items) {
-        const name = this.#name(pair.key as Node | null, node);
-        if (Object.hasOwn(members, name)) {
-          throw this.#error(
-            'table.duplicate-column',
-            `The member "${name}" is there twice.`,
-            (pair.key as Node).range?.[0] ?? 0,
-          );
-        }
-        members[name] = this.#value(pair.value as Node | null);
-      }
-      return members;
-    }
+    if (isMap(node)) return this.#members(node);
     if (!isScalar(node)) throw this.#wrong('table.syntax', 'This is not a value.', node);
     const { value, source } = node;
     if (typeof value === 'number') {
       return source === undefined || String(value) === source ? value : new WrittenNumber(source, value);
     }
     return typeof value === 'string' || typeof value === 'boolean' ? value : null;
+  }
+
+  #members(mapping: YAMLMap): Readonly<Record<string, Value>> {
+    const own = new Set<string>();
+    const members: Record<string, Value> = {};
+    for (const pair of mapping.items) {
+      const key = pair.key as Node | null;
+      if (isMergeKey(key)) {
+        this.#merge(this.#value(pair.value as Node | null), members, pair.key as Node);
+        continue;
+      }
+      const name = this.#name(key, mapping);
+      if (own.has(name)) {
+        const offset = key?.range?.[0] ?? 0;
+        throw this.#error('table.duplicate-column', `The member "${name}" is there twice.`, offset);
+      }
+      own.add(name);
+      members[name] = this.#value(pair.value as Node | null);
+    }
+    return members;
+  }
+
+  /** Adds the members of a merge key (`<<: *base`) that are not there yet; those written later replace them. */
+  #merge(value: Value, members: Record<string, Value>, key: Node): void {
+    for (const source of Array.isArray(value) ? (value as readonly Value[]) : [value]) {
+      if (!isMapping(source)) throw this.#wrong('table.syntax', 'What is merged with << is no mapping.', key);
+      for (const [name, member] of Object.entries(source))
+        if (!Object.hasOwn(members, name)) members[name] = member;
+    }
   }
 
   #name(key: Node | null, mapping: Node): string {

@@ -23,14 +23,26 @@ export function warnOfUnusedAxes(
       axis.kind === 'rows'
         ? `No request uses a column of ${axis.declared}`
         : `No request uses "${axis.name}"`;
+    const braced = bracedName(names, collector.source.text);
     collector.warning(
       'matrix.unused-axis',
       axis.position,
       `${what}, so cells that differ in nothing else ask for the same thing.`,
-      'Equal requests are made and paid once, and each of the cells shows the result. Use it in a prompt (a seed: --seed {{ seed }}), or ask for several results with repeat.',
+      braced === undefined
+        ? equalHint
+        : `{ ${braced} } is sent as it stands: a variable is written {{ ${braced} }}.`,
     );
   }
 }
+
+const equalHint =
+  'Equal requests are made and paid once, and each of the cells shows the result. Use it in a prompt (a seed: --seed {{ seed }}), or ask for several results with repeat.';
+
+/** The first of these names that the file has in single braces, as other languages have variables. */
+const bracedName = (names: readonly string[], text: string): string | undefined =>
+  names.find((name) =>
+    [`{${name}}`, `{ ${name} }`].some((braced) => text.includes(braced) && !text.includes(`{${braced}`)),
+  );
 
 /** An axis that makes no more cells. */
 export const hasOneValue = (axis: Axis): boolean => axis.kind === 'values' && axis.values.length <= 1;

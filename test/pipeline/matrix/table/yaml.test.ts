@@ -22,6 +22,19 @@ describe('a YAML table', () => {
     );
   });
 
+  it('merges what << names, and takes null for a member that a row lacks', async () => {
+    const rows = await rowsOf(
+      'yaml',
+      '- &a { x: 1, y: 2 }\n- { <<: *a, y: 3 }\n- { y: 4 }\n- { y: 5, <<: [*a] }\n',
+    );
+    expect(rows.map(({ values }) => values)).toEqual([
+      { x: 1, y: 2 },
+      { x: 1, y: 3 },
+      { x: null, y: 4 },
+      { x: 1, y: 5 },
+    ]);
+  });
+
   const tenTimes = (item: string) => Array.from({ length: 10 }, () => item).join(', ');
   const bomb = [
     `- a: &a0 [${tenTimes('x')}]`,
@@ -38,6 +51,7 @@ describe('a YAML table', () => {
     ['a member that would be a prototype', '- a: { __proto__: 1 }\n', 'table.column-name', 1, 8],
     ['a member whose name is a list', '- ? [a]\n  : 1\n', 'table.column-name', 1, 5],
     ['an alias inside what it repeats', '- a: &a [*a]\n', 'table.syntax', 1, 9],
+    ['a merge of what is no mapping', '- { <<: 1 }\n', 'table.syntax', 1, 5],
     ['a row with another member', '- a: 1\n- b: 1\n', 'table.columns', 2, 1],
     ['an alias bomb', bomb, 'table.too-many', 1, 35],
     ['too many rows', '- a: 1\n'.repeat(10_001), 'table.too-many', 10_001, 3],

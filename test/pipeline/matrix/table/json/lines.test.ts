@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { renderValue } from '../../../../src/pipeline/values/value.ts';
-import { rowsOf, tableErrorIn } from '../../table-rig.ts';
+import { renderValue } from '../../../../../src/pipeline/values/value.ts';
+import { rowsOf, tableErrorIn } from '../../../table-rig.ts';
 
 describe('a JSONL table', () => {
   it('reads an object a line, with values that nest, and skips blank lines', async () => {
@@ -9,6 +9,32 @@ describe('a JSONL table', () => {
     expect(await rowsOf('jsonl', text, 5)).toEqual([
       { line: 1, values: { scene: 'dusk', medium: { name: 'ink', tags: ['a', 1, true, null] } } },
       { line: 4, values: { scene: '', medium: null } },
+    ]);
+  });
+
+  it('takes null for a member that a row lacks', async () => {
+    const rows = await rowsOf('jsonl', '{"a":1,"b":2}\n{"b":3}\n{"a":4}\n{}\n');
+    expect(rows.map(({ values }) => values)).toEqual([
+      { a: 1, b: 2 },
+      { a: null, b: 3 },
+      { a: 4, b: null },
+      { a: null, b: null },
+    ]);
+  });
+
+  it('says which member of the first row another one was meant to be, or where to name it', async () => {
+    const error = await tableErrorIn('jsonl', '{"prompt":"a"}\n{"promt":"b"}\n{"style":"ink"}\n');
+    expect([error, ...(error?.others ?? [])].map((one) => [one?.line, one?.message, one?.hint])).toEqual([
+      [
+        2,
+        'The row on line 2 has "promt", which the first row does not have.',
+        'Did you mean "prompt"? The first row names all columns: write "promt": null there.',
+      ],
+      [
+        3,
+        'The row on line 3 has "style", which the first row does not have.',
+        'The first row names all columns: write "style": null there.',
+      ],
     ]);
   });
 
@@ -39,7 +65,6 @@ describe('a JSONL table', () => {
     ['an unfinished line', '{"a":"x\n', 'table.syntax', 1, 8],
     ['a member twice', '{"a":1,"a":2}\n', 'table.duplicate-column', 1, 8],
     ['a member that the first row does not have', '{"a":1}\n{"a":1,"b":2}\n', 'table.columns', 2, 1],
-    ['a member missing that the first row has', '{"a":1,"b":2}\n{"b":1}\n', 'table.columns', 2, 1],
     ['a member that would be a prototype', '{"__proto__":1}\n', 'table.column-name', 1, 1],
     [
       'the same deep inside, and written otherwise',

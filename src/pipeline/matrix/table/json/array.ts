@@ -1,0 +1,162 @@
+import type { FilePort } from '../../../files.ts';
+import { checkUtf8, pieces, tooLong } from '../chunks.ts';
+import { OwnColumns } from '../columns.ts';
+import { type BadRows, TableError, tableLimits } from '../error.ts';
+import type { TableBatch, TableRow } from '../table.ts';
+import { jsonRow, type RowText } from './row.ts';
+
+/**
+ * Reads a JSON list of objects, of any length: memory holds one object. Numbers render as they are written. The first row names
+ * the columns; another row may lack some of them, which are then null.
+ */
+export async function* jsonBatches(
+  files: FilePort,
+  file: string,
+  bad: BadRows,
+): AsyncGenerator<TableBatch, void, undefined> {
+  const own = new OwnColumns();
+  const items = new Items();
+  for await (const piece of pieces(files, file)) {
+    const rows: TableRow[] = [];
+    for (const item of items.read(piece)) {
+      const known = own.columns !== undefined;
+      const row = bad.row(() => jsonRow(item, own));
+      if (row !== undefined) rows.push(row);
+      if (!known && own.columns !== undefined) yield { columns: own.columns, rows: [] };
+    }
+    if (own.columns !== undefined) yield { columns: own.columns, rows };
+  }
+  items.end();
+}
+
+const code = (char: string): number => char.charCodeAt(0);
+const [open, close, comma, quote, backslash] = ['[', ']', ',', '"', '\\'].map(code);
+const [openBrace, closeBrace, newline] = ['{', '}', '\n'].map(code);
+const blanks = new Set([' ', '\t', '\r', '\n'].map(code));
+
+/** Where the reading stands: before the list, before an item, in one, or behind the list. */
+type Place = 'before' | 'start' | 'next' | 'item' | 'behind';
+
+/** Cuts the bytes of a JSON list into the texts of its items. What is inside an item is checked by who parses it. */
+class Items {
+  #place: Place = 'before';
+  #line = 1;
+  /** Bytes of this line that are read. */
+  #column = 0;
+  #depth = 0;
+  #quoted = false;
+  #escaped = false;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #start: { readonly line: number; readonly column: number } = { line: 1, column: 1 };
+
+  *read(piece: Buffer): Generator<RowText, void, undefined> {
+    let from = 0;
+    for (let at = 0; at < piece.length; at++) {
+      const byte = piece[at] as number;
+      if (this.#place === 'item') {
+        if (this.#endsItem(byte)) {
+          yield this.#item(piece.subarray(from, at));
+          this.#place = byte === comma ? 'next' : 'behind';
+        }
+      } else if (!blanks.has(byte)) {
+        if (this.#begins(byte)) from = at;
+      }
+      this.#column++;
+      if (byte === newline) {
+        this.#line++;
+        this.#column = 0;
+      }
+    }
+    if (this.#place !== 'item') return;
+    this.#held.push(Buffer.from(piece.subarray(from)));
+    this.#heldBytes += piece.length - from;
+    if (this.#heldBytes > tableLimits.recordBytes) throw tooLong(this.#start.line);
+  }
+
+  /** @throws TableError where the text ended before its list */
+  end(): void {
+    if (this.#place === 'behind') return;
+    if (this.#place === 'before') throw new TableError('table.empty', 'The table is empty.', { line: 1 });
+    throw this.#error('The list is never closed.', 'It ends with ].');
+  }
+
+  /** Takes a byte between the items into account, no blank; true where an item begins with it. */
+  #begins(byte: number): boolean {
+    switch (this.#place) {
+      case 'before':
+        if (byte !== open) throw this.#noList(byte);
+        this.#place = 'start';
+        return false;
+      case 'behind':
+        throw this.#error(
+          'Something stands behind the end of the list.',
+          'A table is one list: [{ … }, { … }].',
+        );
+      default:
+        if (byte === close && this.#place === 'start') {
+          this.#place = 'behind';
+          return false;
+        }
+        if (byte === comma || byte === close)
+          throw this.#error(
+            'An object is missing here.',
+            'No comma stands before the first or behind the last object.',
+          );
+        this.#begin(byte);
+        return true;
+    }
+  }
+
+  #noList(byte: number): TableError {
+    const hint =
+      byte === openBrace
+        ? 'A table is a list of objects: [{ … }, { … }]. A file with an object on each line is named .jsonl.'
+        : 'A table is a list of objects: [{ … }, { … }].';
+    return new TableError('table.not-object', 'The table is not a JSON list of objects.', {
+      line: this.#line,
+      hint,
+    });
+  }
+
+  #begin(byte: number): void {
+    this.#place = 'item';
+    this.#start = { line: this.#line, column: this.#column + 1 };
+    this.#depth = 0;
+    this.#quoted = false;
+    this.#escaped = false;
+    this.#endsItem(byte);
+  }
+
+  /** Takes a byte of an item into account; true for the comma or bracket behind it. */
+  #endsItem(byte: number): boolean {
+    if (this.#quoted) {
+      if (this.#escaped) this.#escaped = false;
+      else if (byte === backslash) this.#escaped = true;
+      else if (byte === quote) this.#quoted = false;
+      return false;
+    }
+    if (this.#depth === 0 && (byte === comma || byte === close)) return true;
+    if (byte === quote) this.#quoted = true;
+    else if (byte === open || byte === openBrace) this.#depth++;
+    else if (byte === close || byte === closeBrace) this.#depth--;
+    return false;
+  }
+
+  #item(rest: Buffer): RowText {
+    const bytes = Buffer.concat([...this.#held, rest]);
+    this.#held = [];
+    this.#heldBytes = 0;
+    const { line, column } = this.#start;
+    if (bytes.length > tableLimits.recordBytes) throw tooLong(line);
+    return { text: checkUtf8(bytes, line).toString('utf8').trimEnd(), line, column };
+  }
+
+  #error(message: string, hint: string): TableError {
+    return new TableError('table.syntax', `Line ${this.#line}: ${message}`, {
+      line: this.#line,
+      column: this.#column + 1,
+      hint,
+    });
+  }
+}

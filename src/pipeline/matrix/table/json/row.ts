@@ -1,0 +1,115 @@
+import { parse } from 'lossless-json';
+import { isMapping, type Value, WrittenNumber } from '../../../values/value.ts';
+import type { OwnColumns } from '../columns.ts';
+import { TableError, type TablePlace, tableLimits } from '../error.ts';
+import type { TableRow } from '../table.ts';
+
+/** The text of one row, and where it begins in the table; lines and columns count from 1. */
+export interface RowText {
+  readonly text: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Reads a row that is a JSON object. @throws TableError */
+export function jsonRow(row: RowText, own: OwnColumns): TableRow {
+  const { line } = row;
+  const value = parseRow(row);
+  if (!isMapping(value)) {
+    throw new TableError(
+      'table.not-object',
+      `Line ${line} is JSON, but not an object such as {"scene": "…"}.`,
+      {
+        ...placeIn(row, 0),
+        ...(Array.isArray(value)
+          ? { hint: 'A list of objects is a table in a file with the ending .json.' }
+          : {}),
+      },
+    );
+  }
+  if (isDeeperThan(tableLimits.depth, value)) {
+    throw new TableError('table.syntax', `Line ${line} is nested more than ${tableLimits.depth} deep.`, {
+      line,
+    });
+  }
+  return own.row(value, line, placeIn(row, 0).sourceLine);
+}
+
+/** Where an offset into the text of a row stands in the table. */
+function placeIn(
+  { text, line, column }: RowText,
+  offset: number,
+): TablePlace & { readonly sourceLine: string } {
+  const before = text.slice(0, offset).split('\n');
+  const start = offset - (before.at(-1) as string).length;
+  const end = text.indexOf('\n', start);
+  const shown = text.slice(start, end < 0 ? undefined : Math.min(end, start + 1000)).slice(0, 1000);
+  // What stands before a row on its first line is another row.
+  const indent = before.length === 1 ? column - 1 : 0;
+  return {
+    line: line + before.length - 1,
+    column: offset - start + indent + 1,
+    sourceLine: `${' '.repeat(Math.min(indent, 1000))}${shown}`,
+  };
+}
+
+/** What reads a value later calls itself for each level. */
+function isDeeperThan(most: number, value: Value): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return false;
+  return most === 0 || Object.values(value).some((member: Value) => isDeeperThan(most - 1, member));
+}
+
+function parseRow(row: RowText): Value {
+  const { text, line } = row;
+  if (/__proto__|\\u005f/i.test(text)) refuseProto(row);
+  try {
+    return parse(text, null, {
+      parseNumber: writtenNumber,
+      onDuplicateKey({ key, position }) {
+        // The position of the name, after its quote.
+        const place = placeIn(row, Math.max(0, position - 1));
+        throw new TableError(
+          'table.duplicate-column',
+          `On line ${place.line} the member "${key}" is there twice.`,
+          place,
+        );
+      },
+    }) as Value;
+  } catch (error) {
+    if (error instanceof TableError) throw error;
+    if (error instanceof RangeError) {
+      throw new TableError('table.syntax', `Line ${line} is nested too deeply.`, { line }, { cause: error });
+    }
+    if (!(error instanceof SyntaxError)) throw error;
+    const at = /position (\d+)/.exec(error.message)?.[1];
+    const place = placeIn(row, at === undefined ? 0 : Math.min(Number(at), text.length));
+    const reason = error.message.replace(/ at position \d+$/, '');
+    throw new TableError('table.syntax', `Line ${place.line} is not valid JSON: ${reason}.`, place, {
+      cause: error,
+    });
+  }
+}
+
+/** The parser assigns members, so that a member of this name would become the row's prototype. */
+function refuseProto(row: RowText): void {
+  const { text, line } = row;
+  let found = false;
+  try {
+    JSON.parse(text, (key, value: unknown) => {
+      if (key === '__proto__') found = true;
+      return value;
+    });
+  } catch {
+    // Not JSON: the parser that follows says where.
+  }
+  if (found) {
+    throw new TableError('table.column-name', `On line ${line} a member is named "__proto__"; rename it.`, {
+      ...placeIn(row, 0),
+    });
+  }
+}
+
+function writtenNumber(source: string): number | WrittenNumber {
+  const value = Number(source);
+  return String(value) === source ? value : new WrittenNumber(source, value);
+}

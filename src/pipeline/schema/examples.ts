@@ -1,0 +1,218 @@
+import { renderValue } from '../values/value.ts';
+import { isText, type SourceNode, toJson } from '../yaml/node.ts';
+import type { SchemaPlace } from './place.ts';
+import { resolved, type SchemaNode } from './schema.ts';
+import { isStepKind } from './step-kinds.ts';
+
+/** Longer values are left out of an example. */
+const longestShown = 100;
+
+/** A value as YAML on one line, as a user would write it; undefined for what is long. */
+function flow(value: unknown): string | undefined {
+  const text = flowText(value);
+  return text.length > longestShown ? undefined : text;
+}
+
+function flowText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) {
+    return `{ ${Object.entries(value)
+      .map(([key, member]) => `${key}: ${flowText(member)}`)
+      .join(', ')} }`;
+  }
+  if (typeof value !== 'string') return String(value);
+  const isPlain = /^[\p{L}\p{N}._/(][\p{L}\p{N}._/()$ -]*$/u.test(value) && !/^[\d.-]+$/.test(value);
+  return isPlain ? value : JSON.stringify(value);
+}
+
+/** What a bare value in the place of a block most likely is. */
+const blockMembers: Readonly<Record<string, string>> = {
+  limits: 'tasks',
+  retry: 'attempts',
+  timeouts: 'task',
+  poll: 'max',
+  budget: 'cost',
+  'matrix.sample': 'count',
+};
+
+/** Fields of an operation that a bare value in its place most likely is, with what else the operation needs. */
+const operationMembers: Readonly<Record<string, (value: string) => string>> = {
+  generate: (value) => `{ model: text-pro, prompt: ${value} }`,
+  chat: (value) => `{ model: chat-mini, prompt: ${value} }`,
+  describe: (value) => `{ image: ${value} }`,
+  video: (value) => `{ image: ${value}, prompt: … }`,
+  edit: (value) => `{ image: ${value}, prompt: … }`,
+  blend: (value) => `{ images: ${value} }`,
+};
+
+const isList = ({ kind }: SourceNode): boolean => kind === 'list';
+
+/** Settings of a matrix; its other keys are axes. */
+const matrixSettings = new Set(['rows', 'exclude', 'include', 'sample', 'repeat']);
+
+const typesOf = ({ type }: SchemaNode): readonly string[] =>
+  typeof type === 'string' ? [type] : (type ?? []);
+
+/** How a value of a wrong type is written as it was probably meant; otherwise an example. */
+export function typeHint(place: SchemaPlace, schema: SchemaNode): string | undefined {
+  const { node, way } = place;
+  const key = way.at(-1) ?? '';
+  // What stands in the place of a key may be one: it is not repeated.
+  if (/key$/i.test(key)) return undefined;
+  if (node.kind === 'scalar' && node.value === null) return emptyHint(place, schema);
+  const types = typesOf(schema);
+  const where = way.join('.');
+  const value = flow(toJson(node)) ?? '…';
+  if (where === 'steps' && isList(node))
+    return 'Each step has a name, in place of the "-": steps: { grid: { imagine: a fox } }.';
+  if (where === 'matrix' && isList(node))
+    return 'Each axis has a name, in place of the "-": matrix: { animal: [fox, owl] }.';
+  if (way[0] === 'matrix' && way.length === 2 && !matrixSettings.has(key)) return axisHint(key, node, value);
+  return (
+    severalHint(place, value) ??
+    (types.includes('array') ? listHint(key, node, schema, value) : undefined) ??
+    (types.includes('object') ? blockHint(place, schema, value) : undefined) ??
+    scalarHint(key, node, types, schema)
+  );
+}
+
+function emptyHint({ way }: SchemaPlace, schema: SchemaNode): string {
+  const key = way.at(-1) ?? '';
+  const example = exampleOf(key, schema);
+  if (example !== undefined) return `Give it a value, or leave it out. ${example}`;
+  return way.length === 2 && way[0] === 'steps'
+    ? `What it does stands below it, indented: ${key}: { imagine: a fox }.`
+    : 'Give it a value, indented below it or on its line, or leave it out.';
+}
+
+function axisHint(key: string, node: SourceNode, value: string): string {
+  if (isText(node) && /^-\S/.test(node.value)) return 'A space stands behind the "-" of each value: - fox.';
+  const range = isText(node) ? /^\s*(-?\d+)\s*(?:\.\.+|to|-|–)\s*(-?\d+)\s*$/.exec(node.value) : null;
+  if (range !== null) return `A range is written ${key}: { from: ${range[1]}, to: ${range[2]} }.`;
+  if (isText(node) && node.value.includes(','))
+    return `An axis is a list of values: ${key}: ${flow(node.value.split(',').map((one) => one.trim())) ?? '[…]'}.`;
+  return `An axis is a list of values: ${key}: [${value}].`;
+}
+
+/** Several values where one is taken. */
+function severalHint({ node, way }: SchemaPlace, value: string): string | undefined {
+  if (!isList(node)) return undefined;
+  switch (way.at(-1)) {
+    case 'imagine':
+    case 'prompt':
+      return `A step has one prompt. Several are an axis: matrix: { prompt: ${value} }, and here "{{ prompt }}".`;
+    case 'click':
+      return 'A click presses one button. A path presses several: path: U1, U2.';
+    case 'rows':
+      return `rows names a table, for example rows: data/prompts.csv. Values are an axis: matrix: { prompt: ${value} }.`;
+    case 'from':
+      return 'A step starts from one place; gather collects several: gather: grid/*.';
+    default:
+      return undefined;
+  }
+}
+
+function listHint(key: string, node: SourceNode, schema: SchemaNode, value: string): string | undefined {
+  const items = resolved((schema['items'] ?? {}) as SchemaNode);
+  const wantsObjects = typesOf(items).includes('object') && !typesOf(items).includes('string');
+  if (!typesOf(schema).includes('string') && (node.kind === 'mapping' || !wantsObjects))
+    return `Write a list: ${key}: [${value}].`;
+  return exampleOf(key, schema);
+}
+
+function blockHint({ node, way }: SchemaPlace, schema: SchemaNode, value: string): string | undefined {
+  const key = way.at(-1) ?? '';
+  if (way.length === 2 && way[0] === 'steps' && isText(node)) {
+    const [, kind = '', rest = ''] = /^(\w+):?\s*(.*)$/s.exec(node.value) ?? [];
+    return isStepKind(kind)
+      ? `A key ends with a colon and a space: ${kind}: ${flow(rest) ?? '…'}.`
+      : `Say what it does: ${key}: { imagine: ${value} }.`;
+  }
+  if (way.length === 3 && way[0] === 'steps') {
+    const written = operationMembers[key]?.(value);
+    if (written !== undefined) return `Write ${key}: ${written}.`;
+  }
+  if (way[0] === 'service' && way.length === 1)
+    return isText(node) && /^https?:/.test(node.value)
+      ? `Write service: { baseUrl: ${value} }.`
+      : 'For example service: { speed: fast }.';
+  const member = blockMembers[way.join('.')];
+  if (member !== undefined && node.kind === 'scalar') return `Write ${key}: { ${member}: ${value} }.`;
+  if (typesOf(schema).includes('number')) return undefined;
+  return exampleOf(key, schema);
+}
+
+function scalarHint(
+  key: string,
+  node: SourceNode,
+  types: readonly string[],
+  schema: SchemaNode,
+): string | undefined {
+  if (node.kind !== 'scalar') return exampleOf(key, schema);
+  if (!isText(node)) {
+    // Quotes would make a text of it, and still none of this form.
+    const example = exampleOf(key, schema);
+    if (!types.includes('string')) return example;
+    const isForm = schema['pattern'] !== undefined || key === 'path' || key === 'click' || key === 'when';
+    return isForm && example !== undefined
+      ? example
+      : `Text that looks like something else is put in quotes: "${renderValue(node.value)}".`;
+  }
+  if (types.includes('boolean') && /^(yes|no|on|off|y|n)$/i.test(node.value))
+    return `In YAML 1.2 "${node.value}" is text; write true or false.`;
+  if (!types.includes('number') && !types.includes('integer')) return exampleOf(key, schema);
+  const number = /^[^\d.-]{0,5}(-?\d+(?:\.\d+)?)[^\d.]{0,5}$/.exec(node.value.trim())?.[1];
+  if (number === undefined)
+    return exampleOf(key, { ...schema, default: undefined }) ?? `Write a number, for example ${key}: 2.`;
+  return node.value.trim() === number
+    ? `A number is written without quotes: ${key}: ${number}.`
+    : `Write the number alone: ${key}: ${number}.`;
+}
+
+/** How a key is written that is missing. */
+export function missingHint({ way }: SchemaPlace, key: string, schema: SchemaNode): string | undefined {
+  const where = [...way, key].join('.');
+  if (where === 'name') return 'For example name: foxes.';
+  if (where === 'steps') return 'For example steps: { grid: { imagine: a fox } }.';
+  const property = resolved(schema.properties?.[key] ?? {});
+  return exampleOf(key, property) ?? firstSentence(property);
+}
+
+/** What a value is, by the schema. */
+export function firstSentence(schema: SchemaNode): string | undefined {
+  const text = schema['description'];
+  return typeof text === 'string' ? /^.*?[.](?=\s|$)/s.exec(text)?.[0] : undefined;
+}
+
+/** What the schema has as an example, or as the default. */
+function exampleOf(key: string, schema: SchemaNode): string | undefined {
+  const examples = (schema.examples ?? []).flatMap((one) => flow(one) ?? []);
+  const shown =
+    examples.length > 0
+      ? examples
+      : [schema['default'] ?? []].flatMap((one) => (Array.isArray(one) ? [] : (flow(one) ?? [])));
+  const [first] = shown;
+  if (first === undefined) return undefined;
+  return schema['pattern'] === undefined ? `For example ${key}: ${first}.` : `Examples: ${shown.join(', ')}.`;
+}
+
+/**
+ * What is wrong with a box of a mask whose numbers are no fractions, and the same box in fractions; undefined where its values do not
+ * tell.
+ */
+export function boxHint(node: SourceNode): { readonly what: string; readonly hint: string } | undefined {
+  const items = node.kind === 'list' ? node.items : [];
+  const texts = items.map((item) => (item.kind === 'scalar' ? renderValue(item.value) : ''));
+  const numbers = texts.map((text) => Number(text.replace(/\s*(?:%|px)$/, '')));
+  if (numbers.length === 0 || numbers.some((number) => !Number.isFinite(number))) return undefined;
+  const shares = (whole: number): string =>
+    `[${numbers.map((number) => Number((number / whole).toFixed(3))).join(', ')}]`;
+  if (texts.some((text) => text.endsWith('%')))
+    return { what: 'percent', hint: `Divide by 100: ${shares(100)}.` };
+  const size = [1024, 2048, 4096].find((side) => numbers.every((number) => number <= side));
+  const example = size === undefined ? '' : ` In an image of ${size} × ${size} pixels: ${shares(size)}.`;
+  return {
+    what: 'pixels',
+    hint: `Divide x and width by the width of the image, y and height by its height.${example}`,
+  };
+}

@@ -1,0 +1,155 @@
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
+import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
+import type { StepKind } from '../pipeline.ts';
+import { entriesOf, type SourceEntry, type SourceMapping, type SourceNode } from '../yaml/node.ts';
+import { configurationKeys } from './native-keys.ts';
+import type { SchemaPlace } from './place.ts';
+import { keysOfBlock, keysOfOperation, keysOfPipeline, keysOfStep } from './schema.ts';
+import { isStepKind, stepKinds } from './step-kinds.ts';
+
+const isEmpty = (node: SourceNode): boolean => node.kind === 'scalar' && node.value === null;
+
+/** The keys that a step of any kind can have. */
+export const allStepKeys = (): ReadonlySet<string> => new Set(stepKinds.flatMap(keysOfStep));
+
+/** Steps of the file with the keys that stand beside them and belong into them. */
+interface RegroupedSteps {
+  readonly steps: readonly SourceEntry[];
+  /** Names below `steps` whose values are no steps, or empty ones: what the schema says of them is reported here. */
+  readonly explained: ReadonlySet<string>;
+}
+
+/**
+ * Puts keys that stand beside a step, and are keys of a step, into the step above them: a line that is not indented far enough is one
+ * mistake, and the step is checked as it was meant.
+ */
+export function regroupSteps(steps: readonly SourceEntry[], collector: DiagnosticCollector): RegroupedSteps {
+  const keys = allStepKeys();
+  const found: SourceEntry[] = [];
+  const explained = new Set<string>();
+  const added = new Map<SourceEntry, SourceEntry[]>();
+  for (const entry of steps) {
+    const above = found.at(-1);
+    if (above === undefined || !keys.has(entry.key) || !belongsInto(above, added.get(above) ?? [], entry)) {
+      found.push(entry);
+      continue;
+    }
+    added.set(above, [...(added.get(above) ?? []), entry]);
+    explained.add(entry.key).add(above.key);
+  }
+  return {
+    steps: found.map((entry) => withEntries(entry, added.get(entry) ?? [], collector)),
+    explained,
+  };
+}
+
+function belongsInto(step: SourceEntry, added: readonly SourceEntry[], entry: SourceEntry): boolean {
+  if (step.value.kind === 'mapping' ? step.value.entries.has(entry.key) : !isEmpty(step.value)) return false;
+  if (added.some(({ key }) => key === entry.key)) return false;
+  // A mapping may be a step of that name; the operation of an empty step is none.
+  return (
+    entry.value.kind !== 'mapping' ||
+    (isEmpty(step.value) && !entriesOf(entry.value).some(({ key }) => isStepKind(key)))
+  );
+}
+
+function withEntries(
+  step: SourceEntry,
+  added: readonly SourceEntry[],
+  collector: DiagnosticCollector,
+): SourceEntry {
+  const [first] = added;
+  if (first === undefined) return step;
+  const keys = listing(added.map(({ key }) => key));
+  const [stand, are, them] = added.length === 1 ? ['stands', 'Is', 'it'] : ['stand', 'Are', 'them'];
+  collector.error(
+    'schema.type',
+    first.keySpan,
+    `${keys} ${stand} beside the step "${step.key}", as a step would.`,
+    `${are} ${keys} meant to be inside "${step.key}"? Indent ${them} further than "${step.key}".`,
+  );
+  const own = step.value.kind === 'mapping' ? step.value.entries : new Map<string, SourceEntry>();
+  const entries = new Map([...own, ...added.map((entry) => [entry.key, entry] as const)]);
+  return { ...step, value: { kind: 'mapping', span: step.value.span, entries } satisfies SourceMapping };
+}
+
+/** By their keys, the empty blocks of the file below which keys stand that they would have, or steps. */
+export function emptyAbove(root: SourceNode): ReadonlyMap<string, string> {
+  const meant = new Map<string, string>();
+  const known = new Set(keysOfPipeline());
+  let above: SourceEntry | undefined;
+  for (const entry of entriesOf(root)) {
+    if (known.has(entry.key) || entry.key.startsWith('x-')) above = entry;
+    else if (above !== undefined && isEmpty(above.value) && takes(above.key, entry))
+      meant.set(entry.key, above.key);
+  }
+  return meant;
+}
+
+/** Steps and axes have any name. */
+function takes(block: string, { key, value }: SourceEntry): boolean {
+  if (block === 'steps') return value.kind === 'mapping';
+  return block === 'matrix' || keysOfBlock(block).includes(key);
+}
+
+/** What to do about a key that a mapping of the file does not have: many are right, and stand in the wrong place. */
+export function hintForKey(
+  { way, node }: SchemaPlace,
+  key: string,
+  known: readonly string[],
+  above: string | undefined,
+): string {
+  if (above !== undefined)
+    return `Is "${key}" meant to be inside "${above}"? Indent it further than "${above}".`;
+  if (key.startsWith('x-')) return 'Keys with x- stand at the beginning of a line, beside name and steps.';
+  const misplaced = misplacedIn(way, node, key, known);
+  if (misplaced !== undefined) return misplaced;
+  return nearest(key, known) === undefined
+    ? (elsewhere(way, key) ?? suggestion(key, known, 'keys here'))
+    : suggestion(key, known, 'keys here');
+}
+
+function misplacedIn(
+  way: readonly string[],
+  node: SourceNode,
+  key: string,
+  known: readonly string[],
+): string | undefined {
+  const [top, , kind = ''] = way;
+  if (top !== 'steps') return undefined;
+  if (way.length === 3 && isStepKind(kind)) return besideOperation(kind, key, known);
+  if (way.length !== 2) return undefined;
+  const meant = node.kind === 'mapping' ? node.entries.get(key)?.value : undefined;
+  if (entriesOf(meant).some((entry) => isStepKind(entry.key)))
+    return `Is "${key}" meant to be a step? It stands beside "${way[1] ?? ''}": indent both alike.`;
+  const own = entriesOf(node).find((entry) => isStepKind(entry.key));
+  if (own === undefined || !keysOfOperation(own.key as StepKind).includes(key)) return undefined;
+  return own.value.kind === 'mapping' || isEmpty(own.value)
+    ? `Is "${key}" meant to be inside "${own.key}"? Indent it further than "${own.key}".`
+    : `It stands inside ${own.key}: ${own.key}: { prompt: …, ${key}: … }.`;
+}
+
+function besideOperation(kind: StepKind, key: string, known: readonly string[]): string | undefined {
+  if (key !== kind && keysOfStep(kind).includes(key))
+    return `It is a key of the step, beside ${kind}: indent both alike.`;
+  if (kind === 'generate' && configurationKeys.includes(key)) return `Write generationConfig: { ${key}: … }.`;
+  if (kind !== 'chat') return undefined;
+  if (key === 'responseSchema' || key === 'responseJsonSchema')
+    return 'chat says it with response_format: { type: json_schema, json_schema: { name: answer, schema: … } }.';
+  // One of OpenAI's many fields, as a rule: what is no slip of the pen is meant.
+  return nearest(key, known) === undefined
+    ? `What else the service takes stands in extra, beside chat: extra: { ${key}: … }.`
+    : undefined;
+}
+
+/** Where a key of this name belongs, when it is none here. */
+function elsewhere(way: readonly string[], key: string): string | undefined {
+  if (way.length > 0 && keysOfPipeline().includes(key))
+    return `"${key}" is a key of the pipeline: it stands at the beginning of a line.`;
+  if (way.length > 2) return undefined;
+  const blocks = keysOfPipeline().filter((block) => keysOfBlock(block).includes(key));
+  if (blocks.length > 0)
+    return `"${key}" is a key of ${blocks.join(' and of ')}: is it meant to be inside "${blocks[0]}"?`;
+  if (way.length > 0 || !allStepKeys().has(key)) return undefined;
+  return `"${key}" is a key of a step, and a step has a name: steps: { grid: { ${key}: … } }.`;
+}

@@ -1,0 +1,112 @@
+import type { CST, YAMLError } from 'yaml';
+import type { SourceText, Span } from '../diagnostics/source.ts';
+import { bracketOpenAt } from './tokens.ts';
+
+/** A syntax error in the words of the slip that has probably caused it. */
+interface SyntaxSlip {
+  readonly span: Span;
+  readonly message: string;
+  readonly hint: string;
+  /** Further errors only follow from it. */
+  readonly isLast: boolean;
+}
+
+/** A line that begins with a key. */
+const keyLine = /^( *)(?:- +)*("[^"]*"|'[^']*'|[\p{L}_][\p{L}\p{N}_. -]*):(?: |$)/u;
+
+interface KeyLine {
+  readonly indent: number;
+  readonly key: string;
+}
+
+function keyOf(source: SourceText, line: number): KeyLine | undefined {
+  if (line < 1) return undefined;
+  const [, spaces = '', key = ''] = keyLine.exec(source.line(line)) ?? [];
+  return key === '' ? undefined : { indent: spaces.length, key };
+}
+
+/** What the YAML library cannot know: which slip a pipeline's author has probably made. */
+export function syntaxSlip(
+  { code, pos: [offset], message }: YAMLError,
+  source: SourceText,
+  tokens: readonly CST.Token[],
+): SyntaxSlip | undefined {
+  const { line } = source.position({ offset, length: 1 });
+  if (code === 'BLOCK_AS_IMPLICIT_KEY') return deeperKey(source, line) ?? textWithColon(source, line, offset);
+  const bracket = /^Flow (?:sequence|map)\b/.test(message) ? bracketOpenAt(offset, tokens) : undefined;
+  if (bracket !== undefined) return openBracket(source, bracket);
+  if (code === 'BAD_INDENT') return unevenKey(source, line);
+  if (!/^Implicit (?:map )?keys? need/.test(message)) return undefined;
+  const written = /^\s*(?:- +)?([\w-]+)(:?)\s*(\S?.*)$/.exec(source.line(line));
+  if (written === null) return undefined;
+  const [, key = '', , value = ''] = written;
+  const example = value === '' ? `${key}: …` : `${key}: ${value.slice(0, 30)}`;
+  return {
+    span: { offset: source.lineOffset(line) + source.line(line).search(/\S/), length: key.length },
+    message: `YAML expects "key: value" here, and finds no colon with a space behind it.`,
+    hint: `For example ${example}.`,
+    isLast: false,
+  };
+}
+
+/** `path:` indented below a key that has its value on its own line. */
+function deeperKey(source: SourceText, line: number): SyntaxSlip | undefined {
+  const above = keyOf(source, line);
+  const below = keyOf(source, line + 1);
+  if (above === undefined || below === undefined || below.indent <= above.indent) return undefined;
+  return {
+    span: { offset: source.lineOffset(line + 1) + below.indent, length: below.key.length },
+    message: `"${below.key}" is indented deeper than "${above.key}", which has its value already.`,
+    hint: `Is "${below.key}" meant to stand beside "${above.key}"? Indent both alike.`,
+    isLast: false,
+  };
+}
+
+function textWithColon(source: SourceText, line: number, offset: number): SyntaxSlip {
+  const text = source.line(line).slice(offset - source.lineOffset(line));
+  const quoted =
+    text.length > 0 && text.length <= 60 && !text.includes('"') ? ` Write "${text.trimEnd()}".` : '';
+  return {
+    span: { offset, length: Math.max(1, text.length) },
+    message: 'YAML reads the ": " in this text as the end of a key.',
+    hint: `A text with ": " in it is put in quotes.${quoted}`,
+    isLast: false,
+  };
+}
+
+function openBracket(source: SourceText, offset: number): SyntaxSlip {
+  const [open, close, what] = source.text[offset] === '[' ? ['[', ']', 'list'] : ['{', '}', 'mapping'];
+  return {
+    span: { offset, length: 1 },
+    message: `The ${open} that opens here is never closed.`,
+    hint: `End the ${what} with ${close}.`,
+    isLast: true,
+  };
+}
+
+/** A key between the columns of the keys above it. */
+function unevenKey(source: SourceText, line: number): SyntaxSlip | undefined {
+  // The error lies where the line begins, or behind the end of the line above.
+  const at = keyOf(source, line) === undefined ? line + 1 : line;
+  const own = keyOf(source, at);
+  if (own === undefined) return undefined;
+  let deeper: KeyLine | undefined;
+  let outer: KeyLine | undefined;
+  for (let above = at - 1; above >= 1 && outer === undefined; above--) {
+    const found = keyOf(source, above);
+    if (found === undefined) continue;
+    if (found.indent > own.indent) deeper = found;
+    else if (found.indent < own.indent) outer = found;
+    else return undefined;
+  }
+  if (deeper === undefined) return undefined;
+  const { indent, key } = deeper;
+  const inside = outer === undefined ? '' : ` Is it meant to be inside "${outer.key}"?`;
+  const alike = `Indent it like "${key}" (${indent} spaces)`;
+  return {
+    span: { offset: source.lineOffset(at) + own.indent, length: own.key.length },
+    message: `"${own.key}" is indented by ${own.indent} spaces, unlike the keys above it.`,
+    hint: `${alike}${outer === undefined ? '' : `, or like "${outer.key}" (${outer.indent})`}.${inside}`,
+    isLast: false,
+  };
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { parse, placed } from '../diagnose.ts';
+
+const pipeline = (when: string, prompt: string): string =>
+  `name: t\nmatrix: { animal: [fox, owl] }\nsteps:\n  grid:\n    when: '${when}'\n    imagine: '${prompt}'\n`;
+
+describe('an operator of another language names the one of Liquid', () => {
+  it.each([
+    ['animal == "fox" && not animal == "owl"', '"&&" is no operator of Liquid.', 'Write "and".', '5:28'],
+    ['animal == "fox" && animal == "owl"', '"&&" is no operator of Liquid.', 'Write "and".', '5:28'],
+    ['animal == "fox" || animal == "owl"', '"||" is no operator of Liquid.', 'Write "or".', '5:28'],
+    ['!animal', '"!" is no operator of Liquid.', 'Write "not".', '5:12'],
+    ['!(animal == "fox")', '"!" is no operator of Liquid.', 'Write the opposite', '5:12'],
+    ['animal === "fox"', '"===" is no operator of Liquid.', 'Write "==".', '5:19'],
+    ['animal <> "fox"', '"<>" is no operator of Liquid.', 'Write "!=".', '5:19'],
+    ['animal = "fox"', 'A single "=" compares nothing.', 'Write "==".', '5:19'],
+  ])('%s', async (when, message, hint, place) => {
+    const { diagnostics } = await parse(pipeline(when, '{{ animal }}'));
+    expect(diagnostics.map((one) => [placed(one), one.message])).toEqual([
+      [`template.syntax ${place}`, message],
+    ]);
+    expect(diagnostics[0]?.hint).toContain(hint);
+  });
+
+  it('in a tag of a prompt too', async () => {
+    const { diagnostics } = await parse(
+      pipeline('true', '{% if animal == "fox" && animal %}{{ animal }}{% endif %}'),
+    );
+    expect(diagnostics.map((one) => one.message)).toEqual(['"&&" is no operator of Liquid.']);
+  });
+});
+
+describe('what opens in a template and is never closed', () => {
+  it.each([
+    [
+      '{{ animal }, in snow',
+      'The {{ that opens here is never closed.',
+      'Close it with }}: {{ animal }}.',
+      15,
+    ],
+    [
+      'a {{ animal, in snow',
+      'The {{ that opens here is never closed.',
+      'Close it with }}: {{ animal }}.',
+      17,
+    ],
+    [
+      '{% if animal == "fox" } x',
+      'The {% that opens here is never closed.',
+      'Close it with %}: {% if animal == "fox" %}.',
+      15,
+    ],
+    [
+      '{% if animal %}{{ animal }}',
+      'The tag "if" that begins here has no end.',
+      'End it with {% endif %}.',
+      15,
+    ],
+  ])('%s', async (prompt, message, hint, column) => {
+    const { diagnostics } = await parse(pipeline('true', prompt));
+    expect(diagnostics.map((one) => [one.code, one.line, one.column, one.message, one.hint])).toEqual([
+      ['template.syntax', 6, column, message, hint],
+    ]);
+  });
+});
+
+describe('a name that a template does not know', () => {
+  const files = { 't.csv': 'lang code,prompt\nde,Fuchs\n' };
+  const reads = (text: string): string =>
+    `name: t\nmatrix: { rows: t.csv }\nsteps: { grid: { imagine: '{{ prompt }} ${text.replaceAll("'", "''")}' } }\n`;
+
+  it.each([
+    ['{{ lang_code }}', `Did you mean "lang code"? It is written {{ ['lang code'] }}.`],
+    ['{{ langCode }}', `Did you mean "lang code"? It is written {{ ['lang code'] }}.`],
+    ['{{ row["lang code"] }}', `A column is a variable: write {{ ['lang code'] }}.`],
+    ['{{ lang code }}', `A text needs quotes. A variable with a space in its name is written ['lang code'].`],
+    ['{{ zebra }}', `A name with other characters is written {{ ['lang code'] }}.`],
+    ['{{ env.HOME }}', 'A template sees no environment'],
+  ])('%s: how a column with a space is written', async (text, hint) => {
+    const { diagnostics } = await parse(reads(text), files);
+    expect(diagnostics).toHaveLength(1);
+    expect(diagnostics[0]?.hint).toContain(hint);
+  });
+
+  it.each([
+    `{{ ['lang code'] }}`,
+    `{{ ["lang code"] | upcase }}`,
+    `{% if ['lang code'] == "de" %}x{% endif %}`,
+  ])('a column with a space can be written: %s', async (text) => {
+    const { pipeline: read, diagnostics } = await parse(reads(text), files);
+    expect(diagnostics).toEqual([]);
+    const prompt = read?.steps[0]?.request['prompt'] as { render(scope: object): string };
+    const scope = { vars: { 'lang code': 'de', prompt: 'Fuchs' }, repeat: 1, steps: {} };
+    expect(prompt.render(scope)).toMatch(/^Fuchs (?:de|DE|x)$/);
+  });
+
+  it('a value without its quotes', async () => {
+    const { diagnostics } = await parse(pipeline('animal == fox', '{{ animal }}'));
+    expect(diagnostics.map(({ hint }) => hint)).toEqual(['"fox" is a value: a text needs quotes, "fox".']);
+  });
+
+  it('a filter: all that there are', async () => {
+    const { diagnostics } = await parse(pipeline('true', '{{ animal | shout }}'));
+    expect(diagnostics[0]?.hint).toMatch(/^The filters are abs, append, .*, upcase, .*xml_escape\.$/);
+  });
+
+  it('an axis in single braces is said to be no variable', async () => {
+    const { diagnostics } = await parse(pipeline('true', 'a { animal }'));
+    expect(diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
+      ['matrix.unused-axis', '{ animal } is sent as it stands: a variable is written {{ animal }}.'],
+    ]);
+  });
+});
+
+it('a branch that is written with a dot names the slash', async () => {
+  const { diagnostics } = await parse(
+    'name: t\nsteps: { grid: { imagine: a, path: U1 }, b: { from: grid.U1, click: U2 } }\n',
+  );
+  expect(diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
+    ['step.unknown', 'A branch is written with a slash: grid/U1.'],
+  ]);
+});
