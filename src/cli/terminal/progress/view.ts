@@ -95,7 +95,8 @@ function stepLines(
   const shown = byUrgency.slice(0, rows - 1);
   const hidden = byUrgency.slice(shown.length);
   const over = hidden.filter((step) => urgencyOf(step) === 2).length;
-  const words = `and ${count(hidden.length)} more steps${over === 0 ? '' : `, ${count(over)} of them over`}`;
+  const those = over === hidden.length ? 'all' : `${count(over)} of them`;
+  const words = `and ${count(hidden.length)} more steps${over === 0 ? '' : `, ${those} over`}`;
   return [...shown.map(lineOf), options.paint.faint(cut(words, columns))];
 }
 

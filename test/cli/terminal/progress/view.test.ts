@@ -171,7 +171,7 @@ describe('the live view', () => {
       '3 tasks in flight, 12 jobs/min',
       'cost 1.50, in all runs 4.50',
     ]);
-    expect(shown(21)[0]).toBe('65 s left 9/24');
+    expect(shown(21)[0]).toBe('65 s left #x--- 9/24');
     expect(shown(100).at(-1)).toBe('cost 1.50, in all runs 4.50, in all runs 500 tokens');
   });
 
@@ -194,6 +194,10 @@ describe('the live view', () => {
       '3',
     ]);
     expect(lines.at(-2)).toBe('and 32 more steps, 15 of them over');
+    const over = many.map((step) => ({ ...step, active: 0, done: 3 }));
+    expect(progressLines(progressOf(over), start, { ...look, rows: 12 }).at(-2)).toBe(
+      'and 32 more steps, all over',
+    );
     expect(progressLines(progressOf(many), start, { ...look, rows: 50 })).toHaveLength(42);
   });
 
