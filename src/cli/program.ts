@@ -14,7 +14,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['validate', async () => (await import('./commands/validate.ts')).validate],
   ['plan', async () => (await import('./commands/plan.ts')).plan],
   ['run', async () => (await import('./commands/run.ts')).run],
-  ['status', async () => (await import('./commands/status.ts')).status],
+  ['status', async () => (await import('./commands/status/status.ts')).status],
   ['ls', async () => (await import('./commands/ls.ts')).ls],
   ['show', async () => (await import('./commands/show.ts')).show],
   ['resolve', async () => (await import('./commands/resolve.ts')).resolve],

@@ -1,7 +1,8 @@
 import { parseExact } from '../pipeline/values/exact-json.ts';
 import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
-import type { InputFile, StateReader, StoreTotals, Submissions } from './reader.ts';
+import type { InputFile, StateReader, StepSums, StoreTotals, Submissions } from './reader.ts';
 import type { Database, Statement } from './sqlite/sqlite.ts';
+import { stepSums } from './sqlite/step-sums.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
 
 /** Rows read at a time: a page of records is well below a megabyte, and no read transaction outlives it. */
@@ -69,6 +70,7 @@ export interface StateQueries {
   lastNumber(): number;
   rootKeys(): Iterable<string>;
   totals(): StoreTotals;
+  stepSums(): readonly StepSums[];
   submissions(): Submissions;
   attempts(key: string): readonly Attempt[];
   inputFiles(paths: readonly string[]): ReadonlyMap<string, InputFile>;
@@ -198,6 +200,7 @@ export function stateQueries(database: Database, counted: () => number): StateQu
       for (const row of paged((after) => statements.roots.all(after))) yield row.key;
     },
     totals: () => ask(() => sum(statements.totals.all())),
+    stepSums: () => ask(() => stepSums(database)),
     submissions: () =>
       ask(() => ({
         known: Number(statements.fact.get(submissionsFact)?.value ?? 0),
@@ -236,6 +239,7 @@ export const readerOf = (queries: StateQueries): StateReader => ({
     yield* queries.rootKeys();
   },
   totals: async () => queries.totals(),
+  stepSums: async () => queries.stepSums(),
   submissions: async () => queries.submissions(),
   attempts: async (key) => queries.attempts(key),
   inputFiles: async (paths) => queries.inputFiles(paths),

@@ -20,6 +20,22 @@ export interface StoreTotals {
   readonly codes: Readonly<Record<string, number>>;
 }
 
+/** Sums over the jobs of one step, over the directory's life. */
+export interface StepSums {
+  /** Of the slot that asked for a job first: slots of other steps may share it. */
+  readonly step: string;
+  readonly jobs: number;
+  readonly done: number;
+  /** Submissions. */
+  readonly attempts: number;
+  readonly cost: number;
+  /** Of submissions without a response, and of replies without a token count, in addition. */
+  readonly possibleCost: number;
+  readonly tokens: number;
+  /** Estimated, of replies without a token count. */
+  readonly assumedTokens: number;
+}
+
 /** How many submissions and text calls have been sent over the directory's life. */
 export interface Submissions {
   /** As the state knows: their intents are in it. */
@@ -65,6 +81,8 @@ export interface StateReader {
   /** Keys of the jobs that have no parent, in key order: what a narrowed manifest must place. */
   rootKeys(): AsyncIterable<string>;
   totals(): Promise<StoreTotals>;
+  /** Every record is read: seconds for a million. In the order in which the first jobs of the steps came. */
+  stepSums(): Promise<readonly StepSums[]>;
   submissions(): Promise<Submissions>;
   attempts(key: string): Promise<readonly Attempt[]>;
   /** What a run saw of files of the pipeline, by the path that the pipeline gives; a path that no run saw is absent. */

@@ -98,6 +98,16 @@ export function memoryStore(): MemoryStore {
       );
     },
     totals: () => recount(records()),
+    stepSums: () => {
+      const steps = new Map<string, JobRecord[]>();
+      for (const record of records())
+        steps.set(record.origin.step, [...(steps.get(record.origin.step) ?? []), record]);
+      return [...steps].map(([step, ofStep]) => {
+        const { jobs: counts, attempts, cost, possibleCost, tokens, assumedTokens } = recount(ofStep);
+        const sums = { attempts, cost, possibleCost, tokens, assumedTokens };
+        return { step, jobs: ofStep.length, done: counts.done, ...sums };
+      });
+    },
     submissions: () => {
       check();
       return { known, counted };

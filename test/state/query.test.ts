@@ -254,6 +254,7 @@ describe('a reader', () => {
         lastNumber: () => reader.lastNumber(),
         rootKeys: () => all(reader.rootKeys()),
         totals: () => reader.totals(),
+        stepSums: () => reader.stepSums(),
         submissions: () => reader.submissions(),
         attempts: () => reader.attempts('a'),
         inputFiles: () => reader.inputFiles(['a']),

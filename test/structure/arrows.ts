@@ -83,7 +83,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   cli: ['terminal', 'errors', 'adapters', 'args', 'service', 'workspace', 'run', 'commands'],
   'cli/adapters': ['git'],
   'cli/args': ['completion'],
-  'cli/commands': ['machine'],
+  'cli/commands': ['machine', 'status'],
   'cli/terminal': ['progress'],
   'cli/workspace': ['checks'],
 };

@@ -17,6 +17,7 @@ import { jobCommands, setWords } from './next-commands.ts';
 import { otherServiceLines } from './other-service.ts';
 import { shownLine } from './printable.ts';
 import { endingWord, slotNumbers } from './slot-counts.ts';
+import { readStepCosts, type StepCosts, stepCostLines } from './step-costs.ts';
 import { padEnd, widest } from './table.ts';
 
 /** The facts of a run directory: what `status --json` prints (schemas/status.schema.json). */
@@ -58,6 +59,8 @@ export interface RunStatus {
   readonly tokens: number;
   /** Estimated tokens of replies without a token count: `budget.tokens` counts them. Absent: every reply had one. */
   readonly assumedTokens?: number;
+  /** What each step has cost over the directory's life, in the order in which their first jobs came. */
+  readonly steps: readonly StepCosts[];
   /** Failed and in-doubt jobs by error code, most frequent first. */
   readonly reasons: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
   /** Jobs in doubt, with what a killed run left while it was being submitted. */
@@ -85,7 +88,11 @@ export interface RunStatus {
 
 const mostListed = 20;
 
-/** Reads what a directory's state says now; short reads, so that a run that is on is not held up. */
+/**
+ * Reads what a directory's state says now; short reads, so that a run that is on is not held up.
+ *
+ * @param steps absent: they are read too, which takes long where there are many jobs
+ */
 export async function readStatus(
   directory: string,
   state: StateReader,
@@ -96,6 +103,7 @@ export async function readStatus(
     /** Unix ms. */
     now(): number;
   },
+  steps?: readonly StepCosts[],
 ): Promise<RunStatus> {
   const owner = lockOwner(directory);
   const facts = await readRunFacts(state);
@@ -148,6 +156,7 @@ export async function readStatus(
     ...(possibleCost === 0 ? {} : { possibleCost }),
     tokens,
     ...(assumedTokens === 0 ? {} : { assumedTokens }),
+    steps: steps ?? (await readStepCosts(state)),
     reasons,
     doubts: jobs['in-doubt'] + left,
     ...(others.length === 0
@@ -183,24 +192,30 @@ async function commonMessage(
   return messages.common();
 }
 
+/** The number of jobs of each kind that is not 0, those that are done first. */
+export function statusNumbers({ jobs, doubts }: RunStatus): readonly string[] {
+  // No process awaits the responses to the submissions of a killed run; text calls among them are repeated.
+  const left = doubts - jobs['in-doubt'];
+  const numbers: readonly (readonly [number, string])[] = [
+    [jobs.done, 'done'],
+    [jobs.submitting - left + jobs.running + jobs.modal + jobs.saving, 'under way'],
+    [jobs.failed, 'failed'],
+    [doubts, 'in doubt'],
+    [jobs.skipped, 'skipped (their optional button is not there)'],
+    [jobs.pending, 'waiting for their turn'],
+  ];
+  return numbers
+    .filter(([amount], index) => amount > 0 || index === 0)
+    .map(([amount, word]) => `${count(amount)} ${word}`);
+}
+
 /**
  * The same for people.
  *
  * @param find the command that searches jobs in doubt by tag, where there is one
  */
 export function statusText(status: RunStatus, now: number, find?: string): string {
-  const { jobs, slots, reasons, unasked, inDoubt, doubts } = status;
-  // No process awaits the responses to the submissions of a killed run; text calls among them are repeated.
-  const left = doubts - jobs['in-doubt'];
-  const active = jobs.submitting - left + jobs.running + jobs.modal + jobs.saving;
-  const numbers: readonly (readonly [number, string])[] = [
-    [jobs.done, 'done'],
-    [active, 'under way'],
-    [jobs.failed, 'failed'],
-    [doubts, 'in doubt'],
-    [jobs.skipped, 'skipped (their optional button is not there)'],
-    [jobs.pending, 'waiting for their turn'],
-  ];
+  const { slots, reasons, unasked, inDoubt, doubts } = status;
   const width = widest([...reasons, ...unasked].map(({ code }) => shownLine(code)));
   const reasonLine = (reason: (typeof unasked)[number]): string =>
     `  ${count(reason.count)}  ${padEnd(shownLine(reason.code), width)}  ${shownLine(messageText(reason))}`;
@@ -208,10 +223,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     `${shownLine(status.file ?? basename(status.directory))} in ${shownLine(status.directory)}: ${stateWords(status, now)}`,
     '',
     ...(status.set === undefined ? [] : [`  matrix       with ${shownLine(setWords(status.set))}`]),
-    `  jobs         ${numbers
-      .filter(([amount], index) => amount > 0 || index === 0)
-      .map(([amount, word]) => `${count(amount)} ${word}`)
-      .join(', ')}`,
+    `  jobs         ${statusNumbers(status).join(', ')}`,
     ...(slots === undefined
       ? []
       : [`  slots        ${slotNumbers(slots).join(', ')} when the last run ended`]),
@@ -220,6 +232,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
       ? []
       : [`  rate         ${rateWords(status.perMinute)}`]),
+    ...stepCostLines(status.steps),
     ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
     ...reasons.slice(0, mostListed).map(reasonLine),
     ...(unasked.length === 0 ? [] : ['', 'Slots that failed before anything was asked (they have no job):']),

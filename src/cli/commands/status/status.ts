@@ -1,0 +1,86 @@
+import { commandsOf } from '../../../report/text/next-commands.ts';
+import { type RunStatus, readStatus, statusText } from '../../../report/text/status.ts';
+import { readStepCosts } from '../../../report/text/step-costs.ts';
+import type { StateReader } from '../../../state/reader.ts';
+import { closingAfter } from '../../adapters/disposables.ts';
+import { command } from '../../args/command.ts';
+import { toggle } from '../../args/flags.ts';
+import { placeFlags } from '../../args/run-flags.ts';
+import { exitCodes } from '../../errors/cli-error.ts';
+import type { Io } from '../../terminal/io.ts';
+import { jsonLine } from '../../terminal/json-line.ts';
+import { targetOrDefault } from '../../workspace/default-file.ts';
+import { keptOptional, keptPipeline } from '../../workspace/last-pipeline.ts';
+import { openTarget } from '../../workspace/open.ts';
+import { watchStatus } from './watch.ts';
+
+/** `promptpress status FILE|DIR` */
+export const status = command(
+  {
+    name: 'status',
+    summary: 'how far a run is, what failed and why, what is in doubt; also while it is on',
+    operands: '[FILE|DIR]',
+    about: `Counts the jobs of a run directory by what became of them, with the reasons of failures and the jobs in doubt. It may be asked while the run is on and does not slow it down. With --watch it is shown again every two seconds until the run ends: on a terminal in place, elsewhere as a line with the time whenever the counts have changed, on standard error. The last status goes to standard output; Ctrl-C ends with exit code 130. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
+    examples: [
+      { command: 'promptpress status pipeline.yaml', does: 'a run by its pipeline' },
+      { command: 'promptpress status pipeline.yaml --sandbox', does: 'its rehearsal' },
+      { command: 'promptpress status pipeline.yaml --watch', does: 'until the run has ended' },
+      { command: 'promptpress status runs/foxes --json', does: 'for a script or a monitor' },
+    ],
+    flags: {
+      out: placeFlags.out,
+      'trust-directory': placeFlags['trust-directory'],
+      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+      watch: toggle('show it again every two seconds, until the run ends or Ctrl-C'),
+      json: toggle('print one JSON object (schemas/status.schema.json)'),
+    },
+  },
+  { least: 0, most: 1 },
+  async (flags, [given], context) =>
+    await closingAfter(async (disposables) => {
+      const { io, redactor } = context;
+      const target = targetOrDefault(given, 'status', io);
+      const { directory, state } = await openTarget(target, flags, context);
+      disposables.add(() => state.close());
+      const stepCosts = rarely(
+        () => readStepCosts(state),
+        () => io.now(),
+      );
+      const read = async (): Promise<RunStatus> =>
+        await readStatus(
+          directory,
+          state,
+          await keptOptional(directory, state, io.cwd),
+          io,
+          flags.watch ? await stepCosts() : undefined,
+        );
+      const textOf = (found: RunStatus): Promise<string> => forPeople(found, directory, state, io);
+      const interrupted = flags.watch ? await watchStatus(read, textOf, context, disposables) : undefined;
+      const found = await readStatus(directory, state, await keptOptional(directory, state, io.cwd), io);
+      await io.out(redactor.apply(flags.json ? jsonLine(found) : await textOf(found)));
+      return interrupted === undefined ? exitCodes.ok : exitCodes[interrupted];
+    }),
+);
+
+/** Work that reads everything is done again only when that would take a twentieth of the time. */
+function rarely<T>(work: () => Promise<T>, now: () => number): () => Promise<T> {
+  let last: { readonly result: T; readonly until: number } | undefined;
+  return async () => {
+    const begun = now();
+    if (last !== undefined && begun < last.until) return last.result;
+    const result = await work();
+    const ended = now();
+    last = { result, until: ended + 20 * (ended - begun) };
+    return result;
+  };
+}
+
+async function forPeople(
+  found: RunStatus,
+  directory: string,
+  state: StateReader,
+  { cwd, now }: Pick<Io, 'cwd' | 'now'>,
+): Promise<string> {
+  const pipeline = found.doubts > 0 ? await keptPipeline(directory, state, cwd) : undefined;
+  return statusText(found, now(), (await commandsOf(directory, state, pipeline, cwd)).find);
+}

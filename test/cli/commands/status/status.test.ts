@@ -1,0 +1,155 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { program } from '../../../../src/cli/program.ts';
+import type { JobRecord } from '../../../../src/plan/job.ts';
+import { acquireLock } from '../../../../src/state/lock/lock.ts';
+import { openState } from '../../../../src/state/state.ts';
+import type { StateStore } from '../../../../src/state/store.ts';
+import { imagineRecord } from '../../../rig/jobs.ts';
+import { promptpress, testIo } from '../../test-io.ts';
+
+let cwd: string;
+let state: StateStore;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
+  state = openState(cwd);
+});
+afterEach(async () => {
+  state.close();
+  await rm(cwd, { recursive: true, force: true });
+});
+
+const job = (key: string, step: string, changes: Partial<JobRecord>): JobRecord =>
+  imagineRecord({
+    key,
+    origin: { cell: 1, step, branch: '', slot: key },
+    attempts: 1,
+    ...changes,
+  });
+const commit = (...records: readonly JobRecord[]): void => state.commit({ records, attempts: [] });
+
+/** A run is on. */
+const hold = (): (() => void) => {
+  const lock = acquireLock(cwd, { pid: process.pid, host: 'here', startedAt: '', command: 'a test' });
+  return () => lock.release();
+};
+
+/** Lets the watching process read and draw as often as it can without a timer. */
+const settled = async (said: () => string): Promise<void> => {
+  for (let before = ''; ; ) {
+    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    if (said() === before && before !== '') return;
+    before = said();
+  }
+};
+
+describe('promptpress status', () => {
+  beforeEach(() => {
+    commit(
+      job('a', 'grid', { status: 'done', cost: 0.04 }),
+      job('b', 'grid', { status: 'failed', error: { code: 'task.failed', message: 'no' }, attempts: 3 }),
+      job('c', 'caption', { status: 'done', cost: 0.1, usage: { total: 1200 } }),
+      job('d', 'best', { status: 'running', doubtful: { count: 1, cost: 0.04 } }),
+    );
+  });
+
+  it('says what each step has cost', async () => {
+    const { code, out } = await promptpress(['status'], { cwd });
+    expect(code).toBe(0);
+    const lines = out.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));
+    const table = lines.slice(lines.indexOf('By step:') + 1, lines.indexOf('By step:') + 5);
+    expect(table).toEqual([
+      'step | jobs done | submissions | cost | possible | tokens',
+      'grid | 1 of 2 | 4 | 0.04',
+      'caption | 1 of 1 | 1 | 0.10 | 1,200',
+      'best | 0 of 1 | 1 | up to 0.04 more',
+    ]);
+  });
+
+  it('--json has the same by step, and fits its schema', async () => {
+    const { out } = await promptpress(['status', '--json'], { cwd });
+    const file = join(import.meta.dirname, '../../../../schemas/status.schema.json');
+    const check = new Ajv2020({ strict: false, validateFormats: false }).compile(
+      JSON.parse(await readFile(file, 'utf8')) as object,
+    );
+    const value = JSON.parse(out) as { steps: unknown };
+    expect(check(value), JSON.stringify(check.errors)).toBe(true);
+    expect(value.steps).toEqual([
+      { step: 'grid', jobs: 2, done: 1, submits: 4, cost: 0.04, tokens: 0 },
+      { step: 'caption', jobs: 1, done: 1, submits: 1, cost: 0.1, tokens: 1200 },
+      { step: 'best', jobs: 1, done: 0, submits: 1, possibleCost: 0.04, tokens: 0 },
+    ]);
+  });
+});
+
+describe('promptpress status --watch', () => {
+  const terminal = { columns: () => 60, rows: () => 24, unicode: true };
+
+  it('draws over itself until the run ends, then prints the status as ever', async () => {
+    commit(job('a', 'grid', { status: 'running' }), job('b', 'grid', { status: 'pending' }));
+    const release = hold();
+    const test = testIo({ cwd, terminal });
+    const watching = program(['status', '--watch'], test.io);
+    await settled(test.err);
+    expect([test.out(), test.err()]).toEqual(['', expect.stringContaining('1 under way, 1 waiting')]);
+    const before = test.err().length;
+    commit(job('a', 'grid', { status: 'done' }));
+    test.tick();
+    await settled(test.err);
+    const frame = test.err().slice(before);
+    const steered = frame.split('\u001b');
+    expect([steered[0], steered[1]]).toEqual(['', expect.stringMatching(/^\[\d+A\r/)]);
+    expect(frame).toContain('1 done, 1 waiting');
+    for (const line of frame.split('\n')) expect(line.replaceAll('\u001b[K', '').length).toBeLessThan(60);
+    release();
+    test.tick();
+    expect(await watching).toBe(0);
+    const once = await promptpress(['status'], { cwd });
+    expect(test.out()).toBe(once.out);
+    // Nothing of the view is left above what is printed.
+    expect(test.err().endsWith('\u001b[J')).toBe(true);
+  });
+
+  it('without a terminal writes a line with the time whenever the counts have changed', async () => {
+    commit(job('a', 'grid', { status: 'running', cost: 0.5 }), job('b', 'grid', { status: 'pending' }));
+    const release = hold();
+    const test = testIo({ cwd, now: () => Date.UTC(2026, 10, 3, 9, 30) });
+    const watching = program(['status', '--watch', '--json'], test.io);
+    await settled(test.err);
+    test.tick();
+    await settled(test.err);
+    commit(job('a', 'grid', { status: 'done', cost: 0.5 }));
+    test.tick();
+    await settled(test.err);
+    expect(test.err()).toBe(
+      '2026-11-03T09:30:00.000Z 0 done, 1 under way, 1 waiting for their turn; cost 0.50\n' +
+        '2026-11-03T09:30:00.000Z 1 done, 1 waiting for their turn; cost 0.50\n',
+    );
+    release();
+    test.tick();
+    expect(await watching).toBe(0);
+    expect(JSON.parse(test.out())).toMatchObject({ running: false, jobs: { done: 1, pending: 1 } });
+  });
+
+  it('ends with Ctrl-C as interrupted, with the status of that moment', async () => {
+    commit(job('a', 'grid', { status: 'running' }));
+    const release = hold();
+    const test = testIo({ cwd, terminal });
+    const watching = program(['status', '--watch'], test.io);
+    await settled(test.err);
+    test.interrupt();
+    expect(await watching).toBe(130);
+    expect(test.out()).toContain('1 under way');
+    release();
+  });
+
+  it('ends at once where no run is on', async () => {
+    commit(job('a', 'grid', { status: 'done' }));
+    const watched = await promptpress(['status', '--watch'], { cwd });
+    expect(watched).toEqual(await promptpress(['status'], { cwd }));
+    expect(watched.code).toBe(0);
+  });
+});
