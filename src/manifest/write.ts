@@ -4,6 +4,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { StateReader } from '../state/reader.ts';
 import { manifestHeader, rowFields } from './columns.ts';
 import { manifestRows } from './rows.ts';
+import { byteOrderMark, spreadsheetFields } from './spreadsheet.ts';
 import { ManifestCounter, type ManifestTotals } from './tally.ts';
 import { writeWhole } from './whole-file.ts';
 
@@ -14,7 +15,7 @@ const batchSize = 256;
  * Writes `manifest.csv` whole or not at all, and returns what it adds up to.
  *
  * UTF-8 without a byte order mark; RFC 4180 to the letter: lines end in CRLF, fields with a comma, a quote or a line
- * break are quoted. The bytes are a function of the plan, the selection, the state and `escapeFormulas` alone.
+ * break are quoted. The bytes are a function of the plan, the selection, the state, `escapeFormulas` and `forSpreadsheet` alone.
  *
  * @throws the error of the file system (`code` ENOSPC, EACCES, …), StateError, and the signal's reason when aborted.
  */
@@ -31,6 +32,11 @@ export async function writeManifest(options: {
    * prompt or a label could bring along: such fields get a leading apostrophe. Default false: the data as it is.
    */
   readonly escapeFormulas?: boolean;
+  /**
+   * Writes a copy for spreadsheets: with a byte order mark, and with a leading apostrophe before each field that a spreadsheet would
+   * carry out or change (formulas, ids of digits, long numbers, dates). Default false: the data as it is.
+   */
+  readonly forSpreadsheet?: boolean;
   readonly signal?: AbortSignal;
 }): Promise<ManifestTotals> {
   const totals = new ManifestCounter();
@@ -45,6 +51,7 @@ async function* manifestText(
     reader,
     redact = (text) => text,
     escapeFormulas = false,
+    forSpreadsheet = false,
     signal,
   }: {
     readonly plan: Plan;
@@ -52,6 +59,7 @@ async function* manifestText(
     readonly reader: Pick<StateReader, 'many' | 'rootKeys'>;
     readonly redact?: (text: string) => string;
     readonly escapeFormulas?: boolean;
+    readonly forSpreadsheet?: boolean;
     readonly signal?: AbortSignal;
   },
   totals: ManifestCounter,
@@ -62,13 +70,18 @@ async function* manifestText(
       record_delimiter: '\r\n',
       // Without it a lone line feed or carriage return stands bare, and readers end the row there.
       quote_record_delimiter: true,
-      escape_formulas: escapeFormulas,
+      escape_formulas: escapeFormulas && !forSpreadsheet,
     });
-  yield csv([manifestHeader(variables)]);
+  const header = manifestHeader(variables);
+  // Redacted field by field as well: a secret that a cut goes through would not be found behind it.
+  const fields = (row: readonly string[]): readonly string[] =>
+    forSpreadsheet ? spreadsheetFields(header, row.map(redact)) : row;
+  if (forSpreadsheet) yield byteOrderMark;
+  yield csv([header]);
   let batch: (readonly string[])[] = [];
   for await (const row of manifestRows(plan, selection, reader)) {
     totals.add(row);
-    batch.push(rowFields(row, variables));
+    batch.push(fields(rowFields(row, variables)));
     if (batch.length < batchSize) continue;
     signal?.throwIfAborted();
     yield redact(csv(batch));

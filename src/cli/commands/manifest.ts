@@ -1,15 +1,19 @@
 import { join, relative } from 'node:path';
+import { sheetBounds } from '../../manifest/spreadsheet.ts';
+import type { ManifestTotals } from '../../manifest/tally.ts';
 import { writeManifest } from '../../manifest/write.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { count, counted } from '../../report/text/amounts.ts';
 import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
-import { toggle } from '../args/flags.ts';
+import { toggle, valued } from '../args/flags.ts';
 import { manifestFlags, placeFlags } from '../args/run-flags.ts';
+import { anyText } from '../args/values.ts';
 import { exitCodes } from '../errors/cli-error.ts';
 import { targetOrDefault } from '../workspace/default-file.ts';
 import { planOfDirectory } from '../workspace/last-plan.ts';
 import { openTarget } from '../workspace/open.ts';
+import { spreadsheetFile } from '../workspace/spreadsheet-file.ts';
 
 /** `promptpress manifest FILE|DIR` */
 export const manifest = command(
@@ -17,7 +21,9 @@ export const manifest = command(
     name: 'manifest',
     summary: 'writes manifest.csv again from what a run directory holds',
     operands: '[FILE|DIR]',
-    about: `Writes manifest.csv from the state of a run directory, also while a run is on. It needs nothing but the directory: the pipeline's text and its tables are kept there as they last ran. The part of the plan that the last run's flags chose is listed, and everything else that has a result. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
+    about: `Writes manifest.csv from the state of a run directory, also while a run is on. It needs nothing but the directory: the pipeline's text and its tables are kept there as they last ran. The part of the plan that the last run's flags chose is listed, and everything else that has a result. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.
+
+manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes a copy for Excel, LibreOffice and Google Sheets: with a byte order mark, and with an apostrophe before each field that a spreadsheet would carry out as a formula or turn into another number or a date, such as task ids. Numbers to count with stay numbers.`,
     examples: [
       { command: 'promptpress manifest runs/foxes', does: 'a run by its directory' },
       { command: 'promptpress manifest pipelines/foxes.yaml', does: 'a run by its pipeline' },
@@ -25,12 +31,21 @@ export const manifest = command(
         command: 'promptpress manifest runs/foxes --all',
         does: 'every planned slot, whatever the last run chose',
       },
+      {
+        command: 'promptpress manifest runs/foxes --spreadsheet foxes.csv',
+        does: 'and a copy that is safe to open in a spreadsheet',
+      },
     ],
     flags: {
       out: placeFlags.out,
       'trust-directory': placeFlags['trust-directory'],
       sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
       all: toggle('list every planned slot'),
+      spreadsheet: valued(
+        'FILE',
+        'also write a copy for spreadsheets to this .csv file: with a byte order mark, formulas escaped, ids and long numbers as text',
+        anyText,
+      ),
       ...manifestFlags,
     },
   },
@@ -42,16 +57,27 @@ export const manifest = command(
       disposables.add(() => state.close());
       const { plan, facts } = await planOfDirectory(directory, state, context);
       const file = join(directory, runFiles.manifest);
-      const { rows, files } = await writeManifest({
+      const copy =
+        flags.spreadsheet === undefined
+          ? undefined
+          : await spreadsheetFile(flags.spreadsheet, file, context.io.cwd);
+      const listed = {
         plan,
         selection: flags.all ? {} : facts.selection,
         reader: state,
-        file,
         redact: context.redactor.applyToData,
-        escapeFormulas: flags['escape-formulas'],
-      });
-      const place = relative(context.io.cwd, file);
-      await context.io.out(`${place}: ${counted(rows, 'row')}, ${count(files)} with a file\n`);
+      };
+      const said = async (written: string, { rows, files }: ManifestTotals, more = ''): Promise<void> =>
+        await context.io.out(
+          `${relative(context.io.cwd, written)}: ${counted(rows, 'row')}, ${count(files)} with a file${more}\n`,
+        );
+      await said(file, await writeManifest({ ...listed, file, escapeFormulas: flags['escape-formulas'] }));
+      if (copy !== undefined) {
+        const totals = await writeManifest({ ...listed, file: copy, forSpreadsheet: true });
+        const isCut = totals.rows >= sheetBounds.lines;
+        const most = count(sheetBounds.lines - 1);
+        await said(copy, totals, isCut ? `; a spreadsheet shows the first ${most} rows` : '');
+      }
       return exitCodes.ok;
     }),
 );
