@@ -49,11 +49,11 @@ const isExactNumber = (field: string): boolean =>
   field.replaceAll(/^-?0?\.?0*|\./g, '').length <= 15;
 
 /** Numbers, amounts, percentages, fractions, dates and times, in any country's order and punctuation. */
-const numberLike = /^[\s\p{Nd}\p{Sc}.,:;/\-+()%'’]*(?:e[\s+\-]*\p{Nd}+)?[\s\p{Sc}.,:;/\-+()%]*$/iu;
+const numberLike = /^[\s\p{Nd}\p{Sc}.,:;/\-+()%'’]*(?:e[\s+-]*\p{Nd}+)?[\s\p{Sc}.,:;/\-+()%]*$/iu;
 
 /** `MARCH1`, `1-Sep-2026`, `Dec 5, 2026 3:30 pm`, `5 p`. */
 const dateLike =
-  /^[\s\p{Nd}.,:/\-]*(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*)?[\s\p{Nd}.,:/\-]*(?:[ap]\.?(?:m\.?)?)?\s*$/iu;
+  /^[\s\p{Nd}.,:/-]*(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*)?[\s\p{Nd}.,:/-]*(?:[ap]\.?(?:m\.?)?)?\s*$/iu;
 
 const looksConverted = (field: string): boolean =>
   field.length <= 64 &&
