@@ -2,6 +2,7 @@
 import { flushed, outputFailure, processIo } from './adapters/process-io.ts';
 import { exitCodes } from './errors/cli-error.ts';
 import { failureText, shownErrorOf } from './errors/render.ts';
+import { systemRefusal } from './errors/system.ts';
 import { program } from './program.ts';
 import { plainIo } from './terminal/plain-io.ts';
 import { Redactor } from './terminal/redact.ts';
@@ -17,7 +18,7 @@ const bug = (error: unknown): void => {
 process.on('uncaughtException', bug);
 process.on('unhandledRejection', bug);
 
-const exitCode = await program(process.argv.slice(2), io, redactor);
+const exitCode = await started();
 await flushed();
 const failure = outputFailure();
 if (failure !== undefined) {
@@ -30,3 +31,11 @@ if (failure !== undefined) {
 }
 // A connection or a timer that somebody forgot must not keep a finished command alive.
 process.exit(failure !== undefined && exitCode === exitCodes.ok ? exitCodes.disk : exitCode);
+
+async function started(): Promise<number> {
+  const refusal = systemRefusal(process.platform);
+  if (refusal === undefined) return await program(process.argv.slice(2), io, redactor);
+  const { exitCode, text = '' } = shownErrorOf(refusal);
+  plainIo(io).err(text);
+  return exitCode;
+}

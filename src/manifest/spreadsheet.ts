@@ -48,17 +48,24 @@ const isExactNumber = (field: string): boolean =>
   String(Number(field)) === field &&
   field.replaceAll(/^-?0?\.?0*|\./g, '').length <= 15;
 
-/** Numbers, amounts, percentages, fractions, dates and times, in any country's order and punctuation. */
-const numberLike = /^[\s\p{Nd}\p{Sc}.,:;/\-+()%'’]*(?:e[\s+-]*\p{Nd}+)?[\s\p{Sc}.,:;/\-+()%]*$/iu;
+/** Numbers, amounts, percentages, fractions, dates and times, in any country's order and punctuation; `e` of an exponent. */
+const numberLike = /^[\s\p{Nd}\p{Sc}.,:;/\-+()%'’e]*$/iu;
 
-/** `MARCH1`, `1-Sep-2026`, `Dec 5, 2026 3:30 pm`, `5 p`. */
-const dateLike =
-  /^[\s\p{Nd}.,:/-]*(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*)?[\s\p{Nd}.,:/-]*(?:[ap]\.?(?:m\.?)?)?\s*$/iu;
+/** What is left of a date or a time without digits and punctuation: `MARCH1`, `1-Sep-2026`, `Dec 5, 2026 3:30 p.m.`, `5 p`. */
+const dateWords = /^(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*)? ?(?:[ap](?: ?m)?)?$/;
+
+const isDateLike = (field: string): boolean =>
+  dateWords.test(
+    field
+      .replaceAll(/[\s\p{Nd}.,:/-]+/gu, ' ')
+      .trim()
+      .toLowerCase(),
+  );
 
 const looksConverted = (field: string): boolean =>
   field.length <= 64 &&
   (/^\s*(?:true|false)\s*$/i.test(field) ||
-    (/\p{Nd}/u.test(field) && (numberLike.test(field) || dateLike.test(field))));
+    (/\p{Nd}/u.test(field) && (numberLike.test(field) || isDateLike(field))));
 
 function cutToCell(field: string): string {
   if (field.length <= sheetBounds.characters) return field;

@@ -189,9 +189,12 @@ function prepareForWriting(database: Database, options: StateOptions): void {
       },
     );
   }
-  // A commit returns when it is on the disk, not in a cache. The log is cut after it has once grown large.
+  // A commit returns when it is on the disk, not in a cache: on macOS, fsync alone leaves it in the cache of the drive. The log
+  // is cut after it has once grown large.
   database.exec(`
     PRAGMA synchronous = FULL;
+    PRAGMA fullfsync = ON;
+    PRAGMA checkpoint_fullfsync = ON;
     PRAGMA journal_size_limit = 67108864;
     PRAGMA cache_size = -16384;
   `);

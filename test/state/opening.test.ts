@@ -55,7 +55,14 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
             prepare: (sql) => raw.prepare(sql),
             exec: (sql) => raw.exec(sql),
             close: () => {
-              for (const name of ['synchronous', 'journal_mode', 'journal_size_limit', 'cache_size'])
+              for (const name of [
+                'synchronous',
+                'fullfsync',
+                'checkpoint_fullfsync',
+                'journal_mode',
+                'journal_size_limit',
+                'cache_size',
+              ])
                 settings.push(raw.prepare(`PRAGMA ${name}`).get());
               raw.close();
             },
@@ -65,6 +72,9 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       const directory = freshFolder();
       const expected = [
         { synchronous: 2 },
+        // On macOS these reach the disk itself; elsewhere they are set and change nothing.
+        { fullfsync: 1 },
+        { checkpoint_fullfsync: 1 },
         { journal_mode: 'wal' },
         { journal_size_limit: 64 * 1024 * 1024 },
         { cache_size: -16 * 1024 },

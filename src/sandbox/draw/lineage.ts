@@ -56,11 +56,11 @@ export function upscaleDrawing(parent: Drawing, index: number): Drawing {
   return { size: 'whole', frames: [frameAt(parent, index)] };
 }
 
-/** Upscale (Subtle), (2x), (4x): the same frame, larger; Upscale (Creative) changes details. */
-export function enlargeDrawing(parent: Drawing, creative: boolean): Drawing {
+/** Upscale (Subtle) and (2x): the same frame with twice its sides; (4x) with four times; Upscale (Creative) changes details. */
+export function enlargeDrawing(parent: Drawing, creative: boolean, times: 2 | 4 = 2): Drawing {
   const frame = frameAt(parent, 0);
   const nudges = creative ? [...frame.nudges, 'creative'] : frame.nudges;
-  return { size: 'large', frames: [{ ...frame, nudges }] };
+  return { size: times === 2 ? 'large' : 'largest', frames: [{ ...frame, nudges }] };
 }
 
 /** Vary (Subtle): four times the same scene with small changes. */

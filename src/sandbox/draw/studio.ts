@@ -49,7 +49,7 @@ export class Studio {
   preview(drawing: Drawing, percent: number): Promise<Buffer> {
     return this.#once(`preview ${percent} ${JSON.stringify(drawing)}`, async () => {
       const small = await drawPicture(
-        { ...drawing, size: drawing.size === 'large' ? 'whole' : drawing.size },
+        { ...drawing, size: drawing.size === 'grid' ? 'grid' : 'whole' },
         256,
         this.#imageOf,
       );

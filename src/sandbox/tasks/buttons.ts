@@ -105,6 +105,7 @@ export function taskButtons(
     const max = solo('Upscale to max', 'upscale_1', 'JOB::upsample_max::1', {
       kind: 'enlarge',
       creative: false,
+      times: 2,
     });
     return [
       ...(enlarged ? [] : [max]),
@@ -119,10 +120,15 @@ export function taskButtons(
       ? (['Upscale (2x)', 'Upscale (4x)'] as const)
       : (['Upscale (Subtle)', 'Upscale (Creative)'] as const);
   const upscales = [
-    solo(labels[0], 'upscale_1', `JOB::upsample_${first}::1`, { kind: 'enlarge', creative: false }),
+    solo(labels[0], 'upscale_1', `JOB::upsample_${first}::1`, {
+      kind: 'enlarge',
+      creative: false,
+      times: 2,
+    }),
     solo(labels[1], 'upscale_1', `JOB::upsample_${second}::1`, {
       kind: 'enlarge',
       creative: generation !== 'fifth',
+      times: generation === 'fifth' ? 4 : 2,
     }),
   ];
   const varies = [

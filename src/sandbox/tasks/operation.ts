@@ -5,7 +5,7 @@ export type PressAction =
   | { readonly kind: 'upscale'; readonly index: number }
   | { readonly kind: 'variation'; readonly index: number }
   | { readonly kind: 'reroll' }
-  | { readonly kind: 'enlarge'; readonly creative: boolean }
+  | { readonly kind: 'enlarge'; readonly creative: boolean; readonly times: 2 | 4 }
   | { readonly kind: 'vary'; readonly strong: boolean }
   | { readonly kind: 'inpaint' }
   | { readonly kind: 'zoom'; readonly factor: number }

@@ -191,7 +191,7 @@ test('birds that are no owls have no face of an owl', () => {
   }
 });
 
-test('the aspect ratio shapes the picture, an enlarged one has more pixels', async () => {
+test('the aspect ratio shapes the picture; Upscale (2x) doubles its sides, Upscale (4x) quadruples them', async () => {
   const size = async (drawing: Drawing): Promise<string> => {
     const { width, height } = await sharp(await drawPicture(drawing, 240)).metadata();
     return `${width}x${height}`;
@@ -200,8 +200,35 @@ test('the aspect ratio shapes the picture, an enlarged one has more pixels', asy
   expect(await size(grid('a fox'))).toBe('240x240');
   expect(await size(wide)).toBe('320x180');
   expect(await size(upscaleDrawing(wide, 2))).toBe('320x180');
-  expect(await size(enlargeDrawing(upscaleDrawing(wide, 2), false))).toBe('480x270');
+  expect(await size(enlargeDrawing(upscaleDrawing(wide, 2), false))).toBe('640x360');
+  expect(await size(enlargeDrawing(upscaleDrawing(wide, 2), false, 4))).toBe('1280x720');
+  // Sides that are rounded are rounded before they are doubled.
+  expect(await size(upscaleDrawing(grid('a fox --ar 2:3'), 0))).toBe('196x294');
+  expect(await size(enlargeDrawing(upscaleDrawing(grid('a fox --ar 2:3'), 0), true))).toBe('392x588');
   expect(await size(grid('a fox --ar 2:3'))).toBe('196x294');
+});
+
+test('a zoom shows grass and flowers in their own form and down to its edge, however wide it is', () => {
+  const parent = upscaleDrawing(grid('a fox in a meadow --seed 7'), 0);
+  let drawing = parent;
+  for (const zoom of [1, 2, 4, 8]) {
+    const [frame] = drawing.frames;
+    if (frame === undefined) throw new Error('no frame');
+    const { shapes } = composeScene({ ...frame, pose: 1 });
+    const bottom = 500 * zoom;
+    const blades = shapes.flatMap(({ role, kind, points }) => {
+      if (role !== 'detail' || kind !== 'area' || points.length !== 5 || points[0]?.[2] !== 1) return [];
+      const [[left = 0, foot = 0] = [], , [, top = 0] = [], , [right = 0] = []] = points;
+      return [{ foot, width: right - left, height: foot - top }];
+    });
+    expect(blades.length).toBeGreaterThan(10);
+    expect(blades.length).toBeLessThan(6000);
+    // A blade is at most 115 high and 5.2 wide at its foot in the first view: 22.2 times, and no blade of a wider view is more.
+    for (const { width, height } of blades) expect(height / width).toBeLessThan(23);
+    // The nearest row lies at the lower edge.
+    expect(Math.max(...blades.map(({ foot }) => foot))).toBeGreaterThan(bottom * 0.9);
+    drawing = zoomDrawing({ ...drawing, frames: [frame] }, 2);
+  }
 });
 
 test('Upscale (Creative) changes details, Upscale (Subtle) none', () => {

@@ -7,8 +7,8 @@ import type { Colour } from './colour.ts';
 export interface Drawing {
   /** Four frames are a grid, one is an image. */
   readonly frames: readonly Frame[];
-  /** How many pixels: a grid, one image, or an enlarged one. */
-  readonly size: 'grid' | 'whole' | 'large';
+  /** How many pixels: a grid, one image, or one that is enlarged, `large` with twice its sides and `largest` with four times. */
+  readonly size: 'grid' | 'whole' | 'large' | 'largest';
 }
 
 /** One of the pictures of a grid (four, or two of a video), or the one that was chosen. */

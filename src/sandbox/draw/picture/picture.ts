@@ -15,7 +15,7 @@ const largestOwn = 4096;
 
 /**
  * The size of a drawing. `pixels` is the side of a square grid or image; other shapes have the same area, an enlarged image
- * more than twice as much. An image that was sent, and of which parts are painted again, keeps its own size.
+ * has two or four times the sides. An image that was sent, and of which parts are painted again, keeps its own size.
  */
 export function sizeOf(drawing: Drawing, pixels: number): Pixels {
   const frame = drawing.frames[0];
@@ -25,14 +25,18 @@ export function sizeOf(drawing: Drawing, pixels: number): Pixels {
     return { width: even(photo.width), height: even(photo.height) };
   }
   const aspect = frame?.aspect ?? 1;
-  const side = pixels * (drawing.size === 'large' ? 1.5 : 1);
-  const width = even(side * Math.sqrt(aspect));
-  const height = even(side / Math.sqrt(aspect));
+  const times = enlargedTimes[drawing.size];
+  // The sides of the image itself are made even first, so that an enlarged one has exactly as many times as much.
+  const width = even(pixels * Math.sqrt(aspect)) * times;
+  const height = even(pixels / Math.sqrt(aspect)) * times;
   // Two beside each other.
   return drawing.size === 'grid' && drawing.frames.length === 2
     ? { width, height: even(height / 2) }
     : { width, height };
 }
+
+/** How many times the sides of an image a drawing has. */
+const enlargedTimes: Readonly<Record<Drawing['size'], number>> = { grid: 1, whole: 1, large: 2, largest: 4 };
 
 /** Even numbers, so that a grid falls into four equal panels. */
 const even = (length: number): number => Math.max(2, Math.round(length / 2) * 2);

@@ -153,7 +153,7 @@ function drawTrees(pen: Pen, world: World, palette: Palette, horizon: number, sn
   }
 }
 
-/** Grass, flowers or snowy tufts before the subject's feet. */
+/** Grass, flowers or snowy tufts before the subject's feet. `from` is the row to begin with, where the ground itself is near. */
 export function drawForeground(
   pen: Pen,
   world: World,
@@ -161,24 +161,38 @@ export function drawForeground(
   theme: Theme,
   setting: Setting,
   ground: Ground,
+  from = 0,
 ): void {
   if (setting === 'city' || setting === 'desert') return;
   const snowy = theme.mood === 'snow' || theme.snow;
   const grass = snowy ? mix('#8a7f6a', palette.land[2], 0.4) : mix(palette.land[2], palette.land[3], 0.35);
   const flowers = theme.flowers || setting === 'meadow' || theme.mood === 'spring';
   const { bottom } = world.box;
-  const last = Math.min(14, Math.max(4, Math.ceil((bottom - 240) / 58)));
-  for (let row = 0; row < last; row += 1) {
-    const step = 60 + row * 12;
-    for (const { x, random } of world.places(`grass ${row}`, step)) {
+  let depth = 14;
+  for (let row = from; row < from + 4 || depth < bottom - 180; row += 1) {
+    // The first rows grow as they come nearer. Those that only a wider view shows grow in all directions alike, with the distance
+    // between them: grass and flowers keep their form, and fill any view with a bounded number of rows.
+    const near = Math.min(row, firstRows);
+    const scale = growth ** Math.max(0, row - firstRows);
+    const step = (60 + near * 12) * scale;
+    for (const { x, random } of world.places(`${from === 0 ? '' : 'near '}grass ${row}`, step)) {
       const at = x + random.range(-step / 2, step / 2);
-      const y = ground(at) + 14 + row * 58;
-      if (y > bottom + 60 || random.chance(snowy ? 0.72 : 0.22)) continue;
-      drawGrass(pen.at(at, y), random, row % 2 === 0 ? grass : darker(grass, 0.18), 40 + row * 16);
+      const y = ground(at) + depth;
+      if (y > bottom + 60 * scale || random.chance(snowy ? 0.72 : 0.22)) continue;
+      const colour = row % 2 === 0 ? grass : darker(grass, 0.18);
+      drawGrass(pen.at(at, y, scale), random, colour, 40 + near * 16);
       if (flowers && random.chance(0.5)) {
         const petal = random.pick([palette.accent, lighter(palette.accent, 0.35), '#f7f3ea', '#f2c84b']);
-        drawFlower(pen.at(at + random.range(-20, 20), y + 6, 0.8 + row * 0.24), random, petal, grass, 62);
+        const x = at + random.range(-20, 20) * scale;
+        drawFlower(pen.at(x, y + 6 * scale, (0.8 + near * 0.24) * scale), random, petal, grass, 62);
       }
     }
+    depth += 58 * scale;
   }
 }
+
+/** Rows of grass that the first view shows, at most. */
+const firstRows = 4;
+
+/** By how much each row behind them is larger than the one before. */
+const growth = 1.14;

@@ -129,7 +129,8 @@ function drawRidge(
 ): void {
   const ridge = groundOf(world, 'ridge', 870, 24, 380);
   drawGround(pen.as('land'), world, ridge, near, near);
-  drawForeground(pen.as('detail'), world, palette, theme, setting, ridge);
+  // As large as what grows there in front of other poses.
+  drawForeground(pen.as('detail'), world, palette, theme, setting, ridge, 9);
 }
 
 /** The placed thing alone, in the colours of its own words, for a picture whose land is an image. */

@@ -54,7 +54,7 @@ export function pressOn(parent: StoredTask, press: PressAction, confirm?: ModalC
         action: 'UPSCALE_HD',
         operation: 'enlarge',
         buttonSet: 'enlarged',
-        drawing: enlargeDrawing(drawing, press.creative),
+        drawing: enlargeDrawing(drawing, press.creative, press.times),
         modal: 'never',
       };
     case 'variation':

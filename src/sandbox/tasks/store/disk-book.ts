@@ -63,7 +63,8 @@ export class DiskBook implements TaskBook {
     try {
       const own = schemaMadeBy((database) => database.exec(schema));
       refuseOtherSchema(this.#database, own, { partly: true });
-      this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+      // On macOS, fsync alone leaves what is written in the cache of the drive.
+      this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
       this.#database.exec(schema);
     } catch (cause) {
       this.#database.close();

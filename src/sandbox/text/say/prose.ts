@@ -42,12 +42,23 @@ export const saySentence = (occasion: Occasion): string => {
   return occasion.random.chance(0.5) ? first : next();
 };
 
+/**
+ * The words that a reply is about. A caption is about what its images show, where that is known: its prompt says how to
+ * write, and not what is seen.
+ */
+function topicsOf({ prompt, sights }: Occasion, most?: number): readonly string[] {
+  const asked = subjectOf(prompt, most);
+  if (asked.length > 0 && !isCaption(prompt)) return asked;
+  const shown = subjectOf(sights.map(({ subject }) => subject).join('. '), most);
+  return shown.length > 0 ? shown : asked;
+}
+
 /** What the prompt is about, in a few words. */
-export const sayPhrase = ({ prompt }: Occasion): string => subjectOf(prompt, 5).join(' ') || 'the question';
+export const sayPhrase = (occasion: Occasion): string => topicsOf(occasion, 5).join(' ') || 'the question';
 
 /** One word of the prompt's subject. */
 export const sayWord = (occasion: Occasion): string => {
-  const words = [...subjectOf(occasion.prompt), ...colourWords(occasion)].map((word) => word.toLowerCase());
+  const words = [...topicsOf(occasion), ...colourWords(occasion)].map((word) => word.toLowerCase());
   return occasion.random.pick([...words, ...spare]);
 };
 
@@ -81,7 +92,7 @@ function ofLength(occasion: Occasion, length: WishedLength | undefined): string 
 function inWords(occasion: Occasion, next: () => string, count: number): string {
   if (count === 1) return oneWord(occasion);
   if (count <= 4)
-    return [...subjectOf(occasion.prompt), ...colourWords(occasion), 'quiet', 'light', 'study', 'scene']
+    return [...topicsOf(occasion), ...colourWords(occasion), 'quiet', 'light', 'study', 'scene']
       .slice(0, count)
       .join(' ');
   const words: string[] = [];
@@ -95,7 +106,7 @@ function oneWord(occasion: Occasion): string {
   if (isYesNo(prompt)) return random.chance(0.6) ? 'Yes' : 'No';
   if (isChoice(prompt)) return String(choiceOf(occasion));
   const [sight] = sights;
-  const choices = [...subjectOf(prompt), ...(sight?.colours ?? [])];
+  const choices = [...topicsOf(occasion), ...(sight?.colours ?? [])];
   return choices.length === 0 ? 'Agreed' : capital(random.pick(choices));
 }
 
@@ -107,12 +118,12 @@ const isChoice = (prompt: string): boolean =>
   /\b(which|best|worst|pick|choose|select|winner|strongest|sharpest|judge|rank)\b/i.test(prompt);
 
 const isCaption = (prompt: string): boolean =>
-  /\b(caption|describe|description|alt text|depict|what (is|do you see) in)\b/i.test(prompt);
+  /\b(captions?|describe|description|alt text|depict|what (is|do you see) in)\b/i.test(prompt);
 
 const colourWords = ({ sights }: Occasion): readonly string[] => sights.flatMap(({ colours }) => colours);
 
 function title(occasion: Occasion): string {
-  const words = [...subjectOf(occasion.prompt, 4), ...colourWords(occasion)];
+  const words = [...topicsOf(occasion, 4), ...colourWords(occasion)];
   const subject = words.length === 0 ? 'Study' : capital(words.slice(0, 3).join(' '));
   return occasion.random.pick([
     `The ${subject}`,
@@ -124,7 +135,7 @@ function title(occasion: Occasion): string {
 
 function items(occasion: Occasion, count: number): string {
   const { random } = occasion;
-  const words = [...subjectOf(occasion.prompt), ...colourWords(occasion), 'light', 'form'];
+  const words = [...topicsOf(occasion), ...colourWords(occasion), 'light', 'form'];
   return Array.from({ length: count }, (_, index) => {
     const word = words[index % words.length] ?? 'form';
     return `${index + 1}. ${capital(word)}: ${two(random)}`;
@@ -167,7 +178,7 @@ const nouns = [
 /** An endless supply of sentences; the first replies to the prompt, the others continue from it. */
 function sentences(occasion: Occasion): () => string {
   const { random, prompt, sights, facts, temperature } = occasion;
-  const words = subjectOf(prompt);
+  const words = topicsOf(occasion);
   const voice = voiceOf(occasion.system);
   // Without temperature the likeliest opening is always taken; wording further on differs by request.
   const reach = temperature === 0 ? 1 : temperature < 1 ? 3 : 6;
@@ -222,14 +233,14 @@ function voiceOf(system: string): string {
   if (system.trim() === '') return '';
   const [, role] = /\byou(?:'re| are)\s+((?:an?|the)\s[^.,;:!\n]{2,60})/i.exec(system) ?? [];
   if (role !== undefined) return `Speaking as ${role.trim()}, `;
-  const words = subjectOf(system, 3);
-  return words.length === 0 ? 'As instructed, ' : `Mindful of ${phrase(words)}, `;
+  return 'As instructed, ';
 }
 
 function captionOf(sight: Sight, words: readonly string[], random: Random): string {
   const shape = sight.width > sight.height ? 'wide' : sight.width < sight.height ? 'tall' : 'square';
   const colours = sight.colours.length === 0 ? 'no one colour' : phrase(sight.colours);
-  const subject = words.length === 0 ? '' : ` of ${phrase(words)}`;
+  const known = sight.subject === '' ? phrase(words) : sight.subject;
+  const subject = known === '' ? '' : ` of ${known}`;
   return random.pick([
     `A ${sight.light}, ${shape} picture${subject} in ${colours}, ${random.pick(qualities)}.`,
     `${capital(colours)} ${sight.colours.length > 1 ? 'carry' : 'carries'} this ${shape}, ${sight.light} picture${subject}, ${random.pick(qualities)}.`,

@@ -9,14 +9,25 @@ const stopWords = new Set(
     'rank score judge choose pick select compare find identify word words sentence sentences paragraph paragraphs line ' +
     'lines short long brief briefly exactly most json image images picture pictures photo text prompt question following ' +
     'draw paint render see seen look good best better worst want need like get let fact facts idea ideas tag tags keyword ' +
-    'keywords item items bullet bullets title titles example examples option options'
+    'keywords item items bullet bullets title titles example examples option options language languages caption captions ' +
+    'description descriptions translation tone style format output length limit maximum minimum character characters instruction ' +
+    'instructions include including mention avoid plain simple clear alone'
   ).split(' '),
 );
 
-/** The words that a prompt is about, in its order, each once. */
+/** `Language: German.`, `Tone: dry`: how to write, and not what of. */
+const settings =
+  /\b(?:language|tone|style|format|length|audience|voice|output|limit|maximum)[ \t]?:[^.;\n]*/gi;
+
+/** `in German`, `into plain English`. */
+const languages =
+  /\b(?:in|into|to|from)[ \t](?:plain[ \t]|simple[ \t])?(?:arabic|chinese|czech|danish|dutch|english|finnish|french|german|greek|hebrew|hindi|italian|japanese|korean|latin|norwegian|polish|portuguese|russian|spanish|swedish|turkish|ukrainian)\b/gi;
+
+/** The words that a prompt is about, in its order, each once; not those that say how to write. */
 export function subjectOf(prompt: string, most = 8): readonly string[] {
   const found = new Map<string, string>();
-  for (const [word] of prompt.slice(0, 20_000).matchAll(/\p{L}[\p{L}\p{M}'’-]{2,40}/gu)) {
+  const text = prompt.slice(0, 20_000).replaceAll(settings, ' ').replaceAll(languages, ' ');
+  for (const [word] of text.matchAll(/\p{L}[\p{L}\p{M}'’-]{2,40}/gu)) {
     const plain = word.toLowerCase();
     if (!stopWords.has(plain) && !found.has(plain)) found.set(plain, word);
     if (found.size >= most) break;

@@ -1,4 +1,6 @@
 import sharp from 'sharp';
+import { themeOf } from '../../draw/canvas/theme.ts';
+import { readSignature } from '../../draw/picture/signature.ts';
 
 /** What the sandbox sees in an image. */
 export interface Sight {
@@ -8,6 +10,8 @@ export interface Sight {
   /** The commonest first, at most three. */
   readonly colours: readonly string[];
   readonly light: 'dark' | 'dim' | 'bright' | 'pale';
+  /** What it shows, as a part of a sentence (`a fox in the snow`): of a picture that the sandbox drew. Empty for all others. */
+  readonly subject: string;
 }
 
 /** Most pixels of an image that is shown. */
@@ -48,8 +52,9 @@ export async function seeImage(bytes: Buffer): Promise<Sight | undefined> {
       .resize(side, side, { fit: 'fill' })
       .raw()
       .toBuffer({ resolveWithObject: true });
-    const { width, height, autoOrient } = await picture.metadata();
+    const { width, height, autoOrient, exif } = await picture.metadata();
     return {
+      subject: subjectPhrase(readSignature(exif)?.text ?? ''),
       width: autoOrient?.width ?? width,
       height: autoOrient?.height ?? height,
       ...paletteOf(data, info.channels),
@@ -93,3 +98,23 @@ function nearest(red: number, green: number, blue: number): string {
   }
   return best;
 }
+
+/** The first clause of a prompt, with an article before a single animal or thing; marks in brackets are left out. */
+function subjectPhrase(prompt: string): string {
+  const [clause = ''] = prompt
+    .replaceAll(/\[[^[\]]*\]/g, ' ')
+    .trim()
+    .split(/[,.;:|\n]/, 1);
+  let phrase = '';
+  for (const word of clause.split(/\s+/)) {
+    if (phrase.length + word.length >= longestSubject) break;
+    phrase = phrase === '' ? word : `${phrase} ${word}`;
+  }
+  const [first = ''] = phrase.split(' ', 1);
+  const { animal, thing } = themeOf(first);
+  if ((animal ?? thing) === undefined || /s$/i.test(first)) return phrase;
+  return `${/^[aeiou]/i.test(first) ? 'an' : 'a'} ${phrase}`;
+}
+
+/** Characters. */
+const longestSubject = 80;
