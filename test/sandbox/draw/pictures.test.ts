@@ -218,8 +218,9 @@ test('a zoom shows grass and flowers in their own form and down to its edge, how
     const bottom = 500 * zoom;
     const blades = shapes.flatMap(({ role, kind, points }) => {
       if (role !== 'detail' || kind !== 'area' || points.length !== 5 || points[0]?.[2] !== 1) return [];
-      const [[left = 0, foot = 0] = [], , [, top = 0] = [], , [right = 0] = []] = points;
-      return [{ foot, width: right - left, height: foot - top }];
+      const [left, , tip, , right] = points;
+      if (left === undefined || tip === undefined || right === undefined) return [];
+      return [{ foot: left[1], width: right[0] - left[0], height: left[1] - tip[1] }];
     });
     expect(blades.length).toBeGreaterThan(10);
     expect(blades.length).toBeLessThan(6000);
