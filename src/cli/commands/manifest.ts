@@ -10,10 +10,10 @@ import { toggle, valued } from '../args/flags.ts';
 import { manifestFlags, placeFlags } from '../args/run-flags.ts';
 import { anyText } from '../args/values.ts';
 import { exitCodes } from '../errors/cli-error.ts';
+import { spreadsheetFile } from '../workspace/checks/spreadsheet-file.ts';
 import { targetOrDefault } from '../workspace/default-file.ts';
 import { planOfDirectory } from '../workspace/last-plan.ts';
 import { openTarget } from '../workspace/open.ts';
-import { spreadsheetFile } from '../workspace/spreadsheet-file.ts';
 
 /** `promptpress manifest FILE|DIR` */
 export const manifest = command(

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../rig/cli.ts';
-import { startFakeService } from '../../rig/fake-service.ts';
-import { readManifest } from '../../rig/manifest.ts';
-import { promptpress, type Said } from '../test-io.ts';
+import { temporaryFolder } from '../../../rig/cli.ts';
+import { startFakeService } from '../../../rig/fake-service.ts';
+import { readManifest } from '../../../rig/manifest.ts';
+import { promptpress, type Said } from '../../test-io.ts';
 
 const pipeline = `name: foxes
 retry: { attempts: 2, base: 5ms, cap: 10ms }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { manifestColumns } from '../../manifest/columns.ts';
-import { byteOrderMark } from '../../manifest/spreadsheet.ts';
-import { kindAt } from '../../state/files/plain-path.ts';
-import { usageError } from '../errors/cli-error.ts';
+import { manifestColumns } from '../../../manifest/columns.ts';
+import { byteOrderMark } from '../../../manifest/spreadsheet.ts';
+import { kindAt } from '../../../state/files/plain-path.ts';
+import { usageError } from '../../errors/cli-error.ts';
 
 /** What each copy for spreadsheets begins with: only such a file is written over. */
 const beginning = Buffer.from(`${byteOrderMark}${manifestColumns.slice(0, 3).join(',')},`);
