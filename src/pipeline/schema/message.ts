@@ -39,6 +39,7 @@ export function reportSchemaErrors(
     if (collector.full) return;
     const { instancePath } = error;
     if (ofWrongType.has(instancePath) && !isTypeError(error)) continue;
+    if (error.keyword === 'type' && hasChoice(error)) continue;
     // An empty block below which its keys stand is one error, reported at the keys.
     if (belowEmpty.has(instancePath) && isTypeError(error)) continue;
     const place = placeOf(instancePath, root, entry);
@@ -49,8 +50,12 @@ export function reportSchemaErrors(
   }
 }
 
-const isTypeError = ({ keyword, schemaPath }: SchemaError): boolean =>
-  keyword === 'type' && !/\/oneOf\/\d+\//.test(schemaPath);
+/** The values that are possible say more than their type. */
+const hasChoice = ({ parentSchema, data }: SchemaError): boolean =>
+  parentSchema?.['enum'] !== undefined && data !== null;
+
+const isTypeError = (error: SchemaError): boolean =>
+  error.keyword === 'type' && !hasChoice(error) && !/\/oneOf\/\d+\//.test(error.schemaPath);
 
 const boxItem = /^(.*\/(?:rectangle|ellipse))\/\d+$/;
 
