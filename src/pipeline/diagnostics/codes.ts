@@ -170,3 +170,32 @@ export const diagnosticCodes = {
 } as const;
 
 export type DiagnosticCode = keyof typeof diagnosticCodes;
+
+/** What to do about a mistake where the place that reports it says no more. */
+export const usualHints: Readonly<Partial<Record<string, string>>> = {
+  'yaml.syntax': 'Look at the brackets, the quotes and the indentation of this line and the one above.',
+  'yaml.nesting': 'Write the value with fewer mappings and lists inside each other.',
+  'yaml.tag': 'Remove the tag; a text stands in quotes.',
+  'schema.key-choice': 'Write one of them, and only one.',
+  'settings.order': 'Exchange the two, or change one of them.',
+  'schema.answer':
+    'A schema is written as in JSON Schema: { type: object, properties: { best: { type: integer } } }.',
+  'template.empty': 'For example when: animal == "fox". Without a condition, leave when out.',
+  'template.unknown-tag': 'Liquid has if, unless, case, for, assign, capture and a few more.',
+  'template.computed-name': 'Write the name itself: {{ animal }} or {{ medium.name }}.',
+  'template.too-long': 'Put long texts into a column of a table.',
+  'template.too-deep': 'Write it with fewer tags or brackets inside each other.',
+  'path.empty': 'For example path: U1..U4 → Vary (Strong).',
+  'path.dangling-arrow': 'Write a button there, or remove the arrow.',
+  'path.duplicate': 'Remove one of them.',
+  'path.wildcard-place': 'Write the wildcard alone: U*.',
+  'path.reserved': 'Name the button by its label.',
+  'path.unclosed-quote': 'Close the quote, or remove it.',
+  'path.unclosed-template': 'Close the template with }}.',
+  'path.bad-pattern': 'A pattern is a regular expression between slashes: /upsample::2::/.',
+  'path.unsafe-pattern': 'Write a simpler pattern, or the label of the button.',
+  'path.too-long': 'Divide the path: another step goes on from a branch, from: grid/U1.',
+  'path.too-many': 'Divide the path: another step goes on from a branch, from: grid/U1.',
+  'address.star': 'For example grid/* or grid/**.',
+  'address.optional': 'Leave the "?" out.',
+};

@@ -1,4 +1,4 @@
-import type { DiagnosticCode } from './codes.ts';
+import { type DiagnosticCode, usualHints } from './codes.ts';
 import type { Diagnostic, DiagnosticDraft, Locate, Position } from './diagnostic.ts';
 import { maskSecrets, maskStretch } from './mask-secrets.ts';
 import type { SourceText, Span } from './source.ts';
@@ -103,7 +103,7 @@ export class DiagnosticCollector {
       this.#unread = true;
       return;
     }
-    const hint = typeof given === 'function' ? given() : given;
+    const hint = (typeof given === 'function' ? given() : given) ?? usualHints[code];
     this.#found.push({
       severity,
       code,

@@ -58,7 +58,9 @@ export function typeHint(place: SchemaPlace, schema: SchemaNode): string | undef
   const { node, way } = place;
   const key = way.at(-1) ?? '';
   // What stands in the place of a key may be one: it is not repeated.
-  if (/key$/i.test(key)) return undefined;
+  if (/key$/i.test(key)) return 'Write the name of a variable that holds it: ${PROMPTPRESS_API_KEY}.';
+  if (way.length === 0)
+    return 'A pipeline has at least a name and steps: name: foxes, steps: { grid: { imagine: a fox } }.';
   if (node.kind === 'scalar' && node.value === null) return emptyHint(place, schema);
   const types = typesOf(schema);
   const where = way.join('.');

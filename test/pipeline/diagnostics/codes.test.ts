@@ -92,6 +92,25 @@ it.each([
   expect(diagnostics[0]?.hint).toMatch(hint);
 });
 
+/** Codes whose message says itself what to do. */
+const selfExplained = [
+  'template.object',
+  'template.refused-tag',
+  'template.refused-filter',
+  'template.reserved',
+  'table.outside',
+];
+
+it.each(Object.entries(cases).filter(([code]) => !selfExplained.includes(code)))(
+  '%s: says what to do',
+  async (code, own) => {
+    for (const [source, files] of own) {
+      const { diagnostics } = await parse(marked(source).text, files);
+      expect(diagnostics.filter((found) => found.code === code && found.hint === undefined)).toEqual([]);
+    }
+  },
+);
+
 it('has a case for every code', () => {
   const tested = [
     ...Object.keys(cases),
