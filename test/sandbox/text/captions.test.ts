@@ -68,7 +68,7 @@ it.each([
   ['Language: German', []],
   ['Translate "a red boat" into Spanish', ['red', 'boat']],
   ['Describe the fox in the snow. Format: JSON. Limit: 20 words', ['fox', 'snow']],
-  ['Which frame shows the best heron?', ['frame', 'heron']],
+  ['Which of the frames, row by row, shows the best heron?', ['heron']],
 ])('the subject of %j are the words %j', (prompt, words) => {
   expect(subjectOf(prompt)).toEqual(words);
 });
