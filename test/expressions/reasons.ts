@@ -3,6 +3,9 @@
  * linear for a reason that the proof does not see. By file, then by the expression as it is written.
  */
 export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'pipeline/schema/message.ts': {
+    '/[-_]+$/': 'Bound: the first 60 characters of a name.',
+  },
   'pipeline/steps/reply-schema/assertions.ts': {
     'new RegExp(source, flags)': 'Only made, never matched: it tells whether the text is an expression.',
   },

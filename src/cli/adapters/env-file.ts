@@ -53,8 +53,13 @@ function linesOfNames(text: string, file: string): ReadonlyMap<string, number> {
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at]?.trim() ?? '';
     if (line === '' || line.startsWith('#')) continue;
-    const [, name, value = ''] = /^(?:export\s+)?([A-Za-z_][\w.-]*)\s*=\s*(.*)$/.exec(line) ?? [];
-    if (name === undefined)
+    const equals = line.indexOf('=');
+    const name = line
+      .slice(0, Math.max(0, equals))
+      .replace(/^export\s/, '')
+      .trim();
+    const value = line.slice(equals + 1).trim();
+    if (!/^[A-Za-z_][\w.-]*$/.test(name))
       throw usageError(
         `${file}:${at + 1} is not NAME=VALUE.`,
         'A line is NAME=VALUE, a comment (#) or empty.',

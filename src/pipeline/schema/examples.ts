@@ -125,7 +125,8 @@ function listHint(key: string, node: SourceNode, schema: SchemaNode, value: stri
 function blockHint({ node, way }: SchemaPlace, schema: SchemaNode, value: string): string | undefined {
   const key = way.at(-1) ?? '';
   if (way.length === 2 && way[0] === 'steps' && isText(node)) {
-    const [, kind = '', rest = ''] = /^(\w+):?\s*(.*)$/s.exec(node.value) ?? [];
+    const kind = /^\w*/.exec(node.value)?.[0] ?? '';
+    const rest = node.value.slice(kind.length).replace(/^:/, '').trim();
     return isStepKind(kind)
       ? `A key ends with a colon and a space: ${kind}: ${flow(rest) ?? '…'}.`
       : `Say what it does: ${key}: { imagine: ${value} }.`;
@@ -205,7 +206,7 @@ function exampleOf(key: string, schema: SchemaNode): string | undefined {
 export function boxHint(node: SourceNode): { readonly what: string; readonly hint: string } | undefined {
   const items = node.kind === 'list' ? node.items : [];
   const texts = items.map((item) => (item.kind === 'scalar' ? renderValue(item.value) : ''));
-  const numbers = texts.map((text) => Number(text.replace(/\s*(?:%|px)$/, '')));
+  const numbers = texts.map((text) => Number(text.replace(/(?:%|px)$/, '')));
   if (numbers.length === 0 || numbers.some((number) => !Number.isFinite(number))) return undefined;
   const shares = (whole: number): string =>
     `[${numbers.map((number) => Number((number / whole).toFixed(3))).join(', ')}]`;

@@ -169,8 +169,9 @@ function freeName(written: string, mark: '-' | '_'): string | undefined {
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '')
     .replaceAll(/[^A-Za-z0-9_-]+/g, mark)
-    .replaceAll(/^[-_]+|[-_]+$/g, '')
-    .slice(0, 60);
+    .replace(/^[-_]+/, '')
+    .slice(0, 60)
+    .replace(/[-_]+$/, '');
   if (free === '') return undefined;
   return mark === '_' && /^\d/.test(free) ? `_${free}` : free;
 }

@@ -108,11 +108,13 @@ export function operatorSlip(source: string, offset: number): DiagnosticDraft | 
   return undefined;
 }
 
+/** A longer text between braces is not repeated in a hint. */
+const mostShown = 60;
+
 /** The message for braces or a tag that are never closed; undefined for any other message of liquidjs. */
 export function unclosedSlip(text: string, source: string, offset: number): DiagnosticDraft | undefined {
-  const block = /^tag \{%-?\s*(\w+)[^]* not closed$/.exec(text);
-  if (block !== null) {
-    const [, name = ''] = block;
+  const name = text.endsWith(' not closed') ? /^tag \{%-?\s*(\w+)/.exec(text)?.[1] : undefined;
+  if (name !== undefined) {
     const isOpen = !source.slice(offset).includes('%}');
     const message = isOpen
       ? 'The {% that opens here is never closed.'
@@ -123,8 +125,11 @@ export function unclosedSlip(text: string, source: string, offset: number): Diag
   if (!/^(?:output|tag) "[^]*" not closed$/.test(text)) return undefined;
   const opens = source.startsWith('{%', offset) ? '{%' : '{{';
   const closes = opens === '{%' ? '%}' : '}}';
-  const inside = /^[\s-]*([^{}%,]{1,60}?)\s*(?:[}%,]|$)/.exec(source.slice(offset + 2))?.[1];
-  const example = inside === undefined || inside === '' ? '' : `: ${opens} ${inside} ${closes}`;
+  const behind = source.slice(offset + 2, offset + 2 + mostShown);
+  const [inside = ''] = behind.split(/[{}%,]/, 1);
+  const shown = inside.replace(/^[\s-]+/, '').trim();
+  const isWhole = inside.length < mostShown && behind[inside.length] !== '{';
+  const example = shown === '' || !isWhole ? '' : `: ${opens} ${shown} ${closes}`;
   const message = `The ${opens} that opens here is never closed.`;
   return { code: 'template.syntax', message, hint: `Close it with ${closes}${example}.`, offset, length: 2 };
 }

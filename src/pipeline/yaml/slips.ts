@@ -37,9 +37,10 @@ export function syntaxSlip(
   if (bracket !== undefined) return openBracket(source, bracket);
   if (code === 'BAD_INDENT') return unevenKey(source, line);
   if (!/^Implicit (?:map )?keys? need/.test(message)) return undefined;
-  const written = /^\s*(?:- +)?([\w-]+)(:?)\s*(\S?.*)$/.exec(source.line(line));
-  if (written === null) return undefined;
-  const [, key = '', , value = ''] = written;
+  const written = source.line(line).trim().replace(/^- +/, '');
+  const key = /^[\w-]+/.exec(written)?.[0];
+  if (key === undefined) return undefined;
+  const value = written.slice(key.length).replace(/^:/, '').trim();
   const example = value === '' ? `${key}: …` : `${key}: ${value.slice(0, 30)}`;
   return {
     span: { offset: source.lineOffset(line) + source.line(line).search(/\S/), length: key.length },
