@@ -19,7 +19,7 @@ const settings = `
 limits: { tasks: 64, requests: 16 }
 retry: { attempts: 2, base: 5ms, cap: 20ms, resubmits: 0, patience: 1m }
 poll: { min: 5ms, max: 100ms }
-timeouts: { request: 5s, task: 5s }
+timeouts: { request: 5s, task: 12s }
 `;
 
 const megabyte = 'x'.repeat(1_000_000);

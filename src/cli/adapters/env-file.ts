@@ -14,8 +14,9 @@ const decidesTrust =
   /^(?:PROMPTPRESS_TRUSTED_ORIGINS|HOME|USERPROFILE|PATH|XDG_.*|(?:HTTPS?|ALL|NO)_PROXY|NODE_(?!ENV$).*|SSL_CERT_.*|OPENSSL_.*|GIT_.*|LD_.*|DYLD_.*)$/i;
 
 /**
- * Reads a file of variables (`--env-file`): lines `NAME=VALUE` as Node.js reads them (`util.parseEnv`), with comments, quotes and
- * `export`. A named pipe is read too, so that a program may write the file: `--env-file <(…)`.
+ * Reads a file of variables (`--dotenv`): lines `NAME=VALUE` as Node.js reads them (`util.parseEnv`), with comments, quotes and
+ * `export`. A named pipe is read too, so that a program may write the file: `--dotenv <(…)`. The flag is not called `--env-file`,
+ * because Node.js reads the file of a flag of that name by itself, wherever it stands on the command line.
  *
  * @param file as the user gave it, relative to the current folder
  * @throws CliError (exit 2) naming file and line; a message never shows what stands there
@@ -109,9 +110,9 @@ async function readBytes(path: string, file: string): Promise<Uint8Array> {
     return await readBounded(handle, file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw usageError(`--env-file: there is no file ${file}.`);
-    if (code === 'EISDIR') throw usageError(`--env-file: ${file} is a folder.`);
-    if (code === 'EACCES' || code === 'EPERM') throw usageError(`--env-file: ${file} may not be read.`);
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw usageError(`--dotenv: there is no file ${file}.`);
+    if (code === 'EISDIR') throw usageError(`--dotenv: ${file} is a folder.`);
+    if (code === 'EACCES' || code === 'EPERM') throw usageError(`--dotenv: ${file} may not be read.`);
     throw error;
   }
 }
@@ -124,6 +125,6 @@ async function readBounded(handle: FileHandle, file: string): Promise<Uint8Array
     if (bytesRead === 0) return Buffer.concat(chunks);
     chunks.push(buffer.subarray(0, bytesRead));
     length += bytesRead;
-    if (length > mostBytes) throw usageError(`--env-file: ${file} has more than ${mostBytes} bytes.`);
+    if (length > mostBytes) throw usageError(`--dotenv: ${file} has more than ${mostBytes} bytes.`);
   }
 }

@@ -10,7 +10,7 @@ export interface Context {
   readonly io: Io;
   /** Applied to everything that the command prints or writes; the command adds each secret that it learns. */
   readonly redactor: Redactor;
-  /** The variables of the environment that came from a file (`--env-file`); absent: none was named. */
+  /** The variables of the environment that came from a file (`--dotenv`); absent: none was named. */
   readonly envFile?: EnvFile;
 }
 
@@ -41,7 +41,7 @@ export interface Command extends CommandHelp {
 }
 
 const common = {
-  'env-file': valued(
+  dotenv: valued(
     'FILE',
     'read variables from this file too, for example the key from .env; the environment wins over it. No such file is read without this flag',
     anyText,
@@ -96,7 +96,7 @@ export function command<Table extends FlagTable>(
           `${help.name} takes ${help.operands}; "${read.positionals[operands.most]}" is one too many.`,
         );
       }
-      const within = await withEnvFile((read.flags as FlagValues<typeof common>)['env-file'], context);
+      const within = await withEnvFile((read.flags as FlagValues<typeof common>).dotenv, context);
       return await execute(read.flags as FlagValues<Table>, read.positionals, within);
     },
   };

@@ -132,6 +132,12 @@ function valueOf(
 }
 
 const unknownFlag = (written: string, known: readonly string[]): Error => {
+  // Node.js carries out what such a file sets (NODE_OPTIONS) before any program of it begins, wherever the flag stands.
+  if (written === '--env-file' && known.includes('dotenv'))
+    return usageError(
+      'There is no flag --env-file here: Node.js itself takes it, and lets the file set what Node.js runs.',
+      'Write --dotenv FILE.',
+    );
   const word = written.replace(/^--?/, '');
   return usageError(
     `There is no flag ${written} here.`,

@@ -32,7 +32,7 @@ describe('a file of variables', () => {
     ['A=1\nB="sk-secret-0815\nC=2\n', '.env:2: the value of B begins with ", which is never closed.'],
     ["A='sk-secret\n-0815' x\n", ".env:2: something stands behind the closing ' of A."],
     [new Uint8Array([65, 61, 255]), '.env is not a text in UTF-8.'],
-    [`A=${'x'.repeat(1_048_576)}`, '--env-file: .env has more than 1048576 bytes.'],
+    [`A=${'x'.repeat(1_048_576)}`, '--dotenv: .env has more than 1048576 bytes.'],
   ])('%j is refused with its line, and without its text', async (text, message) => {
     const failure = await read(text).catch((error: unknown) => error);
     expect(failure).toMatchObject({ exitCode: 2, message });
@@ -70,8 +70,8 @@ describe('a file of variables', () => {
   });
 
   it.each([
-    ['gone', '--env-file: there is no file gone.'],
-    ['.', '--env-file: . is a folder.'],
+    ['gone', '--dotenv: there is no file gone.'],
+    ['.', '--dotenv: . is a folder.'],
   ])('%s is refused', async (file, message) => {
     await expect(readEnvFile(file, cwd)).rejects.toMatchObject({ exitCode: 2, message });
   });

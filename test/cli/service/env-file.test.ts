@@ -45,17 +45,17 @@ async function everythingWritten(): Promise<string> {
   return texts.join('\n');
 }
 
-describe('--env-file', () => {
+describe('--dotenv', () => {
   it('is a flag of every command', async () => {
-    for (const { name, flags } of await allCommands()) expect(Object.keys(flags), name).toContain('env-file');
+    for (const { name, flags } of await allCommands()) expect(Object.keys(flags), name).toContain('dotenv');
   });
 
   it('gives address and key, which are masked in everything that is said and written', async () => {
     service.fault('imagine', { status: 400, body: { error: { message: `bad key ${key}` } } }, { times: 1 });
     await writeEnv({ PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: key });
-    const { code, out, err } = await pp(['run', 'set.yaml', '--env-file', '.env', '--json']);
+    const { code, out, err } = await pp(['run', 'set.yaml', '--dotenv', '.env', '--json']);
     expect(code, err).toBe(1);
-    const again = await pp(['run', 'set.yaml', '--env-file', '.env', '--retry-failed']);
+    const again = await pp(['run', 'set.yaml', '--dotenv', '.env', '--retry-failed']);
     expect(again.code, again.err).toBe(0);
     expect(byStatus(await readManifest(join(cwd, 'runs/set/manifest.csv')))).toEqual({ done: 1 });
     for (const text of [out, err, again.out, again.err, await everythingWritten()])
@@ -72,7 +72,7 @@ describe('--env-file', () => {
 
   it('is beaten by the environment, but not by an empty variable of it', async () => {
     await writeEnv({ PROMPTPRESS_BASE_URL: 'http://127.0.0.1:9', PROMPTPRESS_API_KEY: key });
-    const { code, err } = await pp(['run', 'set.yaml', '--env-file', '.env'], {
+    const { code, err } = await pp(['run', 'set.yaml', '--dotenv', '.env'], {
       PROMPTPRESS_BASE_URL: service.url,
       PROMPTPRESS_API_KEY: '',
     });
@@ -82,7 +82,7 @@ describe('--env-file', () => {
 
   it('cannot send a key of the environment to an address of its own: that is asked about', async () => {
     await writeEnv({ PROMPTPRESS_BASE_URL: service.url });
-    const args = ['run', 'set.yaml', '--env-file', '.env'];
+    const args = ['run', 'set.yaml', '--dotenv', '.env'];
     const env = { PROMPTPRESS_API_KEY: key };
     const refused = await pp(args, env);
     expect(refused.code).toBe(2);
@@ -96,7 +96,7 @@ describe('--env-file', () => {
 
   it('cannot say what is trusted', async () => {
     await writeEnv({ PROMPTPRESS_TRUSTED_ORIGINS: service.url });
-    const { code, err } = await pp(['status', '--env-file', '.env']);
+    const { code, err } = await pp(['status', '--dotenv', '.env']);
     expect(code).toBe(2);
     expect(err).toContain('.env:1: PROMPTPRESS_TRUSTED_ORIGINS decides what promptpress trusts or runs');
   });
