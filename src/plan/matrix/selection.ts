@@ -61,11 +61,11 @@ export interface UnmatchedFilter {
   /** As the flag names it: `medium`, `medium.name`. */
   readonly axis: string;
   readonly value: string;
-  /** How values at this place render, in order, at most {@link mostListed}; of a range that place is `1 to 20`. */
+  /** The first values of the axis, or of that member of them, as they render; a range is one text (`1 to 20`). */
   readonly values: readonly string[];
   /** True where there are more values than those. */
   readonly more: boolean;
-  /** Names of members, where the values are mappings or the place is none of their members. */
+  /** Names of the members that values have, where the filter names a whole mapping, or a member that is not there. */
   readonly members: readonly string[];
 }
 

@@ -7,8 +7,8 @@ import { openStateForReading } from '../../../state/state.ts';
 import { usageError } from '../../errors/cli-error.ts';
 
 /**
- * Refuses a run with `--set` in the default directory of a pipeline where nothing has run yet: it is left to the file as it stands.
- * Makes nothing.
+ * Refuses a run with `--set` in the default directory of a pipeline where nothing has run yet: that directory is for the file without
+ * changes. Reads only, so that a refused run leaves no directory.
  *
  * @throws CliError (exit 2) with a directory that could be chosen
  */
