@@ -33,6 +33,8 @@ export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attem
   commit(turn: Turn): void | Promise<void>;
   /** Writes the number of submissions outside the state, after the turn that holds their intents. @throws as `commit` */
   countSubmissions(): void | Promise<void>;
+  /** Keeps what the run has learned; no job depends on it. @throws as `commit` */
+  setFact(name: string, value: string): void | Promise<void>;
 }
 
 /** When the requests of one route may leave: a rate. */
@@ -111,6 +113,8 @@ export interface RunSettings {
   /** `--redo`: keys of jobs to submit again. */
   readonly redo?: readonly string[];
   readonly inDoubt: 'hold' | 'retry';
+  /** `--relearn`: what earlier runs have learned about the service is forgotten first. */
+  readonly relearn?: boolean;
   readonly failFast: boolean;
   /** `--max-failures`: failed jobs of this invocation that end the run. */
   readonly maxFailures?: number;

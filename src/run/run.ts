@@ -2,6 +2,7 @@ import type { Selection } from '../plan/cell.ts';
 import { invocationFact, type StateStore } from '../state/store.ts';
 import { Engine } from './engine.ts';
 import type { RunListener } from './events.ts';
+import { forgetLearned, LearnedKeeper, readLearned } from './limits/learned.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from './ports.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 
@@ -30,6 +31,7 @@ export async function runPlan(
   const startedAt = clock.now();
   const invocation = nextInvocation(store);
   const spent = store.totals();
+  if (settings.relearn) await forgetLearned(store);
   const scheduler = new Scheduler({
     settings,
     startedAt,
@@ -39,11 +41,20 @@ export async function runPlan(
     lookup: (key) => store.get(key),
     price: (record) => plan.price(record),
     spent,
+    learned: settings.relearn ? {} : readLearned(store),
     ...(plan.steps === undefined ? {} : { steps: plan.steps }),
     ...(ports.shared === undefined ? {} : { shared: ports.shared }),
   });
-  const engine = new Engine(plan, selection, settings, ports, scheduler, listener);
-  const end = await engine.run(control);
+  const learned = new LearnedKeeper(store, () => scheduler.learned, clock);
+  const engine = new Engine(plan, selection, settings, ports, scheduler, (event) => {
+    learned.onEvent();
+    listener(event);
+  });
+  const end = await engine.run(control).catch(async (bug: unknown) => {
+    await learned.onEnd(true);
+    throw bug;
+  });
+  await learned.onEnd();
   const { listenerError } = engine;
   return {
     end,

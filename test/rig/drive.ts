@@ -3,6 +3,7 @@ import type { Cell } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
 import type { RunEnd, RunEvent } from '../../src/run/events.ts';
+import { type LearnedTexts, learnedFact, learnedNames, readLearned } from '../../src/run/limits/learned.ts';
 import type { CallResult } from '../../src/run/machine/job.ts';
 import { backoffMs } from '../../src/run/machine/retry/backoff.ts';
 import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
@@ -126,6 +127,17 @@ interface Arrival {
   readonly isPaid: boolean;
 }
 
+/** As at the end of a run: nothing depends on what is kept here. */
+function keepLearned(store: StateStore, texts: LearnedTexts): void {
+  for (const name of learnedNames) {
+    try {
+      store.setFact(learnedFact(name), texts[name] ?? '');
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error;
+    }
+  }
+}
+
 /** Turns beyond this mean a run that goes round in circles. */
 const turnLimit = 200_000;
 
@@ -145,6 +157,7 @@ export function drive(options: DriveOptions): Driven {
     lookup: (key) => store.get(key),
     price: options.price ?? (() => undefined),
     spent,
+    learned: readLearned(store),
     ...(options.steps === undefined ? {} : { steps: options.steps }),
   });
   const cells = options.cells[Symbol.iterator]();
@@ -294,7 +307,9 @@ export function drive(options: DriveOptions): Driven {
     if (dies('after-count')) return result(undefined);
     if (!options.sendsFirst && sendAll(turn)) return result(undefined);
     options.onTurn?.({ requests: arrivals.length, rooms: scheduler.tasks, ...scheduler.held });
-    return scheduler.ended === undefined ? undefined : result(scheduler.ended);
+    if (scheduler.ended === undefined) return undefined;
+    keepLearned(store, scheduler.learned);
+    return result(scheduler.ended);
   };
 
   scheduler.handle({ type: 'adopt', records: store.unfinished() }, now);

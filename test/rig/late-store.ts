@@ -52,6 +52,7 @@ export function lateStore(
       counts.commits += 1;
       return later(() => store.commit(turn));
     },
+    setFact: (name, value) => later(() => store.setFact(name, value)),
     countSubmissions: () => later(() => store.countSubmissions()),
   };
 }

@@ -76,6 +76,9 @@ export const runFlags = {
   ...selectionFlags,
   ...revivalFlags,
   ...rehearsalFlags,
+  relearn: toggle(
+    'forget what earlier runs of the directory have learned about the service: how long its tasks take',
+  ),
   'accept-older-state': toggle(
     'continue with a state that is older than its run: jobs that the state does not know may be paid twice',
   ),

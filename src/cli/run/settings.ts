@@ -82,6 +82,8 @@ export async function runSettings(
     budget,
     prices,
     ...(await revivalOf(flags, state)),
+    // What was learned of one service says nothing about another.
+    ...(flags.relearn || flags['new-service'] ? { relearn: true } : {}),
     failFast: flags['fail-fast'],
     ...(flags['max-failures'] === undefined ? {} : { maxFailures: flags['max-failures'] }),
     ...(flags['max-submits'] === undefined ? {} : { maxSubmits: flags['max-submits'] }),

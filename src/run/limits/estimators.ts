@@ -11,13 +11,22 @@ export class Estimators {
   readonly #pace: PollPace;
   readonly #forecast = new TokenForecast();
 
-  /** @param price of one submission, where known */
+  /**
+   * @param price of one submission, where known
+   * @param learned what earlier runs have learned of the durations of tasks
+   */
   constructor(
     { poll, prices }: Pick<RunSettings, 'poll' | 'prices'>,
     price: (record: JobRecord) => number | undefined,
+    learned?: string,
   ) {
-    this.#pace = new PollPace(poll);
+    this.#pace = new PollPace(poll, learned);
     this.costModel = costModelOf(prices, price, this.#forecast);
+  }
+
+  /** What was learned of the durations of tasks, to be kept for the next run. */
+  get learned(): string | undefined {
+    return this.#pace.learned;
   }
 
   /** Milliseconds until the next poll of a task that was submitted `elapsedMs` ago. */

@@ -1,5 +1,6 @@
 import type { JobRecord } from '../../plan/job.ts';
 import { canConfirm } from '../machine/modal.ts';
+import { learnedContent, learnedText } from './learned.ts';
 
 interface Experience {
   /** Moving average of how long such tasks took, ms. */
@@ -7,6 +8,24 @@ interface Experience {
   /** Moving mean deviation, ms. */
   deviation: number;
 }
+
+/** Version of the document that keeps what was learned: `[[kind, mean ms, deviation ms], …]`. */
+const version = 1;
+/** The most kinds that are kept. */
+const mostKinds = 200;
+
+function readKinds(content: unknown): readonly (readonly [string, Experience])[] {
+  if (!Array.isArray(content)) return [];
+  return content.slice(0, mostKinds).flatMap((entry: unknown) => {
+    if (!Array.isArray(entry)) return [];
+    const [kind, mean, deviation] = entry as readonly unknown[];
+    const isKnown = typeof kind === 'string' && isDuration(mean) && isDuration(deviation);
+    return isKnown ? [[kind, { mean, deviation }] as const] : [];
+  });
+}
+
+const isDuration = (value: unknown): value is number =>
+  typeof value === 'number' && value >= 0 && value < Number.MAX_SAFE_INTEGER;
 
 /** Weight of the newest duration; the average follows a change of the service's load within a few tasks. */
 const weight = 0.2;
@@ -20,8 +39,21 @@ export class PollPace {
   /** One entry per kind of operation; kinds are bounded by the pipeline's steps. */
   readonly #experiences = new Map<string, Experience>();
 
-  constructor(bounds: { readonly minMs: number; readonly maxMs: number }) {
+  /** @param learned what an earlier run has learned */
+  constructor(bounds: { readonly minMs: number; readonly maxMs: number }, learned?: string) {
     this.#bounds = bounds;
+    for (const [kind, known] of learnedContent(learned, version, readKinds) ?? [])
+      this.#experiences.set(kind, { ...known });
+  }
+
+  /** What is known of each kind, to be kept for the next run; undefined: nothing. */
+  get learned(): string | undefined {
+    if (this.#experiences.size === 0) return undefined;
+    const kinds = [...this.#experiences].slice(0, mostKinds);
+    return learnedText(
+      version,
+      kinds.map(([kind, { mean, deviation }]) => [kind, Math.round(mean), Math.round(deviation)]),
+    );
   }
 
   /** Notes the duration of a task of this kind, from submission to its finished state. */

@@ -1,4 +1,5 @@
 import type { RunEnd } from '../events.ts';
+import type { LearnedTexts } from '../limits/learned.ts';
 import type { CallResult } from '../machine/job.ts';
 import { needsRecheck } from '../machine/retry/button-freshness.ts';
 import { deferralCount, isOwnFault } from '../machine/retry/deferrals.ts';
@@ -113,6 +114,12 @@ export class Scheduler {
   /** Requests under way. */
   get requests(): number {
     return this.#state.routes.inFlight;
+  }
+
+  /** What is to be kept for the next run, as learned by now. */
+  get learned(): LearnedTexts {
+    const poll = this.#state.estimators.learned;
+    return poll === undefined ? {} : { poll };
   }
 
   /** Jobs and cells held in memory. */

@@ -3,6 +3,7 @@ import type { JobRecord } from '../../../plan/job.ts';
 import type { RecordLookup, Slot } from '../../../plan/slot.ts';
 import { BudgetTracker, type Spent } from '../../limits/budget.ts';
 import { Estimators } from '../../limits/estimators.ts';
+import type { LearnedTexts } from '../../limits/learned.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
 import { Outbox } from '../commit.ts';
 import type { Routes } from '../routes/routes.ts';
@@ -30,6 +31,8 @@ export interface SchedulerOptions {
   readonly steps?: ReadonlySet<string>;
   /** Spending over the directory's life until this run. */
   readonly spent: Spent;
+  /** What earlier runs have learned about the service. */
+  readonly learned?: LearnedTexts;
   /** Limits that this run shares with others; absent: none. */
   readonly shared?: SharedLimits;
 }
@@ -83,7 +86,7 @@ export interface SchedulerState {
 /** The state of a run that has not begun. */
 export function initialState(options: SchedulerOptions): SchedulerState {
   const { settings, startedAt, random } = options;
-  const estimators = new Estimators(settings, options.price);
+  const estimators = new Estimators(settings, options.price, options.learned?.poll);
   const { costModel } = estimators;
   const jobs = new ActiveJobs(settings, random, ({ record }) => costModel.tokens(record), options.shared);
   const outbox = new Outbox();

@@ -1,0 +1,123 @@
+import { StateError, type StateStore } from '../../state/store.ts';
+import type { Clock } from '../clock.ts';
+
+/** What a run learns about its service and keeps for the next run. Each is one document, kept as a fact of the state. */
+export const learnedNames = ['poll'] as const;
+export type LearnedName = (typeof learnedNames)[number];
+
+/** The kept documents, as JSON texts. */
+export type LearnedTexts = Readonly<Partial<Record<LearnedName, string>>>;
+
+/** Name of the fact that holds a document. */
+export const learnedFact = (name: LearnedName): string => `learned.${name}`;
+
+/** Maximum length of a document. A longer text is neither written nor read. */
+const mostCharacters = 65_536;
+
+/** Reads what earlier runs have learned. The texts come from a file that anybody may have changed. */
+export function readLearned(store: Pick<StateStore, 'fact'>): LearnedTexts {
+  const texts: Partial<Record<LearnedName, string>> = {};
+  for (const name of learnedNames) {
+    const text = store.fact(learnedFact(name));
+    if (text !== undefined && text !== '') texts[name] = text;
+  }
+  return texts;
+}
+
+/** A place that keeps facts. A local store has kept a fact when it returns. */
+interface FactStore {
+  fact(name: string): string | undefined;
+  setFact(name: string, value: string): void | Promise<void>;
+}
+
+/**
+ * Writes the documents that differ from the kept ones. Nothing depends on them, so a disk that does not take them is no failure here:
+ * the next commit of a job meets it too.
+ */
+async function keepLearned(store: FactStore, texts: LearnedTexts): Promise<void> {
+  for (const name of learnedNames) {
+    const text = texts[name];
+    if (text === undefined || text.length > mostCharacters || text === store.fact(learnedFact(name)))
+      continue;
+    await setLearned(store, name, text);
+  }
+}
+
+/** How often what a run learns is kept while it lasts, ms: a killed run has then not learned in vain. */
+const keepEveryMs = 60_000;
+
+/** Keeps what one run learns: about once a minute while something happens in the run, and at its end. */
+export class LearnedKeeper {
+  readonly #store: FactStore;
+  readonly #texts: () => LearnedTexts;
+  readonly #clock: Pick<Clock, 'now'>;
+  #keptAt: number;
+  #underWay: Promise<void> | undefined;
+
+  constructor(store: FactStore, texts: () => LearnedTexts, clock: Pick<Clock, 'now'>) {
+    this.#store = store;
+    this.#texts = texts;
+    this.#clock = clock;
+    this.#keptAt = clock.now();
+  }
+
+  /** Something has happened in the run. */
+  onEvent(): void {
+    const now = this.#clock.now();
+    if (now - this.#keptAt < keepEveryMs || this.#underWay !== undefined) return;
+    this.#keptAt = now;
+    this.#underWay = this.#keep();
+  }
+
+  /** The run has ended. @param isBroken by a bug: nothing more is written */
+  async onEnd(isBroken = false): Promise<void> {
+    await this.#underWay;
+    if (!isBroken) await keepLearned(this.#store, this.#texts());
+  }
+
+  async #keep(): Promise<void> {
+    await keepLearned(this.#store, this.#texts());
+    this.#underWay = undefined;
+  }
+}
+
+/** Forgets what earlier runs have learned (`--relearn`). */
+export async function forgetLearned(store: FactStore): Promise<void> {
+  for (const name of learnedNames)
+    if ((store.fact(learnedFact(name)) ?? '') !== '') await setLearned(store, name, '');
+}
+
+async function setLearned(store: FactStore, name: LearnedName, text: string): Promise<void> {
+  try {
+    await store.setFact(learnedFact(name), text);
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error;
+  }
+}
+
+/** A document as it is kept: a release that changes what is in one raises its version, and forgets the older ones. */
+export const learnedText = (version: number, content: unknown): string =>
+  JSON.stringify({ version, content });
+
+/**
+ * The content of a kept document.
+ *
+ * @param read checks the content; undefined: it is not what this release writes
+ * @returns undefined where there is none, and for a text that is too long, no JSON, or of another version
+ */
+export function learnedContent<T>(
+  text: string | undefined,
+  version: number,
+  read: (content: unknown) => T | undefined,
+): T | undefined {
+  if (text === undefined || text.length > mostCharacters) return undefined;
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof document !== 'object' || document === null || !('version' in document)) return undefined;
+  if (document.version !== version || !('content' in document)) return undefined;
+  return read(document.content);
+}
