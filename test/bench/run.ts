@@ -1,13 +1,19 @@
-import { type Bench, median } from './comparison.ts';
+import { availableParallelism } from 'node:os';
+import type { Bench } from './comparison.ts';
 import { http } from './http.ts';
+import { images } from './images.ts';
 import { matrix } from './matrix.ts';
 import { outside } from './outside.ts';
 import { plan } from './plan.ts';
 import { notice, poll } from './poll.ts';
+import { measureBench, type Row } from './rounds.ts';
 import { scheduler } from './scheduler.ts';
+import { type BenchArguments, readArguments, selectNames } from './select.ts';
 import { state } from './state.ts';
+import { jsonTable, markdownTable, plainTable } from './table.ts';
 import { templates } from './templates.ts';
 
+/** Every bench by its name, in the order of the table. A name may have a hyphen: `outside` stands for all `outside-…`. */
 const benches: Readonly<Record<string, Bench>> = {
   state,
   plan,
@@ -17,41 +23,38 @@ const benches: Readonly<Record<string, Bench>> = {
   poll,
   notice,
   http,
+  images,
   ...outside,
 };
-const rounds = 7;
-const figure = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
-/** Medians of alternating rounds: what else the machine does meets both sides alike. The first round warms up. */
-async function report(name: string, { asks, prepare }: Bench): Promise<void> {
-  const { left, right, unit } = await prepare();
-  const measured = { left: [] as number[], right: [] as number[] };
-  for (let round = 0; round <= rounds; round++) {
-    const turns = round % 2 === 0 ? (['left', 'right'] as const) : (['right', 'left'] as const);
-    for (const turn of turns) {
-      const value = await { left, right }[turn].measure();
-      if (round > 0) measured[turn].push(value);
+const printed = (form: BenchArguments['form'], rows: readonly Row[]): string => {
+  const machine = {
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    cores: availableParallelism(),
+    at: new Date().toISOString(),
+  };
+  if (form === 'json') return jsonTable(machine, rows);
+  if (form === 'markdown') return markdownTable(rows);
+  return `Node.js ${machine.node} on ${machine.cores} cores; medians of alternating rounds\n${plainTable(rows)}`;
+};
+
+try {
+  const { names, form, list, ...options } = readArguments(process.argv.slice(2));
+  const chosen = selectNames(Object.keys(benches), names);
+  const rows: Row[] = [];
+  for (const name of chosen) {
+    const bench = benches[name] as Bench;
+    if (list) {
+      console.log(`${name}: ${bench.asks}`);
+      continue;
     }
+    console.error(`${name} …`);
+    rows.push(await measureBench(name, bench, options));
   }
-  const [of, against] = [median(measured.left), median(measured.right)];
-  const cells = [
-    name.padEnd(10),
-    `${left.name} ${figure.format(of)}`.padEnd(24),
-    `${right.name} ${figure.format(against)}`.padEnd(24),
-    unit.padEnd(16),
-    `ratio ${figure.format(of / against)}`,
-  ];
-  console.log(`${cells.join('  ')}\n${''.padEnd(12)}${asks}`);
-}
-
-const [chosen] = process.argv.slice(2);
-/** A bench by its name, or all whose names begin so: `outside`. */
-const isChosen = (name: string): boolean =>
-  chosen === undefined || name === chosen || name.startsWith(`${chosen}-`);
-if (!Object.keys(benches).some(isChosen)) {
-  console.error(`There is no bench "${chosen}": ${Object.keys(benches).join(', ')}.`);
+  if (!list) console.log(printed(form, rows));
+  if (rows.some((row) => 'failed' in row)) process.exitCode = 1;
+} catch (error) {
+  console.error((error as Error).message);
   process.exitCode = 2;
-} else {
-  console.log(`Node.js ${process.version}; medians of ${rounds} alternating rounds`);
-  for (const [name, bench] of Object.entries(benches)) if (isChosen(name)) await report(name, bench);
 }
