@@ -1,4 +1,5 @@
 import { roundMoney } from '../plan/estimate/price.ts';
+import { isInterrupted } from '../plan/estimate/revival.ts';
 import { addUsage } from '../plan/estimate/usage.ts';
 import { type JobRecord, knownCost, type TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
@@ -33,6 +34,8 @@ export interface ManifestTotals {
   readonly tokens?: TokenUsage;
   /** Estimated tokens of replies without a token count; absent: every reply had one. */
   readonly assumedTokens?: number;
+  /** Submissions and calls of the listed jobs whose answer never came, and which may have been paid; absent: none. */
+  readonly unanswered?: number;
 }
 
 /** Codes are a closed set; a service's own codes could be many. */
@@ -47,6 +50,7 @@ export class ManifestCounter {
   #possibleCost = 0;
   #tokens: TokenUsage | undefined;
   #assumedTokens = 0;
+  #unanswered = 0;
   readonly #slots: Record<SlotStatus, number> = {
     pending: 0,
     submitting: 0,
@@ -92,6 +96,7 @@ export class ManifestCounter {
       ...(this.#possibleCost === 0 ? {} : { possibleCost: roundMoney(this.#possibleCost) }),
       ...(this.#tokens === undefined ? {} : { tokens: this.#tokens }),
       ...(this.#assumedTokens === 0 ? {} : { assumedTokens: this.#assumedTokens }),
+      ...(this.#unanswered === 0 ? {} : { unanswered: this.#unanswered }),
     };
   }
 
@@ -100,6 +105,8 @@ export class ManifestCounter {
     if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
     this.#possibleCost += (record?.doubtful?.cost ?? 0) + (record?.assumed?.cost ?? 0);
     this.#assumedTokens += record?.assumed?.tokens ?? 0;
+    this.#unanswered += record?.doubtful?.count ?? 0;
+    if (record !== undefined && isInterrupted(record)) this.#unanswered += 1;
     if (record?.usage !== undefined) this.#tokens = addUsage(this.#tokens, record.usage);
   }
 

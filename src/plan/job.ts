@@ -168,7 +168,7 @@ export interface JobOrigin {
   readonly slot: string;
 }
 
-/** Submissions of a job that may have made a task: no response came, or an unclear one. */
+/** Submissions of a job that may have been paid, and may have made a task: no response came, or an unclear one. */
 export interface DoubtfulSubmits {
   /** How many, over the job's life; never 0. They are among its `attempts`. */
   readonly count: number;

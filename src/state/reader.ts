@@ -34,6 +34,8 @@ export interface StepSums {
   readonly tokens: number;
   /** Estimated, of replies without a token count. */
   readonly assumedTokens: number;
+  /** Submissions and calls whose answer never came: they may have been paid. */
+  readonly unanswered: number;
 }
 
 /** How many submissions and text calls have been sent over the directory's life. */

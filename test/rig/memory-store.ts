@@ -104,7 +104,8 @@ export function memoryStore(): MemoryStore {
         steps.set(record.origin.step, [...(steps.get(record.origin.step) ?? []), record]);
       return [...steps].map(([step, ofStep]) => {
         const { jobs: counts, attempts, cost, possibleCost, tokens, assumedTokens } = recount(ofStep);
-        const sums = { attempts, cost, possibleCost, tokens, assumedTokens };
+        const unanswered = ofStep.reduce((sum, { doubtful }) => sum + (doubtful?.count ?? 0), 0);
+        const sums = { attempts, cost, possibleCost, tokens, assumedTokens, unanswered };
         return { step, jobs: ofStep.length, done: counts.done, ...sums };
       });
     },

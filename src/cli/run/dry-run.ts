@@ -5,6 +5,7 @@ import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
 import { noteOnOtherService } from '../../report/text/other-service.ts';
 import { planText } from '../../report/text/plan-text.ts';
+import { lockOwner } from '../../state/lock/lock.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
@@ -55,8 +56,9 @@ async function estimated(
   disposables: Disposables,
   context: Context,
 ): Promise<{ readonly report: PlanReport } & Pick<OpenPlan, 'origin' | 'note'>> {
-  const { plan, state, origin, note } = await openPlan(read, flags, disposables, context);
-  const report = await estimatePlan(plan, selectionOf(flags), state, await revivalOf(flags, state));
+  const { plan, state, origin, note, running } = await openPlan(read, flags, disposables, context);
+  const revival = await revivalOf(flags, state);
+  const report = await estimatePlan(plan, selectionOf(flags), state, { ...revival, running });
   checkChosen(plan, report.cells.chosen);
   return { report, origin, note };
 }
@@ -67,6 +69,8 @@ interface OpenPlan {
   /** Where a run would send its requests. */
   readonly origin: string | undefined;
   readonly note: string | undefined;
+  /** A run is on. */
+  readonly running: boolean;
 }
 
 /** `plan --cells`: one JSON object per chosen cell and line, as fast as they are read and no faster. */
@@ -124,6 +128,7 @@ async function openPlan(
     plan: prepared.value,
     state,
     origin,
+    running: lockOwner(directory) !== undefined,
     note:
       state === opened
         ? other === undefined

@@ -65,6 +65,7 @@ const totalsFacts = ({
   possibleCost,
   tokens,
   assumedTokens,
+  unanswered,
 }: ManifestTotals) => ({
   slots,
   otherSlots,
@@ -74,6 +75,7 @@ const totalsFacts = ({
   ...(possibleCost === undefined ? {} : { possibleCost }),
   ...(tokens === undefined ? {} : { tokens }),
   ...(assumedTokens === undefined ? {} : { assumedTokens }),
+  ...(unanswered === undefined ? {} : { unanswered }),
 });
 
 const firstInDoubt = async (state: StateReader): Promise<RunSummary['inDoubt']> =>

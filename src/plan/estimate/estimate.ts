@@ -14,6 +14,8 @@ import { StepTotals, sumOf } from './totals.ts';
 export interface EstimateOptions extends RevivalFlags {
   /** Up to this many slots are examined one by one (default 200,000: seconds, some 50 MB). Above that, slots are multiplied. */
   readonly mostSlots?: number;
+  /** A run is on: what is being submitted is under way. Default: nobody awaits the answer any more. */
+  readonly running?: boolean;
 }
 
 /** Cells that are examined for examples and for failing templates, when there are too many cells to examine all. */

@@ -17,7 +17,8 @@ export interface PlanCounts {
   readonly submits: number;
   /**
    * Why jobs are submitted. `new`: the slot had no job before. `changed`: the slot had another job. `retry`: the flags retry a
-   * job that failed or is in doubt. `again`: a finished job is redone (`--redo`), or a job that it came from is.
+   * job that failed or is in doubt, or a text call was killed before its answer came. `anew`: a finished job is redone
+   * (`--redo`), or a job that it came from is.
    */
   readonly why: {
     readonly new: number;

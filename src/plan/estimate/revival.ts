@@ -1,4 +1,5 @@
 import type { JobRecord, JobStatus } from '../job.ts';
+import { isTextKind } from '../job-request.ts';
 
 /** The flags that have settled jobs tried again; they mean what they mean to a run. */
 export interface RevivalFlags {
@@ -6,6 +7,22 @@ export interface RevivalFlags {
   /** Keys of jobs to submit again. */
   readonly redo?: readonly string[];
   readonly inDoubt?: 'hold' | 'retry';
+}
+
+/**
+ * True for a job whose request was under way when an earlier run ended: nobody knows whether the request arrived, so no run may
+ * resume the job at its recorded status. A confirm of a modal is no such request: the task shows whether it arrived.
+ */
+export const isInterrupted = ({ status, modal }: Pick<JobRecord, 'status' | 'modal'>): boolean =>
+  status === 'submitting' && modal === undefined;
+
+/**
+ * The record as the next run finds it after the run that sent its request has died: a text call without an answer is made
+ * again, and every other submission is in doubt. A record whose request was not under way stays as it is.
+ */
+export function interruptedRecord(record: JobRecord): JobRecord {
+  if (record.status !== 'submitting') return record;
+  return { ...record, status: isTextKind(record.kind) ? 'pending' : 'in-doubt' };
 }
 
 /** The status in which a run takes up a settled job on the user's word; undefined: it leaves the job alone. */

@@ -9,7 +9,7 @@ import { slotName } from '../resolve/upstream.ts';
 import type { RecordLookup, Slot } from '../slot.ts';
 import { costOf, MeanCosts, placeholderCost, priceName } from './cost.ts';
 import type { PromptExample } from './report.ts';
-import { isMaskError, isRetried, type RevivalFlags, revivedStatus } from './revival.ts';
+import { interruptedRecord, isMaskError, isRetried, type RevivalFlags, revivedStatus } from './revival.ts';
 import { type Cost, StepTotals, type SubmitReason } from './totals.ts';
 
 /** What an estimate asks of a run's state. */
@@ -47,7 +47,7 @@ export class Scan {
   readonly #plan: Plan;
   readonly #chosen: ChosenSteps;
   readonly #state: PlanState | undefined;
-  readonly #flags: RevivalFlags;
+  readonly #flags: RevivalFlags & { readonly running?: boolean };
   readonly #redo: ReadonlySet<string>;
   readonly #stepTotals: ReadonlyMap<string, StepTotals>;
   /** Keys that are counted: at most one for each examined slot, which the caller bounds. */
@@ -64,7 +64,12 @@ export class Scan {
   /** Slots examined. */
   examined = 0;
 
-  constructor(plan: Plan, chosen: ChosenSteps, state: PlanState | undefined, flags: RevivalFlags) {
+  constructor(
+    plan: Plan,
+    chosen: ChosenSteps,
+    state: PlanState | undefined,
+    flags: RevivalFlags & { readonly running?: boolean },
+  ) {
     this.#plan = plan;
     this.#chosen = chosen;
     this.#state = state;
@@ -152,8 +157,12 @@ export class Scan {
   }
 
   /** The record as a run with these flags takes it up. */
-  #revived(key: string, record: JobRecord | undefined, fine: ReadonlySet<string>): JobRecord | undefined {
-    if (record === undefined || (fine.has(key) && !this.#redo.has(key))) return record;
+  #revived(key: string, found: JobRecord | undefined, fine: ReadonlySet<string>): JobRecord | undefined {
+    if (found === undefined || (fine.has(key) && !this.#redo.has(key))) return found;
+    const record = this.#flags.running ? found : interruptedRecord(found);
+    if (record !== found && record.status === 'pending') this.#again.set(record, 'retry');
+    // Whether the answer to a modal arrived is looked up first: only then may the click be submitted again.
+    if (record !== found && record.modal !== undefined) return record;
     const status = revivedStatus(record, this.#flags, this.#redo);
     if (status === undefined) return record;
     // A job that came from a redone one is redone too.

@@ -31,6 +31,10 @@ export const money = (value: number): string =>
 export const possibleCostWords = (possibleCost: number, cost: number | undefined): string =>
   `up to ${money(possibleCost)} ${cost === undefined ? '' : 'more '}for submissions without a response, or replies without a token count`;
 
+/** `2 submissions without an answer, possibly paid` */
+export const unansweredWords = (unanswered: number): string =>
+  `${counted(unanswered, 'submission')} without an answer, possibly paid`;
+
 /** Of settled jobs: `37 jobs/min`, `0.4 jobs/min`. */
 export const rateWords = (perMinute: number): string =>
   `${perMinute >= 10 || perMinute === 0 ? count(perMinute) : perMinute.toFixed(1)} jobs/min`;

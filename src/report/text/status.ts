@@ -1,18 +1,28 @@
 import { basename, relative } from 'node:path';
-import { type CommonMessage, Messages, messageText } from '../../manifest/messages.ts';
+import { type CommonMessage, messageText } from '../../manifest/messages.ts';
 import type { AxisSetting } from '../../pipeline/pipeline.ts';
-import { type IsOptional, isSkipped, missingCode } from '../../plan/graph/optional.ts';
+import { type IsOptional, missingCode } from '../../plan/graph/optional.ts';
 import type { JobStatus } from '../../plan/job.ts';
 import type { SlotStatus } from '../../plan/slot.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
 import type { StateReader } from '../../state/reader.ts';
+import { commonMessage } from '../facts/common-message.ts';
 import { finding, first, jobsInDoubt, leftInDoubt } from '../facts/in-doubt.ts';
 import { type OutcomeFacts, readRunFacts, settledJobs } from '../facts/run.ts';
 import { StateServices } from '../facts/services.ts';
 import { countSkipped } from '../facts/skipped.ts';
-import { assumedTokenWords, count, counted, money, possibleCostWords, rateWords, span } from './amounts.ts';
+import {
+  assumedTokenWords,
+  count,
+  counted,
+  money,
+  possibleCostWords,
+  rateWords,
+  span,
+  unansweredWords,
+} from './amounts.ts';
 import { jobCommands, setWords } from './next-commands.ts';
 import { otherServiceLines } from './other-service.ts';
 import { shownLine } from './printable.ts';
@@ -59,6 +69,8 @@ export interface RunStatus {
   readonly tokens: number;
   /** Estimated tokens of replies without a token count: `budget.tokens` counts them. Absent: every reply had one. */
   readonly assumedTokens?: number;
+  /** Submissions and calls whose answer never came, and which may have been paid, over the directory's life; absent: none. */
+  readonly unanswered?: number;
   /** What each step has cost over the directory's life, in the order in which their first jobs came. */
   readonly steps: readonly StepCosts[];
   /** Failed and in-doubt jobs by error code, most frequent first. */
@@ -91,7 +103,7 @@ const mostListed = 20;
 /**
  * Reads what a directory's state says now; short reads, so that a run that is on is not held up.
  *
- * @param steps absent: they are read too, which takes long where there are many jobs
+ * @param stepCosts absent: they are read too, which takes long where there are many jobs
  */
 export async function readStatus(
   directory: string,
@@ -103,7 +115,7 @@ export async function readStatus(
     /** Unix ms. */
     now(): number;
   },
-  steps?: readonly StepCosts[],
+  stepCosts?: readonly StepCosts[],
 ): Promise<RunStatus> {
   const owner = lockOwner(directory);
   const facts = await readRunFacts(state);
@@ -112,6 +124,8 @@ export async function readStatus(
   const path = await state.fact(pipelineFacts.path);
   const settled = settledJobs(totals);
   const running = owner !== undefined;
+  const steps = stepCosts ?? (await readStepCosts(state, running));
+  const unanswered = steps.reduce((sum, step) => sum + (step.unanswered ?? 0), 0);
   let left = 0;
   for await (const _ of leftInDoubt(state, running)) left += 1;
   const others =
@@ -156,7 +170,8 @@ export async function readStatus(
     ...(possibleCost === 0 ? {} : { possibleCost }),
     tokens,
     ...(assumedTokens === 0 ? {} : { assumedTokens }),
-    steps: steps ?? (await readStepCosts(state)),
+    ...(unanswered === 0 ? {} : { unanswered }),
+    steps,
     reasons,
     doubts: jobs['in-doubt'] + left,
     ...(others.length === 0
@@ -175,22 +190,6 @@ export async function readStatus(
 /** Jobs that were tried again can be fewer than before. */
 const perMinute = (settled: number, ms: number): number =>
   Number(((Math.max(0, settled) * 60_000) / Math.max(1000, ms)).toFixed(2));
-
-/** A status is asked for again and again: of many jobs with one code only the first by key are read. */
-const mostRead = 10_000;
-
-async function commonMessage(
-  code: string,
-  state: StateReader,
-  isOptional: IsOptional,
-): Promise<CommonMessage> {
-  const messages = new Messages();
-  for (const status of ['failed', 'in-doubt'] as const) {
-    for (const record of await first(mostRead, state.withStatus(status, code)))
-      if (record.error !== undefined && !isSkipped(record, isOptional)) messages.add(record.error.message);
-  }
-  return messages.common();
-}
 
 /** The number of jobs of each kind that is not 0, those that are done first. */
 export function statusNumbers({ jobs, doubts }: RunStatus): readonly string[] {
@@ -229,6 +228,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
       : [`  slots        ${slotNumbers(slots).join(', ')} when the last run ended`]),
     `  submissions  ${count(status.submits)}${costWords(status)}`,
     ...tokenLine(status),
+    ...(status.unanswered === undefined ? [] : [`  unanswered   ${unansweredWords(status.unanswered)}`]),
     ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
       ? []
       : [`  rate         ${rateWords(status.perMinute)}`]),

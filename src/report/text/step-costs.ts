@@ -1,3 +1,5 @@
+import { isInterrupted } from '../../plan/estimate/revival.ts';
+import type { JobRecord } from '../../plan/job.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { count, money } from './amounts.ts';
 import { shownLine } from './printable.ts';
@@ -17,12 +19,25 @@ export interface StepCosts {
   readonly tokens: number;
   /** Estimated tokens of replies without a token count; absent: every reply had one. */
   readonly assumedTokens?: number;
+  /** Submissions and calls whose answer never came, and which may have been paid; absent: none. */
+  readonly unanswered?: number;
 }
 
-/** Reads every record: seconds for a million jobs. The steps stand in the order in which their first jobs came. */
-export const readStepCosts = async (state: Pick<StateReader, 'stepSums'>): Promise<readonly StepCosts[]> =>
-  (await state.stepSums()).map(
-    ({ step, jobs, done, attempts, cost, possibleCost, tokens, assumedTokens }) => ({
+/**
+ * Reads every record: seconds for a million jobs. The steps stand in the order in which their first jobs came.
+ *
+ * @param running a run is on
+ */
+export async function readStepCosts(
+  state: Pick<StateReader, 'stepSums' | 'unfinished'>,
+  running: boolean,
+): Promise<readonly StepCosts[]> {
+  const sums = await state.stepSums();
+  const left = new Map<string, number>();
+  for await (const { step } of leftUnanswered(state, running)) left.set(step, (left.get(step) ?? 0) + 1);
+  return sums.map(({ step, jobs, done, attempts, cost, possibleCost, tokens, assumedTokens, ...more }) => {
+    const unanswered = more.unanswered + (left.get(step) ?? 0);
+    return {
       step,
       jobs,
       done,
@@ -31,24 +46,38 @@ export const readStepCosts = async (state: Pick<StateReader, 'stepSums'>): Promi
       ...(possibleCost === 0 ? {} : { possibleCost }),
       tokens,
       ...(assumedTokens === 0 ? {} : { assumedTokens }),
-    }),
-  );
+      ...(unanswered === 0 ? {} : { unanswered }),
+    };
+  });
+}
+
+/** Where a killed run left a request without an answer, which no later run has counted yet. */
+async function* leftUnanswered(
+  state: Pick<StateReader, 'unfinished'>,
+  running: boolean,
+): AsyncGenerator<JobRecord['origin']> {
+  if (running) return;
+  for await (const record of state.unfinished()) if (isInterrupted(record)) yield record.origin;
+}
 
 /** A table of the steps; none where nothing has cost anything. */
 export function stepCostLines(steps: readonly StepCosts[]): readonly string[] {
-  const hasCosts = ({ cost, possibleCost, tokens, assumedTokens }: StepCosts): boolean =>
-    cost !== undefined || possibleCost !== undefined || tokens > 0 || assumedTokens !== undefined;
+  const hasCosts = ({ cost, possibleCost, tokens, assumedTokens, unanswered }: StepCosts): boolean =>
+    tokens > 0 || [cost, possibleCost, assumedTokens, unanswered].some((sum) => sum !== undefined);
   if (!steps.some(hasCosts)) return [];
-  const rows = steps.map(({ step, jobs, done, submits, cost, possibleCost, tokens, assumedTokens }) => [
-    shownLine(step),
-    `${count(done)} of ${count(jobs)}`,
-    count(submits),
-    cost === undefined ? '' : money(cost),
-    possibleCost === undefined ? '' : `up to ${money(possibleCost)} more`,
-    tokens === 0 ? '' : count(tokens),
-    assumedTokens === undefined ? '' : `about ${count(assumedTokens)} more`,
-  ]);
-  const head = ['step', 'jobs done', 'submissions', 'cost', 'possible', 'tokens', 'estimated'];
+  const rows = steps.map(
+    ({ step, jobs, done, submits, cost, possibleCost, tokens, assumedTokens, unanswered }) => [
+      shownLine(step),
+      `${count(done)} of ${count(jobs)}`,
+      count(submits),
+      cost === undefined ? '' : money(cost),
+      possibleCost === undefined ? '' : `up to ${money(possibleCost)} more`,
+      tokens === 0 ? '' : count(tokens),
+      assumedTokens === undefined ? '' : `about ${count(assumedTokens)} more`,
+      unanswered === undefined ? '' : count(unanswered),
+    ],
+  );
+  const head = ['step', 'jobs done', 'submissions', 'cost', 'possible', 'tokens', 'estimated', 'unanswered'];
   return [
     '',
     'By step:',

@@ -4,7 +4,16 @@ import type { TokenUsage } from '../../plan/job.ts';
 import type { SlotStatus } from '../../plan/slot.ts';
 import { maxFailuresCode, type RunEnd } from '../../run/events.ts';
 import { finding } from '../facts/in-doubt.ts';
-import { assumedTokenWords, count, counted, money, possibleCostWords, span, tokenWords } from './amounts.ts';
+import {
+  assumedTokenWords,
+  count,
+  counted,
+  money,
+  possibleCostWords,
+  span,
+  tokenWords,
+  unansweredWords,
+} from './amounts.ts';
 import { mayHelp } from './job/advice.ts';
 import { jobCommands } from './next-commands.ts';
 import { serviceWords } from './plan-text.ts';
@@ -50,6 +59,8 @@ export interface RunSummary {
   readonly tokens?: TokenUsage;
   /** Estimated tokens of replies without a token count: budgets count them. Absent: every reply had one. */
   readonly assumedTokens?: number;
+  /** Submissions and calls of the manifest's jobs whose answer never came, and which may have been paid; absent: none. */
+  readonly unanswered?: number;
   /** Chosen slots by status. */
   readonly slots?: Readonly<Record<SlotStatus, number>>;
   /** Slots that the flags did not choose and that have a result. */
@@ -107,6 +118,7 @@ function headline(summary: RunSummary): string {
     ...(summary.assumedTokens === undefined ? [] : [assumedTokenWords(summary.assumedTokens)]),
     ...(cost === undefined ? [] : [`cost ${money(cost)}`]),
     ...(possibleCost === undefined ? [] : [possibleCostWords(possibleCost, cost)]),
+    ...(summary.unanswered === undefined ? [] : [unansweredWords(summary.unanswered)]),
   ].join(', ');
   const whole = all === '' ? '' : ` All runs together: ${all}.`;
   return `${shownLine(`${pipeline}: ${endWords(end, slots)}`)} after ${took}. ${numbers}.${whole}`;

@@ -1,5 +1,6 @@
 import { formatBranch } from '../../pipeline/selectors/parse.ts';
-import { isSettled, type JobOrigin, type JobRecord } from '../../plan/job.ts';
+import { isInterrupted } from '../../plan/estimate/revival.ts';
+import { type Attempt, isSettled, type JobOrigin, type JobRecord } from '../../plan/job.ts';
 import { extendsParent, isTextRequest } from '../../plan/job-request.ts';
 import { formerOf } from '../../plan/resolve/former.ts';
 import { begunFrom, type Lineage } from '../../plan/resolve/lineage.ts';
@@ -8,9 +9,10 @@ import type { RunSettings } from '../ports.ts';
 import { become, type Job, newJob } from './job.ts';
 import { canConfirm, firstModalWant, interruptedModal, isConfirmSent } from './modal.ts';
 import { redoneOnce } from './redo.ts';
-import { addUnanswered, closeUnanswered, interruptedSubmit } from './retry/in-doubt.ts';
+import { addUnanswered, closeUnanswered, interruptedSubmit, lostCall } from './retry/in-doubt.ts';
 import { wantFile, wantFresh } from './save.ts';
 import { requeue } from './text-call.ts';
+import { attemptOf } from './transition.ts';
 
 /**
  * The job of a slot when its cell is opened; undefined: nothing to do. Only a job that settled before this run began can be
@@ -133,14 +135,8 @@ export function adopt(record: JobRecord, depth: number, parentTaskId: string | u
 }
 
 /**
- * True for a job whose request was under way when an earlier run ended: nobody knows whether the request arrived, so no run may
- * resume the job at its recorded status. A confirm of a modal is no such request: the task shows whether it arrived.
- */
-export const isInterrupted = ({ status, modal }: JobRecord): boolean =>
-  status === 'submitting' && modal === undefined;
-
-/**
- * The record of such a job for this run: a text call is made again, a submission is in doubt.
+ * The record of an interrupted job for this run: a text call is made again, a submission is in doubt. Either may have been paid, and is
+ * counted as unanswered.
  *
  * @param startedAt of this run, Unix ms
  * @param price of the submission, where known
@@ -149,7 +145,12 @@ export const recoverInterrupted = (
   record: JobRecord,
   startedAt: number,
   price: number | undefined,
-): JobRecord => (isTextRequest(record.request) ? requeue(record) : interrupted(record, startedAt, price));
+): JobRecord =>
+  isTextRequest(record.request) ? requeue(lostCall(record, price)) : interrupted(record, startedAt, price);
+
+/** The history entry of the request of an interrupted job: the next submission replaces its time in the record. */
+export const interruptedAttempt = ({ key, request, submittedAt = 0 }: JobRecord): Attempt =>
+  attemptOf({ key }, submittedAt, 'unanswered', isTextRequest(request) ? undefined : interruptedSubmit);
 
 /**
  * A job whose submission was under way when an earlier run ended. It is in doubt since before this run, so that

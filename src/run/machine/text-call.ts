@@ -13,6 +13,7 @@ import {
   type Want,
 } from './job.ts';
 import { replacing } from './redo.ts';
+import { lostCall } from './retry/in-doubt.ts';
 import { afterSeveral, defer, restAfter, retryLater, revert, revertAttempt } from './retry/retry.ts';
 import { fileError, jobError } from './retry/service-failure.ts';
 import { attemptOf, rest, settle } from './transition.ts';
@@ -139,7 +140,10 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
       return askUnsent(job, context);
     case 'permanent':
       return settle(job, 'failed', jobError(failure), context.now);
-    case 'lost':
+    case 'lost': {
+      const lost = { ...job, record: lostCall(job.record, context.price(job.record)) };
+      return retryCall(lost, jobError(failure), failure.retryAfterMs, context);
+    }
     case 'retry':
       return retryCall(job, jobError(failure), failure.retryAfterMs, context);
   }

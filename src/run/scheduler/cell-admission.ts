@@ -1,8 +1,9 @@
+import { isInterrupted } from '../../plan/estimate/revival.ts';
 import { isSettled, type JobSpec, needsOf } from '../../plan/job.ts';
 import { lineageOf, sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
 import type { Job } from '../machine/job.ts';
-import { isInterrupted, jobForSlot } from '../machine/resume.ts';
+import { jobForSlot } from '../machine/resume.ts';
 import { leaveCell } from './drain.ts';
 import { placeJob, recoverJob } from './place-job.ts';
 import type { OpenCell } from './state/open-cells.ts';

@@ -1,3 +1,4 @@
+import { isInterrupted } from '../../plan/estimate/revival.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import { isOutdated, lineageNow } from '../../plan/resolve/lineage.ts';
 import type { Job } from '../machine/job.ts';
@@ -5,7 +6,7 @@ import { asBefore, durableForm } from '../machine/redo.ts';
 import {
   adopt,
   begunWith,
-  isInterrupted,
+  interruptedAttempt,
   mayRetry,
   recoverInterrupted,
   retryOf,
@@ -56,6 +57,7 @@ export function recoverJob({ options, budget, outbox }: SchedulerState, record: 
   const recovered = recoverInterrupted(record, options.startedAt, options.price(record));
   budget.note(record, recovered);
   outbox.write(durableForm(recovered));
+  outbox.attempt(interruptedAttempt(record));
   outbox.emitStatus(record, recovered);
 }
 

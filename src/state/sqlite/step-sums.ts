@@ -25,7 +25,8 @@ export function stepSums(database: Database): readonly StepSums[] {
   const page = database.prepare<Row>(
     `SELECT CASE WHEN json_valid(doc) THEN json_extract(doc, '$.origin.step') END AS step, count(*) AS jobs, sum(status = 'done') AS done,
        sum(attempts) AS attempts, sum(cost) AS cost, ${sumOf('possible', columns)} AS possibleCost,
-       ${sumOf('tokens', columns)} AS tokens, ${sumOf('assumed', columns)} AS assumedTokens
+       ${sumOf('tokens', columns)} AS tokens, ${sumOf('assumed', columns)} AS assumedTokens,
+       total(CASE WHEN json_valid(doc) THEN json_extract(doc, '$.doubtful.count') END) AS unanswered
      FROM jobs WHERE id > ? AND id <= ? GROUP BY 1 ORDER BY min(id)`,
   );
   const sums = new Map<string, StepSums>();
@@ -50,6 +51,7 @@ const added = (sum: StepSums | undefined, more: StepSums): StepSums =>
         possibleCost: tidy(sum.possibleCost + more.possibleCost),
         tokens: sum.tokens + more.tokens,
         assumedTokens: sum.assumedTokens + more.assumedTokens,
+        unanswered: sum.unanswered + more.unanswered,
       };
 
 /** Adding leaves a rounding error beyond the 15th digit, which nobody needs to see. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  interruptedRecord,
   isMaskError,
   isRetried,
   type RevivalFlags,
@@ -74,4 +75,12 @@ test('only a failed job has an error that is of its mask, or is retried', async 
   ]);
   expect(isMaskError(await record('failed', 'unmask.size'))).toBe(false);
   expect(isRetried(await record('done', 'x'), { retryFailed: { code: 'x' } })).toBe(false);
+});
+
+test('a request whose run has died is in doubt, but a text call is made again', async () => {
+  const sent = await record('submitting');
+  expect(interruptedRecord(sent).status).toBe('in-doubt');
+  expect(interruptedRecord({ ...sent, kind: 'chat' }).status).toBe('pending');
+  const running = await record('running');
+  expect(interruptedRecord(running)).toBe(running);
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { isInterrupted } from '../../../src/plan/estimate/revival.ts';
 import type { JobRecord, JobSpec } from '../../../src/plan/job.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
 import { isConfirmSent } from '../../../src/run/machine/modal.ts';
 import {
   adopt,
   begunWith,
-  isInterrupted,
   jobForSlot,
   mayRetry,
   recoverInterrupted,
@@ -320,7 +320,7 @@ describe('a request that was under way when an earlier run ended', () => {
     expect([isInterrupted(confirm), isConfirmSent(confirm)]).toEqual([false, true]);
   });
 
-  it('is in doubt since before this run, with what it may have cost; a text call is made again', () => {
+  it('is in doubt since before this run, with what it may have cost; a text call is made again, and counted as unanswered', () => {
     const sent = imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch - 50 });
     expect(recoverInterrupted(sent, epoch, 2)).toMatchObject({
       status: 'in-doubt',
@@ -338,7 +338,7 @@ describe('a request that was under way when an earlier run ended', () => {
       'pending',
       1,
       undefined,
-      undefined,
+      { count: 1, cost: 2 },
     ]);
   });
 });

@@ -32,6 +32,7 @@ describe('the sums of the steps', () => {
     for (const store of [state, memory]) store.commit({ records, attempts: [] });
     const sums = await state.reader.stepSums();
     expect(sums).toEqual(await memory.reader.stepSums());
+    expect(sums.map(({ unanswered }) => unanswered)).toEqual([0, 1500, 0]);
     expect(sums.map(({ step, jobs, done, cost, tokens }) => [step, jobs, done, cost, tokens])).toEqual([
       ['zebra', 1500, 1500, 150, 10_500],
       ['ant', 1500, 0, 0, 0],

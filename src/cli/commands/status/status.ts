@@ -1,6 +1,7 @@
 import { commandsOf } from '../../../report/text/next-commands.ts';
 import { type RunStatus, readStatus, statusText } from '../../../report/text/status.ts';
 import { readStepCosts } from '../../../report/text/step-costs.ts';
+import { lockOwner } from '../../../state/lock/lock.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
@@ -43,7 +44,7 @@ export const status = command(
       const { directory, state } = await openTarget(target, flags, context);
       disposables.add(() => state.close());
       const stepCosts = rarely(
-        () => readStepCosts(state),
+        () => readStepCosts(state, lockOwner(directory) !== undefined),
         () => io.now(),
       );
       const read = async (): Promise<RunStatus> =>

@@ -1,7 +1,8 @@
 import { cut } from '../../../pipeline/diagnostics/terminal-text.ts';
 import { pressNames } from '../../../plan/estimate/price.ts';
 import type { JobError } from '../../../plan/job.ts';
-import { counted, money, size, tokenWords } from '../amounts.ts';
+import { isTextKind } from '../../../plan/job-request.ts';
+import { counted, money, size, tokenWords, unansweredWords } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
 import { padEnd, widest } from '../table.ts';
 import { imageRows } from './image-calls.ts';
@@ -25,7 +26,7 @@ export function jobReportText(report: JobReport): string {
       ...(report.finishedAt === undefined ? [] : [['settled', report.finishedAt] as const]),
       ...replyRows(report),
       ...(report.cost === undefined ? [] : [['cost', money(report.cost)] as const]),
-      ...(report.doubtful === undefined ? [] : [['in doubt', doubtfulWords(report.doubtful)] as const]),
+      ...(report.doubtful === undefined ? [] : [['unanswered', doubtfulWords(report.doubtful)] as const]),
       ...(report.buttons.length === 0 ? [] : [['offers', shownLine(report.buttons.join(', '))] as const]),
       ...report.artifacts.map(
         ({ file, bytes, width, height, mime, sha256 }): Row => [
@@ -44,8 +45,9 @@ export function jobReportText(report: JobReport): string {
 const outdatedWords = 'a job that it came from was redone since (--redo): the next run redoes this one too';
 
 function doubtfulWords({ count, cost }: NonNullable<JobReport['doubtful']>): string {
-  const submits = `${counted(count, 'submission')} without a response`;
-  return cost === undefined ? submits : `${submits}, which may have cost ${money(cost)}`;
+  return cost === undefined
+    ? unansweredWords(count)
+    : `${counted(count, 'submission')} without a response, which may have cost ${money(cost)}`;
 }
 
 type Row = readonly [string, string];
@@ -73,8 +75,10 @@ const places: Readonly<Record<JobReport['status'], string>> = {
   skipped: 'skipped (its optional button is not there)',
 };
 
-function statusWords({ status, inDoubt, running, error }: JobReport): string {
+function statusWords({ status, inDoubt, running, error, request }: JobReport): string {
   if (status === 'submitting' && inDoubt) return 'in doubt (the run ended while it was being submitted)';
+  if (status === 'submitting' && !running && isTextKind(request.kind))
+    return 'to be asked again (the run ended before its answer came)';
   const code =
     error === undefined || status === 'done' || status === 'skipped' ? '' : ` (${shownLine(error.code)})`;
   const stalled = ['pending', 'submitting', 'running', 'modal', 'saving'].includes(status) && !running;

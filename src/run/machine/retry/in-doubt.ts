@@ -41,6 +41,15 @@ export function closeUnanswered(record: JobRecord): JobRecord {
 }
 
 /**
+ * The record of a text call with its last call counted as unanswered. It leaves no task behind, so that nothing is in doubt but
+ * its price.
+ *
+ * @param price of the call, where known
+ */
+export const lostCall = (record: JobRecord, price: number | undefined): JobRecord =>
+  closeUnanswered(addUnanswered(record, price));
+
+/**
  * One unanswered submission is known to have made the job's task: its possible cost becomes a known cost.
  *
  * @param price of one submission, where known now

@@ -62,10 +62,10 @@ describe('promptpress status', () => {
     const lines = out.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));
     const table = lines.slice(lines.indexOf('By step:') + 1, lines.indexOf('By step:') + 5);
     expect(table).toEqual([
-      'step | jobs done | submissions | cost | possible | tokens',
+      'step | jobs done | submissions | cost | possible | tokens | unanswered',
       'grid | 1 of 2 | 4 | 0.04',
       'caption | 1 of 1 | 1 | 0.10 | 1,200',
-      'best | 0 of 1 | 1 | up to 0.04 more',
+      'best | 0 of 1 | 1 | up to 0.04 more | 1',
     ]);
   });
 
@@ -80,7 +80,7 @@ describe('promptpress status', () => {
     expect(value.steps).toEqual([
       { step: 'grid', jobs: 2, done: 1, submits: 4, cost: 0.04, tokens: 0 },
       { step: 'caption', jobs: 1, done: 1, submits: 1, cost: 0.1, tokens: 1200 },
-      { step: 'best', jobs: 1, done: 0, submits: 1, possibleCost: 0.04, tokens: 0 },
+      { step: 'best', jobs: 1, done: 0, submits: 1, possibleCost: 0.04, tokens: 0, unanswered: 1 },
     ]);
   });
 });
