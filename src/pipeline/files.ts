@@ -76,10 +76,11 @@ export class FileCheck {
     return (await this.checkWithSize(declared, where))?.file;
   }
 
-  /** {@link check}, with the size of the file. */
+  /** {@link check}, with the size of the file. @param meant what else the path may mean, for the hint where there is no file */
   async checkWithSize(
     declared: string,
     where: Span | Position,
+    meant?: string,
   ): Promise<{ readonly file: string; readonly bytes: number } | undefined> {
     const file = path.resolve(this.#folder, declared);
     let verdict = this.#known.get(file);
@@ -89,7 +90,8 @@ export class FileCheck {
     }
     const { wrong, bytes = 0 } = await verdict;
     if (wrong === undefined) return { file, bytes };
-    this.#collector.error(wrong.code, where, wrong.message, wrong.hint);
+    const hint = wrong.code === 'file.missing' ? (meant ?? wrong.hint) : wrong.hint;
+    this.#collector.error(wrong.code, where, wrong.message, hint);
     return undefined;
   }
 

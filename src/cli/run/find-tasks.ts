@@ -4,6 +4,7 @@ import type { JobRecord } from '../../plan/job.ts';
 import { isTextKind, isTextRequest } from '../../plan/job-request.ts';
 import { jobsInDoubt } from '../../report/facts/in-doubt.ts';
 import { jsonFact } from '../../report/facts/json.ts';
+import { type ListFacts, listFacts, listWords } from '../../report/facts/task-list.ts';
 import { shownLine } from '../../report/text/printable.ts';
 import { furthestFirst, ownTasks, skewMs, unusedTask } from '../../run/machine/search/own-tasks.ts';
 import { priceOfJob } from '../../run/run-plan.ts';
@@ -24,6 +25,8 @@ export interface Findings {
   readonly unused: readonly { readonly job: string; readonly taskIds: readonly string[] }[];
   /** Why the service could not be asked. */
   readonly unknown?: string;
+  /** Where jobs stay in doubt: how far the service's list can be trusted to have shown their tasks. */
+  readonly list?: ListFacts;
 }
 
 /**
@@ -61,18 +64,25 @@ export async function findTasks(
     else same.push(task);
   }
   const unused: { job: string; taskIds: readonly string[] }[] = [];
-  let adopted = 0;
+  const held: JobRecord[] = [];
   for (const record of doubtful) {
     const [task, ...others] = ownTasks(record, state.attempts(record.key), byTag.get(record.key) ?? []);
-    if (task === undefined) continue;
+    if (task === undefined) {
+      held.push(record);
+      continue;
+    }
     const decision = { kind: 'task', taskId: task.id } as const;
     const turn = resolveInDoubt(record, decision, priceOfJob(prices, record), now());
     const left = others.map(({ id }) => ({ key: record.key, at: now(), outcome: unusedTask, taskId: id }));
     state.commit({ ...turn, attempts: [...turn.attempts, ...left] });
     if (others.length > 0) unused.push({ job: record.key, taskIds: others.map(({ id }) => id) });
-    adopted += 1;
   }
-  return { doubtful: doubtful.length, adopted, unused };
+  return {
+    doubtful: doubtful.length,
+    adopted: doubtful.length - held.length,
+    unused,
+    ...(held.length === 0 ? {} : { list: listFacts(listed.value, held) }),
+  };
 }
 
 const jobs = (count: number): string => `${count} ${count === 1 ? 'job' : 'jobs'} in doubt`;
@@ -87,12 +97,12 @@ function unusedText({ job, taskIds }: Findings['unused'][number]): string {
 }
 
 /** In words, for the user. */
-export function findingsText({ doubtful, adopted, unused, unknown }: Findings): string {
+export function findingsText({ doubtful, adopted, unused, unknown, list }: Findings): string {
   if (unknown !== undefined) {
     return `--in-doubt find: ${jobs(doubtful)} could not be searched. ${unknown}`;
   }
   const held = doubtful - adopted;
-  return `--in-doubt find: of ${jobs(doubtful)} ${adopted} had a task, which is taken on${held === 0 ? '' : `; ${held} stay${held === 1 ? 's' : ''} in doubt`}.${unused.map(unusedText).join('')}`;
+  return `--in-doubt find: of ${jobs(doubtful)} ${adopted} had a task, which is taken on${held === 0 ? '' : `; ${held} stay${held === 1 ? 's' : ''} in doubt`}.${list === undefined ? '' : ` ${listWords(list)}`}${unused.map(unusedText).join('')}`;
 }
 
 /** A task of the service that carries a job's key and is missing in the state. */

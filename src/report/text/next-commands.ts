@@ -1,11 +1,14 @@
 import { relative } from 'node:path';
 import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
 import type { Selection } from '../../plan/cell.ts';
+import type { RunEnd } from '../../run/events.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
+import { finding } from '../facts/in-doubt.ts';
 import { runDirectory } from '../facts/layout.ts';
 import { readRunFacts } from '../facts/run.ts';
 import { sandboxId } from '../facts/services.ts';
+import { shownLine } from './printable.ts';
 
 /** Commandlines to copy, about one run directory and its jobs. */
 export interface Commands {
@@ -14,13 +17,17 @@ export interface Commands {
   /** The same with `--in-doubt find`. Undefined where its submissions carried no tag (`service.tag`). */
   readonly find: string | undefined;
   readonly status: string;
+  readonly manifest: string;
   show(key: string): string;
   /** Followed by `--task ID`, `--drop` or `--retry`. */
   resolve(key: string): string;
 }
 
 /** The commands that name a job of a directory; the directory as seen from the current folder. */
-export const jobCommands = (directory: string): Pick<Commands, 'status' | 'show' | 'resolve'> => ({
+export const jobCommands = (
+  directory: string,
+): Pick<Commands, 'status' | 'manifest' | 'show' | 'resolve'> => ({
+  manifest: `promptpress manifest ${quoted(directory)}`,
   status: `promptpress status ${quoted(directory)}`,
   show: (key) => `promptpress show ${key} ${quoted(directory)}`,
   resolve: (key) => `promptpress resolve ${key} ${quoted(directory)}`,
@@ -124,3 +131,45 @@ export const setWords = (set: readonly AxisSetting[]): string =>
 
 const flag = (name: string, value: string | undefined): readonly string[] =>
   value === undefined ? [] : [`--${name} ${quoted(value)}`];
+
+/** A run directory as seen from the current folder, and whether a run is on. */
+interface Place {
+  readonly directory: string;
+  readonly running: boolean;
+}
+
+/** Commands to copy, for all jobs in doubt and for the first of them. */
+export function inDoubtAdvice(
+  { directory, inDoubt, running }: Place & { readonly inDoubt: readonly { readonly job: string }[] },
+  find: string | undefined,
+): readonly string[] {
+  const [first] = inDoubt;
+  if (first === undefined) return [];
+  const { show, resolve } = jobCommands(directory);
+  return [
+    ...(find === undefined
+      ? []
+      : ['', `${running ? 'Once the run is over, this' : 'This'} ${finding}:`, `  ${shownLine(find)}`]),
+    '',
+    running
+      ? 'What can be known of one, and how to settle it once the run is over:'
+      : 'What can be known of one, and how to settle it:',
+    `  ${shownLine(show(first.job))}`,
+    `  ${shownLine(resolve(first.job))} --task TASK_ID | --retry | --drop`,
+  ];
+}
+
+/** A run that was killed, or left at once, has left no manifest, or that of an earlier run. */
+export const manifestAdvice = ({
+  directory,
+  running,
+  startedAt,
+  end,
+}: Place & { readonly startedAt?: string; readonly end?: RunEnd }): readonly string[] =>
+  running || startedAt === undefined || (end !== undefined && !(end.kind === 'interrupted' && end.forced))
+    ? []
+    : [
+        '',
+        'A run writes its manifest when it ends, and the last one did not get that far. This writes it from the state:',
+        `  ${shownLine(jobCommands(directory).manifest)}`,
+      ];

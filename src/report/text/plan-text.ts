@@ -158,7 +158,7 @@ function laterText({ waiting, later }: PlanCounts): readonly string[] {
     ...(unpriced === waiting ? [] : [`cost ${money(cost)}`]),
   ];
   return [
-    `and ${count(waiting)} more that wait for results${amounts.length === 0 ? '' : `: ${amounts.join(', ')}`}`,
+    `Besides, ${counted(waiting, 'slot')} ${waiting === 1 ? 'waits' : 'wait'} for results${amounts.length === 0 ? '' : `: ${amounts.join(', ')}`}`,
   ];
 }
 

@@ -9,7 +9,7 @@ import { pipelineFacts } from '../../state/binding.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { commonMessage } from '../facts/common-message.ts';
-import { finding, first, jobsInDoubt, leftInDoubt } from '../facts/in-doubt.ts';
+import { first, jobsInDoubt, leftInDoubt } from '../facts/in-doubt.ts';
 import { type OutcomeFacts, readRunFacts, settledJobs } from '../facts/run.ts';
 import { StateServices } from '../facts/services.ts';
 import { countSkipped } from '../facts/skipped.ts';
@@ -23,7 +23,7 @@ import {
   span,
   unansweredWords,
 } from './amounts.ts';
-import { jobCommands, setWords } from './next-commands.ts';
+import { inDoubtAdvice, manifestAdvice, setWords } from './next-commands.ts';
 import { otherServiceLines } from './other-service.ts';
 import { shownLine } from './printable.ts';
 import { endingWord, slotNumbers } from './slot-counts.ts';
@@ -244,6 +244,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
         `  ${job}  cell ${cell}, ${shownLine(branch === '' ? step : `${step}/${branch}`)}`,
     ),
     ...inDoubtAdvice(status, find),
+    ...manifestAdvice(status),
     '',
   ].join('\n');
 }
@@ -259,27 +260,6 @@ function tokenLine({ tokens, assumedTokens }: RunStatus): readonly string[] {
 function costWords({ cost, possibleCost }: RunStatus): string {
   const paid = cost === undefined ? '' : `, cost ${money(cost)}`;
   return possibleCost === undefined ? paid : `${paid}, ${possibleCostWords(possibleCost, cost)}`;
-}
-
-/** Commands to copy, for all jobs in doubt and for the first of them. */
-function inDoubtAdvice(
-  { directory, inDoubt, running }: RunStatus,
-  find: string | undefined,
-): readonly string[] {
-  const [first] = inDoubt;
-  if (first === undefined) return [];
-  const { show, resolve } = jobCommands(directory);
-  return [
-    ...(find === undefined
-      ? []
-      : ['', `${running ? 'Once the run is over, this' : 'This'} ${finding}:`, `  ${shownLine(find)}`]),
-    '',
-    running
-      ? 'What can be known of one, and how to settle it once the run is over:'
-      : 'What can be known of one, and how to settle it:',
-    `  ${shownLine(show(first.job))}`,
-    `  ${shownLine(resolve(first.job))} --task TASK_ID | --retry | --drop`,
-  ];
 }
 
 function stateWords({ running, owner, startedAt, finishedAt, end, slots }: RunStatus, now: number): string {

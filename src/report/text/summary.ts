@@ -1,6 +1,6 @@
 import { messageText } from '../../manifest/messages.ts';
 import type { Reason } from '../../manifest/tally.ts';
-import type { TokenUsage } from '../../plan/job.ts';
+import { droppedCode, type TokenUsage } from '../../plan/job.ts';
 import type { SlotStatus } from '../../plan/slot.ts';
 import { maxFailuresCode, type RunEnd } from '../../run/events.ts';
 import { finding } from '../facts/in-doubt.ts';
@@ -14,7 +14,7 @@ import {
   tokenWords,
   unansweredWords,
 } from './amounts.ts';
-import { mayHelp } from './job/advice.ts';
+import { changeFor, mayHelp } from './job/advice.ts';
 import { jobCommands } from './next-commands.ts';
 import { serviceWords } from './plan-text.ts';
 import { shownLine } from './printable.ts';
@@ -220,9 +220,21 @@ function retries(
   ];
 }
 
-/** Commands to copy. */
+const byMessage = 'mend what the message above says; an edit runs only what it changes';
+
+/** What no further try mends: the pipeline's file, and what to change in it. */
+function edits(reasons: readonly Reason[], file: string): readonly (readonly [string, string])[] {
+  const said = reasons.flatMap(({ status, code, count: all, unasked }) =>
+    status !== 'failed' || code === droppedCode
+      ? []
+      : (changeFor(code) ?? (unasked === all ? byMessage : [])),
+  );
+  return [...new Set(said)].slice(0, mostRetries).map((change) => [`edit ${file}`, change]);
+}
+
+/** Commands to copy, and what to do where no command helps. */
 function advice(
-  { end, slots, reasons, inDoubt, directory }: RunSummary,
+  { end, slots, reasons, inDoubt, directory, file }: RunSummary,
   again: string,
   mayFind: boolean,
 ): readonly string[] {
@@ -238,7 +250,7 @@ function advice(
       : []),
   ];
   if (does.length > 0) lines.push([again, does.join('; ')]);
-  lines.push(...retries(reasons, again, late > 0));
+  lines.push(...edits(reasons, file), ...retries(reasons, again, late > 0));
   if (slots !== undefined && slots['in-doubt'] > 0) {
     if (mayFind) lines.push([`${again} --in-doubt find`, finding]);
     const [first] = inDoubt;

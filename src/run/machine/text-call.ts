@@ -141,7 +141,9 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
     case 'permanent':
       return settle(job, 'failed', jobError(failure), context.now);
     case 'lost': {
-      const lost = { ...job, record: lostCall(job.record, context.price(job.record)) };
+      // One that broke off with a token count is paid, and accounted for.
+      const isKnown = failure.usage !== undefined;
+      const lost = isKnown ? job : { ...job, record: lostCall(job.record, context.price(job.record)) };
       return retryCall(lost, jobError(failure), failure.retryAfterMs, context);
     }
     case 'retry':

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
+import { readRunFacts, writeRunFacts } from '../../../src/report/facts/run.ts';
 import { openState, openStateForReading } from '../../../src/state/state.ts';
 import { promptpress, type Said } from '../test-io.ts';
 
@@ -27,6 +28,7 @@ beforeEach(async () => {
   const done = openStateForReading(join(cwd, 'whole'));
   const records: JobRecord[] = [];
   for await (const record of done?.withStatus('done') ?? []) records.push(record);
+  const facts = done && (await readRunFacts(done));
   await done?.close();
   killed = records
     .filter(({ origin: { step, branch, cell } }) => branch === '' && (step === 'grid' || cell < 3))
@@ -37,6 +39,9 @@ beforeEach(async () => {
     }));
   const state = openState(join(cwd, 'runs/set.sandbox'));
   state.commit({ records: killed, attempts: [] });
+  if (facts === undefined) throw new Error('The run left no facts.');
+  const { outcome: _, ...begun } = facts;
+  writeRunFacts(state, begun);
   state.close();
 }, 120_000);
 afterEach(() => rm(cwd, { recursive: true, force: true }));
@@ -73,6 +78,13 @@ describe('after the kill of a run', () => {
       doubtful: { count: 1 },
       history: [{ at: '2026-11-01T12:00:00.000Z', outcome: 'unanswered' }, { outcome: 'done' }],
     });
+  });
+
+  it('status says how to have a manifest, which a killed run has not written', async () => {
+    const advice = '  promptpress manifest runs/set.sandbox\n';
+    expect((await pp('status', 'runs/set.sandbox')).out).toContain(advice);
+    await pp('run', '--sandbox', '--pace', '0');
+    expect((await pp('status', 'runs/set.sandbox')).out).not.toContain(advice);
   });
 
   it('an image that is submitted again on the user’s word keeps its first submission in its history', async () => {

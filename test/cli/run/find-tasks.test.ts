@@ -15,6 +15,8 @@ const task = (id: string, tag?: string, state: Task['state'] = 'success'): Task 
   ...(tag === undefined ? {} : { tag }),
 });
 
+const at = (submittedAt: number, tag?: string): Task => ({ ...task(`T${submittedAt}`, tag), submittedAt });
+
 async function find(
   records: readonly JobRecord[],
   listed: ServiceResult<readonly Task[]>,
@@ -63,9 +65,22 @@ describe('tasks of jobs in doubt', () => {
 
   it('are left alone where there is none', async () => {
     const none = await find([doubtful()], listed(task('T7', 'another'), task('T8')));
-    expect(none.found).toEqual({ doubtful: 1, adopted: 0, unused: [] });
+    expect(none.found).toMatchObject({ doubtful: 1, adopted: 0, unused: [] });
     expect(none.store.get('aa11')).toEqual(doubtful());
     expect(findingsText(none.found)).toContain('1 stays in doubt');
+  });
+
+  it.each([
+    ['empty', [], 'is empty: that does not show that no task was made'],
+    ['without tags', [task('T1')], 'has 1 task, and none shows a tag'],
+    ['without times', [task('T1', 'x')], 'so it may be a part of all'],
+    ['of impossible times', [at(0, 'x'), at(1e300)], 'so it may be a part of all'],
+    ['younger than the job', [at(6, 'x'), at(7)], 'has 2 tasks, the oldest of 1970-01-01T00:00:00.006Z'],
+    ['younger than the job', [at(6, 'x'), at(7)], 'the list may be cut off'],
+    ['older than the job', [at(7), at(4, 'x'), task('T')], 'most likely no task was made'],
+  ])('are not there: it says how much a list means that is %s', async (_, tasks, words) => {
+    const { found } = await find([doubtful(), doubtful({ key: 'bb', submittedAt: 9 })], listed(...tasks));
+    expect(findingsText(found)).toContain(words);
   });
 
   it('are one for each try: the one that came furthest is taken on, the others are named', async () => {
@@ -128,7 +143,7 @@ describe('tasks of jobs in doubt', () => {
     ['one that the history knows', [task('T1', 'aa11')]],
   ])('leave a job whose modal was sent to the run: %s', async (_, tasks) => {
     const { store, found } = await find([answered()], listed(...tasks), ['T1']);
-    expect(found).toEqual({ doubtful: 1, adopted: 0, unused: [] });
+    expect(found).toMatchObject({ doubtful: 1, adopted: 0, unused: [] });
     expect(store.get('aa11')).toEqual(answered());
   });
 

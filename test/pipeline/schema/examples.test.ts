@@ -142,6 +142,18 @@ describe('a value of a wrong type says how it is written', () => {
     ],
     [step('click: U1'), '', 'steps.b needs the key "from".', 'For example from: grid.'],
     [
+      step('from: grid, generate: { model: m, prompt: p, images: [grid] }'),
+      '',
+      'There is no file "grid".',
+      'The images of the step "grid" are steps.grid;',
+    ],
+    [
+      step('blend: { images: [grid, steps.grid] }'),
+      '',
+      'There is no file "grid".',
+      'The images of the step "grid" are steps.grid;',
+    ],
+    [
       step('describe: a.png'),
       '',
       'steps.b.describe must be a mapping; this is text.',

@@ -62,7 +62,7 @@ describe('what a plan would submit', () => {
 
   it('is nothing yet while results are waited for', () => {
     expect(text({ waiting: 2, later: { ...noPlanCounts.later, unpriced: 2 } })).toContain(
-      '0 submissions\nand 2 more that wait for results',
+      '0 submissions\nBesides, 2 slots wait for results',
     );
   });
 });

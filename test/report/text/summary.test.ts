@@ -69,6 +69,20 @@ describe('what to do next', () => {
     );
   });
 
+  it('a failure that no further try mends names the file to edit, and what to change', () => {
+    const reasons = [
+      { status: 'failed' as const, code: 'button.missing', count: 2, message: 'U9 is not there.' },
+      { status: 'failed' as const, code: 'job.dropped', count: 1, message: 'You gave it up.' },
+      { status: 'failed' as const, code: 'template.render', count: 3, unasked: 3, message: 'No such value.' },
+    ];
+    const next = ending({ done: 1, failed: 6 }, { reasons }).split('\nNext:\n')[1];
+    expect(next?.trimEnd().split('\n')).toEqual([
+      '  edit foxes.yaml  Name a button that its parent offers, or offer alternatives (A | B). An edit runs only what it changes.',
+      '  edit foxes.yaml  mend what the message above says; an edit runs only what it changes',
+    ]);
+    expect(ending({ failed: 1 }, { reasons: reasons.slice(1, 2) })).not.toContain('Next:');
+  });
+
   it('only jobs that may succeed are tried again', () => {
     const failed = (code: string, count: number) => ({
       status: 'failed' as const,

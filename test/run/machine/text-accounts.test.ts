@@ -54,6 +54,18 @@ describe('what a text call took', () => {
     expect(accounted(replied({ total: 7 }), asking(), byTokens)).toEqual({ usage: { total: 7 }, cost: 7 });
   });
 
+  it('is unknown of a call whose answer never came: it is counted as unanswered, with its possible price', () => {
+    const doubtful = (result: CallResult) =>
+      onAskResult(job(asking(), { want: { kind: 'answer' } }), result, context({ price: () => 3 })).job.record
+        .doubtful;
+    expect(doubtful(refused('lost'))).toEqual({ count: 1, cost: 3 });
+    expect([
+      doubtful(refused('lost', { usage: { total: 6 } })),
+      doubtful(refused('unsent')),
+      doubtful(replied({ total: 7 })),
+    ]).toEqual([undefined, undefined, undefined]);
+  });
+
   it('is counted of an answer that could not be written, and of one that broke off', () => {
     expect(accounted(unwritten({ total: 7 }), asking(), byTokens)).toMatchObject({
       usage: { total: 7 },

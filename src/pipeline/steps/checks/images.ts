@@ -80,7 +80,7 @@ export async function checkImages(
     else if (text === 'parent') checkParent(step, steps, position, collector);
     else if (/^https?:\/\//i.test(text)) checkAddress(text, position, collector);
     else if (/^data:/i.test(text)) checkData(image, collector);
-    else await checkFile(image, fileCheck, collector);
+    else await checkFile(image, steps, fileCheck, collector);
   }
 }
 
@@ -129,10 +129,14 @@ function checkData({ text, position }: ImageUse, collector: DiagnosticCollector)
 
 async function checkFile(
   { text, position }: ImageUse,
+  steps: Steps,
   fileCheck: FileCheck,
   collector: DiagnosticCollector,
 ): Promise<void> {
-  const found = await fileCheck.checkWithSize(text, position);
+  const meant = steps.has(text)
+    ? `The images of the step "${text}" are steps.${text}; parent stands for those of the step in from.`
+    : undefined;
+  const found = await fileCheck.checkWithSize(text, position, meant);
   if (found === undefined) return;
   if (!endings.includes(/\.([A-Za-z0-9]+)$/.exec(text)?.[1]?.toLowerCase() ?? '')) {
     collector.error('image.type', position, `"${text}" is no image by its name.`, endingsHint);

@@ -72,6 +72,9 @@ const needChange: ReadonlySet<string> = new Set([
 /** True where another try of the same may have another result. */
 export const mayHelp = (code: string): boolean => !needChange.has(code);
 
+/** What the user has to do about a failure that no further try of the same mends; undefined: another try may help. */
+export const changeFor = (code: string): string | undefined => (mayHelp(code) ? undefined : byCode[code]);
+
 const byKind: Readonly<Record<string, string>> = {
   download: 'The image is made and paid: trying again only brings it in.',
   service: 'The operator of the service can find the request by its id.',
