@@ -33,9 +33,18 @@ beforeEach(async () => {
   killed = records
     .filter(({ origin: { step, branch, cell } }) => branch === '' && (step === 'grid' || cell < 3))
     .map(({ key, kind, request, origin, keep, call }) => ({
-      ...{ key, kind, request, origin, keep, ...(call && { call }) },
-      ...{ status: 'submitting', attempts: 1, submittedAt: sentAt },
-      ...{ tries: 0, resubmits: 0, artifacts: [] },
+      key,
+      kind,
+      request,
+      origin,
+      keep,
+      ...(call && { call }),
+      status: 'submitting',
+      attempts: 1,
+      submittedAt: sentAt,
+      tries: 0,
+      resubmits: 0,
+      artifacts: [],
     }));
   const state = openState(join(cwd, 'runs/set.sandbox'));
   state.commit({ records: killed, attempts: [] });
