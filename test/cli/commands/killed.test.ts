@@ -24,7 +24,7 @@ beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
   await writeFile(join(cwd, 'pipeline.yaml'), text);
   const whole = await pp('run', '--sandbox', '--pace', '0', '--out', 'whole');
-  expect(whole.code, whole.err).toBe(0);
+  if (whole.code !== 0) throw new Error(whole.err);
   const done = openStateForReading(join(cwd, 'whole'));
   const records: JobRecord[] = [];
   for await (const record of done?.withStatus('done') ?? []) records.push(record);
