@@ -56,7 +56,7 @@ export async function readPipeline(
   if (written === undefined) return undefined;
   const { set = [] } = source;
   const root = setAxes(written, set, collector);
-  const stepNodes = checkSchema(root, collector);
+  const stepNodes = await checkSchema(root, collector);
   checkSettings(root, collector);
   const fileCheck = new FileCheck(files, source.folder, collector);
   const matrix = await readMatrix(root, source.folder, files, fileCheck, collector);

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { exitCodes } from '../errors/cli-error.ts';
 import {
@@ -101,8 +100,9 @@ function terminal(): Terminal | undefined {
 const canPrompt = (): boolean => process.stdin.isTTY && process.stderr.isTTY && !isSet(process.env['CI']);
 
 /** Not as a line editor, which would take Ctrl-C for itself: it ends the process, as everywhere before a command has begun. */
-const ask = (question: string): Promise<string | undefined> =>
-  new Promise((resolve) => {
+async function ask(question: string): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline');
+  return await new Promise((resolve) => {
     process.stderr.write(question);
     const lines = createInterface({ input: process.stdin, terminal: false });
     lines.once('line', (line) => {
@@ -115,6 +115,7 @@ const ask = (question: string): Promise<string | undefined> =>
       resolve(undefined);
     });
   });
+}
 
 /** no-color.org; FORCE_COLOR for build servers that show colours. */
 function wantsColors(): boolean {

@@ -5,7 +5,10 @@ import type { FlagTable } from './flags.ts';
 const width = 96;
 
 /** What `promptpress --help` prints. */
-export function overview(commands: readonly CommandHelp[], version: string): string {
+export function overview(
+  commands: readonly Pick<CommandHelp, 'name' | 'summary'>[],
+  version: string,
+): string {
   return lines(
     `promptpress ${version}: declarative batch pipelines for images and texts`,
     '',

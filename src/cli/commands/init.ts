@@ -6,6 +6,7 @@ import { makeFolders } from '../../state/files/folders.ts';
 import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
 import { command } from '../args/command.ts';
 import { valued } from '../args/flags.ts';
+import { summaries } from '../args/summaries.ts';
 import { oneOf } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { packageFile } from '../version.ts';
@@ -89,7 +90,7 @@ const ignored = 'runs/';
 export const init = command(
   {
     name: 'init',
-    summary: 'a first pipeline, an ignore file, an editor hint',
+    summary: summaries.init,
     operands: '[DIR]',
     about: `Writes pipeline.yaml, a small commented pipeline that works at once in the sandbox; the schema that editors complete and check it with (.promptpress/); and an entry for runs/ in .gitignore. A file that is there already is left as it is.
 --template takes one of the package's examples instead: foxes (grids, upscales, variations), judge (a model chooses the best frame), captions (texts for a table of products), table (your own prompts, one row each). captions and table write their table too, into data/: put your own rows there.`,

@@ -7,6 +7,7 @@ import { openStateForReading } from '../../state/state.ts';
 import { type Context, command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
+import { summaries } from '../args/summaries.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { shownErrorOf } from '../errors/render.ts';
 import { jsonLine } from '../terminal/json-line.ts';
@@ -24,7 +25,7 @@ type Entry = { readonly directory: string } & (
 export const ls = command(
   {
     name: 'ls',
-    summary: 'the run directories below a folder: how far each is, its cost, when it ran last',
+    summary: summaries.ls,
     operands: '[DIR]',
     about: `Lists the run directories in a folder and below it, without DIR in the current one, from what their states say. It may be asked while runs are on. A state that is damaged, or that git tracks, is listed with the reason. Links, folders that begin with a dot and node_modules are not looked into, and the search ends after 1,000 runs or 20,000 folders, with a word about it. Exit code 0, also where there is none.`,
     examples: [

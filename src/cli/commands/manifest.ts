@@ -8,6 +8,7 @@ import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { manifestFlags, placeFlags } from '../args/run-flags.ts';
+import { summaries } from '../args/summaries.ts';
 import { anyText } from '../args/values.ts';
 import { exitCodes } from '../errors/cli-error.ts';
 import { spreadsheetFile } from '../workspace/checks/spreadsheet-file.ts';
@@ -19,7 +20,7 @@ import { openTarget } from '../workspace/open.ts';
 export const manifest = command(
   {
     name: 'manifest',
-    summary: 'writes manifest.csv again from what a run directory holds',
+    summary: summaries.manifest,
     operands: '[FILE|DIR]',
     about: `Writes manifest.csv from the state of a run directory, also while a run is on. It needs nothing but the directory: the pipeline's text and its tables are kept there as they last ran. The part of the plan that the last run's flags chose is listed, and everything else that has a result. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.
 

@@ -11,6 +11,7 @@ import { machineFiles } from '../adapters/files.ts';
 import { type Context, command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
+import { summaries } from '../args/summaries.ts';
 import { oneOf } from '../args/values.ts';
 import { exitCodes, ReportedError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
@@ -27,7 +28,7 @@ const presets = Object.keys(namePresets) as readonly NamePreset[];
 export const models = command(
   {
     name: 'models',
-    summary: 'the text models that the service lists',
+    summary: summaries.models,
     operands: '[FILE]',
     about: `Asks the service for its models (GET /v1/models) and shows the id of each, which is what generate and chat steps name, with what else the service says. Nothing is submitted and nothing is paid. Address and key come from the environment; with FILE from its service block too, and the models that the pipeline asks are compared with the list.`,
     examples: [
@@ -92,7 +93,7 @@ async function usesOf(
   const images = imagesForPlan(pipeline, files.root, undefined);
   const plan = await preparePlan(pipeline, { files, serviceId, images });
   if (plan.ok) return await modelsOf(plan.value, {});
-  printDiagnostics(plan.error, context);
+  await printDiagnostics(plan.error, context);
   throw new ReportedError(exitCodes.usage);
 }
 

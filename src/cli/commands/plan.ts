@@ -2,6 +2,7 @@ import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { placeFlags, revivalFlags, setFlag } from '../args/run-flags.ts';
 import { selectionFlags } from '../args/selection-flags.ts';
+import { summaries } from '../args/summaries.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { showCells, showPlan } from '../run/dry-run.ts';
 import { fileOrDefault } from '../workspace/default-file.ts';
@@ -11,7 +12,7 @@ import { loadPipeline } from '../workspace/read-pipeline.ts';
 export const plan = command(
   {
     name: 'plan',
-    summary: 'what a run would submit, why, and what it would cost; no network',
+    summary: summaries.plan,
     operands: '[FILE]',
     about: `Says how many cells and jobs a pipeline has, what a run would submit and why, what is done already, and what it would cost by the pipeline's prices. Changes nothing, needs no key and no network. What the flags choose is what a run with the same flags would choose. Without FILE it takes pipeline.yaml of the current folder.`,
     examples: [

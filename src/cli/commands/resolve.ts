@@ -14,6 +14,7 @@ import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import { type Context, command } from '../args/command.ts';
 import { type FlagValues, toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
+import { summaries } from '../args/summaries.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { type Decision, resolveInDoubt } from '../run/resolution.ts';
 import { checkAge } from '../workspace/checks/stale-state.ts';
@@ -39,7 +40,7 @@ const decisionFlags = {
 export const resolve = command(
   {
     name: 'resolve',
-    summary: 'settles one job in doubt: adopts its task, gives it up, or submits it again',
+    summary: summaries.resolve,
     operands: 'JOB [FILE|DIR]',
     about: `A job is in doubt when its submission was sent and no response came: the service may have made and charged it, or not. Look for its prompt in the service's list of tasks (promptpress show JOB has the prompt and the time), then decide. Nothing is sent now: the next run follows the decision. The command is refused during a run (exit 75), and for jobs that are not in doubt.
 JOB is its key or the beginning of it. Without FILE|DIR: the current folder if that is a run directory, else the one that knows the job under runs/, here or in a folder of this one. For all jobs in doubt at once there are promptpress run FILE --in-doubt find, which searches the service's list of tasks, and --in-doubt retry.`,

@@ -16,6 +16,7 @@ import type { FlagValues } from '../args/flags.ts';
 import { checkRehearsal, runFlags } from '../args/run-flags.ts';
 import { rehearsalSettings } from '../args/sandbox-flags.ts';
 import { selectionOf } from '../args/selection-flags.ts';
+import { summaries } from '../args/summaries.ts';
 import { exitCodes } from '../errors/cli-error.ts';
 import { failureText, shownErrorOf } from '../errors/render.ts';
 import { askAboutCost } from '../run/ask-budget.ts';
@@ -45,7 +46,7 @@ type RunFlags = FlagValues<typeof runFlags>;
 export const run = command(
   {
     name: 'run',
-    summary: 'runs a pipeline, or continues it',
+    summary: summaries.run,
     operands: '[FILE]',
     about: `Runs a pipeline and leaves its images, manifest.csv and run.json in the run directory, runs/<name> beside the pipeline file. The same command again continues: finished jobs are not repeated, failed jobs stay failed until --retry-failed, and after an edit only changed jobs are made. It may be killed at any moment. Without FILE it takes pipeline.yaml of the current folder.
 Press Ctrl-C once to stop taking on new work and settle what is in flight, twice to leave at once; both can be continued.

@@ -10,6 +10,7 @@ import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { flagSettings, namesOf, settingFlags } from '../args/sandbox-flags.ts';
+import { summaries } from '../args/summaries.ts';
 import { anyText, wholeNumber } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { refuseTracked } from '../workspace/checks/tracked.ts';
@@ -46,7 +47,7 @@ const textMarks =
 export const sandbox = command(
   {
     name: 'sandbox',
-    summary: 'the local service on 127.0.0.1, for development and tests',
+    summary: summaries.sandbox,
     operands: '',
     about: `Serves the image workflow and the text endpoints on this machine only, with images drawn and texts written from the prompt: the same prompt gives the same answer. Its first line on standard output is its address. It runs until Ctrl-C. Its key is PROMPTPRESS_API_KEY, or the word sandbox where that is not set. For a rehearsal of a pipeline it is not needed: promptpress run FILE --sandbox starts one of its own.
 Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${Object.keys(failReasons).join(', ')}, or words of your own), [broken] fails once, [cancelled] ends in CANCEL, [late] takes an hour longer, [stuck] never finishes. Texts: ${textMarks}. Faults on demand are written route:fault[=detail][:when].`,

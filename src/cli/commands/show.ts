@@ -5,6 +5,7 @@ import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
+import { summaries } from '../args/summaries.ts';
 import { exitCodes } from '../errors/cli-error.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { openJob } from '../workspace/find-job.ts';
@@ -14,7 +15,7 @@ import { keptPipeline, optionalOf } from '../workspace/last-pipeline.ts';
 export const show = command(
   {
     name: 'show',
-    summary: "one job's whole story: request, answers, files, and what to do next",
+    summary: summaries.show,
     operands: 'JOB [FILE|DIR]',
     about: `Shows everything that a run directory knows about one job: where it comes from and why it ran, the request, each submission with its answer and request id, its task, its files, what it continues and what continues it, and the commands that can follow. JOB is its key (the column "job" of the manifest) or the beginning of it. It may be asked while the run is on.
 Without FILE|DIR: the current folder if that is a run directory, else the one that knows the job under runs/, here or in a folder of this one.`,

@@ -13,10 +13,12 @@ import {
 import { type Context, command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { placeFlags, setFlag } from '../args/run-flags.ts';
+import { summaries } from '../args/summaries.ts';
 import { anyText, oneOf } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
-import { OnlineCheck } from '../service/online-check.ts';
+import type { OnlineCheck } from '../service/online-check.ts';
+import type { ServiceFlags } from '../service/settings.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { fileOrDefault } from '../workspace/default-file.ts';
 import { imagesForPlan } from '../workspace/images.ts';
@@ -26,7 +28,7 @@ import { checkPipeline, printDiagnostics } from '../workspace/read-pipeline.ts';
 export const validate = command(
   {
     name: 'validate',
-    summary: 'shows every mistake of a pipeline file; no network unless --online',
+    summary: summaries.validate,
     operands: '[FILE…]',
     about: `Reads pipeline files and the tables they name, and shows every mistake in them with its line, all at once. Needs no service, no key and no network. Exit code 0: all are valid; 2: some are not. Without FILE it takes pipeline.yaml of the current folder.
 With --online the service is asked for its models (GET /v1/models, once for each address; nothing is submitted and nothing is paid), and a model that a pipeline names and the service does not list is a warning. That needs the address and the key that a run needs.
@@ -70,7 +72,7 @@ With --online the service is asked for its models (GET /v1/models, once for each
       throw usageError(`--json and --format ${flags.format} contradict one another.`, 'Give one of them.');
     const format = flags.json ? 'json' : (flags.format ?? 'text');
     const files = given.length > 0 ? given : [fileOrDefault(undefined, 'validate', context.io)];
-    const online = flags.online ? new OnlineCheck(flags, context) : undefined;
+    const online = flags.online ? await onlineCheck(flags, context) : undefined;
     const checked: CheckedFile[] = [];
     for (const file of files) {
       const found = await checkFile(file, flags, online, context);
@@ -82,6 +84,11 @@ With --online the service is asked for its models (GET /v1/models, once for each
     return validation.valid ? exitCodes.ok : exitCodes.usage;
   },
 );
+
+async function onlineCheck(flags: ServiceFlags, context: Context): Promise<OnlineCheck> {
+  const { OnlineCheck } = await import('../service/online-check.ts');
+  return new OnlineCheck(flags, context);
+}
 
 interface FoundInFile {
   readonly checked: CheckedFile;
@@ -122,7 +129,7 @@ async function sayFile(
 ): Promise<void> {
   const { io, redactor } = context;
   const { file, valid, errors, warnings, online } = checked;
-  printDiagnostics(diagnostics, context);
+  await printDiagnostics(diagnostics, context);
   if (!valid) {
     const and = warnings === 0 ? '' : `, ${counted(warnings, 'warning')}`;
     io.err(`${printable(file)}: ${counted(errors, 'error')}${and}\n`);

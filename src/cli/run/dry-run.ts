@@ -120,7 +120,7 @@ async function openPlan(
     images: imagesForPlan(pipeline, files.root, state),
   });
   if (!prepared.ok) {
-    printDiagnostics(prepared.error, context);
+    await printDiagnostics(prepared.error, context);
     throw new ReportedError(exitCodes.usage);
   }
   await checkSelection(prepared.value, selectionOf(flags));

@@ -113,7 +113,7 @@ export async function openRunSession(
     images,
   });
   if (!prepared.ok) {
-    printDiagnostics(prepared.error, context);
+    await printDiagnostics(prepared.error, context);
     throw new ReportedError(exitCodes.usage);
   }
   const plan = prepared.value;

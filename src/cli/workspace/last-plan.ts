@@ -43,7 +43,7 @@ export async function planOfDirectory(
   };
   const { pipeline, diagnostics } = await parsePipeline(source, asItWas(files, facts));
   if (pipeline === undefined) {
-    printDiagnostics(diagnostics, context);
+    await printDiagnostics(diagnostics, context);
     throw new ReportedError(exitCodes.usage);
   }
   const prepared = await preparePlan(pipeline, {
@@ -52,7 +52,7 @@ export async function planOfDirectory(
     images: imagesOfDirectory(source.folder, files.root, state),
   });
   if (!prepared.ok) {
-    printDiagnostics(prepared.error, context);
+    await printDiagnostics(prepared.error, context);
     throw new ReportedError(exitCodes.usage);
   }
   refuseOtherTables(prepared.value, facts);

@@ -1,7 +1,6 @@
 import { open, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
-import { formatDiagnostic } from '../../pipeline/diagnostics/format.ts';
 import type { FilePort } from '../../pipeline/files.ts';
 import { parsePipeline } from '../../pipeline/parse.ts';
 import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
@@ -30,7 +29,7 @@ export async function loadPipeline(
   context: Context,
 ): Promise<ReadPipeline> {
   const { pipeline, path, files, diagnostics } = await checkPipeline(file, flags, context);
-  printDiagnostics(diagnostics, context);
+  await printDiagnostics(diagnostics, context);
   if (pipeline === undefined) throw new ReportedError(exitCodes.usage);
   return { pipeline, path, files };
 }
@@ -56,7 +55,12 @@ export async function checkPipeline(
 }
 
 /** Shows diagnostics on standard error, in the order of the file. */
-export function printDiagnostics(diagnostics: readonly Diagnostic[], { io, redactor }: Context): void {
+export async function printDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  { io, redactor }: Context,
+): Promise<void> {
+  if (diagnostics.length === 0) return;
+  const { formatDiagnostic } = await import('../../pipeline/diagnostics/format.ts');
   for (const diagnostic of diagnostics) {
     io.err(redactor.apply(`${formatDiagnostic(diagnostic, { color: io.colors })}\n`));
   }

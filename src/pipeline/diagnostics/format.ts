@@ -1,6 +1,7 @@
 import { createColors } from 'picocolors';
+import { type Glyph, glyphsOf } from './columns.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import { type Glyph, glyphsOf, printable } from './terminal-text.ts';
+import { printable } from './terminal-text.ts';
 
 /** Columns of source text shown; a longer line is cut around what is marked. */
 const windowWidth = 100;

@@ -1,17 +1,3 @@
-import stringWidth from 'string-width';
-
-/** One visible character of a text, safe to print. */
-export interface Glyph {
-  /** What to print: the character, or what stands for one that must not reach a terminal. */
-  readonly text: string;
-  /** Columns it takes on a terminal. */
-  readonly width: number;
-  /** Where it begins in the text, in UTF-16 units. */
-  readonly at: number;
-}
-
-const tabWidth = 4;
-
 /** Controls, what steers the direction of text, and line separators: they would change the terminal, or the line. */
 const harmful =
   /[\p{Cc}\u{2028}\u{2029}\u{202A}-\u{202E}\u{2066}-\u{206F}\u{200E}\u{200F}\u{61C}\u{FEFF}\u{FFF9}-\u{FFFB}\p{Cs}]/gu;
@@ -22,8 +8,6 @@ const kept = /([\n\t])/;
 /** The same, and what picocolors paints diagnostics with: bold, dim, red, yellow, and their ends. */
 // oxlint-disable-next-line no-control-regex -- the escape that a colour begins with
 const keptWithColors = /([\n\t]|\u001b\[(?:1|2|22|31|33|39)m)/;
-
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** A picture of a control character where Unicode has one. */
 function picture(char: string): string {
@@ -48,33 +32,3 @@ const longestText = 2000;
 /** The text, cut to a readable length: names in a hostile file can be as long as the file. */
 export const cutText = (text: string): string =>
   text.length <= longestText ? text : `${text.slice(0, longestText)}…`;
-
-/** The visible characters of one line. Tabs become spaces up to the next multiple of 4. */
-export function glyphsOf(line: string): readonly Glyph[] {
-  const glyphs: Glyph[] = [];
-  let column = 0;
-  for (const { segment, index } of graphemes.segment(line)) {
-    const tab = segment === '\t';
-    const text = tab ? ' '.repeat(tabWidth - (column % tabWidth)) : printable(segment);
-    const width = tab ? text.length : columnsOf(text);
-    glyphs.push({ text, width, at: index });
-    column += width;
-  }
-  return glyphs;
-}
-
-/** How many columns a terminal gives a line without tabs, as the east Asian width of Unicode and emoji sequences have it. */
-export const columnsOf = (line: string): number => stringWidth(line);
-
-/** The line cut to fit, with an ellipsis where something is missing. */
-export function cut(line: string, columns: number): string {
-  if (columnsOf(line) <= columns) return line;
-  let kept = '';
-  let used = 0;
-  for (const { text, width } of glyphsOf(line)) {
-    if (used + width > columns - 1) break;
-    kept += text;
-    used += width;
-  }
-  return columns < 1 ? '' : `${kept}…`;
-}

@@ -11,7 +11,7 @@ import {
 } from '../yaml/node.ts';
 import { reportSchemaErrors } from './message.ts';
 import { allStepKeys, regroupSteps } from './misplaced.ts';
-import { errorsOfFile, errorsOfStep, type SchemaError } from './schema.ts';
+import { type SchemaError, schemaErrorsOf } from './schema.ts';
 import { isStepKind, stepKinds } from './step-kinds.ts';
 
 /** A step of the file, its kind found; without one where it has none or several. */
@@ -27,11 +27,14 @@ export interface StepNode {
 const mostSteps = 1000;
 
 /** Checks the file against the language's schema, step by step. Returns the steps that are mappings. */
-export function checkSchema(root: SourceNode, collector: DiagnosticCollector): readonly StepNode[] {
+export async function checkSchema(
+  root: SourceNode,
+  collector: DiagnosticCollector,
+): Promise<readonly StepNode[]> {
   // The schema reports too many steps. The single steps are then not checked.
   const written = entriesOf(member(root, 'steps')).slice(0, mostSteps);
   const { steps, explained } = regroupSteps(written, collector);
-  const errors = errorsOfFile(toJson(root)).filter(
+  const errors = (await schemaErrorsOf('file', toJson(root))).filter(
     ({ instancePath }) => !(instancePath.startsWith('/steps/') && explained.has(instancePath.slice(7))),
   );
   reportSchemaErrors(errors, root, undefined, collector);
@@ -41,13 +44,13 @@ export function checkSchema(root: SourceNode, collector: DiagnosticCollector): r
     const step = readStep(entry, entry.value, collector);
     found.push(step);
     if (step.kind === undefined) checkKeys(step, collector);
-    else reportSchemaErrors(schemaErrorsOf(step, step.kind), step.node, entry, collector);
+    else reportSchemaErrors(await errorsOfStep(step, step.kind), step.node, entry, collector);
   }
   return found;
 }
 
-function schemaErrorsOf({ node }: StepNode, kind: StepKind): readonly SchemaError[] {
-  const errors = errorsOfStep(kind, toJson(node));
+async function errorsOfStep({ node }: StepNode, kind: StepKind): Promise<readonly SchemaError[]> {
+  const errors = await schemaErrorsOf(kind, toJson(node));
   if (kind !== 'click' || !node.entries.has('gather')) return errors;
   // A click that gathers is one error (`step.gather-click`), which the schema sees as two others.
   return errors.filter(

@@ -1,6 +1,8 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { StepKind } from '../pipeline.ts';
+import { accepts } from './accepts.generated.ts';
 import { pipelineSchema } from './schema.generated.ts';
+import { schemaNameOf, type ValidatedPart, validationSchema, validatorOptions } from './validation.ts';
 
 /** A schema as plain JSON; only the members that the messages are made of. */
 export interface SchemaNode {
@@ -18,55 +20,27 @@ export type SchemaError = ErrorObject<string, Record<string, unknown>> & {
   readonly parentSchema?: SchemaNode;
 };
 
-interface Validators {
-  /** The whole file but for what is in its steps. */
-  readonly file: ValidateFunction;
-  readonly step: (kind: StepKind) => ValidateFunction;
-}
+type Validators = (part: ValidatedPart) => ValidateFunction;
 
-const schemaId = 'urn:promptpress:validation';
+let validators: Promise<Validators> | undefined;
 
-/**
- * A step has one of eight schemas; its kind key says which. A validator that tries all eight reports the errors of the
- * seven others too. So the kind is found first, and its own schema is applied.
- */
-function compileValidators(): Validators {
-  const root = structuredClone(pipelineSchema) as { [name: string]: unknown };
-  const properties = root['properties'] as { steps: { additionalProperties: unknown } };
-  properties.steps.additionalProperties = { type: 'object', title: 'Step' };
-  const { step: _step, ...definitions } = root['$defs'] as Record<string, unknown>;
-  const ajv = new Ajv2020({
-    allErrors: true,
-    discriminator: true,
-    verbose: true,
-    strict: true,
-    strictRequired: false,
-    strictTypes: false,
-  });
-  ajv.addSchema({ ...root, $id: schemaId, $defs: definitions });
-  const at = (pointer: string): ValidateFunction => {
-    const found = ajv.getSchema(`${schemaId}${pointer}`);
-    if (found === undefined) throw new Error(`Internal error: no schema ${pointer}`);
+/** Ajv takes longer to load and to compile than most files take to be checked: only errors need it. */
+async function compileValidators(): Promise<Validators> {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const ajv = new Ajv2020({ ...validatorOptions, allErrors: true, verbose: true });
+  ajv.addSchema(validationSchema(pipelineSchema));
+  return (part) => {
+    const found = ajv.getSchema(schemaNameOf(part));
+    if (found === undefined) throw new Error(`Internal error: no schema ${schemaNameOf(part)}`);
     return found;
   };
-  return { file: at(''), step: (kind) => at(`#/$defs/${kind}Step`) };
 }
 
-let validators: Validators | undefined;
-
-/** What is wrong with a file, its steps' contents left out. */
-export function errorsOfFile(json: unknown): readonly SchemaError[] {
+/** What is wrong with a file, its steps' contents left out, or with a step of a known kind. */
+export async function schemaErrorsOf(part: ValidatedPart, json: unknown): Promise<readonly SchemaError[]> {
+  if (accepts[part](json)) return [];
   validators ??= compileValidators();
-  return schemaErrors(validators.file, json);
-}
-
-/** What is wrong with a step of a known kind. */
-export function errorsOfStep(kind: StepKind, json: unknown): readonly SchemaError[] {
-  validators ??= compileValidators();
-  return schemaErrors(validators.step(kind), json);
-}
-
-function schemaErrors(validate: ValidateFunction, json: unknown): readonly SchemaError[] {
+  const validate = (await validators)(part);
   return validate(json) ? [] : ((validate.errors ?? []) as readonly SchemaError[]);
 }
 

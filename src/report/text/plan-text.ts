@@ -1,4 +1,4 @@
-import { cut } from '../../pipeline/diagnostics/terminal-text.ts';
+import { cut } from '../../pipeline/diagnostics/columns.ts';
 import type { PlanCounts, PlanReport, StepReport } from '../../plan/estimate/report.ts';
 import { count, counted, money } from './amounts.ts';
 import { shownLine } from './printable.ts';

@@ -1,4 +1,4 @@
-import { columnsOf } from '../../pipeline/diagnostics/terminal-text.ts';
+import { columnsOf } from '../../pipeline/diagnostics/columns.ts';
 
 /** Text filled up with blanks to a width in columns of a terminal. */
 export const padEnd = (text: string, width: number): string =>

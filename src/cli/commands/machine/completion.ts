@@ -3,6 +3,7 @@ import { bashCompletion } from '../../args/completion/bash.ts';
 import { fishCompletion } from '../../args/completion/fish.ts';
 import { completedCommands } from '../../args/completion/words.ts';
 import { zshCompletion } from '../../args/completion/zsh.ts';
+import { summaries } from '../../args/summaries.ts';
 import { oneOf } from '../../args/values.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
 
@@ -14,7 +15,7 @@ export const completionOf = (commands: () => Promise<readonly CommandHelp[]>): C
   command(
     {
       name: 'completion',
-      summary: 'prints a script that completes commands, flags and their values in a shell',
+      summary: summaries.completion,
       operands: shells.join('|'),
       about: `Prints what a shell needs to complete promptpress with the Tab key: commands, their flags, the words and files that these take. It is made from the same tables as the help of the commands; print it again after an update.`,
       examples: [

@@ -1,5 +1,6 @@
 import { command } from '../../args/command.ts';
 import { toggle, valued } from '../../args/flags.ts';
+import { summaries } from '../../args/summaries.ts';
 import { exitCodes, usageError } from '../../errors/cli-error.ts';
 import { keyVariable } from '../../service/settings.ts';
 import { originsVariable, originWords, readOrigin } from '../../service/trust.ts';
@@ -15,7 +16,7 @@ const variableName = (text: string, name: string): string => {
 export const trust = command(
   {
     name: 'trust',
-    summary: 'lets a key go to an address that a pipeline file names',
+    summary: summaries.trust,
     operands: '[ORIGIN]',
     about: `A pipeline file may name the service it wants (service.baseUrl) and the variable that holds the key (service.apiKey). The key goes there only where you have said so: at a terminal you are asked once, elsewhere this command says it beforehand. What is trusted is one variable at one origin (scheme, host and port); an edit of the file or another value of the variable does not ask again. An address that you give yourself, with --base-url or PROMPTPRESS_BASE_URL, needs no trust.
 Without ORIGIN it lists what is trusted. It is kept in $XDG_STATE_HOME/promptpress/trust.json (default: ~/.local/state). Where nothing can be kept, ${originsVariable} holds origins that are trusted with any key, separated by commas.`,

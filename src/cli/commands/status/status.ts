@@ -7,6 +7,7 @@ import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
 import { toggle } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
+import { summaries } from '../../args/summaries.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
 import type { Io } from '../../terminal/io.ts';
 import { jsonLine } from '../../terminal/json-line.ts';
@@ -19,7 +20,7 @@ import { watchStatus } from './watch.ts';
 export const status = command(
   {
     name: 'status',
-    summary: 'how far a run is, what failed and why, what is in doubt; also while it is on',
+    summary: summaries.status,
     operands: '[FILE|DIR]',
     about: `Counts the jobs of a run directory by what became of them, with the reasons of failures and the jobs in doubt. It may be asked while the run is on and does not slow it down. With --watch it is shown again every two seconds until the run ends: on a terminal in place, elsewhere as a line with the time whenever the counts have changed, on standard error. The last status goes to standard output; Ctrl-C ends with exit code 130. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
     examples: [

@@ -1,4 +1,5 @@
-import { columnsOf, cut, printable } from '../../../pipeline/diagnostics/terminal-text.ts';
+import { columnsOf, cut } from '../../../pipeline/diagnostics/columns.ts';
+import { printable } from '../../../pipeline/diagnostics/terminal-text.ts';
 import { count, money, rateWords } from '../../../report/text/amounts.ts';
 import { type RunStatus, statusNumbers } from '../../../report/text/status.ts';
 import { wallClock } from '../../adapters/clock.ts';

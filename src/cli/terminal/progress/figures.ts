@@ -1,4 +1,4 @@
-import { columnsOf, cut } from '../../../pipeline/diagnostics/terminal-text.ts';
+import { columnsOf, cut } from '../../../pipeline/diagnostics/columns.ts';
 import { count, counted, money, rateWords, span, tokenWords } from '../../../report/text/amounts.ts';
 import type { Progress, StepProgress } from './model.ts';
 

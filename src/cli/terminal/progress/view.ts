@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 import type { Formatter } from 'picocolors/types.js';
-import { columnsOf, cut } from '../../../pipeline/diagnostics/terminal-text.ts';
+import { columnsOf, cut } from '../../../pipeline/diagnostics/columns.ts';
 import { count } from '../../../report/text/amounts.ts';
 import { shownLine } from '../../../report/text/printable.ts';
 import {

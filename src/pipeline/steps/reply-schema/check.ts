@@ -1,4 +1,5 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { createRequire } from 'node:module';
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { cutText } from '../../diagnostics/terminal-text.ts';
 import { patternWork } from '../../selectors/pattern.ts';
 import { canonicalJson, type Value } from '../../values/value.ts';
@@ -114,9 +115,14 @@ function compileChecker(declared: unknown): ReplyChecker {
   };
 }
 
+/** Loaded by the first reply that is checked: whoever only reads pipelines does not wait for it. */
+const loadAjv = (): typeof Ajv2020 =>
+  (createRequire(import.meta.url)('ajv/dist/2020.js') as { readonly Ajv2020: typeof Ajv2020 }).Ajv2020;
+
 /** @returns what says whether a value keeps to the schema; it throws {@link TooMuchWork} */
 function compile(schema: unknown): ValidateFunction {
-  const ajv = new Ajv2020({
+  const Ajv = loadAjv();
+  const ajv = new Ajv({
     allErrors: true,
     strict: false,
     validateFormats: false,

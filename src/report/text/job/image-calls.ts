@@ -1,4 +1,4 @@
-import { cut } from '../../../pipeline/diagnostics/terminal-text.ts';
+import { cut } from '../../../pipeline/diagnostics/columns.ts';
 import type { JobRecord } from '../../../plan/job.ts';
 import type { ImageSource, MaskSource } from '../../../plan/job-request.ts';
 import type { RecordLookup } from '../../../plan/slot.ts';

@@ -1,4 +1,4 @@
-import { cut } from '../../../pipeline/diagnostics/terminal-text.ts';
+import { cut } from '../../../pipeline/diagnostics/columns.ts';
 import { pressNames } from '../../../plan/estimate/price.ts';
 import type { JobError } from '../../../plan/job.ts';
 import { isTextKind } from '../../../plan/job-request.ts';

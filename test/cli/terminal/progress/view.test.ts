@@ -5,7 +5,7 @@ import { ProgressModel } from '../../../../src/cli/terminal/progress/model.ts';
 import { Screen } from '../../../../src/cli/terminal/progress/screen.ts';
 import { progressSentence } from '../../../../src/cli/terminal/progress/sentence.ts';
 import { plainPaint, progressLines } from '../../../../src/cli/terminal/progress/view.ts';
-import { columnsOf, cut } from '../../../../src/pipeline/diagnostics/terminal-text.ts';
+import { columnsOf, cut } from '../../../../src/pipeline/diagnostics/columns.ts';
 import type { JobStatus } from '../../../../src/plan/job.ts';
 import { money, size, span } from '../../../../src/report/text/amounts.ts';
 import { shownLine } from '../../../../src/report/text/printable.ts';

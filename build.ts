@@ -1,0 +1,64 @@
+/**
+ * Writes `dist/` beside its type declarations: `npm run build`. The sources are joined into few files, because opening and
+ * compiling several hundred modules is most of what a short command would take. Packages stay outside, as they are installed.
+ */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+
+const require = createRequire(import.meta.url);
+const root = fileURLToPath(new URL('.', import.meta.url));
+const dist = join(root, 'dist');
+
+/** CommonJS packages that are imported by their names: Node.js would search all their files for what they export. */
+const searched = new Set(['ajv/dist/2020.js', 'liquidjs', 'picocolors', 'undici', 'yaml']);
+
+const commonJs: Plugin = {
+  name: 'commonjs',
+  setup(builder) {
+    const namespace = 'commonjs';
+    builder.onResolve({ filter: /^[a-z]/ }, ({ path }) =>
+      searched.has(path) ? { path, namespace } : undefined,
+    );
+    builder.onLoad({ filter: /./, namespace }, ({ path }) => {
+      const names = Object.keys(require(path) as object).filter(
+        (name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default',
+      );
+      const contents = `
+        import { createRequire } from 'node:module';
+        const loaded = createRequire(import.meta.url)(${JSON.stringify(path)});
+        export const { ${names.join(', ')} } = loaded;
+        export default loaded;`;
+      return { contents };
+    });
+  },
+};
+
+const { outputFiles } = await build({
+  absWorkingDir: root,
+  entryPoints: ['src/cli/main.ts', 'src/index.ts'],
+  outdir: dist,
+  outbase: 'src',
+  // As deep as the sources are that look for files of the package.
+  chunkNames: 'chunks/[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  write: false,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  packages: 'external',
+  plugins: [commonJs],
+  logLevel: 'warning',
+});
+for (const { path, contents } of outputFiles) {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, contents);
+}
+const written = new Set(outputFiles.map(({ path }) => path));
+for (const entry of await readdir(dist, { recursive: true, withFileTypes: true })) {
+  const path = join(entry.parentPath, entry.name);
+  if (path.endsWith('.js') && !written.has(path)) await rm(path);
+}

@@ -1,0 +1,18 @@
+/** What help says of each command in one line, in the order in which they are met. */
+export const summaries = {
+  init: 'a first pipeline, an ignore file, an editor hint',
+  validate: 'shows every mistake of a pipeline file; no network unless --online',
+  plan: 'what a run would submit, why, and what it would cost; no network',
+  run: 'runs a pipeline, or continues it',
+  status: 'how far a run is, what failed and why, what is in doubt; also while it is on',
+  ls: 'the run directories below a folder: how far each is, its cost, when it ran last',
+  show: "one job's whole story: request, answers, files, and what to do next",
+  resolve: 'settles one job in doubt: adopts its task, gives it up, or submits it again',
+  manifest: 'writes manifest.csv again from what a run directory holds',
+  trust: 'lets a key go to an address that a pipeline file names',
+  models: 'the text models that the service lists',
+  sandbox: 'the local service on 127.0.0.1, for development and tests',
+  completion: 'prints a script that completes commands, flags and their values in a shell',
+} as const;
+
+export type CommandName = keyof typeof summaries;

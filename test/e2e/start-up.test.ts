@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { startCli, temporaryFolder } from '../rig/cli.ts';
+import { repository } from '../rig/documents.ts';
+
+/** Says of each module that the process loads, CommonJS too, where it lies. */
+const watch = `
+import { register } from 'node:module';
+import Module from 'node:module';
+const load = Module.prototype.load;
+Module.prototype.load = function (file) { process._rawDebug('LOADED ' + file); return load.call(this, file); };
+register('data:text/javascript,' + encodeURIComponent(
+  "export const load = (url, context, next) => { process._rawDebug('LOADED ' + url); return next(url, context); };"
+));`;
+
+interface Loaded {
+  readonly code: number | undefined;
+  /** How many are of this package. */
+  readonly own: number;
+  /** Names of packages. */
+  readonly packages: readonly string[];
+}
+
+async function loadedBy(args: readonly string[]): Promise<Loaded> {
+  await using folder = await temporaryFolder();
+  const { code, stderr } = await startCli(args, {
+    cwd: folder.path,
+    nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(watch)}`],
+  }).done;
+  const files = [...stderr.matchAll(/^LOADED (.+)$/gm)].map(([, file = '']) => file);
+  const packages = files.flatMap((file) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
+  return {
+    code,
+    own: files.filter((file) => file.includes('/dist/') && !file.includes('/node_modules/')).length,
+    packages: [...new Set(packages)].sort(),
+  };
+}
+
+it('loads little more than itself for --help and --version', async () => {
+  for (const flag of ['--help', '--version']) {
+    const { code, own, packages } = await loadedBy([flag]);
+    expect(code).toBe(0);
+    expect(own).toBeGreaterThan(0);
+    expect(own, flag).toBeLessThan(30);
+    expect(packages, flag).toEqual(['fastest-levenshtein']);
+  }
+});
+
+it('loads for the check of a valid pipeline what reads it, and nothing that compiles schemas, sends, draws or stores', async () => {
+  const { code, own, packages } = await loadedBy(['validate', join(repository, 'pipelines/foxes.yaml')]);
+  expect(code).toBe(0);
+  expect(own).toBeLessThan(80);
+  expect(packages).toContain('yaml');
+  for (const heavy of ['ajv', 'undici', 'sharp', 'pino', '@photostructure/sqlite', 'string-width'])
+    expect(packages).not.toContain(heavy);
+});
