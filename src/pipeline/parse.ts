@@ -2,6 +2,7 @@ import { DiagnosticCollector } from './diagnostics/collector.ts';
 import type { Diagnostic } from './diagnostics/diagnostic.ts';
 import { SourceText } from './diagnostics/source.ts';
 import { FileCheck, type FilePort } from './files.ts';
+import { nearestFile } from './matrix/nearest-file.ts';
 import { readMatrix } from './matrix/read.ts';
 import { setAxes } from './matrix/set-axes.ts';
 import type { AxisSetting, Pipeline } from './pipeline.ts';
@@ -58,7 +59,9 @@ export async function readPipeline(
   const root = setAxes(written, set, collector);
   const stepNodes = await checkSchema(root, collector);
   checkSettings(root, collector);
-  const fileCheck = new FileCheck(files, source.folder, collector);
+  const fileCheck = new FileCheck(files, source.folder, collector, (declared) =>
+    nearestFile(files, source.folder, declared),
+  );
   const matrix = await readMatrix(root, source.folder, files, fileCheck, collector);
   const steps = await readSteps(stepNodes, matrix, declaredModels(root), fileCheck, collector);
   warnOfUnusedAxes(matrix, steps.steps, collector);
