@@ -49,10 +49,9 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
     'matrix',
     'steps',
   ],
-  'pipeline/schema': ['hints'],
   'pipeline/matrix': ['table'],
   'pipeline/matrix/table': ['json'],
-  'pipeline/steps': ['domain', 'reply-schema', 'variables', 'checks'],
+  'pipeline/steps': ['domain', 'reply-schema', 'checks'],
 
   plan: ['matrix', 'request', 'graph', 'resolve', 'estimate'],
 

@@ -19,7 +19,6 @@ import type { StepDraft } from './draft.ts';
 import { orderOf, type StepOrder } from './order.ts';
 import { readStep } from './read-step.ts';
 import { checkStepUses, checkVariables } from './references.ts';
-import { checkHeader } from './variables/missing-header.ts';
 
 /** The readable parts of the steps, and which steps wait for which. */
 export interface StepsDraft {
@@ -34,13 +33,12 @@ export interface StepsDraft {
  */
 export async function readSteps(
   nodes: readonly StepNode[],
-  draft: MatrixDraft,
+  matrix: MatrixDraft,
   models: Readonly<Record<string, Thinking>>,
   fileCheck: FileCheck,
   collector: DiagnosticCollector,
 ): Promise<StepsDraft> {
   const steps = nodes.map((node) => readStep(node, collector));
-  const matrix = checkHeader(steps, draft, collector);
   const byName = new Map(steps.map((step) => [step.name, step]));
   const order = orderOf(steps, collector);
   for (const step of steps) {
