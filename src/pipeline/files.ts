@@ -61,11 +61,21 @@ export function isGitName(name: string): boolean {
 export class FileCheck {
   readonly #files: FilePort;
   readonly #folder: string;
+  readonly #nearest: ((declared: string) => Promise<string | undefined>) | undefined;
   readonly #collector: DiagnosticCollector;
   readonly #known = new Map<string, Promise<Verdict>>();
 
-  /** @param folder absolute folder of the pipeline, which its paths are relative to */
-  constructor(files: FilePort, folder: string, collector: DiagnosticCollector) {
+  /**
+   * @param folder absolute folder of the pipeline, which its paths are relative to
+   * @param nearest finds the file that a path most likely means under which there is none
+   */
+  constructor(
+    files: FilePort,
+    folder: string,
+    collector: DiagnosticCollector,
+    nearest?: (declared: string) => Promise<string | undefined>,
+  ) {
+    this.#nearest = nearest;
     this.#files = files;
     this.#folder = folder;
     this.#collector = collector;
@@ -95,6 +105,12 @@ export class FileCheck {
     return undefined;
   }
 
+  async #hintForMissing(declared: string): Promise<string> {
+    const near = await this.#nearest?.(declared);
+    const rule = 'Paths are relative to the pipeline file.';
+    return near === undefined ? rule : `Did you mean "${near}"? ${rule}`;
+  }
+
   async #check(file: string, declared: string): Promise<Verdict> {
     if (declared.includes('\0')) return missing(declared, 'A path cannot hold a NUL character.');
     let facts: Awaited<ReturnType<FilePort['facts']>>;
@@ -106,7 +122,7 @@ export class FileCheck {
         `It cannot be read: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
-    if (facts === undefined) return missing(declared, 'Paths are relative to the pipeline file.');
+    if (facts === undefined) return missing(declared, await this.#hintForMissing(declared));
     const place = placeOf(this.#files.root, facts.realPath);
     if (place === 'git') {
       const message = `The file "${declared}" lies in a folder of git, which no pipeline may read.`;

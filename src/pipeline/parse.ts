@@ -2,8 +2,9 @@ import { DiagnosticCollector } from './diagnostics/collector.ts';
 import type { Diagnostic } from './diagnostics/diagnostic.ts';
 import { SourceText } from './diagnostics/source.ts';
 import { FileCheck, type FilePort } from './files.ts';
+import { nearestFile } from './matrix/nearest-file.ts';
 import { readMatrix } from './matrix/read.ts';
-import { setAxes, setFlagOf } from './matrix/set-axes.ts';
+import { setAxes } from './matrix/set-axes.ts';
 import type { AxisSetting, Pipeline } from './pipeline.ts';
 import { checkSchema } from './schema/check.ts';
 import type { PipelineFile } from './schema/schema.generated.ts';
@@ -40,8 +41,7 @@ export interface ParsedPipeline {
  * @param files reaches tables (their header) and looks at images and masks; nothing else is read
  */
 export async function parsePipeline(source: PipelineSource, files: FilePort): Promise<ParsedPipeline> {
-  const flags = (source.set ?? []).map(setFlagOf);
-  const collector = new DiagnosticCollector(new SourceText(source.file, source.text, flags));
+  const collector = new DiagnosticCollector(new SourceText(source.file, source.text));
   const pipeline = await readPipeline(source, files, collector);
   const diagnostics = collector.diagnostics();
   return { ...(pipeline === undefined ? {} : { pipeline }), diagnostics };
@@ -59,7 +59,9 @@ export async function readPipeline(
   const root = setAxes(written, set, collector);
   const stepNodes = await checkSchema(root, collector);
   checkSettings(root, collector);
-  const fileCheck = new FileCheck(files, source.folder, collector);
+  const fileCheck = new FileCheck(files, source.folder, collector, (declared) =>
+    nearestFile(files, source.folder, declared),
+  );
   const matrix = await readMatrix(root, source.folder, files, fileCheck, collector);
   const steps = await readSteps(stepNodes, matrix, declaredModels(root), fileCheck, collector);
   warnOfUnusedAxes(matrix, steps.steps, collector);

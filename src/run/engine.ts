@@ -8,6 +8,7 @@ import { backoffMs } from './machine/retry/backoff.ts';
 import type { RunControl, RunPlan, RunPorts, RunSettings } from './ports.ts';
 import { DiskRoom } from './resources/disk-room.ts';
 import { everyMinute } from './resources/memory.ts';
+import { nextCells } from './run-plan.ts';
 import { type Effect, isPaid, type RunCommit, type RunInput } from './scheduler/commit.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
 
@@ -176,9 +177,12 @@ export class Engine {
     for (const event of events) this.#emit(event);
   }
 
-  /** @returns how the disk failed to take the last commit; undefined: the commit is durable */
+  /** Emits what was decided last too. @returns how the disk failed to take the last commit; undefined: the commit is durable */
   async #writeLast(): Promise<DiskEnd | undefined> {
-    const failure = await this.#writer.write(this.#scheduler.takeCommit());
+    const commit = this.#scheduler.takeCommit();
+    const failure = await this.#writer.write(commit);
+    // Nothing is waited for any more: that the run stops is said by its end.
+    for (const event of commit.events) if (event.type !== 'run:stopping') this.#emit(event);
     return failure && diskEnd(failure.error);
   }
 
@@ -258,15 +262,9 @@ export class Engine {
   #readCells(): void {
     this.#readingCells = true;
     this.#inFlight.begin('free', async (signal) => {
-      const cells: Cell[] = [];
-      let last = false;
-      while (cells.length < batchSize && !last && !signal.aborted) {
-        const next = await this.#cells.next();
-        if (next.done) last = true;
-        else cells.push(next.value);
-      }
+      const batch = await nextCells(this.#cells, batchSize, signal);
       this.#readingCells = false;
-      this.#accept({ type: 'cells', cells, last });
+      this.#accept({ type: 'cells', ...batch });
     });
   }
 

@@ -1,5 +1,5 @@
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import type { Selection } from '../plan/cell.ts';
+import type { Cell, Selection } from '../plan/cell.ts';
 import { pressNames, priceOf } from '../plan/estimate/price.ts';
 import { chosenSteps } from '../plan/graph/step-selection.ts';
 import type { JobRecord } from '../plan/job.ts';
@@ -21,6 +21,21 @@ export function planForRun(plan: Plan, { only }: Selection): RunPlan {
     steps: chosen.steps,
     price: (record) => priceOfJob(prices, record),
   };
+}
+
+/** The next cells of a plan, at most `most`; fewer where there are no more, and where the read is aborted. */
+export async function nextCells(
+  cells: AsyncIterator<Cell>,
+  most: number,
+  signal: AbortSignal,
+): Promise<{ readonly cells: readonly Cell[]; readonly last: boolean }> {
+  const read: Cell[] = [];
+  while (read.length < most && !signal.aborted) {
+    const next = await cells.next();
+    if (next.done) return { cells: read, last: true };
+    read.push(next.value);
+  }
+  return { cells: read, last: false };
 }
 
 /** What one submission of a job costs; undefined where no price is given. */

@@ -60,6 +60,22 @@ describe('the engine', () => {
     expect(store.totals().attempts).toBe(service.submits.length);
   });
 
+  it('emits what was decided in the last turn before it left', async () => {
+    const leave = new AbortController();
+    const { events } = await run({
+      control: { leave: leave.signal },
+      service: (port) => ({
+        imagine: async (...request) => {
+          const result = await port.imagine(...request);
+          leave.abort();
+          return result;
+        },
+      }),
+    });
+    const said = events.flatMap((event) => (event.type === 'job:status' ? [event.to] : [event.type]));
+    expect(said.slice(said.indexOf('running'))).toEqual(['running', 'run:end']);
+  });
+
   it('puts no job in doubt whose request never left when the user leaves', async () => {
     const store = memoryStore();
     const leave = new AbortController();

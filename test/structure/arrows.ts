@@ -49,9 +49,10 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
     'matrix',
     'steps',
   ],
+  'pipeline/schema': ['hints'],
   'pipeline/matrix': ['table'],
   'pipeline/matrix/table': ['json'],
-  'pipeline/steps': ['domain', 'reply-schema', 'checks'],
+  'pipeline/steps': ['domain', 'reply-schema', 'variables', 'checks'],
 
   plan: ['matrix', 'request', 'graph', 'resolve', 'estimate'],
 

@@ -99,7 +99,7 @@ const head = [
   'done',
   'failed',
   'in doubt',
-  'to do',
+  'open',
   'cost',
   'last run (UTC)',
 ];

@@ -1,5 +1,3 @@
-import type { Correction } from './correction.ts';
-
 /** What the process's exit code says. */
 export const exitCodes = {
   ok: 0,
@@ -28,28 +26,18 @@ export class CliError extends Error {
   readonly exitCode: number;
   /** What to do about it. */
   readonly hint: string | undefined;
-  /** The command line without the mistake, which is printed below the hint. */
-  readonly correction: Correction | undefined;
 
-  constructor(
-    exitCode: number,
-    message: string,
-    options: ErrorOptions & { hint?: string; correction?: Correction } = {},
-  ) {
+  constructor(exitCode: number, message: string, options: ErrorOptions & { hint?: string } = {}) {
     super(message, options);
     this.name = 'CliError';
     this.exitCode = exitCode;
     this.hint = options.hint;
-    this.correction = options.correction;
   }
 }
 
 /** The command line, the environment or a file is not as it should be (exit 2). */
-export const usageError = (message: string, hint?: string, correction?: Correction): CliError =>
-  new CliError(exitCodes.usage, message, {
-    ...(hint === undefined ? {} : { hint }),
-    ...(correction === undefined ? {} : { correction }),
-  });
+export const usageError = (message: string, hint?: string): CliError =>
+  new CliError(exitCodes.usage, message, hint === undefined ? {} : { hint });
 
 /** Thrown after diagnostics have been printed: they are the message. */
 export class ReportedError extends Error {

@@ -5,6 +5,7 @@ const tableCodes = {
   'table.empty-column': 'A column of a table has no name.',
   'table.not-object': 'A row of a JSONL or YAML table is no object.',
   'table.separator': 'The fields of a table are separated by other characters than its kind has.',
+  'table.no-header': 'The first line of a table looks like a row, not like the names of its columns.',
   'table.syntax': 'A table is not well formed.',
   'table.too-long': 'A line of a table is too long.',
   'table.too-many': 'A table has too many columns, or a YAML table too many rows.',
@@ -46,6 +47,7 @@ export const diagnosticCodes = {
   'schema.name': 'A name has characters that it cannot have.',
 
   'service.literal-key': 'The API key is written into the file.',
+  'service.key-variable': 'The variable of the API key is that of another service by its name.',
   'service.variable': 'A ${VAR} is not well formed.',
   'service.variable-name':
     'A variable of the service block may hold a secret: outside of apiKey its name begins with PROMPTPRESS_VAR_.',
@@ -119,7 +121,8 @@ export const diagnosticCodes = {
   'thinking.unknown-model': 'It is not known how a model takes its thinking.',
 
   'template.unknown-variable': 'A template names a variable that the matrix does not have.',
-  'template.unknown-member': 'A template names a member that no value of the variable has.',
+  'template.unknown-member':
+    'A template names a member that no value of the variable has, or that one of them lacks.',
 
   'template.object': 'A template would write a mapping or a list as text.',
   'template.syntax': 'A template is not Liquid.',

@@ -1,3 +1,4 @@
+import type { Position } from '../diagnostics/diagnostic.ts';
 import type { Axis, MatrixSpec } from '../pipeline.ts';
 import type { Value } from '../values/value.ts';
 
@@ -8,12 +9,14 @@ export interface Variable {
   readonly axis?: Axis;
   /** Every value it can have, where the file lists them. */
   readonly values?: readonly Value[];
+  /** Where each of these values stands in the file. */
+  readonly positions?: readonly Position[];
 }
 
 /** The part of the matrix that could be read. */
 export interface MatrixDraft {
   readonly spec: MatrixSpec;
   readonly variables: ReadonlyMap<string, Variable>;
-  /** False when a table's columns are not known: any name could be one. */
+  /** False when a table's columns, or the axes themselves, are not known: any name could be one. */
   readonly complete: boolean;
 }

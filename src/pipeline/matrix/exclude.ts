@@ -1,5 +1,5 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
-import { suggestion } from '../diagnostics/did-you-mean.ts';
+import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
 import type { Axis } from '../pipeline.ts';
 import { leavesOf, memberAt, type PartialLeaf } from '../values/path.ts';
 import { renderValue, type Value } from '../values/value.ts';
@@ -35,16 +35,36 @@ export function checkExclude(
       const matcher = matchers.get(axis) ?? matcherOf(axis);
       matchers.set(axis, matcher);
       if (matcher(toValue(value))) continue;
-      const hint = 'An object matches by the members it names; values compare as they render.';
       collector.error(
         'matrix.exclude-nothing',
         value.span,
         `No value of "${key}" is this, so nothing is excluded.`,
-        hint,
+        () => hintForValue(toValue(value), axis),
       );
     }
   }
 }
+
+/** The value of an axis that a mistyped one most likely means, and what values there are. */
+function hintForValue(partial: Value, axis: Axis): string {
+  if (axis.kind === 'range') return `The range has ${axis.from} to ${axis.to}, in steps of ${axis.step}.`;
+  const [leaf] = leavesOf(partial);
+  if (axis.kind === 'rows' || leaf === undefined) return rule;
+  const texts = [...new Set(axis.values.map((value) => textAt(value, leaf.path)))];
+  const near = nearest(leaf.text, texts);
+  const there = `${leaf.path.length === 0 ? 'The values are' : `The values of "${leaf.path.join('.')}" are`} ${listing(texts)}.`;
+  if (leavesOf(partial).length > 1) return rule;
+  // A text in the place of a mapping: the member that has this text is meant.
+  const owner = axis.values
+    .flatMap((value) => leavesOf(value))
+    .find(({ path, text }) => path.length > 0 && text === leaf.text);
+  if (leaf.path.length === 0 && owner !== undefined)
+    return `An object matches by its members: { ${owner.path.join('.')}: ${leaf.text} }.`;
+  if (axis.values.some((value) => typeof value === 'object') && leaf.path.length === 0) return rule;
+  return near === undefined ? there : `Did you mean "${near}"? ${there}`;
+}
+
+const rule = 'An object matches by the members it names; values compare as they render.';
 
 /** True for a partial value that agrees with some value of the axis. */
 type Matcher = (partial: Value) => boolean;

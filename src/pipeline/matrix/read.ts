@@ -1,6 +1,8 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
+import type { Position } from '../diagnostics/diagnostic.ts';
 import type { FileCheck, FilePort } from '../files.ts';
 import type { Axis, MatrixSpec, PartialCell } from '../pipeline.ts';
+import { keysOfPipeline } from '../schema/schema.ts';
 import { defaults } from '../settings/read.ts';
 import { isMapping, WrittenNumber } from '../values/value.ts';
 import { entriesOf, member, type SourceEntry, type SourceNode, toValue } from '../yaml/node.ts';
@@ -48,7 +50,7 @@ export async function readMatrix(
   const include = readPartials(member(matrix, 'include'), collector);
   const exclude = readPartials(member(matrix, 'exclude'), collector);
   for (const entry of include.entries) isFree(entry, 'a variable', collector);
-  const variables = variablesOf(axes, include.cells);
+  const variables = variablesOf(axes, include.cells, matrix, collector);
   checkExclude(exclude.entries, variables, complete, collector);
   const sample = member(matrix, 'sample');
   const count = numberOf(member(sample, 'count'));
@@ -62,7 +64,17 @@ export async function readMatrix(
     repeat: numberOf(member(matrix, 'repeat')) ?? defaults.matrix.repeat,
     variables: [...variables.keys()],
   };
-  return { spec, variables, complete };
+  return { spec, variables, complete: complete && hasOnlyAxesOf(matrix, root) };
+}
+
+/** False for a matrix that is no mapping, or whose axes may stand under another key: both are reported. */
+function hasOnlyAxesOf(matrix: SourceNode | undefined, root: SourceNode): boolean {
+  if (matrix !== undefined)
+    return matrix.kind === 'mapping' || (matrix.kind === 'scalar' && matrix.value === null);
+  const known = new Set(keysOfPipeline());
+  return !entriesOf(root).some(
+    ({ key, value }) => !known.has(key) && !key.startsWith('x-') && value.kind !== 'scalar',
+  );
 }
 
 function isFree({ key, keySpan }: SourceEntry, what: string, collector: DiagnosticCollector): boolean {
@@ -91,7 +103,7 @@ function readAxis({ key: name, keySpan, value: node }: SourceEntry, collector: D
         'matrix.empty-axis',
         node.span,
         `The axis "${name}" has no value.`,
-        'An axis without values makes no cell. Remove it, or give it a value.',
+        `An axis without values makes no cell. Remove it, or give it a value: ${name}: [fox].`,
       );
     }
     return { kind: 'values', name, values, position };
@@ -106,7 +118,7 @@ function readAxis({ key: name, keySpan, value: node }: SourceEntry, collector: D
       'matrix.range',
       span,
       `The range of "${name}" ends (${to}) before it begins (${from}).`,
-      'Exchange from and to.',
+      `Exchange from and to: { from: ${to}, to: ${from} }.`,
     );
   }
   return { kind: 'range', name, from, to, step, position };
@@ -152,7 +164,15 @@ function readPartials(
   return { cells, entries: nodes.flatMap((node) => entriesOf(node)) };
 }
 
-function variablesOf(axes: readonly Axis[], include: readonly PartialCell[]): ReadonlyMap<string, Variable> {
+const itemPositions = (list: SourceNode | undefined, collector: DiagnosticCollector): readonly Position[] =>
+  list?.kind === 'list' ? list.items.map(({ span }) => collector.source.position(span)) : [];
+
+function variablesOf(
+  axes: readonly Axis[],
+  include: readonly PartialCell[],
+  matrix: SourceNode | undefined,
+  collector: DiagnosticCollector,
+): ReadonlyMap<string, Variable> {
   const variables = new Map<string, Variable>();
   for (const axis of axes) {
     if (axis.kind === 'rows') {
@@ -161,16 +181,22 @@ function variablesOf(axes: readonly Axis[], include: readonly PartialCell[]): Re
       variables.set(axis.name, {
         name: axis.name,
         axis,
-        ...(axis.kind === 'values' ? { values: axis.values } : {}),
+        ...(axis.kind === 'values'
+          ? { values: axis.values, positions: itemPositions(member(matrix, axis.name), collector) }
+          : {}),
       });
     }
   }
-  for (const { values } of include) {
+  for (const { values, position } of include) {
     for (const [name, value] of Object.entries(values)) {
       const known = variables.get(name);
-      if (known === undefined) variables.set(name, { name, values: [value] });
+      if (known === undefined) variables.set(name, { name, values: [value], positions: [position] });
       else if (known.values !== undefined)
-        variables.set(name, { ...known, values: [...known.values, value] });
+        variables.set(name, {
+          ...known,
+          values: [...known.values, value],
+          positions: [...(known.positions ?? []), position],
+        });
     }
   }
   return variables;

@@ -3,12 +3,14 @@ import { listing, nearest } from '../diagnostics/did-you-mean.ts';
 import type { StepKind } from '../pipeline.ts';
 import {
   entriesOf,
+  isText,
   member,
   type SourceEntry,
   type SourceMapping,
   type SourceNode,
   toJson,
 } from '../yaml/node.ts';
+import { loosePrompt } from './joined.ts';
 import { reportSchemaErrors } from './message.ts';
 import { allStepKeys, regroupSteps } from './misplaced.ts';
 import { type SchemaError, schemaErrorsOf } from './schema.ts';
@@ -62,6 +64,16 @@ async function errorsOfStep({ node }: StepNode, kind: StepKind): Promise<readonl
 
 const kindsHint = `A step has exactly one of ${stepKinds.join(', ')}.`;
 
+/** How a second operation of a step is written: as a path, or as a step of its own. */
+function hintForSecond(name: string, first: SourceEntry, second: SourceEntry): string {
+  const click = [first, second].find(({ key }) => key === 'click');
+  const label = isText(click?.value) && click.value.value.length <= 60 ? click.value.value : '…';
+  const other = `${name.replace(/\d{1,9}$/, '')}2`;
+  if (click === undefined)
+    return `A step has one operation: put ${second.key} into a step of its own, for example ${other}.`;
+  return `A step has one operation. What is pressed next is its path: write path: ${label} in place of click: ${label}; or make a second step, ${other}: { from: ${name}, click: ${label} }.`;
+}
+
 function readStep(entry: SourceEntry, node: SourceMapping, collector: DiagnosticCollector): StepNode {
   const name = entry.key;
   const kinds = entriesOf(node).filter(({ key }) => isStepKind(key));
@@ -69,12 +81,17 @@ function readStep(entry: SourceEntry, node: SourceMapping, collector: Diagnostic
   if (first !== undefined && second === undefined) return { entry, name, node, kind: first.key as StepKind };
   if (second !== undefined) {
     const words = kinds.map(({ key }) => key).join(' and ');
-    collector.error('step.kind', second.keySpan, `Step "${name}" is several things: ${words}.`, kindsHint);
+    collector.error('step.kind', second.keySpan, `Step "${name}" is several things: ${words}.`, () =>
+      hintForSecond(name, first as SourceEntry, second),
+    );
     return { entry, name, node };
   }
   const mistyped = mistypedKind(node);
   if (mistyped === undefined) {
-    collector.error('step.kind', entry.keySpan, `Step "${name}" does not say what it does.`, kindsHint);
+    const prompt = loosePrompt(name, node);
+    if (prompt === undefined)
+      collector.error('step.kind', entry.keySpan, `Step "${name}" does not say what it does.`, kindsHint);
+    else collector.error(prompt.code, prompt.span, prompt.message, prompt.hint);
     return { entry, name, node };
   }
   const { wrong, kind } = mistyped;

@@ -1,20 +1,13 @@
-import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest } from '../diagnostics/did-you-mean.ts';
-import type { Span } from '../diagnostics/source.ts';
 import { renderValue } from '../values/value.ts';
 import { isText, type SourceEntry, type SourceNode } from '../yaml/node.ts';
-import { boxHint, firstSentence, missingHint, typeHint } from './examples.ts';
+import { firstSentence, missingHint, typeHint } from './hints/examples.ts';
+import { formHint } from './hints/forms.ts';
+import { JoinedErrors, type Message } from './joined.ts';
 import { emptyAbove, hintForKey } from './misplaced.ts';
 import { placeOf, type SchemaPlace, subject } from './place.ts';
 import type { SchemaError, SchemaNode } from './schema.ts';
-
-interface Message {
-  readonly code: DiagnosticCode;
-  readonly span: Span;
-  readonly message: string;
-  readonly hint?: string;
-}
 
 /**
  * Reports errors of the schema, one diagnostic for each.
@@ -34,18 +27,18 @@ export function reportSchemaErrors(
   const belowEmpty = new Set([...empty.values()].map((block) => `/${block}`));
   // What is no mapping has no keys: nothing else is said of a value of a wrong type.
   const ofWrongType = new Set(errors.filter(isTypeError).map(({ instancePath }) => instancePath));
-  const boxes = new Set<string>();
+  const joined = new JoinedErrors(errors, root, entry);
   for (const error of errors) {
     if (collector.full) return;
     const { instancePath } = error;
     if (ofWrongType.has(instancePath) && !isTypeError(error)) continue;
+    const together = joined.message(error);
+    if (together === 'reported') continue;
     if (error.keyword === 'type' && hasChoice(error)) continue;
     // An empty block below which its keys stand is one error, reported at the keys.
     if (belowEmpty.has(instancePath) && isTypeError(error)) continue;
     const place = placeOf(instancePath, root, entry);
-    const box = boxMessage(error, root, entry, boxes);
-    if (box === 'reported') continue;
-    const message = box ?? messageOf(error, place, mistyped.get(instancePath) ?? new Set(), empty);
+    const message = together ?? messageOf(error, place, mistyped.get(instancePath) ?? new Set(), empty);
     if (message !== undefined) collector.error(message.code, message.span, message.message, message.hint);
   }
 }
@@ -56,27 +49,6 @@ const hasChoice = ({ parentSchema, data }: SchemaError): boolean =>
 
 const isTypeError = (error: SchemaError): boolean =>
   error.keyword === 'type' && !hasChoice(error) && !/\/oneOf\/\d+\//.test(error.schemaPath);
-
-const boxItem = /^(.*\/(?:rectangle|ellipse))\/\d+$/;
-
-/** A box of a mask in pixels or percent is one error, whatever number of its four values shows it. */
-function boxMessage(
-  { instancePath, keyword }: SchemaError,
-  root: SourceNode,
-  entry: SourceEntry | undefined,
-  boxes: Set<string>,
-): Message | 'reported' | undefined {
-  const path = boxItem.exec(instancePath)?.[1];
-  if (path === undefined || (keyword !== 'maximum' && keyword !== 'pattern')) return undefined;
-  if (boxes.has(path)) return 'reported';
-  const place = placeOf(path, root, entry);
-  const found = boxHint(place.node);
-  if (found === undefined) return undefined;
-  boxes.add(path);
-  const message = `${subject(place)} is in fractions of the image, from 0 to 1, not in ${found.what}.`;
-  const { span } = placeOf(instancePath, root, entry).node;
-  return { code: 'schema.range', span, message, hint: found.hint };
-}
 
 /** By instance path: the known keys that unknown keys there probably mean. */
 function mistypedKeys(errors: readonly SchemaError[]): ReadonlyMap<string, ReadonlySet<string>> {
@@ -198,7 +170,9 @@ function badValue(place: SchemaPlace, schema: SchemaNode, examples: unknown, enu
     return { code: 'schema.value', span: node.span, message, hint };
   }
   const choice = closed ? `Possible: ${words.join(', ')}.` : `Examples: ${words.join(', ')}.`;
-  const hint = near === undefined ? choice : `Did you mean "${near}"? ${choice}`;
+  const hint =
+    formHint(way.at(-1) ?? '', written, schema) ??
+    (near === undefined ? choice : `Did you mean "${near}"? ${choice}`);
   return { code: 'schema.value', span: node.span, message, ...(words.length === 0 ? {} : { hint }) };
 }
 

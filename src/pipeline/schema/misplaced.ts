@@ -1,7 +1,15 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
 import type { StepKind } from '../pipeline.ts';
-import { entriesOf, type SourceEntry, type SourceMapping, type SourceNode } from '../yaml/node.ts';
+import {
+  entriesOf,
+  member,
+  type SourceEntry,
+  type SourceMapping,
+  type SourceNode,
+  toJson,
+} from '../yaml/node.ts';
+import { boxExample, flow } from './hints/examples.ts';
 import { configurationKeys } from './native-keys.ts';
 import type { SchemaPlace } from './place.ts';
 import { keysOfBlock, keysOfOperation, keysOfPipeline, keysOfStep } from './schema.ts';
@@ -102,8 +110,10 @@ export function hintForKey(
   if (above !== undefined)
     return `Is "${key}" meant to be inside "${above}"? Indent it further than "${above}".`;
   if (key.startsWith('x-')) return 'Keys with x- stand at the beginning of a line, beside name and steps.';
-  const misplaced = misplacedIn(way, node, key, known);
+  const misplaced = misplacedIn(way, node, key, known) ?? boxOfSides(way, node, key);
   if (misplaced !== undefined) return misplaced;
+  const other = known.find((one) => one !== key && one.toLowerCase() === key.toLowerCase());
+  if (other !== undefined) return `Did you mean "${other}"? Capital and small letters differ.`;
   return nearest(key, known) === undefined
     ? (elsewhere(way, key) ?? suggestion(key, known, 'keys here'))
     : suggestion(key, known, 'keys here');
@@ -117,7 +127,7 @@ function misplacedIn(
 ): string | undefined {
   const [top, , kind = ''] = way;
   if (top !== 'steps') return undefined;
-  if (way.length === 3 && isStepKind(kind)) return besideOperation(kind, key, known);
+  if (way.length === 3 && isStepKind(kind)) return besideOperation(kind, key, known, member(node, key));
   if (way.length !== 2) return undefined;
   const meant = node.kind === 'mapping' ? node.entries.get(key)?.value : undefined;
   if (entriesOf(meant).some((entry) => isStepKind(entry.key)))
@@ -129,23 +139,59 @@ function misplacedIn(
     : `It stands inside ${own.key}: ${own.key}: { prompt: …, ${key}: … }.`;
 }
 
-function besideOperation(kind: StepKind, key: string, known: readonly string[]): string | undefined {
+/** Numbers that a text model takes, with an example of each. */
+const numbers: Readonly<Record<string, number>> = {
+  temperature: 0.7,
+  topP: 0.9,
+  topK: 40,
+  maxOutputTokens: 1000,
+  candidateCount: 1,
+  seed: 7,
+};
+
+function configured(key: string, value: SourceNode | undefined): string {
+  const written = value === undefined ? undefined : flow(toJson(value));
+  const example = numbers[key];
+  if (example === undefined || typeof (value === undefined ? '' : toJson(value)) === 'number')
+    return `Write generationConfig: { ${key}: ${written ?? '…'} }.`;
+  return `Write generationConfig: { ${key}: ${example} }; it is a number.`;
+}
+
+function besideOperation(
+  kind: StepKind,
+  key: string,
+  known: readonly string[],
+  value: SourceNode | undefined,
+): string | undefined {
   if (key !== kind && keysOfStep(kind).includes(key))
     return `It is a key of the step, beside ${kind}: indent both alike.`;
-  if (kind === 'generate' && configurationKeys.includes(key)) return `Write generationConfig: { ${key}: … }.`;
+  if (kind === 'generate' && configurationKeys.includes(key)) return configured(key, value);
   if (kind !== 'chat') return undefined;
   if (key === 'responseSchema' || key === 'responseJsonSchema')
     return 'chat says it with response_format: { type: json_schema, json_schema: { name: answer, schema: … } }.';
   // One of OpenAI's many fields, as a rule: what is no slip of the pen is meant.
   return nearest(key, known) === undefined
-    ? `What else the service takes stands in extra, beside chat: extra: { ${key}: … }.`
+    ? `What else the service takes stands in extra, beside chat: extra: { ${key}: ${(value === undefined ? undefined : flow(toJson(value))) ?? '…'} }.`
     : undefined;
+}
+
+/** A box of a mask under another name, with named sides. */
+function boxOfSides(way: readonly string[], node: SourceNode, key: string): string | undefined {
+  if (way.at(-1) !== 'shapes') return undefined;
+  const round = /^(?:circle|oval|round)$/i.test(key);
+  const shape = round
+    ? 'ellipse'
+    : (nearest(key, ['rectangle', 'ellipse']) ?? (/^(?:box|square)$/i.test(key) ? 'rectangle' : undefined));
+  if (shape === undefined) return undefined;
+  return `Did you mean "${shape}"? Write ${shape}: ${boxExample(member(node, key))}.`;
 }
 
 /** Where a key of this name belongs, when it is none here. */
 function elsewhere(way: readonly string[], key: string): string | undefined {
   if (way.length > 0 && keysOfPipeline().includes(key))
     return `"${key}" is a key of the pipeline: it stands at the beginning of a line.`;
+  if (way.length === 0 && /^(?:axes|axis|variables?|vars|parameters?|params?|inputs?|strategy)$/i.test(key))
+    return `What changes from cell to cell is an axis of the matrix: write matrix in place of "${key}".`;
   if (way.length > 2) return undefined;
   const blocks = keysOfPipeline().filter((block) => keysOfBlock(block).includes(key));
   if (blocks.length > 0)

@@ -2,12 +2,12 @@ import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { variableOnly } from '../diagnostics/mask-secrets.ts';
 import type { Thinking } from '../pipeline.ts';
 import { patternDiagnostic } from '../selectors/pattern.ts';
-import { entriesOf, isText, member, type SourceNode } from '../yaml/node.ts';
+import { entriesOf, isText, member, type SourceNode, type TextNode } from '../yaml/node.ts';
 import { scalarLocator } from '../yaml/scalar-offsets.ts';
 import { reasonMatch } from './fail-reason.ts';
 import { defaults } from './read.ts';
 import { durationMs } from './units.ts';
-import { mayBeSent, variableReference } from './variables.ts';
+import { addressVariable, mayBeSent, otherServiceOf, variableReference } from './variables.ts';
 
 /** What is wrong with the settings that the schema cannot say. */
 export function checkSettings(root: SourceNode, collector: DiagnosticCollector): void {
@@ -73,7 +73,10 @@ function checkName(node: SourceNode | undefined, collector: DiagnosticCollector)
 function checkKey(service: SourceNode | undefined, collector: DiagnosticCollector): void {
   for (const { key, value } of entriesOf(service)) {
     if (!/^api[-_ ]?key$/i.test(key) || value.kind !== 'scalar' || value.value === null) continue;
-    if (isText(value) && variableOnly.test(value.value)) continue;
+    if (isText(value) && variableOnly.test(value.value)) {
+      warnOfOtherKey(value, collector);
+      continue;
+    }
     collector.secret(value.span);
     if (key !== 'apiKey' || !isText(value)) continue;
     collector.error(
@@ -83,6 +86,19 @@ function checkKey(service: SourceNode | undefined, collector: DiagnosticCollecto
       'Put it into an environment variable and write ${PROMPTPRESS_API_KEY}. If the file was committed, renew the key.',
     );
   }
+}
+
+/** The variable of another company's key: the gateway of this file would be sent it. */
+function warnOfOtherKey({ value, span }: TextNode, collector: DiagnosticCollector): void {
+  const name = value.slice(2, -1);
+  const other = otherServiceOf(name);
+  if (other === undefined) return;
+  collector.warning(
+    'service.key-variable',
+    span,
+    `By its name ${name} is the key of ${other}, and it would be sent to the gateway of this pipeline.`,
+    'Write ${PROMPTPRESS_API_KEY}, or leave apiKey out, and put the key of the gateway into the variable PROMPTPRESS_API_KEY (with export, or in a file for --dotenv). The key itself never stands in the pipeline.',
+  );
 }
 
 /** A shared part may be meant for the service block: its key is no more written out than there. */
@@ -112,7 +128,9 @@ function checkBaseUrl(service: SourceNode | undefined, collector: DiagnosticColl
     const hint =
       variable === undefined
         ? 'For example https://gateway.example.com'
-        : `A variable is written \${${variable}}.`;
+        : mayBeSent(variable)
+          ? `A variable is written \${${variable}}.`
+          : `Write \${${addressVariable}} and set that variable, or name yours PROMPTPRESS_VAR_${variable} and write \${PROMPTPRESS_VAR_${variable}}.`;
     collector.error(
       'service.base-url',
       node.span,

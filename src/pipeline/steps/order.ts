@@ -74,8 +74,7 @@ function reportCycles(
     const way = [name, ...round.map(({ step }) => step)].join(' → ');
     const message =
       round.length === 1 ? `Step "${name}" waits for itself.` : `Steps wait for each other: ${way}.`;
-    const hint =
-      'A step waits for the step that it is from, or gathers, and for each step that its templates name.';
+    const hint = `A step waits for the step that it is from, or gathers, and for each step that its templates name. Remove one of these: the first step starts from none, for example ${name}: { imagine: a fox }.`;
     collector.error('step.cycle', first.position, message, hint);
     const needs = reach([name], after);
     for (const member of reach([name], before)) if (needs.has(member)) cyclic.add(member);

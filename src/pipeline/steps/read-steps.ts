@@ -19,6 +19,7 @@ import type { StepDraft } from './draft.ts';
 import { orderOf, type StepOrder } from './order.ts';
 import { readStep } from './read-step.ts';
 import { checkStepUses, checkVariables } from './references.ts';
+import { checkHeader } from './variables/missing-header.ts';
 
 /** The readable parts of the steps, and which steps wait for which. */
 export interface StepsDraft {
@@ -33,12 +34,13 @@ export interface StepsDraft {
  */
 export async function readSteps(
   nodes: readonly StepNode[],
-  matrix: MatrixDraft,
+  draft: MatrixDraft,
   models: Readonly<Record<string, Thinking>>,
   fileCheck: FileCheck,
   collector: DiagnosticCollector,
 ): Promise<StepsDraft> {
   const steps = nodes.map((node) => readStep(node, collector));
+  const matrix = checkHeader(steps, draft, collector);
   const byName = new Map(steps.map((step) => [step.name, step]));
   const order = orderOf(steps, collector);
   for (const step of steps) {

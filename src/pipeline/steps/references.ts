@@ -27,7 +27,7 @@ export function checkVariables(
     } else if (matrix.complete) {
       const message = `The matrix has no variable "${root}".`;
       collector.error('template.unknown-variable', position, message, () =>
-        variableHint(root, members, matrix),
+        variableHint(root, members, matrix, isDollarBefore(position, collector)),
       );
     }
   }
@@ -39,14 +39,47 @@ const writtenName = (name: string): string => {
   return name.includes("'") ? `["${name}"]` : `['${name}']`;
 };
 
+/** The braces around this place have a dollar sign before them, as in the files of GitHub Actions. */
+function isDollarBefore({ line, column }: VariableUse['position'], { source }: DiagnosticCollector): boolean {
+  return /\$\{\{-? {0,9}$/.test(source.line(line).slice(Math.max(0, column - 20), column - 1));
+}
+
 /** Letters and digits of a name, in which `lang_code` and `lang code` are the same. */
 const bareName = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 
-function variableHint(root: string, members: readonly string[], matrix: MatrixDraft): string {
+/** What other languages write before the name of a variable. */
+const outerNames = new Set([
+  'matrix',
+  'strategy',
+  'vars',
+  'var',
+  'variables',
+  'inputs',
+  'params',
+  'item',
+  'cell',
+  'axis',
+  'axes',
+  'row',
+  'rows',
+]);
+
+function variableHint(
+  root: string,
+  members: readonly string[],
+  matrix: MatrixDraft,
+  isDollar: boolean,
+): string {
   const names = [...matrix.variables.keys(), 'repeat'];
   const [member] = members;
   if (root === 'row' && member !== undefined && matrix.variables.has(member))
     return `A column is a variable: write {{ ${writtenName(member)} }}.`;
+  if (outerNames.has(root.toLowerCase()) && member !== undefined) {
+    const meant = nearest(member, names) ?? member;
+    const known = names.find((name) => name === member) ?? names.find((name) => name === meant);
+    if (known !== undefined)
+      return `An axis is written by its name alone: {{ ${[writtenName(known), ...members.slice(1)].join('.')} }}, without "${root}."${isDollar ? ' and without the $ before {{' : ''}.`;
+  }
   const same = names.find((name) => bareName(name) === bareName(root)) ?? nearest(root, names);
   if (same !== undefined) {
     const written = writtenName(same);

@@ -11,7 +11,7 @@ import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { WrittenNumber } from '../values/value.ts';
 import { dateFilters, isMovingDate } from './date-filter.ts';
-import { engine, suggest, unsupportedFilters } from './engine.ts';
+import { engine, filterHint, unsupportedFilters } from './engine.ts';
 import { askedFor, expressionDiagnostic, unexpected } from './expression.ts';
 import { templateLimits } from './limits.ts';
 import { absentable, boundedRange, prepareOffset, rangeBound } from './token-override.ts';
@@ -154,14 +154,12 @@ class Walk {
         ? unsupportedFilters[filter.name]
         : undefined;
       if (why === undefined) {
-        const names = Object.keys(engine.filters).toSorted();
-        const hint = suggest(filter.name, names) ?? `The filters are ${names.join(', ')}.`;
         this.#diagnostic(
           'template.unknown-filter',
           `There is no filter "${filter.name}".`,
           begin,
           end - begin,
-          hint,
+          filterHint(filter.name),
         );
       } else {
         this.#diagnostic(

@@ -53,9 +53,63 @@ export const unsupportedFilters: Readonly<Record<string, string>> = {
 };
 
 /** `Did you mean …?` where a known name is near, else nothing. */
-export function suggest(name: string, known: readonly string[]): string | undefined {
+function suggest(name: string, known: readonly string[]): string | undefined {
   const near = nearest(name, known);
   return near === undefined ? undefined : `Did you mean "${near}"?`;
+}
+
+/** Filters of other template languages, by those that do the same here. */
+const otherFilters: Readonly<Record<string, string>> = {
+  title: 'capitalize',
+  titlecase: 'capitalize',
+  titleize: 'capitalize',
+  ucfirst: 'capitalize',
+  upper: 'upcase',
+  uppercase: 'upcase',
+  toupper: 'upcase',
+  touppercase: 'upcase',
+  lower: 'downcase',
+  lowercase: 'downcase',
+  tolower: 'downcase',
+  tolowercase: 'downcase',
+  trim: 'strip',
+  ltrim: 'lstrip',
+  rtrim: 'rstrip',
+  length: 'size',
+  len: 'size',
+  count: 'size',
+  int: 'to_integer',
+  integer: 'to_integer',
+  tojson: 'json',
+  to_json: 'json',
+  slug: 'slugify',
+  urlencode: 'url_encode',
+  unique: 'uniq',
+  distinct: 'uniq',
+  add: 'plus',
+  subtract: 'minus',
+  multiply: 'times',
+  divide: 'divided_by',
+  mod: 'modulo',
+  e: 'escape',
+  substring: 'slice',
+  substr: 'slice',
+  implode: 'join',
+  explode: 'split',
+  filter: 'where',
+  or: 'default',
+};
+
+/** The filters of texts that are used most. */
+const usual = ['capitalize', 'upcase', 'downcase', 'strip', 'replace', 'default'].join(', ');
+
+/** What to write in place of a filter that does not exist: the one that does the same or has a similar name, else those that are used most, then all. */
+export function filterHint(name: string): string {
+  const names = Object.keys(engine.filters).toSorted();
+  const lower = name.toLowerCase();
+  const other = Object.hasOwn(otherFilters, lower) ? otherFilters[lower] : nearest(name, names);
+  if (other !== undefined) return `Did you mean "${other}"?`;
+  return `For texts there are ${usual}. All filters: ${names.join(', ')}.`;
 }
 
 /** What a value costs to walk over once. */

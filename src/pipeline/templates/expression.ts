@@ -100,13 +100,32 @@ export function operatorSlip(source: string, offset: number): DiagnosticDraft | 
     const hint =
       operator === '!' && behind.startsWith('(')
         ? 'Write the opposite, for example animal != "fox"; conditions have and, or, not, and no parentheses.'
-        : `Write "${wanted}". Conditions have ==, !=, <, >, <=, >=, contains, and, or, not.`;
+        : `Write ${rewritten(source) ?? `"${wanted}"`}. Conditions have ==, !=, <, >, <=, >=, contains, and, or, not.`;
     const message =
       operator === '=' ? 'A single "=" compares nothing.' : `"${operator}" is no operator of Liquid.`;
     return { code: 'template.syntax', message, hint, offset: at, length: operator.length };
   }
   return undefined;
 }
+
+/** A condition with the operators that Liquid has; undefined for one that lacks no more than one of them, or is no condition alone. */
+function rewritten(source: string): string | undefined {
+  if (source.length > longestRewritten || /[{}()]/.test(source)) return undefined;
+  let count = 0;
+  const text = source.trim().replaceAll(foreignOperators, (found, _quoted, negation?: string) => {
+    const wanted = operators[found.trim()];
+    if (wanted === undefined) return found;
+    count += 1;
+    return negation === undefined ? wanted : 'not ';
+  });
+  return count > 1 ? text : undefined;
+}
+
+/** A longer condition is not repeated in a hint. */
+const longestRewritten = 100;
+
+/** Operators of other languages, and texts in quotes, in which nothing is one. */
+const foreignOperators = /("[^"]*"|'[^']*')|===|!==|&&|\|\||<>|(?<![=!<>])=(?!=)|(!)(?!=) ?/g;
 
 /** A longer text between braces is not repeated in a hint. */
 const mostShown = 60;

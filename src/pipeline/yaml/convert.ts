@@ -15,7 +15,16 @@ const plainTags = new Set(
 );
 
 /** For a template that is not in quotes: YAML takes its braces for mappings. */
-export const templateHint = 'A text that begins with {{ is put in quotes: "{{ name }}, …".';
+const templateHint = 'A text that begins with {{ is put in quotes: "{{ name }}, …".';
+
+/** What to do about a key that stands twice: a mapping below it may be a second step, which wants a name of its own. */
+function hintForTwice(key: string, { kind }: SourceNode): string {
+  if (kind === 'scalar') return 'Keep one of the two and remove the other.';
+  const other = key.length > 40 ? '' : `, for example ${key.replace(/\d{1,9}$/, '')}2`;
+  return kind === 'list'
+    ? `Join their values in one list, or give this one another name${other}.`
+    : `Give this one another name${other}; or join the two in one.`;
+}
 
 /** A converted node, and how many values it stands for. */
 interface Converted {
@@ -125,7 +134,7 @@ class Conversion {
           'yaml.duplicate-key',
           keySpan,
           `The key "${key}" stands in this mapping twice.`,
-          `The first one is on line ${first}.`,
+          `The first one is on line ${first}. ${hintForTwice(key, value.node)}`,
         );
         continue;
       }

@@ -1,11 +1,15 @@
 import type { CST, YAMLError } from 'yaml';
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { SourceText } from '../diagnostics/source.ts';
-import { convertDocument, templateHint } from './convert.ts';
+import { convertDocument } from './convert.ts';
 import { tooDeep, yamlLimits } from './limits.ts';
 import type { SourceNode } from './node.ts';
+import { plainWords } from './plain-words.ts';
 import { syntaxSlip } from './slips.ts';
 import { composeTokens, quoteEndingAt, readTokens } from './tokens.ts';
+
+/** A longer text is not repeated in a hint. */
+const longestShown = 80;
 
 /** Reads the text as YAML 1.2 with JSON's shapes only. Undefined when it cannot be understood as a whole. */
 export function readYaml(source: SourceText, collector: DiagnosticCollector): SourceNode | undefined {
@@ -44,7 +48,7 @@ export function readYaml(source: SourceText, collector: DiagnosticCollector): So
       'yaml.documents',
       span,
       'The file holds more than one YAML document.',
-      'One file is one pipeline: remove what follows `---`.',
+      'One file is one pipeline: put what follows `---` into a file of its own, or remove it.',
     );
     return undefined;
   }
@@ -78,21 +82,26 @@ function reportSyntax(
       collector.error('yaml.tab', span, 'YAML is not indented with tabs.', 'Use spaces, two for each level.');
     } else if (quote !== undefined) {
       const mark = collector.source.text.charAt(quote);
-      const hint = syntaxHint(collector.source.line(line)) ?? `End the text with ${mark}.`;
+      const text = collector.source.text.slice(quote, collector.source.text.indexOf('\n', quote)).trimEnd();
+      const example =
+        text.length > longestShown || text.slice(1).includes(mark) || /[\]}]$/.test(text)
+          ? mark
+          : `${text}${mark}`;
+      const hint = example === mark ? `End the text with ${mark}.` : `Close it: ${example}.`;
       collector.error('yaml.syntax', span, 'The quote that opens here is never closed.', hint);
       // It swallowed what closes everything around it: the other errors are this one.
       break;
     } else {
-      const hint = syntaxHint(collector.source.line(line));
-      const slip = hint === undefined ? syntaxSlip(error, collector.source, tokens) : undefined;
-      const plain = `${message.replaceAll(/\s+/g, ' ').replace(/\.$/, '')}.`;
-      collector.error('yaml.syntax', slip?.span ?? span, slip?.message ?? plain, slip?.hint ?? hint);
+      const slip = syntaxSlip(error, collector.source, tokens);
+      const plain = plainWords(error);
+      collector.error(
+        'yaml.syntax',
+        slip?.span ?? span,
+        slip?.message ?? plain.message,
+        slip?.hint ?? plain.hint,
+      );
       if (slip?.isLast === true) break;
     }
   }
   return errors.length > 0;
 }
-
-/** A template that is not in quotes is the likeliest slip on its line. */
-const syntaxHint = (line: string): string | undefined =>
-  /(?:^|[:,[-])\s*\{\{/.test(line) ? templateHint : undefined;

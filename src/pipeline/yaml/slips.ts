@@ -32,6 +32,8 @@ export function syntaxSlip(
   tokens: readonly CST.Token[],
 ): SyntaxSlip | undefined {
   const { line } = source.position({ offset, length: 1 });
+  const template = bareTemplate(source, line);
+  if (template !== undefined) return template;
   if (code === 'BLOCK_AS_IMPLICIT_KEY') return deeperKey(source, line) ?? textWithColon(source, line, offset);
   const bracket = /^Flow (?:sequence|map)\b/.test(message) ? bracketOpenAt(offset, tokens) : undefined;
   if (bracket !== undefined) return openBracket(source, bracket);
@@ -45,8 +47,28 @@ export function syntaxSlip(
   return {
     span: { offset: source.lineOffset(line) + source.line(line).search(/\S/), length: key.length },
     message: `YAML expects "key: value" here, and finds no colon with a space behind it.`,
-    hint: `For example ${example}.`,
+    hint: `Put a colon and a space behind "${key}": ${example}.`,
     isLast: false,
+  };
+}
+
+/** A template that is not in quotes is the likeliest slip on its line. */
+function bareTemplate(source: SourceText, line: number): SyntaxSlip | undefined {
+  const text = source.line(line).trimEnd();
+  const found = /(?:^|[:,[-])\s*\{\{/.exec(text);
+  if (found === null) return undefined;
+  const at = found.index + found[0].length - 2;
+  const value = text.slice(at);
+  const isWhole = found[0].startsWith(':') && value.length <= 80 && !value.includes(' #');
+  const mark = value.includes('"') ? "'" : '"';
+  return {
+    span: { offset: source.lineOffset(line) + at, length: isWhole ? value.length : 2 },
+    message: 'A text that begins with {{ is not in quotes, so that YAML reads the braces as a mapping.',
+    hint:
+      isWhole && !value.includes(mark)
+        ? `Put the whole text in quotes: ${mark}${value}${mark}.`
+        : 'Put the whole text in quotes: "{{ name }}, …".',
+    isLast: value.split('{').length !== value.split('}').length,
   };
 }
 

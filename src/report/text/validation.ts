@@ -27,9 +27,6 @@ export type ShownDiagnostic = Pick<
   'severity' | 'code' | 'message' | 'hint' | 'file' | 'line' | 'column' | 'length'
 >;
 
-/** A flag has no line in a file: its mistake is shown at the beginning of the pipeline. */
-const isFlag = ({ file }: ShownDiagnostic): boolean => file.startsWith('--set ');
-
 /** What a service said of the models that a pipeline asks. */
 export interface ModelCheck {
   /** How many models the pipeline asks. */
@@ -87,19 +84,13 @@ export function githubCommands(
         workflowCommand(
           found.severity,
           {
-            ...(isFlag(found)
-              ? { file: place(file), line: 1 }
-              : {
-                  file: place(found.file),
-                  line: found.line,
-                  col: found.column,
-                  endColumn: found.column + found.length,
-                }),
+            file: place(found.file),
+            line: found.line,
+            col: found.column,
+            endColumn: found.column + found.length,
             title: found.code,
           },
-          [isFlag(found) ? `${found.file}: ${found.message}` : found.message, found.hint ?? []]
-            .flat()
-            .join('\n'),
+          found.hint === undefined ? found.message : `${found.message}\n${found.hint}`,
         ),
       ),
       ...(online?.unlisted ?? []).map(({ model, step, line }) =>

@@ -22,10 +22,20 @@ export function splitPrompts(text: string): readonly string[] {
     .slice(0, most.prompts);
 }
 
-/** A single prompt may have its number all the same. */
+/**
+ * A single prompt may have its number all the same. A number further down belongs to the text (`a fox\n\n1. of May`), unless the
+ * words before it announce the prompt (`Here it is:`). A key cap is never a part of a text.
+ */
 function numberedOnce(text: string): readonly string[] | undefined {
-  const pieces = [keycapAtLineStart, numberAtLineStart].map((mark) => numbered(text, mark));
-  return pieces.find((found) => found.length === 1 && text.trimStart().endsWith(found[0] ?? ''));
+  const [keycaps = [], numbers = []] = [keycapAtLineStart, numberAtLineStart].map((mark) =>
+    numbered(text, mark),
+  );
+  if (keycaps.length === 1) return keycaps;
+  const [prompt] = numbers;
+  if (numbers.length !== 1 || prompt === undefined) return undefined;
+  const before = text.slice(0, text.length - prompt.length).trimStart();
+  const end = before.lastIndexOf('\n');
+  return end === -1 || before.slice(0, end).trimEnd().endsWith(':') ? numbers : undefined;
 }
 
 /** The texts between the marks 1, 2, 3, …, up to the first missing mark. */

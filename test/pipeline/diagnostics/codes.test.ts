@@ -25,6 +25,7 @@ const tableCases: Readonly<
   ],
   'table.encoding': ['t.csv', bytes('a', [0xff], '\n'), '1:1'],
   'table.empty': ['t.csv', '', '1:1'],
+  'table.no-header': ['t.csv', '1,a fox in the snow\n2,an owl\n', '1:1'],
 };
 
 /** Of rows, which are read when a plan is made, and of files that fail or change while they are read. */
@@ -81,10 +82,10 @@ it.each([
   ],
   ['imagine: { prompt: p, extra: { a: 1 } }', 'It is a key of the step, beside imagine: indent both alike.'],
   ['chat: { model: m, prompt: p, keep: false }', 'It is a key of the step, beside chat: indent both alike.'],
-  ['generate: { model: m, prompt: p, topP: 0.5 }', 'Write generationConfig: { topP: … }.'],
+  ['generate: { model: m, prompt: p, topP: 0.5 }', 'Write generationConfig: { topP: 0.5 }.'],
   ['chat: { model: m, prompt: p, responseSchema: {} }', /response_format: \{ type: json_schema/],
-  ['chat: { model: m, prompt: p, top_p: 1 }', /extra, beside chat: extra: \{ top_p: … \}/],
-  ['chat: { model: m, prompt: p, seed: 1 }', /extra, beside chat: extra: \{ seed: … \}/],
+  ['chat: { model: m, prompt: p, top_p: 1 }', /extra, beside chat: extra: \{ top_p: 1 \}/],
+  ['chat: { model: m, prompt: p, seed: 1 }', /extra, beside chat: extra: \{ seed: 1 \}/],
   ['chat: { model: m, prompt: p, max_token: 1 }', 'Did you mean "max_tokens"?'],
 ])('schema.unknown-key says where a key belongs: %s', async (step, hint) => {
   const { diagnostics } = await parse(`name: t\nsteps: { b: { ${step} } }\n`);

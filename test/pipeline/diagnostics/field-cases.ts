@@ -217,7 +217,10 @@ export const fieldCases: Readonly<Record<string, readonly Case[]>> = {
     ],
     [template('{{ ⟦a.b }}')],
     [
-      `name: t\nmatrix: { a: [{ b: { c: 1 } }, { b: { d: 1 } }] }\nsteps: { grid: { imagine: "{{ a.b.c }} {{ a.b.d }} {{ ⟦a.b.e }}" } }\n`,
+      `name: t\nmatrix: { a: [{ b: { c: 1 } }, { b: { d: 1 } }] }\nsteps: { grid: { imagine: "{{ a.b.c | default: 1 }} {{ a.b.d | default: 1 }} {{ ⟦a.b.e }}" } }\n`,
+    ],
+    [
+      `name: t\nmatrix: { a: [{ b: 1, c: 1 }, ⟦{ b: 2 }] }\nsteps: { grid: { imagine: "{{ a.b }} {{ a.c }}" } }\n`,
     ],
   ],
   'template.object': [

@@ -124,6 +124,9 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
     [`name: t\nservice: { apiKey: ⟦topsecret }\n${one}`],
     [`name: t\nservice: { apiKey: "⟦\${KEY:-topsecret}" }\n${one}`.replace('"⟦', '⟦"')],
   ],
+  'service.key-variable': [
+    [`name: t\nservice: { apiKey: "⟦\${OPENAI_API_KEY}" }\n${one}`.replace('"⟦', '⟦"')],
+  ],
   'service.variable': [
     [`name: t\nservice: { baseUrl: "https://a.example/⟦\${1X}" }\n${one}`],
     [`name: t\nservice: { id: "⟦\${OPEN" }\n${one}`],

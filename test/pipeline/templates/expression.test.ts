@@ -99,9 +99,41 @@ describe('a name that a template does not know', () => {
     expect(diagnostics.map(({ hint }) => hint)).toEqual(['"fox" is a value: a text needs quotes, "fox".']);
   });
 
-  it('a filter: all that there are', async () => {
+  it('a filter: those that are used most, and all that there are', async () => {
     const { diagnostics } = await parse(pipeline('true', '{{ animal | shout }}'));
-    expect(diagnostics[0]?.hint).toMatch(/^The filters are abs, append, .*, upcase, .*xml_escape\.$/);
+    expect(diagnostics[0]?.hint).toMatch(
+      /^For texts there are capitalize, .*, default\. All filters: abs, append, .*xml_escape\.$/,
+    );
+  });
+
+  it.each([
+    ['title', 'capitalize'],
+    ['upper', 'upcase'],
+    ['toLowerCase', 'downcase'],
+    ['trim', 'strip'],
+    ['length', 'size'],
+    ['capitalise', 'capitalize'],
+  ])('a filter of another language: %s is %s', async (written, meant) => {
+    const { diagnostics } = await parse(pipeline('true', `{{ animal | ${written} }}`));
+    expect(diagnostics.map(({ hint }) => hint)).toEqual([`Did you mean "${meant}"?`]);
+  });
+
+  it.each([
+    ['animal = "fox" && true', 'Write animal == "fox" and true.'],
+    ['!animal || animal == "a && b"', 'Write not animal or animal == "a && b".'],
+    ['animal === "fox" && animal <> "owl"', 'Write animal == "fox" and animal != "owl".'],
+  ])('all operators of another language at once: %s', async (when, hint) => {
+    const { diagnostics } = await parse(pipeline(when, '{{ animal }}'));
+    expect(diagnostics[0]?.hint).toContain(hint);
+  });
+
+  it.each([
+    ['${{ matrix.animal }}', '{{ animal }}, without "matrix." and without the $ before {{.'],
+    ['{{ matrix.anmial }}', '{{ animal }}, without "matrix.".'],
+    ['{{ vars.animal }}', '{{ animal }}, without "vars.".'],
+  ])('a variable inside another name: %s', async (text, hint) => {
+    const { diagnostics } = await parse(pipeline('true', text));
+    expect(diagnostics[0]?.hint).toBe(`An axis is written by its name alone: ${hint}`);
   });
 
   it('an axis in single braces is said to be no variable', async () => {

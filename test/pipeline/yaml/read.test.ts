@@ -75,12 +75,22 @@ describe('YAML that surprises', () => {
   });
 
   it.each([
-    ['alone', 'imagine: {{ animl }}', ['yaml.key 5:14', 'template.unknown-variable 5:17']],
-    ['before other text', 'imagine: {{ animal }} in snow', ['yaml.syntax 5:27']],
-  ])('says that a template needs quotes: %s', async (_what, step, expected) => {
+    [
+      'alone',
+      'imagine: {{ animl }}',
+      ['yaml.key 5:14', 'template.unknown-variable 5:17'],
+      'A text that begins with {{ is put in quotes: "{{ name }}, …".',
+    ],
+    [
+      'before other text',
+      'imagine: {{ animal }} in snow',
+      ['yaml.syntax 5:14'],
+      'Put the whole text in quotes: "{{ animal }} in snow".',
+    ],
+  ])('says that a template needs quotes: %s', async (_what, step, expected, hint) => {
     const { diagnostics } = await parse(`name: t\nmatrix: { animal: [fox] }\nsteps:\n  grid:\n    ${step}\n`);
     expect(diagnostics.map(placed)).toEqual(expected);
-    expect(diagnostics[0]?.hint).toBe('A text that begins with {{ is put in quotes: "{{ name }}, …".');
+    expect(diagnostics[0]?.hint).toBe(hint);
   });
 
   it('reports where an unclosed quote opens, and nothing of the text it swallowed', async () => {
@@ -126,12 +136,12 @@ describe('YAML that surprises', () => {
     [
       'limits: { submit: 60 }',
       'limits.submit must be a rate; this is a number.',
-      'Examples: 5/s, 60/min, 2000/h.',
+      'A rate says in what time: submit: 60/min (a minute), 60/s or 60/h.',
     ],
     [
       'retry: { base: 1 }',
       'retry.base must be a duration; this is a number.',
-      'Examples: 250ms, 30s, 20m, 6h.',
+      'A duration has a unit: base: 1s (seconds) or base: 1m (minutes).',
     ],
     [
       'description: 12',

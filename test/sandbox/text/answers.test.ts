@@ -64,6 +64,24 @@ describe('a reply', () => {
     }
   });
 
+  it('agrees with what the conversation has decided', async () => {
+    const responseSchema = { type: 'object', properties: { best: { type: 'integer' } }, required: ['best'] };
+    const ask = (text: string): Wire => ({ role: 'user', parts: [{ text }] });
+    for (let seed = 0; seed < 12; seed += 1) {
+      const generationConfig = { seed, responseMimeType: 'application/json', responseSchema };
+      const first = ask('Which of the four frames (1 to 4) is the sharpest?');
+      const { body } = await generate({ contents: [first], generationConfig });
+      const { best } = JSON.parse(textOf(body));
+      const why = [first, body['candidates'][0].content, ask('Why is it the sharpest?')];
+      const said = await generate({ contents: why, generationConfig: { seed } });
+      expect(textOf(said.body)).toContain(`Frame ${best} is the best choice: `);
+      const again = [...why, said.body['candidates'][0].content, ask('So which one do you choose?')];
+      expect(textOf((await generate({ contents: again, generationConfig: { seed } })).body)).toContain(
+        `Frame ${best} is`,
+      );
+    }
+  });
+
   it('stops at a stop sequence, at its length, and where thinking used that up', async () => {
     const text = textOf(
       (await generate(prompt('Describe a fox in 90 words', { generationConfig: { stopSequences: ['. '] } })))

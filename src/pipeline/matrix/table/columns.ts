@@ -43,7 +43,10 @@ export function checkColumns(written: readonly string[], line: number): readonly
 /** A sentence has a space behind its comma. */
 const isNoName = (text: string): boolean => text.trim() === '' || text.startsWith(' ');
 
-const separators = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' } as const;
+const separators = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' } as const;
+
+/** Columns of a table for the eye, with two spaces or more between them. */
+const isAligned = (header: string): boolean => header.trim().includes('  ');
 
 /**
  * A header of one column that holds what separates the columns of another kind of table.
@@ -58,11 +61,20 @@ export function checkSeparator(
 ): void {
   const [only, ...more] = columns;
   const [wanted, others] =
-    format === 'csv' ? (['commas', [';', '\t']] as const) : (['tabs', [',', ';']] as const);
-  const found = others.find((mark) => header.split(mark).length > 1 && !header.split(mark).some(isNoName));
-  if (only === undefined || more.length > 0 || found === undefined) return;
+    format === 'csv' ? (['commas', [';', '\t', '|']] as const) : (['tabs', [',', ';', '|']] as const);
+  const found = others.find(
+    (mark) =>
+      header.split(mark).length > 1 &&
+      !header.split(mark).some((name) => isNoName(mark === '|' ? name.trim() : name)),
+  );
+  if (only === undefined || more.length > 0) return;
+  if (found === undefined) {
+    if (format === 'tsv' && isAligned(header)) throw spacesForTabs(header, line);
+    return;
+  }
   const save = `Save the table with ${wanted} between the fields.`;
-  const named = found === ';' ? save : `${save} Or name it .${found === ',' ? 'csv' : 'tsv'}.`;
+  const named =
+    found === ';' || found === '|' ? save : `${save} Or name it .${found === ',' ? 'csv' : 'tsv'}.`;
   throw new TableError(
     'table.separator',
     `The header has ${separators[found]} in place of ${wanted}, so that it is a single column.`,
@@ -70,18 +82,30 @@ export function checkSeparator(
   );
 }
 
+function spacesForTabs(header: string, line: number): TableError {
+  const names = header.trim().split(/ {2,}/);
+  const hint = `Put one tab between two columns (${names.slice(0, 3).join('<tab>')}), in the header and in each row; or write commas and name the file .csv.`;
+  const message = 'The header has spaces in place of tabs, so that it is a single column.';
+  return new TableError('table.separator', message, {
+    line,
+    column: header.indexOf('  ', header.search(/\S/)) + 1,
+    sourceLine: header,
+    hint,
+  });
+}
+
 /** A row of texts under its columns. @throws TableError `table.columns` */
 export function textRow(
   columns: readonly string[],
   fields: readonly string[],
   line: number,
-  more: { readonly hint: string; readonly sourceLine: () => string },
+  more: { readonly hint: string | (() => string); readonly sourceLine: () => string },
 ): TableRow {
   if (fields.length !== columns.length) {
     throw new TableError(
       'table.columns',
       `The row on line ${line} has ${fields.length} field${fields.length === 1 ? '' : 's'}, the header has ${columns.length}.`,
-      { line, sourceLine: more.sourceLine(), hint: more.hint },
+      { line, sourceLine: more.sourceLine(), hint: typeof more.hint === 'string' ? more.hint : more.hint() },
     );
   }
   const values: Record<string, string> = {};

@@ -40,13 +40,37 @@ export async function* csvBatches(
     const records = names.length === 1 ? singleField(section) : manyFields(section);
     const rows = (holdsHeader ? records.slice(1) : records).flatMap(({ fields, line }) => {
       const sourceLine = (): string => lineText(section, line);
-      return bad.row(() => textRow(names, fields, line, { hint, sourceLine })) ?? [];
+      return (
+        bad.row(() =>
+          textRow(names, fields, line, { hint: () => hintFor(fields, names.length), sourceLine }),
+        ) ?? []
+      );
     });
     yield { columns, rows };
   }
 }
 
 const hint = 'A field with a comma in it is put in double quotes: "a fox, in snow".';
+
+/** The row as it was probably meant: a comma with a space behind it belongs to a sentence. */
+function hintFor(fields: readonly string[], columns: number): string {
+  if (fields.length < columns)
+    return 'Write a comma for each field that is missing, also for one that is empty, or remove the row.';
+  const joined: string[] = [];
+  for (const field of fields) {
+    if (joined.length > 0 && /^ \S/.test(field)) joined.push(`${joined.pop() ?? ''},${field}`);
+    else joined.push(field);
+  }
+  const row = joined.map((field) => (field.includes(',') ? `"${field}"` : field)).join(',');
+  if (
+    joined.length !== columns ||
+    row.includes('""') ||
+    fields.some((field) => field.includes('"')) ||
+    row.length > 120
+  )
+    return hint;
+  return `A field with a comma in it is put in double quotes: ${row}.`;
+}
 
 /** A line of a section as it stands in the file. */
 function lineText({ bytes, line: first }: TableSection, line: number): string {

@@ -7,7 +7,7 @@ import { plainLabel } from '../../selectors/button-stage.ts';
 import { buttonWords, findsKnownLabel, isKnownButton, knownLabels } from '../../selectors/known-buttons.ts';
 import { hasTags } from '../../templates/compile.ts';
 import type { StepDraft } from '../draft.ts';
-import { literalScopes, renderedOf } from '../literal-scopes.ts';
+import { literalScopes, renderedOf } from '../variables/literal-scopes.ts';
 
 /** At most this many labels of a template or a range are listed. */
 const mostListed = 3;
@@ -75,20 +75,42 @@ function hintFor(label: string): string {
 
 /** Known labels with something between them that is no separator. */
 function otherSpelling(label: string): string | undefined {
-  const parts = label.split(/(?:=?>|[»⇒/;&+])+/u).map((part) => part.trim());
-  if (
-    parts.length > 1 &&
-    parts.every((part) => isKnownButton(part) || buttonWords.some((word) => word === part))
-  ) {
-    const arrows = /[>»⇒/]/u.test(label);
+  if (label.length > longestCompared) return undefined;
+  // Of --> the path has taken the arrow, and the rest stands at the end of the label.
+  const bare = label.replace(/[-=]{1,8}$/, '').trim();
+  if (bare !== label && bare !== '') return `An arrow is written → or ->: ${meantBy(bare) ?? bare} → ….`;
+  const range = rangeOf(label);
+  if (range !== undefined) return `A range is written ${range}.`;
+  const parts = label.split(/(?:[-=]{0,8}>|[»⇒➜➔⟶/;&+])+/u).map((part) => part.trim());
+  const meant = parts.flatMap((part) => meantBy(part) ?? []);
+  if (parts.length > 1 && meant.length === parts.length) {
+    const arrows = /[>»⇒➜➔⟶/]/u.test(label);
     return arrows
-      ? `One after the other is written ${parts.join(' → ')} (or ->).`
-      : `Several of one task are written ${parts.join(', ')}.`;
+      ? `One after the other is written ${meant.join(' → ')} (or ->).`
+      : `Several of one task are written ${meant.join(', ')}.`;
   }
   const words = label.split(/\s+/u);
   if (words.length > 1 && words.every((word) => isKnownButton(word)))
     return `Several of one task are written ${words.join(', ')}, one after the other ${words.join(' → ')}.`;
   return undefined;
+}
+
+/** `U1..U4` for a range with another sign between its ends. */
+function rangeOf(text: string): string | undefined {
+  const found = /^([uv])\[?([1-4]) ?(?:-|–|—|~|:|…|to|bis) ?([uv]?)([1-4])\]?$/iu.exec(text);
+  const [, letter = '', from = '', other = '', to = ''] = found ?? [];
+  const isOne = other === '' || other.toLowerCase() === letter.toLowerCase();
+  if (found === null || !isOne || from >= to) return undefined;
+  const stem = letter.toUpperCase();
+  return `${stem}${from}..${stem}${to}`;
+}
+
+/** What a part of a path is, as it is written: a button that is known, the nearest one, or a range. */
+function meantBy(part: string): string | undefined {
+  if (part === '') return undefined;
+  if (isKnownButton(part) || buttonWords.some((word) => word === part)) return part;
+  if (/^[UV][1-4]\.\.[UV][1-4]$/.test(part)) return part;
+  return rangeOf(part) ?? nearestLabels(part)[0];
 }
 
 /** As letters and digits, in one case: brackets and blanks are what is forgotten most. */

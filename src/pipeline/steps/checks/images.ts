@@ -162,6 +162,6 @@ async function checkMask(
   if (/\.png$/i.test(text)) return;
   const shown = text.length > 80 ? `${text.slice(0, 79)}…` : text;
   const hint =
-    'White is repainted, black is kept; or draw it: { shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }.';
+    'Save it as PNG (white is repainted, black is kept) and write that name, for example mask.png; or draw it: { shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }.';
   collector.error('mask.type', position, `A mask is a PNG file, and "${shown}" is none by its name.`, hint);
 }

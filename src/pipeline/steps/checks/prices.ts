@@ -9,9 +9,9 @@ import { knownNames } from '../../selectors/known-buttons.ts';
 import { asksModel, type Prices, priceEntry, selectorNames } from '../../settings/price-entry.ts';
 import { hasTags } from '../../templates/compile.ts';
 import { isTemplate, treeSteps, treeVariables } from '../../templates/tree.ts';
-import { entriesOf, member, type SourceNode } from '../../yaml/node.ts';
+import { entriesOf, isText, member, type SourceNode } from '../../yaml/node.ts';
 import type { StepDraft } from '../draft.ts';
-import { literalScopes, renderedOf } from '../literal-scopes.ts';
+import { literalScopes, renderedOf } from '../variables/literal-scopes.ts';
 
 /** A price list of everything that a gateway sells must not become a thousand diagnostics. */
 const mostListed = 20;
@@ -109,7 +109,8 @@ function checkBudget(
   paid: readonly Paid[],
   collector: DiagnosticCollector,
 ): void {
-  if (cost === undefined) return;
+  // What is no number is reported: it is not known what it counts.
+  if (cost === undefined || isText(cost)) return;
   const unbounded = new Set(paid.filter((one) => !hasPrice(one, prices)).map(calledOf));
   if (unbounded.size === 0) return;
   const message =

@@ -13,7 +13,7 @@ import {
   thinkingError,
 } from '../domain/thinking.ts';
 import type { StepDraft } from '../draft.ts';
-import { literalScopes, renderedOf } from '../literal-scopes.ts';
+import { literalScopes, renderedOf } from '../variables/literal-scopes.ts';
 
 /** One thinking parameter as it is written. */
 interface Given {

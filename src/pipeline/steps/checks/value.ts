@@ -11,7 +11,8 @@ import { isTemplate, treeTemplates } from '../../templates/tree.ts';
 import { memberAt } from '../../values/path.ts';
 import { isMapping, type Value } from '../../values/value.ts';
 import type { StepDraft } from '../draft.ts';
-import { renderedOf } from '../literal-scopes.ts';
+import { renderedOf } from '../variables/literal-scopes.ts';
+import { missingMember } from '../variables/missing-member.ts';
 
 /** Fields that are text for any result of their template. */
 const textFields = new Set(['prompt', 'system', 'model']);
@@ -21,7 +22,7 @@ const anyText = 'text';
 
 /**
  * Reports templates that would write a mapping or a list as text in a cell that is certain to come: each such cell fails in
- * the run. Values that are not in the file (tables, results of steps) are taken for text.
+ * the run. Warns of values that lack a member which a template reads: only their cells fail. Values that are not in the file (tables, results of steps) are taken for text.
  */
 export function checkValues(step: StepDraft, matrix: MatrixDraft, collector: DiagnosticCollector): void {
   if (!step.usesKnown) return;
@@ -48,8 +49,9 @@ export function checkValues(step: StepDraft, matrix: MatrixDraft, collector: Dia
     let all = true;
     let first: { readonly error: TemplateError; readonly scope: TemplateScope } | undefined;
     for (const scope of known.scopes) {
-      const error = objectError(template, as, scope);
-      if (error === undefined) all = false;
+      const error = certainError(template, as, scope);
+      if (error?.code === 'template.undefined') checkMissing(template, scope, error);
+      if (error?.code !== 'template.object') all = false;
       else first ??= { error, scope };
     }
     // A sample may have drawn any cell.
@@ -58,11 +60,19 @@ export function checkValues(step: StepDraft, matrix: MatrixDraft, collector: Dia
     const use = template.variables.find(({ path: way }) => isObject(memberAt(scope.vars, way)));
     collector.error('template.object', use?.position ?? template.position, error.message);
   }
+
+  /** Warns of a value of an axis that lacks a member which other values have: its cells fail, and the others do not. */
+  function checkMissing(template: Template, scope: TemplateScope, error: TemplateError): void {
+    const lacking = missingMember(template, scope, matrix, error);
+    if (lacking === undefined) return;
+    const { position, message, hint } = lacking;
+    collector.warning('template.unknown-member', position, message, hint);
+  }
 }
 
 const isObject = (value: Value | undefined): boolean => isMapping(value) || Array.isArray(value);
 
-function objectError(
+function certainError(
   template: Template,
   as: 'render' | 'evaluate',
   scope: TemplateScope,
@@ -71,7 +81,7 @@ function objectError(
     template[as](scope);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return error.code === 'template.object' ? error : undefined;
+    return error;
   }
   return undefined;
 }

@@ -11,6 +11,7 @@ import { type Ask, type AskTurn, joinedText, questionOf, responsesOf } from '../
 import { cachedTokens, promptTokens, toolTokens } from '../ask-tokens.ts';
 import { valueFor } from '../json/value.ts';
 import { refuse, type Understood } from '../protocol/problem.ts';
+import { earlierDecision } from '../say/decision.ts';
 import { type Occasion, sayText } from '../say/prose.ts';
 import { type Sight, seeImage } from '../see/sight.ts';
 import { addTokens, type Usage } from '../tokens.ts';
@@ -79,6 +80,7 @@ async function candidateOf(
 ): Promise<Candidate> {
   const random = new Random(`${ask.digest} candidate ${index}`);
   const prompt = withoutMarks(asked, marks).trim();
+  const earlier = earlierDecision(ask.turns);
   const occasion: Occasion = {
     prompt,
     system: ask.system,
@@ -87,6 +89,7 @@ async function candidateOf(
     random,
     seed: `${ask.digest} ${index}`,
     temperature: ask.temperature,
+    ...(earlier === undefined ? {} : { earlier }),
   };
   const logprob = -Math.round(random.range(0.02, 0.1 + 0.4 * ask.temperature) * 1e6) / 1e6;
   const planned = thoughtTokens(ask, random);

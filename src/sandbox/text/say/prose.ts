@@ -1,6 +1,7 @@
 import type { Random } from '../../draw/canvas/random.ts';
 import { unitOf } from '../../seeded.ts';
 import type { Sight } from '../see/sight.ts';
+import type { Decision } from './decision.ts';
 import { mostWords, type WishedLength, wishedLength } from './length.ts';
 import { rangeOf, subjectOf } from './subject.ts';
 
@@ -16,10 +17,14 @@ export interface Occasion {
   readonly seed: string;
   /** 0 to 2: the higher, the more the wording strays. */
   readonly temperature: number;
+  /** What the conversation has decided before: what is said now agrees with it. */
+  readonly earlier?: Decision;
 }
 
 /** The number that a reply decides for, of those that the prompt lets it choose among. */
-export function choiceOf({ prompt, sights, seed }: Occasion): number {
+export function choiceOf({ prompt, sights, seed, earlier }: Occasion): number {
+  if (earlier !== undefined && !/\b(worst|weakest|other|another|second|instead)\b/i.test(prompt))
+    return earlier.choice;
   const { low, high } = rangeOf(prompt, sights.length);
   return low + Math.floor(unitOf(`${seed} choice`) * (high - low + 1));
 }
@@ -177,7 +182,7 @@ const nouns = [
 
 /** An endless supply of sentences; the first replies to the prompt, the others continue from it. */
 function sentences(occasion: Occasion): () => string {
-  const { random, prompt, sights, facts, temperature } = occasion;
+  const { random, prompt, sights, facts, temperature, earlier } = occasion;
   const words = topicsOf(occasion);
   const voice = voiceOf(occasion.system);
   // Without temperature the likeliest opening is always taken; wording further on differs by request.
@@ -194,9 +199,10 @@ function sentences(occasion: Occasion): () => string {
       return `${yes ? 'Yes' : 'No'}, ${subject} ${yes ? 'fits what is asked' : 'does not quite fit what is asked'}.`;
     }
     if (isChoice(prompt)) {
+      const asked = `${prompt}\n${earlier?.question ?? ''}`;
       const thing =
-        /\b(frame|image|picture|option|candidate|version|photo|panel)s?\b/i.exec(prompt)?.[1] ?? 'number';
-      return `${capital(thing.toLowerCase())} ${choiceOf(occasion)} is the best choice for ${subject}: ${two(random)}.`;
+        /\b(frame|image|picture|option|candidate|version|photo|panel)s?\b/i.exec(asked)?.[1] ?? 'number';
+      return `${capital(thing.toLowerCase())} ${choiceOf(occasion)} is the best choice${words.length === 0 ? '' : ` for ${subject}`}: ${two(random)}.`;
     }
     const [sight] = sights;
     if (sight !== undefined) return captionOf(sight, words, random);

@@ -11,7 +11,7 @@ const stopWords = new Set(
     'draw paint render see seen look good best better worst want need like get let fact facts idea ideas tag tags keyword ' +
     'keywords item items bullet bullets title titles example examples option options language languages caption captions ' +
     'description descriptions translation tone style format output length limit maximum minimum character characters instruction ' +
-    'instructions include including mention avoid plain simple clear alone frame frames row rows'
+    'sharpest strongest instructions include including mention avoid plain simple clear alone frame frames row rows'
   ).split(' '),
 );
 

@@ -142,6 +142,8 @@ class Call {
   readonly #members: Gathered = new Map();
   readonly #function: Gathered = new Map();
   readonly #arguments: string[] = [];
+  /** Some gateways write them as an object, whole, as they do in a reply that is not streamed. */
+  #whole: JsonObject | undefined;
 
   add(event: JsonObject): number {
     for (const [name, value] of Object.entries(event)) {
@@ -152,14 +154,20 @@ class Call {
   }
 
   whole(): JsonObject {
-    const called = { ...Object.fromEntries(this.#function), arguments: this.#arguments.join('') };
+    const pieces = this.#arguments.join('');
+    const called = {
+      ...Object.fromEntries(this.#function),
+      arguments: pieces === '' ? (this.#whole ?? '') : pieces,
+    };
     return { ...Object.fromEntries(this.#members), function: called };
   }
 
   #addFunction(called: JsonObject): void {
     for (const [name, value] of Object.entries(called)) {
-      if (name === 'arguments' && typeof value === 'string') this.#arguments.push(value);
-      else if (value !== null && value !== '') this.#function.set(name, value);
+      if (name === 'arguments') {
+        if (typeof value === 'string') this.#arguments.push(value);
+        else this.#whole = members(value) ?? this.#whole;
+      } else if (value !== null && value !== '') this.#function.set(name, value);
     }
   }
 }

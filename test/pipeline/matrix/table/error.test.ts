@@ -50,7 +50,7 @@ describe('wrong rows', () => {
     const error = await tableErrorIn('csv', 'id,prompt\n1,a fox, in snow\n');
     expect(error).toMatchObject({
       message: 'The row on line 2 has 3 fields, the header has 2.',
-      hint: 'A field with a comma in it is put in double quotes: "a fox, in snow".',
+      hint: 'A field with a comma in it is put in double quotes: 1,"a fox, in snow".',
       sourceLine: '1,a fox, in snow',
     });
   });

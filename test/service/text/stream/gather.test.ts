@@ -48,6 +48,19 @@ describe('a chat stream', () => {
     });
   });
 
+  test('has the arguments of a call that come as an object, in both words', () => {
+    const called = { name: 'look', arguments: { at: 'fox' } };
+    const say = (delta: JsonObject) => chunk({ index: 0, delta });
+    const calls = { tool_calls: [{ index: 0, id: 'a', function: called }] };
+    expect(messageOf(say(calls), chunk(done))).toEqual({ tool_calls: [{ id: 'a', function: called }] });
+    expect(messageOf(say({ function_call: called }), chunk(done))).toEqual({ function_call: called });
+    const piece = { tool_calls: [{ index: 0, function: { arguments: '{"at":1}' } }] };
+    const empty = { tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: {} } }] };
+    expect(messageOf(say(empty), say(piece), chunk(done))).toEqual({
+      tool_calls: [{ id: 'a', function: { name: 'look', arguments: '{"at":1}' } }],
+    });
+  });
+
   test.each(['content', 'refusal', 'reasoning', 'reasoning_content'])(
     'joins the pieces of its %s',
     (name) => {

@@ -111,7 +111,7 @@ class Items {
   #noList(byte: number): TableError {
     const hint =
       byte === openBrace
-        ? 'A table is a list of objects: [{ … }, { … }]. A file with an object on each line is named .jsonl.'
+        ? 'A table is a list of objects: [{ … }, { … }]. Remove the object around the list; a file with an object on each line is named .jsonl.'
         : 'A table is a list of objects: [{ … }, { … }].';
     return new TableError('table.not-object', 'The table is not a JSON list of objects.', {
       line: this.#line,

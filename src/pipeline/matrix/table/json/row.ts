@@ -84,9 +84,14 @@ function parseRow(row: RowText): Value {
     const at = /position (\d+)/.exec(error.message)?.[1];
     const place = placeIn(row, at === undefined ? 0 : Math.min(Number(at), text.length));
     const reason = error.message.replace(/ at position \d+$/, '');
-    throw new TableError('table.syntax', `Line ${place.line} is not valid JSON: ${reason}.`, place, {
-      cause: error,
-    });
+    const isComma = at !== undefined && text.slice(Number(at)).trim() === ',';
+    const message = isComma
+      ? `Line ${place.line} has a comma behind its object.`
+      : `Line ${place.line} is not valid JSON: ${reason}.`;
+    const hint = isComma
+      ? 'Remove the comma: each line is one object by itself.'
+      : 'Names and texts stand in double quotes, a comma stands between two members, and none behind the last.';
+    throw new TableError('table.syntax', message, { ...place, hint }, { cause: error });
   }
 }
 

@@ -1,10 +1,8 @@
 import type { Random } from '../../../draw/canvas/random.ts';
+import { decisionNames } from '../../say/decision.ts';
 import { choiceOf, type Occasion } from '../../say/prose.ts';
 import { rangeOf } from '../../say/subject.ts';
 import { descriptionOf, type Schema } from '../schema.ts';
-
-/** Members that say what the reply decides for. */
-const decisions = /^(best|winner|choice|chosen|pick|picked|selected|sharpest)$/i;
 
 /** A number of a schema: of a usual size for its name where the schema leaves it open. */
 export function numberFor(
@@ -26,7 +24,7 @@ export function numberFor(
   );
   const step = bound('multipleOf', 0);
   const decided = choiceOf(occasion);
-  if (decisions.test(name) && step === 0 && decided >= low && decided <= high) return decided;
+  if (decisionNames.test(name) && step === 0 && decided >= low && decided <= high) return decided;
   const usual = usualRange(name, descriptionOf(schema), occasion, whole);
   const [from, to] = within(usual, low, high);
   if (step > 0) return multipleWithin(from, to, low, high, step, random);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from '../diagnose.ts';
+import { parse } from '../../diagnose.ts';
 
 const one = 'steps: { grid: { imagine: a fox } }\n';
 const used = (name: string): string => `steps: { grid: { imagine: "{{ ${name} }}" } }\n`;
@@ -71,7 +71,7 @@ describe('a value of a wrong type says how it is written', () => {
       'timeouts: { task: 20 }',
       one,
       'timeouts.task must be a duration; this is a number.',
-      'Examples: 250ms, 30s, 20m, 6h.',
+      'A duration has a unit: task: 20s (seconds) or task: 20m (minutes).',
     ],
     [
       'limits: { tasks: "12" }',
@@ -140,7 +140,12 @@ describe('a value of a wrong type says how it is written', () => {
       'steps.b.generate needs the key "model".',
       'For example model: ',
     ],
-    [step('click: U1'), '', 'steps.b needs the key "from".', 'For example from: grid.'],
+    [
+      step('click: U1'),
+      '',
+      'steps.b needs the key "from".',
+      'It names the step whose result has the button, for example from: grid;',
+    ],
     [
       step('from: grid, generate: { model: m, prompt: p, images: [grid] }'),
       '',

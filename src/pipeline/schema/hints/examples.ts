@@ -1,14 +1,15 @@
-import { renderValue } from '../values/value.ts';
-import { isText, type SourceNode, toJson } from '../yaml/node.ts';
-import type { SchemaPlace } from './place.ts';
-import { resolved, type SchemaNode } from './schema.ts';
-import { isStepKind } from './step-kinds.ts';
+import { renderValue } from '../../values/value.ts';
+import { entriesOf, isText, member, type SourceNode, toJson } from '../../yaml/node.ts';
+import type { SchemaPlace } from '../place.ts';
+import { resolved, type SchemaNode } from '../schema.ts';
+import { isStepKind } from '../step-kinds.ts';
+import { formHint, numberIn } from './forms.ts';
 
 /** Longer values are left out of an example. */
 const longestShown = 100;
 
 /** A value as YAML on one line, as a user would write it; undefined for what is long. */
-function flow(value: unknown): string | undefined {
+export function flow(value: unknown): string | undefined {
   const text = flowText(value);
   return text.length > longestShown ? undefined : text;
 }
@@ -66,10 +67,12 @@ export function typeHint(place: SchemaPlace, schema: SchemaNode): string | undef
   const where = way.join('.');
   const value = flow(toJson(node)) ?? '…';
   if (where === 'steps' && isList(node))
-    return 'Each step has a name, in place of the "-": steps: { grid: { imagine: a fox } }.';
+    return `Each step has a name, in place of the "-": steps: ${stepsExample(node)}.`;
   if (where === 'matrix' && isList(node))
-    return 'Each axis has a name, in place of the "-": matrix: { animal: [fox, owl] }.';
-  if (way[0] === 'matrix' && way.length === 2 && !matrixSettings.has(key)) return axisHint(key, node, value);
+    return `Each axis has a name, in place of the "-": matrix: ${axesExample(node)}.`;
+  if (where === 'matrix.sample' && isText(node) && node.value.includes('%'))
+    return 'A sample is a number of cells, not a share of them: sample: { count: 10 }.';
+  if (way[0] === 'matrix' && way.length === 2 && !matrixSettings.has(key)) return axisHint(key, node);
   return (
     severalHint(place, value) ??
     (types.includes('array') ? listHint(key, node, schema, value) : undefined) ??
@@ -87,7 +90,60 @@ function emptyHint({ way }: SchemaPlace, schema: SchemaNode): string {
     : 'Give it a value, indented below it or on its line, or leave it out.';
 }
 
-function axisHint(key: string, node: SourceNode, value: string): string {
+const itemsOf = (node: SourceNode): readonly SourceNode[] => (node.kind === 'list' ? node.items : []);
+
+/** The first item of a list of steps, under a name. */
+function stepsExample(list: SourceNode): string {
+  const [first] = itemsOf(list);
+  const entries = entriesOf(first);
+  const [only] = entries;
+  const isNamed = entries.length === 1 && only?.value.kind === 'mapping';
+  const isStep = entries.some(({ key }) => isStepKind(key));
+  const step = first === undefined ? undefined : flow(isNamed ? toJson(first) : { grid: toJson(first) });
+  return (isNamed || isStep ? step : undefined) ?? '{ grid: { imagine: a fox } }';
+}
+
+/** A list of axes as one mapping. */
+function axesExample(list: SourceNode): string {
+  const axes = itemsOf(list).flatMap((item) => entriesOf(item));
+  const joined = Object.fromEntries(axes.map(({ key, value }) => [key, toJson(value)]));
+  return (axes.length === 0 ? undefined : flow(joined)) ?? '{ animal: [fox, owl] }';
+}
+
+/** Words for the first and the last number of a range, as other languages have them. */
+const rangeWords = [
+  ['from', 'to'],
+  ['start', 'end'],
+  ['start', 'stop'],
+  ['begin', 'end'],
+  ['first', 'last'],
+  ['min', 'max'],
+  ['low', 'high'],
+  ['from', 'until'],
+] as const;
+
+const isNumeric = (node: SourceNode | undefined): node is SourceNode =>
+  node?.kind === 'scalar' && /^-?\d+(?:\.\d+)?$/.test(renderValue(node.value));
+
+/** How an axis is written that is a mapping of keys which no range has. */
+function axisOfKeys(key: string, node: SourceNode): string {
+  for (const [low, high] of rangeWords) {
+    const [from, to] = [member(node, low), member(node, high)];
+    if (isNumeric(from) && isNumeric(to))
+      return `A range is written ${key}: { from: ${flow(toJson(from))}, to: ${flow(toJson(to))} }.`;
+  }
+  const lists = entriesOf(node).filter(({ value }) => value.kind === 'list');
+  const [only] = lists;
+  const values = only !== undefined && entriesOf(node).length === 1 ? only.value : undefined;
+  const written =
+    values === undefined ? `[${flow(toJson(node)) ?? '{ … }'}]` : (flow(toJson(values)) ?? '[…]');
+  return `An axis is a list of values: ${key}: ${written}. A range is ${key}: { from: 1, to: 4 }.`;
+}
+
+/** How the values of an axis are written that is no list. */
+export function axisHint(key: string, node: SourceNode): string {
+  if (node.kind === 'mapping') return axisOfKeys(key, node);
+  const value = flow(toJson(node)) ?? '…';
   if (isText(node) && /^-\S/.test(node.value)) return 'A space stands behind the "-" of each value: - fox.';
   const range = isText(node) ? /^\s*(-?\d+)\s*(?:\.\.+|to|-|–)\s*(-?\d+)\s*$/.exec(node.value) : null;
   if (range !== null) return `A range is written ${key}: { from: ${range[1]}, to: ${range[2]} }.`;
@@ -115,6 +171,7 @@ function severalHint({ node, way }: SchemaPlace, value: string): string | undefi
 }
 
 function listHint(key: string, node: SourceNode, schema: SchemaNode, value: string): string | undefined {
+  if (key === 'rectangle' || key === 'ellipse') return `Write ${key}: ${boxExample(node)}.`;
   const items = resolved((schema['items'] ?? {}) as SchemaNode);
   const wantsObjects = typesOf(items).includes('object') && !typesOf(items).includes('string');
   if (!typesOf(schema).includes('string') && (node.kind === 'mapping' || !wantsObjects))
@@ -156,6 +213,8 @@ function scalarHint(
     // Quotes would make a text of it, and still none of this form.
     const example = exampleOf(key, schema);
     if (!types.includes('string')) return example;
+    const formed = formHint(key, renderValue(node.value), schema);
+    if (formed !== undefined) return formed;
     const isForm = schema['pattern'] !== undefined || key === 'path' || key === 'click' || key === 'when';
     return isForm && example !== undefined
       ? example
@@ -164,12 +223,12 @@ function scalarHint(
   if (types.includes('boolean') && /^(yes|no|on|off|y|n)$/i.test(node.value))
     return `In YAML 1.2 "${node.value}" is text; write true or false.`;
   if (!types.includes('number') && !types.includes('integer')) return exampleOf(key, schema);
-  const number = /^[^\d.-]{0,5}(-?\d+(?:\.\d+)?)[^\d.]{0,5}$/.exec(node.value.trim())?.[1];
+  const number = numberIn(node.value);
   if (number === undefined)
     return exampleOf(key, { ...schema, default: undefined }) ?? `Write a number, for example ${key}: 2.`;
   return node.value.trim() === number
     ? `A number is written without quotes: ${key}: ${number}.`
-    : `Write the number alone: ${key}: ${number}.`;
+    : `Write the number alone: ${key}: ${number}.${key === 'cost' || key === 'ask' ? ' A cost counts prices, so the file gives them too: prices: { imagine: 0.04 }.' : ''}`;
 }
 
 /** How a key is written that is missing. */
@@ -177,6 +236,8 @@ export function missingHint({ way }: SchemaPlace, key: string, schema: SchemaNod
   const where = [...way, key].join('.');
   if (where === 'name') return 'For example name: foxes.';
   if (where === 'steps') return 'For example steps: { grid: { imagine: a fox } }.';
+  if (way.length === 2 && way[0] === 'steps' && key === 'from')
+    return 'It names the step whose result has the button, for example from: grid; or its branch, from: grid/U1.';
   const property = resolved(schema.properties?.[key] ?? {});
   return exampleOf(key, property) ?? firstSentence(property);
 }
@@ -197,6 +258,20 @@ function exampleOf(key: string, schema: SchemaNode): string | undefined {
   const [first] = shown;
   if (first === undefined) return undefined;
   return schema['pattern'] === undefined ? `For example ${key}: ${first}.` : `Examples: ${shown.join(', ')}.`;
+}
+
+/** A box of a mask as a list of four numbers; those of named sides where they are given. */
+export function boxExample(node: SourceNode | undefined): string {
+  const sides = [
+    ['x', 'left'],
+    ['y', 'top'],
+    ['w', 'width'],
+    ['h', 'height'],
+  ].map((names) => names.map((name) => member(node, name)).find(isNumeric));
+  const written = node?.kind === 'list' && node.items.length === 4 ? flow(toJson(node)) : undefined;
+  const numbers = sides.flatMap((side) => (side === undefined ? [] : [flow(toJson(side))]));
+  const box = written ?? (numbers.length === 4 ? `[${numbers.join(', ')}]` : '[0.1, 0.1, 0.3, 0.3]');
+  return `${box} (x, y, width, height)`;
 }
 
 /**
