@@ -1,8 +1,10 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command, Context } from './args/command.ts';
-import { didYouMean } from './args/did-you-mean.ts';
 import { commandHelp, overview } from './args/help.ts';
+import type { Kind } from './args/other-commands.ts';
 import { type CommandName, summaries } from './args/summaries.ts';
-import { exitCodes, usageError } from './errors/cli-error.ts';
+import { exitCodes } from './errors/cli-error.ts';
 import { shownErrorOf } from './errors/render.ts';
 import type { Io } from './terminal/io.ts';
 import { plainIo } from './terminal/plain-io.ts';
@@ -52,7 +54,7 @@ export async function program(
   try {
     return await dispatch(args, { io, redactor });
   } catch (error) {
-    const { exitCode, text } = shownErrorOf(error);
+    const { exitCode, text } = shownErrorOf(error, args);
     if (text !== undefined) io.err(redactor.apply(text));
     return exitCode;
   }
@@ -68,12 +70,40 @@ async function dispatch(args: readonly string[], context: Context): Promise<numb
   if (name === '--help' || name === '-h') return await say(context, allHelp());
   if (name === 'help') {
     const [topic] = rest;
-    return await say(context, topic === undefined ? allHelp() : commandHelp(await find(topic)));
+    if (topic === undefined) return await say(context, allHelp());
+    if (!isCommand(topic)) throw (await mistakes()).noSuchTopic(topic, await allCommands());
+    return await say(context, commandHelp(await commands[topic]()));
   }
 
-  const chosen = await find(name);
+  if (!isCommand(name)) {
+    const { noSuchCommand } = await mistakes();
+    throw noSuchCommand(args, await allCommands(), (path) => kindOf(resolve(context.io.cwd, path)));
+  }
+  const chosen = await commands[name]();
   if (asksForHelp(rest)) return await say(context, commandHelp(chosen));
-  return await chosen.run(rest, context);
+  try {
+    return await chosen.run(rest, context);
+  } catch (error) {
+    const { UnknownFlagError } = await import('./args/flags.ts');
+    if (!(error instanceof UnknownFlagError)) throw error;
+    throw (await mistakes()).explainedFlag(error, chosen, await allCommands(), rest);
+  }
+}
+
+/** Loaded for a mistake only. */
+const mistakes = () => import('./args/other-commands.ts');
+
+const isCommand = (word: string): word is CommandName => Object.hasOwn(commands, word);
+
+/** What lies at a path: a word in the place of a command may be one. */
+function kindOf(path: string): Kind {
+  try {
+    const found = statSync(path);
+    return found.isDirectory() ? 'folder' : 'file';
+  } catch {
+    // Nothing that could be named.
+    return undefined;
+  }
 }
 
 /** Help wins over every other flag: who asks for it has not got the others right yet. */
@@ -81,21 +111,6 @@ const asksForHelp = (args: readonly string[]): boolean => {
   const flags = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
   return flags.includes('--help') || flags.includes('-h');
 };
-
-async function find(name: string): Promise<Command> {
-  const known = names.find((one) => one === name);
-  if (known !== undefined) return await commands[known]();
-  if (name.startsWith('-')) {
-    throw usageError(
-      `A command comes before its flags; "${name}" is none.`,
-      hintFor(name, ['--version', '--help']),
-    );
-  }
-  throw usageError(`There is no command "${name}".`, hintFor(name, names));
-}
-
-const hintFor = (word: string, known: readonly string[]): string =>
-  [didYouMean(word, known), `Commands: ${names.join(', ')}.`].filter((part) => part !== undefined).join(' ');
 
 async function say({ io }: Context, text: string): Promise<number> {
   await io.out(text);

@@ -4,7 +4,7 @@ import { SourceText } from './diagnostics/source.ts';
 import { FileCheck, type FilePort } from './files.ts';
 import { nearestFile } from './matrix/nearest-file.ts';
 import { readMatrix } from './matrix/read.ts';
-import { setAxes } from './matrix/set-axes.ts';
+import { setAxes, setFlagOf } from './matrix/set-axes.ts';
 import type { AxisSetting, Pipeline } from './pipeline.ts';
 import { checkSchema } from './schema/check.ts';
 import type { PipelineFile } from './schema/schema.generated.ts';
@@ -41,7 +41,8 @@ export interface ParsedPipeline {
  * @param files reaches tables (their header) and looks at images and masks; nothing else is read
  */
 export async function parsePipeline(source: PipelineSource, files: FilePort): Promise<ParsedPipeline> {
-  const collector = new DiagnosticCollector(new SourceText(source.file, source.text));
+  const flags = (source.set ?? []).map(setFlagOf);
+  const collector = new DiagnosticCollector(new SourceText(source.file, source.text, flags));
   const pipeline = await readPipeline(source, files, collector);
   const diagnostics = collector.diagnostics();
   return { ...(pipeline === undefined ? {} : { pipeline }), diagnostics };

@@ -40,8 +40,8 @@ export async function checkDirectory(
   const other = path ?? place;
   throw new StateError('state.foreign', `${directory} belongs to another pipeline: ${other}.`, {
     hint:
-      'Give this pipeline another name, or choose another directory with --out. If it is the same pipeline, moved ' +
-      'and edited since, run it once as it was before the edit.',
+      'Choose another directory with --out; where --out named this one, leave it out. Where both pipelines have one name, give ' +
+      'this one another. If it is the same pipeline, moved and edited since, run it once as it was before the edit.',
   });
 }
 

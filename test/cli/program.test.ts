@@ -32,6 +32,17 @@ describe('promptpress', () => {
     expect((await promptpress([name, '--help', '--nonsense'], here)).out).toBe(out);
   });
 
+  it.each(commands.map(({ name }) => name))(
+    'every flag of %s takes the value that messages show',
+    (chosen) => {
+      for (const [name, flag] of Object.entries(commands.find((one) => one.name === chosen)?.flags ?? {})) {
+        if (flag.placeholder === undefined) continue;
+        expect(flag.example, name).toBeDefined();
+        expect(() => flag.read(flag.example ?? '', `--${name}`, flag.absent), name).not.toThrow();
+      }
+    },
+  );
+
   it.each(['--version', '-v', '-V'])('%s prints the version alone', async (flag) => {
     expect((await promptpress([flag], here)).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { quoted } from '../../report/text/printable.ts';
 import { usageError } from '../errors/cli-error.ts';
+import { revaluing, without } from '../errors/correction.ts';
 
 /** More than anybody sets: a larger file is something else. */
 const mostBytes = 1_048_576;
@@ -63,13 +66,19 @@ function linesOfNames(text: string, file: string): ReadonlyMap<string, number> {
     if (!/^[A-Za-z_][\w.-]*$/.test(name))
       throw usageError(
         `${file}:${at + 1} is not NAME=VALUE.`,
-        'A line is NAME=VALUE, a comment (#) or empty.',
+        `${wrongLine(line)}A line is NAME=VALUE, for example PROMPTPRESS_API_KEY=…, a comment (#) or empty.`,
       );
     found.set(name, at + 1);
     const [quote = ''] = /^["'`]/.exec(value) ?? [];
     if (quote !== '') at = closingLine(lines, at, { quote, name, value, file });
   }
   return found;
+}
+
+/** What a line of YAML has wrong; a name is shown only where it is certainly one. */
+function wrongLine(line: string): string {
+  const [, name] = /^(?:export\s)?\s*([A-Z][A-Z0-9]{0,40}_[A-Z0-9_]{1,40})\s*:/.exec(line) ?? [];
+  return name === undefined ? '' : `Write ${name}=… with an equals sign in the place of the colon. `;
 }
 
 /** A quoted value may go over several lines. @returns the index of its last one @throws CliError (exit 2) */
@@ -110,11 +119,33 @@ async function readBytes(path: string, file: string): Promise<Uint8Array> {
     return await readBounded(handle, file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw usageError(`--dotenv: there is no file ${file}.`);
-    if (code === 'EISDIR') throw usageError(`--dotenv: ${file} is a folder.`);
-    if (code === 'EACCES' || code === 'EPERM') throw usageError(`--dotenv: ${file} may not be read.`);
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw noFile(path, file);
+    if (code === 'EISDIR')
+      throw usageError(
+        `--dotenv: ${file} is a folder.`,
+        'Name the file in it.',
+        revaluing('--dotenv', file, [join(file, '.env')], 'example'),
+      );
+    if (code === 'EACCES' || code === 'EPERM')
+      throw usageError(
+        `--dotenv: ${file} may not be read.`,
+        `Let yourself read it: chmod u+r ${quoted(file)}`,
+      );
     throw error;
   }
+}
+
+/** With a file of variables that lies beside the one that was named, if there is one. */
+function noFile(path: string, file: string): Error {
+  const beside = join(dirname(file), '.env');
+  const isBeside = existsSync(join(dirname(path), '.env')) && beside !== file;
+  return usageError(
+    `--dotenv: there is no file ${file}.`,
+    isBeside
+      ? `There is ${beside}.`
+      : 'A line of such a file is NAME=VALUE, for example PROMPTPRESS_API_KEY=…; leave --dotenv out if the environment has the variables.',
+    isBeside ? revaluing('--dotenv', file, [beside]) : without('--dotenv', true),
+  );
 }
 
 async function readBounded(handle: FileHandle, file: string): Promise<Uint8Array> {

@@ -1,8 +1,18 @@
+import { quoted } from '../../report/text/printable.ts';
 import { readEnvFile } from '../adapters/env-file.ts';
 import { usageError } from '../errors/cli-error.ts';
+import type { Correction } from '../errors/correction.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Redactor } from '../terminal/redact.ts';
-import { type Arguments, type FlagTable, type FlagValues, readArguments, toggle, valued } from './flags.ts';
+import {
+  type Arguments,
+  type FlagTable,
+  type FlagValues,
+  notCalled,
+  readArguments,
+  toggle,
+  valued,
+} from './flags.ts';
 import { anyText } from './values.ts';
 
 /** What a command is given beside its arguments. */
@@ -41,10 +51,20 @@ export interface Command extends CommandHelp {
 }
 
 const common = {
-  dotenv: valued(
-    'FILE',
-    'read variables from this file too, for example the key from .env; the environment wins over it. No such file is read without this flag',
-    anyText,
+  dotenv: notCalled(
+    valued(
+      'FILE',
+      'read variables from this file too, for example the key from .env; the environment wins over it. No such file is read without this flag',
+      Object.assign((text: string, name: string): string => anyText(text, name), { example: '.env' }),
+    ),
+    {
+      // Node.js carries out what such a file sets (NODE_OPTIONS) before any program of it begins, wherever the flag stands.
+      'env-file': {
+        write: ['--dotenv'],
+        because: 'Node.js itself takes it, and lets the file set what Node.js runs.',
+      },
+      env: { write: ['--dotenv'] },
+    },
   ),
   help: toggle('show this help', 'h'),
 };
@@ -89,15 +109,48 @@ export function command<Table extends FlagTable>(
         throw usageError(
           `${help.name} needs ${help.operands}.`,
           `promptpress help ${help.name} explains it.`,
+          exampleOf(help),
         );
       }
-      if (given > operands.most) {
-        throw usageError(
-          `${help.name} takes ${help.operands}; "${read.positionals[operands.most]}" is one too many.`,
-        );
-      }
+      if (given > operands.most) throw tooMany(help, read.positionals, operands.most, args);
       const within = await withEnvFile((read.flags as FlagValues<typeof common>).dotenv, context);
       return await execute(read.flags as FlagValues<Table>, read.positionals, within);
     },
   };
 }
+
+/** A command as its help shows it. */
+const exampleOf = ({ examples: [first] }: CommandHelp): Correction | undefined => {
+  const words = first?.command.split(' ').slice(1) ?? [];
+  return words.length === 0 || first?.command.includes('"')
+    ? undefined
+    : { kind: 'example', words: () => words };
+};
+
+function tooMany(
+  { name, operands }: CommandHelp,
+  given: readonly string[],
+  most: number,
+  args: readonly string[],
+): Error {
+  const extra = given[most] ?? '';
+  const leaving: Correction = {
+    kind: 'mended',
+    words: (words) => {
+      const at = words.lastIndexOf(extra);
+      return at < 1 ? undefined : [...words.slice(0, at), ...words.slice(at + 1)];
+    },
+  };
+  if (most === 0)
+    return usageError(`${name} takes flags only; "${extra}" is one word too many.`, 'Leave it out.', leaving);
+  return usageError(
+    `${name} takes ${most === 1 ? 'one ' : ''}${operands.replace(/[[\]]/g, '')}; "${extra}" is one too many.`,
+    most === 1 && isPath(extra)
+      ? `One at a time; a second command for ${extra}: ${['promptpress', name, ...args.filter((word) => word !== given[0])].map(quoted).join(' ')}`
+      : 'Leave it out. A value with spaces stands in quotes: --set "animal=[lynx, hare]".',
+    leaving,
+  );
+}
+
+/** A word that names a file or a folder, by its looks. */
+const isPath = (word: string): boolean => /[./]/.test(word);

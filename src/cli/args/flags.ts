@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
-import { usageError } from '../errors/cli-error.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
+import { CliError, exitCodes, usageError } from '../errors/cli-error.ts';
+import { type Correction, exchanging, revaluing } from '../errors/correction.ts';
 
 /** One flag of a command: what help says of it and how its text becomes a value. */
 export interface Flag<T> {
@@ -14,10 +15,22 @@ export interface Flag<T> {
   readonly short?: string;
   /** The only values that it takes, for shells that complete them. */
   readonly words?: readonly string[];
+  /** A value that it takes, for messages; absent where it takes none. */
+  readonly example?: string;
+  /** Names of other programs for the same wish, which are refused with the words to write instead. */
+  readonly notCalled?: Readonly<Record<string, NotCalled>>;
   /** The value when the flag is not given. */
   readonly absent: T;
   /** `earlier` is the value so far, for flags that repeat. @throws CliError naming the flag */
   read(text: string, name: string, earlier: T): T;
+}
+
+/** What to write in the place of a flag that promptpress does not have. */
+export interface NotCalled {
+  /** The flag, with a value where that says what was meant: `--log-level debug`. */
+  readonly write: readonly [string, ...string[]];
+  /** A sentence. */
+  readonly because?: string;
 }
 
 /** The flags of one command by their long names: read by the parser and by help. */
@@ -33,10 +46,37 @@ export interface Reading<T> {
   (text: string, name: string): T;
   /** The only texts that it takes, where these can be listed. */
   readonly words?: readonly string[];
+  /** One that it takes. */
+  readonly example?: string;
 }
 
-const wordsOf = ({ words }: Reading<unknown>): { readonly words?: readonly string[] } =>
-  words === undefined ? {} : { words };
+/** What stands for a value of which only the flag knows what it is. */
+const examples: Readonly<Record<string, string>> = {
+  DIR: 'runs/second',
+  FILE: 'second.csv',
+  URL: 'https://gateway.example',
+  STEP: 'grid',
+  CODE: 'task.failed',
+  JOB: '3f9c21',
+  ID: '1762000000000123',
+  NAME: 'PROMPTPRESS_API_KEY',
+  NAMES: 'midjourney-proxy',
+  PORT: '8080',
+};
+
+const wordsOf = (
+  { words, example = words?.[0] }: Reading<unknown>,
+  placeholder: string,
+): Pick<Flag<unknown>, 'words' | 'example'> => {
+  const shown = example ?? examples[placeholder];
+  return { ...(words === undefined ? {} : { words }), ...(shown === undefined ? {} : { example: shown }) };
+};
+
+/** The same flag, which other programs call otherwise. */
+export const notCalled = <T>(flag: Flag<T>, names: Readonly<Record<string, NotCalled>>): Flag<T> => ({
+  ...flag,
+  notCalled: names,
+});
 
 /** A flag without a value. */
 export const toggle = (help: string, short?: string): Flag<boolean> => ({
@@ -54,7 +94,7 @@ export const valued = <T>(placeholder: string, help: string, read: Reading<T>): 
   repeatable: false,
   absent: undefined,
   read,
-  ...wordsOf(read),
+  ...wordsOf(read, placeholder),
 });
 
 /** A flag that may be given several times. */
@@ -63,7 +103,7 @@ export const repeated = <T>(placeholder: string, help: string, read: Reading<T>)
   help,
   repeatable: true,
   absent: [],
-  ...wordsOf(read),
+  ...wordsOf(read, placeholder),
   read: (text, name, earlier) => [...earlier, read(text, name)],
 });
 
@@ -71,6 +111,20 @@ export const repeated = <T>(placeholder: string, help: string, read: Reading<T>)
 export interface Arguments<Table extends FlagTable> {
   readonly flags: FlagValues<Table>;
   readonly positionals: readonly string[];
+}
+
+/** A flag that a command does not have; who knows all commands says which of them has it. */
+export class UnknownFlagError extends CliError {
+  /** With its hyphens, without a value. */
+  readonly flag: string;
+
+  constructor(flag: string, message: string, hint: string | undefined, correction?: Correction) {
+    super(exitCodes.usage, message, {
+      ...(hint === undefined ? {} : { hint }),
+      ...(correction === undefined ? {} : { correction }),
+    });
+    this.flag = flag;
+  }
 }
 
 /**
@@ -105,42 +159,89 @@ export function readArguments<Table extends FlagTable>(
     if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind !== 'option') continue;
     const flag = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
-    if (flag === undefined) throw unknownFlag(token.rawName, Object.keys(table));
-    values.set(token.name, flag.read(valueOf(token, flag), `--${token.name}`, values.get(token.name)));
+    if (flag === undefined) throw unknownFlag(args[token.index] ?? token.rawName, token.index, table);
+    const text = valueOf(token, flag, args);
+    values.set(token.name, readValue(flag, text, `--${token.name}`, values.get(token.name)));
   }
   return { flags: Object.fromEntries(values) as FlagValues<Table>, positionals };
+}
+
+/** The value of a flag; a message about it ends with a command line in which it is right. */
+function readValue(flag: Flag<unknown>, text: string, name: string, earlier: unknown): unknown {
+  try {
+    return flag.read(text, name, earlier);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.correction !== undefined || flag.example === undefined)
+      throw error;
+    throw usageError(error.message, error.hint, revaluing(name, text, [flag.example], 'example'));
+  }
 }
 
 function valueOf(
   token: {
     readonly name: string;
+    readonly index: number;
     readonly value?: string | undefined;
     readonly inlineValue?: boolean | undefined;
   },
-  flag: Flag<unknown>,
+  { placeholder, example }: Flag<unknown>,
+  args: readonly string[],
 ): string {
-  const { placeholder } = flag;
+  const { name, index, value } = token;
   if (placeholder === undefined) {
-    if (token.value !== undefined) throw usageError(`--${token.name} takes no value.`);
-    return '';
+    if (value === undefined) return '';
+    const isNo = /^(?:no|off|false|0)$/i.test(value);
+    throw usageError(
+      `--${name} takes no value, and here it has "${value}".`,
+      `It is a switch: --${name} alone turns it on; leave it out to have it off.`,
+      exchanging(index, isNo ? [] : [`--${name}`]),
+    );
   }
   // `--limit --json`: the next flag is not a value, though a number below 0 is; any other such value is `--name=-value`.
-  if (token.value === undefined || (token.inlineValue !== true && /^-(?!\.?\d)/.test(token.value))) {
-    throw usageError(`--${token.name} needs a value: --${token.name} ${placeholder}.`);
+  if (value === undefined || (token.inlineValue !== true && /^-(?!\.?\d)/.test(value))) {
+    const next = args[index + 1];
+    throw usageError(
+      `--${name} needs a value: --${name} ${placeholder}. ${next === undefined ? 'Nothing stands behind it.' : `Behind it stands the flag ${next}.`}`,
+      undefined,
+      example === undefined ? undefined : exchanging(index, [`--${name}`, example], 'example'),
+    );
   }
-  return token.value;
+  return value;
 }
 
-const unknownFlag = (written: string, known: readonly string[]): Error => {
-  // Node.js carries out what such a file sets (NODE_OPTIONS) before any program of it begins, wherever the flag stands.
-  if (written === '--env-file' && known.includes('dotenv'))
-    return usageError(
-      'There is no flag --env-file here: Node.js itself takes it, and lets the file set what Node.js runs.',
-      'Write --dotenv FILE.',
+/** @param word as it was written @param index where it stands behind the command */
+function unknownFlag(word: string, index: number, table: FlagTable): UnknownFlagError {
+  const equals = word.indexOf('=');
+  const written = equals < 0 ? word : word.slice(0, equals);
+  const inline = equals < 0 ? [] : [word.slice(equals + 1)];
+  const name = written.replace(/^--?/, '');
+  const refused = (message: string, hint: string | undefined, instead: readonly string[]): UnknownFlagError =>
+    new UnknownFlagError(
+      written,
+      message,
+      hint,
+      instead.length === 0 ? undefined : exchanging(index, [...instead, ...inline]),
     );
-  const word = written.replace(/^--?/, '');
-  return usageError(
-    `There is no flag ${written} here.`,
-    didYouMean(word, known, '--') ?? 'promptpress help COMMAND lists the flags of a command.',
+  for (const { notCalled: others = {} } of Object.values(table)) {
+    const other = Object.hasOwn(others, name) ? others[name] : undefined;
+    if (other === undefined) continue;
+    const { write, because } = other;
+    return refused(`There is no flag ${written} here.${because ? ` ${because}` : ''}`, undefined, write);
+  }
+  const known = Object.keys(table);
+  const isWhole = known.includes(name);
+  const dashed = name.replaceAll('_', '-');
+  const near = [name, dashed].find((one) => known.includes(one)) ?? nearest(dashed, known);
+  const isOneHyphen = /^-[^-]./.test(written);
+  const hyphens =
+    isOneHyphen && near !== undefined ? ' A flag of more than one letter begins with two hyphens.' : '';
+  return refused(
+    `There is no flag ${written} here.${hyphens}`,
+    near === undefined
+      ? 'promptpress help COMMAND lists the flags of a command.'
+      : isWhole
+        ? undefined
+        : `Did you mean --${near}?`,
+    near === undefined ? [] : [`--${near}`],
   );
-};
+}

@@ -1,5 +1,6 @@
 import { usageError } from '../errors/cli-error.ts';
-import { type FlagValues, repeated, toggle, valued } from './flags.ts';
+import { adding } from '../errors/correction.ts';
+import { type FlagValues, notCalled, repeated, toggle, valued } from './flags.ts';
 import { rehearsalFlags } from './sandbox-flags.ts';
 import { selectionFlags } from './selection-flags.ts';
 import { anyText, axisValue, duration, oneOf, wholeNumber } from './values.ts';
@@ -10,10 +11,13 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** Flags that say which directory and which service is meant. */
 export const placeFlags = {
-  out: valued(
-    'DIR',
-    'run directory; default: runs/<name> beside the pipeline file, with --sandbox runs/<name>.sandbox',
-    anyText,
+  out: notCalled(
+    valued(
+      'DIR',
+      'run directory; default: runs/<name> beside the pipeline file, with --sandbox runs/<name>.sandbox',
+      anyText,
+    ),
+    Object.fromEntries(['output', 'output-dir', 'dir', 'o'].map((name) => [name, { write: ['--out'] }])),
   ),
   'trust-directory': toggle(
     'use a run directory whose state, lock, log or inputs git tracks, or that a tracked link leads to; refused otherwise, as whoever committed them decides what counts as done and what is sent',
@@ -68,10 +72,12 @@ export const manifestFlags = {
   ),
 } as const;
 
+const speed = Object.assign(oneOf('relax', 'fast', 'turbo'), { example: 'fast' });
+
 /** The flags of `promptpress run`. */
 export const runFlags = {
   ...placeFlags,
-  speed: valued('SPEED', 'relax, fast or turbo; beats the file', oneOf('relax', 'fast', 'turbo')),
+  speed: valued('SPEED', 'relax, fast or turbo; beats the file', speed),
   ...setFlag,
   ...selectionFlags,
   ...revivalFlags,
@@ -90,21 +96,37 @@ export const runFlags = {
   ),
   'max-submits': valued('N', 'submissions of this invocation at most', wholeNumber(0)),
   'max-duration': valued('TIME', 'take nothing new on after this time, for example 30m', duration),
-  yes: toggle(
-    'continue although the estimate is above budget.ask; without this flag the run asks, or stops if there is no terminal',
+  yes: notCalled(
+    toggle(
+      'continue although the estimate is above budget.ask; without this flag the run asks, or stops if there is no terminal',
+    ),
+    {
+      y: { write: ['--yes'] },
+      force: { write: ['--yes'], because: 'What a run asks is answered by --yes.' },
+    },
   ),
   frozen: toggle('refuse to run (exit 2) unless pipeline, tables and service are those of the last run'),
   'dry-run': toggle('say what would run and why, as promptpress plan does'),
   ...manifestFlags,
   json: toggle('print one JSON object about the run on standard output'),
-  'log-level': valued(
-    'LEVEL',
-    `what goes into run.log: ${logLevels.join(', ')}; default info`,
-    oneOf(...logLevels),
+  'log-level': notCalled(
+    valued('LEVEL', `what goes into run.log: ${logLevels.join(', ')}; default info`, oneOf(...logLevels)),
+    Object.fromEntries(
+      ['verbose', 'debug', 'v', 'vv'].map((name) => [
+        name,
+        {
+          write: ['--log-level', 'debug'],
+          because: 'More about a run is written into its run.log: --log-level says how much.',
+        },
+      ]),
+    ),
   ),
   'no-progress': toggle('no progress on standard error'),
-  quiet: toggle(
-    'no progress, and no word at all from a run that has nothing to do and ends with 0, for cron jobs that mail what is printed',
+  quiet: notCalled(
+    toggle(
+      'no progress, and no word at all from a run that has nothing to do and ends with 0, for cron jobs that mail what is printed',
+    ),
+    { silent: { write: ['--quiet'] }, q: { write: ['--quiet'] } },
   ),
 } as const;
 
@@ -118,5 +140,6 @@ export function checkRehearsal({
   throw usageError(
     `${pace === undefined ? '--fault' : '--pace'} is a setting of the sandbox, and this run is no rehearsal.`,
     'Add --sandbox to rehearse, or leave the flag out.',
+    adding('--sandbox'),
   );
 }

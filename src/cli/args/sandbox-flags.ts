@@ -1,3 +1,4 @@
+import type { Fault } from '../../sandbox/faults/fault.ts';
 import { parseFault } from '../../sandbox/faults/parse.ts';
 import { neutralNames, type SandboxNames } from '../../sandbox/names.ts';
 import { type Quirk, quirkNames, quirkWords } from '../../sandbox/quirks.ts';
@@ -9,8 +10,10 @@ import {
 } from '../../sandbox/settings.ts';
 import { type NamePreset, type Names, nameKeys, namePresets, resolveNames } from '../../service/names.ts';
 import { usageError } from '../errors/cli-error.ts';
+import { revaluing } from '../errors/correction.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type Flag, type FlagValues, type Reading, repeated, toggle, valued } from './flags.ts';
+import { meantFault } from './meant-fault.ts';
 import { duration, oneOf, wholeNumber } from './values.ts';
 
 const modalCode: Reading<1 | 21> = Object.assign(
@@ -23,13 +26,36 @@ const queueFullCode: Reading<9 | 23> = Object.assign(
   { words: ['9', '23'] },
 );
 
-const factor = (text: string, name: string): number => {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) {
-    throw usageError(`${name} takes a number of at least 0, for example 0.1, not "${text}".`);
-  }
-  return value;
-};
+const factor: Reading<number> = Object.assign(
+  (text: string, name: string): number => {
+    const value = Number(text);
+    if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value;
+    // `2x` is a speed, and a speed is the inverse of a factor on durations.
+    const [, times] = /^(\d{1,4}(?:\.\d{1,4})?)\s*[x×]$/i.exec(text.trim()) ?? [];
+    const speed = Number(times ?? 0);
+    throw usageError(
+      `${name} takes a number of at least 0, not "${text}".`,
+      `It is a factor on the time that all tasks take: 0.1 is ten times quicker, 0.5 twice as quick, 0 at once.`,
+      speed > 0 ? revaluing(name, text, [String(Number((1 / speed).toPrecision(3)))]) : undefined,
+    );
+  },
+  { example: '0.1' },
+);
+
+const fault: Reading<Fault> = Object.assign(
+  (text: string, name: string): Fault => {
+    const parsed = parseFault(text);
+    if (parsed.ok) return parsed.value;
+    const { error, hint } = parsed;
+    const meant = meantFault(text);
+    throw usageError(
+      `--${error}.`,
+      hint,
+      meant === undefined ? undefined : revaluing(name, text, [meant], 'example'),
+    );
+  },
+  { example: 'fetch:latency=300ms' },
+);
 
 const quirk: Reading<Quirk> = Object.assign(
   (text: string, name: string): Quirk => {
@@ -45,11 +71,15 @@ const quirk: Reading<Quirk> = Object.assign(
 
 const workNames = Object.keys(defaultSettings.durations) as readonly OperationClass[];
 
-const workTime = (text: string, name: string): { readonly work: OperationClass; readonly ms: number } => {
-  const [word = '', time] = text.split('=', 2);
-  if (time === undefined) throw usageError(`${name} takes WORK=TIME, for example imagine=5s, not "${text}".`);
-  return { work: oneOf(...workNames)(word, name), ms: duration(time, name) };
-};
+const workTime: Reading<{ readonly work: OperationClass; readonly ms: number }> = Object.assign(
+  (text: string, name: string) => {
+    const [word = '', time] = text.split('=', 2);
+    if (time === undefined)
+      throw usageError(`${name} takes WORK=TIME, for example imagine=5s, not "${text}".`);
+    return { work: oneOf(...workNames)(word, name), ms: duration(time, name) };
+  },
+  { example: 'imagine=5s' },
+);
 
 /** How the sandbox behaves: a flag for each setting that is more than a number inside. */
 export const settingFlags = {
@@ -113,11 +143,7 @@ export const settingFlags = {
   fault: repeated(
     'FAULT',
     'something that goes wrong, for example fetch:latency=300ms or image:truncate:every 5',
-    (text) => {
-      const parsed = parseFault(text);
-      if (!parsed.ok) throw usageError(parsed.error);
-      return parsed.value;
-    },
+    fault,
   ),
 } as const;
 

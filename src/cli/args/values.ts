@@ -1,5 +1,7 @@
+import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
 import { readDuration } from '../../pipeline/settings/units.ts';
 import { usageError } from '../errors/cli-error.ts';
+import { revaluing } from '../errors/correction.ts';
 import type { Reading } from './flags.ts';
 
 /** How the texts of flags become values. Each says what it expected, and what it got. */
@@ -9,50 +11,89 @@ export const anyText = (text: string, name: string): string => {
   return text;
 };
 
-/** A whole number of at least `least`. */
-export const wholeNumber =
-  (least: number) =>
-  (text: string, name: string): number => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
-      throw usageError(`${name} takes a whole number of at least ${least}, not "${text}".`);
-    }
-    return value;
-  };
+/** A whole number of at least `least`. @param absent what is where the flag is not given, for messages: a sentence */
+export const wholeNumber = (least: number, absent?: string): Reading<number> =>
+  Object.assign(
+    (text: string, name: string): number => {
+      const value = Number(text);
+      if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
+        throw usageError(
+          `${name} takes a whole number of at least ${least}, in digits, not "${text}".`,
+          absent,
+        );
+      }
+      return value;
+    },
+    { example: String(Math.max(least, 3)) },
+  );
 
 /** One of these words; a shell may list them. */
 export const oneOf = <Word extends string>(...words: readonly Word[]): Reading<Word> =>
   Object.assign(
     (text: string, name: string): Word => {
       const word = words.find((candidate) => candidate === text);
-      if (word === undefined) throw usageError(`${name} takes one of ${words.join(', ')}, not "${text}".`);
-      return word;
+      if (word !== undefined) return word;
+      const near = nearest(text, words);
+      throw usageError(
+        `${name} takes one of ${words.join(', ')}, not "${text}".`,
+        near === undefined ? undefined : `Did you mean ${near}?`,
+        near === undefined ? undefined : revaluing(name, text, [near]),
+      );
     },
     { words },
   );
 
 /** `250ms`, `30s`, `20m`, `6h`, as in a pipeline; milliseconds. */
-export const duration = (text: string, name: string): number => {
-  const ms = readDuration(text);
-  if (ms === undefined || ms < 1) {
-    throw usageError(`${name} takes a duration such as 250ms, 30s, 20m or 6h, not "${text}".`);
-  }
-  return ms;
-};
+export const duration: Reading<number> = Object.assign(
+  (text: string, name: string): number => {
+    const ms = readDuration(text);
+    if (ms !== undefined && ms >= 1) return ms;
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+    throw usageError(
+      `${name} takes a duration such as 250ms, 30s, 20m or 6h, not "${text}".`,
+      number > 0
+        ? `A unit stands behind the number: ${number}s (seconds), ${number}m (minutes) or ${number}h (hours).`
+        : undefined,
+      number > 0 ? revaluing(name, text, [`${number}m`], 'example') : undefined,
+    );
+  },
+  { example: '30m' },
+);
 
 /** `2/8`: the second of eight. */
-export const shard = (text: string, name: string): { readonly index: number; readonly of: number } => {
-  const [, index, of] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
-  const value = { index: Number(index), of: Number(of) };
-  if (index === undefined || value.index < 1 || value.index > value.of || !Number.isSafeInteger(value.of)) {
-    throw usageError(`${name} takes i/n with i from 1 to n, for example 1/4, not "${text}".`);
-  }
-  return value;
-};
+export const shard: Reading<{ readonly index: number; readonly of: number }> = Object.assign(
+  (text: string, name: string) => {
+    const [, index, of] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+    const value = { index: Number(index), of: Number(of) };
+    if (index !== undefined && value.index >= 1 && value.index <= value.of && Number.isSafeInteger(value.of))
+      return value;
+    const [first, second] = (text.match(/\d{1,9}/g) ?? []).map(Number);
+    const isPair = first !== undefined && second !== undefined && first > 0 && first <= second;
+    throw usageError(
+      `${name} takes I/N, the Ith of N parts, with I from 1 to N, not "${text}".`,
+      index === undefined || Number(of) < 1
+        ? undefined
+        : `The parts of ${of} are ${Number(of) === 1 ? '1/1' : `1/${of} to ${of}/${of}`}.`,
+      isPair ? revaluing(name, text, [`${first}/${second}`]) : undefined,
+    );
+  },
+  { example: '1/4' },
+);
 
 /** `animal=fox`; the value may hold further equals signs. */
-export const axisValue = (text: string, name: string): { readonly axis: string; readonly value: string } => {
-  const at = text.indexOf('=');
-  if (at < 1) throw usageError(`${name} takes axis=value, for example animal=fox, not "${text}".`);
-  return { axis: text.slice(0, at), value: text.slice(at + 1) };
-};
+export const axisValue: Reading<{ readonly axis: string; readonly value: string }> = Object.assign(
+  (text: string, name: string) => {
+    const at = text.indexOf('=');
+    if (at >= 1) return { axis: text.slice(0, at), value: text.slice(at + 1) };
+    const isPair = at < 0 && /^[^:]+:./.test(text);
+    const value = text.slice(at + 1) || 'fox';
+    throw usageError(
+      `${name} takes AXIS=VALUE, not "${text}".`,
+      'AXIS is an axis of the matrix or a column of its table; promptpress plan FILE --cells lists them and their values.',
+      isPair
+        ? revaluing(name, text, [text.replace(/^([^:]+):\s*/, '$1=')])
+        : revaluing(name, text, [`animal=${value}`], 'example'),
+    );
+  },
+  { example: 'animal=fox' },
+);

@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
-import { quoted } from '../../report/text/next-commands.ts';
+import { quoted } from '../../report/text/printable.ts';
 import { makeFolders } from '../../state/files/folders.ts';
 import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
 import { command } from '../args/command.ts';
@@ -9,6 +9,7 @@ import { valued } from '../args/flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { oneOf } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
+import { exchanging } from '../errors/correction.ts';
 import { packageFile } from '../version.ts';
 
 /** Where the schema goes that editors complete and check pipelines with: beside them, so that it is there wherever promptpress is installed. */
@@ -145,11 +146,17 @@ async function refuseFile(given: string | undefined, folder: string): Promise<vo
   const found = await stat(folder).catch(() => undefined);
   const isNamedAsFile = found === undefined && /\.ya?ml$/i.test(folder);
   if (given === undefined || !(found?.isFile() === true || isNamedAsFile)) return;
+  const parent = dirname(given);
+  const hasPipeline =
+    (await stat(join(dirname(folder), 'pipeline.yaml')).catch(() => undefined)) !== undefined;
   throw usageError(
-    isNamedAsFile
-      ? `init takes a folder; ${given} is the name of a file.`
-      : `init takes a folder; ${given}: it is a file.`,
-    `It writes pipeline.yaml into the folder: promptpress init ${quoted(dirname(given))}`,
+    found?.isFile() === true
+      ? `init takes a folder, and ${given} is a file.`
+      : `init takes a folder, and ${given} is the name of a file.`,
+    hasPipeline
+      ? `There is a pipeline.yaml in ${parent === '.' ? 'this folder' : parent} already, which init leaves as it is: name another folder.`
+      : 'It writes pipeline.yaml into the folder.',
+    exchanging(0, [hasPipeline ? join(parent, 'second') : parent], hasPipeline ? 'example' : 'mended'),
   );
 }
 

@@ -99,7 +99,7 @@ const head = [
   'done',
   'failed',
   'in doubt',
-  'open',
+  'to do',
   'cost',
   'last run (UTC)',
 ];

@@ -4,6 +4,7 @@ import { placeFlags, revivalFlags, setFlag } from '../args/run-flags.ts';
 import { selectionFlags } from '../args/selection-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { usageError } from '../errors/cli-error.ts';
+import { without } from '../errors/correction.ts';
 import { showCells, showPlan } from '../run/dry-run.ts';
 import { fileOrDefault } from '../workspace/default-file.ts';
 import { loadPipeline } from '../workspace/read-pipeline.ts';
@@ -39,7 +40,11 @@ export const plan = command(
   { least: 0, most: 1 },
   async (flags, [given], context) => {
     if (flags.cells && flags.json)
-      throw usageError('--cells prints JSON already.', 'Give --cells or --json.');
+      throw usageError(
+        '--cells prints JSON already, so --json does not go with it.',
+        'Give --cells or --json.',
+        without('--json'),
+      );
     const file = fileOrDefault(given, 'plan', context.io);
     const read = await loadPipeline(file, flags, context);
     return flags.cells ? await showCells(read, flags, context) : await showPlan(read, flags, context);

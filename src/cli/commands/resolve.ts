@@ -84,13 +84,28 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
 type DecisionFlags = FlagValues<typeof decisionFlags>;
 
 function checkOneDecision({ task, drop, retry }: DecisionFlags): void {
-  const given = [task !== undefined, drop, retry].filter(Boolean).length;
-  if (given === 1) return;
+  const given = [
+    ...(task === undefined ? [] : ['--task']),
+    ...(drop ? ['--drop'] : []),
+    ...(retry ? ['--retry'] : []),
+  ];
+  if (given.length === 1) return;
   throw usageError(
-    given === 0
-      ? 'promptpress resolve needs one of --task ID, --drop, --retry.'
-      : '--task, --drop and --retry contradict one another.',
-    'promptpress help resolve explains them.',
+    given.length === 0
+      ? 'resolve needs one of --task ID, --drop, --retry; none is given.'
+      : `${given.join(' and ')} contradict one another: resolve takes one of --task ID, --drop, --retry.`,
+    [
+      '--task ID: the service made it, this is its task, and the next run polls it.',
+      '--drop: it is given up, and counts as failed.',
+      '--retry: the next run submits it again, which may be paid twice.',
+    ].join('\n'),
+    {
+      kind: 'example',
+      words: (words) =>
+        given.length === 0
+          ? [...words, '--drop']
+          : words.filter((word) => word !== '--retry' && (task === undefined || word !== '--drop')),
+    },
   );
 }
 
@@ -120,8 +135,13 @@ function doubtfulJob(key: string, state: StateStore, commands: Commands): JobRec
   // The lock is ours: no process waits for the response to a submission any more.
   if (isInDoubt(record, false)) return record;
   throw usageError(
-    `Job ${key} is not in doubt, but ${record.status}.`,
-    `${commands.show(key)} shows all facts about it and the next commands.`,
+    `Job ${key} is not in doubt, but ${record.status}: there is nothing to resolve.`,
+    [
+      ...(commands.run === undefined
+        ? []
+        : [`To make it once more, and what came from it: ${commands.run} --redo ${key}`]),
+      `All facts about it: ${commands.show(key)}`,
+    ].join('\n'),
   );
 }
 

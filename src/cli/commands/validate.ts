@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { preparePlan } from '../../plan/plan.ts';
 import { counted } from '../../report/text/amounts.ts';
+import { quoted } from '../../report/text/printable.ts';
 import {
   type CheckedFile,
   checkedFile,
@@ -16,13 +17,14 @@ import { placeFlags, setFlag } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { anyText, oneOf } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
+import { without } from '../errors/correction.ts';
 import { failureText } from '../errors/render.ts';
 import type { OnlineCheck } from '../service/online-check.ts';
 import type { ServiceFlags } from '../service/settings.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { fileOrDefault } from '../workspace/default-file.ts';
 import { imagesForPlan } from '../workspace/images.ts';
-import { checkPipeline, printDiagnostics } from '../workspace/read-pipeline.ts';
+import { checkPipeline, printDiagnostics, refuseOtherFile } from '../workspace/read-pipeline.ts';
 
 /** `promptpress validate FILE…` */
 export const validate = command(
@@ -66,16 +68,32 @@ With --online the service is asked for its models (GET /v1/models, once for each
   { least: 0, most: Number.POSITIVE_INFINITY },
   async (flags, given, context) => {
     if (!flags.online && (flags.sandbox || flags['base-url'] !== undefined)) {
-      throw usageError('--sandbox and --base-url say which service --online asks; alone they do nothing.');
+      const flag = flags.sandbox ? '--sandbox' : '--base-url';
+      throw usageError(
+        `${flag} says which service validate --online asks; alone it does nothing: validate needs no service.`,
+        [
+          ...(flags.sandbox
+            ? [`To rehearse the pipeline: promptpress run ${quoted(given[0] ?? 'pipeline.yaml')} --sandbox`]
+            : []),
+          'To ask that service for its models, add --online. To validate the file, leave it out.',
+        ].join('\n'),
+        without(flag, !flags.sandbox),
+      );
     }
     if (flags.json && (flags.format ?? 'json') !== 'json')
-      throw usageError(`--json and --format ${flags.format} contradict one another.`, 'Give one of them.');
+      throw usageError(
+        `--json and --format ${flags.format} contradict one another.`,
+        'Give one of them.',
+        without('--json'),
+      );
     const format = flags.json ? 'json' : (flags.format ?? 'text');
     const files = given.length > 0 ? given : [fileOrDefault(undefined, 'validate', context.io)];
     const online = flags.online ? await onlineCheck(flags, context) : undefined;
     const checked: CheckedFile[] = [];
     for (const file of files) {
       const found = await checkFile(file, flags, online, context);
+      if (format === 'text' && files.length === 1 && !found.checked.valid)
+        refuseOtherFile(file, found.diagnostics, context);
       checked.push(found.checked);
       if (format === 'text') await sayFile(found, context);
     }

@@ -1,3 +1,5 @@
+import type { Correction } from './correction.ts';
+
 /** What the process's exit code says. */
 export const exitCodes = {
   ok: 0,
@@ -26,18 +28,28 @@ export class CliError extends Error {
   readonly exitCode: number;
   /** What to do about it. */
   readonly hint: string | undefined;
+  /** The command line without the mistake, which is printed below the hint. */
+  readonly correction: Correction | undefined;
 
-  constructor(exitCode: number, message: string, options: ErrorOptions & { hint?: string } = {}) {
+  constructor(
+    exitCode: number,
+    message: string,
+    options: ErrorOptions & { hint?: string; correction?: Correction } = {},
+  ) {
     super(message, options);
     this.name = 'CliError';
     this.exitCode = exitCode;
     this.hint = options.hint;
+    this.correction = options.correction;
   }
 }
 
 /** The command line, the environment or a file is not as it should be (exit 2). */
-export const usageError = (message: string, hint?: string): CliError =>
-  new CliError(exitCodes.usage, message, hint === undefined ? {} : { hint });
+export const usageError = (message: string, hint?: string, correction?: Correction): CliError =>
+  new CliError(exitCodes.usage, message, {
+    ...(hint === undefined ? {} : { hint }),
+    ...(correction === undefined ? {} : { correction }),
+  });
 
 /** Thrown after diagnostics have been printed: they are the message. */
 export class ReportedError extends Error {

@@ -3,6 +3,7 @@ import { TableError } from '../../pipeline/matrix/table/error.ts';
 import { StateError } from '../../state/store.ts';
 import { reportAdvice, version } from '../version.ts';
 import { CliError, exitCodes, ReportedError } from './cli-error.ts';
+import { correctedLine } from './correction.ts';
 
 /** A thrown failure as the user sees it: an exit code, and a text. */
 export interface ShownError {
@@ -14,11 +15,19 @@ export interface ShownError {
 /** Codes that no path comes with. */
 const diskCodes = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE']);
 
-/** Turns whatever a command threw into the end of the process. All failures are printed here, in one style, once. */
-export function shownErrorOf(error: unknown): ShownError {
+/**
+ * Turns whatever a command threw into the end of the process. All failures are printed here, in one style, once.
+ *
+ * @param words the command line behind `promptpress`, which a message may show without its mistake; absent: not known
+ */
+export function shownErrorOf(error: unknown, words?: readonly string[]): ShownError {
   if (error instanceof ReportedError) return { exitCode: error.exitCode };
-  if (error instanceof CliError)
-    return { exitCode: error.exitCode, text: failureText(error.message, error.hint) };
+  if (error instanceof CliError) {
+    const { exitCode, message, hint, correction } = error;
+    const line = words && correction && correctedLine(correction, words);
+    const ways = [hint, line].filter((way) => way !== undefined);
+    return { exitCode, text: failureText(message, ways.length === 0 ? undefined : ways.join('\n')) };
+  }
   if (error instanceof StateError) {
     return { exitCode: stateExitCode(error.code), text: failureText(error.message, error.hint) };
   }

@@ -3,6 +3,7 @@ import { estimatePlan } from '../../plan/estimate/estimate.ts';
 import type { PlanReport } from '../../plan/estimate/report.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
+import { setWords } from '../../report/text/next-commands.ts';
 import { noteOnOtherService } from '../../report/text/other-service.ts';
 import { planText } from '../../report/text/plan-text.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
@@ -18,7 +19,7 @@ import { identifyService, type ServiceIdentity } from '../service/settings.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
 import { placeOfRun } from '../workspace/checks/place.ts';
-import { hasSameSet } from '../workspace/checks/set.ts';
+import { otherSet } from '../workspace/checks/set.ts';
 import { imagesForPlan } from '../workspace/images.ts';
 import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
 import { revivalOf } from './settings.ts';
@@ -108,7 +109,8 @@ async function openPlan(
   const opened = openStateForReading(directory);
   if (opened !== undefined) disposables.add(() => opened.close());
   // A run with another --set is refused there, so what lies there is no part of the plan.
-  const state = opened && (await hasSameSet(opened, pipeline)) ? opened : undefined;
+  const otherBefore = opened && (await otherSet(opened, pipeline));
+  const state = otherBefore === undefined ? opened : undefined;
   const { serviceId, origin, note } = await settleIdentity(identity, state);
   const place = { directory, file: pipeline.source.file, cwd: io.cwd };
   const service = { id: serviceId, ...(origin === undefined ? {} : { origin }) };
@@ -130,11 +132,11 @@ async function openPlan(
     origin,
     running: lockOwner(directory) !== undefined,
     note:
-      state === opened
+      otherBefore === undefined
         ? other === undefined
           ? note
           : `${other.message} A run is refused.\n  ${other.hint.replaceAll('\n', '\n  ')}`
-        : `${relative(io.cwd, directory) || '.'} holds a run with another --set, so this plan is for a directory where nothing has run (--out).`,
+        : `${relative(io.cwd, directory) || '.'} was run ${otherBefore.length === 0 ? 'without --set' : `with ${setWords(otherBefore)}`}, so this plan is for a directory where nothing has run (--out).`,
   };
 }
 

@@ -7,15 +7,17 @@ import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { type InputTable, type RunFacts, settledJobs, writeRunFacts } from '../../report/facts/run.ts';
 import { enterService, type RunService, stateOfService } from '../../report/facts/services.ts';
 import { noteOnOtherService } from '../../report/text/other-service.ts';
-import { bindDirectory, checkDirectory } from '../../state/binding.ts';
+import { bindDirectory, checkDirectory, type PipelineIdentity } from '../../state/binding.ts';
 import { removeUnfinished } from '../../state/files/unfinished.ts';
 import { acquireLock } from '../../state/lock/lock.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { openState } from '../../state/state.ts';
-import type { StateStore } from '../../state/store.ts';
+import { StateError, type StateStore } from '../../state/store.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
 import { checkChosen, checkSelection } from '../args/selection-flags.ts';
 import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
+import { giving, without } from '../errors/correction.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
 import { refuseOtherDirectory } from '../workspace/checks/owned.ts';
 import { checkSet, refuseDefaultDirectory } from '../workspace/checks/set.ts';
@@ -77,7 +79,7 @@ export async function openRunSession(
   const { id: serviceId } = service;
   const { io } = context;
   const startedAt = io.now();
-  await checkRunDirectory(directory, { trusted: run.trusted, artifacts: true }, io.env);
+  await checkPlace(directory, run, io);
   await refuseOtherDirectory(directory);
   if (run.isDefault) await refuseDefaultDirectory(directory, pipeline, io.cwd);
   const lock = acquireLock(directory, {
@@ -90,7 +92,7 @@ export async function openRunSession(
   const state = openState(directory, { lock });
   disposables.add(() => state.close());
   const identity = { file: path, text: pipeline.source.text };
-  await checkDirectory(state.reader, directory, identity);
+  await checkOwner(state.reader, directory, identity, run.isDefault);
   await checkSet(state.reader, directory, pipeline, io.cwd);
   const missing = await missingWork(state.reader, directory, io.env);
   if (missing !== undefined && !run.acceptsOlder) throw olderState(directory, missing);
@@ -98,7 +100,8 @@ export async function openRunSession(
   if (!run.newService && !run.frozen) {
     const place = { directory, file: pipeline.source.file, cwd: io.cwd };
     const other = await noteOnOtherService(state.reader, service, place);
-    if (other !== undefined) throw usageError(other.message, other.hint);
+    if (other !== undefined)
+      throw usageError(other.message, other.hint, run.isDefault ? undefined : without('--out', true));
   }
   await removeUnfinished(directory);
   const artifacts = openArtifactFolder(directory);
@@ -150,4 +153,37 @@ export async function openRunSession(
     facts,
     ...(missing === undefined ? {} : { missing }),
   };
+}
+
+/** @throws StateError; CliError (exit 2) where `--out` named no folder */
+async function checkPlace(
+  directory: string,
+  run: { readonly trusted: boolean; readonly isDefault: boolean },
+  { env }: Pick<Context['io'], 'env'>,
+): Promise<void> {
+  try {
+    await checkRunDirectory(directory, { trusted: run.trusted, artifacts: true }, env);
+  } catch (error) {
+    const isItself = error instanceof StateError && error.message.startsWith(`${directory} cannot be`);
+    if (run.isDefault || !isItself) throw error;
+    throw usageError(`--out: ${error.message}`, error.hint, {
+      ...giving('--out', 'runs/second'),
+      kind: 'example',
+    });
+  }
+}
+
+/** @throws CliError (exit 2) where `--out` named the directory of another pipeline; StateError where the default one is another's */
+async function checkOwner(
+  state: StateReader,
+  directory: string,
+  identity: PipelineIdentity,
+  isDefault: boolean,
+): Promise<void> {
+  try {
+    await checkDirectory(state, directory, identity);
+  } catch (error) {
+    if (isDefault || !(error instanceof StateError) || error.code !== 'state.foreign') throw error;
+    throw usageError(error.message, error.hint, without('--out', true));
+  }
 }

@@ -5,6 +5,7 @@ import { sandboxId } from '../../report/facts/services.ts';
 import { readApiKey } from '../../service/http/base-url.ts';
 import { type NameKey, type Names, resolveNames } from '../../service/names.ts';
 import { usageError } from '../errors/cli-error.ts';
+import { without } from '../errors/correction.ts';
 import type { Environment } from '../terminal/io.ts';
 import { Redactor } from '../terminal/redact.ts';
 import { fillIn, keyField, missingVariables } from './environment.ts';
@@ -122,7 +123,11 @@ const originOf = (pipeline: ServicePart, flags: ServiceFlags, env: Environment):
 
 function refuseBoth(flags: ServiceFlags): void {
   if (flags['base-url'] === undefined) return;
-  throw usageError('--sandbox and --base-url name two services.', 'Give one of them.');
+  throw usageError(
+    '--sandbox and --base-url name two services.',
+    'Give one of them: --sandbox for the local service, --base-url for another one.',
+    without('--sandbox'),
+  );
 }
 
 type Address = Pick<ServiceSettings, 'isUsersAddress' | 'addressVariable'> & { readonly baseUrl: string };

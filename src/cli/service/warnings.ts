@@ -1,6 +1,7 @@
 import { readBaseUrl } from '../../service/http/base-url.ts';
 import { leastInData, sandboxKey } from '../../service/http/secrets.ts';
 import { usageError } from '../errors/cli-error.ts';
+import { revaluing } from '../errors/correction.ts';
 
 /**
  * Checks a base address and gives it back without slashes at its end.
@@ -10,8 +11,14 @@ import { usageError } from '../errors/cli-error.ts';
  */
 export function checkBaseUrl(text: string, from: string): string {
   const read = readBaseUrl(text);
-  if (!read.ok) throw usageError(read.error.message, `It comes from ${from}.`);
-  return read.value;
+  if (read.ok) return read.value;
+  const whole = `https://${text.trim()}`;
+  const isFlag = from.startsWith('--');
+  throw usageError(
+    read.error.message,
+    `It comes from ${from}.`,
+    isFlag && !text.includes('://') && readBaseUrl(whole).ok ? revaluing(from, text, [whole]) : undefined,
+  );
 }
 
 /**

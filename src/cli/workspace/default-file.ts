@@ -1,7 +1,9 @@
-import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, readdirSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
 import { stateFileName } from '../../state/state-files.ts';
-import { usageError } from '../errors/cli-error.ts';
+import { type CliError, usageError } from '../errors/cli-error.ts';
+import type { Correction } from '../errors/correction.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** The pipeline that a command takes where no FILE is named, in the current folder; `promptpress init` writes it. */
@@ -16,11 +18,79 @@ export const defaultFile = 'pipeline.yaml';
 export function fileOrDefault(given: string | undefined, command: string, { cwd }: Pick<Io, 'cwd'>): string {
   if (given !== undefined) return given;
   if (isThere(join(cwd, defaultFile))) return defaultFile;
+  const [first, ...others] = [
+    ...pipelineFiles(cwd, '.'),
+    ...(isThere(join(cwd, '..', defaultFile)) ? [join('..', defaultFile)] : []),
+  ];
   throw usageError(
     `${command} needs FILE: there is no ${defaultFile} in this folder.`,
-    `Name the pipeline file: promptpress ${command} FILE. promptpress init writes a first one.`,
+    `Name the pipeline file: promptpress ${command} FILE. ${
+      first === undefined
+        ? 'promptpress init writes a first one.'
+        : `There is ${[first, ...others].slice(0, mostNamed).join(', ')}.`
+    }`,
+    first === undefined
+      ? undefined
+      : { kind: 'mended', words: ([name = command, ...rest]) => [name, first, ...rest] },
   );
 }
+
+/** More files than a message names. */
+const mostNamed = 6;
+
+/** A folder with more entries is not one of pipelines alone. */
+const mostEntries = 1000;
+
+/** The files in a folder that can be pipelines by their names, as seen from the current one: pipeline.yaml first. */
+function pipelineFiles(cwd: string, folder: string): readonly string[] {
+  try {
+    return readdirSync(join(cwd, folder), { withFileTypes: true })
+      .slice(0, mostEntries)
+      .filter((entry) => entry.isFile() && /^[^.].*\.ya?ml$/i.test(entry.name))
+      .map(({ name }) => name)
+      .sort((a, b) => Number(b === defaultFile) - Number(a === defaultFile) || (a < b ? -1 : 1))
+      .map((name) => join(folder, name));
+  } catch {
+    // None that could be named.
+    return [];
+  }
+}
+
+/**
+ * Says of what was named in the place of a pipeline file why it is none, with the file that was probably meant: one beside it
+ * whose name is alike, one in a named folder, else the first one there.
+ *
+ * @param message why it is none
+ * @param given as the user named it
+ */
+export function noPipelineFile(message: string, given: string, { cwd }: Pick<Io, 'cwd'>): CliError {
+  const folders = [given, dirname(given), '.'].filter((folder) => folder !== given || extname(given) === '');
+  const found = [...new Set(folders.flatMap((folder) => pipelineFiles(cwd, folder)))];
+  const beside = found.filter((file) => dirname(file) === dirname(given));
+  const near =
+    beside.find((file) => stem(file) === stem(given)) ??
+    nearest(given, beside) ??
+    found.find((file) => basename(file) === basename(given));
+  const [first] = found;
+  const meant = near ?? first;
+  if (meant === undefined) return usageError(message, 'promptpress init writes a first pipeline.');
+  const hint =
+    near === undefined
+      ? `Pipeline files near: ${found.slice(0, mostNamed).join(', ')}${found.length > mostNamed ? ', …' : ''}.`
+      : `Did you mean ${near}?`;
+  return usageError(message, hint, insteadOf(given, meant, near === undefined ? 'example' : 'mended'));
+}
+
+/** The name of a file without its ending. */
+const stem = (file: string): string => basename(file, extname(file)).toLowerCase();
+
+const insteadOf = (given: string, meant: string, kind: Correction['kind']): Correction => ({
+  kind,
+  words: (words) => {
+    const at = words.indexOf(given, 1);
+    return at < 0 ? undefined : [...words.slice(0, at), meant, ...words.slice(at + 1)];
+  },
+});
 
 /** The run that a command is about: the named one, else that of the current folder, which is a run directory or has a pipeline. */
 export function targetOrDefault(

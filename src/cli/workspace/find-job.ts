@@ -5,6 +5,7 @@ import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
 import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
+import { adding, type Correction, writing } from '../errors/correction.ts';
 import type { Io } from '../terminal/io.ts';
 import { checkRunDirectory } from './checks/directory.ts';
 import { openTarget, type RunTarget, type TargetFlags } from './open.ts';
@@ -29,29 +30,40 @@ export async function jobsNamed(named: string, state: StateReader): Promise<read
 export async function findJob(named: string, state: StateReader): Promise<string> {
   const found = await jobsNamed(named, state);
   const [key] = found;
-  if (key === undefined) throw noSuchJob(named);
+  if (key === undefined) throw noSuchJob(named, await state.keysWithPrefix('', 1));
   if (found.length > 1) throw severalJobs(named, found);
   return key;
 }
 
-export const noSuchJob = (named: string): Error =>
-  named.length < leastLength
-    ? usageError(
-        `"${named}" is too short to name a job.`,
-        `Give ${leastLength} characters of its key or more.`,
-      )
-    : usageError(
-        `No job has the key "${named}".`,
-        'The column "job" of the manifest has the keys; the beginning of one is enough.',
-      );
+/** @param known a key that is there, if there is one: it shows what a key looks like */
+function noSuchJob(named: string, [known]: readonly string[]): Error {
+  const message =
+    named.length < leastLength
+      ? `"${named}" is too short to name a job: give ${leastLength} characters of its key or more.`
+      : `No job has the key "${named}", nor one that begins so.`;
+  return usageError(
+    message,
+    'The column "job" of manifest.csv has the keys, in the run directory; the beginning of one is enough.',
+    known === undefined ? undefined : exchangingJob(named, known.slice(0, shownLength), 'example'),
+  );
+}
+
+/** As much of a key as names one job in practice. */
+const shownLength = 8;
 
 const severalJobs = (named: string, found: readonly string[]): Error => {
   const more = found.length > mostListed ? ', …' : '';
   return usageError(
     `Several jobs have keys that begin with "${named}": ${found.slice(0, mostListed).join(', ')}${more}`,
     'Give more of the key.',
+    exchangingJob(named, found[0] ?? named, 'example'),
   );
 };
+
+const exchangingJob = (named: string, key: string, kind: Correction['kind']): Correction => ({
+  kind,
+  words: (words) => words.map((word, at) => (at > 0 && word === named ? key : word)),
+});
 
 /** A job that the user named, and the run directory it is in. */
 export interface JobTarget extends RunTarget {
@@ -75,6 +87,7 @@ export async function openJob(
     throw usageError(
       '--sandbox and --out say which run of a pipeline file is meant; no file is named.',
       'Name the pipeline file, or the run directory alone.',
+      adding('pipeline.yaml'),
     );
   }
   const place = target === undefined ? await placeOf(named, flags, context.io) : undefined;
@@ -94,6 +107,7 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
   if (here !== undefined) return { directory: cwd, state: here };
 
   const found: RunTarget[] = [];
+  const examples: string[] = [];
   let searched = 0;
   try {
     for (const directory of await runDirectories(cwd)) {
@@ -102,7 +116,10 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
       if (state === undefined) continue;
       searched += 1;
       if ((await jobsNamed(named, state)).length > 0) found.push({ directory, state });
-      else await state.close();
+      else {
+        if (examples.length === 0) examples.push(...(await state.keysWithPrefix('', 1)));
+        await state.close();
+      }
     }
   } catch (error) {
     for (const { state } of found) await state.close();
@@ -114,13 +131,15 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
   if (searched === 0) {
     throw usageError(
       `There is no run under ${runsFolder}/ here, nor in a folder of this one.`,
-      'Name the run: promptpress … JOB FILE|DIR, by its pipeline or its directory.',
+      'Name the run behind the job, by its pipeline or its directory; promptpress ls lists the runs below a folder.',
+      writing('ls'),
     );
   }
-  if (only === undefined) throw noSuchJob(named);
+  if (only === undefined) throw noSuchJob(named, examples);
   throw usageError(
     `Several runs have jobs that begin with "${named}": ${found.map(({ directory }) => relative(cwd, directory)).join(', ')}.`,
     'Name the run behind the job.',
+    adding(relative(cwd, only.directory)),
   );
 }
 

@@ -1,10 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import type { DirectoryFlags } from '../../report/facts/layout.ts';
+import { quoted } from '../../report/text/printable.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
 import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
+import { adding, type Correction, without, writing } from '../errors/correction.ts';
 import { checkRunDirectory } from './checks/directory.ts';
 import { placeOfRun } from './checks/place.ts';
 import { checkAge } from './checks/stale-state.ts';
@@ -35,13 +37,48 @@ export async function openTarget(target: string, flags: TargetFlags, context: Co
 
   const place = relative(cwd, directory) || '.';
   await checkAge(undefined, directory, context.io.env);
-  const rehearsal = `${directory}.sandbox`;
-  const hint =
-    !flags.sandbox && flags.out === undefined && (await isFolder(rehearsal))
-      ? `A rehearsal lies in ${relative(cwd, rehearsal)}: add --sandbox.`
-      : 'promptpress run FILE starts one; a run with --out is named by its directory.';
-  throw usageError(`There is no run in ${place === '.' ? 'this folder' : place}.`, hint);
+  throw await noRun(target, directory, place, flags, context);
 }
+
+/** Nothing has run in a directory. What is said beside that is how a run comes there, or where it lies. */
+async function noRun(
+  target: string,
+  directory: string,
+  place: string,
+  flags: TargetFlags,
+  { io: { cwd } }: Context,
+): Promise<Error> {
+  const message = `There is no run in ${place === '.' ? 'this folder' : place}.`;
+  const isFile = !(await isFolder(resolve(cwd, target)));
+  if (flags.out !== undefined || (!isFile && target === '.'))
+    return usageError(message, 'promptpress ls lists the runs below this folder.', writing('ls'));
+  const seen = (folder: string): string => relative(cwd, folder) || '.';
+  const rehearsal = `${directory}.sandbox`;
+  if (!flags.sandbox && (await isFolder(rehearsal)))
+    return usageError(
+      message,
+      `There is a rehearsal, in ${seen(rehearsal)}.`,
+      isFile ? adding('--sandbox') : exchangingWord(target, seen(rehearsal)),
+    );
+  const real = directory.replace(/\.sandbox$/, '');
+  if (flags.sandbox && isFile && real !== directory && (await isFolder(real)))
+    return usageError(
+      message,
+      `There is a run that is no rehearsal, in ${seen(real)}.`,
+      without('--sandbox'),
+    );
+  const start = `promptpress run ${quoted(isFile ? target : 'pipeline.yaml')}${flags.sandbox ? ' --sandbox' : ''}`;
+  return usageError(
+    message,
+    `${isFile ? '' : 'promptpress ls lists the runs below a folder. '}A run is started by: ${start}`,
+    isFile ? undefined : writing('ls'),
+  );
+}
+
+const exchangingWord = (word: string, by: string): Correction => ({
+  kind: 'mended',
+  words: (words) => words.map((one, at) => (at > 0 && one === word ? by : one)),
+});
 
 async function directoryOf(
   target: string,

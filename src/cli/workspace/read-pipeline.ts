@@ -1,13 +1,16 @@
 import { open, realpath, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
 import type { FilePort } from '../../pipeline/files.ts';
 import { parsePipeline } from '../../pipeline/parse.ts';
 import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
 import { yamlLimits } from '../../pipeline/yaml/limits.ts';
+import { quoted } from '../../report/text/printable.ts';
 import { defaultFilesRoot, machineFiles } from '../adapters/files.ts';
 import type { Context } from '../args/command.ts';
 import { CliError, exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
+import type { Io } from '../terminal/io.ts';
+import { noPipelineFile } from './default-file.ts';
 
 /** A pipeline that was read, and the files that it may use. */
 export interface ReadPipeline {
@@ -29,9 +32,37 @@ export async function loadPipeline(
   context: Context,
 ): Promise<ReadPipeline> {
   const { pipeline, path, files, diagnostics } = await checkPipeline(file, flags, context);
+  if (pipeline === undefined) refuseOtherFile(file, diagnostics, context);
   await printDiagnostics(diagnostics, context);
   if (pipeline === undefined) throw new ReportedError(exitCodes.usage);
   return { pipeline, path, files };
+}
+
+/** What is true of a file that is no pipeline at all: it has none of what every pipeline has. */
+const ofNoPipeline = (diagnostics: readonly Diagnostic[]): boolean =>
+  diagnostics.some(({ code, line }) => code === 'yaml.syntax' || (code === 'schema.type' && line === 1)) ||
+  diagnostics.filter(({ code }) => code === 'schema.missing-key').length > 1;
+
+/**
+ * Refuses a file that is another one by its name and by what stands in it: that keys are missing there would send its author to
+ * work on the wrong file.
+ *
+ * @param diagnostics of a file that is not valid
+ * @throws CliError (exit 2)
+ */
+export function refuseOtherFile(
+  file: string,
+  diagnostics: readonly Diagnostic[],
+  { io }: Pick<Context, 'io'>,
+): void {
+  if (/\.(?:ya?ml|json)$/i.test(file) || !ofNoPipeline(diagnostics)) return;
+  throw noPipelineFile(
+    /\.(?:csv|tsv|jsonl|ndjson|xlsx?|ods)$/i.test(file)
+      ? `${file} is a table and no pipeline. A pipeline names its table: matrix: { rows: ${basename(file)} }.`
+      : `${file} is no pipeline: a pipeline is a YAML file (.yaml) with a name and steps, and this one has neither.`,
+    file,
+    io,
+  );
 }
 
 /** Reads and checks a pipeline file; says nothing. @throws CliError when there is no such file */
@@ -44,7 +75,7 @@ export async function checkPipeline(
     Omit<ReadPipeline, 'pipeline'> & { readonly diagnostics: readonly Diagnostic[] }
 > {
   const path = resolve(io.cwd, file);
-  const text = await readText(path, file);
+  const text = await readText(path, file, io);
   const folder = dirname(path);
   const files = machineFiles(await filesRoot(flags['files-root'], folder, io.cwd));
   const { pipeline, diagnostics } = await parsePipeline(
@@ -66,17 +97,19 @@ export async function printDiagnostics(
   }
 }
 
-async function readText(path: string, file: string): Promise<string> {
+async function readText(path: string, file: string, io: Pick<Io, 'cwd'>): Promise<string> {
   try {
     return await readStart(path, file);
   } catch (error) {
     if (error instanceof CliError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') {
-      throw usageError(`There is no file ${file}.`, 'promptpress init writes a first pipeline.');
+      throw noPipelineFile(`There is no file ${file}.`, file, io);
     }
-    if (code === 'EISDIR') throw usageError(`${file} is a folder; this command takes a pipeline file.`);
-    if (code === 'EACCES' || code === 'EPERM') throw usageError(`${file} may not be read.`);
+    if (code === 'EISDIR')
+      throw noPipelineFile(`${file} is a folder; this command takes a pipeline file.`, file, io);
+    if (code === 'EACCES' || code === 'EPERM')
+      throw usageError(`${file} may not be read.`, `Let yourself read it: chmod u+r ${quoted(file)}`);
     if (code === 'ENAMETOOLONG' || code === 'ELOOP' || code === 'ERR_INVALID_ARG_VALUE') {
       throw usageError(`No file can be named ${file.slice(0, 200)}.`, (error as Error).message.slice(0, 200));
     }

@@ -70,10 +70,15 @@ export class DiagnosticCollector {
     const seen = new Set<string>();
     const here = this.#found
       .filter((one) => {
-        const identity = [one.code, one.line, one.column, one.message].join('\n');
+        const identity = [one.code, one.flag, one.line, one.column, one.message].join('\n');
         return seen.size < seen.add(identity).size;
       })
-      .sort((a, b) => a.line - b.line || a.column - b.column)
+      .sort(
+        (a, b) =>
+          Number(a.flag !== undefined) - Number(b.flag !== undefined) ||
+          a.line - b.line ||
+          a.column - b.column,
+      )
       .map((one) => ({ ...one, ...this.#sourceLine(one) }));
     return [...here, ...this.#more(here.at(-1)), ...this.#elsewhere];
   }
@@ -92,7 +97,7 @@ export class DiagnosticCollector {
   #add(
     severity: Diagnostic['severity'],
     code: string,
-    { line, column, length }: Position,
+    { line, column, length, flag }: Position,
     message: string,
     given?: Hint,
   ): void {
@@ -109,19 +114,25 @@ export class DiagnosticCollector {
       code,
       message: cutText(maskSecrets(message)),
       ...(hint === undefined ? {} : { hint: cutText(maskSecrets(hint)) }),
-      file: this.source.file,
+      file: flag === undefined ? this.source.file : maskSecrets(flag),
       line,
       column,
       length,
+      ...(flag === undefined ? {} : { flag }),
     });
   }
 
   #sourceLine(at: Position): Pick<Diagnostic, 'sourceLine' | 'sourceColumn'> {
-    const text = this.#lines.get(at.line) ?? this.#safeLine(at.line);
-    this.#lines.set(at.line, text);
+    const text = at.flag === undefined ? this.#fileLine(at.line) : maskSecrets(at.flag);
     if (text.length <= longestLine) return { sourceLine: text };
     const cut = Math.max(0, at.column - 1 - linePadding);
     return { sourceLine: text.slice(cut, cut + longestLine), sourceColumn: cut + 1 };
+  }
+
+  #fileLine(line: number): string {
+    const text = this.#lines.get(line) ?? this.#safeLine(line);
+    this.#lines.set(line, text);
+    return text;
   }
 
   #safeLine(line: number): string {

@@ -1,9 +1,11 @@
-/** Where something stands in a file the user wrote. Lines and columns count from 1. */
+/** Where something stands in a file the user wrote, or in a flag. Lines and columns count from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
   /** Length of the marked text on that line, in UTF-16 units; 1 when unknown. */
   readonly length: number;
+  /** The flag of the command line in which it stands, `--set animal=lynx`, its only line; absent: in the file. */
+  readonly flag?: string;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface Diagnostic extends Position {
   readonly message: string;
   /** What to do about it, for example `Did you mean "stylize"?`. */
   readonly hint?: string;
-  /** The path of the file as the user gave it. */
+  /** The path of the file as the user gave it; where a flag is wrong, that flag. */
   readonly file: string;
   /** The text of that line, cut to a printable length; never a secret. */
   readonly sourceLine: string;

@@ -1,7 +1,7 @@
 import { createColors } from 'picocolors';
 import { type Glyph, glyphsOf } from './columns.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import { printable } from './terminal-text.ts';
+import { cutText, printable } from './terminal-text.ts';
 
 /** Columns of source text shown; a longer line is cut around what is marked. */
 const windowWidth = 100;
@@ -20,9 +20,12 @@ export function formatDiagnostic(diagnostic: Diagnostic, options: { readonly col
   const paint = createColors(options.color ?? false);
   const { file, line, column, severity, code, message, hint } = diagnostic;
   const colored = severity === 'error' ? paint.red : paint.yellow;
-  const place = paint.bold(`${printable(file)}:${line}:${column}`);
+  const isFlag = diagnostic.flag !== undefined;
+  const place = isFlag
+    ? `${paint.bold(cutText(printable(file)))}:`
+    : paint.bold(`${printable(file)}:${line}:${column}`);
   const lines = [`${place} ${colored(severity)} ${paint.dim(code)} ${printable(message)}`];
-  const number = String(line);
+  const number = isFlag ? ' ' : String(line);
   const margin = ' '.repeat(number.length + 2);
   const bar = paint.dim('|');
   const excerpt = excerptOf(diagnostic);

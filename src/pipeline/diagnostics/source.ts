@@ -6,16 +6,24 @@ export interface Span {
   readonly length: number;
 }
 
-/** The text of one file, and where things stand in it. Lines end with LF or CRLF; a byte order mark is no column. */
+/**
+ * The text of one file, and where things stand in it. Lines end with LF or CRLF; a byte order mark is no column.
+ *
+ * Flags of the command line that replace parts of the file have offsets behind its end, one after another, so that everything which
+ * is made of them is placed there: {@link SourceText.flagStart}.
+ */
 export class SourceText {
   /** The path of the file as the user gave it. */
   readonly file: string;
   readonly text: string;
   readonly #starts: readonly number[];
+  readonly #flags: readonly string[];
 
-  constructor(file: string, text: string) {
+  /** @param flags as they stand on the command line: `--set animal=lynx` */
+  constructor(file: string, text: string, flags: readonly string[] = []) {
     this.file = file;
     this.text = text;
+    this.#flags = flags;
     const starts = [text.startsWith('\uFEFF') ? 1 : 0];
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
     this.#starts = starts;
@@ -23,6 +31,27 @@ export class SourceText {
 
   /** Line and column of a span; what it marks ends with its line. */
   position(span: Span): Position {
+    return this.#flagPosition(span) ?? this.#filePosition(span);
+  }
+
+  /** The offset at which a flag begins, by its place among those given. */
+  flagStart(index: number): number {
+    return this.#flags
+      .slice(0, index)
+      .reduce((offset, { length }) => offset + length + 1, this.text.length + 1);
+  }
+
+  #flagPosition(span: Span): Position | undefined {
+    if (span.offset <= this.text.length) return undefined;
+    const index = this.#flags.findLastIndex((_, at) => this.flagStart(at) <= span.offset);
+    const flag = this.#flags[index];
+    if (flag === undefined) return undefined;
+    const before = Math.min(span.offset - this.flagStart(index), flag.length);
+    const length = Math.max(1, Math.min(span.length, flag.length - before));
+    return { line: 1, column: before + 1, length, flag };
+  }
+
+  #filePosition(span: Span): Position {
     const offset = Math.min(Math.max(span.offset, this.#start(1)), this.text.length);
     const line = this.#lineOf(offset);
     const column = offset - this.#start(line) + 1;

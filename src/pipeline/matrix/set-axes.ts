@@ -1,5 +1,5 @@
 import { DiagnosticCollector } from '../diagnostics/collector.ts';
-import { suggestion } from '../diagnostics/did-you-mean.ts';
+import { listing, nearest } from '../diagnostics/did-you-mean.ts';
 import { SourceText, type Span } from '../diagnostics/source.ts';
 import type { AxisSetting } from '../pipeline.ts';
 import { leavesOf, memberAt } from '../values/path.ts';
@@ -10,6 +10,27 @@ import { inRange } from './exclude.ts';
 
 /** Keys of the matrix that hold no values of an axis. */
 const noAxes = new Set(['rows', 'exclude', 'include', 'sample', 'repeat']);
+
+/** An axis that is replaced, as it stands on the command line. */
+export const setFlagOf = ({ axis, value }: AxisSetting): string => `--set ${axis}=${value}`;
+
+/** Where a setting stands: the whole flag, its axis, and where its value begins. */
+interface Place {
+  readonly flag: Span;
+  readonly axis: Span;
+  readonly value: Span;
+}
+
+function placeOf(setting: AxisSetting, index: number, source: SourceText): Place {
+  const offset = source.flagStart(index);
+  const name = offset + '--set '.length;
+  const value = name + setting.axis.length + 1;
+  return {
+    flag: { offset, length: setFlagOf(setting).length },
+    axis: { offset: name, length: setting.axis.length },
+    value: { offset: value, length: Math.max(1, setting.value.length) },
+  };
+}
 
 /**
  * The document with axes of the matrix replaced. Several settings of one axis are several values. Entries of exclude and include
@@ -26,15 +47,23 @@ export function setAxes(
   const matrix = member(root, 'matrix');
   const names = entriesOf(matrix).flatMap(({ key }) => (noAxes.has(key) ? [] : [key]));
   const replaced = new Map<string, SourceEntry>();
-  for (const { axis, value } of settings) {
+  for (const [index, setting] of settings.entries()) {
+    const { axis } = setting;
+    const place = placeOf(setting, index, collector.source);
     const entry = matrix?.kind === 'mapping' && names.includes(axis) ? matrix.entries.get(axis) : undefined;
-    if (entry === undefined) reportUnknown(axis, names, matrix, root.span, collector);
+    if (entry === undefined) reportUnknown(setting, place, names, matrix, collector);
     else {
-      const node = readValue(value, entry.keySpan, axis, collector);
+      const node = readValue(setting, place, collector);
       const before = replaced.get(axis)?.value;
       if (before !== undefined && node !== undefined && (before.kind !== 'list' || node.kind !== 'list')) {
-        collector.error('matrix.set', entry.keySpan, `--set ${axis}: a range stands alone.`);
-      } else if (node !== undefined) replaced.set(axis, { ...entry, value: joined(before, node) });
+        collector.error(
+          'matrix.set',
+          place.value,
+          `A range is all of the axis "${axis}", so that no other --set gives it values.`,
+          `Give one --set ${axis}=…, with the range or with a list.`,
+        );
+      } else if (node !== undefined)
+        replaced.set(axis, { ...entry, keySpan: place.axis, value: joined(before, node) });
     }
   }
   if (matrix?.kind !== 'mapping' || replaced.size === 0) return root;
@@ -54,40 +83,73 @@ export function setAxes(
   };
 }
 
+/** Says that there is no such axis, with the words to write where they are known. */
 function reportUnknown(
-  axis: string,
+  { axis, value }: AxisSetting,
+  place: Place,
   names: readonly string[],
   matrix: SourceNode | undefined,
-  whole: Span,
   collector: DiagnosticCollector,
 ): void {
   const rows = member(matrix, 'rows');
+  const [head = ''] = axis.split('.');
+  if (head !== axis && names.includes(head)) {
+    const example = exampleOf(member(matrix, head), axis.slice(head.length + 1), value);
+    collector.error(
+      'matrix.set',
+      place.axis,
+      `--set replaces an axis as a whole, and "${axis}" is a member of the values of "${head}".`,
+      `Write all its values with all their members: --set '${head}=[${example}]'. To choose among the values that are there: --filter '${axis}=VALUE'.`,
+    );
+    return;
+  }
+  const near = nearest(axis, names);
+  const list =
+    names.length === 0
+      ? 'The matrix has no axes.'
+      : `The axes of the matrix are ${listing(names)}: --set '${names[0] ?? ''}=${value}'.`;
   const hint =
-    rows === undefined
-      ? () => suggestion(axis, names, 'axes of the matrix')
-      : `${suggestion(axis, names, 'axes of the matrix')} Rows of a table are chosen with --filter COLUMN=VALUE.`;
-  const span = matrix?.span ?? { offset: whole.offset, length: 1 };
-  collector.error('matrix.set', span, `--set: the matrix has no axis "${axis}".`, hint);
+    near === undefined
+      ? rows === undefined
+        ? list
+        : `${names.length === 0 ? '' : `${list} `}Rows of a table are no axis: edit the table to change them, or choose among them with --filter '${axis}=${value}'.`
+      : `Did you mean "${near}"? Write --set '${near}=${value}'.`;
+  collector.error('matrix.set', place.axis, `The matrix has no axis "${axis}".`, hint);
+}
+
+/** The first value of an axis with one member changed, in the form of a flow mapping. */
+function exampleOf(axis: SourceNode | undefined, path: string, value: string): string {
+  const [first] = axis?.kind === 'list' ? axis.items : [];
+  const members = entriesOf(first).map(({ key, value: node }) => {
+    const text = node.kind === 'scalar' ? renderValue(toValue(node)) : '…';
+    return `${key}: ${key === path ? value : text}`;
+  });
+  return members.length === 0 ? `{${path}: ${value}}` : `{${members.join(', ')}}`;
 }
 
 /** The new values of an axis: a list or a range in brackets, else one value, which is text unless YAML has it as a number or the like. */
 function readValue(
-  text: string,
-  span: Span,
-  axis: string,
+  { axis, value: text }: AxisSetting,
+  place: Place,
   collector: DiagnosticCollector,
 ): SourceNode | undefined {
+  const span = place.value;
   const isYaml = /^\s*[[{"']/.test(text) || /^[-+.\w]+$/.test(text);
   if (!isYaml) return listOf([{ kind: 'scalar', span, style: 'double', value: text }], span);
   const own = new DiagnosticCollector(new SourceText('--set', text));
   const node = readYaml(own.source, own);
   const [problem] = own.diagnostics();
   if (node === undefined || own.failed) {
+    const { message = 'The value cannot be read.', line = 1, column = 1, length = 1 } = problem ?? {};
+    const offset = span.offset + own.source.lineOffset(line) + column - 1;
+    const closed = closedText(text);
     collector.error(
       'matrix.set',
-      span,
-      `--set ${axis}: ${problem?.message ?? 'The value cannot be read.'}`,
-      `A list is written ${axis}=[a, b], a range ${axis}={from: 1, to: 3}, a text that begins with a bracket in quotes.`,
+      { offset, length },
+      message,
+      closed === undefined
+        ? `A list is written ${axis}=[a, b], a range ${axis}={from: 1, to: 3}, a text that begins with a bracket in quotes.`
+        : `Write --set '${axis}=${closed}'.`,
     );
     return undefined;
   }
@@ -95,6 +157,15 @@ function readValue(
   if (placed.kind === 'list') return placed;
   const isRange = member(placed, 'from') !== undefined && member(placed, 'to') !== undefined;
   return isRange ? placed : listOf([placed], span);
+}
+
+/** A list or a mapping of which only the end is missing, with its end. */
+function closedText(text: string): string | undefined {
+  const end = { '[': ']', '{': '}' }[text.trim()[0] ?? ''];
+  if (end === undefined || text.includes("'")) return undefined;
+  const closed = `${text.trim()}${end}`;
+  const own = new DiagnosticCollector(new SourceText('--set', closed));
+  return readYaml(own.source, own) === undefined || own.failed ? undefined : closed;
 }
 
 const listOf = (items: readonly SourceNode[], span: Span): SourceNode => ({ kind: 'list', span, items });
@@ -105,22 +176,23 @@ const joined = (before: SourceNode | undefined, next: SourceNode): SourceNode =>
     ? { ...next, items: [...before.items, ...next.items] }
     : next;
 
-/** A node of another text, which shows the place of the axis when something is wrong with it. */
-function placedAt(node: SourceNode, span: Span): SourceNode {
+/** A node of the text of a flag, placed where that text stands. @param base of the text's beginning */
+function placedAt(node: SourceNode, base: Span): SourceNode {
+  const moved = ({ offset, length }: Span): Span => ({ offset: base.offset + offset, length });
+  const span = moved(node.span);
   switch (node.kind) {
     case 'scalar':
-      // Offsets within the text mean nothing in the file.
       return { ...node, span, style: 'double' };
     case 'list':
-      return { ...node, span, items: node.items.map((item) => placedAt(item, span)) };
+      return { ...node, span, items: node.items.map((item) => placedAt(item, base)) };
     case 'mapping':
       return {
         ...node,
         span,
         entries: new Map(
-          entriesOf(node).map((entry) => [
-            entry.key,
-            { key: entry.key, keySpan: span, value: placedAt(entry.value, span) },
+          entriesOf(node).map(({ key, keySpan, value }) => [
+            key,
+            { key, keySpan: moved(keySpan), value: placedAt(value, base) },
           ]),
         ),
       };

@@ -58,6 +58,8 @@ export function scalarLocator(
   source: SourceText,
   scalar: TextNode,
 ): (offset: number, length: number) => Position {
+  // A flag is one short text: it is marked as a whole.
+  if (scalar.span.offset > source.text.length) return () => source.position(scalar.span);
   let offsets: readonly number[] | undefined;
   const fileOffset = (unit: number): number => {
     offsets ??= unitOffsets(source, scalar);

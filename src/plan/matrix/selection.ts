@@ -61,8 +61,10 @@ export interface UnmatchedFilter {
   /** As the flag names it: `medium`, `medium.name`. */
   readonly axis: string;
   readonly value: string;
-  /** The first values of the axis, or of that member of them, as they render; a range is one text (`1 to 20`). */
+  /** The first values of the axis, or of that member of them, as they render. */
   readonly values: readonly string[];
+  /** The numbers of a range in words: `1 to 20`, `0 to 100 in steps of 50`. */
+  readonly ranges: readonly string[];
   /** True where there are more values than those. */
   readonly more: boolean;
   /** Names of the members that values have, where the filter names a whole mapping, or a member that is not there. */
@@ -77,6 +79,7 @@ export class FilterWatch {
   readonly filter: Filter;
   readonly #missing: Set<string>;
   readonly #values = new Set<string>();
+  readonly #ranges = new Set<string>();
   readonly #members = new Set<string>();
   #more = false;
 
@@ -106,12 +109,17 @@ export class FilterWatch {
     if (this.filter.path.length > 0) return;
     for (const text of this.filter.texts) if (rangeIndex(range, text) >= 0) this.#missing.delete(text);
     const { step } = range;
-    this.#values.add(`${range.from} to ${range.to}${step === 1 ? '' : ` in steps of ${step}`}`);
+    this.#ranges.add(`${range.from} to ${range.to}${step === 1 ? '' : ` in steps of ${step}`}`);
   }
 
   unmatched(): readonly UnmatchedFilter[] {
     const axis = [this.filter.variable, ...this.filter.path].join('.');
-    const known = { values: [...this.#values], more: this.#more, members: [...this.#members] };
+    const known = {
+      values: [...this.#values],
+      ranges: [...this.#ranges],
+      more: this.#more,
+      members: [...this.#members],
+    };
     return [...this.#missing].map((value) => ({ axis, value, ...known }));
   }
 }

@@ -21,12 +21,19 @@ export async function* jobsInDoubt(
 }
 
 /** What a killed run left while it was being submitted; nothing while a run is on. */
-export async function* leftInDoubt(
+async function* leftInDoubt(
   state: Pick<StateReader, 'unfinished'>,
   running: boolean,
 ): AsyncGenerator<JobRecord> {
   if (running) return;
   for await (const job of state.unfinished()) if (isInDoubt(job, running)) yield job;
+}
+
+/** How many jobs a killed run left while they were being submitted: the state counts them as such, and they are in doubt. */
+export async function countLeft(state: Pick<StateReader, 'unfinished'>, running: boolean): Promise<number> {
+  let left = 0;
+  for await (const _ of leftInDoubt(state, running)) left += 1;
+  return left;
 }
 
 /** The first of what is found one after another, at most `most`. */

@@ -2,7 +2,7 @@ import type { IsOptional } from '../../plan/graph/optional.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
 import type { StateReader } from '../../state/reader.ts';
-import { leftInDoubt } from './in-doubt.ts';
+import { countLeft } from './in-doubt.ts';
 import { readRunFacts } from './run.ts';
 import { countSkipped } from './skipped.ts';
 
@@ -54,8 +54,7 @@ export async function readListedRun(
   const { jobs, attempts, cost, possibleCost, tokens } = await state.totals();
   const path = await state.fact(pipelineFacts.path);
   const name = nameIn((await state.fact(pipelineFacts.text)) ?? '');
-  let left = 0;
-  for await (const _ of leftInDoubt(state, running)) left += 1;
+  const left = await countLeft(state, running);
   const skipped = await countSkipped(state, isOptional);
   const { outcome } = facts ?? {};
   return {

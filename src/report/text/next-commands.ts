@@ -8,7 +8,7 @@ import { finding } from '../facts/in-doubt.ts';
 import { runDirectory } from '../facts/layout.ts';
 import { readRunFacts } from '../facts/run.ts';
 import { sandboxId } from '../facts/services.ts';
-import { shownLine } from './printable.ts';
+import { quoted, shownLine } from './printable.ts';
 
 /** Commandlines to copy, about one run directory and its jobs. */
 export interface Commands {
@@ -81,10 +81,6 @@ async function lastRun(
     only: only ?? [],
   });
 }
-
-/** A word as a shell takes it. */
-export const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** What flags said which run is meant: its place, and the part of the plan. */
 interface PlaceAndPart {

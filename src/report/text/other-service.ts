@@ -2,8 +2,8 @@ import { relative } from 'node:path';
 import type { StateReader } from '../../state/reader.ts';
 import { type RunService, StateServices, sandboxId } from '../facts/services.ts';
 import { count, counted } from './amounts.ts';
-import { quoted } from './next-commands.ts';
 import { serviceWords } from './plan-text.ts';
+import { quoted } from './printable.ts';
 
 /** That a directory's jobs were made for another service, in words. */
 export interface OtherServiceNote {
@@ -39,6 +39,11 @@ export async function noteOnOtherService(
         ? [`If it is the same service, say so in ${place.file}:  service: { id: ${yaml(last.id)} }`]
         : []),
       ...(doubts === 0 ? [] : [`What is in doubt there:  promptpress status ${quoted(directory)}`]),
+      ...(last.id === sandboxId
+        ? ['To continue the rehearsal that is there:  --sandbox']
+        : now.id === sandboxId
+          ? ['To continue the run that is there:  leave --sandbox out']
+          : []),
       'To begin again with this one, beside what is there:  --new-service',
       'To begin again in a directory of its own:  --out DIR',
     ].join('\n'),

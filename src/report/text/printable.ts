@@ -13,3 +13,7 @@ export function sentence(text: string): string {
   const line = shownLine(text).trim();
   return /[.!?…。．｡！？]["'”’»›)\]）」』】]*$/u.test(line) ? line : `${line}.`;
 }
+
+/** A word as a shell takes it. */
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -9,7 +9,7 @@ import { pipelineFacts } from '../../state/binding.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { commonMessage } from '../facts/common-message.ts';
-import { first, jobsInDoubt, leftInDoubt } from '../facts/in-doubt.ts';
+import { countLeft, first, jobsInDoubt } from '../facts/in-doubt.ts';
 import { type OutcomeFacts, readRunFacts, settledJobs } from '../facts/run.ts';
 import { StateServices } from '../facts/services.ts';
 import { countSkipped } from '../facts/skipped.ts';
@@ -126,8 +126,7 @@ export async function readStatus(
   const running = owner !== undefined;
   const steps = stepCosts ?? (await readStepCosts(state, running));
   const unanswered = steps.reduce((sum, step) => sum + (step.unanswered ?? 0), 0);
-  let left = 0;
-  for await (const _ of leftInDoubt(state, running)) left += 1;
+  const left = await countLeft(state, running);
   const others =
     facts === undefined ? [] : await (await StateServices.of(state)).others(facts.serviceId, running);
   const skipped = await countSkipped(state, isOptional);

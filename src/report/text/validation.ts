@@ -27,6 +27,9 @@ export type ShownDiagnostic = Pick<
   'severity' | 'code' | 'message' | 'hint' | 'file' | 'line' | 'column' | 'length'
 >;
 
+/** A flag has no line in a file: its mistake is shown at the beginning of the pipeline. */
+const isFlag = ({ file }: ShownDiagnostic): boolean => file.startsWith('--set ');
+
 /** What a service said of the models that a pipeline asks. */
 export interface ModelCheck {
   /** How many models the pipeline asks. */
@@ -84,13 +87,19 @@ export function githubCommands(
         workflowCommand(
           found.severity,
           {
-            file: place(found.file),
-            line: found.line,
-            col: found.column,
-            endColumn: found.column + found.length,
+            ...(isFlag(found)
+              ? { file: place(file), line: 1 }
+              : {
+                  file: place(found.file),
+                  line: found.line,
+                  col: found.column,
+                  endColumn: found.column + found.length,
+                }),
             title: found.code,
           },
-          found.hint === undefined ? found.message : `${found.message}\n${found.hint}`,
+          [isFlag(found) ? `${found.file}: ${found.message}` : found.message, found.hint ?? []]
+            .flat()
+            .join('\n'),
         ),
       ),
       ...(online?.unlisted ?? []).map(({ model, step, line }) =>

@@ -11,15 +11,19 @@ import {
 /** The outcome of reading a fault: it, or a sentence that says what is wrong with the text. */
 export type ParsedFault =
   | { readonly ok: true; readonly value: Fault }
-  | { readonly ok: false; readonly error: string };
+  | {
+      readonly ok: false;
+      readonly error: string;
+      /** What can stand there, a line each. */
+      readonly hint?: string;
+    };
 
 const statuses = new Set([
   400, 401, 403, 404, 408, 410, 413, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524,
 ]);
 
 const usage =
-  'expected route:fault[=detail][:when], for example submit:429=2:10%, fetch:latency=300ms, image:truncate:every 5, ' +
-  'imagine:reset-after:at 3, imagine:fail=[Internal error] Something went wrong:first 1';
+  'expected route:fault[=detail][:when], for example submit:429=2:10%, fetch:latency=300ms, image:truncate:every 5';
 
 const effectWords =
   'a status (429, 429=<Retry-After in s>, 504-after), latency=<ms>, drip=<ms>, reset-before, reset-after, truncate, html, ' +
@@ -33,9 +37,19 @@ const effectWords =
 export function parseFault(text: string): ParsedFault {
   const fail = (error: string): ParsedFault => ({ ok: false, error: `fault ${text}: ${error}` });
   const colon = text.indexOf(':');
-  if (colon < 0) return fail(usage);
-  const route = faultRoutes.find((word) => word === text.slice(0, colon).trim());
-  if (route === undefined) return fail(`expected the route ${faultRoutes.join(', ')}; ${usage}`);
+  const route = faultRoutes.find((word) => word === text.slice(0, Math.max(0, colon)).trim());
+  if (route === undefined) {
+    const problem =
+      colon < 0
+        ? `no route stands before a colon: ${usage}`
+        : `there is no such route: expected the route ${faultRoutes.join(', ')}; ${usage}`;
+    const hint = `Routes: ${faultRoutes.join(', ')}.\nFaults: ${effectWords}.\nWhen: 10%, 0.1, every 5, first 3 or at 4; without it, always.`;
+    return {
+      ok: false,
+      error: `fault ${text}: ${problem}`,
+      ...(colon < 0 ? { hint } : {}),
+    };
+  }
 
   let rest = text.slice(colon + 1).trim();
   let when: FaultTiming = { kind: 'every', count: 1 };

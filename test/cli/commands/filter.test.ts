@@ -39,7 +39,10 @@ describe('--filter', () => {
   it.each([
     ['animal=lynx', '--filter: no cell has animal "lynx".', 'Its values: "fox", "owl".'],
     ['animal=owll', '--filter: no cell has animal "owll".', 'Did you mean owl?'],
-    ['seed=4', '--filter: no cell has seed "4".', 'Its values: "1 to 3".'],
+    ['animal=fox,owl', 'Its values: "fox", "owl".', '--filter animal=fox --filter animal=owl\n'],
+    ['animal=[owl, fox]', 'for several give it several times', '--filter animal=owl --filter animal=fox\n'],
+    ['animal=owll', '--filter: no cell has animal "owll".', ' --filter animal=owl\n'],
+    ['seed=4', '--filter: no cell has seed "4".', 'Its values: 1 to 3.'],
     [
       'medium=oil',
       '--filter: no cell has medium "oil".',

@@ -79,7 +79,7 @@ describe('promptpress init --template', () => {
     const { code, err } = await promptpress(['init', '--template', 'cats'], { cwd });
     expect([code, err]).toEqual([
       2,
-      'promptpress: --template takes one of foxes, judge, captions, table, not "cats".\n',
+      'promptpress: --template takes one of foxes, judge, captions, table, not "cats".\n  For example: promptpress init --template foxes\n',
     ]);
   });
 });

@@ -23,8 +23,8 @@ steps:
 
 describe('promptpress init', () => {
   it.each([
-    ['afile', 'init takes a folder; afile: it is a file.'],
-    ['sets/foxes.yaml', 'init takes a folder; sets/foxes.yaml is the name of a file.'],
+    ['afile', 'init takes a folder, and afile is a file.'],
+    ['sets/foxes.yaml', 'init takes a folder, and sets/foxes.yaml is the name of a file.'],
   ])('refuses the file %s, and names the folder to take', async (given, message) => {
     await writeFile(join(cwd, 'afile'), '');
     const { code, err } = await promptpress(['init', given], { cwd });

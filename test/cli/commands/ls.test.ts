@@ -81,7 +81,7 @@ describe('promptpress ls', () => {
     const { code, out } = await pp('ls');
     expect(code).toBe(0);
     expect(out.split('\n').map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
-      'directory pipeline state done failed open cost last run (UTC)',
+      'directory pipeline state done failed to do cost last run (UTC)',
       'sets/one/runs/foxes foxes complete 3 1.50 2026-11-03 09:30',
       'sets/two/runs/hares hares killed 0 1 2026-11-03 09:30',
       'sets/two/runs/owls owls failures 1 1 1 0.50 2026-11-03 09:30',

@@ -100,7 +100,7 @@ describe('--set', () => {
     expect((await pp('run', 'foxes.yaml', '--sandbox')).code).toBe(0);
     const { out, err } = await pp('plan', 'foxes.yaml', '--sandbox', '--set', 'animal=fox');
     expect(out).toContain('2 submissions, all new.');
-    expect(err).toContain('runs/foxes.sandbox holds a run with another --set');
+    expect(err).toContain('runs/foxes.sandbox was run without --set, so this plan is for a directory');
     expect((await pp('plan', 'foxes.yaml', '--sandbox')).out).toContain(
       '0 submissions: nothing is left to do',
     );

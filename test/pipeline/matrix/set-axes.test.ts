@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { formatDiagnostic } from '../../../src/pipeline/diagnostics/format.ts';
 import { renderValue } from '../../../src/pipeline/values/value.ts';
 import { parse, placed } from '../diagnose.ts';
 
@@ -76,29 +77,63 @@ describe('axes that the user replaces', () => {
   });
 
   it.each([
-    ['animl=lynx', '--set: the matrix has no axis "animl".', 'Did you mean "animal"?'],
-    ['include=x', '--set: the matrix has no axis "include".', 'The axes of the matrix are'],
-    ['animal=[lynx', '--set animal: ', 'A list is written animal=[a, b]'],
-    ['animal=[]', 'The axis "animal" has no value.', 'Remove it'],
-    ['seed={from: 4, to: 1}', 'The range of "seed" ends (1) before it begins (4).', 'Exchange'],
-  ])('%s is an error at the axis', async (set, message, hint) => {
+    [
+      'animl=lynx',
+      'animl',
+      'The matrix has no axis "animl".',
+      'Did you mean "animal"? Write --set \'animal=lynx\'.',
+    ],
+    ['include=x', 'include', 'The matrix has no axis "include".', 'The axes of the matrix are'],
+    ['animal=[lynx', '[', 'The [ that opens here is never closed.', "Write --set 'animal=[lynx]'."],
+    ['animal=["lynx', '"', 'is never closed', 'A list is written animal=[a, b]'],
+    ['animal=[]', '[]', 'The axis "animal" has no value.', 'Remove it'],
+    ['seed={from: 4, to: 1}', '1', 'The range of "seed" ends (1) before it begins (4).', 'Exchange'],
+    ['seed={from: 1, to: x}', 'x', 'matrix.seed.to must be a', ''],
+    [
+      'medium.name=chalk',
+      'medium.name',
+      '--set replaces an axis as a whole, and "medium.name" is a member of the values of "medium".',
+      "--set 'medium=[{name: chalk}]'",
+    ],
+  ])('%s is an error in the flag, at %s', async (set, marked, message, hint) => {
     const { pipeline, diagnostics } = await parse(text, {}, [set]);
     expect(pipeline).toBeUndefined();
-    expect(diagnostics).toMatchObject([
-      { message: expect.stringContaining(message), hint: expect.stringContaining(hint) },
+    const flag = `--set ${set}`;
+    const [{ column, length, ...found } = { column: 0, length: 0 }] = diagnostics;
+    expect(found).toMatchObject({
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining(hint),
+      file: flag,
+      line: 1,
+      sourceLine: flag,
+    });
+    expect(flag.slice(column - 1, column - 1 + length).startsWith(marked)).toBe(true);
+  });
+
+  it('are shown as the flag that is wrong, behind the mistakes of the file', async () => {
+    const { diagnostics } = await parse(`${text}what: 1\n`, {}, ['animal=fox', 'sed=[1, 2]']);
+    expect(diagnostics.map((found) => formatDiagnostic(found).split('\n'))).toEqual([
+      expect.arrayContaining([expect.stringContaining('t.yaml:14:1 error')]),
+      [
+        '--set sed=[1, 2]: error matrix.set The matrix has no axis "sed".',
+        '    | --set sed=[1, 2]',
+        '    |       ^~~',
+        '    = Did you mean "seed"? Write --set \'seed=[1, 2]\'.',
+      ],
     ]);
   });
 
   it('that are a range stand alone', async () => {
     const { diagnostics } = await parse(text, {}, ['seed={from: 1, to: 2}', 'seed=7']);
-    expect(diagnostics.map(placed)).toEqual(['matrix.set 4:3']);
+    expect(diagnostics.map(placed)).toEqual(['matrix.set 1:12']);
+    expect(diagnostics[0]?.file).toBe('--set seed=7');
   });
 
   it('are no columns of a table, which --filter chooses', async () => {
     const table = 'name: t\nmatrix: { rows: t.csv }\nsteps: { grid: { imagine: "{{ a }}" } }\n';
     const { diagnostics } = await parse(table, { 't.csv': 'a,b\n1,2\n' }, ['a=3']);
     expect(diagnostics).toMatchObject([
-      { code: 'matrix.set', hint: expect.stringContaining('--filter COLUMN=VALUE') },
+      { code: 'matrix.set', hint: expect.stringContaining("--filter 'a=3'") },
     ]);
   });
 

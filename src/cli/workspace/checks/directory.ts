@@ -57,7 +57,7 @@ async function isFolder(directory: string): Promise<boolean> {
   }
   const what = isFile ? 'it is a file' : 'it is no folder';
   throw new StateError('directory.kind', `${directory} cannot be the run directory: ${what}.`, {
-    hint: 'Name a folder with --out; it is made where there is none.',
+    hint: 'Name a folder, for example --out runs/second; it is made where there is none.',
   });
 }
 

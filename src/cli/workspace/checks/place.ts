@@ -6,7 +6,7 @@ import {
   runDirectory,
   runsFolder,
 } from '../../../report/facts/layout.ts';
-import { quoted } from '../../../report/text/next-commands.ts';
+import { quoted } from '../../../report/text/printable.ts';
 import { checkDirectory } from '../../../state/binding.ts';
 import { openStateForReading } from '../../../state/state.ts';
 import { StateError } from '../../../state/store.ts';

@@ -1,10 +1,12 @@
 import { relative } from 'node:path';
 import type { AxisSetting, Pipeline } from '../../../pipeline/pipeline.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
-import { quoted, setWords } from '../../../report/text/next-commands.ts';
+import { setWords } from '../../../report/text/next-commands.ts';
+import { quoted } from '../../../report/text/printable.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { openStateForReading } from '../../../state/state.ts';
 import { usageError } from '../../errors/cli-error.ts';
+import { adding, giving } from '../../errors/correction.ts';
 
 /**
  * Refuses a run with `--set` in the default directory of a pipeline where nothing has run yet: that directory is for the file without
@@ -22,7 +24,11 @@ export async function refuseDefaultDirectory(
   const state = openStateForReading(directory);
   await state?.close();
   if (state === undefined)
-    throw usageError('--set needs a run directory of its own.', `Add ${ownDirectory(directory, set, cwd)}.`);
+    throw usageError(
+      '--set needs a run directory of its own.',
+      `Add ${outWords(directory, set, cwd)}.`,
+      giving('--out', ownDirectory(directory, set, cwd)),
+    );
 }
 
 /**
@@ -45,18 +51,26 @@ export async function checkSet(
   throw before.length === 0
     ? usageError(
         `${place} holds a run without --set.`,
-        `Choose another directory: ${ownDirectory(directory, set, cwd)}.`,
+        `Choose another directory: ${outWords(directory, set, cwd)}.`,
+        giving('--out', ownDirectory(directory, set, cwd)),
       )
     : usageError(
         `${place} holds a run with ${setWords(before)}.`,
         `Add ${setWords(before)} to continue it, or choose another directory with --out.`,
+        set.length === 0
+          ? adding(...before.flatMap(({ axis, value }) => ['--set', `${axis}=${value}`]))
+          : undefined,
       );
 }
 
-/** True where nothing has run in a directory, or its runs replace the same axes by the same values. */
-export async function hasSameSet(state: StateReader, { source }: Pick<Pipeline, 'source'>): Promise<boolean> {
+/** What the runs of a directory replaced, where that is not what this run would replace; undefined where nothing has run. */
+export async function otherSet(
+  state: StateReader,
+  { source }: Pick<Pipeline, 'source'>,
+): Promise<readonly AxisSetting[] | undefined> {
   const facts = await readRunFacts(state);
-  return facts === undefined || isSameSet(facts.set ?? [], source.set ?? []);
+  if (facts === undefined || isSameSet(facts.set ?? [], source.set ?? [])) return undefined;
+  return facts.set ?? [];
 }
 
 function isSameSet(a: readonly AxisSetting[], b: readonly AxisSetting[]): boolean {
@@ -66,8 +80,11 @@ function isSameSet(a: readonly AxisSetting[], b: readonly AxisSetting[]): boolea
 }
 
 /** `--out runs/foxes-lynx` */
+const outWords = (directory: string, set: readonly AxisSetting[], cwd: string): string =>
+  `--out ${quoted(ownDirectory(directory, set, cwd))}`;
+
+/** `runs/foxes-lynx` */
 function ownDirectory(directory: string, set: readonly AxisSetting[], cwd: string): string {
   const values = set.map(({ value }) => value.match(/[\p{L}\p{N}]+/gu)?.join('-') ?? 'set');
-  const name = `${relative(cwd, directory) || '.'}-${values.join('-').slice(0, 40)}`;
-  return `--out ${quoted(name)}`;
+  return `${relative(cwd, directory) || '.'}-${values.join('-').slice(0, 40)}`;
 }

@@ -2,7 +2,8 @@ import { droppedCode, type JobRecord, type JobStatus } from '../../../plan/job.t
 import { isTextKind } from '../../../plan/job-request.ts';
 import { isConfirmSent } from '../../../run/machine/modal.ts';
 import { isInDoubt, waysOut } from '../../facts/in-doubt.ts';
-import { type Commands, quoted } from '../next-commands.ts';
+import { type Commands } from '../next-commands.ts';
+import { quoted } from '../printable.ts';
 
 /** A command to copy, and what it does. */
 export interface NextStep {

@@ -1,0 +1,192 @@
+import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
+import { type CliError, usageError } from '../errors/cli-error.ts';
+import { type Correction, writing } from '../errors/correction.ts';
+import type { CommandHelp } from './command.ts';
+import type { UnknownFlagError } from './flags.ts';
+
+/** What other programs call the commands. They are suggested, and are no commands. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  init: ['new', 'create', 'setup', 'scaffold', 'template', 'templates', 'example'],
+  validate: ['check', 'lint', 'verify', 'test', 'parse', 'doctor'],
+  plan: ['estimate', 'preview', 'explain', 'price', 'cost', 'dry-run', 'dryrun', 'diff'],
+  run: [
+    'start',
+    'execute',
+    'exec',
+    'go',
+    'launch',
+    'apply',
+    'resume',
+    'continue',
+    'restart',
+    'retry',
+    'rerun',
+    'redo',
+    'submit',
+    'render',
+    'imagine',
+    'make',
+    'build',
+    'rehearse',
+  ],
+  status: ['info', 'progress', 'stat', 'state', 'stats', 'summary', 'watch', 'log', 'logs'],
+  ls: ['list', 'runs', 'dir'],
+  show: ['info', 'job', 'inspect', 'view', 'get', 'cat', 'details'],
+  resolve: ['settle', 'adopt', 'drop', 'doubt', 'fix'],
+  manifest: ['export', 'csv', 'results', 'report', 'spreadsheet', 'table'],
+  trust: ['allow', 'grant', 'login'],
+  models: ['model'],
+  sandbox: ['serve', 'server', 'mock', 'simulator'],
+  completion: ['completions', 'autocomplete'],
+};
+
+/** Shorter words are too alike. */
+const leastCompared = 5;
+
+/** The commands that a word can mean: the nearest name, else those that other programs call so. */
+function commandsMeant(word: string, names: readonly string[]): readonly string[] {
+  const small = word.toLowerCase().replace(/^-+/, '');
+  if (names.includes(small)) return [small];
+  const called = (other: string): readonly string[] =>
+    names.filter((name) => otherNames[name]?.includes(other));
+  const exact = called(small);
+  if (exact.length > 0) return exact;
+  const name = nearest(small, names);
+  if (name !== undefined) return [name];
+  const words = Object.values(otherNames).flat();
+  const other = nearest(
+    small,
+    words.filter(({ length }) => length >= leastCompared),
+  );
+  return other === undefined ? [] : called(other);
+}
+
+/** What lies where a word names a place, as seen from the current folder. */
+export type Kind = 'file' | 'folder' | undefined;
+
+/**
+ * Says what is wrong where no command stands at the beginning: another word, a file, a flag.
+ *
+ * @param words the command line behind `promptpress`
+ * @param kindOf what lies at a path
+ */
+export function noSuchCommand(
+  words: readonly string[],
+  commands: readonly CommandHelp[],
+  kindOf: (path: string) => Kind,
+): CliError {
+  const [word = '', ...rest] = words;
+  const names = commands.map(({ name }) => name);
+  const list = `Commands: ${names.join(', ')}.`;
+  const within = rest.find((one) => names.includes(one));
+  const moved = within === undefined ? undefined : [within, word, ...rest.filter((one) => one !== within)];
+  if (word.startsWith('-')) return flagFirst(words, moved, commands, list);
+
+  const isYaml = /\.ya?ml$/i.test(word);
+  const kind = kindOf(word) ?? (isYaml ? 'file' : undefined);
+  const meant = commandsMeant(word, names);
+  if (kind === 'file' && (isYaml || meant.length === 0))
+    return usageError(
+      `"${word}" is a file, and the command is missing: it comes before the file.`,
+      'run runs a pipeline file, plan says what a run would do, validate checks the file.',
+      writing(...(moved ?? ['run', ...words])),
+    );
+  if (kind === 'folder' && meant.length === 0)
+    return usageError(
+      `"${word}" is a folder, and the command is missing: it comes before the folder.`,
+      'status says how far the run in a run directory is, ls lists the runs below a folder.',
+      writing(...(moved ?? ['ls', ...words])),
+    );
+  const [first] = meant;
+  const question = first === undefined ? '' : `Did you mean ${meant.join(' or ')}? `;
+  return usageError(
+    `There is no command "${word}".`,
+    `${question}${list}`,
+    first === undefined ? undefined : writing(first, ...rest),
+  );
+}
+
+/** The name of a flag as it is written, without its hyphens and its value. */
+const flagIn = (word: string): string => (word.split('=')[0] ?? '').replace(/^--?/, '');
+
+function flagFirst(
+  words: readonly string[],
+  moved: readonly string[] | undefined,
+  commands: readonly CommandHelp[],
+  list: string,
+): CliError {
+  const [word = ''] = words;
+  const message = `A command comes before its flags; "${word}" is none.`;
+  if (moved !== undefined) return usageError(message, undefined, writing(...moved));
+  const flag = flagIn(word);
+  const having = commands.filter(({ flags }) => Object.hasOwn(flags, flag)).map(({ name }) => name);
+  if (having.length > 0)
+    return usageError(
+      message,
+      havingWords(flag, having),
+      writing(having.includes('run') ? 'run' : (having[0] ?? ''), ...words),
+    );
+  const near = nearest(word, ['--version', '--help']);
+  return usageError(
+    message,
+    `${near === undefined ? '' : `Did you mean ${near}? `}${list}`,
+    near === undefined ? undefined : writing(near),
+  );
+}
+
+/** Says of `help TOPIC` that there is no such command. */
+export function noSuchTopic(topic: string, commands: readonly CommandHelp[]): CliError {
+  const names = commands.map(({ name }) => name);
+  const flag = topic.replace(/^--?/, '');
+  const having = commands.filter(({ flags }) => Object.hasOwn(flags, flag)).map(({ name }) => name);
+  const meant = topic.startsWith('-') && having.length > 0 ? having : commandsMeant(topic, names);
+  const [first] = meant;
+  const question =
+    first === undefined
+      ? ''
+      : meant === having
+        ? `${havingWords(flag, having)} `
+        : `Did you mean ${meant.join(' or ')}? `;
+  return usageError(
+    topic.startsWith('-') ? `"${topic}" is no command, but a flag.` : `There is no command "${topic}".`,
+    `${question}Commands: ${names.join(', ')}.`,
+    writing('help', ...(first === undefined ? [] : [first])),
+  );
+}
+
+const havingWords = (flag: string, having: readonly string[]): string =>
+  `--${flag} is a flag of ${having.join(', ')}.`;
+
+/**
+ * Says of a flag that a command does not have which commands have it, where its own flags do not explain the mistake; with the
+ * command line of that command where it takes all the flags that stand there.
+ */
+export function explainedFlag(
+  error: UnknownFlagError,
+  { name }: Pick<CommandHelp, 'name'>,
+  commands: readonly CommandHelp[],
+  words: readonly string[],
+): CliError {
+  const flag = error.flag.replace(/^--?/, '');
+  const having = commands.filter(({ flags }) => Object.hasOwn(flags, flag));
+  const [first] = having;
+  if (first === undefined || having.some((one) => one.name === name)) {
+    if (error.correction !== undefined) return error;
+    return usageError(error.message, `promptpress help ${name} lists the flags of ${name}.`);
+  }
+  const names = having.map((one) => one.name);
+  const given = words.filter((word) => word.startsWith('--') && word !== '--');
+  const able = (having.find((one) => one.name === 'run') ?? first).flags;
+  const takesAll = given.every((word) => Object.hasOwn(able, flagIn(word)));
+  const run = names.includes('run') ? 'run' : first.name;
+  return usageError(
+    `promptpress ${name} has no flag --${flag}.`,
+    `${havingWords(flag, names)} Leave it out here, or give the other command.`,
+    takesAll ? otherCommand(run) : undefined,
+  );
+}
+
+const otherCommand = (name: string): Correction => ({
+  kind: 'example',
+  words: ([, ...rest]) => [name, ...rest],
+});
