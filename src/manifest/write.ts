@@ -19,7 +19,13 @@ const batchSize = 256;
  *
  * @throws the error of the file system (`code` ENOSPC, EACCES, …), StateError, and the signal's reason when aborted.
  */
-export async function writeManifest(options: {
+export async function writeManifest(options: ManifestOptions): Promise<ManifestTotals> {
+  const totals = new ManifestCounter();
+  await writeWhole(options.file, manifestText(options, totals));
+  return totals.result();
+}
+
+export interface ManifestOptions {
   readonly plan: Plan;
   readonly selection: Selection;
   readonly reader: Pick<StateReader, 'many' | 'rootKeys'>;
@@ -38,10 +44,8 @@ export async function writeManifest(options: {
    */
   readonly forSpreadsheet?: boolean;
   readonly signal?: AbortSignal;
-}): Promise<ManifestTotals> {
-  const totals = new ManifestCounter();
-  await writeWhole(options.file, manifestText(options, totals));
-  return totals.result();
+  /** Called with each piece of the text, in order. `isMasked`: it differs from what it was before {@link redact}. */
+  readonly onText?: (text: string, isMasked: boolean) => void;
 }
 
 async function* manifestText(
@@ -53,15 +57,8 @@ async function* manifestText(
     escapeFormulas = false,
     forSpreadsheet = false,
     signal,
-  }: {
-    readonly plan: Plan;
-    readonly selection: Selection;
-    readonly reader: Pick<StateReader, 'many' | 'rootKeys'>;
-    readonly redact?: (text: string) => string;
-    readonly escapeFormulas?: boolean;
-    readonly forSpreadsheet?: boolean;
-    readonly signal?: AbortSignal;
-  },
+    onText,
+  }: ManifestOptions,
   totals: ManifestCounter,
 ): AsyncGenerator<string> {
   const { variables } = plan.matrix;
@@ -76,16 +73,23 @@ async function* manifestText(
   // Redacted field by field as well: a secret that a cut goes through would not be found behind it.
   const fields = (row: readonly string[]): readonly string[] =>
     forSpreadsheet ? spreadsheetFields(header, row.map(redact)) : row;
+  const masked = (text: string): string => {
+    const shown = redact(text);
+    onText?.(shown, shown !== text);
+    return shown;
+  };
   if (forSpreadsheet) yield byteOrderMark;
-  yield csv([header]);
+  const head = csv([header]);
+  onText?.(head, false);
+  yield head;
   let batch: (readonly string[])[] = [];
   for await (const row of manifestRows(plan, selection, reader)) {
     totals.add(row);
     batch.push(fields(rowFields(row, variables)));
     if (batch.length < batchSize) continue;
     signal?.throwIfAborted();
-    yield redact(csv(batch));
+    yield masked(csv(batch));
     batch = [];
   }
-  yield redact(csv(batch));
+  yield masked(csv(batch));
 }

@@ -17,6 +17,13 @@ export interface Turn {
 export const invocationFact = 'run.invocation';
 
 /**
+ * Name of the fact that says what a finished plan was made of (`cli/receipt`). Whatever changes what is known of jobs or of files
+ * takes it away in the same transaction, so that it is never there beside a state that it does not describe, and comes back
+ * with the state where an older copy is put in place.
+ */
+export const receiptFact = 'run.receipt';
+
+/**
  * The durable state of one run directory, written by the process that holds its lock. What is paid goes by three steps: its
  * intent is committed, then it is counted, then it is sent. So the count is never ahead of a state that is whole, wherever the
  * process dies, and never behind what was sent.

@@ -4,7 +4,7 @@ import { readerOf, stateQueries, submissionsFact } from './query.ts';
 import type { Database } from './sqlite/sqlite.ts';
 import { type SummedJob, totalsOf } from './sqlite/totals.ts';
 import { guarded } from './state-error.ts';
-import { invocationFact, type StateStore } from './store.ts';
+import { invocationFact, receiptFact, type StateStore } from './store.ts';
 import type { SubmissionCount } from './submission-count.ts';
 
 /**
@@ -35,6 +35,9 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
   const remember = database.prepare(
     'INSERT OR REPLACE INTO inputs (path, sha256, bytes, mtime) VALUES (?, ?, ?, ?)',
   );
+  const forget = database.prepare('DELETE FROM facts WHERE name = ?');
+  /** False: there is none to take away. */
+  let mayHaveReceipt = true;
   return {
     file,
     reader: readerOf(queries),
@@ -50,6 +53,7 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
       guarded(file, () => {
         check();
         database.transaction(() => {
+          if (mayHaveReceipt) forget.run(receiptFact);
           const totals = changeTotals();
           for (const record of turn.records) {
             const job = summedJob(record);
@@ -76,6 +80,7 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
         });
         known += submits;
         numbered = invocation;
+        mayHaveReceipt = false;
       });
     },
     countSubmissions: () => {
@@ -84,7 +89,10 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
     acceptMissing: () => {
       guarded(file, () => {
         check();
-        state.run(submissionsFact, String(Math.max(known, count.value)));
+        database.transaction(() => {
+          forget.run(receiptFact);
+          state.run(submissionsFact, String(Math.max(known, count.value)));
+        });
         known = Math.max(known, count.value);
       });
     },
@@ -92,12 +100,17 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
       guarded(file, () => {
         check();
         state.run(name, value);
+        if (name === receiptFact) mayHaveReceipt = true;
       });
     },
     rememberInputFile: ({ path, sha256, bytes, mtimeMs }) => {
       guarded(file, () => {
         check();
-        remember.run(path, sha256, bytes, mtimeMs);
+        database.transaction(() => {
+          if (mayHaveReceipt) forget.run(receiptFact);
+          remember.run(path, sha256, bytes, mtimeMs);
+        });
+        mayHaveReceipt = false;
       });
     },
     close: () => {

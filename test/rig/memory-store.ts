@@ -1,7 +1,7 @@
 import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
 import { readerOf, type StateQueries } from '../../src/state/query.ts';
 import type { InputFile, StoreTotals } from '../../src/state/reader.ts';
-import { invocationFact, type StateStore } from '../../src/state/store.ts';
+import { invocationFact, receiptFact, type StateStore } from '../../src/state/store.ts';
 import { noJobs } from './no-counts.ts';
 
 const inKeyOrder = (found: readonly JobRecord[]): JobRecord[] =>
@@ -139,6 +139,7 @@ export function memoryStore(): MemoryStore {
     inputFile: (path) => queries.inputFiles([path]).get(path),
     commit: (turn) => {
       check();
+      if (turn.records.length + turn.attempts.length + (turn.submits ?? 0) > 0) facts.delete(receiptFact);
       for (const record of turn.records) jobs.set(record.key, copied(record));
       for (const attempt of turn.attempts) history.push(copied(attempt));
       known += turn.submits ?? 0;
@@ -150,6 +151,7 @@ export function memoryStore(): MemoryStore {
     },
     acceptMissing: () => {
       check();
+      facts.delete(receiptFact);
       known = Math.max(counted, known);
     },
     setFact: (name, value) => {
@@ -158,6 +160,7 @@ export function memoryStore(): MemoryStore {
     },
     rememberInputFile: (file) => {
       check();
+      facts.delete(receiptFact);
       inputs.set(file.path, { ...file });
     },
     close,

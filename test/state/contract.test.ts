@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Attempt, JobRecord } from '../../src/plan/job.ts';
 import { openState } from '../../src/state/state.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import { receiptFact, type StateStore } from '../../src/state/store.ts';
 import { all } from '../rig/all.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
 import { memoryStore, recount } from '../rig/memory-store.ts';
@@ -196,6 +196,27 @@ describe.each(stores)('a state store: %s', (_, open) => {
     store.setFact('pipeline.text', 'name: owls 🦉');
     expect(store.fact('pipeline.text')).toBe('name: owls 🦉');
     expect(await store.reader.fact('pipeline.text')).toBe('name: owls 🦉');
+    store.close();
+  });
+
+  it('takes the receipt of a finished plan away with whatever changes what it knows of jobs and files', async () => {
+    const store = open();
+    const changes: readonly (() => void)[] = [
+      () => store.commit({ records: [jobRecord('a', 'done')], attempts: [] }),
+      () => store.commit({ records: [], attempts: [{ key: 'a', at: 1, outcome: 'x' }] }),
+      () => store.commit({ records: [], attempts: [], submits: 1 }),
+      () => store.rememberInputFile({ path: 'a.png', sha256: 'x', bytes: 1, mtimeMs: 1 }),
+      () => store.acceptMissing(),
+    ];
+    for (const change of [...changes, ...changes]) {
+      store.setFact(receiptFact, '{}');
+      store.setFact('run.last', '{}');
+      store.commit({ records: [], attempts: [] });
+      expect(store.fact(receiptFact)).toBe('{}');
+      change();
+      expect(store.fact(receiptFact)).toBeUndefined();
+      expect(await store.reader.fact(receiptFact)).toBeUndefined();
+    }
     store.close();
   });
 

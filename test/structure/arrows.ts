@@ -81,7 +81,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'sandbox/text/json': ['scalar'],
   'sandbox/text/protocol': ['native', 'chat'],
 
-  cli: ['terminal', 'errors', 'adapters', 'args', 'service', 'workspace', 'run', 'commands'],
+  cli: ['terminal', 'errors', 'adapters', 'args', 'service', 'workspace', 'run', 'receipt', 'commands'],
   'cli/adapters': ['git'],
   'cli/args': ['completion'],
   'cli/commands': ['machine', 'status'],

@@ -11,6 +11,7 @@ import { manifestFlags, placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { anyText } from '../args/values.ts';
 import { exitCodes } from '../errors/cli-error.ts';
+import { currentManifest } from '../receipt/current-manifest.ts';
 import { spreadsheetFile } from '../workspace/checks/spreadsheet-file.ts';
 import { targetOrDefault } from '../workspace/default-file.ts';
 import { planOfDirectory } from '../workspace/last-plan.ts';
@@ -56,8 +57,25 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
       const target = targetOrDefault(given, 'manifest', context.io);
       const { directory, state } = await openTarget(target, flags, context);
       disposables.add(() => state.close());
-      const { plan, facts } = await planOfDirectory(directory, state, context);
       const file = join(directory, runFiles.manifest);
+      const said = async (written: string, { rows, files }: ManifestTotals, more = ''): Promise<void> =>
+        await context.io.out(
+          `${relative(context.io.cwd, written)}: ${counted(rows, 'row')}, ${count(files)} with a file${more}\n`,
+        );
+      const current =
+        flags.spreadsheet === undefined
+          ? await currentManifest(
+              directory,
+              state,
+              { all: flags.all, escapeFormulas: flags['escape-formulas'] },
+              context.redactor,
+            )
+          : undefined;
+      if (current !== undefined) {
+        await said(file, current);
+        return exitCodes.ok;
+      }
+      const { plan, facts } = await planOfDirectory(directory, state, context);
       const copy =
         flags.spreadsheet === undefined
           ? undefined
@@ -68,10 +86,6 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
         reader: state,
         redact: context.redactor.applyToData,
       };
-      const said = async (written: string, { rows, files }: ManifestTotals, more = ''): Promise<void> =>
-        await context.io.out(
-          `${relative(context.io.cwd, written)}: ${counted(rows, 'row')}, ${count(files)} with a file${more}\n`,
-        );
       await said(file, await writeManifest({ ...listed, file, escapeFormulas: flags['escape-formulas'] }));
       if (copy !== undefined) {
         const totals = await writeManifest({ ...listed, file: copy, forSpreadsheet: true });

@@ -19,13 +19,16 @@ import { selectionOf } from '../args/selection-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { exitCodes } from '../errors/cli-error.ts';
 import { failureText, shownErrorOf } from '../errors/render.ts';
+import { finishedResult, identityOfRun, openFinished, type RunResult } from '../receipt/finished.ts';
+import { ManifestWatch, noteReceipt } from '../receipt/note.ts';
+import type { RunIdentity } from '../receipt/receipt.ts';
 import { askAboutCost } from '../run/ask-budget.ts';
 import { showPlan } from '../run/dry-run.ts';
 import { execute, listResults, onceAtWork, reachService } from '../run/execute.ts';
 import { runExitCode } from '../run/exit-code.ts';
 import { openRunLog, type RunLog } from '../run/log.ts';
 import { progressStart } from '../run/progress-start.ts';
-import { openRunSession, type RunSession } from '../run/session.ts';
+import { holdDirectory, openRunSession, type RunOpening, type RunSession } from '../run/session.ts';
 import { runSettings } from '../run/settings.ts';
 import { summarize } from '../run/summary.ts';
 import { settleService } from '../service/settings.ts';
@@ -108,70 +111,52 @@ async function runPipeline(
   onWork: () => void,
 ): Promise<number> {
   const { io, redactor } = context;
+  const readSince = Date.now();
   const interrupts = io.interrupts();
   disposables.add(() => interrupts.stop());
-  const session = await openRunSession(
-    read,
-    {
-      directory: await placeOfRun(read, flags, io.cwd),
-      service: {
-        id: service.id,
-        ...(service.baseUrl === undefined ? {} : { origin: new URL(service.baseUrl).origin }),
-      },
-      newService: flags['new-service'],
-      selection: selectionOf(flags),
-      isDefault: flags.out === undefined,
-      frozen: flags.frozen,
-      trusted: flags['trust-directory'],
-      acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
+  const opening: RunOpening = {
+    directory: await placeOfRun(read, flags, io.cwd),
+    service: {
+      id: service.id,
+      ...(service.baseUrl === undefined ? {} : { origin: new URL(service.baseUrl).origin }),
     },
-    disposables,
-    context,
-  );
-  const settings = await runSettings(read.pipeline, flags, service.speed, session.state.reader);
-  const git = await gitFacts(session.plan.pipeline.source.folder, {
-    env: io.env,
-    signal: interrupts.leave,
-  });
-  const baseUrl = await reachService(service, session, rehearsalSettings(flags), disposables);
+    newService: flags['new-service'],
+    selection: selectionOf(flags),
+    isDefault: flags.out === undefined,
+    frozen: flags.frozen,
+    trusted: flags['trust-directory'],
+    acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
+  };
+  const held = await holdDirectory(read, opening, disposables, context);
+  const opened = (await openFinished(read, opening, held, flags, redactor)) ?? {
+    receipt: undefined,
+    begun: await openRunSession(read, opening, held, context),
+  };
+  const { begun } = opened;
+  const settings = await runSettings(read.pipeline, flags, service.speed, begun.state.reader);
+  const git = await gitFacts(read.pipeline.source.folder, { env: io.env, signal: interrupts.leave });
+  const baseUrl = await reachService(service, begun, rehearsalSettings(flags), disposables);
   const { origin } = new URL(baseUrl);
   if (service.baseUrl !== undefined && !flags['no-progress'])
     io.err(redactor.apply(`Service: ${serviceWords(service.id, origin)}\n`));
-  const begin: RunBegin = {
-    ...session,
-    ...(git === undefined ? {} : { git }),
-    origin,
-    settings,
-  };
-  const recordFile = join(session.directory, runFiles.record);
+  const begin: RunBegin = { ...begun, ...(git === undefined ? {} : { git }), origin, settings };
+  const recordFile = join(begun.directory, runFiles.record);
   await writeRunRecord(recordFile, begin, undefined, redactor);
 
-  const report = await watched(session, settings, flags, disposables, context, (watch) =>
-    execute(
-      session,
-      {
-        baseUrl,
-        service,
-        settings,
-        find: flags['in-doubt'] === 'find',
-        acceptOlder: flags['accept-older-state'],
-        env: io.env,
-      },
-      interrupts,
-      { ...watch, listener: onceAtWork(watch.listener, onWork) },
-      disposables,
-    ),
-  );
-  const { totals, exitCode } = await listed(session, report, interrupts, flags, context);
+  const work = { service, baseUrl, settings, identity: identityOfRun(read, opening), readSince, onWork };
+  const { report, totals, exitCode } =
+    opened.receipt === undefined
+      ? await workOff(opened.begun, work, flags, interrupts, disposables, context)
+      : finishedResult(begun, opened.receipt, readSince, flags, interrupts, context);
   const finishedAt = io.now();
   const { end, submits } = report;
   const outcome = { finishedAt, end, exitCode, submits, ...(totals === undefined ? {} : { totals }) };
   if (end.kind !== 'disk') {
-    writeRunFacts(session.state, { ...session.facts, outcome: outcomeFacts(outcome) });
+    writeRunFacts(begun.state, { ...begun.facts, outcome: outcomeFacts(outcome) });
     await writeRunRecord(recordFile, begin, outcome, redactor);
   }
 
-  const summary = await summarize(session, {
+  const summary = await summarize(begun, {
     ...outcome,
     redosFailed: report.redosFailed,
     totals,
@@ -183,6 +168,59 @@ async function runPipeline(
   io.err(redactor.apply(endingText(summary, runAgain(read.pipeline.source.file, flags), mayFind)));
   if (flags.json) await io.out(redactor.applyToData(jsonLine(summary)));
   return exitCode;
+}
+
+/** Does what is to be done, lists the results, and notes it where nothing is left. */
+async function workOff(
+  session: RunSession,
+  work: {
+    readonly service: AdmittedService;
+    readonly baseUrl: string;
+    readonly settings: RunSettings;
+    readonly identity: RunIdentity;
+    /** Unix ms: no file of the pipeline was read before. */
+    readonly readSince: number;
+    readonly onWork: () => void;
+  },
+  flags: RunFlags,
+  interrupts: Interrupts,
+  disposables: Disposables,
+  context: Context,
+): Promise<RunResult> {
+  const { service, baseUrl, settings, readSince } = work;
+  let worked = false;
+  const onWork = (): void => {
+    worked = true;
+    work.onWork();
+  };
+  const report = await watched(session, settings, flags, disposables, context, (watch) =>
+    execute(
+      session,
+      {
+        baseUrl,
+        service,
+        settings,
+        find: flags['in-doubt'] === 'find',
+        acceptOlder: flags['accept-older-state'],
+        env: context.io.env,
+      },
+      interrupts,
+      { ...watch, listener: onceAtWork(watch.listener, onWork) },
+      disposables,
+    ),
+  );
+  const manifest = new ManifestWatch();
+  const { totals, exitCode } = await listed(session, report, interrupts, flags, manifest, context);
+  if (report.end.kind === 'complete' && report.redosFailed === 0 && totals !== undefined)
+    await noteReceipt(session, work.identity, {
+      readSince,
+      worked,
+      totals,
+      written: manifest.result(),
+      escapeFormulas: flags['escape-formulas'],
+      credentials: context.redactor.credentials,
+    });
+  return { report, totals, exitCode };
 }
 
 /** Runs with a log and a view of the progress. */
@@ -243,10 +281,11 @@ async function listed(
   { end, redosFailed }: RunReport,
   interrupts: Interrupts,
   { 'escape-formulas': escapeFormulas }: RunFlags,
+  { onText }: ManifestWatch,
   { io, redactor }: Context,
 ): Promise<{ readonly totals: ManifestTotals | undefined; readonly exitCode: number }> {
   try {
-    const totals = await listResults(session, redactor, interrupts.leave, { escapeFormulas });
+    const totals = await listResults(session, redactor, interrupts.leave, { escapeFormulas, onText });
     return { totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
   } catch (error) {
     const shownError = shownErrorOf(error);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ManifestTotals } from '../../manifest/tally.ts';
-import { writeManifest } from '../../manifest/write.ts';
+import { type ManifestOptions, writeManifest } from '../../manifest/write.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../run/ports.ts';
@@ -33,7 +33,7 @@ import type { RunSession } from './session.ts';
  */
 export async function reachService(
   service: ServiceSettings,
-  { directory }: RunSession,
+  { directory }: Pick<RunSession, 'directory'>,
   settings: Partial<SandboxSettings>,
   disposables: Disposables,
 ): Promise<string> {
@@ -163,7 +163,7 @@ export async function listResults(
   { plan, selection, state, directory }: RunSession,
   redactor: Redactor,
   leave: AbortSignal,
-  options: { readonly escapeFormulas: boolean },
+  options: Pick<ManifestOptions, 'escapeFormulas' | 'onText'>,
 ): Promise<ManifestTotals | undefined> {
   if (leave.aborted) return undefined;
   try {

@@ -2,7 +2,9 @@ import { hostname } from 'node:os';
 import type { KnownImageFiles } from '../../artifacts/input/known-files.ts';
 import { openArtifactFolder } from '../../artifacts/store/folder.ts';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
+import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { Selection } from '../../plan/cell.ts';
+import type { Matrix } from '../../plan/matrix/types.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { type InputTable, type RunFacts, settledJobs, writeRunFacts } from '../../report/facts/run.ts';
 import { enterService, type RunService, stateOfService } from '../../report/facts/services.ts';
@@ -27,56 +29,69 @@ import { imagesForRun } from '../workspace/images.ts';
 import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
 import { forgetOtherInputs, keepInputs, keptFiles } from '../workspace/tables.ts';
 
-/** A run directory that is ready to be run in: held, bound to the pipeline, its plan made from kept tables. */
-export interface RunSession {
+/** A run directory that is held, and that belongs to the pipeline. */
+export interface HeldDirectory {
   /** Absolute. */
   readonly directory: string;
   readonly state: StateStore;
   /** The files that jobs produce. */
   readonly artifacts: ArtifactStore;
-  readonly plan: Plan;
-  readonly tables: readonly InputTable[];
-  /** The images that the pipeline names and that have been read. */
-  readonly images: KnownImageFiles;
-  /** Folder that all files of the pipeline must lie in, links resolved. */
-  readonly filesRoot: string;
-  readonly selection: Selection;
   readonly startedAt: number;
-  /** As recorded, without an outcome. */
-  readonly facts: RunFacts;
   /** What the state does not know though it was sent; nothing is paid before it is settled. */
   readonly missing?: MissingWork;
 }
 
+/** A run that has begun: what is said of it at its beginning and at its end. */
+export interface BegunRun extends HeldDirectory {
+  readonly plan: Pick<Plan, 'pipeline' | 'serviceId' | 'slotGraph'> & {
+    readonly matrix: Pick<Matrix, 'cellCount'>;
+  };
+  readonly tables: readonly InputTable[];
+  /** The images that the pipeline names and that have been read. */
+  readonly images: Pick<KnownImageFiles, 'known'>;
+  readonly selection: Selection;
+  /** As recorded, without an outcome. */
+  readonly facts: RunFacts;
+}
+
+/** A run directory that is ready to be run in: held, bound to the pipeline, its plan made from kept tables. */
+export interface RunSession extends BegunRun {
+  readonly plan: Plan;
+  readonly images: KnownImageFiles;
+  /** Folder that all files of the pipeline must lie in, links resolved. */
+  readonly filesRoot: string;
+}
+
+/** What the user says of a run that is about to be opened. */
+export interface RunOpening {
+  readonly directory: string;
+  readonly service: RunService;
+  /** The user knows that the directory holds work for another service, and keeps that work (`--new-service`). */
+  readonly newService: boolean;
+  readonly selection: Selection;
+  /** The directory is the pipeline's default one (no `--out`). */
+  readonly isDefault: boolean;
+  readonly frozen: boolean;
+  /** Files that git tracks in the directory are accepted (`--trust-directory`). */
+  readonly trusted: boolean;
+  /** True: the user has decided how to continue with a state that is older than its directory. */
+  readonly acceptsOlder: boolean;
+}
+
 /**
- * Opens a run directory for a pipeline. `disposables` closes everything that this opens.
+ * Takes hold of a run directory for a pipeline. `disposables` closes everything that this opens.
  *
- * The order matters: nothing of the directory is changed before it is known to be ours and free, and the facts of the last
- * run are replaced only when everything about this one is known to be right.
+ * The order matters: nothing of the directory is changed before it is known to be ours and free.
  *
- * @throws StateError, CliError, Reported
+ * @throws StateError, CliError
  */
-export async function openRunSession(
-  { pipeline, path, files }: ReadPipeline,
-  run: {
-    readonly directory: string;
-    readonly service: RunService;
-    /** The user knows that the directory holds work for another service, and keeps that work (`--new-service`). */
-    readonly newService: boolean;
-    readonly selection: Selection;
-    /** The directory is the pipeline's default one (no `--out`). */
-    readonly isDefault: boolean;
-    readonly frozen: boolean;
-    /** Files that git tracks in the directory are accepted (`--trust-directory`). */
-    readonly trusted: boolean;
-    /** True: the user has decided how to continue with a state that is older than its directory. */
-    readonly acceptsOlder: boolean;
-  },
+export async function holdDirectory(
+  { pipeline, path }: ReadPipeline,
+  run: RunOpening,
   disposables: Disposables,
   context: Context,
-): Promise<RunSession> {
-  const { directory, service, selection } = run;
-  const { id: serviceId } = service;
+): Promise<HeldDirectory> {
+  const { directory, service } = run;
   const { io } = context;
   const startedAt = io.now();
   await checkPlace(directory, run, io);
@@ -106,7 +121,24 @@ export async function openRunSession(
   await removeUnfinished(directory);
   const artifacts = openArtifactFolder(directory);
   disposables.add(() => artifacts.close());
+  return { directory, state, artifacts, startedAt, ...(missing === undefined ? {} : { missing }) };
+}
 
+/**
+ * Opens a held run directory for a run. The facts of the last run are replaced only when everything about this one is known to be
+ * right.
+ *
+ * @throws StateError, CliError, Reported
+ */
+export async function openRunSession(
+  { pipeline, path, files }: ReadPipeline,
+  run: RunOpening,
+  held: HeldDirectory,
+  context: Context,
+): Promise<RunSession> {
+  const { service, selection } = run;
+  const { directory, state } = held;
+  const { id: serviceId } = service;
   const tables = await keepInputs(pipeline, files, directory);
   if (run.frozen) await checkFrozen(state.reader, { text: pipeline.source.text, tables, serviceId });
   const images = imagesForRun(pipeline, files.root, state);
@@ -123,15 +155,43 @@ export async function openRunSession(
   await checkSelection(plan, selection);
   checkChosen(plan, await plan.matrix.chosen(selection));
 
+  const identity = { file: path, text: pipeline.source.text };
+  const facts = await beginRun(
+    { identity, filesRoot: files.root, tables, service, selection },
+    pipeline,
+    held,
+  );
+  return {
+    ...held,
+    state: await stateOfService(state, serviceId),
+    plan,
+    tables,
+    images,
+    filesRoot: files.root,
+    selection,
+    facts,
+  };
+}
+
+/** Says in the state that a run begins, of what, and against which service. @returns the facts of the run, without an outcome */
+export async function beginRun(
+  run: Pick<RunFacts, 'filesRoot' | 'tables' | 'selection'> & {
+    readonly identity: PipelineIdentity;
+    readonly service: RunService;
+  },
+  { source: { set } }: Pick<Pipeline, 'source'>,
+  { state, directory, startedAt, missing }: HeldDirectory,
+): Promise<RunFacts> {
+  const { identity, service, filesRoot, tables, selection } = run;
   await bindDirectory(state, directory, identity);
   if (missing !== undefined) noteMissing(state, missing);
   const totals = state.totals();
   const facts: RunFacts = {
-    filesRoot: files.root,
+    filesRoot,
     tables,
-    serviceId,
+    serviceId: service.id,
     ...(service.origin === undefined ? {} : { origin: service.origin }),
-    ...(pipeline.source.set === undefined ? {} : { set: pipeline.source.set }),
+    ...(set === undefined ? {} : { set }),
     selection,
     startedAt,
     atStart: { settled: settledJobs(totals), attempts: totals.attempts },
@@ -140,19 +200,7 @@ export async function openRunSession(
   await enterService(state, service);
   writeRunFacts(state, facts);
   await forgetOtherInputs(tables, directory);
-  return {
-    directory,
-    state: await stateOfService(state, serviceId),
-    artifacts,
-    plan,
-    tables,
-    images,
-    filesRoot: files.root,
-    selection,
-    startedAt,
-    facts,
-    ...(missing === undefined ? {} : { missing }),
-  };
+  return facts;
 }
 
 /** @throws StateError; CliError (exit 2) where `--out` named no folder */

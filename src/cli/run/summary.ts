@@ -7,13 +7,13 @@ import type { RunSummary } from '../../report/text/summary.ts';
 import type { RunEnd } from '../../run/events.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { asksModels } from '../service/models.ts';
-import type { RunSession } from './session.ts';
+import type { BegunRun } from './session.ts';
 
 const mostInDoubt = 20;
 
 /** Adds up the results of a run. */
 export async function summarize(
-  { plan, state, artifacts, directory, startedAt }: RunSession,
+  { plan, state, artifacts, directory, startedAt }: BegunRun,
   run: {
     readonly cwd: string;
     readonly origin: string;

@@ -98,7 +98,7 @@ export async function modelsOf(plan: Plan, selection: Selection): Promise<readon
 }
 
 /** True when a chosen step asks a model. */
-export function asksModels(plan: Plan, { only }: Selection): boolean {
+export function asksModels(plan: Pick<Plan, 'pipeline' | 'slotGraph'>, { only }: Selection): boolean {
   const chosen = chosenSteps(plan, only);
   return (
     chosen.ok &&

@@ -4,6 +4,7 @@ import type { KnownImageFiles } from '../../artifacts/input/known-files.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { writeWhole } from '../../manifest/whole-file.ts';
 import type { Selection } from '../../plan/cell.ts';
+import type { Matrix } from '../../plan/matrix/types.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { InputTable } from '../../report/facts/run.ts';
 import type { RunEnd } from '../../run/events.ts';
@@ -18,10 +19,10 @@ const mostImages = 1000;
 
 /** What is known when a run begins. */
 export interface RunBegin {
-  readonly plan: Plan;
+  readonly plan: Pick<Plan, 'pipeline' | 'serviceId'> & { readonly matrix: Pick<Matrix, 'cellCount'> };
   readonly tables: readonly InputTable[];
   /** The images that the pipeline names and that the run has read. */
-  readonly images: KnownImageFiles;
+  readonly images: Pick<KnownImageFiles, 'known'>;
   readonly git?: GitFacts;
   /** Origin of the base address. */
   readonly origin: string;

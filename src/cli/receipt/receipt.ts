@@ -1,0 +1,140 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import type { ManifestTotals } from '../../manifest/tally.ts';
+import type { AxisSetting } from '../../pipeline/pipeline.ts';
+import { isObject } from '../../pipeline/values/value.ts';
+import type { Selection } from '../../plan/cell.ts';
+import type { InputTable } from '../../report/facts/run.ts';
+import type { RunService } from '../../report/facts/services.ts';
+import type { StateReader } from '../../state/reader.ts';
+import { receiptFact } from '../../state/store.ts';
+import { version } from '../version.ts';
+import type { SeenFile } from './seen-file.ts';
+
+/** A pipeline, and all that a user says of a run that decides what is left to do. */
+export interface RunIdentity {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+  readonly set?: readonly AxisSetting[];
+  readonly service: RunService;
+  /** Folder that all files of the pipeline must lie in, links resolved. */
+  readonly filesRoot: string;
+  readonly selection: Selection;
+}
+
+/** An image that the pipeline names, by the path that a template rendered. */
+interface SeenImage {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** The manifest as the run wrote it. */
+export interface WrittenManifest {
+  readonly file: SeenFile;
+  readonly escapeFormulas: boolean;
+  /** Some text was a secret and is masked. */
+  readonly masked: boolean;
+}
+
+/**
+ * What a run noted that found, or left, nothing to do: of what its plan was made, and what came of it. While all of that is
+ * unchanged, another run has nothing to do either, and its manifest is there.
+ */
+export interface Receipt {
+  /** {@link identityText} of the run. */
+  readonly identity: string;
+  readonly tables: readonly InputTable[];
+  readonly images: readonly SeenImage[];
+  /** The files that were read. */
+  readonly files: readonly SeenFile[];
+  /** Cells of the matrix. */
+  readonly cells: number;
+  /** {@link witnessOf} the state. */
+  readonly witness: string;
+  /** {@link credentialMark} of what the manifest was masked by. */
+  readonly credentials: string;
+  readonly totals: ManifestTotals;
+  readonly manifest: WrittenManifest;
+}
+
+/** As JSON, with the release: another release may plan otherwise. */
+export function identityText({ path, text, set = [], service, filesRoot, selection }: RunIdentity): string {
+  const { limit, filters = [], shard, only = [] } = selection;
+  return JSON.stringify({
+    version,
+    path,
+    sha256: createHash('sha256').update(text).digest('hex'),
+    set,
+    service: [service.id, service.origin],
+    filesRoot,
+    selection: [limit, filters.map(({ axis, value }) => [axis, value]), shard, only],
+  });
+}
+
+/**
+ * Numbers of a state that nearly every change moves. The receipt itself goes with each change (`receiptFact`); a program that does not
+ * know it would leave it there.
+ */
+export async function witnessOf(state: StateReader): Promise<string> {
+  const { known } = await state.submissions();
+  return JSON.stringify([known, await state.lastNumber(), await state.totals()]);
+}
+
+/** True where jobs are neither under way nor in doubt nor left over: a run takes all of these up again. */
+export async function isAtRest(state: StateReader): Promise<boolean> {
+  const { jobs } = await state.totals();
+  const { done: _done, failed: _failed, ...open } = jobs;
+  return Object.values(open).every((count) => count === 0);
+}
+
+/**
+ * Says whether the same credentials were masked, and not which: 32 bits of a hash with a salt of its own fit one in four billion
+ * of all keys, so that no key can be told from them.
+ */
+export function credentialMark(
+  credentials: readonly string[],
+  salt = randomBytes(16).toString('hex'),
+): string {
+  const text = JSON.stringify([...credentials].sort());
+  return `${salt} ${createHmac('sha256', salt).update(text).digest('hex').slice(0, 8)}`;
+}
+
+/** True where the same credentials were masked then. */
+export const hasMark = ({ credentials: mark }: Receipt, credentials: readonly string[]): boolean =>
+  credentialMark(credentials, mark.split(' ')[0]) === mark;
+
+/** The receipt of a state; undefined where there is none, or none that can be understood. */
+export async function readReceipt(state: Pick<StateReader, 'fact'>): Promise<Receipt | undefined> {
+  const text = (await state.fact(receiptFact)) ?? '';
+  if (text === '') return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isReceipt(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const receiptText = (receipt: Receipt): string => JSON.stringify(receipt);
+
+const isReceipt = (value: unknown): value is Receipt =>
+  isObject(value) &&
+  typeof value['identity'] === 'string' &&
+  typeof value['witness'] === 'string' &&
+  typeof value['credentials'] === 'string' &&
+  Number.isSafeInteger(value['cells']) &&
+  Array.isArray(value['tables']) &&
+  Array.isArray(value['images']) &&
+  Array.isArray(value['files']) &&
+  value['files'].every(isSeenFile) &&
+  isObject(value['totals']) &&
+  isObject(value['manifest']) &&
+  isSeenFile(value['manifest']['file']) &&
+  typeof value['manifest']['escapeFormulas'] === 'boolean' &&
+  typeof value['manifest']['masked'] === 'boolean';
+
+const isSeenFile = (value: unknown): value is SeenFile =>
+  isObject(value) &&
+  ['path', 'realPath', 'identity', 'sha256'].every((name) => typeof value[name] === 'string') &&
+  typeof value['young'] === 'boolean';

@@ -1,0 +1,197 @@
+/**
+ * Makes a run directory in which everything is done, quickly, and the same each time:
+ * `npx tsx test/bench/seed-state.ts FOLDER --jobs 1000000 [--kind both|image|text] [--prompts 100]`.
+ *
+ * FOLDER gets a pipeline, and beside it the run of that pipeline. `seededRun` says how commands are to be called there.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { machineFiles } from '../../src/cli/adapters/files.ts';
+import { parsePipeline } from '../../src/pipeline/parse.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import { type Plan, preparePlan } from '../../src/plan/plan.ts';
+import type { Slot } from '../../src/plan/slot.ts';
+import { writeRunFacts } from '../../src/report/facts/run.ts';
+import { enterService } from '../../src/report/facts/services.ts';
+import { bindDirectory } from '../../src/state/binding.ts';
+import { openState } from '../../src/state/state.ts';
+import type { StateStore } from '../../src/state/store.ts';
+
+export interface SeedOptions {
+  readonly jobs: number;
+  /** Default: half of the jobs are images, half are texts. */
+  readonly kind?: 'both' | 'image' | 'text';
+  /** Values of the slowest axis; 100 where nothing is said. */
+  readonly prompts?: number;
+}
+
+const serviceId = 'bench';
+const name = 'seeded';
+/** When everything happened. */
+const at = Date.UTC(2026, 0, 1);
+
+const imageStep = '  grid: { imagine: "{{ prompt }}, picture {{ n }} --ar 3:2 --v 6.1" }';
+const textStep =
+  '  caption: { generate: { model: text-pro, prompt: "A caption for {{ prompt }}, number {{ n }}." } }';
+
+/** The text of the pipeline. `edited`: one of its prompts is another one. */
+export function seededPipeline(options: SeedOptions, edited = false): string {
+  const { kind = 'both', prompts = 100, jobs } = options;
+  const steps = [...(kind === 'text' ? [] : [imageStep]), ...(kind === 'image' ? [] : [textStep])];
+  const each = Math.ceil(jobs / prompts / steps.length);
+  const values = Array.from({ length: prompts }, (_, index) =>
+    edited && index === Math.floor(prompts / 2) ? 'an edited prompt' : `a fox in scene ${index + 1}`,
+  );
+  return [
+    `name: ${name}`,
+    `service: { id: ${serviceId} }`,
+    'matrix:',
+    '  prompt:',
+    ...values.map((value) => `    - ${value}`),
+    `  n: { from: 1, to: ${each} }`,
+    'steps:',
+    ...steps,
+    '',
+  ].join('\n');
+}
+
+/** The command line for the seeded folder: nothing listens at the address, and nothing is to be sent. */
+export const seededRun = (folder: string) => ({
+  pipeline: join(folder, 'pipeline.yaml'),
+  directory: join(folder, 'runs', name),
+  flags: ['--base-url', 'http://127.0.0.1:9', '--no-progress'],
+  env: { PROMPTPRESS_API_KEY: 'sk-bench-0123456789abcdef' },
+});
+
+/** @returns how many jobs there are */
+export async function seedState(folder: string, options: SeedOptions): Promise<number> {
+  const { pipeline: file, directory } = seededRun(folder);
+  const text = seededPipeline(options);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, text);
+  const files = machineFiles(folder);
+  const { pipeline } = await parsePipeline({ file, folder, text }, files);
+  if (pipeline === undefined) throw new Error('The seeded pipeline is not valid.');
+  const prepared = await preparePlan(pipeline, { files, serviceId });
+  if (!prepared.ok) throw new Error('The seeded pipeline has no plan.');
+  const state = openState(directory);
+  try {
+    const service = { id: serviceId, origin: 'http://127.0.0.1:9' };
+    await bindDirectory(state, directory, { file, text });
+    await enterService(state, service);
+    const jobs = await commitAll(prepared.value, state);
+    writeRunFacts(state, {
+      filesRoot: folder,
+      tables: [],
+      serviceId,
+      origin: service.origin,
+      selection: {},
+      startedAt: at,
+      atStart: { settled: 0, attempts: 0 },
+    });
+    return jobs;
+  } finally {
+    state.close();
+  }
+}
+
+async function commitAll(plan: Plan, state: StateStore): Promise<number> {
+  let jobs = 0;
+  let records: JobRecord[] = [];
+  const commit = (): void => {
+    state.commit({ records, attempts: [] });
+    jobs += records.length;
+    records = [];
+  };
+  for await (const cell of plan.matrix.cells()) {
+    for (const slot of plan.resolve(cell, () => undefined)) records.push(doneRecord(slot));
+    if (records.length >= 4096) commit();
+  }
+  commit();
+  return jobs;
+}
+
+function doneRecord({ job, cell, step, id, keep }: Slot): JobRecord {
+  if (job === undefined) throw new Error('A slot of the seeded pipeline has no job.');
+  const shared = {
+    ...job,
+    status: 'done' as const,
+    origin: { cell, step, branch: '', slot: id },
+    keep,
+    attempts: 1,
+    tries: 0,
+    resubmits: 0,
+    submittedAt: at,
+    finishedAt: at + 60_000,
+    invocation: 1,
+  };
+  if (job.kind === 'imagine') {
+    const frames = [1, 2, 3, 4];
+    return {
+      ...shared,
+      taskId: String(17_670_000_000_000_000n + BigInt(cell)),
+      speed: 'relax',
+      result: {
+        imageUrl: `https://images.test/${job.key}.png`,
+        buttons: frames.map((frame) => ({
+          customId: `IMG::JOB::upsample::${frame}::${job.key}`,
+          label: `U${frame}`,
+          emoji: '',
+          type: 2,
+          style: 2,
+        })),
+      },
+      artifacts: [
+        {
+          output: 1,
+          file: `images/${job.key.slice(0, 2)}/${job.key}-1.png`,
+          bytes: 1_500_000,
+          sha256: `${job.key}${job.key}`,
+          mime: 'image/png',
+          width: 2048,
+          height: 1344,
+        },
+      ],
+    };
+  }
+  const text = `The fox of picture ${cell} looks past the viewer, into the snow behind.`;
+  return {
+    ...shared,
+    text: {
+      candidates: [{ text, isJson: false, finishReason: 'STOP', parts: [{ text }] }],
+      model: 'text-pro-001',
+      responseId: job.key.slice(0, 16),
+      requestId: job.key.slice(16),
+    },
+    usage: { prompt: 12, candidates: 16, total: 28 },
+    artifacts: [
+      {
+        output: 1,
+        candidate: 1,
+        file: `text/${job.key.slice(0, 2)}/${job.key}-1.txt`,
+        bytes: text.length,
+        sha256: `${job.key}${job.key}`,
+        mime: 'text/plain',
+      },
+    ],
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values, positionals } = parseArgs({
+    options: { jobs: { type: 'string' }, kind: { type: 'string' }, prompts: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const [folder] = positionals;
+  if (folder === undefined) throw new Error('seed-state needs a folder.');
+  const { kind = 'both' } = values;
+  if (kind !== 'both' && kind !== 'image' && kind !== 'text') throw new Error(`--kind ${kind} is none.`);
+  const jobs = await seedState(folder, {
+    jobs: Number(values.jobs ?? 1_000_000),
+    kind,
+    prompts: Number(values.prompts ?? 100),
+  });
+  console.log(`${folder}: ${jobs} finished jobs`);
+}
