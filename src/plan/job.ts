@@ -272,13 +272,6 @@ export interface JobRecord {
   readonly invalid?: number;
 }
 
-/** True where only files are missing: the buttons of the result can be pressed. */
-export const lacksOnlyFiles = ({ status, result, error }: JobRecord): boolean =>
-  status === 'failed' &&
-  result !== undefined &&
-  error?.code !== 'service.task-unknown' &&
-  error?.code !== 'download.no-prompts';
-
 /** The cost of a job, where all parts are known. */
 export const knownCost = ({
   cost,

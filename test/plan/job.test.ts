@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { StepKind } from '../../src/pipeline/pipeline.ts';
-import {
-  inputsOf,
-  isSettled,
-  type JobStatus,
-  knownCost,
-  lacksOnlyFiles,
-  needsOf,
-} from '../../src/plan/job.ts';
+import type { FormerResult } from '../../src/plan/job.ts';
+import { inputsOf, isSettled, type JobStatus, knownCost, needsOf } from '../../src/plan/job.ts';
 import { extendsParent, isTextKind, isTextRequest, type JobRequest } from '../../src/plan/job-request.ts';
+import { lacksFilesYet, lacksOnlyFiles } from '../../src/plan/resolve/former.ts';
 import { imagineRecord } from '../rig/jobs.ts';
 
 const click: JobRequest = { kind: 'click', press: [], fields: {} };
@@ -76,6 +71,15 @@ describe('a job lacks only its files', () => {
   ] as const)('%s', (_, changes, expected) => {
     expect(lacksOnlyFiles(imagineRecord(changes))).toBe(expected);
   });
+});
+
+test('a finished task lacks its files while they are downloaded, but for one that replaces another', () => {
+  const saving = { status: 'saving', result: { buttons: [] } } as const;
+  expect(lacksFilesYet(imagineRecord(saving))).toBe(true);
+  expect(lacksFilesYet(imagineRecord({ ...saving, status: 'done' }))).toBe(false);
+  expect(lacksFilesYet(imagineRecord({ status: 'saving' }))).toBe(false);
+  const former = { attempts: 1, artifacts: [] } as unknown as FormerResult;
+  expect(lacksFilesYet(imagineRecord({ ...saving, former }))).toBe(false);
 });
 
 test('a cost is known where all its parts are, 0 too', () => {

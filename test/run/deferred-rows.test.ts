@@ -132,7 +132,7 @@ steps:
   it('ends where it is one text call among others', async () => {
     const here = await world(
       `name: t
-matrix: { n: { from: 1, to: 60 } }
+matrix: { n: { from: 1, to: 120 } }
 steps:
   say: { generate: { model: text-pro, prompt: "hello {{ n }}" } }
 `,
@@ -144,7 +144,7 @@ steps:
     const settings = virtualSettings({ limits: { tasks: 1, requests: 2 } });
     expect(here.run({ settings, latency: () => 5000 }).end).toEqual({ kind: 'complete' });
     expect([here.statuses(), errors(here), attempts(here)]).toMatchObject([
-      { done: 59, failed: 1 },
+      { done: 119, failed: 1 },
       [{ code: 'service.throttled' }],
       [0],
     ]);

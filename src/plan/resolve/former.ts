@@ -61,3 +61,13 @@ export function standing(record: JobRecord): JobRecord {
   } = record;
   return { ...rest, ...former };
 }
+/** True where only files are missing: the buttons of the result can be pressed. */
+export const lacksOnlyFiles = ({ status, result, error }: JobRecord): boolean =>
+  status === 'failed' &&
+  result !== undefined &&
+  error?.code !== 'service.task-unknown' &&
+  error?.code !== 'download.no-prompts';
+
+/** True for a finished task whose files are still to be downloaded: its buttons can be pressed. A redo is none before its end. */
+export const lacksFilesYet = ({ status, result, former }: JobRecord): boolean =>
+  status === 'saving' && result !== undefined && former === undefined;

@@ -19,8 +19,8 @@ export interface Resolved {
 export type DependencyState =
   /** Its result is there. */
   | { readonly kind: 'done' }
-  /** Not settled yet, or in doubt: what follows waits. */
-  | { readonly kind: 'open' }
+  /** Not settled yet, or in doubt: what follows waits. `made`: only files are missing, as below. */
+  | { readonly kind: 'open'; readonly made?: true }
   /** What follows is skipped, or blocked, for this reason. */
   | {
       readonly kind: 'skipped' | 'blocked';

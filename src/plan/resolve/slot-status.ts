@@ -1,8 +1,8 @@
 import { TemplateError } from '../../pipeline/templates/template.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
-import { type Button, type JobError, type JobRecord, type JobSpec, lacksOnlyFiles } from '../job.ts';
+import type { Button, JobError, JobRecord, JobSpec } from '../job.ts';
 import type { SlotStatus } from '../slot.ts';
-import { standing } from './former.ts';
+import { lacksOnlyFiles, standing } from './former.ts';
 import { hasOnlyTexts } from './reply.ts';
 import { type DependencyState } from './resolved.ts';
 import { doneDependency, followError, type Upstream } from './upstream.ts';

@@ -1,11 +1,14 @@
 import { formatAddress } from '../../pipeline/selectors/address.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
-import { type JobError, type JobSpec, lacksOnlyFiles } from '../job.ts';
+import type { JobError, JobSpec } from '../job.ts';
+import { isTextKind } from '../job-request.ts';
 import type { Slot } from '../slot.ts';
+import { lacksFilesYet, lacksOnlyFiles } from './former.ts';
 import type { DependencyState, Resolved } from './resolved.ts';
 
 export const doneDependency: DependencyState = { kind: 'done' };
 export const openDependency: DependencyState = { kind: 'open' };
+const madeDependency: DependencyState = { kind: 'open', made: true };
 
 /** `grid`, `grid/U1`: how messages name a slot. */
 export const slotName = ({ step, branch }: Pick<Slot, 'step' | 'branch'>): string =>
@@ -30,7 +33,8 @@ export function stateOf(slot: Slot, cause: string | undefined): DependencyState 
       };
     case 'saving':
       // A file that is still to be fetched does not take the result away.
-      return slot.unsaved === true ? doneDependency : openDependency;
+      if (slot.unsaved === true) return doneDependency;
+      return slot.record !== undefined && lacksFilesYet(slot.record) ? madeDependency : openDependency;
     case 'pending':
     case 'submitting':
     case 'running':
@@ -74,14 +78,17 @@ export function startBelow(above: Resolved): Upstream {
   };
 }
 
-/** A click on a button needs no file of its parent; a mask needs the size of the image. */
-export const startOf = ({ kind, request }: SlotTemplate, start: Upstream): Upstream =>
-  kind === 'click' &&
-  !request.shows.parent &&
-  start.dependency.kind === 'blocked' &&
-  start.dependency.made === true
-    ? { ...start, dependency: doneDependency }
-    : start;
+/**
+ * A click on a button needs no file of its parent; a mask needs the size of the image. A text call that does not show its parent does
+ * not wait for files either, but one whose parent lacks them for good is blocked.
+ */
+export function startOf({ kind, request, gathers }: SlotTemplate, start: Upstream): Upstream {
+  const { dependency } = start;
+  if (request.shows.parent || gathers !== undefined || dependency.kind === 'done') return start;
+  const isMade = 'made' in dependency && dependency.made === true;
+  const needsNoFile = kind === 'click' || (isTextKind(kind) && dependency.kind === 'open');
+  return isMade && needsNoFile ? { ...start, dependency: doneDependency } : start;
+}
 
 /**
  * What a step that gathers starts from: all these, without those that are skipped.

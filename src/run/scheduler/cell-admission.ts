@@ -1,5 +1,6 @@
 import { isInterrupted } from '../../plan/estimate/revival.ts';
 import { isSettled, type JobSpec, needsOf } from '../../plan/job.ts';
+import { lacksFilesYet } from '../../plan/resolve/former.ts';
 import { lineageOf, sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
 import type { Job } from '../machine/job.ts';
@@ -7,19 +8,21 @@ import { jobForSlot } from '../machine/resume.ts';
 import { leaveCell } from './drain.ts';
 import { placeJob, recoverJob } from './place-job.ts';
 import type { OpenCell } from './state/open-cells.ts';
-import { hasRoomForCell, taskOf } from './state/queries.ts';
+import { canOpenCell, isAtEnd, taskOf } from './state/queries.ts';
 import { reportSlots } from './state/slot-reports.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /** Opens cells while there is room for their first request. */
 export function admitCells(state: SchedulerState): void {
-  const { cells, lifecycle, outbox } = state;
+  const { cells, outbox } = state;
   visitDueCells(state);
-  while (!lifecycle.isEnding && hasRoomForCell(state)) {
+  if (isAtEnd(state)) state.jobs.beginEnd();
+  while (canOpenCell(state)) {
     const cell = cells.incoming.shift();
     if (cell === undefined) return;
     outbox.emit({ type: 'cell:open', cell: cell.number });
     visitCell(state, cells.open.open(cell));
+    if (isAtEnd(state)) state.jobs.beginEnd();
   }
 }
 
@@ -60,6 +63,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
   // What hung on a job that is tried again is no longer blocked by it.
   if (hasRevived) slots = options.resolve(open.cell, lookup);
   reportSlots(state, open, slots, waiting.size === 0 && !isLeft);
+  open.hasMore = slots.some((slot) => slot.status === 'pending' && !waiting.has(slot.job?.key ?? ''));
   if (waiting.size > 0) cells.open.waitFor(open, waiting);
   else if (isLeft) leaveCell(state, open);
   else closeCell(state, open);
@@ -127,9 +131,18 @@ const isChosen = ({ options: { steps } }: SchedulerState, { step }: Slot): boole
 
 /** True when every job is done that a request shows, continues or names; it waits for a redone one, as a click does. */
 function areInputsDone({ lookup }: SchedulerState, job: JobSpec): boolean {
-  const shown = job.request.kind === 'click' ? [] : needsOf(job);
-  return [...shown, ...(job.reads ?? [])].every((key) => lookup(key)?.status === 'done');
+  const { request, parent, reads = [] } = job;
+  const needed = new Set([...(request.kind === 'click' ? [] : needsOf(job)), ...reads]);
+  // What a request only starts from needs no files.
+  const start = parent !== undefined && !showsJob(request, parent) && !reads.includes(parent) ? parent : '';
+  return [...needed].every((key) => {
+    const record = lookup(key);
+    return record?.status === 'done' || (key === start && record !== undefined && lacksFilesYet(record));
+  });
 }
+
+const showsJob = (request: JobSpec['request'], key: string): boolean =>
+  request.kind !== 'click' && (request.images ?? []).some((image) => 'job' in image && image.job === key);
 
 /** Keys of the jobs of a cell that come from one of these, over any number of others. */
 function keysBelow(slots: readonly Slot[], from: ReadonlyMap<string, unknown>): ReadonlySet<string> {

@@ -3,7 +3,6 @@ import type { Job } from '../machine/job.ts';
 import { isPoll, pollBatch } from './batch-poll.ts';
 import { drain } from './drain.ts';
 import { advance } from './job-runner.ts';
-import { routeOrder } from './routes/routes.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /** The job whose turn it is, or why the run must end because the price of the next request may not be spent. */
@@ -28,7 +27,7 @@ export function nextDispatch(state: SchedulerState): DispatchChoice | undefined 
   const { jobs, lifecycle } = state;
   const job = !lifecycle.isEnding && jobs.hasRoom ? jobs.takeForRoom() : undefined;
   if (job !== undefined) return { job };
-  for (const route of routeOrder) {
+  for (const route of state.routes.order) {
     const choice = nextOnRoute(state, route);
     if (choice !== undefined) return choice;
   }
@@ -39,7 +38,7 @@ function nextOnRoute(
   { routes, budget, options, now }: SchedulerState,
   name: Route,
 ): DispatchChoice | undefined {
-  if (!routes.hasRoom(name)) return undefined;
+  if (!routes.hasRoom(name, now)) return undefined;
   const { queue } = routes.queues[name];
   const job = queue.front();
   if (job === undefined || routes.nextAtOf(name, job, now) > now) return undefined;

@@ -1,5 +1,6 @@
 import { isInterrupted } from '../../plan/estimate/revival.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
+import { lacksFilesYet } from '../../plan/resolve/former.ts';
 import { isOutdated, lineageNow } from '../../plan/resolve/lineage.ts';
 import type { Job } from '../machine/job.ts';
 import { asBefore, durableForm } from '../machine/redo.ts';
@@ -33,6 +34,9 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   if (before?.record.status !== record.status) {
     outbox.emitStatus(before?.record, record);
     stall.moved(now);
+    // What follows from the task need not wait for its files.
+    if (before !== undefined && lacksFilesYet(record))
+      state.cells.due.push(...state.cells.open.awaiting(record.key).filter(({ hasMore }) => hasMore));
   }
   if (want === before?.want) return;
   if (before !== undefined && isOutOfPlace(state, before, job)) return returnToCells(state, job);
@@ -131,10 +135,9 @@ function isOutOfPlace(state: SchedulerState, { record: before }: Job, job: Job):
 
 /**
  * False for a job of an earlier run that would be submitted again while no open cell asks for it, while its parent is being made
- * or downloaded again, or while its parent has another task than before.
+ * again, or while its parent has another task than before.
  */
 function mayBeSubmittedAgain(state: SchedulerState, { record: { key, parent }, parentTaskId }: Job): boolean {
   if (!isAwaited(state, key) || waitsForNewParent(state, key)) return false;
-  if (parent !== undefined && state.lookup(parent)?.status !== 'done') return false;
   return taskOf(state, parent) === parentTaskId;
 }

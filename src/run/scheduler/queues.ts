@@ -3,25 +3,38 @@ import type { Job, Want } from '../machine/job.ts';
 import { hasItsTurn } from '../machine/retry/button-freshness.ts';
 import { deferralCount } from '../machine/retry/deferrals.ts';
 
+/** The depth of a job that an earlier run left: nobody knows how deep it lies. */
+const leftBefore = Number.MAX_SAFE_INTEGER;
+
+/** Every so many turns of a queue, one is that of the job that has waited longest. */
+const longestEvery = 8;
+
 interface Place {
   readonly key: string;
   /** The want of this place; the place is void once the job has another want object. */
   readonly want: Want;
   /** The smallest rank goes first, compared number by number. */
-  readonly rank: readonly [tries: number, height: number, cell: number, turn: number];
+  readonly rank: readonly [tries: number, depth: number, cell: number, turn: number];
+  /** True once its job has had its turn. */
+  isGone: boolean;
 }
 
 /**
  * Jobs with the same want. Deeper jobs go before shallower ones, then earlier cells before later ones, then first come, first
- * served: results arrive early and buttons do not age. A job goes behind jobs with fewer failed tries, so that an outage does not
- * use up all tries of one job, and behind jobs with fewer deferrals, so that a job that is always deferred does not block others.
+ * served: results arrive early and buttons do not age. At the end of a plan shallower jobs go before deeper ones, so that no chain of
+ * jobs begins late and ends alone. A job goes behind jobs with fewer failed tries, so that an outage does not
+ * use up all tries of one job, and behind jobs with fewer deferrals, so that a job that is always deferred does not block others. So
+ * that others do not hide it for good, every eighth turn is that of the job that has waited longest.
  * An open modal goes before all: its task takes room on the service and does nothing (gateway 4.6).
  */
 export class PriorityQueue {
-  readonly #heap = new Heap<Place>((a, b) => compare(a, b) < 0);
+  #heap = new Heap<Place>((a, b) => compare(a, b, -1) < 0);
   readonly #jobs: ReadonlyMap<string, Job>;
   readonly #fair: boolean;
+  /** All places, in the order in which they were taken. */
+  readonly #byTurn: Place[] = [];
   #turn = 0;
+  #left = 0;
 
   /** @param fair only first come, first served: for requests that cost nothing and must not starve */
   constructor(jobs: ReadonlyMap<string, Job>, fair = false) {
@@ -29,9 +42,9 @@ export class PriorityQueue {
     this.#fair = fair;
   }
 
-  /** An upper bound of the jobs in the queue; void places leave at the front. */
+  /** An upper bound of the jobs in the queue, and 0 for none: void places leave at the front. */
   get size(): number {
-    return this.#heap.size;
+    return this.front() === undefined ? 0 : this.#heap.size;
   }
 
   join(job: Job): void {
@@ -42,28 +55,65 @@ export class PriorityQueue {
       job.want.kind === 'modal' ? Math.min(1, deferrals) - 1 : hasItsTurn(job) ? -0.5 : tries + deferrals;
     const rank = this.#fair
       ? ([0, 0, 0, this.#turn] as const)
-      : ([before, -job.depth, origin.cell, this.#turn] as const);
-    this.#heap.push({ key, want: job.want, rank });
+      : ([before, job.depth, origin.cell, this.#turn] as const);
+    const place: Place = { key, want: job.want, rank, isGone: false };
+    this.#heap.push(place);
+    if (this.#fair) return;
+    while (this.#byTurn[0] !== undefined && this.#jobOf(this.#byTurn[0]) === undefined) this.#byTurn.shift();
+    this.#byTurn.push(place);
+  }
+
+  /** From now on shallower jobs go before deeper ones. */
+  reverseDepth(): void {
+    const places = this.#heap.items;
+    this.#heap = new Heap((a, b) => compare(a, b, 1) < 0);
+    for (const place of places) this.#heap.push(place);
   }
 
   /** The job at the front; it stays in the queue. */
   front(): Job | undefined {
+    const place = this.#frontPlace();
+    return place && this.#jobOf(place);
+  }
+
+  leave(): void {
+    const place = this.#frontPlace();
+    if (place === undefined) return;
+    place.isGone = true;
+    this.#left += 1;
+  }
+
+  #frontPlace(): Place | undefined {
+    const first = this.#first();
+    const isOldest = !this.#fair && this.#left % longestEvery === longestEvery - 1;
+    if (first === undefined || !isOldest || first.rank[0] < 0) return first;
+    for (;;) {
+      const [place] = this.#byTurn;
+      if (place === undefined || this.#jobOf(place) !== undefined) return place ?? first;
+      this.#byTurn.shift();
+    }
+  }
+
+  #first(): Place | undefined {
     for (;;) {
       const place = this.#heap.peek();
-      if (place === undefined) return undefined;
-      const job = this.#jobs.get(place.key);
-      if (job !== undefined && job.want === place.want) return job;
+      if (place === undefined || this.#jobOf(place) !== undefined) return place;
       this.#heap.pop();
     }
   }
 
-  leave(): void {
-    this.#heap.pop();
+  /** The job of a place; undefined where the place is void. */
+  #jobOf({ key, want, isGone }: Place): Job | undefined {
+    const job = this.#jobs.get(key);
+    return !isGone && job?.want === want ? job : undefined;
   }
 }
 
-function compare({ rank: a }: Place, { rank: b }: Place): number {
-  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
+/** @param by 1: shallower first, -1: deeper first; a job that an earlier run left goes first either way */
+function compare({ rank: a }: Place, { rank: b }: Place, by: 1 | -1): number {
+  const depth = (of: number): number => (of === leftBefore ? Number.NEGATIVE_INFINITY : by * of);
+  const [first, second] = [depth(a[1]), depth(b[1])];
+  return a[0] - b[0] || (first === second ? 0 : first - second) || a[2] - b[2] || a[3] - b[3];
 }
 
 interface Due {
@@ -118,6 +168,11 @@ export class Heap<T> {
 
   get size(): number {
     return this.#items.length;
+  }
+
+  /** All items, in no particular order. */
+  get items(): readonly T[] {
+    return this.#items;
   }
 
   peek(): T | undefined {

@@ -15,7 +15,7 @@ import { withinPatience } from './routes/asked-wait.ts';
 import { readOnServingRoute } from './routes/load-shed.ts';
 import { isDeferral, type JobResult, outcomeOf, withoutKnownWords } from './routes/outcome.ts';
 import { lasted } from './state/lifecycle.ts';
-import { areAllCellsOpened, wantsCells } from './state/queries.ts';
+import { areAllCellsOpened, canOpenCell, wantsCells } from './state/queries.ts';
 import { initialState, type SchedulerOptions, type SchedulerState } from './state/state.ts';
 
 /** A process that wakes this long after its due time has slept, ms. */
@@ -42,6 +42,11 @@ export class Scheduler {
     fireTimers(state);
     admitCells(state);
     dispatch(state);
+    // A job that is returned to its cell on its turn leaves room for another cell, and nothing else may happen that opens one.
+    while (canOpenCell(state)) {
+      admitCells(state);
+      dispatch(state);
+    }
   }
 
   /** Number of this run. */

@@ -19,11 +19,28 @@ describe('admitCells', () => {
     expect([state.jobs.size, state.cells.open.size, state.cells.incoming.length]).toEqual([3, 3, 7]);
   });
 
+  it('opens the last cells ahead of their room, and their first jobs go before deeper ones', async () => {
+    const { state, keyOf } = await schedulerRig(grid(8, 'U1'), { limits: { tasks: 3, requests: 8 } });
+    admitCells(state);
+    expect([state.cells.open.size, state.cells.incoming.length]).toEqual([3, 5]);
+    for (let room = 0; room < 3; room += 1) state.jobs.takeForRoom();
+    for (const cell of [1, 2, 3]) settleJob(state, keyOf(cell));
+    admitCells(state);
+    // Deeper first: the three buttons take the rooms, and no cell is opened.
+    expect([state.cells.open.size, state.cells.incoming.length]).toEqual([3, 5]);
+    for (const cell of [1, 2, 3]) settleJob(state, keyOf(cell, 'U1'));
+    admitCells(state);
+    // Two are left: fewer than the slots.
+    expect([state.cells.open.size, state.cells.incoming.length]).toEqual([5, 0]);
+    for (const cell of [4, 5]) settleJob(state, keyOf(cell));
+    expect(state.jobs.takeForRoom()?.record.key).toBe(keyOf(6));
+  });
+
   it('opens as many cells of text calls as may be under way', async () => {
     const { state } = await schedulerRig(captions(10), { limits: { tasks: 1, requests: 8 } });
     admitCells(state);
-    // Three quarters of the requests.
-    expect(state.cells.open.size).toBe(6);
+    // No image task is made: the text calls use all requests.
+    expect(state.cells.open.size).toBe(8);
   });
 
   it('opens the next cell once a cell is closed', async () => {
@@ -80,12 +97,13 @@ describe('admitCells', () => {
     expect(eventsOf(state.outbox.take(), 'cell:close')).toHaveLength(2);
   });
 
-  it('asks for more cells only while it could open them', async () => {
-    const { state } = await schedulerRig(grid(3), { limits: { tasks: 3, requests: 8 } });
+  it('asks for as many cells ahead as there are slots', async () => {
+    const { state } = await schedulerRig(grid(6), { limits: { tasks: 3, requests: 8 } });
     state.cells.areAllGiven = false;
-    expect(wantsCells(state)).toBe(false);
     admitCells(state);
-    expect(wantsCells(state)).toBe(false);
+    expect([state.cells.incoming.length, wantsCells(state)]).toEqual([3, false]);
+    state.cells.incoming.pop();
+    expect(wantsCells(state)).toBe(true);
     const { state: roomy } = await schedulerRig(grid(3));
     roomy.cells.areAllGiven = false;
     admitCells(roomy);

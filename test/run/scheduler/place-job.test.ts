@@ -236,8 +236,14 @@ describe('a click that an earlier run left, and whose task failed', () => {
     });
   });
 
-  it('is not pressed while its parent is downloaded again', async () => {
+  it('is pressed again while the files of its parent are downloaded', async () => {
     const { state, click, commit } = await failedClick('P1', (key) => done(key, { status: 'saving' }));
+    expect(jobOf(state, click).want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
+    expect(eventsOf(commit, 'job:retry')).toMatchObject([{ key: click }]);
+  });
+
+  it('is not pressed while its parent is made again', async () => {
+    const { state, click, commit } = await failedClick('P1', (key) => done(key, { status: 'running' }));
     expect([eventsOf(commit, 'job:retry'), state.jobs.get(click)]).toEqual([[], undefined]);
     expect(commit.records).toMatchObject([{ key: click, status: 'pending', resubmits: 1 }]);
   });

@@ -241,7 +241,7 @@ steps:
     admitCells(state);
     dispatch(state);
     const keys = paidKeys(nextCommit(state));
-    expect(keys).toEqual([keyOf(1, '', 'one'), keyOf(1, '', 'grid')]);
+    expect(keys).toEqual([keyOf(1, '', 'grid'), keyOf(1, '', 'one')]);
   });
 });
 

@@ -202,7 +202,7 @@ describe('cells that come in groups', () => {
 
 describe('what a run reports of itself', () => {
   it('its number, submissions, tasks, requests, jobs and cells', async () => {
-    const { scheduler, commit } = await started(grid(5), { limits: { tasks: 3, requests: 2 } });
+    const { scheduler, commit } = await started(grid(9), { limits: { tasks: 3, requests: 2 } });
     const [first = '', second = ''] = paidKeys(commit);
     expect(scheduler.invocation).toBe(2);
     expect([scheduler.submits, scheduler.tasks, scheduler.requests, scheduler.held]).toEqual([

@@ -4,21 +4,32 @@ import { TokenLimiter } from '../../limits/token-rate.ts';
 import type { Job } from '../../machine/job.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
 import { PriorityQueue } from '../queues.ts';
+import { fewestShared, hasPlace, longRequests, type Shares, sharesOf } from './shares.ts';
 
-/** The order of routes: downloads of paid results first, then polls, then paid requests. */
-export const routeOrder = ['download', 'poll', 'text', 'submit'] as const satisfies readonly Route[];
-
-/** All but a quarter of the requests; at least one. */
-export const slowRequests = (requests: number): number => Math.max(1, Math.floor(requests * 0.75));
+/**
+ * The order in which routes use a free place: what keeps the service at work goes first. Submissions and polls take a moment; of the
+ * long requests, text calls are work of the service, and downloads are not.
+ */
+export const routeOrder = ['submit', 'poll', 'text', 'download'] as const satisfies readonly Route[];
 
 interface RouteQueue {
   readonly route: RouteTraffic;
   readonly queue: PriorityQueue;
-  /** Maximum of its requests under way. */
-  readonly width: number;
   inFlight: number;
+  /** How many requests had been sent before its last one. */
+  lastTurn: number;
   /** True while no more requests leave, until the cost of those under way is known. */
   held: boolean;
+}
+
+const isLong = (name: Route): boolean => name === 'text' || name === 'download';
+
+/** What the run knows of its images; it changes while the run lasts. */
+export interface ImageLoad {
+  /** True while an image task is being made, or waits for it. */
+  readonly isActive: boolean;
+  /** Images that wait for their download, as a part of their bound. */
+  readonly backlog: number;
 }
 
 /** Routes on which money is spent. */
@@ -28,8 +39,8 @@ const paid = ['submit', 'text'] as const satisfies readonly Route[];
 export class Routes {
   readonly queues: Readonly<Record<Route, RouteQueue>>;
   readonly #requests: number;
-  /** Maximum of downloads and text calls under way together: both take long, and neither may block the polls. */
-  readonly #slow: number;
+  readonly #load: ImageLoad;
+  #turns = 0;
   readonly #tokens: (job: Job) => number;
   readonly #isHeldBack: (job: Job, now: number) => boolean;
   /** Tokens of text calls. */
@@ -44,25 +55,26 @@ export class Routes {
     tokens: (job: Job) => number,
     isHeldBack: (job: Job, now: number) => boolean = () => false,
     moments: SharedLimits['moments'] = {},
+    load: ImageLoad = { isActive: true, backlog: 0 },
   ) {
     this.#tokens = tokens;
     this.#isHeldBack = isHeldBack;
     this.tokens = new TokenLimiter(settings.limits.tokens);
     const { limits, retry } = settings;
     this.#requests = limits.requests;
-    this.#slow = slowRequests(limits.requests);
-    const queueOf = (name: Route, fair: boolean, width: number): RouteQueue => ({
+    this.#load = load;
+    const queueOf = (name: Route, fair: boolean): RouteQueue => ({
       route: new RouteTraffic(name, limits[name], retry, random, moments[name]),
       queue: new PriorityQueue(jobs, fair),
-      width,
       inFlight: 0,
+      lastTurn: 0,
       held: false,
     });
     this.queues = {
-      submit: queueOf('submit', false, limits.requests),
-      text: queueOf('text', false, this.#slow),
-      poll: queueOf('poll', true, limits.requests),
-      download: queueOf('download', true, this.#slow),
+      submit: queueOf('submit', false),
+      text: queueOf('text', false),
+      poll: queueOf('poll', true),
+      download: queueOf('download', true),
     };
   }
 
@@ -71,13 +83,49 @@ export class Routes {
     return this.#inFlight;
   }
 
-  /** True when a request of this route could leave now, but for its rate. */
-  hasRoom(name: Route): boolean {
-    const { route, width, inFlight, held } = this.queues[name];
-    const { download, text } = this.queues;
-    if ((name === 'download' || name === 'text') && download.inFlight + text.inFlight >= this.#slow)
-      return false;
-    return !held && this.#inFlight < this.#requests && inFlight < (route.isProbing ? 1 : width);
+  /** The routes in the order in which they use a free place. Where places are too few to be shared, the routes take turns. */
+  get order(): readonly Route[] {
+    if (this.#requests >= fewestShared) return routeOrder;
+    return routeOrder.toSorted((a, b) => this.queues[a].lastTurn - this.queues[b].lastTurn);
+  }
+
+  /**
+   * True when a request of this route could leave now, but for its rate.
+   *
+   * @param now at which another route claims its places only if its own rate allows a request; absent: whatever its rate
+   */
+  hasRoom(name: Route, now: number = Number.POSITIVE_INFINITY): boolean {
+    const requests = this.#requests;
+    if (this.#inFlight >= requests || !this.#isOpen(name)) return false;
+    const { submit, poll, text, download } = this.queues;
+    if (requests < fewestShared) {
+      return (
+        !isLong(name) || !this.#load.isActive || text.inFlight + download.inFlight < longRequests(requests)
+      );
+    }
+    const inFlight: Shares = {
+      submit: submit.inFlight,
+      poll: poll.inFlight,
+      text: text.inFlight,
+      download: download.inFlight,
+    };
+    return hasPlace(name, requests, sharesOf(requests, this.#load.backlog), {
+      inFlight,
+      // A task can end, or begin, at any moment: its polls and submissions do not wait for long requests.
+      claims: (route) => (isLong(name) && !isLong(route) && this.#load.isActive) || this.#claims(route, now),
+    });
+  }
+
+  /** False for a route whose next request waits for the result of one under way. */
+  #isOpen(name: Route): boolean {
+    const { route, inFlight, held } = this.queues[name];
+    return !held && (inFlight < 1 || !route.isProbing);
+  }
+
+  /** True for a route that has a request to send. */
+  #claims(name: Route, now: number): boolean {
+    const { route, queue } = this.queues[name];
+    return queue.front() !== undefined && this.#isOpen(name) && route.nextAt() <= now;
   }
 
   /** True while the cost of some request is not known yet. */
@@ -92,8 +140,11 @@ export class Routes {
 
   onSent(name: Route, now: number): void {
     this.#inFlight += 1;
-    this.queues[name].inFlight += 1;
-    this.queues[name].route.take(now);
+    this.#turns += 1;
+    const queue = this.queues[name];
+    queue.inFlight += 1;
+    queue.lastTurn = this.#turns;
+    queue.route.take(now);
   }
 
   onResult(name: Route): void {
@@ -122,7 +173,8 @@ export class Routes {
     let next = Number.POSITIVE_INFINITY;
     for (const name of routeOrder) {
       const front = this.queues[name].queue.front();
-      if (front !== undefined && this.hasRoom(name)) next = Math.min(next, this.nextAtOf(name, front, now));
+      if (front !== undefined && this.hasRoom(name, now))
+        next = Math.min(next, this.nextAtOf(name, front, now));
     }
     return next === Number.POSITIVE_INFINITY ? undefined : next;
   }

@@ -6,7 +6,7 @@ import { hasItsTurn, isReadingAgain, needsButtonReading } from '../../machine/re
 import { deferralCount } from '../../machine/retry/deferrals.ts';
 import type { Rooms, RunSettings, SharedLimits } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
-import { Routes, slowRequests } from '../routes/routes.ts';
+import { type ImageLoad, Routes } from '../routes/routes.ts';
 
 /** The active jobs, each in the queue for its want, and how much room they take. */
 export class ActiveJobs {
@@ -17,6 +17,8 @@ export class ActiveJobs {
   readonly #rooms = new PriorityQueue(this.#jobs);
   /** Jobs that wait for room again after a deferral. */
   readonly #again = new PriorityQueue(this.#jobs, true);
+  /** True once the last cells of the plan may be opened. */
+  #isAtEnd = false;
   /** The queue of the two that was granted room last. */
   #lastRoom = this.#again;
   readonly delayed = new DelayedQueue(this.#jobs);
@@ -27,6 +29,8 @@ export class ActiveJobs {
   #open = 0;
   #saving = 0;
   #texts = 0;
+  /** Jobs of images whose task is not finished. */
+  #images = 0;
   /** Jobs with room that were not deferred before. */
   #beginning = 0;
   #outside = 0;
@@ -49,7 +53,7 @@ export class ActiveJobs {
       if (this.#onService >= this.concurrency.window && this.#onService > this.#open) return true;
       return needsButtonReading(job, now) ? !this.#mayReadAgain : this.#isCommitTaken(job);
     };
-    this.routes = new Routes(settings, this.#jobs, random, tokens, isHeldBack, moments);
+    this.routes = new Routes(settings, this.#jobs, random, tokens, isHeldBack, moments, this.#imageLoad());
   }
 
   get size(): number {
@@ -101,6 +105,19 @@ export class ActiveJobs {
     return this.#jobs.values();
   }
 
+  #imageLoad(): ImageLoad {
+    const isActive = (): boolean => this.#images > 0;
+    const backlog = (): number => this.#saving / this.#mostSaving;
+    return {
+      get isActive() {
+        return isActive();
+      },
+      get backlog() {
+        return backlog();
+      },
+    };
+  }
+
   /** True while one more task may be begun. */
   get hasRoom(): boolean {
     return this.#rooming < this.#mostTasks && this.#hasRoomForImages;
@@ -108,12 +125,28 @@ export class ActiveJobs {
 
   /** True while there is room for the first task, or the first text call, of one more cell. */
   get hasRoomForCell(): boolean {
+    const most = this.#isAtEnd ? 2 * this.#mostTasks : this.#mostTasks;
     return (
-      this.#beginning + this.#rooms.size < this.#mostTasks &&
+      this.#beginning + this.#rooms.size < most &&
       this.#hasRoomForImages &&
-      this.#outside < this.#mostBeside &&
-      this.#texts < slowRequests(this.#limits.requests)
+      this.#outside < this.#mostDeferred &&
+      this.#texts < this.#limits.requests
     );
+  }
+
+  /** Tasks that may be in flight, as far as the limits and the service allow. */
+  get slots(): number {
+    return Math.min(this.#mostTasks, this.concurrency.window);
+  }
+
+  /**
+   * Begins the end of the plan: the cells that are left are fewer than the slots. All of them are opened, and their first jobs go before
+   * the deeper ones of other cells. Otherwise the last chains would begin late, and leave slots idle while they end one by one.
+   */
+  beginEnd(): void {
+    if (this.#isAtEnd) return;
+    this.#isAtEnd = true;
+    this.#rooms.reverseDepth();
   }
 
   /** How many tasks may be in flight: those of the run's own limit that are granted to it. */
@@ -123,12 +156,18 @@ export class ActiveJobs {
 
   /** False while too many downloads are open: images arrive more slowly than tasks end, so no new task begins. */
   get #hasRoomForImages(): boolean {
-    return this.#saving < this.#mostBeside;
+    return this.#saving < this.#mostSaving;
   }
 
-  /** Maximum of active jobs that take up no room for a task: downloads, and deferred jobs. */
-  get #mostBeside(): number {
+  /** Maximum of deferred jobs: they take up no room for a task. */
+  get #mostDeferred(): number {
     return 2 * (this.#limits.tasks + this.#limits.requests);
+  }
+
+  /** Maximum of jobs whose images are downloaded. A few hundred, so that slow downloads keep no slot of the service waiting. */
+  get #mostSaving(): number {
+    const all = this.#limits.tasks + this.#limits.requests;
+    return Math.min(8 * all, Math.max(256, 2 * all));
   }
 
   /**
@@ -189,6 +228,7 @@ export class ActiveJobs {
     if (holdsRoom(job) && isOnService(job.record)) this.#held += by;
     if (holdsRoom(job) && job.record.status === 'modal') this.#open += by;
     if (job.record.status === 'saving') this.#saving += by;
+    if (!isTextRequest(job.record.request) && job.record.status !== 'saving') this.#images += by;
     if (isReadingAgain(job)) this.#reading += by;
     if (holdsRoom(job) && !isDeferred(job)) this.#beginning += by;
     if (isDeferred(job) || restsOutside(job)) this.#outside += by;

@@ -5,6 +5,8 @@ export interface OpenCell {
   readonly cell: Cell;
   /** Keys of its jobs that are not settled; it closes when none is left. */
   readonly waiting: Set<string>;
+  /** True where a job may follow from those that it waits for; undefined until its first visit. */
+  hasMore?: boolean;
   /** Ids of its slots without a job that were reported, or were so before the run; undefined until its first visit. */
   reported?: Set<string>;
 }

@@ -1,4 +1,5 @@
-import { type JobRecord, lacksOnlyFiles } from '../../../plan/job.ts';
+import type { JobRecord } from '../../../plan/job.ts';
+import { lacksFilesYet, lacksOnlyFiles } from '../../../plan/resolve/former.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import type { SchedulerState } from './state.ts';
 
@@ -9,10 +10,12 @@ export const isAwaited = ({ cells }: SchedulerState, key: string): boolean =>
 /** Id of the finished task of a job, on which the job's buttons are pressed. */
 export function taskOf({ lookup }: SchedulerState, key: string | undefined): string | undefined {
   const record = key === undefined ? undefined : lookup(key);
-  return record?.status === 'done' || (record !== undefined && lacksOnlyFiles(record))
-    ? record.taskId
-    : undefined;
+  return record !== undefined && isFinished(record) ? record.taskId : undefined;
 }
+
+/** True for a job whose task is finished, whether or not its files are there. */
+export const isFinished = (record: JobRecord): boolean =>
+  record.status === 'done' || lacksOnlyFiles(record) || lacksFilesYet(record);
 
 /** True for a failed job; false for a missing button that every slot calls optional. */
 export function isFailure(state: SchedulerState, { key, status, error }: JobRecord): boolean {
@@ -34,16 +37,21 @@ function isAskedFor(
     .some(({ cell }) => options.resolve(cell, lookup).some((slot) => slot.job?.key === key && by(slot)));
 }
 
-/** True when the run could open more cells than it was given. */
-export const wantsCells = (state: SchedulerState): boolean =>
-  !state.lifecycle.isEnding &&
-  !state.cells.areAllGiven &&
-  state.cells.incoming.length === 0 &&
-  hasRoomForCell(state);
+/** True when the run could soon open more cells than it was given. It looks ahead by as many as there are slots, to know the last ones. */
+export const wantsCells = ({ lifecycle, cells, jobs }: SchedulerState): boolean =>
+  !lifecycle.isEnding && !cells.areAllGiven && cells.incoming.length < jobs.slots;
+
+/** True when the cells that are not open are the last ones, and fewer than the slots. A single slot never idles beside others. */
+export const isAtEnd = ({ cells, jobs: { slots } }: SchedulerState): boolean =>
+  cells.areAllGiven && slots > 1 && cells.incoming.length < slots;
 
 /** True while there is room for the first request of one more cell. */
 export const hasRoomForCell = ({ jobs, cells }: SchedulerState): boolean =>
   jobs.hasRoomForCell && cells.open.hasRoom;
+
+/** True while a cell that the run was given may be opened. */
+export const canOpenCell = (state: SchedulerState): boolean =>
+  !state.lifecycle.isEnding && state.cells.incoming.length > 0 && hasRoomForCell(state);
 
 /** True when every cell of the plan was opened. */
 export const areAllCellsOpened = ({ cells }: SchedulerState): boolean =>
