@@ -9,6 +9,7 @@ import { notice, poll } from './poll.ts';
 import { measureBench, type Row } from './rounds.ts';
 import { scheduler } from './scheduler.ts';
 import { type BenchArguments, readArguments, selectNames } from './select.ts';
+import { slots } from './slots.ts';
 import { state } from './state.ts';
 import { jsonTable, markdownTable, plainTable } from './table.ts';
 import { templates } from './templates.ts';
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, Bench>> = {
   notice,
   http,
   images,
+  ...slots,
   ...outside,
 };
 
