@@ -1,4 +1,5 @@
 import type { Route } from '../../src/run/events.ts';
+import { epoch } from '../rig/jobs.ts';
 import { seededRandom, virtualSettings } from '../rig/virtual-run.ts';
 import { world } from '../rig/world.ts';
 
@@ -19,7 +20,7 @@ export interface Served {
   readonly texts: number;
   /** Mean from the end of a cell's task to the reply of its text call. */
   readonly text: number;
-  /** The last submission. */
+  /** From the begin of the run to the last submission. */
   readonly submitted: number;
 }
 
@@ -42,16 +43,15 @@ export async function served(
   });
   const ended = new Map<number, number>();
   const waits: number[] = [];
-  let [began, first, last, submitted] = [0, Number.POSITIVE_INFINITY, 0, 0];
+  let [first, last, submitted] = [Number.POSITIVE_INFINITY, 0, 0];
   const { end } = work.run({
     settings: virtualSettings({ limits: { tasks: 12, requests: 16 }, poll: { minMs: 33, maxMs: 15_000 } }),
     latency,
     onEvent: (event, now) => {
-      if (event.type === 'run:start') began = now;
       if (event.type !== 'job:status') return;
       const { step, from, to, cell } = event;
       if (step === 'grid' && from === 'running') ended.set(cell, now);
-      if (step === 'grid' && to === 'submitting') submitted = now;
+      if (step === 'grid' && to === 'submitting') submitted = now - epoch;
       if (step !== 'caption') return;
       if (to === 'submitting') first = Math.min(first, now);
       if (to !== 'done') return;
@@ -61,6 +61,5 @@ export async function served(
   });
   if (end?.kind !== 'complete' || waits.length !== cells) throw new Error(`${waits.length} texts.`);
   const mean = waits.reduce((sum, wait) => sum + wait, 0) / waits.length;
-  began ||= first;
   return { texts: (last - first) / 1000, text: mean / 1000, submitted: submitted / 1000 };
 }

@@ -85,7 +85,7 @@ export function startBelow(above: Resolved): Upstream {
 export function startOf({ kind, request, gathers }: SlotTemplate, start: Upstream): Upstream {
   const { dependency } = start;
   if (request.shows.parent || gathers !== undefined || dependency.kind === 'done') return start;
-  const isMade = 'made' in dependency && dependency.made === true;
+  const isMade = 'made' in dependency;
   const needsNoFile = kind === 'click' || (isTextKind(kind) && dependency.kind === 'open');
   return isMade && needsNoFile ? { ...start, dependency: doneDependency } : start;
 }
