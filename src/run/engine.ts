@@ -6,6 +6,7 @@ import { InFlight } from './effects/in-flight.ts';
 import type { RunEnd, RunEvent, RunListener } from './events.ts';
 import { backoffMs } from './machine/retry/backoff.ts';
 import type { RunControl, RunPlan, RunPorts, RunSettings } from './ports.ts';
+import { CommitTurn } from './resources/commit-turn.ts';
 import { DiskRoom } from './resources/disk-room.ts';
 import { everyMinute } from './resources/memory.ts';
 import { nextCells } from './run-plan.ts';
@@ -42,7 +43,7 @@ export class Engine {
   readonly #writer: CommitWriter;
   readonly #inFlight = new InFlight((bug) => this.#end({ kind: 'bug', bug }));
   listenerError: unknown;
-  #commitIsDue = false;
+  readonly #turn: CommitTurn;
   /** The commit that a store is making durable; undefined: none, or the store was done when it returned. */
   #writing: Promise<void> | undefined;
   /** How often the commit at hand could not be made durable, and whether the engine waits for the next try. */
@@ -71,6 +72,11 @@ export class Engine {
     this.#effects = new Effects(ports, settings);
     this.#writer = new CommitWriter(ports.store, scheduler.invocation, (records) =>
       this.#disk?.note(records),
+    );
+    this.#turn = new CommitTurn(
+      ports.clock,
+      () => this.#guard(() => this.#commit()),
+      () => this.#inFlight.count,
     );
     this.#limit = pLimit({ concurrency: settings.limits.requests, rejectOnClear: true });
   }
@@ -101,6 +107,7 @@ export class Engine {
       control.drain.removeEventListener('abort', drain);
       control.leave.removeEventListener('abort', leave);
       this.#cancelAlarm?.();
+      this.#turn.end();
       for (const unwatch of watches) unwatch?.();
       await this.#inFlight.stop();
       await this.#cells.return?.();
@@ -186,20 +193,11 @@ export class Engine {
     return failure && diskEnd(failure.error);
   }
 
-  /** Feeds the scheduler. Its decisions are committed once, after everything that happens in this event-loop turn. */
+  /** Feeds the scheduler. Its decisions are committed once, with everything that happens in the turn. */
   #accept(input: RunInput): void {
     if (this.#resolveExit === undefined) return;
     this.#guard(() => this.#scheduler.handle(input, this.#ports.clock.now()));
-    this.#commitSoon();
-  }
-
-  #commitSoon(): void {
-    if (this.#commitIsDue) return;
-    this.#commitIsDue = true;
-    setImmediate(() => {
-      this.#commitIsDue = false;
-      this.#guard(() => this.#commit());
-    });
+    this.#turn.onInput();
   }
 
   #commit(): void {
@@ -207,7 +205,7 @@ export class Engine {
     if (this.#rests || this.#writing !== undefined) return;
     if (this.#isEnding) return this.#emitDecided();
     const commit = this.#scheduler.takeCommit();
-    const result = this.#writer.write(commit);
+    const result = this.#turn.measure(() => this.#writer.write(commit));
     if (!(result instanceof Promise)) return this.#onWritten(commit, result);
     const settle = (failure: CommitFailure | undefined): void => {
       this.#writing = undefined;
@@ -230,7 +228,7 @@ export class Engine {
     for (const effect of commit.effects) this.#carryOut(effect);
     const end = this.#scheduler.ended;
     if (end !== undefined) return this.#end({ kind: 'settled', end });
-    if (this.#scheduler.hasDecided) this.#commitSoon();
+    if (this.#scheduler.hasDecided) this.#turn.soon();
     this.#setAlarm();
     if (this.#scheduler.wantsCells && !this.#readingCells) this.#readCells();
   }

@@ -13,7 +13,7 @@ import { constants } from 'node:os';
 
 const { moment: aim, n: first = 1, when = 'before', does } = JSON.parse(process.env['MISHAP'] ?? '{}');
 delete process.env['MISHAP'];
-const { writeSync, openSync, renameSync, fsyncSync, mkdirSync } = fs;
+const { writeSync, openSync, renameSync, fsync, fsyncSync, mkdirSync } = fs;
 const { open, rename, mkdir } = fs.promises;
 
 const callsFile = process.env['DISK_CALLS'];
@@ -170,6 +170,14 @@ fs.writeSync = (file, ...rest) => {
   return recordedSync('write', { path }, () =>
     aroundSync(`${kind} write`, { syscall: 'write' }, () => writeSync(file, ...rest)),
   );
+};
+fs.fsync = (file, done) => {
+  step += 1;
+  const began = step;
+  fsync(file, (error) => {
+    if (error === null) record('sync', began, { path: openFiles.get(file) });
+    done(error);
+  });
 };
 fs.fsyncSync = (file) => recordedSync('sync', { path: openFiles.get(file) }, () => fsyncSync(file));
 syncBuiltinESMExports();

@@ -1,9 +1,12 @@
+import fs from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { vi } from 'vitest';
+import { replaceFs } from './replace-fs.ts';
 
 /**
- * Calls back before each file or folder is synced through a handle of `node:fs/promises`, until the test is over.
+ * Calls back before each file or folder is synced without holding up the event loop, until the test is over: through a handle of
+ * `node:fs/promises`, or by `fsync` of `node:fs`.
  *
  * @param note takes its inode: a file keeps that when it is renamed
  */
@@ -15,5 +18,12 @@ export async function onEachSync(note: (inode: number) => void): Promise<void> {
   vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
     note((await this.stat()).ino);
     await sync.call(this);
+  });
+  const { fsync, fstatSync } = fs;
+  replaceFs({
+    fsync: (file: number, done: fs.NoParamCallback) => {
+      note(fstatSync(file).ino);
+      fsync(file, done);
+    },
   });
 }

@@ -3,12 +3,17 @@ import { type FileHandle, rm } from 'node:fs/promises';
 import { onDisk } from '../failure.ts';
 import type { IncomingArtifact } from './store.ts';
 
+/** A file of so many bytes is read back from memory: its size and its end are looked at before it is taken. */
+const mostHeld = 256 * 1024;
+
 /** A file on the disk that is being received. */
 export class IncomingFile implements IncomingArtifact {
   readonly #path: string;
   readonly #handle: FileHandle;
   readonly #place: (name: string) => Promise<void>;
   readonly #hash: Hash = createHash('sha256');
+  /** All that was written, as long as it is little. */
+  #held: Buffer[] | undefined = [];
   #size = 0;
   #open = true;
   #placed = false;
@@ -30,6 +35,8 @@ export class IncomingFile implements IncomingArtifact {
 
   async write(chunk: Buffer): Promise<void> {
     this.#hash.update(chunk);
+    if (this.#size + chunk.length <= mostHeld) this.#held?.push(chunk);
+    else this.#held = undefined;
     await onDisk(async () => {
       let written = 0;
       while (written < chunk.length) {
@@ -41,6 +48,10 @@ export class IncomingFile implements IncomingArtifact {
   }
 
   async read(position: number, length: number): Promise<Buffer> {
+    if (this.#open && this.#held !== undefined) {
+      if (this.#held.length !== 1) this.#held = [Buffer.concat(this.#held)];
+      return (this.#held[0] as Buffer).subarray(position, position + length);
+    }
     return onDisk(async () => {
       const buffer = Buffer.alloc(Math.max(0, Math.min(length, this.#size - position)));
       const { bytesRead } = await this.#handle.read(buffer, 0, buffer.length, position);
@@ -73,6 +84,7 @@ export class IncomingFile implements IncomingArtifact {
   async #close(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
+    this.#held = undefined;
     await this.#handle.close();
   }
 }

@@ -8,6 +8,7 @@ import type { Bytes } from '../formats/format.ts';
 export interface IncomingArtifact extends Bytes {
   /** SHA-256 of what is written so far, in hex. */
   readonly sha256: string;
+  /** The bytes of the chunk may not change afterwards. */
   write(chunk: Buffer): Promise<void>;
   /** Nothing more follows: what is written is durable, and nothing is held open. */
   seal(): Promise<void>;

@@ -16,6 +16,10 @@ export class InFlight {
     this.#failed = failed;
   }
 
+  get count(): number {
+    return this.#work.free.size + this.#work.paid.size;
+  }
+
   /** True once all requests are aborted. */
   get isOver(): boolean {
     return this.#all.signal.aborted;

@@ -1,0 +1,197 @@
+import { mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { makeFolders, syncFolderAsync } from '../../state/files/folders.ts';
+import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
+import { removeUnfinished, unfinishedName } from '../../state/files/unfinished.ts';
+import { onDisk } from '../failure.ts';
+import { incomingFolder } from './check.ts';
+import { HeldFolder } from './held-folder.ts';
+import { IncomingFile } from './incoming.ts';
+import { NameMarks } from './name-marks.ts';
+import type { ArtifactRoot } from './names.ts';
+import type { IncomingArtifact } from './store.ts';
+
+/** Folders that are held open at a time: as many as there are two-character beginnings of a hash in hex. */
+const mostHeld = 256;
+
+/** One of the folders in a run directory that artifacts lie in. */
+export class RootFolder {
+  readonly #directory: string;
+  /**
+   * Where unfinished files lie: within the folder, so that the last rename stays on one file system wherever it
+   * leads; hidden, so that programs that read the folder as a data set pass it over.
+   */
+  readonly #incoming: string;
+  /** The folders that files were placed in, by path. */
+  readonly #held = new Map<string, HeldFolder>();
+  readonly #opening = new Map<string, Promise<HeldFolder>>();
+  /** Folders of which every name is in {@link #names}. */
+  readonly #listed = new Set<string>();
+  /** Names, relative to the run directory, of files that may be there: of earlier runs, and of this one. */
+  readonly #names = new NameMarks();
+  #prepared: Promise<void> | undefined;
+  /** The root itself, once a folder was made in it. */
+  #root: HeldFolder | undefined;
+  #isClosed = false;
+
+  constructor(directory: string, root: ArtifactRoot) {
+    this.#directory = directory;
+    this.#incoming = join(directory, root, incomingFolder);
+  }
+
+  async receive(stem: string): Promise<IncomingArtifact> {
+    this.#prepared ??= this.#prepare();
+    try {
+      await this.#prepared;
+    } catch (failure) {
+      this.#prepared = undefined;
+      throw failure;
+    }
+    // Two tries of one job must not write one file.
+    const path = join(this.#incoming, unfinishedName(stem));
+    return onDisk(async () => {
+      const handle = await open(path, 'wx+');
+      return new IncomingFile(path, handle, (name) => this.#place(path, name));
+    });
+  }
+
+  /** @returns whether the file was there, itself and on the way to it no link */
+  async remove(name: string): Promise<boolean> {
+    const path = join(this.#directory, name);
+    const folder = dirname(path);
+    if (this.#listed.has(folder) && !this.#names.mayHave(name)) return false;
+    return onDisk(async () => {
+      const isPlain = checkFolder(dirname(folder)) && checkFolder(folder) && checkFile(path);
+      return isPlain && (await unlinked(path));
+    });
+  }
+
+  /** Tidies up, also where nothing was received. The folder of unfinished files stays while there is something in it. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#opening.values());
+    for (const [path, folder] of this.#held) this.#retire(path, folder);
+    this.#root?.retire();
+    this.#root = undefined;
+    const folder = this.#incoming;
+    try {
+      if (!checkFolder(dirname(folder)) || !checkFolder(folder)) return;
+      // A run that was killed may have left files, and this one may have had nothing to receive.
+      if (this.#prepared === undefined) await removeUnfinished(folder);
+      await rmdir(folder);
+    } catch {
+      // Not empty, or gone: neither matters to anybody.
+    }
+  }
+
+  /** What a killed run was receiving is of no use: it is received again from its beginning. */
+  async #prepare(): Promise<void> {
+    await onDisk(async () => {
+      const folder = this.#incoming;
+      makeFolders(this.#directory);
+      for (const made of [dirname(folder), folder]) await makeFolder(made);
+      await removeUnfinished(folder);
+      for (const made of [dirname(folder), this.#directory]) await syncFolderAsync(made);
+    });
+  }
+
+  async #place(path: string, name: string): Promise<void> {
+    const target = join(this.#directory, name);
+    const folder = await this.#hold(dirname(target));
+    try {
+      // What would be replaced may be a link, or no file.
+      if (this.#names.mayHave(name)) checkFile(target);
+      this.#names.add(name);
+      await rename(path, target);
+      await folder.sync();
+    } finally {
+      folder.leave();
+    }
+  }
+
+  /** A folder, entered; made where it is missing: somebody may have removed it since. */
+  async #hold(path: string): Promise<HeldFolder> {
+    for (;;) {
+      const folder = this.#held.get(path) ?? (await this.#open(path));
+      if (folder.isInPlace) {
+        folder.enter();
+        // A file that is finished behind the end of the store.
+        if (this.#isClosed) this.#retire(path, folder);
+        return folder;
+      }
+      this.#retire(path, folder);
+    }
+  }
+
+  /** Whoever asks for the same folder meanwhile gets the same. */
+  #open(path: string): Promise<HeldFolder> {
+    const opening = this.#opening.get(path) ?? this.#openOnce(path).finally(() => this.#opening.delete(path));
+    this.#opening.set(path, opening);
+    return opening;
+  }
+
+  async #openOnce(path: string): Promise<HeldFolder> {
+    const root = dirname(path);
+    this.#listed.delete(path);
+    // The unfinished file lies in the root: where that is gone, so is the file.
+    checkFolder(root);
+    const isNew = await makeFolder(path);
+    // A killed run may have made it, and not have lived to sync its name.
+    await this.#syncRoot(root);
+    const names = isNew ? [] : await readdir(path);
+    for (const name of names) this.#names.add(`${basename(root)}/${basename(path)}/${name}`);
+    this.#listed.add(path);
+    const [oldest] = this.#held;
+    if (this.#held.size >= mostHeld && oldest !== undefined) this.#retire(...oldest);
+    const folder = new HeldFolder(path);
+    this.#held.set(path, folder);
+    return folder;
+  }
+
+  async #syncRoot(path: string): Promise<void> {
+    if (this.#root?.isInPlace !== true) {
+      this.#root?.retire();
+      this.#root = new HeldFolder(path);
+    }
+    const root = this.#root;
+    root.enter();
+    try {
+      await root.sync();
+    } finally {
+      root.leave();
+    }
+  }
+
+  /** Closes a folder once nobody uses it, and forgets it. */
+  #retire(path: string, folder: HeldFolder): void {
+    if (this.#held.get(path) === folder) this.#held.delete(path);
+    folder.retire();
+  }
+}
+
+/**
+ * Makes a folder in one that is there; a link that has its name leads out of the run directory, and is refused.
+ * @returns whether it was made
+ * @throws StateError; an error of the file system
+ */
+async function makeFolder(folder: string): Promise<boolean> {
+  if (checkFolder(folder)) return false;
+  try {
+    await mkdir(folder);
+    return true;
+  } catch (error) {
+    // Another file of the run was quicker.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && checkFolder(folder)) return false;
+    throw error;
+  }
+}
+
+async function unlinked(path: string): Promise<boolean> {
+  try {
+    await unlink(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
