@@ -1,8 +1,12 @@
 import { availableParallelism } from 'node:os';
+import { chat } from './chat.ts';
 import type { Bench } from './comparison.ts';
+import { flat } from './flat.ts';
 import { http } from './http.ts';
 import { images } from './images.ts';
+import { makespan, makespanOrder } from './makespan.ts';
 import { matrix } from './matrix.ts';
+import { memory } from './memory.ts';
 import { outside } from './outside.ts';
 import { plan } from './plan.ts';
 import { notice, poll } from './poll.ts';
@@ -16,6 +20,13 @@ import { templates } from './templates.ts';
 
 /** Every bench by its name, in the order of the table. A name may have a hyphen: `outside` stands for all `outside-…`. */
 const benches: Readonly<Record<string, Bench>> = {
+  makespan,
+  'makespan-order': makespanOrder,
+  images,
+  chat,
+  ...flat,
+  memory,
+  ...slots,
   state,
   plan,
   templates,
@@ -24,8 +35,6 @@ const benches: Readonly<Record<string, Bench>> = {
   poll,
   notice,
   http,
-  images,
-  ...slots,
   ...outside,
 };
 

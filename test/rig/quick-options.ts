@@ -30,7 +30,7 @@ export interface QuickCounts {
   /** Most tasks at work at one time, and most text calls under way. */
   readonly peakTasks: number;
   readonly peakTexts: number;
-  readonly firstRequestAt: number;
+  readonly firstSubmitAt: number;
   readonly lastAnswerAt: number;
   /** Over all tasks whose end was seen: from the end to the poll that saw it. */
   readonly lateMs: number;

@@ -41,7 +41,7 @@ const counts = {
 };
 let openTasks = 0;
 let openTexts = 0;
-let firstRequestAt = 0;
+let firstSubmitAt = 0;
 let lastAnswerAt = 0;
 let origin = '';
 
@@ -65,6 +65,7 @@ function submit(
   const number = tasks.size + 1;
   const id = String(1_700_000_000_000_000 + number);
   const beganAt = now();
+  if (firstSubmitAt === 0) firstSubmitAt = beganAt;
   const ms = taskDuration(name, options);
   tasks.set(id, {
     id,
@@ -156,11 +157,10 @@ function answerPost(path: string, body: Record<string, unknown>, response: Serve
 const server = createServer((request, response) => {
   const path = request.url ?? '';
   if (path === '/-/counts') {
-    const all: QuickCounts = { ...counts, firstRequestAt, lastAnswerAt, textsAt };
+    const all: QuickCounts = { ...counts, firstSubmitAt, lastAnswerAt, textsAt };
     response.end(JSON.stringify(all));
     return;
   }
-  if (firstRequestAt === 0) firstRequestAt = now();
   if (request.method === 'POST') {
     bodyOf(request).then(
       (body) => answerPost(path, body, response),
