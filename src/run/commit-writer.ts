@@ -29,26 +29,32 @@ type CommitResult = CommitFailure | undefined;
  */
 export class CommitWriter {
   readonly #store: Pick<RunStore, 'commit' | 'countSubmissions'>;
-  readonly #invocation: number;
   readonly #onDurable: (records: readonly JobRecord[]) => void;
+  readonly #run: { readonly invocation: number; readonly sent?: string | undefined };
 
-  /** @param onDurable is given the records of each commit that is durable */
+  /**
+   * @param run its number, and what left lately, to be kept with a commit that sends something paid
+   * @param onDurable is given the records of each commit that is durable
+   */
   constructor(
     store: Pick<RunStore, 'commit' | 'countSubmissions'>,
-    invocation: number,
+    run: { readonly invocation: number; readonly sent?: string | undefined },
     onDurable: (records: readonly JobRecord[]) => void,
   ) {
     this.#store = store;
-    this.#invocation = invocation;
     this.#onDurable = onDurable;
+    this.#run = run;
   }
 
   write(commit: RunCommit): CommitResult | Promise<CommitResult> {
     const { records, attempts, effects } = commit;
     const submits = effects.filter(isPaid).length;
     if (records.length + attempts.length + submits === 0) return undefined;
+    const { invocation } = this.#run;
+    const sent = submits === 0 ? undefined : this.#run.sent;
+    const kept = sent === undefined ? {} : { sent };
     return after(
-      () => this.#store.commit({ records, attempts, submits, invocation: this.#invocation }),
+      () => this.#store.commit({ records, attempts, submits, invocation, ...kept }),
       () => {
         this.#onDurable(records);
         return submits === 0 ? undefined : this.#count(commit);

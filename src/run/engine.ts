@@ -70,9 +70,7 @@ export class Engine {
     this.#disk = ports.disk && new DiskRoom(ports.disk, (event) => this.#emit(event));
     this.#cells = plan.cells(selection)[Symbol.asyncIterator]();
     this.#effects = new Effects(ports, settings);
-    this.#writer = new CommitWriter(ports.store, scheduler.invocation, (records) =>
-      this.#disk?.note(records),
-    );
+    this.#writer = new CommitWriter(ports.store, scheduler, (records) => this.#disk?.note(records));
     this.#turn = new CommitTurn(
       ports.clock,
       () => this.#guard(() => this.#commit()),

@@ -1,5 +1,5 @@
 import type { Selection } from '../plan/cell.ts';
-import { invocationFact, type StateStore } from '../state/store.ts';
+import { invocationFact, type StateStore, sentFact } from '../state/store.ts';
 import { Engine } from './engine.ts';
 import type { RunListener } from './events.ts';
 import { forgetLearned, LearnedKeeper, readLearned } from './limits/learned.ts';
@@ -10,6 +10,12 @@ import { Scheduler } from './scheduler/scheduler.ts';
 export function nextInvocation(store: Pick<StateStore, 'fact'>): number {
   const last = Number(store.fact(invocationFact) ?? 0);
   return Number.isSafeInteger(last) ? last + 1 : 1;
+}
+
+/** What earlier runs sent lately. */
+export function sentBefore(store: Pick<StateStore, 'fact'>): { readonly sent?: string } {
+  const sent = store.fact(sentFact);
+  return sent === undefined ? {} : { sent };
 }
 
 /**
@@ -41,6 +47,7 @@ export async function runPlan(
     lookup: (key) => store.get(key),
     price: (record) => plan.price(record),
     spent,
+    ...sentBefore(store),
     learned: settings.relearn ? {} : readLearned(store),
     ...(plan.steps === undefined ? {} : { steps: plan.steps }),
     ...(ports.shared === undefined ? {} : { shared: ports.shared }),

@@ -11,7 +11,12 @@ export interface Turn {
   readonly submits?: number;
   /** Number of the run that decided this, kept under {@link invocationFact}. Absent: no run did. */
   readonly invocation?: number;
+  /** What left lately on routes with a rate, kept under {@link sentFact}. Absent: as before. */
+  readonly sent?: string;
 }
+
+/** Name of the fact that says what left lately, so that a restart keeps within `limits`. */
+export const sentFact = 'run.sent';
 
 /** Name of the fact that says how many runs have made something of theirs durable. */
 export const invocationFact = 'run.invocation';

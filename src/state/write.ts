@@ -4,7 +4,7 @@ import { readerOf, stateQueries, submissionsFact } from './query.ts';
 import type { Database } from './sqlite/sqlite.ts';
 import { type SummedJob, totalsOf } from './sqlite/totals.ts';
 import { guarded } from './state-error.ts';
-import { invocationFact, receiptFact, type StateStore } from './store.ts';
+import { invocationFact, receiptFact, type StateStore, sentFact } from './store.ts';
 import type { SubmissionCount } from './submission-count.ts';
 
 /**
@@ -76,6 +76,7 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
           totals.write();
           for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
           if (submits > 0) state.run(submissionsFact, String(known + submits));
+          if (turn.sent !== undefined) state.run(sentFact, turn.sent);
           if (invocation !== numbered) state.run(invocationFact, String(invocation));
         });
         known += submits;

@@ -8,7 +8,7 @@ import type { CallResult } from '../../src/run/machine/job.ts';
 import { backoffMs } from '../../src/run/machine/retry/backoff.ts';
 import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
-import { nextInvocation } from '../../src/run/run.ts';
+import { nextInvocation, sentBefore } from '../../src/run/run.ts';
 import { type Effect, isPaid, type RunCommit, type RunInput } from '../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../src/run/scheduler/scheduler.ts';
 import type { SubmitResult, Task } from '../../src/service/image-service.ts';
@@ -157,6 +157,7 @@ export function drive(options: DriveOptions): Driven {
     lookup: (key) => store.get(key),
     price: options.price ?? (() => undefined),
     spent,
+    ...sentBefore(store),
     learned: readLearned(store),
     ...(options.steps === undefined ? {} : { steps: options.steps }),
   });
@@ -242,7 +243,13 @@ export function drive(options: DriveOptions): Driven {
       const { records, attempts: made } = turn;
       const submits = turn.effects.filter(isPaid).length;
       if (records.length + made.length + submits > 0)
-        store.commit({ records, attempts: made, submits, invocation: scheduler.invocation });
+        store.commit({
+          records,
+          attempts: made,
+          submits,
+          invocation: scheduler.invocation,
+          ...(scheduler.sent === undefined ? {} : { sent: scheduler.sent }),
+        });
       return undefined;
     } catch (error) {
       if (!(error instanceof StateError)) throw error;

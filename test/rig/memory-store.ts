@@ -1,7 +1,7 @@
 import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
 import { readerOf, type StateQueries } from '../../src/state/query.ts';
 import type { InputFile, StoreTotals } from '../../src/state/reader.ts';
-import { invocationFact, receiptFact, type StateStore } from '../../src/state/store.ts';
+import { invocationFact, receiptFact, type StateStore, sentFact } from '../../src/state/store.ts';
 import { noJobs } from './no-counts.ts';
 
 const inKeyOrder = (found: readonly JobRecord[]): JobRecord[] =>
@@ -143,6 +143,7 @@ export function memoryStore(): MemoryStore {
       for (const record of turn.records) jobs.set(record.key, copied(record));
       for (const attempt of turn.attempts) history.push(copied(attempt));
       known += turn.submits ?? 0;
+      if (turn.sent !== undefined) facts.set(sentFact, turn.sent);
       if (turn.invocation !== undefined) facts.set(invocationFact, String(turn.invocation));
     },
     countSubmissions: () => {

@@ -10,6 +10,7 @@ import type { RunPorts, RunSettings } from '../ports.ts';
 import { type Effect, routeOf } from '../scheduler/commit.ts';
 import type { RequestResult } from '../scheduler/routes/outcome.ts';
 import { InputBudget, type LoadedInputs } from './input-budget.ts';
+import { gated } from './send-gate.ts';
 import { checkMask, confirmModal, type SubmitPorts, submit } from './submit.ts';
 import { type AskPorts, ask } from './text-call.ts';
 
@@ -25,8 +26,18 @@ export class Effects {
   readonly #asking: AskPorts;
   readonly #submitting: SubmitPorts;
 
-  constructor(ports: RunPorts, { speed, retry, tag = true }: Pick<RunSettings, 'speed' | 'retry' | 'tag'>) {
-    const { service, text, inputs, artifacts, store, clock } = ports;
+  constructor(
+    given: RunPorts,
+    {
+      speed,
+      retry,
+      tag = true,
+      limits,
+    }: Pick<RunSettings, 'speed' | 'retry' | 'tag'> & Partial<Pick<RunSettings, 'limits'>>,
+  ) {
+    const { inputs, store, clock } = given;
+    const ports = limits === undefined ? given : { ...given, ...gated(given, limits, clock) };
+    const { service, text, artifacts } = ports;
     const shared = { inputs, lookup: (key: string) => store.get(key), inputBudget: new InputBudget() };
     this.#ports = ports;
     this.#asking = { text, artifacts, writing: { clock, retry }, ...shared };

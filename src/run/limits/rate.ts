@@ -1,5 +1,6 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
 import type { Moments } from '../ports.ts';
+import { EvenMoments, graceMs, type Sent } from './even-moments.ts';
 
 /** A rate that is learned or lowered never falls below one request in this time. */
 const slowestMs = 60_000;
@@ -39,6 +40,8 @@ const fewestMeasured = 8;
  */
 export class RateLimiter implements Moments {
   readonly #wanted: number | undefined;
+  /** The moments of the configured rate. */
+  readonly #moments: EvenMoments | undefined;
   /** Milliseconds between two requests now; undefined: unlimited. */
   #spacing: number | undefined;
   /** The spacing that was last too short; undefined once the pace is beyond it again. */
@@ -54,19 +57,31 @@ export class RateLimiter implements Moments {
   #everSent = 0;
   readonly #recent: number[] = [];
 
-  constructor(rate: Rate | undefined) {
+  /**
+   * @param before what earlier runs sent within the window
+   * @param lateMs how late a moment of the configured rate may be used
+   */
+  constructor(
+    rate: Rate | undefined,
+    before: readonly Sent[] = [],
+    lateMs: number = rate === undefined ? 0 : graceMs(rate),
+  ) {
+    this.#moments = rate === undefined ? undefined : new EvenMoments(rate, before, lateMs);
     this.#wanted = rate === undefined ? undefined : rate.perMs / rate.count;
     this.#spacing = this.#wanted;
   }
 
   /** Unix ms from when on the next request may leave; not in the future means now. */
   nextAt(): number {
-    return this.#spacing === undefined ? Number.NEGATIVE_INFINITY : this.#lastAt + this.#spacing;
+    const at = this.#moments?.nextAt() ?? Number.NEGATIVE_INFINITY;
+    const isLearned = this.#spacing !== undefined && this.#spacing !== this.#wanted;
+    return isLearned ? Math.max(at, this.#lastAt + (this.#spacing ?? 0)) : at;
   }
 
   /** Takes the turn that `nextAt` offered. */
   take(now: number): void {
     this.#raise(now);
+    this.#moments?.take(now);
     this.#lastAt = now;
     this.#sent += 1;
     this.#everSent += 1;

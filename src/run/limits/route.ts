@@ -3,7 +3,11 @@ import type { Route } from '../events.ts';
 import type { Tally } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
 import type { Moments } from '../ports.ts';
+import { graceMs, type Sent } from './even-moments.ts';
 import { RateLimiter } from './rate.ts';
+
+/** How far decisions may lag behind the moments of a rate and catch up, ms. Where requests leave, the rate is kept more exactly (`SendGate`). */
+const caughtUpMs = 250;
 
 /** After this many equal refusals in a row on one route, every further request would be the same error. */
 export const refusalsInARow = 20;
@@ -66,11 +70,12 @@ export class RouteTraffic {
     retry: RetrySettings,
     random: () => number,
     shared?: Moments,
+    before: readonly Sent[] = [],
   ) {
     this.name = name;
     this.#retry = retry;
     this.#random = random;
-    this.#rate = new RateLimiter(rate);
+    this.#rate = new RateLimiter(rate, before, rate && Math.max(caughtUpMs, graceMs(rate)));
     this.#shared = shared;
   }
 

@@ -127,6 +127,11 @@ export class Scheduler {
     return poll === undefined ? {} : { poll };
   }
 
+  /** What left lately, to be kept with the next commit; undefined: no route has a rate. */
+  get sent(): string | undefined {
+    return this.#state.routes.sent.text;
+  }
+
   /** Jobs and cells held in memory. */
   get held(): { readonly jobs: number; readonly cells: number } {
     const { jobs, cells } = this.#state;

@@ -76,7 +76,8 @@ describe('when a run wakes', () => {
   it('the next request of a paced route is due when it may leave', async () => {
     const submit = { count: 1, perMs: 5000 };
     const { scheduler } = await started(grid(2), { limits: { tasks: 4, requests: 4, submit } });
-    expect(scheduler.nextWakeAt()).toBe(epoch + 5000);
+    // The spacing has room for moments that are used 25 ms late.
+    expect(scheduler.nextWakeAt()).toBeCloseTo(epoch + 5025, 0);
   });
 
   it('a run ends at its maximum duration, and not before', async () => {

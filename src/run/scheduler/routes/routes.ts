@@ -1,5 +1,7 @@
 import type { Route } from '../../events.ts';
+import type { Sent } from '../../limits/even-moments.ts';
 import { RouteTraffic } from '../../limits/route.ts';
+import { SentLog } from '../../limits/sent-log.ts';
 import { TokenLimiter } from '../../limits/token-rate.ts';
 import type { Job } from '../../machine/job.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
@@ -45,6 +47,8 @@ export class Routes {
   readonly #isHeldBack: (job: Job, now: number) => boolean;
   /** Tokens of text calls. */
   readonly tokens: TokenLimiter;
+  /** What left lately, for a run that follows at once. */
+  readonly sent: SentLog;
   #inFlight = 0;
 
   /** @param isHeldBack true for a submission that waits for a result: the end of a task, or the reading of a button */
@@ -56,6 +60,7 @@ export class Routes {
     isHeldBack: (job: Job, now: number) => boolean = () => false,
     moments: SharedLimits['moments'] = {},
     load: ImageLoad = { isActive: true, backlog: 0 },
+    before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
   ) {
     this.#tokens = tokens;
     this.#isHeldBack = isHeldBack;
@@ -63,8 +68,9 @@ export class Routes {
     const { limits, retry } = settings;
     this.#requests = limits.requests;
     this.#load = load;
+    this.sent = new SentLog(limits, before);
     const queueOf = (name: Route, fair: boolean): RouteQueue => ({
-      route: new RouteTraffic(name, limits[name], retry, random, moments[name]),
+      route: new RouteTraffic(name, limits[name], retry, random, moments[name], before[name]),
       queue: new PriorityQueue(jobs, fair),
       inFlight: 0,
       lastTurn: 0,
@@ -145,6 +151,7 @@ export class Routes {
     queue.inFlight += 1;
     queue.lastTurn = this.#turns;
     queue.route.take(now);
+    this.sent.note(name, now);
   }
 
   onResult(name: Route): void {

@@ -1,6 +1,8 @@
 import type { JobRecord } from '../../../plan/job.ts';
 import { isTextRequest } from '../../../plan/job-request.ts';
+import type { Route } from '../../events.ts';
 import { ConcurrencyWindow } from '../../limits/concurrency-window.ts';
+import type { Sent } from '../../limits/even-moments.ts';
 import { holdsRoom, type Job, restsOutside } from '../../machine/job.ts';
 import { hasItsTurn, isReadingAgain, needsButtonReading } from '../../machine/retry/button-freshness.ts';
 import { deferralCount } from '../../machine/retry/deferrals.ts';
@@ -42,6 +44,7 @@ export class ActiveJobs {
     random: () => number,
     tokens: (job: Job) => number,
     { moments = {}, rooms = { granted: settings.limits.tasks } }: SharedLimits = {},
+    before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
   ) {
     this.#limits = settings.limits;
     this.#granted = rooms;
@@ -53,7 +56,16 @@ export class ActiveJobs {
       if (this.#onService >= this.concurrency.window && this.#onService > this.#open) return true;
       return needsButtonReading(job, now) ? !this.#mayReadAgain : this.#isCommitTaken(job);
     };
-    this.routes = new Routes(settings, this.#jobs, random, tokens, isHeldBack, moments, this.#imageLoad());
+    this.routes = new Routes(
+      settings,
+      this.#jobs,
+      random,
+      tokens,
+      isHeldBack,
+      moments,
+      this.#imageLoad(),
+      before,
+    );
   }
 
   get size(): number {

@@ -4,6 +4,7 @@ import type { RecordLookup, Slot } from '../../../plan/slot.ts';
 import { BudgetTracker, type Spent } from '../../limits/budget.ts';
 import { Estimators } from '../../limits/estimators.ts';
 import type { LearnedTexts } from '../../limits/learned.ts';
+import { readSent } from '../../limits/sent-log.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
 import { Outbox } from '../commit.ts';
 import type { Routes } from '../routes/routes.ts';
@@ -33,6 +34,8 @@ export interface SchedulerOptions {
   readonly spent: Spent;
   /** What earlier runs have learned about the service. */
   readonly learned?: LearnedTexts;
+  /** What earlier runs sent lately, as kept ({@link SentLog}). */
+  readonly sent?: string;
   /** Limits that this run shares with others; absent: none. */
   readonly shared?: SharedLimits;
 }
@@ -88,7 +91,13 @@ export function initialState(options: SchedulerOptions): SchedulerState {
   const { settings, startedAt, random } = options;
   const estimators = new Estimators(settings, options.price, options.learned?.poll);
   const { costModel } = estimators;
-  const jobs = new ActiveJobs(settings, random, ({ record }) => costModel.tokens(record), options.shared);
+  const jobs = new ActiveJobs(
+    settings,
+    random,
+    ({ record }) => costModel.tokens(record),
+    options.shared,
+    readSent(options.sent, settings.limits, startedAt),
+  );
   const outbox = new Outbox();
   return {
     options,

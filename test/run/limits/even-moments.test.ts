@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Rate } from '../../../src/pipeline/pipeline.ts';
+import { EvenMoments, graceMs, type Sent } from '../../../src/run/limits/even-moments.ts';
+import { readSent, SentLog } from '../../../src/run/limits/sent-log.ts';
+
+const second = 1000;
+const minute = 60_000;
+
+/** The most in any window that begins with a request. */
+function mostInWindow(times: readonly number[], perMs: number): number {
+  let [most, from] = [0, 0];
+  for (const [to, at] of times.entries()) {
+    while ((times[from] ?? 0) <= at - perMs) from += 1;
+    most = Math.max(most, to - from + 1);
+  }
+  return most;
+}
+
+/** A sender that always has something to send, and is late by what `late` draws. */
+function sendAll(moments: EvenMoments, untilMs: number, late: () => number, from = 0): readonly number[] {
+  const times: number[] = [];
+  for (let now = from; ; ) {
+    now = Math.max(now, moments.nextAt()) + late();
+    if (now > untilMs) return times;
+    moments.take(now);
+    times.push(now);
+  }
+}
+
+const rates = fc.record({
+  count: fc.integer({ min: 1, max: 300 }),
+  perMs: fc.constantFrom(second, minute, 60 * minute),
+});
+
+describe('evenly spaced moments', () => {
+  it('let no more than the count leave in any window, however late and in whatever bursts requests come', () => {
+    fc.assert(
+      fc.property(
+        rates,
+        fc.array(fc.integer({ min: 0, max: 900 }), { minLength: 1, maxLength: 60 }),
+        (rate, gaps) => {
+          let step = 0;
+          const late = (): number => (gaps[(step += 1) % gaps.length] ?? 0) * (step % 7 === 0 ? 1 : 0.02);
+          const times = sendAll(new EvenMoments(rate), Math.min(3 * rate.perMs, 600_000), late);
+          expect(mostInWindow(times, rate.perMs)).toBeLessThanOrEqual(rate.count);
+        },
+      ),
+    );
+  });
+
+  it.each<[Rate, number]>([
+    [{ count: 100, perMs: second }, 0.98],
+    [{ count: 7, perMs: second }, 0.97],
+    [{ count: 60, perMs: minute }, 0.99],
+    [{ count: 3000, perMs: minute }, 0.99],
+  ])('of %o are used to %d by a sender that is late by up to 10 ms each time', (rate, least) => {
+    let step = 0;
+    const times = sendAll(new EvenMoments(rate), 20 * rate.perMs, () => ((step += 1) * 37) % 10);
+    expect(times.length / (20 * rate.count)).toBeGreaterThanOrEqual(least);
+  });
+
+  it('count what earlier runs sent, whatever the rate was then', () => {
+    const rate = { count: 60, perMs: minute };
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(fc.integer({ min: 0, max: minute }), { maxLength: 200 }),
+        fc.integer({ min: 0, max: 40_000 }),
+        (factor, offsets, gapMs) => {
+          const earlier = offsets.toSorted((a, b) => a - b);
+          const limits = { tasks: 1, requests: 1, submit: rate };
+          const log = new SentLog({ ...limits, submit: { ...rate, count: 60 * factor } }, {});
+          for (const at of earlier) log.note('submit', at);
+          const start = minute + gapMs;
+          const before = readSent(log.text, limits, start).submit;
+          const times = sendAll(new EvenMoments(rate, before), start + 3 * minute, () => 0, start);
+          for (const at of times)
+            expect(
+              [...earlier, ...times].filter((other) => other > at - minute && other <= at).length,
+            ).toBeLessThanOrEqual(60);
+          // Once the window is clear, all of it is used.
+          expect(times.filter((at) => at > start + 2 * minute).length).toBeGreaterThanOrEqual(58);
+        },
+      ),
+    );
+  });
+
+  it('may be used up to a grace late, and are lost after that', () => {
+    const rate = { count: 10, perMs: second };
+    expect([
+      graceMs(rate),
+      graceMs({ count: 1, perMs: minute }),
+      graceMs({ count: 1, perMs: 60 * minute }),
+    ]).toEqual([20, 300, 300]);
+    const moments = new EvenMoments(rate);
+    expect(moments.take(0)).toBe(0);
+    expect(moments.take(1000)).toBe(980);
+    expect(moments.nextAt()).toBeCloseTo(980 + 102);
+    expect(moments.take(1090)).toBeCloseTo(1082);
+  });
+});
+
+describe('the log of what left', () => {
+  const limits = { tasks: 1, requests: 1, submit: { count: 60, perMs: minute } };
+
+  it('keeps nothing where no route has a rate', () => {
+    const log = new SentLog({ tasks: 1, requests: 1 }, {});
+    log.note('submit', 0);
+    expect(log.text).toBeUndefined();
+  });
+
+  it('counts each request until its window has passed, in parts of the window, and what earlier runs left with it', () => {
+    const log = new SentLog(limits, { submit: [{ until: 500, count: 4 }] });
+    for (const at of [0, 1, 2, 930, 2000]) log.note('submit', at);
+    log.note('text', 5);
+    const sent = readSent(log.text, limits, 0).submit as readonly Sent[];
+    expect(sent.reduce((sum, { count }) => sum + count, 0)).toBe(5);
+    expect(sent.every(({ until }) => until >= minute && until <= 2000 + minute + minute / 64 + 1)).toBe(true);
+  });
+
+  it.each(['', 'null', '[]', '{"submit":7}', '{"submit":[[1e99,-1],[null,2],["x"],[1e300,5,5]]}'])(
+    'reads %s as nothing that holds a run for longer than the window',
+    (text) => {
+      const { submit = [] } = readSent(text, limits, 0);
+      for (const { until } of submit) expect(until).toBeLessThanOrEqual(minute * 1.02);
+    },
+  );
+});
