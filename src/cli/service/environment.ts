@@ -49,10 +49,12 @@ export function fillIn(
   return { text: filled, values };
 }
 
-/** `pipeline.yaml:4 (service.apiKey)`; a default has no line of its own. */
+/** `pipeline.yaml:4 (service.apiKey)`; a default has no line. */
 function whereAsked({ source }: Pick<Pipeline, 'source'>, name: string, field: string): string {
   const at = source.text
     .split('\n')
     .findIndex((line) => !line.trimStart().startsWith('#') && line.includes(`\${${name}`));
-  return at < 0 ? `${field} of ${source.file}` : `${source.file}:${at + 1} (${field})`;
+  return at < 0
+    ? `${field}, which ${source.file} leaves at its default of \${${name}},`
+    : `${source.file}:${at + 1} (${field})`;
 }

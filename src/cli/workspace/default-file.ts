@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
 import { stateFileName } from '../../state/state-files.ts';
@@ -57,8 +57,8 @@ function pipelineFiles(cwd: string, folder: string): readonly string[] {
 }
 
 /**
- * Says of what was named in the place of a pipeline file why it is none, with the file that was probably meant: one beside it
- * whose name is alike, one in a named folder, else the first one there.
+ * Says of what was named in the place of a pipeline file why it is none, with the file that was probably meant: one that names it,
+ * one beside it whose name is alike, one in a named folder, else the first one there.
  *
  * @param message why it is none
  * @param given as the user named it
@@ -68,6 +68,9 @@ export function noPipelineFile(message: string, given: string, { cwd }: Pick<Io,
   const found = [...new Set(folders.flatMap((folder) => pipelineFiles(cwd, folder)))];
   const beside = found.filter((file) => dirname(file) === dirname(given));
   const near =
+    found
+      .slice(0, mostNamed)
+      .find((file) => extname(given) !== '' && names(join(cwd, file), basename(given))) ??
     beside.find((file) => stem(file) === stem(given)) ??
     nearest(given, beside) ??
     found.find((file) => basename(file) === basename(given));
@@ -79,6 +82,20 @@ export function noPipelineFile(message: string, given: string, { cwd }: Pick<Io,
       ? `Pipeline files near: ${found.slice(0, mostNamed).join(', ')}${found.length > mostNamed ? ', …' : ''}.`
       : `Did you mean ${near}?`;
   return usageError(message, hint, insteadOf(given, meant, near === undefined ? 'example' : 'mended'));
+}
+
+/** A larger file is no pipeline that somebody writes. */
+const mostRead = 1_000_000;
+
+/** True of a file whose text names another one, as a pipeline names its table. */
+function names(file: string, other: string): boolean {
+  try {
+    const { size } = lstatSync(file);
+    return size <= mostRead && readFileSync(file, 'utf8').includes(other);
+  } catch {
+    // Whoever reads the file says why it cannot be read.
+    return false;
+  }
 }
 
 /** The name of a file without its ending. */

@@ -80,14 +80,14 @@ async function readTableRows(
   const format = formats[path.extname(declared).toLowerCase()];
   if (format === undefined) {
     const possible = `Possible: ${Object.keys(formats).join(', ')}.`;
-    const hint = /\.(?:xlsx?|ods|numbers)$/i.test(declared)
-      ? `Save it as CSV (UTF-8) in the program that made it. ${possible}`
-      : possible;
+    const isSpreadsheet = /\.(?:xlsx?|ods|numbers)$/i.test(declared);
     collector.error(
       'matrix.rows-format',
       node.span,
-      `The ending of "${declared}" does not say how it is written.`,
-      hint,
+      isSpreadsheet
+        ? `"${declared}" is a file of a spreadsheet program, and tables are read from text files.`
+        : `The ending of "${declared}" does not say how it is written.`,
+      isSpreadsheet ? `Save it as CSV (UTF-8) in the program that made it. ${possible}` : possible,
     );
     return undefined;
   }

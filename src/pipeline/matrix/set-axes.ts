@@ -112,7 +112,7 @@ function reportUnknown(
     near === undefined
       ? rows === undefined
         ? list
-        : `${names.length === 0 ? '' : `${list} `}Rows of a table are no axis: edit the table to change them, or choose among them with --filter '${axis}=${value}'.`
+        : `${names.length === 0 ? '' : `${list} `}Rows of a table are no axis: edit the table to change them, or choose among them with --filter '${axis}=VALUE' and a value of the table.`
       : `Did you mean "${near}"? Write --set '${near}=${value}'.`;
   collector.error('matrix.set', place.axis, `The matrix has no axis "${axis}".`, hint);
 }

@@ -169,6 +169,8 @@ function besideOperation(
   if (kind !== 'chat') return undefined;
   if (key === 'responseSchema' || key === 'responseJsonSchema')
     return 'chat says it with response_format: { type: json_schema, json_schema: { name: answer, schema: … } }.';
+  if (/^(?:thinking|thinkingLevel|effort)$/.test(key))
+    return `The thinking of a chat model is set with reasoning_effort, in extra, beside chat: extra: { reasoning_effort: ${(value === undefined ? undefined : flow(toJson(value))) ?? 'low'} }.`;
   // One of OpenAI's many fields, as a rule: what is no slip of the pen is meant.
   return nearest(key, known) === undefined
     ? `What else the service takes stands in extra, beside chat: extra: { ${key}: ${(value === undefined ? undefined : flow(toJson(value))) ?? '…'} }.`

@@ -134,7 +134,9 @@ function checkBaseUrl(service: SourceNode | undefined, collector: DiagnosticColl
     collector.error(
       'service.base-url',
       node.span,
-      'The base address must be an http or https address without ? and #.',
+      variable === undefined
+        ? 'The base address must be an http or https address without ? and #.'
+        : `"${node.value}" is read as an address: a variable has braces, \${NAME}${mayBeSent(variable) ? '' : ', and this one is not read here'}.`,
       hint,
     );
   }

@@ -39,14 +39,18 @@ export function checkAddress(
     if (branch === '*' || branch === '**' || makes(segment, branch)) continue;
     const names = segment.selectors.map((selector) => selector.name);
     const message = `${way} has no branch "${branch}".`;
-    collector.error('step.unknown-branch', address.position, message, () => branchHint(branch, names));
+    const where = level === 0 ? `path of "${name}"` : `branches under ${way}`;
+    collector.error('step.unknown-branch', address.position, message, () => branchHint(branch, names, where));
     return;
   }
 }
 
-function branchHint(branch: string, names: readonly string[]): string {
+function branchHint(branch: string, names: readonly string[], where: string): string {
   const hint = suggestion(branch, names, 'branches there');
-  return hint.startsWith('Did') ? `${hint} The branches there are ${listing(names)}.` : hint;
+  const listed = hint.startsWith('Did') ? `${hint} The branches there are ${listing(names)}.` : hint;
+  return /^[UV][1-4]$/.test(branch)
+    ? `${listed} If ${branch} is meant, add it to the ${where}: ${[...names, branch].join(', ')}.`
+    : listed;
 }
 
 /** One step of the way from a cell to a job: an operation, or a button under it. */

@@ -11,6 +11,14 @@ beforeAll(async () => {
   await writeFile(join(cwd, 'other.yaml'), 'name: other\nsteps: { grid: { imagine: an owl } }\n');
   await writeFile(join(cwd, 'notes.txt'), 'ideas: foxes\n');
   await writeFile(join(cwd, 'foxes.csv'), 'id,prompt\n1,a fox\n');
+  await writeFile(join(cwd, 'rows.csv'), 'id,prompt\n1,a fox\n');
+  await mkdir(join(cwd, 'tables'));
+  await writeFile(
+    join(cwd, 'tables', 'of-rows.yaml'),
+    'name: of-rows\nmatrix: { rows: animals.csv }\nsteps: { grid: { imagine: "{{ prompt }}" } }\n',
+  );
+  await writeFile(join(cwd, 'tables', 'animals.csv'), 'id,prompt\n1,a fox\n');
+  await writeFile(join(cwd, 'tables', 'another.yaml'), 'name: a\nsteps: { grid: { imagine: a fox } }\n');
   await mkdir(join(cwd, 'pictures'));
 });
 afterAll(() => rm(cwd, { recursive: true, force: true }));
@@ -145,6 +153,14 @@ describe('a value that a flag does not take', () => {
   });
 });
 
+it('without a key, the refusal names the variable and the default that asks for it', async () => {
+  const args = ['run', 'foxes.yaml', '--base-url', 'https://gateway.invalid'];
+  const { code, err } = await promptpress(args, { cwd });
+  expect(code).toBe(2);
+  expect(err).toContain('The environment variable PROMPTPRESS_API_KEY is not set');
+  expect(err).toContain('service.apiKey, which foxes.yaml leaves at its default of ${PROMPTPRESS_API_KEY},');
+});
+
 describe('what is no pipeline file', () => {
   it.each([
     ['validate foxes.yml', 'There is no file foxes.yml.', 'Write: promptpress validate foxes.yaml'],
@@ -152,6 +168,8 @@ describe('what is no pipeline file', () => {
     ['run pictures', 'pictures is a folder', 'For example: promptpress run foxes.yaml'],
     ['validate notes.txt', 'notes.txt is no pipeline', 'For example: promptpress validate foxes.yaml'],
     ['run foxes.csv', 'matrix: { rows: foxes.csv }', 'Write: promptpress run foxes.yaml'],
+    ['run rows.csv', 'rows.csv is a table', 'For example: promptpress run foxes.yaml'],
+    ['run tables/animals.csv', 'Did you mean tables/of-rows.yaml?', 'promptpress run tables/of-rows.yaml'],
     ['run --sandbox', 'There is foxes.yaml, other.yaml.', 'Write: promptpress run foxes.yaml --sandbox'],
     [
       'run foxes.yaml other.yaml --sandbox',

@@ -85,6 +85,7 @@ it.each([
   ['generate: { model: m, prompt: p, topP: 0.5 }', 'Write generationConfig: { topP: 0.5 }.'],
   ['chat: { model: m, prompt: p, responseSchema: {} }', /response_format: \{ type: json_schema/],
   ['chat: { model: m, prompt: p, top_p: 1 }', /extra, beside chat: extra: \{ top_p: 1 \}/],
+  ['chat: { model: m, prompt: p, thinking: low }', /extra: \{ reasoning_effort: low \}/],
   ['chat: { model: m, prompt: p, seed: 1 }', /extra, beside chat: extra: \{ seed: 1 \}/],
   ['chat: { model: m, prompt: p, max_token: 1 }', 'Did you mean "max_tokens"?'],
 ])('schema.unknown-key says where a key belongs: %s', async (step, hint) => {

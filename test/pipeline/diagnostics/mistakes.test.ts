@@ -233,6 +233,26 @@ describe('a mistake is reported once, where it was made, with what to write', ()
   });
 });
 
+it.each([
+  [
+    'a spreadsheet file as a table',
+    `matrix: { rows: t.xlsx }\n${grid}`,
+    '"t.xlsx" is a file of a spreadsheet program, and tables are read from text files.',
+  ],
+  [
+    'a variable without braces',
+    `service: { baseUrl: $PROMPTPRESS_BASE_URL }\n${grid}`,
+    '"$PROMPTPRESS_BASE_URL" is read as an address: a variable has braces, ${NAME}.',
+  ],
+  [
+    'a variable without braces, of a name that is not read',
+    `service: { baseUrl: $GATEWAY_URL }\n${grid}`,
+    '"$GATEWAY_URL" is read as an address: a variable has braces, ${NAME}, and this one is not read here.',
+  ],
+])('%s is called by its name', async (_what, text, message) => {
+  expect((await parse(`name: t\n${text}`)).diagnostics.map((one) => one.message)).toEqual([message]);
+});
+
 it('a member that is asked for, or has a default, may be missing', async () => {
   const text =
     'name: t\nmatrix:\n  m: [{ n: ink, s: 50 }, { n: oil }]\nsteps:\n  grid:\n    imagine: "{{ m.n }} {% if m.s %}{{ m.s }}{% endif %} {{ m.s | default: 5 }}"\n';

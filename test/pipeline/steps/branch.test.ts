@@ -56,7 +56,11 @@ describe('an address', () => {
       'The path of "grid" ends at grid/U1/Vary (Strong), so there is no grid/U1/Vary (Strong)/V1.',
       'Write grid/U1/Vary (Strong).',
     ],
-    ['wild/V1', 'wild has no branch "V1".', 'The only branch there is "U*".'],
+    [
+      'wild/V1',
+      'wild has no branch "V1".',
+      'The only branch there is "U*". If V1 is meant, add it to the path of "wild": U*, V1.',
+    ],
     ['root/**', 'Step "root" has no path, so there is no root/**.', 'Write root.'],
   ])('leads nowhere: %s', async (address, message, hint) => {
     const { diagnostics } = await parse(`${steps}  next: { from: "${address}", click: reroll }\n`);

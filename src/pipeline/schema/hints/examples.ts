@@ -237,7 +237,7 @@ export function missingHint({ way }: SchemaPlace, key: string, schema: SchemaNod
   if (where === 'name') return 'For example name: foxes.';
   if (where === 'steps') return 'For example steps: { grid: { imagine: a fox } }.';
   if (way.length === 2 && way[0] === 'steps' && key === 'from')
-    return 'It names the step whose result has the button, for example from: grid; or its branch, from: grid/U1.';
+    return 'It names the step whose result has the button, for example from: grid. Where that step has a path, a branch of the path: from: grid/U1.';
   const property = resolved(schema.properties?.[key] ?? {});
   return exampleOf(key, property) ?? firstSentence(property);
 }
