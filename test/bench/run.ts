@@ -9,7 +9,8 @@ import { matrix } from './matrix.ts';
 import { memory } from './memory.ts';
 import { outside } from './outside.ts';
 import { plan } from './plan.ts';
-import { notice, poll } from './poll.ts';
+import { makespans } from './poll/makespan.ts';
+import { polls } from './poll/polls.ts';
 import { measureBench, type Row } from './rounds.ts';
 import { scheduler } from './scheduler.ts';
 import { type BenchArguments, readArguments, selectNames } from './select.ts';
@@ -32,8 +33,8 @@ const benches: Readonly<Record<string, Bench>> = {
   templates,
   matrix,
   scheduler,
-  poll,
-  notice,
+  ...polls,
+  ...makespans,
   http,
   ...outside,
 };

@@ -35,11 +35,12 @@ export async function served(
   textMs: number,
   taskMs: number,
 ): Promise<Served> {
-  const random = seededRandom(11);
+  // A generator for each: the nth task takes as long, and so does the nth text, whatever else goes on.
+  const [ofTasks, ofTexts] = [seededRandom(11), seededRandom(12)];
   const latency = (route: Route): number =>
-    route === 'download' ? (downloadMs ?? 0) : route === 'text' ? textMs * (0.5 + random()) : 50;
+    route === 'download' ? (downloadMs ?? 0) : route === 'text' ? textMs * (0.5 + ofTexts()) : 50;
   const work = await world(pipeline(downloadMs !== undefined), {
-    duration: () => taskMs * (0.5 + random()),
+    duration: () => taskMs * (0.5 + ofTasks()),
   });
   const ended = new Map<number, number>();
   const waits: number[] = [];

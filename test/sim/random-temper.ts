@@ -189,6 +189,10 @@ export class RandomTemper implements Temper {
     return this.#chance.pick(words, 'stands at', id);
   }
 
+  workingProgress(): string {
+    return '46%';
+  }
+
   unknownStatus(n: number): string {
     return this.#chance.pick(unknownStatuses, 'word', n);
   }

@@ -62,7 +62,7 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
   const { plan, tables, images, git, settings } = begin;
   const shown = images.known();
   const { source, name } = plan.pipeline;
-  const { retryFailed, redo, inDoubt, failFast, maxFailures, maxSubmits, maxDurationMs, ...limits } =
+  const { retryFailed, redo, inDoubt, relearn, failFast, maxFailures, maxSubmits, maxDurationMs, ...limits } =
     settings;
   return {
     promptpress: version,
@@ -91,7 +91,7 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
     cells: plan.matrix.cellCount,
     selection: begin.selection,
     settings: limits,
-    flags: { retryFailed, redo, inDoubt, failFast, maxFailures, maxSubmits, maxDurationMs },
+    flags: { retryFailed, redo, inDoubt, relearn, failFast, maxFailures, maxSubmits, maxDurationMs },
     startedAt: iso(begin.startedAt),
     ...(outcome === undefined ? {} : outcomeFacts(outcome)),
   };

@@ -289,7 +289,7 @@ export interface Limits {
    */
   submit?: string;
   /**
-   * Task look-ups, for example `10/s`. Without it, no bound but the service's.
+   * Task look-ups, for example `10/s`. Without it, those of unfinished tasks are repeated 100 times a second at most.
    */
   poll?: string;
   /**
@@ -376,7 +376,7 @@ export interface Timeouts {
   idle?: string;
 }
 /**
- * Bounds of the polling interval, which adapts to how long tasks take.
+ * Bounds of the polling interval, which adapts to how long tasks of each kind take, and to their progress.
  */
 export interface Poll {
   /**
@@ -1277,7 +1277,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         "poll": {
           "$ref": "#/$defs/rate",
           "title": "Polls",
-          "description": "Task look-ups, for example `10/s`. Without it, no bound but the service's."
+          "description": "Task look-ups, for example `10/s`. Without it, those of unfinished tasks are repeated 100 times a second at most."
         },
         "download": {
           "$ref": "#/$defs/rate",
@@ -1439,7 +1439,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     },
     "poll": {
       "title": "Polling",
-      "description": "Bounds of the polling interval, which adapts to how long tasks take.",
+      "description": "Bounds of the polling interval, which adapts to how long tasks of each kind take, and to their progress.",
       "type": "object",
       "additionalProperties": false,
       "properties": {

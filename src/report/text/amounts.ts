@@ -1,4 +1,5 @@
 import type { TokenUsage } from '../../plan/job.ts';
+import type { KindDuration } from '../../run/limits/poll/learned-polls.ts';
 
 /** Numbers and durations as people read them. */
 
@@ -71,3 +72,9 @@ export function tokenWords(usage: TokenUsage | undefined): string | undefined {
   if (parts.length > 0) return `tokens ${parts.join(', ')}`;
   return total === undefined ? undefined : `tokens ${count(total)}`;
 }
+
+/** `58 s, mostly 41 s to 85 s, from 120 tasks` */
+export const durationWords = ({ median, from, to, tasks }: KindDuration): string =>
+  `${seconds(median)}, mostly ${seconds(from)} to ${seconds(to)}, from ${counted(tasks, 'task')}`;
+
+const seconds = (value: number): string => `${Number(value.toPrecision(value < 10 ? 1 : 2))} s`;

@@ -10,6 +10,7 @@ import { lockOwner } from '../../state/lock/lock.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { commonMessage } from '../facts/common-message.ts';
 import { countLeft, first, jobsInDoubt } from '../facts/in-doubt.ts';
+import { type LearnedFacts, readLearned } from '../facts/learned.ts';
 import { type OutcomeFacts, readRunFacts, settledJobs } from '../facts/run.ts';
 import { StateServices } from '../facts/services.ts';
 import { countSkipped } from '../facts/skipped.ts';
@@ -17,6 +18,7 @@ import {
   assumedTokenWords,
   count,
   counted,
+  durationWords,
   money,
   possibleCostWords,
   rateWords,
@@ -73,6 +75,8 @@ export interface RunStatus {
   readonly unanswered?: number;
   /** What each step has cost over the directory's life, in the order in which their first jobs came. */
   readonly steps: readonly StepCosts[];
+  /** What its runs have learned about the service; absent: nothing. */
+  readonly learned?: LearnedFacts;
   /** Failed and in-doubt jobs by error code, most frequent first. */
   readonly reasons: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
   /** Jobs in doubt, with what a killed run left while it was being submitted. */
@@ -118,6 +122,7 @@ export async function readStatus(
   stepCosts?: readonly StepCosts[],
 ): Promise<RunStatus> {
   const owner = lockOwner(directory);
+  const learned = await readLearned(state);
   const facts = await readRunFacts(state);
   const totals = await state.totals();
   const { jobs, attempts, cost, possibleCost, tokens, assumedTokens, codes } = totals;
@@ -171,6 +176,7 @@ export async function readStatus(
     ...(assumedTokens === 0 ? {} : { assumedTokens }),
     ...(unanswered === 0 ? {} : { unanswered }),
     steps,
+    ...(learned === undefined ? {} : { learned }),
     reasons,
     doubts: jobs['in-doubt'] + left,
     ...(others.length === 0
@@ -232,6 +238,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
       ? []
       : [`  rate         ${rateWords(status.perMinute)}`]),
     ...stepCostLines(status.steps),
+    ...learnedLines(status),
     ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
     ...reasons.slice(0, mostListed).map(reasonLine),
     ...(unasked.length === 0 ? [] : ['', 'Slots that failed before anything was asked (they have no job):']),
@@ -246,6 +253,13 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...manifestAdvice(status),
     '',
   ].join('\n');
+}
+
+function learnedLines({ learned }: RunStatus): readonly string[] {
+  const kinds = (learned?.durations ?? []).slice(0, mostListed);
+  const width = widest(kinds.map(({ kind }) => shownLine(kind)));
+  const lines = kinds.map((found) => `  ${padEnd(shownLine(found.kind), width)}  ${durationWords(found)}`);
+  return kinds.length === 0 ? [] : ['', 'How long tasks take here (run --relearn forgets it):', ...lines];
 }
 
 function tokenLine({ tokens, assumedTokens }: RunStatus): readonly string[] {

@@ -1,7 +1,10 @@
 import type { JobRecord, TokenUsage } from '../../plan/job.ts';
+import type { Job, TaskWatch } from '../machine/job.ts';
+
 import type { RunSettings } from '../ports.ts';
 import { type CostModel, costModelOf } from './cost.ts';
-import { PollPace, paceOf } from './poll-interval.ts';
+import { PollPace } from './poll/poll-pace.ts';
+import { kindOf } from './poll/task-kind.ts';
 import { TokenForecast } from './token-forecast.ts';
 
 /** Learns during a run how long each kind of task takes, and how many tokens the calls of each model take. */
@@ -29,9 +32,13 @@ export class Estimators {
     return this.#pace.learned;
   }
 
-  /** Milliseconds until the next poll of a task that was submitted `elapsedMs` ago. */
-  pollInMs(record: JobRecord, elapsedMs: number): number {
-    return this.#pace.nextMs(paceOf(record), elapsedMs);
+  /**
+   * Milliseconds until the next poll of a task that was submitted `elapsedMs` ago.
+   *
+   * @param watch what its polls have shown; undefined: it was not polled yet
+   */
+  pollInMs(record: JobRecord, elapsedMs: number, watch?: TaskWatch): number {
+    return this.#pace.nextMs(kindOf(record), elapsedMs, watch);
   }
 
   /**
@@ -39,12 +46,17 @@ export class Estimators {
    *
    * @param watchedSince since when tasks are polled without a gap, Unix ms
    */
-  noteTask(before: JobRecord, after: JobRecord, now: number, watchedSince: number): void {
-    const { submittedAt } = after;
-    if (before.status !== 'running' || (after.status !== 'saving' && after.status !== 'done')) return;
+  noteTask(
+    { record: before, watch }: Pick<Job, 'record' | 'watch'>,
+    after: JobRecord,
+    now: number,
+    watchedSince: number,
+  ): void {
+    const { submittedAt } = before;
+    if (before.status !== 'running' || !hasEnded(before, after)) return;
     // A task from an earlier run, or from before a sleep, would only teach how long nobody polled.
     if (submittedAt !== undefined && submittedAt >= watchedSince && submittedAt <= now)
-      this.#pace.learn(paceOf(after), now - submittedAt);
+      this.#pace.learn(kindOf(before), watch, now - submittedAt);
   }
 
   /** Notes the tokens of an answered text call. */
@@ -52,3 +64,23 @@ export class Estimators {
     this.#forecast.learn(record, usage);
   }
 }
+
+/** True where a poll showed the end of the task: a result, an open modal, or a failure of the task itself. */
+function hasEnded(before: JobRecord, after: JobRecord): boolean {
+  switch (after.status) {
+    case 'saving':
+    case 'done':
+    case 'modal':
+      return true;
+    case 'pending':
+      return after.resubmits > before.resubmits;
+    case 'failed':
+      return isTaskFailure(after.error?.code ?? '');
+    default:
+      return false;
+  }
+}
+
+/** A task that outlived its deadline has not ended. */
+const isTaskFailure = (code: string): boolean =>
+  code === 'modal.not-opened' || (code.startsWith('task.') && code !== 'task.timeout');

@@ -50,6 +50,16 @@ export type Want =
   /** Settled. */
   | { readonly kind: 'nothing' };
 
+/** What the polls of one task have shown of its progress: each level, and the ages at which it was seen first and last, ms. */
+export type Sightings = readonly (readonly [level: number, firstMs: number, lastMs: number])[];
+
+/** What the polls of a task that is not finished have shown. Plain data, replaced as a whole. */
+export interface TaskWatch {
+  /** Its age at the last poll, ms. */
+  readonly ageMs: number;
+  readonly seen: Sightings;
+}
+
 /** An active job: its record, and what it wants. Plain data, replaced as a whole. */
 export interface Job {
   readonly record: JobRecord;
@@ -84,6 +94,8 @@ export interface Job {
   readonly mayBeGone?: 'failed' | 'in-doubt';
   /** Until when a task that shows MODAL may still have accepted its confirm, Unix ms; absent: it was not polled yet. */
   readonly pollUntil?: number;
+  /** What the polls of its task have shown; absent: it was not polled yet. */
+  readonly watch?: TaskWatch;
   /** Deferrals in a row, by route. */
   readonly deferrals?: Readonly<Partial<Record<Route, Deferrals>>>;
   /** True where the service did not know the task at the last poll. */
@@ -193,7 +205,7 @@ export interface JobContext {
   /** Maximum of milliseconds between two polls of a task (`poll.max`). */
   readonly pollMaxMs: number;
   /** Milliseconds until the next poll of the job's task. */
-  readonly pollInMs: (record: JobRecord, elapsedMs: number) => number;
+  readonly pollInMs: (record: JobRecord, elapsedMs: number, watch?: TaskWatch) => number;
 }
 
 /** The result of one event. A changed record must be durable before anything is sent. */

@@ -93,7 +93,7 @@ export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
     submittedAt: now,
     error: undefined,
   });
-  const { pollUntil: _, mayBeGone: _open, ...fresh } = job;
+  const { pollUntil: _, mayBeGone: _open, watch: _seen, ...fresh } = job;
   return { job: { ...fresh, record: sent, misses: 0, want: { kind: 'answer' } }, send: { kind: 'modal' } };
 }
 

@@ -3,7 +3,7 @@ import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Job, JobContext, JobEvent } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
-import { hasNoListing } from '../machine/search/listing.ts';
+import { hasNoListing, mostListed } from '../machine/search/listing.ts';
 import { visitDueCells } from './cell-admission.ts';
 import { routeOf } from './commit.ts';
 import { noteOutcome } from './drain.ts';
@@ -34,7 +34,7 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   if (attempt !== undefined) outbox.attempt(attempt);
   for (const entry of unused) outbox.attempt(entry);
   if (redoError !== undefined) noteFailedRedo(state, next.record, redoError);
-  estimators.noteTask(job.record, next.record, now, watchedSince);
+  estimators.noteTask(job, next.record, now, watchedSince);
   noteAssumedTokens(state, job.record, next.record);
   if (job.record.taskId === undefined && next.record.taskId !== undefined) clicks.worked(next.record);
   placeJob(state, job, next);
@@ -74,15 +74,23 @@ export function jobContext(state: SchedulerState): JobContext {
     promptAbove: (record) => promptAbove(record, lookup),
     tally: (route) => routes.queues[route].route.tally,
     pollMaxMs: settings.poll.maxMs,
-    pollInMs: (record, elapsedMs) => pollDueInMs(state, estimators.pollInMs(record, elapsedMs)),
+    pollInMs: (record, elapsedMs, watch) =>
+      pollDueInMs(state, estimators.pollInMs(record, elapsedMs, watch), watch !== undefined),
   };
 }
 
-/** Aligns polls that share one request to common moments, `poll.min` apart. */
-function pollDueInMs({ pollsBatches, now, options }: SchedulerState, inMs: number): number {
-  const { minMs } = options.settings.poll;
-  if (!pollsBatches || minMs < 1) return inMs;
-  return Math.ceil((now + inMs) / minMs) * minMs - now;
+/** Keeps polls within the bound on requests: those that share one request are aligned to common moments, `poll.min` apart. */
+function pollDueInMs(
+  { pollsBatches, polls, jobs, now, options }: SchedulerState,
+  inMs: number,
+  isRepeated: boolean,
+): number {
+  if (!pollsBatches) return isRepeated ? polls.waitMs(inMs, now) : inMs;
+  const apartMs = Math.max(
+    options.settings.poll.minMs,
+    Math.ceil((Math.ceil(jobs.size / mostListed) * 1000) / polls.perSecond),
+  );
+  return apartMs < 1 ? inMs : Math.ceil((now + inMs) / apartMs) * apartMs - now;
 }
 
 /** Ends searches at a gateway that lists no tasks, with one notice to the user. */

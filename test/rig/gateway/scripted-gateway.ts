@@ -8,7 +8,7 @@ import type { TextReply } from '../../../src/service/text-service.ts';
 import type { Delivered, Submitted } from '../drive.ts';
 import { askedOf } from '../text-reply.ts';
 import { Gateway } from './gateway.ts';
-import { type Work, workOf } from './made-tasks.ts';
+import { type MadeTask, type Work, workOf } from './made-tasks.ts';
 import { plainTemper, type Temper } from './temper.ts';
 
 /** A submission as the gateway sees it. */
@@ -45,6 +45,8 @@ export interface Failing {
 export interface GatewayScript {
   /** ms from the begin of a task to its end. */
   readonly duration?: (submit: Submission) => number | undefined;
+  /** What a task shows of its progress while it is worked on, in percent. */
+  readonly progress?: (task: MadeTask, at: number) => number;
   /** Why its task fails. */
   readonly fails?: (submit: Submission) => string | undefined;
   readonly onSubmit?: (submit: Submission) => Failing | SubmitResult | undefined;
@@ -102,6 +104,9 @@ export class ScriptedGateway extends Gateway {
       opensAtOnce: () => script.modalCode !== 1,
       keepsId: () => script.sameTask === true,
       refusesLists: () => script.lists === false,
+      ...(script.progress && {
+        workingProgress: (task, now) => `${script.progress?.(task, now) ?? 0}%`,
+      }),
       hasTaskList: () => script.onSearch !== undefined,
     } satisfies Partial<Temper>);
   }

@@ -30,7 +30,8 @@ export class TaskRows {
     const { end } = task;
     if (now < task.endsAt || (end === 'stuck' && !healed)) {
       const imageUrl = 'https://images.example/preview.webp';
-      return { id, status: this.#temper.workingStatus(id), progress: '46%', imageUrl, buttons: [] };
+      const progress = this.#temper.workingProgress(task, now);
+      return { id, status: this.#temper.workingStatus(id), progress, imageUrl, buttons: [] };
     }
     switch (end) {
       case 'lost':

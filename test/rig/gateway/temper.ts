@@ -46,8 +46,9 @@ export interface Temper {
   /** A task that was just made is not known yet. */
   isUnknownYet(ageMs: number): boolean;
   noTaskWord(id: string): (typeof noTaskWords)[number];
-  /** Status of a task that is being worked on. */
+  /** Status and progress of a task that is being worked on. */
   workingStatus(id: string): string;
+  workingProgress(task: MadeTask, now: number): string;
   /** A word that no list of statuses has. */
   unknownStatus(n: number): string;
   /** From its end to the links of a task, ms (gateway 3.5). */
@@ -97,6 +98,7 @@ export const plainTemper: Temper = {
   isUnknownYet: () => false,
   noTaskWord: () => 'unknown',
   workingStatus: () => 'IN_PROGRESS',
+  workingProgress: () => '46%',
   unknownStatus: () => 'QUEUED',
   resultLagMs: () => 0,
   customIdAge: () => undefined,

@@ -1,28 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import { Estimators } from '../../../src/run/limits/estimators.ts';
+import { learnedDurations } from '../../../src/run/limits/poll/learned-polls.ts';
 import { clickRecord, imagineRecord, textRecord } from '../../rig/jobs.ts';
 
 const poll = { minMs: 1000, maxMs: 600_000 };
 const estimators = (prices = {}): Estimators => new Estimators({ poll, prices }, () => 7);
 const running = (submittedAt?: number): JobRecord =>
-  imagineRecord({ status: 'running', ...(submittedAt !== undefined && { submittedAt }) });
+  imagineRecord({ status: 'running', speed: 'fast', ...(submittedAt !== undefined && { submittedAt }) });
 const ended = (status: JobRecord['status'], submittedAt?: number): JobRecord => ({
   ...running(submittedAt),
   status,
 });
-/** When a task of 60 s is polled first, by what was learnt; a second where nothing was. */
-const firstPoll = (learnt: Estimators): number => learnt.pollInMs(imagineRecord(), 0);
+/** What was learned, as it is kept. */
+const kinds = (learnt: Estimators): readonly string[] =>
+  learnedDurations(learnt.learned).map(({ kind }) => kind);
 
 describe('how long a task took', () => {
-  it.each(['saving', 'done'] as const)('is learnt from a job that is %s', (status) => {
+  it.each([
+    ['is saving', ended('saving', 1000)],
+    ['is done', ended('done', 1000)],
+    ['shows its modal', ended('modal', 1000)],
+    ['has failed by its task', { ...ended('failed', 1000), error: { code: 'task.failed', message: '' } }],
+    ['opened no modal', { ...ended('failed', 1000), error: { code: 'modal.not-opened', message: '' } }],
+    ['is submitted again', { ...ended('pending'), resubmits: 1 }],
+  ])('is learnt from a job that %s', (_what, after) => {
     const learnt = estimators();
-    learnt.noteTask(running(1000), ended(status, 1000), 61_000, 1000);
-    expect(firstPoll(learnt)).toBe(45_000);
+    learnt.noteTask({ record: running(1000), watch: { ageMs: 55_000, seen: [] } }, after, 61_000, 1000);
+    const [found] = learnedDurations(learnt.learned);
+    expect(found).toMatchObject({ kind: 'imagine fast', tasks: 1 });
+    expect(found?.from).toBeGreaterThan(54);
+    expect(found?.to).toBeLessThan(61);
   });
 
+  const timeout = { ...ended('failed', 1000), error: { code: 'task.timeout', message: '' } };
   it.each([
-    ['of one that failed', running(1000), ended('failed', 1000), 61_000, 0],
+    ['of one that outlived its deadline', running(1000), timeout, 61_000, 0],
+    ['of one that is given up', running(1000), ended('in-doubt', 1000), 61_000, 0],
+    ['of one that goes on', running(1000), running(1000), 61_000, 0],
     ['of one that was not running', ended('submitting', 1000), ended('saving', 1000), 61_000, 0],
     ['of one that was over before', ended('saving', 1000), ended('done', 1000), 61_000, 0],
     ['of one that began before it was watched', running(999), ended('done', 999), 61_000, 1000],
@@ -30,25 +45,21 @@ describe('how long a task took', () => {
     ['of one that began later than now', running(61_001), ended('done', 61_001), 61_000, 0],
   ])('is not learnt %s', (_what, before, after, now, watchedSince) => {
     const learnt = estimators();
-    learnt.noteTask(before, after, now, watchedSince);
-    expect(firstPoll(learnt)).toBe(poll.minMs);
-    // Whatever is learnt first counts wholly, what is learnt later for a fifth.
-    learnt.noteTask(running(1000), ended('done', 1000), 61_000, 1000);
-    expect(firstPoll(learnt)).toBe(45_000);
+    learnt.noteTask({ record: before }, after, now, watchedSince);
+    expect(kinds(learnt)).toEqual([]);
   });
 
   it('is learnt also where it is 0 ms', () => {
     const learnt = estimators();
-    learnt.noteTask(running(61_000), ended('done', 61_000), 61_000, 61_000);
-    learnt.noteTask(running(0), ended('done', 0), 100_000, 0);
-    // A fifth of 100 s, and as far off.
-    expect(learnt.pollInMs(imagineRecord(), 19_000)).toBe(6333);
-    expect(firstPoll(learnt)).toBe(poll.minMs);
+    learnt.noteTask({ record: running(61_000) }, ended('done', 61_000), 61_000, 61_000);
+    expect(kinds(learnt)).toHaveLength(1);
+    expect(learnt.pollInMs(imagineRecord(), 0)).toBe(poll.minMs);
   });
 
   it('is learnt for each kind of task separately', () => {
     const learnt = estimators();
-    learnt.noteTask(running(1000), ended('done', 1000), 61_000, 1000);
+    learnt.noteTask({ record: running(1000) }, ended('done', 1000), 61_000, 1000);
+    expect(learnt.pollInMs(imagineRecord({ speed: 'fast' }), 0)).toBeGreaterThan(poll.minMs);
     expect(learnt.pollInMs(clickRecord(), 0)).toBe(poll.minMs);
   });
 });

@@ -84,9 +84,9 @@ describe('onBatchPolled', () => {
     state.now += 250;
     const result = { ok: true, value: [unfinished('T1'), unfinished('T2')] } as const;
     onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), result });
-    // A third of the age of 9250 ms, then the next whole second.
+    // A quarter of the age of 9250 ms, then the next whole second.
     for (const key of ['k1', 'k2'])
-      expect(jobOf(state, key).want).toMatchObject({ kind: 'wait', until: epoch + 4000 });
+      expect(jobOf(state, key).want).toMatchObject({ kind: 'wait', until: epoch + 3000 });
   });
 
   it('polls one by one from then on where the gateway has no list, and counts no miss', async () => {

@@ -11,6 +11,7 @@ import { resolveUnanswered } from '../retry/in-doubt.ts';
 import { countsAsMiss, fetchLater, restAfter } from '../retry/retry.ts';
 import { lacksResult, resultOf, wantFile } from '../save.ts';
 import { attemptOf, rest, settle } from '../transition.ts';
+import { watchedOn } from './watch.ts';
 
 /** The job's task was polled. Its status alone decides (gateway 4.3). */
 export function taskSeen(job: Job, result: ServiceResult<Task>, context: JobContext): JobStep {
@@ -62,14 +63,16 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
   }
 }
 
-function unfinished(job: Job, { id, status }: Task, context: JobContext): JobStep {
+function unfinished(job: Job, { id, status, progress }: Task, context: JobContext): JobStep {
   const { now } = context;
   const { submittedAt = now, taskId = id } = job.record;
+  const ageMs = now - submittedAt;
+  const watch = watchedOn(job.watch, ageMs, progress);
   return (
     overdue(job, `Its status was "${status}".`, context) ??
     rest(
-      { ...job, misses: 0 },
-      context.pollInMs(job.record, now - submittedAt),
+      { ...job, misses: 0, watch },
+      context.pollInMs(job.record, ageMs, watch),
       { kind: 'fetch', taskId, why: 'poll' },
       now,
     )

@@ -4,6 +4,7 @@ import type { RecordLookup, Slot } from '../../../plan/slot.ts';
 import { BudgetTracker, type Spent } from '../../limits/budget.ts';
 import { Estimators } from '../../limits/estimators.ts';
 import type { LearnedTexts } from '../../limits/learned.ts';
+import { PollLoad } from '../../limits/poll/poll-load.ts';
 import { readSent } from '../../limits/sent-log.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
 import { Outbox } from '../commit.ts';
@@ -67,6 +68,7 @@ export interface SchedulerState {
   readonly routes: Routes;
   readonly budget: BudgetTracker;
   readonly estimators: Estimators;
+  readonly polls: PollLoad;
   readonly lifecycle: RunLifecycle;
   /** Decisions that were not handed over yet. */
   readonly outbox: Outbox;
@@ -115,6 +117,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     routes: jobs.routes,
     budget: new BudgetTracker(settings, costModel, options.spent),
     estimators,
+    polls: new PollLoad(settings.limits.poll),
     lifecycle: new RunLifecycle(),
     outbox,
     stall: new StallDetector(startedAt),

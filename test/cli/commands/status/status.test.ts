@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { program } from '../../../../src/cli/program.ts';
 import type { JobRecord } from '../../../../src/plan/job.ts';
+import { PollPace } from '../../../../src/run/limits/poll/poll-pace.ts';
 import { acquireLock } from '../../../../src/state/lock/lock.ts';
 import { openState } from '../../../../src/state/state.ts';
 import type { StateStore } from '../../../../src/state/store.ts';
@@ -82,6 +83,39 @@ describe('promptpress status', () => {
       { step: 'caption', jobs: 1, done: 1, submits: 1, cost: 0.1, tokens: 1200 },
       { step: 'best', jobs: 1, done: 0, submits: 1, possibleCost: 0.04, tokens: 0, unanswered: 1 },
     ]);
+  });
+});
+
+describe('what promptpress status says of what was learned', () => {
+  const section = 'How long tasks take here (run --relearn forgets it):';
+  const schema = join(import.meta.dirname, '../../../../schemas/status.schema.json');
+
+  it('is a line for each kind of task, and in --json its numbers', async () => {
+    const pace = new PollPace({ minMs: 1000, maxMs: 15_000 });
+    for (let n = 0; n < 30; n++) {
+      const ageMs = 50_000 + n * 500;
+      pace.learn({ name: 'imagine v6.1 fast', broader: 'imagine' }, { ageMs, seen: [] }, ageMs + 1000);
+    }
+    pace.learn({ name: 'click U fast', broader: 'click' }, { ageMs: 2000, seen: [] }, 2100);
+    state.setFact('learned.poll', pace.learned ?? '');
+    const { out } = await promptpress(['status'], { cwd });
+    const lines = out.slice(out.indexOf(section)).split('\n');
+    expect(lines[1]).toMatch(/^ {2}imagine v6\.1 fast {2}\d\d s, mostly \d\d s to \d\d s, from 30 tasks$/);
+    expect(lines[2]).toMatch(/^ {2}click U fast {7}2 s, mostly 2 s to 2 s, from 1 task$/);
+    const json = JSON.parse((await promptpress(['status', '--json'], { cwd })).out) as { learned: unknown };
+    const check = new Ajv2020({ strict: false, validateFormats: false }).compile(
+      JSON.parse(await readFile(schema, 'utf8')) as object,
+    );
+    expect(check(json), JSON.stringify(check.errors)).toBe(true);
+    expect(json.learned).toEqual({
+      durations: [expect.objectContaining({ tasks: 30 }), expect.objectContaining({ tasks: 1 })],
+    });
+  });
+
+  it.each(['', 'damaged', '{"version":1,"content":{"kinds":[]}}'])('is nothing of %j', async (text) => {
+    state.setFact('learned.poll', text);
+    expect((await promptpress(['status'], { cwd })).out).not.toContain(section);
+    expect(JSON.parse((await promptpress(['status', '--json'], { cwd })).out)).not.toHaveProperty('learned');
   });
 });
 

@@ -1,0 +1,93 @@
+import type { Sightings } from '../../machine/job.ts';
+import { levels } from '../../machine/poll/watch.ts';
+
+/** The whole duration against the age at which a progress was seen, in bins of a tenth of its logarithm: from 1 to e⁴. */
+export const ratios = 40;
+const ratioWidth = 0.1;
+/** How many sightings the assumption counts for that progress is a share of the time. */
+const assumedSightings = 8;
+/** The part of that assumption in which any progress is as likely as any other. */
+const doubt = 0.3;
+/** Of about how many tasks it knows. */
+const remembered = 200;
+
+/** How often a level was seen at a ratio. */
+export type ProgressCount = readonly [ratio: number, level: number, count: number];
+
+/** What was assumed before anything was learned: by ratio, how likely each level is. */
+const assumed = Array.from({ length: ratios }, (_, ratio) => {
+  const share = Math.exp(-ratioWidth * (ratio + 0.5));
+  const likely = Float64Array.from(
+    { length: levels },
+    (__, level) => Math.exp(-0.5 * ((level / (levels - 1) - share + 0.05) / 0.15) ** 2) + 1e-3,
+  );
+  const sum = likely.reduce((all, one) => all + one, 0);
+  return likely.map((one) => ((1 - doubt) * one) / sum + doubt / levels);
+});
+
+/**
+ * What the progress of a task says about the rest of its duration, learned from finished tasks: how often each level was seen at each
+ * share of the duration. A service whose progress stands still, or says nothing, is thereby learned too.
+ */
+export class ProgressMap {
+  /** By ratio, then by level. */
+  readonly #counts = Array.from({ length: ratios }, () => new Float64Array(levels));
+  readonly #likely = assumed.map((row) => Float64Array.from(row));
+  #isStale = false;
+
+  /** Notes what was seen of a task that took this long. */
+  learn(seen: Sightings, durationMs: number): void {
+    if (seen.length === 0) return;
+    for (const row of this.#counts)
+      for (let level = 0; level < levels; level++) row[level] = (row[level] as number) * (1 - 1 / remembered);
+    for (const [level, firstMs, lastMs] of seen) {
+      this.#count(level, durationMs / Math.max(1, firstMs));
+      if (lastMs > firstMs) this.#count(level, durationMs / lastMs);
+    }
+    this.#isStale = true;
+  }
+
+  #count(level: number, ratio: number): void {
+    const row = this.#counts[ratioBin(ratio)];
+    if (row !== undefined) row[level] = (row[level] as number) + 1;
+  }
+
+  /** How likely this level is at this age of a task that takes so long in all. */
+  likelihood(level: number, ageMs: number, durationMs: number): number {
+    if (this.#isStale) this.#refresh();
+    return (this.#likely[ratioBin(durationMs / Math.max(1, ageMs))] as Float64Array)[level] as number;
+  }
+
+  #refresh(): void {
+    this.#isStale = false;
+    for (let ratio = 0; ratio < ratios; ratio++) {
+      const [own, below, above] = [this.#counts[ratio], this.#counts[ratio - 1], this.#counts[ratio + 1]];
+      const row = this.#likely[ratio] as Float64Array;
+      let sum = assumedSightings;
+      for (let level = 0; level < levels; level++) {
+        const seen = (own?.[level] ?? 0) + 0.4 * ((below?.[level] ?? 0) + (above?.[level] ?? 0));
+        row[level] = seen + assumedSightings * ((assumed[ratio] as Float64Array)[level] as number);
+        sum += seen;
+      }
+      for (let level = 0; level < levels; level++) row[level] = (row[level] as number) / sum;
+    }
+  }
+
+  /** The counts that are not nothing, to be kept. */
+  get counts(): readonly ProgressCount[] {
+    return this.#counts.flatMap((row, ratio) =>
+      [...row].flatMap((count, level) => (count >= 0.05 ? [[ratio, level, count] as const] : [])),
+    );
+  }
+
+  restore(counts: readonly ProgressCount[]): void {
+    for (const [ratio, level, count] of counts) {
+      const row = this.#counts[ratio];
+      if (row !== undefined && level < levels) row[level] = count;
+    }
+    this.#isStale = true;
+  }
+}
+
+const ratioBin = (ratio: number): number =>
+  Math.max(0, Math.min(ratios - 1, Math.floor(Math.log(Math.max(1, ratio)) / ratioWidth)));

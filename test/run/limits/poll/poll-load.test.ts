@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PollLoad } from '../../../../src/run/limits/poll/poll-load.ts';
+import { Heap } from '../../../../src/run/scheduler/queues.ts';
+import { seededRandom } from '../../../rig/virtual-run.ts';
+
+/** Polls many tasks that never end for some seconds. @returns when the polls were, and the interval of each by its wish */
+function polled(load: PollLoad, wishes: readonly number[], forMs: number) {
+  const due = new Heap<{ readonly at: number; readonly wishMs: number }>((a, b) => a.at < b.at);
+  const random = seededRandom(3);
+  for (const wishMs of wishes) due.push({ at: random() * wishMs, wishMs });
+  const moments: number[] = [];
+  const intervals: { readonly wishMs: number; readonly ms: number; readonly at: number }[] = [];
+  for (;;) {
+    const next = due.pop();
+    if (next === undefined || next.at > forMs) return { moments, intervals };
+    moments.push(next.at);
+    const ms = load.waitMs(next.wishMs, next.at);
+    intervals.push({ wishMs: next.wishMs, ms, at: next.at });
+    due.push({ at: next.at + ms, wishMs: next.wishMs });
+  }
+}
+
+describe('PollLoad', () => {
+  it('leaves the intervals of few tasks as they are', () => {
+    const { intervals } = polled(
+      new PollLoad(undefined),
+      Array.from({ length: 50 }, () => 1000),
+      30_000,
+    );
+    expect(intervals.every(({ wishMs, ms }) => Math.abs(ms - wishMs) < 1e-6)).toBe(true);
+  });
+
+  it('stretches the intervals of many tasks in the same ratio', () => {
+    const wishes = Array.from({ length: 1000 }, (_, n) => (n % 2 === 0 ? 2000 : 6000));
+    const { intervals, moments } = polled(new PollLoad(undefined), wishes, 120_000);
+    const late = intervals.filter(({ at }) => at > 60_000);
+    const ratio = (wish: number): number => {
+      const own = late.filter(({ wishMs }) => wishMs === wish);
+      return own.reduce((sum, { ms }) => sum + ms, 0) / own.length / wish;
+    };
+    expect(ratio(2000) / ratio(6000)).toBeGreaterThan(0.85);
+    expect(ratio(2000) / ratio(6000)).toBeLessThan(1.15);
+    const second = moments.filter((at) => at > 60_000).length / 60;
+    expect(second).toBeGreaterThan(80);
+    expect(second).toBeLessThanOrEqual(100);
+  });
+
+  it('gives no second more polls than the bound once they are under way, whatever the tasks want', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 300 }),
+        fc.integer({ min: 1, max: 60 }),
+        (wishes, count) => {
+          const load = new PollLoad({ count, perMs: 1000 });
+          const seconds = new Map<number, number>();
+          for (const wishMs of wishes) {
+            const second = Math.floor(load.waitMs(wishMs, 0) / 1000);
+            seconds.set(second, (seconds.get(second) ?? 0) + 1);
+          }
+          expect(Math.max(...seconds.values())).toBeLessThanOrEqual(count);
+        },
+      ),
+    );
+  });
+
+  it('never polls a task sooner than it would be alone', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(30_000), { minLength: 1, maxLength: 200 }), (wishes) => {
+        const load = new PollLoad({ count: 5, perMs: 1000 });
+        for (const [n, wishMs] of wishes.entries())
+          expect(load.waitMs(wishMs, n * 10)).toBeGreaterThanOrEqual(wishMs - 1e-6);
+      }),
+    );
+  });
+});
