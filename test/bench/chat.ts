@@ -40,6 +40,9 @@ async function promptfoo(folder: string, url: string): Promise<Measured> {
       env: {
         OPENAI_API_KEY: 'bench-key',
         PROMPTFOO_CONFIG_DIR: join(place.path, 'config'),
+        // Its log files make it fail at its end now and then.
+        PROMPTFOO_DISABLE_DEBUG_LOG: '1',
+        PROMPTFOO_DISABLE_ERROR_LOG: '1',
         PROMPTFOO_DISABLE_TELEMETRY: '1',
         PROMPTFOO_DISABLE_UPDATE: '1',
         PROMPTFOO_DISABLE_REMOTE_GENERATION: '1',
