@@ -144,7 +144,7 @@ describe('a value of a wrong type says how it is written', () => {
       step('click: U1'),
       '',
       'steps.b needs the key "from".',
-      'It names the step whose result has the button, for example from: grid;',
+      'It names the step whose result has the button, for example from: grid.',
     ],
     [
       step('from: grid, generate: { model: m, prompt: p, images: [grid] }'),
