@@ -68,7 +68,7 @@ test('expressions are found as literals and as made ones, with their lines; comm
   expect(expressionsIn('here.ts', code)).toEqual([
     { file: 'here.ts', line: 1, text: '/x+$/g', literal: { source: 'x+$', flags: 'g' } },
     { file: 'here.ts', line: 3, text: 'new RegExp(`${n}+$`)' },
-    { file: 'here.ts', line: 5, text: "RegExp('q')" },
+    { file: 'here.ts', line: 5, text: "RegExp('q')", literal: { source: 'q', flags: '' } },
   ]);
 });
 

@@ -13,6 +13,17 @@ export interface Expression {
   readonly literal?: { readonly source: string; readonly flags: string };
 }
 
+interface MadeExpression {
+  readonly callee: object;
+  readonly arguments: readonly object[];
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The text of an argument that is one in quotes: an expression made of such texts is as good as a literal. */
+const textOf = (argument: object): string | undefined =>
+  'value' in argument && typeof argument.value === 'string' ? argument.value : undefined;
+
 /** Every regular expression of one source file, in its order. */
 export function expressionsIn(file: string, code: string): readonly Expression[] {
   const { program, errors } = parseSync(file, code);
@@ -23,8 +34,11 @@ export function expressionsIn(file: string, code: string): readonly Expression[]
     const line = code.slice(0, start).split('\n').length;
     found.push({ start, expression: { file, line, text, ...(literal !== undefined && { literal }) } });
   };
-  const made = ({ callee, start, end }: { callee: object; start: number; end: number }): void => {
-    if ('name' in callee && callee.name === 'RegExp') add(start, end);
+  const made = ({ callee, arguments: args, start, end }: MadeExpression): void => {
+    if (!('name' in callee) || callee.name !== 'RegExp') return;
+    const [source, flags = '', ...others] = args.map(textOf);
+    const isConstant = source !== undefined && !args.map(textOf).includes(undefined) && others.length === 0;
+    add(start, end, isConstant ? { source, flags } : undefined);
   };
   new Visitor({
     Literal(node) {
