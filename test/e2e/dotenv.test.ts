@@ -25,7 +25,10 @@ describe('--dotenv of the built command line', () => {
     await write(folder.path, { 'pipeline.yaml': oneStep(1), '.env': 'X=1\n' });
     const args = ['validate', 'pipeline.yaml', '--env-file', '.env'];
     const { code, stderr } = await startCli(args, { cwd: folder.path }).done;
-    expect([code, stderr]).toEqual([2, expect.stringContaining('Write: promptpress validate pipeline.yaml --dotenv .env')]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('Write: promptpress validate pipeline.yaml --dotenv .env'),
+    ]);
   });
 
   it('names a file that is not there itself', async () => {

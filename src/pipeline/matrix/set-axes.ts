@@ -4,7 +4,7 @@ import { SourceText, type Span } from '../diagnostics/source.ts';
 import type { AxisSetting } from '../pipeline.ts';
 import { leavesOf, memberAt } from '../values/path.ts';
 import { renderValue, type Value } from '../values/value.ts';
-import { entriesOf, member, type SourceEntry, type SourceNode, toValue } from '../yaml/node.ts';
+import { entriesOf, isText, member, type SourceEntry, type SourceNode, toValue } from '../yaml/node.ts';
 import { readYaml } from '../yaml/read.ts';
 import { inRange } from './exclude.ts';
 
@@ -112,9 +112,14 @@ function reportUnknown(
     near === undefined
       ? rows === undefined
         ? list
-        : `${names.length === 0 ? '' : `${list} `}Rows of a table are no axis: edit the table to change them, or choose among them with --filter '${axis}=VALUE' and a value of the table.`
+        : `${names.length === 0 ? '' : `${list} `}Edit the table to change its rows, or choose among them with --filter '${axis}=VALUE' and a value of the table.`
       : `Did you mean "${near}"? Write --set '${near}=${value}'.`;
-  collector.error('matrix.set', place.axis, `The matrix has no axis "${axis}".`, hint);
+  const table = isText(rows) ? rows.value : 'the matrix';
+  const message =
+    near === undefined && rows !== undefined
+      ? `--set replaces an axis, and "${axis}" is none: it can only be a column of ${table}.`
+      : `The matrix has no axis "${axis}".`;
+  collector.error('matrix.set', place.axis, message, hint);
 }
 
 /** The first value of an axis with one member changed, in the form of a flow mapping. */

@@ -133,7 +133,11 @@ describe('axes that the user replaces', () => {
     const table = 'name: t\nmatrix: { rows: t.csv }\nsteps: { grid: { imagine: "{{ a }}" } }\n';
     const { diagnostics } = await parse(table, { 't.csv': 'a,b\n1,2\n' }, ['a=3']);
     expect(diagnostics).toMatchObject([
-      { code: 'matrix.set', hint: expect.stringContaining("--filter 'a=VALUE'") },
+      {
+        code: 'matrix.set',
+        message: '--set replaces an axis, and "a" is none: it can only be a column of t.csv.',
+        hint: expect.stringContaining("--filter 'a=VALUE'"),
+      },
     ]);
   });
 
