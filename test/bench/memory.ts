@@ -14,7 +14,7 @@ steps:
 `;
 
 async function measured(): Promise<Measured> {
-  const service = await startQuickService({ textMs: 1000 });
+  const service = await startQuickService({ textMs: 3000 });
   try {
     const { cpuMs, peakMB } = await runPipeline(pipeline, service.url, { args: ['--limit', String(jobs)] });
     const { texts, peakTexts } = await service.counts();
