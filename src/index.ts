@@ -78,10 +78,9 @@ export type {
   JobRecord,
   JobSpec,
   JobStatus,
-  TextResult,
   TokenUsage,
 } from './plan/job.ts';
-export type { JobRequest, TextRequest } from './plan/job-request.ts';
+export type { JobRequest, ReplyPlace, TextRequest, TextResult } from './plan/job-request.ts';
 export type { Matrix, TableFacts } from './plan/matrix/types.ts';
 export { type Plan, preparePlan } from './plan/plan.ts';
 export type { ImageFile, ImageFiles } from './plan/request/image-files.ts';

@@ -6,12 +6,14 @@ import { aborted, SaveError } from './failure.ts';
 import { images, videos } from './media.ts';
 import { checkName } from './store/names.ts';
 import type { ArtifactStore } from './store/store.ts';
-import { writeReply } from './write-reply.ts';
+import { type ReplyKeeper, writeReply } from './write-reply.ts';
 import type { ArtifactWriter, KeepResult, SaveFailure, SaveResult } from './writer.ts';
 
 export interface ArtifactWriterOptions extends LinkOptions {
   /** Where the files are kept. The caller closes the store, after the writer. */
   readonly store: ArtifactStore;
+  /** Where whole replies are kept: the state of the run. Absent: nowhere. */
+  readonly replies?: ReplyKeeper;
   /** Of one image. Default 256 MiB. */
   readonly maxBytes?: number;
   /** Of one video. Default 512 MiB. */
@@ -28,13 +30,13 @@ const defaults = {
 } as const;
 
 /**
- * Downloads images and videos, and writes texts, into a store. A file has its final name when it is whole, known to be what it
+ * Downloads images and videos, and writes those of replies, into a store. A file has its final name when it is whole, known to be what it
  * should be and durable, and not before; the answer comes after that.
  */
 export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWriter {
   const route = openRoute(options);
   const { mask, dataMask } = route;
-  const { clock, store } = options;
+  const { clock, store, replies } = options;
   const limits: DownloadLimits = {
     maxBytes: options.maxBytes ?? defaults.maxBytes,
     maxPixels: options.maxPixels ?? defaults.maxPixels,
@@ -72,7 +74,10 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
     },
     keep: async (request, signal): Promise<KeepResult> => {
       try {
-        return { ok: true, value: await writeReply(request, store, { ...limits, dataMask }, signal) };
+        return {
+          ok: true,
+          value: await writeReply(request, { store, replies }, { ...limits, dataMask }, signal),
+        };
       } catch (failure) {
         if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
         throw failure;

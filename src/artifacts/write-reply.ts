@@ -1,17 +1,15 @@
 import type { Artifact } from '../plan/job.ts';
+import type { ReplyPlace } from '../plan/job-request.ts';
 import { fromBase64 } from './base64.ts';
 import type { DownloadLimits } from './download/download.ts';
-import { imageExtensions, imageFormat } from './download/verify.ts';
-import { aborted, fail } from './failure.ts';
+import { imageFormat } from './download/verify.ts';
+import { aborted, fail, onDisk } from './failure.ts';
 import type { ImageFormat } from './formats/format.ts';
-import { checkName, imagePath, replyPath, textPath } from './store/names.ts';
+import { checkName, imagePath, imagesOf } from './store/names.ts';
 import type { ArtifactStore, IncomingArtifact } from './store/store.ts';
 import type { KeepRequest, ReplyPiece } from './writer.ts';
 
 type ImagePiece = Extract<ReplyPiece, { kind: 'image' }>;
-type TextPiece = Extract<ReplyPiece, { kind: 'text' }>;
-
-const textExtensions = ['txt', 'json'] as const;
 
 interface KeepLimits extends DownloadLimits {
   /** Takes credentials out of a text that is kept. */
@@ -20,73 +18,50 @@ interface KeepLimits extends DownloadLimits {
 
 /** A file that is whole and durable, and has yet to be given its name. */
 interface Ready {
+  readonly piece: ImagePiece;
   readonly artifact: Artifact;
   readonly file: IncomingArtifact;
 }
 
+/** Where whole replies are kept. */
+export interface ReplyKeeper {
+  /** @returns where the reply, JSON in one line, lies from the next commit on @throws StateError */
+  keepReply(job: string, reply: string): ReplyPlace;
+}
+
 /**
- * Writes the files of a text call. No file gets its name before all of them are whole; the reply, which names the others,
- * comes last. @throws SaveError
+ * Writes the images of a reply, and keeps the whole reply, in which their names stand. No file gets its name before all of them are
+ * whole; the reply comes last. @throws SaveError
  */
 export async function writeReply(
-  { key, pieces, answer: reply, round = 1, goesOn = false }: KeepRequest,
-  store: ArtifactStore,
+  { key, pieces, answer: reply, isAgain = false }: KeepRequest,
+  { store, replies }: { readonly store: ArtifactStore; readonly replies: ReplyKeeper | undefined },
   limits: KeepLimits,
   signal: AbortSignal,
-): Promise<{ readonly artifacts: readonly Artifact[]; readonly answerFile?: string }> {
-  checkName(key, round);
+): Promise<{ readonly artifacts: readonly Artifact[]; readonly reply?: ReplyPlace }> {
+  checkName(key, 1);
   const opened: IncomingArtifact[] = [];
-  const receive = async (path: string): Promise<IncomingArtifact> => {
-    if (signal.aborted) fail(aborted(signal.reason));
-    const file = await store.put(path);
-    opened.push(file);
-    return file;
-  };
   try {
     const ready: Ready[] = [];
     for (const [index, piece] of pieces.entries()) {
+      if (piece.kind === 'text') continue;
+      if (signal.aborted) fail(aborted(signal.reason));
       const output = index + 1;
-      const file = await receive((piece.kind === 'image' ? imagePath : textPath)(key, output));
-      const artifact =
-        piece.kind === 'image'
-          ? await writeImage(piece, file, { key, output }, limits)
-          : await writeText(piece, file, { key, output }, limits);
+      const file = await store.put(imagePath(key, output));
+      opened.push(file);
+      const artifact = await writeImage(piece, file, { key, output }, limits);
       await file.seal();
-      ready.push({ artifact, file });
+      ready.push({ piece, artifact, file });
     }
-    const artifacts = ready.map(({ artifact }) => artifact);
-    const whole = reply === undefined ? undefined : await receive(replyPath(key));
-    await whole?.write(Buffer.from(limits.dataMask(namingImages(reply ?? '', pieces, artifacts))));
     for (const { artifact, file } of ready) await file.finish(artifact.file);
-    const answerFile = replyName(key, goesOn ? round : undefined);
-    await whole?.finish(answerFile);
-    if (!goesOn) {
-      await removeOthers(key, artifacts, store);
-      await removeRounds(key, round, store);
-    }
-    return whole === undefined ? { artifacts } : { artifacts, answerFile };
+    const artifacts = ready.map(({ artifact }) => artifact);
+    if (isAgain) await removeOthers(key, artifacts, store);
+    if (reply === undefined || replies === undefined) return { artifacts };
+    const masked = limits.dataMask(namingImages(reply, ready));
+    return { artifacts, reply: await onDisk(async () => replies.keepReply(key, masked)) };
   } finally {
     for (const file of opened) await file.discard();
   }
-}
-
-/** The text to the letter, but for credentials that the service repeated. */
-async function writeText(
-  { text, mime, candidate }: TextPiece,
-  file: IncomingArtifact,
-  { key, output }: { readonly key: string; readonly output: number },
-  { dataMask }: KeepLimits,
-): Promise<Artifact> {
-  await file.write(Buffer.from(dataMask(text)));
-  const extension = mime === 'application/json' ? 'json' : 'txt';
-  return {
-    output,
-    file: `${textPath(key, output)}.${extension}`,
-    bytes: file.size,
-    sha256: file.sha256,
-    mime,
-    candidate,
-  };
 }
 
 /** What it is, its content says: the type that the service names beside it is often wrong. */
@@ -155,42 +130,25 @@ const shownType = (mimeType: string): string =>
   /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(mimeType) ? mimeType : 'by no name';
 
 /** In place of image data stands the name of the file that holds it. */
-function namingImages(reply: string, pieces: readonly ReplyPiece[], artifacts: readonly Artifact[]): string {
-  return pieces.reduce((text, piece, index) => {
-    const { file } = artifacts[index] as Artifact;
-    if (piece.kind !== 'image') return text;
-    // Chat gives images as data URIs.
-    return text
-      .replaceAll(`data:${piece.mimeType};base64,${piece.data}`, file)
-      .replaceAll(JSON.stringify(piece.data), JSON.stringify(file));
-  }, reply);
+function namingImages(reply: string, ready: readonly Ready[]): string {
+  return ready.reduce(
+    (text, { piece: { mimeType, data }, artifact: { file } }) =>
+      text
+        // Chat gives images as data URIs.
+        .replaceAll(`data:${mimeType};base64,${data}`, file)
+        .replaceAll(JSON.stringify(data), JSON.stringify(file)),
+    reply,
+  );
 }
 
-/** Removes what an earlier try left: the same output in another form, and outputs that there are no more. */
+/** Removes images that an earlier call of the job left: the same output in another format, and outputs that there are no more. */
 async function removeOthers(
   key: string,
   artifacts: readonly Artifact[],
   store: ArtifactStore,
 ): Promise<void> {
   const kept = new Set(artifacts.map(({ file }) => file));
-  const removeOutput = async (output: number): Promise<boolean> => {
-    const names = [
-      ...namesWith(textPath(key, output), textExtensions),
-      ...namesWith(imagePath(key, output), imageExtensions),
-    ];
-    return await store.remove(names.filter((name) => !kept.has(name)));
-  };
-  for (const { output } of artifacts) await removeOutput(output);
-  // Files are named in the order of their outputs: behind the first that is missing there are none.
-  for (let output = artifacts.length + 1; await removeOutput(output); output += 1);
+  const others: string[] = [];
+  for await (const name of store.list(imagesOf(key))) if (!kept.has(name)) others.push(name);
+  if (others.length > 0) await store.remove(others);
 }
-
-/** Removes rounds of an earlier conversation beyond the last round of this one. */
-async function removeRounds(key: string, from: number, store: ArtifactStore): Promise<void> {
-  for (let round = from; await store.remove([replyName(key, round)]); round += 1);
-}
-
-const replyName = (key: string, round?: number): string => `${replyPath(key, round)}.json`;
-
-const namesWith = (path: string, extensions: readonly string[]): readonly string[] =>
-  extensions.map((extension) => `${path}.${extension}`);

@@ -1,4 +1,5 @@
 import type { Artifact } from '../plan/job.ts';
+import type { ReplyPlace } from '../plan/job-request.ts';
 
 /** Why a file could not be fetched or written. */
 export interface SaveFailure {
@@ -21,12 +22,7 @@ export interface SaveFailure {
 }
 
 export type SaveResult =
-  | {
-      readonly ok: true;
-      readonly value: Artifact;
-      /** Those that were written together with it, with the output numbers that follow. */
-      readonly more?: readonly Artifact[];
-    }
+  | { readonly ok: true; readonly value: Artifact }
   | { readonly ok: false; readonly error: SaveFailure };
 
 /** Brings what links lead to into the run directory: checked, hashed while streaming, synced, renamed. */
@@ -44,8 +40,8 @@ export interface ArtifactWriter {
     signal: AbortSignal,
   ): Promise<SaveResult>;
   /**
-   * Writes the texts of a job, and the images among them, under final names, synced. Idempotent: files of an earlier try
-   * are replaced whole.
+   * Writes the images of a reply under final names, synced, and keeps the whole reply, which is durable with the next commit.
+   * Idempotent: files of an earlier try are replaced whole. A reply that is kept again is one more line.
    */
   keep(request: KeepRequest, signal: AbortSignal): Promise<KeepResult>;
   close(): Promise<void>;
@@ -59,7 +55,7 @@ export interface TextPiece {
   readonly mime: 'text/plain' | 'application/json';
 }
 
-/** One file that a text answer holds. */
+/** One output of a text answer. */
 export type ReplyPiece =
   | TextPiece
   | {
@@ -72,19 +68,21 @@ export type ReplyPiece =
 
 export interface KeepRequest {
   readonly key: string;
-  /** In the order of their output numbers, from 1. */
+  /** In the order of their output numbers, from 1. Images become files; texts are in the record of the job. */
   readonly pieces: readonly ReplyPiece[];
-  /** The whole answer as JSON: `text/<2 characters of key>/<key>.answer.json`. Absent: no such file. */
+  /** The whole answer as JSON in one line. Absent: it is not kept. */
   readonly answer?: string;
-  /** Answers of the conversation so far, this one included; one more than its finished rounds of function calls. Default 1. */
-  readonly round?: number;
-  /** It calls functions that are answered: the whole answer is kept as `<key>.answer.<round>.json`, and the next one follows. */
-  readonly goesOn?: boolean;
+  /** An earlier call of the job may have left files. Default: none did. */
+  readonly isAgain?: boolean;
 }
 
 export type KeepResult =
   | {
       readonly ok: true;
-      readonly value: { readonly artifacts: readonly Artifact[]; readonly answerFile?: string };
+      readonly value: {
+        readonly artifacts: readonly Artifact[];
+        /** Where the whole reply lies; absent: it was not kept. */
+        readonly reply?: ReplyPlace;
+      };
     }
   | { readonly ok: false; readonly error: SaveFailure };

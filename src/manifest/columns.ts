@@ -1,8 +1,8 @@
 import { formatBranch } from '../pipeline/selectors/parse.ts';
 import { renderValue, type Value } from '../pipeline/values/value.ts';
 import { roundMoney } from '../plan/estimate/price.ts';
-import { type Artifact, knownCost, type TaskResult, type TokenUsage } from '../plan/job.ts';
-import type { ManifestRow } from './row.ts';
+import { knownCost, type TaskResult, type TokenUsage } from '../plan/job.ts';
+import type { ManifestRow, RowOutput } from './row.ts';
 import { textFields, tokenColumns } from './text-columns.ts';
 
 /** The columns of `manifest.csv` in order; `var.<name>` of each matrix variable follow. */
@@ -113,7 +113,7 @@ function namedFields({
 }
 
 /** The link that a row's file came from; a video's job has one for each of its files (`TaskResult.videoUrls`). */
-const linkOf = (result: TaskResult | undefined, artifact: Artifact | undefined): string | undefined =>
+const linkOf = (result: TaskResult | undefined, artifact: RowOutput | undefined): string | undefined =>
   result?.videoUrls?.[(artifact?.output ?? 1) - 1] ?? result?.imageUrl;
 
 const tokenFields = (usage: TokenUsage | undefined): Partial<Record<ManifestColumn, Field>> =>

@@ -9,13 +9,13 @@ import type { StateReader } from '../state/reader.ts';
 import { isNarrowed, type ManifestCell, narrowedCells } from './cells.ts';
 import { KeySet } from './key-set.ts';
 import { Roots } from './roots.ts';
-import type { ManifestRow } from './row.ts';
+import { type ManifestRow, outputsOf } from './row.ts';
 import { hasAccount } from './text-columns.ts';
 
 /**
  * The rows of a plan's manifest: the plan joined with the state, in plan order whatever the order of completion.
  *
- * Every slot that the selection chose has a row for each of its artifacts, or one without any; other slots are there
+ * Every slot that the selection chose has a row for each of its outputs, or one without any; other slots are there
  * when they have a result. A few cells are in memory at a time ({@link cellsAtOnce}); beside them the manifest remembers 8 to 32 bytes for
  * each job that has a cost or tokens, to show them once.
  *
@@ -82,7 +82,7 @@ function* slotRows(cell: Cell, { slot, ...place }: ListedSlot, accounted: KeySet
   const shared = { cell, slot, ...place };
   const firstOfJob = record !== undefined && hasAccount(record) && accounted.add(record.key);
 
-  const [artifact, ...more] = record?.artifacts ?? [];
+  const [artifact, ...more] = record === undefined ? [] : outputsOf(record, slot.keep);
   yield { ...shared, firstOfSlot: true, firstOfJob, ...(artifact === undefined ? {} : { artifact }) };
   for (const next of more) yield { ...shared, firstOfSlot: false, firstOfJob: false, artifact: next };
 }

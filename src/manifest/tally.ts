@@ -70,7 +70,7 @@ export class ManifestCounter {
 
   add({ slot, chosen, artifact, firstOfSlot, firstOfJob }: ManifestRow): void {
     this.#rows += 1;
-    if (artifact !== undefined) this.#files += 1;
+    if (artifact?.file !== undefined) this.#files += 1;
     if (firstOfJob) this.#account(slot.record);
     if (!firstOfSlot) return;
     if (!chosen) {

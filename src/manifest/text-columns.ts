@@ -1,6 +1,8 @@
-import type { Artifact, JobRecord, TextCandidate, TokenUsage } from '../plan/job.ts';
-import { isTextRequest } from '../plan/job-request.ts';
+import type { JobRecord, TokenUsage } from '../plan/job.ts';
+import { isTextRequest, type TextCandidate } from '../plan/job-request.ts';
+import { describedText } from '../plan/resolve/reply.ts';
 import type { Slot } from '../plan/slot.ts';
+import type { RowOutput } from './row.ts';
 
 /** What the text columns of one row show. */
 export interface TextFields {
@@ -11,12 +13,13 @@ export interface TextFields {
 }
 
 /**
- * The text columns of one row. A text stands on the row of its own file; where no file was kept, on the slot's only row. A
+ * The text columns of one row. Each text stands on a row of its own; where nothing was kept, the first stands on the slot's only row. A
  * reply that could not be used is shown too, because it was paid.
  */
-export function textFields({ job, record }: Slot, artifact: Artifact | undefined): TextFields {
+export function textFields({ job, record }: Slot, artifact: RowOutput | undefined): TextFields {
   const request = record?.request ?? job?.request;
-  if (request?.kind === 'describe') return describedText(record, artifact);
+  const described = describedText(record?.result);
+  if (described !== undefined) return artifact === undefined || isText(artifact) ? { text: described } : {};
   if (request === undefined || !isTextRequest(request)) return {};
   const result = record?.text;
   const { model: asked } = request.fields;
@@ -28,13 +31,6 @@ export function textFields({ job, record }: Slot, artifact: Artifact | undefined
   return candidate.text === '' ? shown : { ...shown, text: candidate.text };
 }
 
-/** What an image was described by: the prompts, joined by blank lines as in their file. */
-function describedText(record: JobRecord | undefined, artifact: Artifact | undefined): TextFields {
-  const prompts = record?.result?.prompts ?? [];
-  if (prompts.length === 0 || (artifact !== undefined && !isText(artifact))) return {};
-  return { text: prompts.join('\n\n') };
-}
-
 const reasons = (
   candidate: TextCandidate | undefined,
   blockReason: string | undefined,
@@ -43,7 +39,7 @@ const reasons = (
   ...(blockReason === undefined ? {} : { blockReason }),
 });
 
-const isText = ({ mime }: Artifact): boolean => !mime.startsWith('image/');
+const isText = ({ mime }: RowOutput): boolean => !mime.startsWith('image/');
 
 /** Something was counted: the job's first row shows it. */
 export const hasAccount = ({ cost, usage, doubtful, assumed }: JobRecord): boolean =>

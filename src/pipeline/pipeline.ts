@@ -96,6 +96,9 @@ export interface Timeouts {
 /** How a text model takes its thinking parameter (gateway 6.3). */
 export type Thinking = 'level' | 'budget' | 'none';
 
+/** Which whole replies of text calls are kept; `failed`: those that are no usable result. */
+export type KeepReplies = 'all' | 'failed' | 'none';
+
 export interface Budget {
   readonly submits?: number;
   readonly tokens?: number;
@@ -265,6 +268,7 @@ export interface Pipeline {
   readonly prices: Readonly<Record<string, Price>>;
   /** What is said about text models that promptpress does not know, by id. */
   readonly models: Readonly<Record<string, { readonly thinking: Thinking }>>;
+  readonly keepReplies: KeepReplies;
   readonly matrix: MatrixSpec;
   /** In file order, which is the manifest's order. */
   readonly steps: readonly Step[];

@@ -112,3 +112,45 @@ export interface TextCall {
   /** Finish reasons besides a plain end whose text is taken as a result all the same (`accept`). */
   readonly accept: readonly string[];
 }
+
+/** The kept part of one candidate of a reply. */
+export interface TextCandidate {
+  /** All visible text, joined; of a reply that only calls functions, canonical JSON of the calls. */
+  readonly text: string;
+  /** The text was asked for as JSON, and is. */
+  readonly isJson: boolean;
+  /** As the service wrote it: `STOP`, `MAX_TOKENS`, `length`, … */
+  readonly finishReason?: string;
+  /**
+   * The content's parts as they came, thoughts, signatures and calls included, so that a later turn can repeat them;
+   * in place of image data stands `{ inlineData: { mimeType, output } }`, the output number of the artifact.
+   */
+  readonly parts: readonly Value[];
+}
+
+/** Where the whole reply of a call lies: a line of a segment, which is never changed. */
+export interface ReplyPlace {
+  /** Number of the segment: `replies/<number in five digits>.jsonl`. */
+  readonly segment: number;
+  /** Bytes before the line. */
+  readonly offset: number;
+  /** Bytes of the line, without its line break. */
+  readonly length: number;
+  /** SHA-256 of these bytes, in hex. */
+  readonly sha256: string;
+}
+
+/** The result of a text call, reduced to what later steps and the manifest need. */
+export interface TextResult {
+  readonly candidates: readonly TextCandidate[];
+  /** Why the prompt was not answered at all (gateway 6.5, `promptFeedback.blockReason`). */
+  readonly blockReason?: string;
+  /** The model version that answered. */
+  readonly model?: string;
+  readonly responseId?: string;
+  readonly requestId?: string;
+  /** Where the whole reply lies, where it was kept (`keepReplies`). */
+  readonly reply?: ReplyPlace;
+  /** Of a job of an earlier release: the file of the whole reply, relative to the run directory. */
+  readonly answerFile?: string;
+}

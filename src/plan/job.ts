@@ -1,6 +1,6 @@
 import type { Speed, StepKind } from '../pipeline/pipeline.ts';
 import type { Value } from '../pipeline/values/value.ts';
-import type { JobRequest, TextCall } from './job-request.ts';
+import type { JobRequest, ReplyPlace, TextCall, TextResult } from './job-request.ts';
 
 /** A button of a finished task (gateway 5.1); absent texts are empty. */
 export interface Button {
@@ -73,7 +73,7 @@ export interface JobError {
   readonly httpStatus?: number;
 }
 
-/** A file that a job produced. */
+/** A file that a job produced. Texts are in the record itself; of jobs of earlier releases they are files. */
 export interface Artifact {
   /** Counts from 1 within the job. */
   readonly output: number;
@@ -99,34 +99,6 @@ export interface TokenUsage {
   readonly thoughts?: number;
   readonly tool?: number;
   readonly total?: number;
-}
-
-/** The kept part of one candidate of a reply. */
-export interface TextCandidate {
-  /** All visible text, joined; of a reply that only calls functions, canonical JSON of the calls. */
-  readonly text: string;
-  /** The text was asked for as JSON, and is. */
-  readonly isJson: boolean;
-  /** As the service wrote it: `STOP`, `MAX_TOKENS`, `length`, … */
-  readonly finishReason?: string;
-  /**
-   * The content's parts as they came, thoughts, signatures and calls included, so that a later turn can repeat them;
-   * in place of image data stands `{ inlineData: { mimeType, output } }`, the output number of the artifact.
-   */
-  readonly parts: readonly Value[];
-}
-
-/** The result of a text call, reduced to what the state and the manifest need. The whole reply is a file beside the texts. */
-export interface TextResult {
-  readonly candidates: readonly TextCandidate[];
-  /** Why the prompt was not answered at all (gateway 6.5, `promptFeedback.blockReason`). */
-  readonly blockReason?: string;
-  /** The model version that answered. */
-  readonly model?: string;
-  readonly responseId?: string;
-  readonly requestId?: string;
-  /** The whole reply as JSON, relative to the run directory, where it was kept. */
-  readonly answerFile?: string;
 }
 
 /** What the service said when the task was finished. */
@@ -155,6 +127,7 @@ export type FormerResult = Pick<
   | 'result'
   | 'text'
   | 'turns'
+  | 'rounds'
   | 'invalid'
 >;
 
@@ -268,6 +241,8 @@ export interface JobRecord {
    * got. A restart continues from here.
    */
   readonly turns?: readonly Value[];
+  /** Where the whole replies of these rounds lie, in order; those that were kept (`keepReplies`). */
+  readonly rounds?: readonly ReplyPlace[];
   /** Answers since the job began that came and could not be used (`retry.invalid`). */
   readonly invalid?: number;
 }

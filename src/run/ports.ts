@@ -1,6 +1,6 @@
 import type { InputReader } from '../artifacts/inputs.ts';
 import type { ArtifactWriter } from '../artifacts/writer.ts';
-import type { Budget, Limits, Price, RetrySettings, Speed } from '../pipeline/pipeline.ts';
+import type { Budget, KeepReplies, Limits, Price, RetrySettings, Speed } from '../pipeline/pipeline.ts';
 import type { Cell, Selection } from '../plan/cell.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
@@ -106,6 +106,8 @@ export interface RunSettings {
   };
   /** Image submissions carry their job's key (`service.tag`). Default on. */
   readonly tag?: boolean;
+  /** Which whole replies of text calls are kept. Default `all`. */
+  readonly keepReplies?: KeepReplies;
   readonly budget: Budget;
   readonly prices: Readonly<Record<string, Price>>;
   /** `--retry-failed`, with `--code` only failures of that code. */

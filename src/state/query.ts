@@ -3,6 +3,7 @@ import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
 import type { InputFile, StateReader, StepSums, StoreTotals, Submissions } from './reader.ts';
 import type { Database, Statement } from './sqlite/sqlite.ts';
 import { stepSums } from './sqlite/step-sums.ts';
+import { type DocumentRow, documents, recordOf } from './sqlite/texts.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
 
 /** Rows read at a time: a page of records is well below a megabyte, and no read transaction outlives it. */
@@ -38,19 +39,20 @@ interface TotalRow {
   readonly assumed?: number;
 }
 
-type DocumentRow = { readonly key: string; readonly doc: string };
-
 /**
  * SQLite uses a partial index only where the query repeats the index's own condition, so the status is part of the
  * text, not a parameter.
  */
 const ofStatus = (status: JobStatus): string =>
-  `SELECT key, doc FROM jobs WHERE status = '${status}' ${status === 'done' ? '' : "AND status <> 'done' "}` +
+  `WHERE status = '${status}' ${status === 'done' ? '' : "AND status <> 'done' "}` +
   `AND key > ? AND (? OR code = ?) ORDER BY key LIMIT ${page}`;
 
 /** The rows of a table that have one of these values in a column; one statement, however many values. */
+const wanted = (table: string, column: string): string =>
+  `json_each(?) AS wanted CROSS JOIN ${table} ON ${table}.${column} = wanted.value`;
+
 const ofMany = (columns: string, table: string, column: string): string =>
-  `SELECT ${columns} FROM json_each(?) AS wanted CROSS JOIN ${table} ON ${table}.${column} = wanted.value`;
+  `SELECT ${columns} FROM ${wanted(table, column)}`;
 
 /** The fact that says how many submissions the state knows of; absent: none, or a release that did not count them. */
 export const submissionsFact = 'submissions';
@@ -86,26 +88,29 @@ export interface StateQueries {
 export function stateQueries(database: Database, counted: () => number): StateQueries {
   const { file } = database;
   const ask = <T>(work: () => T): T => guarded(file, work);
-  const parse = (row: { readonly doc: string }): unknown => {
+  const parsed = (read: () => unknown): unknown => {
     try {
-      return parseExact(row.doc);
+      return read();
     } catch (cause) {
       throw stateErrorOf('corrupt', file, cause);
     }
   };
+  const parse = ({ doc }: { readonly doc: string }): unknown => parsed(() => parseExact(doc));
   const parseJob = (row: DocumentRow): JobRecord => {
-    const job = parse(row);
+    const job = parsed(() => recordOf(row));
     if (isJob(job, row.key)) return job;
     throw stateErrorOf('corrupt', file, new Error(`the record of job ${row.key} is none`));
   };
 
   const statements = ask(() => ({
-    get: database.prepare<DocumentRow>('SELECT key, doc FROM jobs WHERE key = ?'),
+    get: database.prepare<DocumentRow>(documents(database, 'WHERE key = ?')),
     unfinished: database.prepare<DocumentRow>(
-      "SELECT key, doc FROM jobs WHERE status IN ('submitting', 'running', 'modal', 'saving') " +
-        "AND status <> 'done' ORDER BY id",
+      documents(
+        database,
+        "WHERE status IN ('submitting', 'running', 'modal', 'saving') AND status <> 'done' ORDER BY id",
+      ),
     ),
-    many: database.prepare<DocumentRow>(ofMany('jobs.key, jobs.doc', 'jobs', 'key')),
+    many: database.prepare<DocumentRow>(documents(database, '', wanted('jobs', 'key'))),
     slots: database.prepare<{ slot: string; key: string }>(
       `${ofMany('jobs.slot, jobs.key', 'jobs', 'slot')} ORDER BY jobs.id`,
     ),
@@ -115,10 +120,10 @@ export function stateQueries(database: Database, counted: () => number): StateQu
     numbers: database.prepare<{ key: string; id: number }>(ofMany('jobs.key, jobs.id', 'jobs', 'key')),
     last: database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM jobs'),
     mentioning: database.prepare<DocumentRow>(
-      'SELECT key, doc FROM jobs WHERE id > ? AND id <= ? AND instr(doc, ?) > 0 ORDER BY id',
+      documents(database, 'WHERE id > ? AND id <= ? AND instr(jobs.doc, ?) > 0 ORDER BY id'),
     ),
     lastAttempt: database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM attempts'),
-    attemptsOfTask: database.prepare<DocumentRow>(
+    attemptsOfTask: database.prepare<Omit<DocumentRow, 'said'>>(
       'SELECT key, doc FROM attempts WHERE id > ? AND id <= ? AND instr(doc, ?) > 0 ORDER BY id',
     ),
     roots: database.prepare<{ key: string }>(
@@ -133,7 +138,8 @@ export function stateQueries(database: Database, counted: () => number): StateQu
   }));
   const byStatus = new Map<JobStatus, Statement<DocumentRow>>();
   const statusStatement = (status: JobStatus): Statement<DocumentRow> => {
-    const known = byStatus.get(status) ?? database.prepare<DocumentRow>(ofStatus(status));
+    const known =
+      byStatus.get(status) ?? database.prepare<DocumentRow>(documents(database, ofStatus(status)));
     byStatus.set(status, known);
     return known;
   };
@@ -257,7 +263,8 @@ function isJob(value: unknown, key: string): value is JobRecord {
     typeof job.attempts === 'number' &&
     typeof job.origin?.slot === 'string' &&
     typeof job.request === 'object' &&
-    Array.isArray(job.artifacts)
+    Array.isArray(job.artifacts) &&
+    [job.text, job.former?.text].every((text) => text === undefined || Array.isArray(text.candidates))
   );
 }
 

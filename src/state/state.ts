@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './files/file-system.ts';
 import { makeFolders, syncFolder } from './files/folders.ts';
 import { checkHeld, heldFile } from './files/held-files.ts';
+import { repliesFolder, segmentFilesOf } from './files/segment-files.ts';
 import type { Lock } from './lock/lock.ts';
 import { readerOf, stateQueries } from './query.ts';
 import type { StateReader } from './reader.ts';
@@ -52,7 +53,10 @@ export function openState(directory: string, options: StateOptions = {}): StateS
         checkHeld(files);
       };
       check();
-      return stateStore(database, count, check);
+      return stateStore(database, count, check, {
+        path: join(directory, repliesFolder),
+        files: segmentFilesOf(directory),
+      });
     } catch (failure) {
       count.close();
       database.close();

@@ -1,4 +1,5 @@
 import type { Attempt, JobRecord } from '../plan/job.ts';
+import type { ReplyPlace } from '../plan/job-request.ts';
 import type { InputFile, StateReader, StoreTotals } from './reader.ts';
 
 /** What one turn of the event loop made durable, as one transaction. */
@@ -48,8 +49,24 @@ export interface StateStore {
   attempts(key: string): readonly Attempt[];
   inputFile(path: string): InputFile | undefined;
   fact(name: string): string | undefined;
+  /**
+   * Keeps the whole reply to a call of a job, as JSON in one line: durable with the next commit of a record.
+   *
+   * @returns where it lies from then on @throws as `commit`, and StateError `directory.link` | `directory.kind`
+   */
+  keepReply(job: string, reply: string): ReplyPlace;
+  /**
+   * Cuts off the replies that an earlier run wrote for a commit that never came. Not to be called for a state that is older than its
+   * directory: there they are all that is left of what was paid. @throws as `keepReply`
+   */
+  cutReplies(): void;
   /** Durable when it returns (`synchronous=FULL`). @throws StateError `state.full` | `state.readonly` | `state.busy` | `state.replaced` | `state.io` */
   commit(turn: Turn): void;
+  /**
+   * The same, for who keeps replies: while they are synced, other work goes on. Returns a promise where there are any; it is rejected with
+   * what `commit` throws. One at a time.
+   */
+  commitSoon(turn: Turn): void | Promise<void>;
   /** Says outside the state how many submissions it knows of; a killed process has said so. @throws as `commit` */
   countSubmissions(): void;
   /** From here on the state counts as whole: the submissions that are missing in it count as known. */

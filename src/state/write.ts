@@ -1,18 +1,36 @@
 import { exactJson } from '../pipeline/values/exact-json.ts';
 import type { JobRecord } from '../plan/job.ts';
+import { isTextRequest } from '../plan/job-request.ts';
+import { isRepliesEnd, Replies, type RepliesEnd } from './files/replies.ts';
+import type { SegmentFiles } from './files/segment-files.ts';
 import { readerOf, stateQueries, submissionsFact } from './query.ts';
 import type { Database } from './sqlite/sqlite.ts';
+import { storedForm } from './sqlite/texts.ts';
 import { type SummedJob, totalsOf } from './sqlite/totals.ts';
-import { guarded } from './state-error.ts';
-import { invocationFact, receiptFact, type StateStore, sentFact } from './store.ts';
+import { guarded, stateErrorOf } from './state-error.ts';
+import { invocationFact, receiptFact, type StateStore, sentFact, type Turn } from './store.ts';
 import type { SubmissionCount } from './submission-count.ts';
+
+/** The fact that says where the committed replies end; absent: none were kept. */
+const repliesFact = 'replies.end';
+
+/** A directory's segments, and what to call them in messages. */
+export interface ReplyFolder {
+  readonly path: string;
+  readonly files: SegmentFiles;
+}
 
 /**
  * An open state of the current schema, to be written by the process that holds its directory.
  *
  * @param check throws where the open files are no longer those of the directory: called before each write
  */
-export function stateStore(database: Database, count: SubmissionCount, check: () => void): StateStore {
+export function stateStore(
+  database: Database,
+  count: SubmissionCount,
+  check: () => void,
+  folder: ReplyFolder,
+): StateStore {
   const { file } = database;
   const queries = stateQueries(database, () => count.value);
   let { known } = queries.submissions();
@@ -38,6 +56,55 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
   const forget = database.prepare('DELETE FROM facts WHERE name = ?');
   /** False: there is none to take away. */
   let mayHaveReceipt = true;
+  const say = database.prepare(
+    `INSERT INTO texts (job, doc) SELECT id, ? FROM jobs WHERE key = ?
+     ON CONFLICT (job) DO UPDATE SET doc = excluded.doc`,
+  );
+  const unsay = database.prepare('DELETE FROM texts WHERE job = (SELECT id FROM jobs WHERE key = ?)');
+  const replies = new Replies(folder.files, endOf(file, queries.fact(repliesFact)), (end) =>
+    guarded(file, () => state.run(repliesFact, JSON.stringify(end))),
+  );
+  const commit = (turn: Turn): void => {
+    const { submits = 0, invocation = numbered } = turn;
+    guarded(file, () => {
+      check();
+      database.transaction(() => {
+        if (mayHaveReceipt) forget.run(receiptFact);
+        const totals = changeTotals();
+        for (const record of turn.records) {
+          const job = summedJob(record);
+          const { status, code, attempts, cost, tokens, possible, assumed } = job;
+          const isNew = totals.replace(record.key, job);
+          const { doc, said } = storedForm(record);
+          const root = record.parent === undefined ? 1 : 0;
+          const { slot } = record.origin;
+          put.run(record.key, status, code, root, slot, attempts, cost, tokens, possible, assumed, doc);
+          if (said !== undefined) say.run(said, record.key);
+          else if (!isNew && isTextRequest(record.request)) unsay.run(record.key);
+        }
+        totals.write();
+        for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
+        if (replies.end !== undefined) state.run(repliesFact, JSON.stringify(replies.end));
+        if (submits > 0) state.run(submissionsFact, String(known + submits));
+        if (turn.sent !== undefined) state.run(sentFact, turn.sent);
+        if (invocation !== numbered) state.run(invocationFact, String(invocation));
+      });
+      replies.onCommitted();
+      known += submits;
+      numbered = invocation;
+      mayHaveReceipt = false;
+    });
+  };
+  const synced = async (): Promise<void> => {
+    try {
+      check();
+      await replies.writeSoon();
+    } catch (failure) {
+      guarded(folder.path, () => {
+        throw failure;
+      });
+    }
+  };
   return {
     file,
     reader: readerOf(queries),
@@ -48,42 +115,25 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
     inputFile: (path) => queries.inputFiles([path]).get(path),
     fact: (name) => queries.fact(name),
     commit: (turn) => {
-      const { submits = 0, invocation = numbered } = turn;
-      if (turn.records.length === 0 && turn.attempts.length === 0 && submits === 0) return;
-      guarded(file, () => {
-        check();
-        database.transaction(() => {
-          if (mayHaveReceipt) forget.run(receiptFact);
-          const totals = changeTotals();
-          for (const record of turn.records) {
-            const job = summedJob(record);
-            const { status, code, attempts, cost, tokens, possible, assumed } = job;
-            totals.replace(record.key, job);
-            put.run(
-              record.key,
-              status,
-              code,
-              record.parent === undefined ? 1 : 0,
-              record.origin.slot,
-              attempts,
-              cost,
-              tokens,
-              possible,
-              assumed,
-              exactJson(record),
-            );
-          }
-          totals.write();
-          for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
-          if (submits > 0) state.run(submissionsFact, String(known + submits));
-          if (turn.sent !== undefined) state.run(sentFact, turn.sent);
-          if (invocation !== numbered) state.run(invocationFact, String(invocation));
+      if (isEmpty(turn)) return;
+      if (replies.hasLines)
+        guarded(folder.path, () => {
+          check();
+          replies.write();
         });
-        known += submits;
-        numbered = invocation;
-        mayHaveReceipt = false;
-      });
+      commit(turn);
     },
+    commitSoon: (turn) => {
+      if (isEmpty(turn)) return undefined;
+      if (!replies.hasLines) return commit(turn);
+      return synced().then(() => commit(turn));
+    },
+    keepReply: (job, reply) => guarded(folder.path, () => replies.keep(job, reply)),
+    cutReplies: () =>
+      guarded(folder.path, () => {
+        check();
+        replies.cut();
+      }),
     countSubmissions: () => {
       guarded(count.file, () => count.raise(known));
     },
@@ -118,9 +168,24 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
       foldLog(database);
       queries.close();
       count.close();
+      replies.close();
     },
   };
 }
+
+function endOf(file: string, fact: string | undefined): RepliesEnd | undefined {
+  if (fact === undefined) return undefined;
+  try {
+    const end: unknown = JSON.parse(fact);
+    if (isRepliesEnd(end)) return end;
+  } catch {
+    // Damaged, as anything else that is no end.
+  }
+  throw stateErrorOf('corrupt', file, new Error(`the fact ${repliesFact} is none`));
+}
+
+const isEmpty = ({ records, attempts, submits = 0 }: Turn): boolean =>
+  records.length === 0 && attempts.length === 0 && submits === 0;
 
 const summedJob = ({ status, error, attempts, cost, usage, doubtful, assumed }: JobRecord): SummedJob => ({
   status,

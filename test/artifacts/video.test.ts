@@ -108,19 +108,3 @@ describe('a video', () => {
     expect(errorOf(result)).toMatchObject({ code: 'download.not-image', class: 'permanent' });
   });
 });
-
-describe('keeping a text alone', () => {
-  it('writes no reply beside it', async () => {
-    const directory = freshFolder();
-    const kept = await startWriter(directory).keep(
-      { key: 'abc', pieces: [{ kind: 'text', candidate: 1, text: 'a fox\n\nan owl', mime: 'text/plain' }] },
-      always,
-    );
-    expect(kept).toMatchObject({
-      ok: true,
-      value: { artifacts: [{ file: 'text/ab/abc-1.txt', bytes: 13 }] },
-    });
-    expect(kept.ok && 'answerFile' in kept.value).toBe(false);
-    expect(filesIn(directory)).toEqual(['text/ab/abc-1.txt']);
-  });
-});

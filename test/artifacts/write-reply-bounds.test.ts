@@ -1,13 +1,14 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ArtifactStore } from '../../src/artifacts/store/store.ts';
 import type { KeepRequest, KeepResult, ReplyPiece } from '../../src/artifacts/writer.ts';
+import { keptReplies, placeOf } from '../rig/kept-replies.ts';
 import { memoryArtifacts } from '../rig/memory-artifacts.ts';
 import { onEachSync } from '../rig/syncs.ts';
 import { beforeCalls } from '../rig/system-calls.ts';
 import { gallery } from './gallery.ts';
-import { filesIn, freshFolder, startWriter } from './places.ts';
+import { freshFolder, startWriter } from './places.ts';
 
 const always = new AbortController().signal;
 const png = async (width = 40, height = 30): Promise<Buffer> =>
@@ -71,52 +72,31 @@ describe('the bounds of an image in a reply', () => {
 });
 
 describe('the files of a reply', () => {
-  it('are all durable before the first of them has a name, and the reply has its name last', async () => {
+  it('are all durable before the first of them has a name, and the reply is kept last', async () => {
     const directory = freshFolder();
     const events: (number | string)[] = [];
     await onEachSync((inode) => events.push(inode));
     beforeCalls('rename', (_from, to) => events.push(String(to).slice(directory.length + 1)));
-    const pieces = [text('one'), picture(base64(await png())), text('three')];
-    expect(codeOf(await keep({ pieces }, {}, directory))).toBe('kept');
-    const names = ['text/ab/ab-1.txt', 'images/ab/ab-2.png', 'text/ab/ab-3.txt', 'text/ab/ab.answer.json'];
+    const replies = {
+      keepReply: () => {
+        events.push('the reply');
+        return placeOf(0);
+      },
+    };
+    const data = base64(await png());
+    const pieces = [text('one'), picture(data), text('three'), picture(data)];
+    expect(codeOf(await keep({ pieces }, { replies }, directory))).toBe('kept');
+    const names = ['images/ab/ab-2.png', 'images/ab/ab-4.png'];
     const byInode = new Map(names.map((name) => [statSync(join(directory, name)).ino, name]));
     const reported = events.flatMap((event) => {
       if (typeof event === 'string') return [`${event} named`];
       const name = byInode.get(event);
       return name === undefined ? [] : [`${name} synced`];
     });
-    const [first, second, third, reply] = names;
     expect(reported).toEqual([
-      ...[first, second, third].map((name) => `${name} synced`),
-      ...[first, second, third].map((name) => `${name} named`),
-      `${reply} synced`,
-      `${reply} named`,
-    ]);
-  });
-
-  it('take the places of earlier ones only once they have their own names', async () => {
-    const directory = freshFolder();
-    await keep({ pieces: [text('earlier'), text('second')] }, {}, directory);
-    const json: ReplyPiece = { kind: 'text', candidate: 1, text: '{}', mime: 'application/json' };
-    mkdirSync(join(directory, 'text/ab/ab-1.json'));
-    expect(codeOf(await keep({ pieces: [json], answer: '1' }, {}, directory))).toBe('disk.io');
-    expect(filesIn(directory)).toEqual(['text/ab/ab-1.txt', 'text/ab/ab-2.txt', 'text/ab/ab.answer.json']);
-    expect(readFileSync(join(directory, 'text/ab/ab.answer.json'), 'utf8')).toBe('{}');
-  });
-
-  it('of a conversation that goes on leave those of an earlier one, for its end may never come', async () => {
-    const directory = freshFolder();
-    await keep({ pieces: [text('earlier'), text('second')] }, {}, directory);
-    expect(await keep({ pieces: [], goesOn: true }, {}, directory)).toMatchObject({
-      ok: true,
-      value: { artifacts: [], answerFile: 'text/ab/ab.answer.1.json' },
-    });
-    expect(filesIn(directory)).toHaveLength(4);
-    await keep({ pieces: [text('late')], round: 2 }, {}, directory);
-    expect(filesIn(directory)).toEqual([
-      'text/ab/ab-1.txt',
-      'text/ab/ab.answer.1.json',
-      'text/ab/ab.answer.json',
+      ...names.map((name) => `${name} synced`),
+      ...names.map((name) => `${name} named`),
+      'the reply named',
     ]);
   });
 
@@ -134,21 +114,16 @@ describe('the files of a reply', () => {
       },
     };
     const result = await startWriter(freshFolder(), { store }).keep(
-      { key: 'ab', pieces: [text('one'), text('two')], answer: '{}' },
+      { key: 'ab', pieces: [picture(base64(await png())), picture(base64(await png()))], answer: '{}' },
       stop.signal,
     );
     expect(codeOf(result)).toBe('download.aborted');
     expect([opened, files.size, inner.unfinished]).toEqual([1, 0, 0]);
   });
-
-  it.each([0, -1, 1.5, Number.NaN])('are of no round %d', async (round) => {
-    await expect(keep({ pieces: [text('x')], round })).rejects.toThrow(/^Internal error: /);
-  });
 });
 
 describe('the whole reply', () => {
   it('names the file of an image wherever its data stands, as data or in a data URI', async () => {
-    const directory = freshFolder();
     const [first, second] = [base64(await png(8, 8)), base64(await png(9, 9))];
     const answer = JSON.stringify({
       parts: [{ data: first }, { data: second }, { again: first }],
@@ -159,21 +134,13 @@ describe('the whole reply', () => {
       ],
       longer: `${first}!`,
     });
-    await keep({ pieces: [picture(first), text('x'), picture(second, 'image/jpeg')], answer }, {}, directory);
+    const replies = keptReplies();
+    await keep({ pieces: [picture(first), text('x'), picture(second, 'image/jpeg')], answer }, { replies });
     const [one, two] = ['images/ab/ab-1.png', 'images/ab/ab-3.png'];
-    expect(JSON.parse(readFileSync(join(directory, 'text/ab/ab.answer.json'), 'utf8'))).toEqual({
+    expect(JSON.parse(replies.kept[0]?.reply ?? '')).toEqual({
       parts: [{ data: one }, { data: two }, { again: one }],
       images: [{ url: one }, { url: two }, { url: one }],
       longer: `${first}!`,
     });
-  });
-
-  it('may be empty', async () => {
-    const directory = freshFolder();
-    expect(await keep({ pieces: [text('x')], answer: '' }, {}, directory)).toMatchObject({
-      ok: true,
-      value: { answerFile: 'text/ab/ab.answer.json' },
-    });
-    expect(readFileSync(join(directory, 'text/ab/ab.answer.json'), 'utf8')).toBe('');
   });
 });

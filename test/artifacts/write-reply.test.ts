@@ -5,6 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromBase64 } from '../../src/artifacts/base64.ts';
 import type { KeepResult, ReplyPiece } from '../../src/artifacts/writer.ts';
+import { StateError } from '../../src/state/store.ts';
+import { keptReplies, placeOf } from '../rig/kept-replies.ts';
+import { beforeCalls } from '../rig/system-calls.ts';
 import { gallery } from './gallery.ts';
 import { filesIn, freshFolder, startWriter } from './places.ts';
 
@@ -34,33 +37,40 @@ const errorOf = (result: KeepResult) => {
 };
 
 describe('keeping a reply', () => {
-  it('keeps the whole reply of each round of function calls, and none of an earlier conversation', async () => {
+  it('keeps the reply to each call of a job, and says where', async () => {
+    const replies = keptReplies();
     const directory = freshFolder();
-    const writer = startWriter(directory);
-    const round = async (n: number, goesOn: boolean, words: string) =>
-      await writer.keep(
-        { key: 'k1f00', pieces: goesOn ? [] : [text('x')], answer: `"${words}"`, round: n, goesOn },
-        always,
-      );
-    for (const n of [1, 2, 3]) expect((await round(n, true, `old ${n}`)).ok).toBe(true);
-    for (const n of [1, 2]) await round(n, true, `new ${n}`);
-    await round(3, false, 'end');
-    const folder = join(directory, 'text/k1');
-    expect(filesIn(folder).sort()).toEqual([
-      'k1f00-1.txt',
-      'k1f00.answer.1.json',
-      'k1f00.answer.2.json',
-      'k1f00.answer.json',
+    const writer = startWriter(directory, { replies });
+    const keep = async (words: string) =>
+      await writer.keep({ key: 'k1f00', pieces: [text('x')], answer: `"${words}"` }, always);
+    const places = [await keep('round 1'), await keep('round 2')].map((kept) => kept.ok && kept.value);
+    expect(places).toEqual([
+      { artifacts: [], reply: placeOf(0) },
+      { artifacts: [], reply: placeOf(1) },
     ]);
-    expect(readFileSync(join(folder, 'k1f00.answer.2.json'), 'utf8')).toBe('"new 2"');
+    expect(replies.kept).toEqual([
+      { job: 'k1f00', reply: '"round 1"' },
+      { job: 'k1f00', reply: '"round 2"' },
+    ]);
+    expect(filesIn(directory)).toEqual([]);
   });
 
-  it('writes each text to the letter, each image as it is, and the whole reply beside them', async () => {
+  it('keeps no reply that is not wanted, and none where there is no place for them', async () => {
+    const replies = keptReplies();
+    const directory = freshFolder();
+    const none = { ok: true, value: { artifacts: [] } };
+    expect(await startWriter(directory, { replies }).keep({ key: 'k1', pieces: [] }, always)).toEqual(none);
+    expect(await startWriter(directory).keep({ key: 'k1', pieces: [], answer: '{}' }, always)).toEqual(none);
+    expect(replies.kept).toEqual([]);
+  });
+
+  it('writes each image as it is, and no text: the record has the texts', async () => {
     const directory = freshFolder();
     const bytes = await image('jpeg');
     const words = 'Ein “Füchslein”\r\n\u0000 🦊\n';
     const json = '{ "best":  3 }';
-    const result = await startWriter(directory).keep(
+    const replies = keptReplies();
+    const result = await startWriter(directory, { replies }).keep(
       {
         key: 'k1f00',
         // The service calls it a PNG; it is a JPEG.
@@ -78,16 +88,8 @@ describe('keeping a reply', () => {
     expect(result).toEqual({
       ok: true,
       value: {
-        answerFile: 'text/k1/k1f00.answer.json',
+        reply: placeOf(0),
         artifacts: [
-          {
-            output: 1,
-            file: 'text/k1/k1f00-1.txt',
-            bytes: Buffer.byteLength(words),
-            sha256: sha256(words),
-            mime: 'text/plain',
-            candidate: 1,
-          },
           {
             output: 2,
             file: 'images/k1/k1f00-2.jpg',
@@ -98,47 +100,37 @@ describe('keeping a reply', () => {
             height: 30,
             candidate: 1,
           },
-          {
-            output: 3,
-            file: 'text/k1/k1f00-3.json',
-            bytes: json.length,
-            sha256: sha256(json),
-            mime: 'application/json',
-            candidate: 2,
-          },
         ],
       },
     });
-    expect(readFileSync(join(directory, 'text/k1/k1f00-1.txt'), 'utf8')).toBe(words);
-    expect(readFileSync(join(directory, 'text/k1/k1f00-3.json'), 'utf8')).toBe(json);
+    expect(filesIn(directory)).toEqual(['images/k1/k1f00-2.jpg']);
     expect(readFileSync(join(directory, 'images/k1/k1f00-2.jpg')).equals(bytes)).toBe(true);
-    expect(JSON.parse(readFileSync(join(directory, 'text/k1/k1f00.answer.json'), 'utf8'))).toEqual({
+    expect(JSON.parse(replies.kept[0]?.reply ?? '')).toEqual({
       candidates: [{ inlineData: { mimeType: 'image/png', data: 'images/k1/k1f00-2.jpg' } }],
     });
   });
 
-  it('replaces what an earlier try left: other extensions, other folders, outputs that there are no more', async () => {
+  it('replaces what an earlier try left: other formats, and images that there are no more', async () => {
     const directory = freshFolder();
-    const bytes = await image();
+    const [bytes, other] = [await image(), await image('jpeg')];
     const writer = startWriter(directory);
-    mkdirSync(join(directory, 'text/ab'), { recursive: true });
-    writeFileSync(join(directory, 'text/ab/abc-1.txt'), 'another job');
-    const first = [text('{}'), picture(bytes), text('two', 2), text('three', 3), picture(bytes)];
-    await writer.keep({ key: 'ab', pieces: first, answer: '1' }, always);
-    expect(filesIn(directory)).toHaveLength(7);
-    const second: ReplyPiece[] = [
-      { kind: 'text', candidate: 1, text: '{}', mime: 'application/json' },
-      text('now a text', 2),
-    ];
-    await writer.keep({ key: 'ab', pieces: second, answer: '2' }, always);
-    await writer.close();
-    expect(filesIn(directory)).toEqual([
-      'text/ab/ab-1.json',
-      'text/ab/ab-2.txt',
-      'text/ab/ab.answer.json',
-      'text/ab/abc-1.txt',
-    ]);
-    expect(readFileSync(join(directory, 'text/ab/ab.answer.json'), 'utf8')).toBe('2');
+    mkdirSync(join(directory, 'images/ab'), { recursive: true });
+    writeFileSync(join(directory, 'images/ab/abc-2.png'), 'another job');
+    const first = [text('one'), picture(bytes), text('two', 2), picture(bytes), picture(bytes)];
+    await writer.keep({ key: 'ab', pieces: first }, always);
+    expect(filesIn(directory)).toHaveLength(4);
+    await writer.keep({ key: 'ab', pieces: [text('one'), picture(other)], isAgain: true }, always);
+    expect(filesIn(directory)).toEqual(['images/ab/ab-2.jpg', 'images/ab/abc-2.png']);
+  });
+
+  it('looks for nothing that an earlier try left where there was none', async () => {
+    const directory = freshFolder();
+    const removed: unknown[] = [];
+    for (const call of ['unlink', 'readdir'] as const) beforeCalls(call, (path) => removed.push(path));
+    const pieces = [text('one'), picture(await image())];
+    await startWriter(directory).keep({ key: 'ab', pieces, answer: '{}' }, always);
+    // The folder of unfinished files is looked through once, when the run begins.
+    expect(removed).toEqual([join(directory, 'images/.incoming')]);
   });
 
   it('is the same when it is done twice', async () => {
@@ -147,7 +139,7 @@ describe('keeping a reply', () => {
     const request = { key: 'ab', pieces: [text('one'), picture(await image())], answer: '{}' };
     const once = await writer.keep(request, always);
     expect(await writer.keep(request, always)).toEqual(once);
-    expect(filesIn(directory).filter((name) => !name.includes('incoming'))).toHaveLength(3);
+    expect(filesIn(directory).filter((name) => !name.includes('incoming'))).toHaveLength(1);
   });
 
   it.each<readonly [string, Buffer]>([
@@ -200,7 +192,7 @@ describe('keeping a reply', () => {
   it('does not begin when it has been stopped', async () => {
     const directory = freshFolder();
     const result = await startWriter(directory).keep(
-      { key: 'ab', pieces: [text('one')], answer: '{}' },
+      { key: 'ab', pieces: [picture(await image())], answer: '{}' },
       AbortSignal.abort(),
     );
     expect(errorOf(result).code).toBe('download.aborted');
@@ -215,33 +207,48 @@ describe('keeping a reply', () => {
 
   it('stops the run when a file stands where the folder should be', async () => {
     const directory = freshFolder();
-    writeFileSync(join(directory, 'text'), 'in the way');
-    const result = await startWriter(directory).keep({ key: 'ab', pieces: [text('x')], answer: '' }, always);
+    writeFileSync(join(directory, 'images'), 'in the way');
+    const pieces = [picture(await image())];
+    const result = await startWriter(directory).keep({ key: 'ab', pieces, answer: '' }, always);
     expect(errorOf(result)).toMatchObject({ code: 'disk.io', class: 'stop' });
   });
 
-  it('gives the whole reply no name while a file that it names has none', async () => {
+  it('keeps no reply while a file that it names has no name', async () => {
     const directory = freshFolder();
     // A folder in the way of the image's name.
     mkdirSync(join(directory, 'images/ab/ab-2.png'), { recursive: true });
     const bytes = await image();
-    const result = await startWriter(directory).keep(
+    const replies = keptReplies();
+    const result = await startWriter(directory, { replies }).keep(
       { key: 'ab', pieces: [text('one'), picture(bytes)], answer: JSON.stringify(bytes.toString('base64')) },
       always,
     );
     expect(errorOf(result)).toMatchObject({ code: 'disk.io', class: 'stop' });
-    expect(filesIn(directory)).toEqual(['text/ab/ab-1.txt']);
+    expect(replies.kept).toEqual([]);
   });
 
-  it('writes no secret, even when the model says it', async () => {
-    const directory = freshFolder();
-    const writer = startWriter(directory, {
+  it('stops the run where the reply cannot be kept', async () => {
+    const replies = {
+      keepReply: () => {
+        throw new StateError('directory.link', 'replies is a link.');
+      },
+    };
+    const result = await startWriter(freshFolder(), { replies }).keep(
+      { key: 'ab', pieces: [], answer: '{}' },
+      always,
+    );
+    expect(errorOf(result)).toMatchObject({ code: 'disk.link', class: 'stop' });
+  });
+
+  it('keeps no secret, even when the model says it', async () => {
+    const replies = keptReplies();
+    const writer = startWriter(freshFolder(), {
+      replies,
       mask: (said) => said.replaceAll('it', '???'),
       dataMask: (said) => said.replaceAll('sk-secret', '***'),
     });
-    await writer.keep({ key: 'ab', pieces: [text('it is sk-secret')], answer: '"sk-secret"' }, always);
-    expect(readFileSync(join(directory, 'text/ab/ab-1.txt'), 'utf8')).toBe('it is ***');
-    expect(readFileSync(join(directory, 'text/ab/ab.answer.json'), 'utf8')).toBe('"***"');
+    await writer.keep({ key: 'ab', pieces: [], answer: '"it is sk-secret"' }, always);
+    expect(replies.kept).toEqual([{ job: 'ab', reply: '"it is ***"' }]);
   });
 });
 

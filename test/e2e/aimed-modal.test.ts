@@ -64,8 +64,6 @@ const aims: readonly (readonly [Moment, number, readonly When[]])[] = [
   ['video open', 1, ['before']],
   ['video sync', 2, ['before']],
   ['video rename', 1, ['before', 'after']],
-  ['text write', 1, ['before']],
-  ['text rename', 1, ['after']],
 ];
 const kills = aims.flatMap(([moment, n, whens]) => whens.map((when) => aimedKill(moment, n, when)));
 

@@ -1,26 +1,23 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DurableTexts } from '../rig/durable-texts.ts';
 import { aimedKill, hasHappened, type Mishap, type Moment } from '../rig/mishap.ts';
+import { repliesOf } from '../rig/replies.ts';
 import { type CalmRun, calmRun, openPlace, settle } from '../rig/run-place.ts';
 import { oneText } from './pipelines.ts';
 
 type When = Mishap['when'];
 
 /**
- * Calls on the disk that text jobs make. Files of one reply: its text or JSON is written and synced, then the whole
- * reply; then the one gets its name, then the other; then the job is durable. Five answers are written so.
+ * Calls on the disk that text jobs make: the replies of a turn are written and synced together, then its jobs are durable. The file is
+ * made once.
  */
 const aims: readonly (readonly [Moment, number, readonly When[]])[] = [
-  ['text open', 1, ['before']],
-  ['text write', 2, ['before', 'after']],
-  ['text sync', 1, ['before']],
-  ['answer open', 1, ['after']],
-  ['answer write', 2, ['before']],
-  ['answer sync', 1, ['after']],
-  ['text rename', 1, ['before', 'after']],
-  ['text rename', 3, ['after']],
-  ['answer rename', 1, ['before', 'after']],
-  ['answer rename', 4, ['after']],
+  ['reply open', 1, ['before', 'after']],
+  ['reply write', 1, ['before', 'after']],
+  ['reply write', 2, ['before', 'after']],
+  ['reply write', 4, ['after']],
+  ['reply sync', 1, ['before', 'after']],
+  ['reply sync', 3, ['before', 'after']],
   ['state commit', 4, ['before', 'after']],
   ['state commit', 8, ['before']],
 ];
@@ -49,6 +46,7 @@ describe.concurrent('a run with texts that is killed at one exact moment', () =>
       expect(Math.max(...place.service.texts.byName.values())).toBeLessThanOrEqual(2);
       expect(settled.rows).toEqual(calm.rows);
       expect(settled.files).toEqual(calm.files);
+      expect(await repliesOf(place.directory)).toMatchObject({ lost: [], unclaimed: [] });
     },
   );
 });

@@ -337,7 +337,7 @@ describe('the run directory in schemas/README.md', () => {
     );
     expect(unexplained).toEqual([]);
     expect(new Set(listed.filter((name) => name !== 'video' && !made.includes(name)))).toEqual(new Set());
-    for (const folderName of ['images', 'video', 'text']) expect(listed).toContain(folderName);
+    for (const folderName of ['images', 'video', 'replies']) expect(listed).toContain(folderName);
   }, 60_000);
 
   it('has the columns of the manifest, in their order', () => {

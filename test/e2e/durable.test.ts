@@ -1,12 +1,13 @@
 import { realpath, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { segmentPath } from '../../src/state/files/segment-files.ts';
 import { cli } from '../rig/cli.ts';
 import { type DiskCall, readCalls, recordingEnv } from '../rig/disk-calls.ts';
 import { openPlace } from '../rig/run-place.ts';
 import { quick } from './pipelines.ts';
 
-/** A grid and a caption for each row of a table: images, texts and answers, and a copy of the table. */
+/** A grid and a caption for each row of a table: images, texts and replies, and a copy of the table. */
 const captions = `name: killed
 service: { id: fake }
 ${quick}
@@ -37,6 +38,7 @@ const isSync = ({ call, path }: DiskCall, file: string): boolean => call === 'sy
 describe('what a run says is done', () => {
   let calls: readonly DiskCall[];
   let directory: string;
+  let file: string;
   const of = (call: Call): readonly DiskCall[] => calls.filter((one) => one.call === call);
   const commits = (): readonly DiskCall[] => of('commit');
   const renameTo = (file: string): readonly DiskCall[] => of('rename').filter(({ to }) => to === file);
@@ -44,7 +46,7 @@ describe('what a run says is done', () => {
   beforeAll(async () => {
     await using place = await openPlace(captions);
     await writeFile(join(place.folder, 'animals.csv'), 'animal\nfox\nowl\n');
-    const file = join(place.folder, 'calls.jsonl');
+    file = join(place.folder, 'calls.jsonl');
     const run = ['run', 'killed.yaml'];
     const { code, stderr } = await cli(run, {
       cwd: place.folder,
@@ -60,7 +62,7 @@ describe('what a run says is done', () => {
       jobs.filter(({ status }) => status === 'done').map(({ files }) => ({ began, files })),
     );
     const folders = done.flatMap(({ files }) => files.map((file) => String(file.split('/')[0]))).toSorted();
-    expect(folders).toEqual(['images', 'images', 'text', 'text']);
+    expect(folders).toEqual(['images', 'images']);
     for (const { began, files } of done) {
       for (const file of files) {
         const target = join(directory, file);
@@ -69,6 +71,24 @@ describe('what a run says is done', () => {
         expect(renamed && reportOf(before, renamed), file).toEqual(['synced before', 'name synced']);
       }
     }
+  });
+
+  it('has its whole reply written and synced before the state says where that lies', () => {
+    const replies = commits().flatMap(({ began, jobs = [] }) =>
+      jobs.flatMap(({ reply }) => (reply === undefined ? [] : [{ began, reply }])),
+    );
+    expect(replies).toHaveLength(2);
+    for (const { began, reply } of replies) {
+      const own = calls.filter(
+        ({ path, ended }) => path === join(directory, segmentPath(reply.segment)) && ended < began,
+      );
+      const written = own.find(({ call, end = 0 }) => call === 'write' && end > reply.offset + reply.length);
+      expect(own.some((one) => one.call === 'sync' && one.began > (written?.ended ?? Infinity))).toBe(true);
+    }
+    // The names of the folder and of the file too, and with one file for both.
+    for (const folder of [directory, join(directory, 'replies')])
+      expect(calls.some((call) => isSync(call, folder) && call.ended < (replies[0]?.began ?? 0))).toBe(true);
+    expect(of('create').filter(({ path }) => path.endsWith('.jsonl') && path !== file)).toHaveLength(1);
   });
 
   it('lies in folders whose names are synced before the state says so', () => {

@@ -59,6 +59,8 @@ for (let round = 0; round < rounds; round++) {
     killed.duplicates.length +
     killed.secondModals.length +
     killed.askedAgain.length +
+    killed.replies.lost.length +
+    killed.replies.unclaimed.length +
     lost +
     changed +
     (killed.codes[1] === 0 ? 0 : 1);
@@ -69,6 +71,7 @@ for (let round = 0; round < rounds; round++) {
       killed.duplicates,
       killed.secondModals,
       killed.askedAgain,
+      killed.replies,
       killed.codes,
       killed.aimed,
       lost === 0 ? '' : 'the manifest differs',

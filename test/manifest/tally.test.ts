@@ -27,7 +27,8 @@ function tallyOf(...rows: readonly Given[]): ManifestTotals {
   return tally.result();
 }
 
-const artifact = {} as NonNullable<ManifestRow['artifact']>;
+const artifact = { file: 'images/aa/aa-1.png' } as NonNullable<ManifestRow['artifact']>;
+const said = {} as NonNullable<ManifestRow['artifact']>;
 const failed = (code: string, message: string, slot: Partial<Slot> = {}): Given => ({
   slot: { status: 'failed', error: { code, message }, ...slot },
   record: {},
@@ -46,7 +47,7 @@ describe('a tally', () => {
     const tally = tallyOf(
       { artifact },
       { artifact, firstOfSlot: false },
-      {},
+      { artifact: said },
       { artifact, chosen: false },
       { chosen: false, firstOfSlot: false },
     );

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hasAccount, textFields, tokenColumns } from '../../src/manifest/text-columns.ts';
-import type { Artifact, JobRecord, TextCandidate } from '../../src/plan/job.ts';
+import type { Artifact, JobRecord } from '../../src/plan/job.ts';
+import type { TextCandidate } from '../../src/plan/job-request.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import { imagineRecord, textRecord } from '../rig/jobs.ts';
 

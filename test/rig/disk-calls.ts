@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { ReplyPlace } from '../../src/plan/job-request.ts';
 
 /**
  * A call of the built command line that changes the disk or makes a change durable. Of two calls at the same time the steps tell
@@ -18,7 +19,11 @@ export interface DiskCall {
     readonly key: string;
     readonly status: string;
     readonly files: readonly string[];
+    /** Where the whole reply of its last call lies. */
+    readonly reply?: ReplyPlace;
   }[];
+  /** Of a write of replies: how far into the file it wrote. */
+  readonly end?: number;
   /** Of a commit: `PRAGMA synchronous` of its connection, 2 for FULL. */
   readonly synchronous?: number;
 }

@@ -222,6 +222,12 @@ export function drive(options: DriveOptions): Driven {
         return deliver(delivered, { type: 'searched', key, result });
       }
       case 'save': {
+        // What is text needs no file.
+        if ('isText' in what.source)
+          return deliver(
+            { afterMs: 0, result: undefined },
+            { type: 'saved', key, result: { ok: true, value: undefined } },
+          );
         const delivered = service.save(key, what.output);
         return deliver(delivered, { type: 'saved', key, result: delivered.result });
       }

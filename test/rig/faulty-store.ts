@@ -61,7 +61,7 @@ export function faultyStore(store: MemoryStore, faults: readonly Fault[] = []): 
     }
   };
 
-  return {
+  const faulty: FaultyStore = {
     get writes() {
       return writes;
     },
@@ -83,6 +83,9 @@ export function faultyStore(store: MemoryStore, faults: readonly Fault[] = []): 
         turns.push(turn);
       });
     },
+    keepReply: (job, reply) => alive().keepReply(job, reply),
+    cutReplies: () => alive().cutReplies(),
+    commitSoon: (turn) => faulty.commit(turn),
     countSubmissions: () => alive().countSubmissions(),
     acceptMissing: () => {
       write((inner) => inner.acceptMissing());
@@ -100,4 +103,5 @@ export function faultyStore(store: MemoryStore, faults: readonly Fault[] = []): 
       if (crash === undefined) store.close();
     },
   };
+  return faulty;
 }

@@ -4,6 +4,7 @@ import type { FakeService } from './fake-service.ts';
 import { fakeRoutes } from './faults.ts';
 import { comparable, type ManifestRow } from './manifest.ts';
 import { aimedKill, hasHappened, type Mishap, type Moment, mishapEnv } from './mishap.ts';
+import { type FoundReplies, repliesOf } from './replies.ts';
 import { contents, doubtful, openPlace, repeated } from './run-place.ts';
 import { seededRandom } from './virtual-run.ts';
 
@@ -42,6 +43,8 @@ export interface KilledRun {
   readonly rows: readonly ManifestRow[];
   /** Everything that lies in the run directory, and the hashes of the images. */
   readonly files: ReadonlyMap<string, string>;
+  /** Whole replies that a job names and that are not as they were, and lines that no job names: never any. */
+  readonly replies: Pick<FoundReplies, 'lost' | 'unclaimed'>;
 }
 
 export interface KillOptions {
@@ -68,22 +71,15 @@ const atWork: readonly (readonly [Moment, number])[] = [
   ['owner rename', 1],
 ];
 
-type Written = 'text' | 'answer' | 'video';
-
 /** What is written besides images, and the steps that write it. */
-const written: readonly (readonly [steps: RegExp, kinds: readonly Written[]])[] = [
-  [/\b(?:generate|chat):/, ['text', 'answer']],
-  [/\bdescribe:/, ['text']],
-  [/\bvideo:/, ['video']],
+const written: readonly (readonly [steps: RegExp, moments: typeof atWork])[] = [
+  [/\b(?:generate|chat):/, (['open', 'write', 'sync'] as const).map((call) => [`reply ${call}`, 10])],
+  [/\bvideo:/, (['open', 'write', 'sync', 'rename'] as const).map((call) => [`video ${call}`, 10])],
 ];
 
 /** The calls that runs of this pipeline make while they are at work. */
 function momentsOf(pipeline: string): typeof atWork {
-  const kinds = written.flatMap(([steps, its]) => (steps.test(pipeline) ? its : []));
-  const calls = kinds.flatMap((kind) =>
-    (['open', 'write', 'sync', 'rename'] as const).map((call) => [`${kind} ${call}`, 10] as const),
-  );
-  return [...atWork, ...calls];
+  return [...atWork, ...written.flatMap(([steps, its]) => (steps.test(pipeline) ? its : []))];
 }
 
 /** Reached by every start that is let come to its end. */
@@ -165,5 +161,6 @@ export async function killAgainAndAgain({
     },
     rows: comparable(await place.rows()),
     files: await contents(place.directory),
+    replies: await repliesOf(place.directory),
   };
 }

@@ -1,7 +1,9 @@
 import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
+import { Replies } from '../../src/state/files/replies.ts';
 import { readerOf, type StateQueries } from '../../src/state/query.ts';
 import type { InputFile, StoreTotals } from '../../src/state/reader.ts';
 import { invocationFact, receiptFact, type StateStore, sentFact } from '../../src/state/store.ts';
+import { memorySegments } from './memory-segments.ts';
 import { noJobs } from './no-counts.ts';
 
 const inKeyOrder = (found: readonly JobRecord[]): JobRecord[] =>
@@ -37,6 +39,7 @@ export function memoryStore(): MemoryStore {
   const history: Attempt[] = [];
   const facts = new Map<string, string>();
   const inputs = new Map<string, InputFile>();
+  const replies = new Replies(memorySegments(), undefined, () => undefined);
   let known = 0;
   let counted = 0;
   let open = true;
@@ -127,7 +130,7 @@ export function memoryStore(): MemoryStore {
     },
     close,
   };
-  return {
+  const store: MemoryStore = {
     reader: readerOf(queries),
     get,
     unfinished: () => queries.unfinished(),
@@ -142,10 +145,18 @@ export function memoryStore(): MemoryStore {
       if (turn.records.length + turn.attempts.length + (turn.submits ?? 0) > 0) facts.delete(receiptFact);
       for (const record of turn.records) jobs.set(record.key, copied(record));
       for (const attempt of turn.attempts) history.push(copied(attempt));
+      replies.write();
+      replies.onCommitted();
       known += turn.submits ?? 0;
       if (turn.sent !== undefined) facts.set(sentFact, turn.sent);
       if (turn.invocation !== undefined) facts.set(invocationFact, String(turn.invocation));
     },
+    keepReply: (job, reply) => {
+      check();
+      return replies.keep(job, reply);
+    },
+    cutReplies: () => replies.cut(),
+    commitSoon: (turn) => store.commit(turn),
     countSubmissions: () => {
       check();
       counted = Math.max(counted, known);
@@ -166,6 +177,7 @@ export function memoryStore(): MemoryStore {
     },
     close,
   };
+  return store;
 }
 
 /** The totals of these records, counted one by one. */

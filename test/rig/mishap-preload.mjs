@@ -13,7 +13,8 @@ import { constants } from 'node:os';
 
 const { moment: aim, n: first = 1, when = 'before', does } = JSON.parse(process.env['MISHAP'] ?? '{}');
 delete process.env['MISHAP'];
-const { writeSync, openSync, renameSync, fsync, fsyncSync, mkdirSync } = fs;
+const { writeSync, writevSync, openSync, renameSync, fsync, fsyncSync, fdatasync, fdatasyncSync, mkdirSync } =
+  fs;
 const { open, rename, mkdir } = fs.promises;
 
 const callsFile = process.env['DISK_CALLS'];
@@ -45,8 +46,7 @@ function recordedSync(call, facts, work) {
 
 /** What a path within a run directory is. */
 const kinds = [
-  ['answer', /[\\/]text[\\/]\.incoming[\\/][^\\/]+\.answer\.[0-9a-f]{8}\.part$/],
-  ['text', /[\\/]text[\\/]\.incoming[\\/][^\\/]+\.part$/],
+  ['reply', /[\\/]replies[\\/]\d{5}\.jsonl$/],
   ['video', /[\\/]video[\\/]\.incoming[\\/][^\\/]+\.part$/],
   ['image', /[\\/]\.incoming[\\/][^\\/]+\.part$/],
   ['manifest', /[\\/]manifest\.csv\.[0-9a-f]{8}\.part$/],
@@ -179,6 +179,29 @@ fs.fsync = (file, done) => {
     done(error);
   });
 };
+/** `end`: how far into the file it wrote. */
+fs.writevSync = (file, pieces, position) => {
+  const path = openFiles.get(file);
+  const end = pieces.reduce((sum, { length }) => sum + length, position);
+  return recordedSync('write', { path, end }, () =>
+    aroundSync(`${kindOf(path)} write`, { syscall: 'write' }, () => writevSync(file, pieces, position)),
+  );
+};
+fs.fdatasyncSync = (file) => {
+  const path = openFiles.get(file);
+  return recordedSync('sync', { path }, () =>
+    aroundSync(`${kindOf(path)} sync`, { syscall: 'fdatasync' }, () => fdatasyncSync(file)),
+  );
+};
+fs.fdatasync = (file, callback) => {
+  const path = openFiles.get(file);
+  const work = () =>
+    new Promise((resolve, reject) => fdatasync(file, (error) => (error ? reject(error) : resolve())));
+  recorded('sync', { path }, () => around(`${kindOf(path)} sync`, { syscall: 'fdatasync' }, work)).then(
+    () => callback(null),
+    callback,
+  );
+};
 fs.fsyncSync = (file) => recordedSync('sync', { path: openFiles.get(file) }, () => fsyncSync(file));
 syncBuiltinESMExports();
 
@@ -201,8 +224,9 @@ const watched = (DatabaseSync) =>
       if (calls === undefined || !this.#isState || !sql.startsWith('INSERT INTO jobs')) return statement;
       return {
         run: (...values) => {
-          const { key, status, artifacts } = JSON.parse(values.at(-1));
-          this.#jobs.push({ key, status, files: artifacts.map(({ file }) => file) });
+          const { key, status, artifacts, text } = JSON.parse(values.at(-1));
+          const files = artifacts.map(({ file }) => file);
+          this.#jobs.push({ key, status, files, ...(text?.reply && { reply: text.reply }) });
           return statement.run(...values);
         },
       };

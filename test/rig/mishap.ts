@@ -1,7 +1,8 @@
 /** Kinds of calls on the disk, in the words of mishap-preload.mjs. */
 export type Moment =
   | 'state commit'
-  | `${'image' | 'video' | 'text' | 'answer' | 'manifest' | 'record'} ${'open' | 'write' | 'sync' | 'rename'}`
+  | `${'image' | 'video' | 'manifest' | 'record'} ${'open' | 'write' | 'sync' | 'rename'}`
+  | `reply ${'open' | 'write' | 'sync'}`
   | 'owner rename'
   | 'count write'
   | `log ${'open' | 'write'}`;

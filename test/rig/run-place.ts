@@ -64,7 +64,7 @@ export async function openPlace(pipeline: string, options: FakeServiceOptions = 
 }
 
 /**
- * Everything that lies in a run directory, folders too: path → hash of an image or a text, empty for the rest. Without the
+ * Everything that lies in a run directory, folders too: path → hash of an image or a film, empty for the rest. Without the
  * files beside the database, which SQLite may or may not leave.
  */
 export async function contents(directory: string): Promise<ReadonlyMap<string, string>> {
@@ -73,9 +73,8 @@ export async function contents(directory: string): Promise<ReadonlyMap<string, s
   );
   const found = new Map<string, string>();
   for (const name of names.toSorted()) {
-    // Answers hold ids that the service counts.
-    const isArtifact = /\.(?:png|mp4|txt|json)$/.test(name) && /^(?:images|text|video)\//.test(name);
-    const isSame = isArtifact && !/\.answer(?:\.\d+)?\.json$/.test(name);
+    // Replies lie in the order in which they came.
+    const isSame = /\.(?:png|mp4)$/.test(name) && /^(?:images|video)\//.test(name);
     const hash = createHash('sha256');
     if (isSame) hash.update(await readFile(join(directory, name)));
     found.set(name, isSame ? hash.digest('hex') : '');

@@ -1,6 +1,7 @@
 import type { InputReader } from '../../src/artifacts/inputs.ts';
 import type { KeepRequest, KeepResult } from '../../src/artifacts/writer.ts';
 import type { TextService } from '../../src/service/text-service.ts';
+import { placeOf } from './kept-replies.ts';
 
 /** The ports of a run in which nothing is asked. */
 export const noText: { readonly text: TextService; readonly inputs: InputReader } = {
@@ -15,20 +16,26 @@ export const noText: { readonly text: TextService; readonly inputs: InputReader 
   },
 };
 
-/** What a writer that keeps everything says, with files of which only the names are true. */
-export function keptNowhere({ key, pieces }: KeepRequest): Promise<KeepResult> {
+/** What a writer that keeps everything says, with files and a reply of which only the names are true. */
+export function keptNowhere({ key, pieces, answer }: KeepRequest): Promise<KeepResult> {
   return Promise.resolve({
     ok: true,
     value: {
-      artifacts: pieces.map(({ kind, candidate }, at) => ({
-        output: at + 1,
-        file: `${kind}/${key}-${at + 1}`,
-        bytes: 1,
-        sha256: key,
-        mime: kind === 'text' ? 'text/plain' : 'image/png',
-        candidate,
-      })),
-      answerFile: `text/${key}.answer.json`,
+      artifacts: pieces.flatMap(({ kind, candidate }, at) =>
+        kind === 'text'
+          ? []
+          : [
+              {
+                output: at + 1,
+                file: `images/${key}-${at + 1}`,
+                bytes: 1,
+                sha256: key,
+                mime: 'image/png',
+                candidate,
+              },
+            ],
+      ),
+      ...(answer === undefined ? {} : { reply: placeOf(0) }),
     },
   });
 }

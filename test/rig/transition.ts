@@ -1,4 +1,4 @@
-import type { SaveFailure, SaveResult } from '../../src/artifacts/writer.ts';
+import type { SaveFailure } from '../../src/artifacts/writer.ts';
 import type {
   CallResult,
   FetchReason,
@@ -6,6 +6,7 @@ import type {
   JobContext,
   JobEvent,
   JobStep,
+  SavedResult,
 } from '../../src/run/machine/job.ts';
 import { step } from '../../src/run/machine/machine.ts';
 import type { SubmitResult, Task } from '../../src/service/image-service.ts';
@@ -27,7 +28,7 @@ export function transition(job: Job, changes: Partial<JobContext> = {}) {
       after({ type: 'fetched', why, result: resultOf(result) }),
     searched: (result: readonly Task[] | ServiceFailure) =>
       after({ type: 'searched', result: resultOf(result) }),
-    saved: (result: SaveResult) => after({ type: 'saved', result }),
+    saved: (result: SavedResult) => after({ type: 'saved', result }),
     asked: (result: CallResult) => after({ type: 'asked', result }),
   };
 }

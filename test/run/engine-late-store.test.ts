@@ -32,7 +32,7 @@ describe('the engine, with a store that answers later', () => {
   });
 
   it('gathers what happens during a commit for the next one', async () => {
-    // Each submission is answered a turn of the event loop after the one before.
+    // Each submission is answered some turns of the event loop after the one before, so that it is no part of the same burst.
     const oneByOne = {
       ...many,
       service: (port: ImageService): Partial<ImageService> => {
@@ -41,7 +41,8 @@ describe('the engine, with a store that answers later', () => {
           imagine: async (...request) => {
             sent += 1;
             const result = await port.imagine(...request);
-            for (let turns = sent; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
+            for (let turns = 4 * sent; turns > 0; turns--)
+              await new Promise((resolve) => setImmediate(resolve));
             return result;
           },
         };

@@ -284,7 +284,7 @@ steps:
         text?.candidates[0]?.text,
         artifacts.length,
       ]),
-    ).toEqual(Array.from({ length: 3 }, () => ['A fox.', 1]));
+    ).toEqual(Array.from({ length: 3 }, () => ['A fox.', 0]));
     const ends = events.filter((event) => event.type === 'request:end');
     expect(ends.map(({ route, outcome }) => [route, outcome])).toEqual(
       Array.from({ length: 3 }, () => ['text', 'done']),

@@ -41,6 +41,7 @@ describe('what a state is kept in', () => {
       '9f2ca1d174b01f6c',
       '211ab93107fd45c5',
       '4223f7b5abd75e2f',
+      '2930af9c5b86fb31',
     ]);
   });
 });

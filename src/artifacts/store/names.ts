@@ -1,4 +1,4 @@
-/** The first part of the name of an artifact: what kind of file it is. */
+/** The first part of the name of an artifact: what kind of file it is. Texts are files of earlier releases only. */
 export const artifactRoots = ['images', 'text', 'video'] as const;
 
 export type ArtifactRoot = (typeof artifactRoots)[number];
@@ -10,13 +10,10 @@ export type ArtifactRoot = (typeof artifactRoots)[number];
 export const imagePath = (key: string, output: number): string =>
   `images/${key.slice(0, 2)}/${key}-${output}`;
 
+/** How the names of all images of a job begin, and of no other job. */
+export const imagesOf = (key: string): string => `images/${key.slice(0, 2)}/${key}-`;
+
 export const videoPath = (key: string, output: number): string => `video/${key.slice(0, 2)}/${key}-${output}`;
-
-export const textPath = (key: string, output: number): string => `text/${key.slice(0, 2)}/${key}-${output}`;
-
-/** The service's whole answer; with a round, that of a finished round of function calls, from 1. Without extension. */
-export const replyPath = (key: string, round?: number): string =>
-  `text/${key.slice(0, 2)}/${key}.answer${round === undefined ? '' : `.${round}`}`;
 
 /** Keys are hashes; one that could lead out of the folder is not one of ours. */
 export function checkName(key: string, output: number): void {

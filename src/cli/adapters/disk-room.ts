@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import type { DiskPort, MadeFiles } from '../../run/resources/disk-room.ts';
+import { bytesOf, type DiskPort, type MadeFiles } from '../../run/resources/disk-room.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { StepStart } from '../terminal/progress/step-start.ts';
 
@@ -58,9 +58,9 @@ function leftOf(steps: readonly StepStart[]): number | undefined {
 async function madeIn(state: Pick<StateReader, 'withStatus'>): Promise<MadeFiles> {
   let jobs = 0;
   let sum = 0;
-  for await (const { artifacts } of state.withStatus('done')) {
+  for await (const record of state.withStatus('done')) {
     jobs += 1;
-    for (const { bytes } of artifacts) sum += bytes;
+    sum += bytesOf(record);
     if (jobs === mostJobs) break;
   }
   return { jobs, bytes: sum };

@@ -111,7 +111,7 @@ export async function execute(
     connecting,
     disposables,
   );
-  const artifacts = openArtifacts(session.artifacts, links, disposables);
+  const artifacts = openArtifacts(session, links, disposables);
   const inputs = openInputs(
     { store: session.artifacts, folder: source.folder, filesRoot },
     links,
@@ -127,7 +127,7 @@ export async function execute(
     selection,
     settings,
     {
-      store: state,
+      store: { ...state, commit: (turn) => state.commitSoon(turn) },
       service: await takingOn(images, state.reader),
       text,
       inputs,

@@ -118,6 +118,7 @@ export async function holdDirectory(
     if (other !== undefined)
       throw usageError(other.message, other.hint, run.isDefault ? undefined : without('--out', true));
   }
+  if (missing === undefined) state.cutReplies();
   await removeUnfinished(directory);
   const artifacts = openArtifactFolder(directory);
   disposables.add(() => artifacts.close());

@@ -71,7 +71,7 @@ export async function runSettings(
   speed: Speed,
   state: StateReader,
 ): Promise<RunSettings> {
-  const { service, limits, retry, timeouts, poll, budget, prices } = pipeline;
+  const { service, limits, retry, timeouts, poll, budget, prices, keepReplies } = pipeline;
   return {
     speed,
     limits,
@@ -79,6 +79,7 @@ export async function runSettings(
     timeouts: { taskMs: timeouts.taskMs },
     poll,
     tag: service.tag,
+    keepReplies,
     budget,
     prices,
     ...(await revivalOf(flags, state)),

@@ -5,8 +5,8 @@ import { first } from '../../report/facts/in-doubt.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunSummary } from '../../report/text/summary.ts';
 import type { RunEnd } from '../../run/events.ts';
+import { kindAt } from '../../state/files/plain-path.ts';
 import type { StateReader } from '../../state/reader.ts';
-import { asksModels } from '../service/models.ts';
 import type { BegunRun } from './session.ts';
 
 const mostInDoubt = 20;
@@ -28,7 +28,7 @@ export async function summarize(
 ): Promise<RunSummary> {
   const { totals, cwd } = run;
   const place = (name = ''): string => relative(cwd, join(directory, name)) || '.';
-  const { name, source, steps } = plan.pipeline;
+  const { name, source } = plan.pipeline;
   return {
     pipeline: name,
     file: source.file,
@@ -37,9 +37,8 @@ export async function summarize(
     sandbox: run.sandbox,
     directory: place(),
     ...((await hasArtifacts(artifacts, `${runFiles.images}/`)) ? { images: place(runFiles.images) } : {}),
-    ...(asksModels(plan, {}) || steps.some(({ kind }) => kind === 'describe')
-      ? { texts: place(runFiles.texts) }
-      : {}),
+    ...(kindAt(join(directory, runFiles.replies)) === 'folder' ? { replies: place(runFiles.replies) } : {}),
+    ...((await hasArtifacts(artifacts, `${runFiles.texts}/`)) ? { texts: place(runFiles.texts) } : {}),
     // Which buttons make videos only their labels say.
     ...((await hasArtifacts(artifacts, `${runFiles.videos}/`)) ? { videos: place(runFiles.videos) } : {}),
     log: place(runFiles.log),

@@ -3,6 +3,7 @@ import type { LinkOptions } from '../../artifacts/download/link-route.ts';
 import { createInputReader } from '../../artifacts/input/reader.ts';
 import type { InputReader } from '../../artifacts/inputs.ts';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
+import type { ReplyKeeper } from '../../artifacts/write-reply.ts';
 import type { ArtifactWriter } from '../../artifacts/writer.ts';
 import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
 import { wallClock } from '../adapters/clock.ts';
@@ -41,13 +42,13 @@ export function linkOptions(
   return { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask, dispatcher };
 }
 
-/** What brings images and texts into a store. */
+/** What brings images into a store, and replies into the state. */
 export function openArtifacts(
-  store: ArtifactStore,
+  { artifacts: store, state: replies }: { readonly artifacts: ArtifactStore; readonly state: ReplyKeeper },
   links: LinkOptions,
   disposables: Disposables,
 ): ArtifactWriter {
-  const artifacts = createArtifactWriter({ ...links, store, clock: wallClock });
+  const artifacts = createArtifactWriter({ ...links, store, replies, clock: wallClock });
   disposables.add(() => artifacts.close());
   return artifacts;
 }

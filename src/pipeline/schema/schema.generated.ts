@@ -234,6 +234,10 @@ export interface PipelineFile {
   budget?: Budget;
   prices?: Prices;
   models?: Models;
+  /**
+   * Which whole replies of text calls are kept in `replies/` of the run directory, with ratings, citations and thoughts: `all`, `failed` (only those that are no usable result) or `none`. The texts themselves are kept in any case. Changes no job.
+   */
+  keepReplies?: 'all' | 'failed' | 'none';
   matrix?: Matrix;
   /**
    * The operations of this pipeline by name. Each step carries exactly one kind key: imagine, click, blend, describe, video, edit, generate or chat. The order is the manifest's order.
@@ -1051,6 +1055,16 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     },
     "models": {
       "$ref": "#/$defs/models"
+    },
+    "keepReplies": {
+      "title": "Whole replies",
+      "description": "Which whole replies of text calls are kept in `replies/` of the run directory, with ratings, citations and thoughts: `all`, `failed` (only those that are no usable result) or `none`. The texts themselves are kept in any case. Changes no job.",
+      "enum": [
+        "all",
+        "failed",
+        "none"
+      ],
+      "default": "all"
     },
     "matrix": {
       "$ref": "#/$defs/matrix"

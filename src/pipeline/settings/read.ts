@@ -34,6 +34,7 @@ export const defaults = {
   sample: { seed: 0 },
   axis: { step: 1 },
   step: { keep: true },
+  keepReplies: 'all',
   mask: { invert: false },
   generate: { rounds: 8 },
 } as const;
@@ -41,7 +42,7 @@ export const defaults = {
 /** The parts of a pipeline that are settings: no templates, no steps. */
 export type Settings = Pick<
   Pipeline,
-  'service' | 'limits' | 'retry' | 'timeouts' | 'poll' | 'budget' | 'prices' | 'models'
+  'service' | 'limits' | 'retry' | 'timeouts' | 'poll' | 'budget' | 'prices' | 'models' | 'keepReplies'
 >;
 
 /** Settings of a file that has passed all checks. */
@@ -65,6 +66,7 @@ export function settingsOf(file: PipelineFile): Settings {
     budget: budgetOf(file.budget),
     prices: file.prices ?? {},
     models: file.models ?? {},
+    keepReplies: file.keepReplies ?? defaults.keepReplies,
   };
 }
 

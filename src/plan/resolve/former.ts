@@ -18,6 +18,7 @@ export const formerOf = ({
   result,
   text,
   turns,
+  rounds,
   invalid,
 }: JobRecord): FormerResult => ({
   resubmits,
@@ -33,6 +34,7 @@ export const formerOf = ({
   ...(result === undefined ? {} : { result }),
   ...(text === undefined ? {} : { text }),
   ...(turns === undefined ? {} : { turns }),
+  ...(rounds === undefined ? {} : { rounds }),
   ...(invalid === undefined ? {} : { invalid }),
 });
 
@@ -56,6 +58,7 @@ export function standing(record: JobRecord): JobRecord {
     result: _result,
     text: _text,
     turns: _turns,
+    rounds: _rounds,
     invalid: _invalid,
     ...rest
   } = record;

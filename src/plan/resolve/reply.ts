@@ -1,7 +1,8 @@
 import { parse } from 'lossless-json';
 import { TemplateError } from '../../pipeline/templates/template.ts';
 import { isMapping, type Value, WrittenNumber } from '../../pipeline/values/value.ts';
-import type { JobRecord, TextCandidate, TextResult } from '../job.ts';
+import type { JobRecord, TaskResult } from '../job.ts';
+import type { TextCandidate, TextResult } from '../job-request.ts';
 
 /** Lists and mappings inside each other; what reads a value later calls itself for each level. */
 const depthLimit = 100;
@@ -58,9 +59,45 @@ const outputsIn = ({ parts }: TextCandidate): readonly Value[] =>
 export const hasImages = (text: TextResult | undefined): boolean =>
   text?.candidates.some((candidate) => outputsIn(candidate).length > 0) ?? false;
 
-/** True where files of a finished answer can be written from its record alone: it has texts, and no image. */
-export const hasOnlyTexts = (text: TextResult | undefined): boolean =>
-  !hasImages(text) && (text?.candidates.some((candidate) => candidate.text.trim() !== '') ?? false);
+/** A text among the outputs of a job, which the record has: no file is made of it. */
+export interface TextOutput {
+  /** Counts from 1 within the job, its images among them. */
+  readonly output: number;
+  /** From 1. */
+  readonly candidate: number;
+  readonly text: string;
+  readonly mime: 'text/plain' | 'application/json';
+}
+
+/** The texts of a usable reply. Of each candidate its text is numbered first, if it has any, then its images. */
+export function textOutputs({ candidates }: TextResult): readonly TextOutput[] {
+  const texts: TextOutput[] = [];
+  let output = 0;
+  for (const [index, candidate] of candidates.entries()) {
+    const { text, isJson } = candidate;
+    if (text.trim() !== '') {
+      output += 1;
+      const mime = isJson || isOnlyCalls(candidate) ? 'application/json' : 'text/plain';
+      texts.push({ output, candidate: index + 1, text, mime });
+    }
+    output += outputsIn(candidate).length;
+  }
+  return texts;
+}
+
+/** What an image was described by: its prompts, joined by blank lines; undefined: nothing. */
+export const describedText = (result: Pick<TaskResult, 'prompts'> | undefined): string | undefined =>
+  result?.prompts === undefined || result.prompts.length === 0 ? undefined : result.prompts.join('\n\n');
+
+/** True for a reply of function calls alone: its text is the calls, as JSON. */
+const isOnlyCalls = ({ parts }: TextCandidate): boolean =>
+  parts.some((part) => isMapping(part) && isMapping(part['functionCall'])) && !parts.some(isSaid);
+
+const isSaid = (part: Value): boolean =>
+  isMapping(part) &&
+  part['thought'] !== true &&
+  typeof part['text'] === 'string' &&
+  part['text'].trim() !== '';
 
 /** True where a reply cannot be said again as a turn (`continue`), since an image of it was not kept. */
 export function lacksImages({ text, artifacts }: Pick<JobRecord, 'text' | 'artifacts'>): boolean {

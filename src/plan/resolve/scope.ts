@@ -2,7 +2,7 @@ import { TemplateError } from '../../pipeline/templates/template.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import { isTextKind } from '../job-request.ts';
 import { standing } from './former.ts';
-import { parseReply } from './reply.ts';
+import { describedText, parseReply } from './reply.ts';
 import type { DependencyState, Resolved } from './resolved.ts';
 import { doneDependency, openDependency } from './upstream.ts';
 
@@ -86,7 +86,7 @@ function taskValues({ slot }: Resolved): Readonly<Record<string, Value>> {
     ...(record?.taskId === undefined ? {} : { task_id: record.taskId }),
     ...(imageUrl === undefined ? {} : { image_url: imageUrl }),
     ...(videoUrl === undefined ? {} : { video_url: videoUrl }),
-    ...(prompts === undefined ? {} : { prompts, text: prompts.join('\n\n') }),
+    ...(prompts === undefined ? {} : { prompts, text: describedText({ prompts }) ?? '' }),
   };
 }
 

@@ -3,7 +3,6 @@ import type { SlotTemplate } from '../graph/slot-template.ts';
 import type { Button, JobError, JobRecord, JobSpec } from '../job.ts';
 import type { SlotStatus } from '../slot.ts';
 import { lacksOnlyFiles, standing } from './former.ts';
-import { hasOnlyTexts } from './reply.ts';
 import { type DependencyState } from './resolved.ts';
 import { doneDependency, followError, type Upstream } from './upstream.ts';
 
@@ -73,13 +72,9 @@ function fromRecord(template: SlotTemplate, record: JobRecord): SlotVerdict {
   return { status, ...(status === 'in-doubt' && error !== undefined ? { error } : {}) };
 }
 
-/** What the service made can be kept: an image or videos to fetch, or the prompts of a describe, or a reply's texts, to write. */
-function offersFiles({ result, text }: JobRecord): boolean {
-  if (hasOnlyTexts(text)) return true;
-  return result?.prompts === undefined
-    ? result?.imageUrl !== undefined || (result?.videoUrls ?? []).length > 0
-    : result.prompts.length > 0;
-}
+/** What the service made can be fetched: an image or videos. What is text, the record has. */
+const offersFiles = ({ result }: JobRecord): boolean =>
+  result?.prompts === undefined && (result?.imageUrl !== undefined || (result?.videoUrls ?? []).length > 0);
 
 /** An optional button that is not there is no failure; the job's record, which other slots share, says only that it is not. */
 function failed(template: SlotTemplate, error: JobError): SlotVerdict {

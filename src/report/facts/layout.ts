@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
+import { repliesFolder } from '../../state/files/segment-files.ts';
 
 /** Names within a run directory; the state's own names are the state room's. */
 export const runFiles = {
@@ -7,6 +8,9 @@ export const runFiles = {
   record: 'run.json',
   log: 'run.log',
   images: 'images',
+  /** Whole replies of text calls. */
+  replies: repliesFolder,
+  /** Texts of earlier releases. */
   texts: 'text',
   videos: 'video',
   /** Copies of the tables that the last run was planned from. */

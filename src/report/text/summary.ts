@@ -36,7 +36,9 @@ export interface RunSummary {
   readonly directory: string;
   /** Absent unless there are any. */
   readonly images?: string;
-  /** Absent unless a step of the plan asks a text model or describes an image. */
+  /** Whole replies of text calls; absent unless there are any. */
+  readonly replies?: string;
+  /** Files of the texts that an earlier release wrote; absent unless there are any. */
   readonly texts?: string;
   /** Absent unless there are any. */
   readonly videos?: string;
@@ -92,6 +94,7 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
     '',
     ...(summary.sandbox ? [] : [`  service   ${serviceWords(summary.service, summary.origin)}`]),
     ...(summary.images === undefined ? [] : [`  images    ${summary.images}`]),
+    ...(summary.replies === undefined ? [] : [`  replies   ${summary.replies}`]),
     ...(summary.texts === undefined ? [] : [`  texts     ${summary.texts}`]),
     ...(summary.videos === undefined ? [] : [`  videos    ${summary.videos}`]),
     ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),

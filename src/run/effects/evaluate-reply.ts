@@ -3,8 +3,8 @@ import { cutText } from '../../pipeline/diagnostics/terminal-text.ts';
 import { replyChecker } from '../../pipeline/steps/reply-schema/check.ts';
 import { withWrittenNumbers } from '../../pipeline/values/exact-json.ts';
 import { canonicalJson, isMapping, type Value } from '../../pipeline/values/value.ts';
-import type { JobError, JobRecord, TextCandidate, TextResult } from '../../plan/job.ts';
-import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
+import type { JobError, JobRecord } from '../../plan/job.ts';
+import { isTextRequest, type TextRequest, type TextResult } from '../../plan/job-request.ts';
 import type { JsonObject, ReplyCandidate, TextReply } from '../../service/text-service.ts';
 import type { ReplyVerdict } from '../machine/job.ts';
 import { finishOf } from './finish-reason.ts';
@@ -129,7 +129,7 @@ function checkJson(
 
 /** The kept part of a candidate, and its files. */
 interface Kept {
-  readonly candidate: TextCandidate;
+  readonly candidate: TextResult['candidates'][number];
   readonly pieces: readonly ReplyPiece[];
   /** Its text as JSON, where the request asks for JSON. */
   readonly value?: { readonly json: unknown };

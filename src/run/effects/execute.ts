@@ -1,9 +1,9 @@
-import type { SaveFailure, SaveResult } from '../../artifacts/writer.ts';
+import type { SaveFailure } from '../../artifacts/writer.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import type { RunEvent } from '../events.ts';
-import type { Send } from '../machine/job.ts';
+import type { SavedResult, Send } from '../machine/job.ts';
 import { notListed } from '../machine/search/listing.ts';
 import { ownTasks } from '../machine/search/own-tasks.ts';
 import type { RunPorts, RunSettings } from '../ports.ts';
@@ -33,14 +33,21 @@ export class Effects {
       retry,
       tag = true,
       limits,
-    }: Pick<RunSettings, 'speed' | 'retry' | 'tag'> & Partial<Pick<RunSettings, 'limits'>>,
+      keepReplies,
+    }: Pick<RunSettings, 'speed' | 'retry' | 'tag' | 'keepReplies'> & Partial<Pick<RunSettings, 'limits'>>,
   ) {
     const { inputs, store, clock } = given;
     const ports = limits === undefined ? given : { ...given, ...gated(given, limits, clock) };
     const { service, text, artifacts } = ports;
     const shared = { inputs, lookup: (key: string) => store.get(key), inputBudget: new InputBudget() };
     this.#ports = ports;
-    this.#asking = { text, artifacts, writing: { clock, retry }, ...shared };
+    this.#asking = {
+      text,
+      artifacts,
+      ...(keepReplies && { keepReplies }),
+      writing: { clock, retry },
+      ...shared,
+    };
     this.#submitting = { service, speed, tags: tag, ...shared };
   }
 
@@ -104,14 +111,9 @@ export class Effects {
     key: string,
     { source, output }: Extract<Send, { kind: 'save' }>,
     signal: AbortSignal,
-  ): Promise<SaveResult> {
-    const { artifacts } = this.#ports;
-    if ('url' in source) return await artifacts.save({ key, output, ...source }, signal);
-    const kept = await artifacts.keep({ key, pieces: source.texts }, signal);
-    if (!kept.ok) return kept;
-    const [value, ...more] = kept.value.artifacts;
-    if (value === undefined) throw new Error(`Internal error: the text of ${key} was kept nowhere.`);
-    return { ok: true, value, more };
+  ): Promise<SavedResult> {
+    if ('isText' in source) return { ok: true, value: undefined };
+    return await this.#ports.artifacts.save({ key, output, ...source }, signal);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { InputReader } from '../../artifacts/inputs.ts';
 import type { ArtifactWriter, SaveFailure } from '../../artifacts/writer.ts';
+import type { KeepReplies } from '../../pipeline/pipeline.ts';
 import { replyChecker } from '../../pipeline/steps/reply-schema/check.ts';
 import { exactJson } from '../../pipeline/values/exact-json.ts';
 import { isLongInteger, type Value } from '../../pipeline/values/value.ts';
@@ -17,7 +18,6 @@ import type {
 import type { CallResult, ReplyVerdict } from '../machine/job.ts';
 import { type ConversationTurn, conversationOf, type Said, type Shown } from './conversation.ts';
 import { evaluateReply, expectedJson } from './evaluate-reply.ts';
-import { roundsIn } from './function-calls.ts';
 import { type InputBudget, inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
 import { type Writing, written } from './write-retry.ts';
 
@@ -29,6 +29,8 @@ export interface AskPorts {
   readonly lookup: RecordLookup;
   readonly inputBudget: InputBudget;
   readonly writing: Writing;
+  /** Default `all`. */
+  readonly keepReplies?: KeepReplies;
 }
 
 /**
@@ -123,11 +125,11 @@ async function contentOf(
   return { role, parts: whole };
 }
 
-/** Evaluates a reply, and writes the files to keep. */
+/** Evaluates a reply, and keeps what is wanted of it: the files of its images, and the whole reply. */
 async function keep(
   record: JobRecord,
   reply: TextReply,
-  { artifacts, lookup, writing }: AskPorts,
+  { artifacts, lookup, writing, keepReplies = 'all' }: AskPorts,
   signal: AbortSignal,
 ): Promise<CallResult> {
   const { verdict, text, pieces } = evaluateReply(record, reply);
@@ -137,36 +139,45 @@ async function keep(
   const isKept = record.keep || lookup(record.key)?.keep === true;
   // Only a usable reply replaces the files of the former one.
   const stands = record.former !== undefined && verdict.kind !== 'done';
-  if (!isKept || stands) return { kind: 'answered', asked };
+  const images = isKept && !stands && pieces.some(({ kind }) => kind === 'image') ? pieces : [];
+  const keepsReply = isKept && isReplyKept(keepReplies, verdict);
+  // An earlier call, or the result that this one replaces, may have left images.
+  const isAgain =
+    isKept && verdict.kind === 'done' && record.attempts > 1 && images.length + record.artifacts.length > 0;
+  if (images.length === 0 && !keepsReply && !isAgain) return { kind: 'answered', asked };
   const goesOn = verdict.kind === 'calls';
-  const round = roundsIn(record.turns) + 1;
-  // A paid reply is written also when the run is left: it is a few small files.
+  // A paid reply is kept also when the run is left: it is a line, and a few files at most.
   const request = {
     key: record.key,
-    pieces: goesOn ? [] : pieces,
-    answer: wholeReply(reply, verdict),
-    round,
-    goesOn,
+    pieces: images,
+    isAgain,
+    ...(keepsReply ? { answer: wholeReply(reply, verdict) } : {}),
   };
-  const write = async () => await artifacts.keep(request, new AbortController().signal);
+  const write = async () => await artifacts.keep(request, never);
   const kept = await written(write, writing, signal);
-  // The record has the responses of a round, so a missing file of it is no failure.
-  if (goesOn && (kept.ok || kept.error.class !== 'stop')) return { kind: 'answered', asked };
-  if (!kept.ok) return { kind: 'unwritten', error: kept.error, text, ...usage };
-  const { answerFile } = kept.value;
+  if (!kept.ok) {
+    // The record has the responses of a round, so a missing reply of it is no failure.
+    if (goesOn && kept.error.class !== 'stop') return { kind: 'answered', asked };
+    return { kind: 'unwritten', error: kept.error, text, ...usage };
+  }
+  const { reply: place } = kept.value;
   return {
     kind: 'answered',
     asked: {
       ...asked,
-      text: { ...text, ...(answerFile === undefined ? {} : { answerFile }) },
+      text: { ...text, ...(place === undefined ? {} : { reply: place }) },
       artifacts: kept.value.artifacts,
     },
   };
 }
 
+/** Replies that call functions are no results, and no failures either. */
+const isReplyKept = (keepReplies: KeepReplies, { kind }: ReplyVerdict): boolean =>
+  keepReplies === 'all' || (keepReplies === 'failed' && (kind === 'failed' || kind === 'invalid'));
+
 /** The whole reply as JSON, without the images of a reply that cannot be used. */
 const wholeReply = ({ whole }: TextReply, { kind }: ReplyVerdict): string =>
-  exactJson(kind === 'done' ? whole : withoutData(whole), 2);
+  exactJson(kind === 'done' ? whole : withoutData(whole));
 
 function withoutData(value: unknown, name = ''): unknown {
   if (typeof value === 'string')
@@ -175,6 +186,9 @@ function withoutData(value: unknown, name = ''): unknown {
   if (typeof value !== 'object' || value === null || isLongInteger(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutData(inner, key)]));
 }
+
+/** A paid reply is kept, whatever happens. */
+const never = new AbortController().signal;
 
 /** Longer texts under the name `data` are data of files. */
 const longestData = 1024;

@@ -1,4 +1,4 @@
-import type { SaveFailure, SaveResult, TextPiece } from '../../artifacts/writer.ts';
+import type { SaveFailure, SaveResult } from '../../artifacts/writer.ts';
 import type { RetrySettings, Speed } from '../../pipeline/pipeline.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import type {
@@ -8,10 +8,9 @@ import type {
   JobError,
   JobRecord,
   JobStatus,
-  TextResult,
   TokenUsage,
 } from '../../plan/job.ts';
-import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
+import { isTextRequest, type TextRequest, type TextResult } from '../../plan/job-request.ts';
 import type { Lineage } from '../../plan/resolve/lineage.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
@@ -23,10 +22,10 @@ import type { Route } from '../events.ts';
  */
 export type FetchReason = 'parent' | 'poll' | 'link' | 'modal';
 
-/** The source of a file: a link, or all texts of the job. */
+/** The source of a file: a link; or none, where the result is text, which the record has. */
 export type SaveSource =
   | { readonly url: string; readonly media: 'image' | 'video' }
-  | { readonly texts: readonly TextPiece[] };
+  | { readonly isText: true };
 
 /** What a job wants next. The scheduler grants the want when limits allow, and reports the result. */
 export type Want =
@@ -138,8 +137,13 @@ export type JobEvent =
   | { readonly type: 'fetched'; readonly why: FetchReason; readonly result: ServiceResult<Task> }
   /** Tasks that the job's submissions may have made, the one to adopt first. */
   | { readonly type: 'searched'; readonly result: ServiceResult<readonly Task[]> }
-  | { readonly type: 'saved'; readonly result: SaveResult }
+  | { readonly type: 'saved'; readonly result: SavedResult }
   | { readonly type: 'asked'; readonly result: CallResult };
+
+/** The result of a save; undefined: the result is text, and no file was to be written. */
+export type SavedResult =
+  | { readonly ok: true; readonly value: Artifact | undefined }
+  | Extract<SaveResult, { ok: false }>;
 
 /**
  * The result of a text call: its images were read, the service replied, the reply was evaluated and its usable part written; or one

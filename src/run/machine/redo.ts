@@ -16,6 +16,7 @@ const nothing: { readonly [Member in keyof FormerResult]: undefined } = {
   result: undefined,
   text: undefined,
   turns: undefined,
+  rounds: undefined,
   invalid: undefined,
   resubmits: undefined,
 };

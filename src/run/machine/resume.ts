@@ -245,6 +245,7 @@ export function resetForResubmit(record: JobRecord): JobRecord {
     artifacts: former === undefined ? [] : record.artifacts,
     text: undefined,
     turns: undefined,
+    rounds: undefined,
     invalid: undefined,
   });
 }

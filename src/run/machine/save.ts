@@ -1,9 +1,15 @@
-import type { SaveResult, TextPiece } from '../../artifacts/writer.ts';
-import { isMapping, type Value } from '../../pipeline/values/value.ts';
-import type { JobError, JobRecord, TaskResult, TextCandidate, TextResult } from '../../plan/job.ts';
+import type { JobError, JobRecord, TaskResult } from '../../plan/job.ts';
 import type { Task } from '../../service/image-service.ts';
 import type { ServiceResult } from '../../service/result.ts';
-import { become, type Job, type JobContext, type JobStep, type SaveSource, type Want } from './job.ts';
+import {
+  become,
+  type Job,
+  type JobContext,
+  type JobStep,
+  type SavedResult,
+  type SaveSource,
+  type Want,
+} from './job.ts';
 import { defer, retryFetch, retrySave } from './retry/retry.ts';
 import { fileError } from './retry/service-failure.ts';
 import { settle } from './transition.ts';
@@ -24,9 +30,8 @@ export const resultOf = (
 
 /** The files to write of a result, in the order of output numbers; empty while the result is not there yet. */
 function sourcesOf(result: TaskResult, of: Pick<JobRecord, 'kind' | 'pressed'>): readonly SaveSource[] {
-  const { imageUrl, videoUrls = [], prompts = [] } = result;
-  if (prompts.length > 0)
-    return [{ texts: [{ kind: 'text', candidate: 1, text: prompts.join('\n\n'), mime: 'text/plain' }] }];
+  const { imageUrl, videoUrls = [] } = result;
+  if (isText(result)) return [{ isText: true }];
   if (videoUrls.length > 0) return videoUrls.map((url) => ({ url, media: 'video' }));
   return imageUrl === undefined || isBesideImage(of) ? [] : [{ url: imageUrl, media: 'image' }];
 }
@@ -39,10 +44,13 @@ const isBesideImage = ({ kind, pressed }: Pick<JobRecord, 'kind' | 'pressed'>): 
 export const lacksResult = (result: TaskResult, record: JobRecord): boolean =>
   sourcesOf(result, record).length === 0;
 
+/** True where the result is text: the record has it, and no file is to be written. */
+export const isText = ({ prompts = [] }: TaskResult): boolean => prompts.length > 0;
+
 /** The want of a job in `saving`: the first missing file, or first a link to it. */
 export function wantFile({ record }: Pick<Job, 'record'>): Want {
   const at = record.artifacts.length;
-  if (record.text !== undefined) return { kind: 'save', source: { texts: textsOf(record.text) }, output: 1 };
+  if (record.text !== undefined) return { kind: 'save', source: { isText: true }, output: 1 };
   const source = record.result === undefined ? undefined : sourcesOf(record.result, record)[at];
   return source === undefined ? wantLink({ record }) : { kind: 'save', source, output: at + 1 };
 }
@@ -50,7 +58,7 @@ export function wantFile({ record }: Pick<Job, 'record'>): Want {
 /** Wants fresh links, from a new fetch of the task (gateway 4.7). Texts need no link. */
 export function wantFresh(job: Pick<Job, 'record'>): Want {
   const want = wantFile(job);
-  return want.kind === 'save' && 'texts' in want.source ? want : wantLink(job);
+  return want.kind === 'save' && 'isText' in want.source ? want : wantLink(job);
 }
 
 function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
@@ -99,11 +107,13 @@ function noLink(job: Job, context: JobContext): JobStep {
  * A file was saved, or was not. Each file is durable in the record before the next one is fetched; `done` follows the
  * last one, synced under its final name.
  */
-export function fileSaved(job: Job, result: SaveResult, context: JobContext): JobStep {
+export function fileSaved(job: Job, result: SavedResult, context: JobContext): JobStep {
   const { record } = job;
   if (result.ok) {
-    const artifacts = [...record.artifacts, result.value, ...(result.more ?? [])];
+    const { value } = result;
+    const artifacts = value === undefined ? record.artifacts : [...record.artifacts, value];
     const isLast =
+      value === undefined ||
       artifacts.length >= (record.result === undefined ? 1 : sourcesOf(record.result, record).length);
     if (!isLast) {
       const next: Job = {
@@ -138,30 +148,3 @@ export function fileSaved(job: Job, result: SaveResult, context: JobContext): Jo
     }
   }
 }
-
-/**
- * The files of a finished reply without images, as if written when the reply came. The record has their whole content.
- */
-export const textsOf = ({ candidates }: TextResult): readonly TextPiece[] =>
-  candidates.flatMap((candidate, index): readonly TextPiece[] =>
-    candidate.text.trim() === ''
-      ? []
-      : [
-          {
-            kind: 'text',
-            candidate: index + 1,
-            text: candidate.text,
-            mime: candidate.isJson || onlyCalls(candidate) ? 'application/json' : 'text/plain',
-          },
-        ],
-  );
-
-/** True for a reply of function calls alone: its text is the calls, as JSON. */
-const onlyCalls = ({ parts }: TextCandidate): boolean =>
-  parts.some((part) => isMapping(part) && isMapping(part['functionCall'])) && !parts.some(isSaid);
-
-const isSaid = (part: Value): boolean =>
-  isMapping(part) &&
-  part['thought'] !== true &&
-  typeof part['text'] === 'string' &&
-  part['text'].trim() !== '';

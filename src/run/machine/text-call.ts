@@ -113,7 +113,8 @@ function onReply(job: Job, { verdict, text, artifacts }: Asked, context: JobCont
     case 'calls': {
       // The round is paid and answered: its turns are kept, and finished before another conversation begins.
       const turns = [...(record.turns ?? []), ...verdict.turns];
-      const next = become(record, 'pending', { turns, tries: 0, submittedAt: undefined });
+      const rounds = text.reply === undefined ? record.rounds : [...(record.rounds ?? []), text.reply];
+      const next = become(record, 'pending', { turns, rounds, tries: 0, submittedAt: undefined });
       return { job: { ...job, record: next, misses: 0, depth: job.depth + 1, want: { kind: 'ask' } } };
     }
     case 'invalid': {
@@ -160,7 +161,7 @@ function onUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep 
 }
 
 /**
- * The reply is paid, and its files are not written. The run stops for a full disk, and the next run makes the call again;
+ * The reply is paid, and is not kept, or its files are not written. The run stops for a full disk, and the next run makes the call again;
  * otherwise the record has the text, and only the user can allow another paid call.
  */
 function onUnwritten(

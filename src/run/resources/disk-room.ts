@@ -48,12 +48,13 @@ export class DiskRoom {
 
   /** Notes the records that became durable. */
   note(records: readonly JobRecord[]): void {
-    for (const { status, artifacts } of records) {
+    for (const record of records) {
+      const { status } = record;
       if (!isSettled(status)) continue;
       if (this.#left !== undefined) this.#left = Math.max(0, this.#left - 1);
       if (status !== 'done') continue;
       this.#jobs += 1;
-      for (const { bytes } of artifacts) this.#bytes += bytes;
+      this.#bytes += bytesOf(record);
     }
   }
 
@@ -78,6 +79,13 @@ export class DiskRoom {
     return Math.ceil((this.#bytes / this.#jobs) * this.#left);
   }
 }
+
+/** Bytes of the files that a job made: its own, and its lines among the replies. */
+export const bytesOf = ({ artifacts, rounds = [], text }: JobRecord): number =>
+  [...rounds, ...(text?.reply === undefined ? [] : [text.reply])].reduce(
+    (sum, { length }) => sum + length,
+    artifacts.reduce((sum, { bytes }) => sum + bytes, 0),
+  );
 
 /** `312 MB`, `4.1 GB`. */
 const words = (bytes: number): string =>

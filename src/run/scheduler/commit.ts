@@ -1,10 +1,10 @@
-import type { SaveFailure, SaveResult } from '../../artifacts/writer.ts';
+import type { SaveFailure } from '../../artifacts/writer.ts';
 import type { Cell } from '../../plan/cell.ts';
 import { type Attempt, type JobRecord, knownCost } from '../../plan/job.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceResult } from '../../service/result.ts';
 import type { Route, RunEnd, RunEvent } from '../events.ts';
-import type { CallResult, FetchReason, Job, PollTarget, Send } from '../machine/job.ts';
+import type { CallResult, FetchReason, Job, PollTarget, SavedResult, Send } from '../machine/job.ts';
 
 /** An input of a run. */
 export type RunInput =
@@ -34,7 +34,7 @@ export type RunInput =
       /** Tasks that the job's submissions may have made, the one to adopt first. */
       readonly result: ServiceResult<readonly Task[]>;
     }
-  | { readonly type: 'saved'; readonly key: string; readonly result: SaveResult }
+  | { readonly type: 'saved'; readonly key: string; readonly result: SavedResult }
   | { readonly type: 'asked'; readonly key: string; readonly result: CallResult }
   /** The shared limits allow more than before. */
   | { readonly type: 'refilled' }

@@ -64,5 +64,7 @@ export const dataMaskOf = (credentials: Iterable<string>): Mask =>
 /** A mask for these secrets. A secret that holds another one goes as a whole. */
 export function secretMaskOf(secrets: Iterable<string>): Mask {
   const forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length);
-  return (text) => forms.reduce((result, form) => result.replaceAll(form, secretMask), text);
+  const shortest = forms.at(-1)?.length ?? Number.POSITIVE_INFINITY;
+  return (text) =>
+    text.length < shortest ? text : forms.reduce((result, form) => result.replaceAll(form, secretMask), text);
 }

@@ -193,6 +193,19 @@ const dropTriggers: Migration = (database) => {
 };
 
 /**
+ * Version 6: what models said lies in a table of its own, so that whoever reads or changes jobs does not carry it along. Jobs of earlier
+ * versions have it in their documents. `job` is the id of the job's row.
+ */
+const addTexts: Migration = (database) => {
+  database.exec(`
+    CREATE TABLE texts (
+      job INTEGER PRIMARY KEY,
+      doc TEXT NOT NULL
+    ) STRICT;
+  `);
+};
+
+/**
  * The earliest version that this release can read as it lies: what later ones added may be missing. An older one must be
  * brought up to date first.
  */
@@ -205,4 +218,5 @@ export const migrations: readonly Migration[] = [
   addPossibleCost,
   addAssumedTokens,
   dropTriggers,
+  addTexts,
 ];

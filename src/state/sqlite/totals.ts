@@ -18,8 +18,12 @@ type Change = { jobs: number } & Record<(typeof summed)[number], number>;
 
 /** Changes the totals of a state together with its jobs. */
 export interface TotalsWriter {
-  /** To be called before a row of `jobs` is written: what the row of this key adds now is taken away, and this added. */
-  replace(key: string, job: SummedJob): void;
+  /**
+   * To be called before a row of `jobs` is written: what the row of this key adds now is taken away, and this added.
+   *
+   * @returns whether there was no row of this key
+   */
+  replace(key: string, job: SummedJob): boolean;
   /** Writes what has changed: one statement for each status and code that are concerned. */
   write(): void;
 }
@@ -59,6 +63,7 @@ export function totalsOf(database: Database): () => TotalsWriter {
         const last = before.get(key);
         if (last !== undefined) add(last, -1);
         add(job, 1);
+        return last === undefined;
       },
       write: () => {
         for (const [status, ofStatus] of changes)

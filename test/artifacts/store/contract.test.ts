@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SaveError } from '../../../src/artifacts/failure.ts';
 import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
-import { imagePath, replyPath, textPath, videoPath } from '../../../src/artifacts/store/names.ts';
+import { imagePath, videoPath } from '../../../src/artifacts/store/names.ts';
 import { type ArtifactStore, hasArtifacts } from '../../../src/artifacts/store/store.ts';
 import { memoryArtifacts } from '../../rig/memory-artifacts.ts';
 import { onEachSync } from '../../rig/syncs.ts';
@@ -135,8 +135,10 @@ describe.each(places)('an artifact store: %s', (_, place) => {
     const name = fc.oneof(
       fc.tuple(key, output).map(([of, at]) => `${imagePath(of, at)}.png`),
       fc.tuple(key, output).map(([of, at]) => `${videoPath(of, at)}.mp4`),
-      fc.tuple(key, output).map(([of, at]) => `${textPath(of, at)}.txt`),
-      fc.tuple(key, fc.option(output, { nil: undefined })).map(([of, at]) => `${replyPath(of, at)}.json`),
+      fc.tuple(key, output).map(([of, at]) => `text/${of.slice(0, 2)}/${of}-${at}.txt`),
+      fc
+        .tuple(key, fc.option(output, { nil: undefined }))
+        .map(([of, at]) => `text/${of.slice(0, 2)}/${of}.answer${at === undefined ? '' : `.${at}`}.json`),
     );
     const prefix = fc.oneof(fc.constantFrom('', 'images/', 'te', 'video/0'), name);
     await fc.assert(

@@ -1,27 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  checkName,
-  imagePath,
-  isArtifactName,
-  replyPath,
-  textPath,
-  videoPath,
-} from '../../../src/artifacts/store/names.ts';
+import { checkName, imagePath, isArtifactName, videoPath } from '../../../src/artifacts/store/names.ts';
 
 it('artifacts are called by their job, in folders of its first two characters', () => {
-  expect([
-    imagePath('ab12', 3),
-    videoPath('ab12', 1),
-    textPath('ab12', 2),
-    replyPath('ab12'),
-    replyPath('ab12', 1),
-  ]).toEqual([
-    'images/ab/ab12-3',
-    'video/ab/ab12-1',
-    'text/ab/ab12-2',
-    'text/ab/ab12.answer',
-    'text/ab/ab12.answer.1',
-  ]);
+  expect([imagePath('ab12', 3), videoPath('ab12', 1)]).toEqual(['images/ab/ab12-3', 'video/ab/ab12-1']);
 });
 
 describe('the name of an artifact', () => {

@@ -44,7 +44,7 @@ async function run(plan: Plan, state: StateStore, store: ArtifactStore): Promise
   const images = createImageService(service);
   const text = createTextService({ ...service, textMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 });
   const links = { baseUrl, store, clock: wallClock };
-  const artifacts = createArtifactWriter(links);
+  const artifacts = createArtifactWriter({ ...links, replies: state });
   const inputs = createInputReader({ ...links, folder, filesRoot: folder });
   const never = new AbortController().signal;
   try {
@@ -79,9 +79,9 @@ it('a run keeps its artifacts in a store in memory, and shows a model an image t
     const found = await store.get(file, bytes);
     expect(found.ok && createHash('sha256').update(found.bytes).digest('hex')).toBe(sha256);
   }
-  expect(
-    [...files.keys()].filter((name) => name.startsWith('text/') && name.endsWith('.answer.json')),
-  ).toHaveLength(2);
+  expect([...files.keys()].filter((name) => !name.startsWith('images/'))).toEqual([]);
+  const replies = jobs.flatMap(({ text }) => text?.reply ?? []);
+  expect([replies.length, replies.filter(({ offset }) => offset === 0).length]).toEqual([2, 1]);
   expect(store.unfinished).toBe(0);
 });
 

@@ -98,8 +98,8 @@ describe('the example pipelines', () => {
     const files = (await readdir(join(folder, 'data/album'))).sort();
     const words = rows.filter(({ step }) => step === 'words');
     expect(words.map((row) => row['var.file'])).toEqual(files.map((name) => `data/album/${name}`));
-    for (const { cell, text = '', file_name: file = '' } of words) {
-      expect(await readFile(join(cwd, 'pipelines/runs/remix-album', file), 'utf8')).toBe(text);
+    for (const { cell, text = '', file_name: file } of words) {
+      expect(file).toBe('');
       const prompts = text.split('\n\n');
       expect(prompts).toHaveLength(4);
       const changed = rows.find(

@@ -167,7 +167,7 @@ describe('text calls', () => {
     expect(report.warnings).toEqual([]);
   });
 
-  test('that are done and were not kept are to be written for nothing; images of theirs are to be paid again', async () => {
+  test('that are done and were not kept need nothing; images of theirs are to be paid again', async () => {
     const { plan, state, at } = await scene(`
       matrix: { n: [1, 2] }
       steps: { say: { generate: { model: m, prompt: "{{ n }}" } }, draw: { generate: { model: m, prompt: "draw {{ n }}" } } }`);
@@ -178,7 +178,7 @@ describe('text calls', () => {
       state.reply(at(cell, 'draw'), '', false, { text, artifacts: [] });
     }
     const report = await estimate(plan, {}, state);
-    expect(report.total).toMatchObject({ unsaved: 2, done: 2, submits: 0 });
+    expect(report.total).toMatchObject({ unsaved: 0, done: 4, submits: 0 });
     expect(report.warnings).toEqual([
       {
         code: 'plan.not-kept',

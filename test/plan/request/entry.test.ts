@@ -67,10 +67,10 @@ describe('an album of remixes', () => {
     expect(scene.at('note').ready).toBe(true);
   });
 
-  test('a describe that nobody kept is kept when a slot wants it', async () => {
+  test('a describe that nobody kept is done: its record has the prompts', async () => {
     const scene = await Scene.of(album, files);
     scene.state.described(scene.at('words'), ['one'], { artifacts: [] });
-    expect(scene.at('words')).toMatchObject({ status: 'saving', unsaved: true });
+    expect(scene.at('words').status).toBe('done');
     expect(scene.at('note').ready).toBe(true);
     const none = await Scene.of(album, files);
     none.state.described(none.at('words'), [], { artifacts: [] });

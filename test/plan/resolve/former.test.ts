@@ -17,6 +17,7 @@ const resultOf = (n: number): Required<FormerResult> => ({
   result: { buttons: [], imageUrl: `https://x.test/${n}.png` },
   text: { candidates: [], model: `m${n}` },
   turns: [`turn ${n}`],
+  rounds: [{ segment: 0, offset: n, length: 1, sha256: `${n}` }],
   invalid: n,
 });
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { TemplateError } from '../../../src/pipeline/templates/template.ts';
 import { renderValue, type Value } from '../../../src/pipeline/values/value.ts';
-import type { Artifact, TextCandidate, TextResult } from '../../../src/plan/job.ts';
-import { hasImages, hasOnlyTexts, lacksImages, parseReply } from '../../../src/plan/resolve/reply.ts';
+import type { Artifact } from '../../../src/plan/job.ts';
+import type { TextCandidate, TextResult } from '../../../src/plan/job-request.ts';
+import { hasImages, lacksImages, parseReply, textOutputs } from '../../../src/plan/resolve/reply.ts';
 
 const member = (text: string, name: string): Value =>
   (parseReply(text) as Readonly<Record<string, Value>>)[name] as Value;
@@ -74,12 +75,28 @@ describe('the images of a reply', () => {
     expect(hasImages(result(candidate('', { inlineData: { mimeType: 'image/png' } })))).toBe(true);
   });
 
-  test('leave no reply that has only texts; blanks are no text', () => {
-    expect(hasOnlyTexts(undefined)).toBe(false);
-    expect(hasOnlyTexts(result(candidate(' \n')))).toBe(false);
-    expect(hasOnlyTexts(result(candidate('a')))).toBe(true);
-    expect(hasOnlyTexts(result(candidate(''), candidate('b')))).toBe(true);
-    expect(hasOnlyTexts(result(candidate('a'), candidate('b', image(1))))).toBe(false);
+  test('are numbered behind the text of their candidate; blanks are no text', () => {
+    const outputs = (...candidates: TextCandidate[]) =>
+      textOutputs(result(...candidates)).map(({ output, candidate: of, text }) => [output, of, text]);
+    expect(outputs(candidate(' \n'))).toEqual([]);
+    expect(outputs(candidate('a', image(2), image(3)), candidate('', image(4)), candidate('b'))).toEqual([
+      [1, 1, 'a'],
+      [5, 3, 'b'],
+    ]);
+  });
+
+  const call: Value = { functionCall: { name: 'f' } };
+  test.each<[string, readonly Value[], string]>([
+    ['calls alone', [call], 'application/json'],
+    ['calls and thoughts', [{ thought: true, text: 'Hm.' }, call, { text: ' ' }], 'application/json'],
+    ['calls and words', [call, { text: 'Look.' }], 'text/plain'],
+    ['words alone', [{ text: 'Look.' }], 'text/plain'],
+    ['another part', [{ functionCall: null }, 'x'], 'text/plain'],
+  ])('stand beside a text of %s, which has the type of its content', (_, parts, mime) => {
+    expect(textOutputs(result({ text: 't', isJson: false, parts }))).toMatchObject([{ mime }]);
+    expect(textOutputs(result({ text: '{}', isJson: true, parts }))).toMatchObject([
+      { mime: 'application/json' },
+    ]);
   });
 
   test('all have to be kept of the first candidate, which is said again', () => {

@@ -196,10 +196,10 @@ describe('a slot', () => {
     ],
     ['done with no video', {}, recordOf('done', { result: { buttons: [], videoUrls: [] } }), 'done'],
     [
-      'done with prompts to write',
+      'done with prompts, of which no file is made',
       {},
       recordOf('done', { result: { ...image, prompts: ['p'] } }),
-      'saving unsaved',
+      'done',
     ],
     [
       'done with no prompt, whose image is another one',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { largestInput } from '../../../src/artifacts/inputs.ts';
-import type { Artifact, JobRecord, TextResult } from '../../../src/plan/job.ts';
-import type { ImageSource, TextRequest } from '../../../src/plan/job-request.ts';
+import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
+import type { ImageSource, TextRequest, TextResult } from '../../../src/plan/job-request.ts';
 import { conversationOf, MissingInput, shownImages } from '../../../src/run/effects/conversation.ts';
 import { imagineRecord, textRecord } from '../../rig/jobs.ts';
 

@@ -266,16 +266,13 @@ describe('a save', () => {
     expect(requests[0]?.[1]).toEqual({ key: 'aa11', output: 3, url: 'https://i/2', media: 'video' });
   });
 
-  it('of several texts has them all, the first one as its own', async () => {
-    const piece = (text: string) => ({ kind: 'text', candidate: 1, text, mime: 'text/plain' }) as const;
-    const send = {
-      kind: 'save',
-      source: { texts: [piece('a'), piece('b'), piece('c')] },
-      output: 1,
-    } as const;
-    expect(await rig().carryOut(parent, send)).toMatchObject({
-      input: { result: { ok: true, value: { output: 1 }, more: [{ output: 2 }, { output: 3 }] } },
+  it('makes no file of a text, which the record has', async () => {
+    const { requests, carryOut } = rig();
+    const send = { kind: 'save', source: { isText: true }, output: 1 } as const;
+    expect(await carryOut(parent, send)).toMatchObject({
+      input: { type: 'saved', result: { ok: true, value: undefined } },
     });
+    expect(requests).toEqual([]);
   });
 });
 

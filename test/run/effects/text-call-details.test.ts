@@ -133,16 +133,6 @@ describe('the files of a reply', () => {
     expect(kept).toHaveLength(1);
   });
 
-  it('of the second round of calls are those of the second round', async () => {
-    const { kept, carryOut } = rig(calls);
-    const turns = [
-      { role: 'model', parts: [] },
-      { role: 'user', parts: [] },
-    ];
-    await carryOut(textRecord({ request: withFunctions, turns }));
-    expect(kept).toMatchObject([{ round: 2, goesOn: true, pieces: [] }]);
-  });
-
   it('of a round may be lost, for the record has its responses; a full disk stops the run all the same', async () => {
     const failing = (kind: 'permanent' | 'stop') => () =>
       Promise.resolve({
@@ -164,7 +154,7 @@ describe('the files of a reply', () => {
   });
 });
 
-describe('the whole reply in its file', () => {
+describe('the whole reply', () => {
   const kept = async (whole: unknown, candidate: Parameters<typeof textReply>[0]) => {
     const { kept: requests, carryOut } = rig(textReply(candidate, { whole: whole as never }));
     await carryOut(textRecord());
@@ -187,8 +177,8 @@ describe('the whole reply in its file', () => {
 
   it('of a refused one has long integers to the last digit, and every name', async () => {
     const long = await kept(parseWithLongIds('{"id":12345678901234567891,"none":null}'), refused);
-    expect(long).toMatch(/"id": 12345678901234567891,\s+"none": null/);
+    expect(long).toBe('{"id":12345678901234567891,"none":null}');
     const whole = JSON.parse('{"a":1,"__proto__":{"b":2}}') as unknown;
-    expect(await kept(whole, refused)).toMatch(/"a": 1,\s+"__proto__": \{\s+"b": 2/);
+    expect(await kept(whole, refused)).toBe('{"a":1,"__proto__":{"b":2}}');
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InputResult, InputSource } from '../../../src/artifacts/inputs.ts';
 import type { KeepRequest, KeepResult } from '../../../src/artifacts/writer.ts';
+import type { KeepReplies } from '../../../src/pipeline/pipeline.ts';
 import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
 import type { TextRequest } from '../../../src/plan/job-request.ts';
 import { InputBudget } from '../../../src/run/effects/input-budget.ts';
@@ -10,6 +11,7 @@ import type { ServiceResult } from '../../../src/service/result.ts';
 import type { TextCallRequest, TextReply } from '../../../src/service/text-service.ts';
 import { failure } from '../../rig/failure.ts';
 import { imagineRecord, textRecord } from '../../rig/jobs.ts';
+import { placeOf } from '../../rig/kept-replies.ts';
 import { textReply } from '../../rig/text-reply.ts';
 
 const never = new AbortController().signal;
@@ -32,6 +34,7 @@ function rig(
     readonly load?: (source: InputSource) => InputResult;
     readonly keep?: (request: KeepRequest) => KeepResult;
     readonly timeStands?: boolean;
+    readonly keepReplies?: KeepReplies;
   } = {},
 ) {
   const asked: TextCallRequest[] = [];
@@ -54,6 +57,7 @@ function rig(
   const ports: AskPorts = {
     writing: { clock, retry: { attempts: 4, baseMs: 1000, capMs: 60_000 } },
     inputBudget,
+    ...(answers.keepReplies && { keepReplies: answers.keepReplies }),
     lookup: (key) => byKey.get(key),
     text: {
       ask: (request) => {
@@ -82,7 +86,7 @@ function rig(
             ok: true,
             value: {
               artifacts: request.pieces.map((_, at) => image(at + 1, `kept${at}`)),
-              answerFile: 'text/x.answer.json',
+              reply: placeOf(0),
             },
           },
         );
@@ -96,7 +100,7 @@ function rig(
 const data = (name: string) => ({ mimeType: 'image/png', data: `data of ${name}` });
 
 describe('a text call', () => {
-  it('is made from its record, and its reply is written', async () => {
+  it('is made from its record, and its reply is kept', async () => {
     const { asked, kept, carryOut } = rig();
     const result = await carryOut(
       textRecord({ call: { stream: true, accept: [] }, ...generate({ extra: { seed: 1 } }) }),
@@ -112,13 +116,13 @@ describe('a text call', () => {
         stream: true,
       },
     ]);
-    expect(kept).toMatchObject([{ key: 'cc33', pieces: [{ text: 'Hello.' }] }]);
+    expect(kept).toEqual([{ key: 'cc33', pieces: [], answer: '{}', isAgain: false }]);
     expect(result).toMatchObject({
       kind: 'answered',
       asked: {
         verdict: { kind: 'done' },
-        text: { answerFile: 'text/x.answer.json' },
-        artifacts: [{ output: 1 }],
+        text: { candidates: [{ text: 'Hello.' }], reply: placeOf(0) },
+        artifacts: [],
       },
     });
   });
@@ -270,7 +274,7 @@ describe('a text call', () => {
     expect(await carryOut(textRecord(generate({ fields: { model: 'm', functions } })))).toMatchObject({
       asked: { verdict: { kind: 'calls' }, artifacts: [] },
     });
-    expect(kept).toMatchObject([{ pieces: [], round: 1, goesOn: true }]);
+    expect(kept).toEqual([{ key: 'cc33', pieces: [], answer: '{}', isAgain: false }]);
     await carryOut(textRecord({ keep: false }));
     expect(kept).toHaveLength(1);
   });
@@ -278,12 +282,35 @@ describe('a text call', () => {
   it('keeps the files of the former reply until there is a usable one', async () => {
     let text = '';
     const { kept, carryOut } = rig([], { ask: () => ({ ok: true, value: textReply({ text }) }) });
-    const redone = textRecord({ former: { resubmits: 0 }, artifacts: [image(1, 'a')] });
+    const redone = textRecord({ former: { resubmits: 0 }, attempts: 2, artifacts: [image(1, 'a')] });
     expect(await carryOut(redone)).toMatchObject({ asked: { verdict: { kind: 'invalid' } } });
-    expect(kept).toEqual([]);
     text = 'Hello.';
     expect(await carryOut(redone)).toMatchObject({ asked: { verdict: { kind: 'done' } } });
-    expect(kept).toHaveLength(1);
+    // Both replies are paid, and kept; only the usable one has the images of the former one removed.
+    expect(kept.map(({ pieces, isAgain }) => [pieces, isAgain])).toEqual([
+      [[], false],
+      [[], true],
+    ]);
+  });
+
+  it.each<[KeepReplies, readonly string[]]>([
+    ['all', ['usable', 'calls', 'invalid', 'failed']],
+    ['failed', ['invalid', 'failed']],
+    ['none', []],
+  ])('keeps of whole replies those that are wanted: %s', async (keepReplies, wanted) => {
+    const replies: readonly (readonly [string, TextReply])[] = [
+      ['usable', textReply({ text: 'Hello.' })],
+      ['calls', textReply({ functionCalls: [{ name: 'f', args: {} }] })],
+      ['invalid', textReply({ text: '' })],
+      ['failed', textReply({ text: 'x', finishReason: 'SAFETY' })],
+    ];
+    const keeps: string[] = [];
+    for (const [name, value] of replies) {
+      const { kept, carryOut } = rig([], { ask: () => ({ ok: true, value }), keepReplies });
+      await carryOut(textRecord(generate({ fields: { model: 'm', functions: { f: { answer: 1 } } } })));
+      if (kept.length > 0) keeps.push(name);
+    }
+    expect(keeps).toEqual(wanted);
   });
 
   it('keeps only the reply itself, without image data, where the reply cannot be used', async () => {

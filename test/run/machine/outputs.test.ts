@@ -116,12 +116,19 @@ describe('a describe', () => {
       context(),
     ).job;
 
-  it('keeps its prompts as a text without a link, and downloads nothing', () => {
-    const saving = ends(running(), ['a fox', 'a hare']);
-    const text = { kind: 'text', candidate: 1, text: 'a fox\n\na hare', mime: 'text/plain' };
-    const want = { kind: 'save', source: { texts: [text] }, output: 1 };
-    expect([saving.record.result?.prompts, saving.want]).toEqual([['a fox', 'a hare'], want]);
-    expect(adopt(saving.record, 0, undefined).want).toEqual(want);
+  it('is done with its prompts, which its record has, and downloads nothing', () => {
+    const { record, want } = ends(running(), ['a fox', 'a hare']);
+    expect([record.status, record.result?.prompts, want.kind]).toEqual([
+      'done',
+      ['a fox', 'a hare'],
+      'nothing',
+    ]);
+    // A release that wrote them may have left the job before it did.
+    expect(adopt({ ...record, status: 'saving' }, 0, undefined).want).toEqual({
+      kind: 'save',
+      source: { isText: true },
+      output: 1,
+    });
   });
 
   it('is done with its prompts where no file is wanted', () => {

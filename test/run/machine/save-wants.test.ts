@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Value } from '../../../src/pipeline/values/value.ts';
-import type { Artifact, JobRecord, TextCandidate } from '../../../src/plan/job.ts';
-import { lacksResult, resultOf, textsOf, wantFile, wantFresh } from '../../../src/run/machine/save.ts';
+import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
+import type { TextCandidate } from '../../../src/plan/job-request.ts';
+import { lacksResult, resultOf, wantFile, wantFresh } from '../../../src/run/machine/save.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 import { transition } from '../../rig/transition.ts';
 
@@ -78,42 +78,17 @@ describe('the next file of a job that is saved', () => {
     expect(() => wantFile({ record: imagineRecord({ status: 'saving' }) })).toThrow('Internal error');
   });
 
-  it('is the text of all prompts together, which needs no link', () => {
+  const none = { kind: 'save', source: { isText: true }, output: 1 };
+
+  it('is none where the result is prompts, which needs no link', () => {
     const record = saving({ kind: 'describe', result: { buttons: [], prompts: ['one', 'two'] } });
-    const want = {
-      kind: 'save',
-      source: { texts: [{ kind: 'text', candidate: 1, text: 'one\n\ntwo', mime: 'text/plain' }] },
-      output: 1,
-    };
-    expect([wantFile({ record }), wantFresh({ record })]).toEqual([want, want]);
+    expect([wantFile({ record }), wantFresh({ record })]).toEqual([none, none]);
   });
 
-  it('is the texts of a reply where there are some', () => {
-    const candidates: readonly TextCandidate[] = [
-      { text: 'Hi.', isJson: false, parts: [] },
-      { text: ' \n', isJson: false, parts: [] },
-      { text: '{}', isJson: true, parts: [] },
-    ];
+  it('is none where the result is a reply, left by a release that wrote its texts', () => {
+    const candidates: readonly TextCandidate[] = [{ text: 'Hi.', isJson: false, parts: [] }];
     const record = textRecord({ status: 'saving', text: { candidates } });
-    const texts = [
-      { kind: 'text', candidate: 1, text: 'Hi.', mime: 'text/plain' },
-      { kind: 'text', candidate: 3, text: '{}', mime: 'application/json' },
-    ];
-    expect([wantFile({ record }), wantFresh({ record })]).toEqual([
-      { kind: 'save', source: { texts }, output: 1 },
-      { kind: 'save', source: { texts }, output: 1 },
-    ]);
-  });
-
-  const call: Value = { functionCall: { name: 'f' } };
-  it.each<[string, readonly Value[], string]>([
-    ['calls alone', [call], 'application/json'],
-    ['calls and thoughts', [{ thought: true, text: 'Hm.' }, call, { text: ' ' }], 'application/json'],
-    ['calls and words', [call, { text: 'Look.' }], 'text/plain'],
-    ['words alone', [{ text: 'Look.' }], 'text/plain'],
-    ['another part', [{ functionCall: null }, 'x'], 'text/plain'],
-  ])('of a reply of %s has the type of its content', (_, parts, mime) => {
-    expect(textsOf({ candidates: [{ text: 't', isJson: false, parts }] })).toMatchObject([{ mime }]);
+    expect([wantFile({ record }), wantFresh({ record })]).toEqual([none, none]);
   });
 });
 
@@ -146,11 +121,13 @@ describe('a file that was saved', () => {
     expect(last.job.record.error).toBeUndefined();
   });
 
-  it('may be several: the texts of one reply', () => {
+  it('may be none: then the job is done with what it has', () => {
     const text = { candidates: [{ text: 'Hi.', isJson: false, parts: [] }] };
-    const from = job(textRecord({ status: 'saving', text }), { want: { kind: 'answer' } });
-    const { record } = transition(from).saved({ ok: true, value: artifact(1), more: [artifact(2)] }).job;
-    expect([record.status, record.artifacts]).toEqual(['done', [artifact(1), artifact(2)]]);
+    const from = job(textRecord({ status: 'saving', text, artifacts: [artifact(1)] }), {
+      want: { kind: 'answer' },
+    });
+    const { record } = transition(from).saved({ ok: true, value: undefined }).job;
+    expect([record.status, record.artifacts]).toEqual(['done', [artifact(1)]]);
   });
 });
 
@@ -213,5 +190,5 @@ describe('a fresh link', () => {
 it('a click on a describe has the prompts of its task', () => {
   const from = job(clickRecord({ status: 'running', taskId: 'T9' }), { want: { kind: 'answer' } });
   const { record, want } = transition(from).fetched('poll', shown({ prompts: ['a', 'b'] })).job;
-  expect([record.status, record.result?.prompts, want.kind]).toEqual(['saving', ['a', 'b'], 'save']);
+  expect([record.status, record.result?.prompts, want.kind]).toEqual(['done', ['a', 'b'], 'nothing']);
 });

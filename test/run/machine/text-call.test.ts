@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SaveFailure } from '../../../src/artifacts/writer.ts';
-import { type JobError, knownCost, type TextResult } from '../../../src/plan/job.ts';
+import { type JobError, knownCost } from '../../../src/plan/job.ts';
+import type { TextResult } from '../../../src/plan/job-request.ts';
 import type { CallResult, Job, JobContext, JobStep, ReplyVerdict } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import type { FailureClass } from '../../../src/service/result.ts';

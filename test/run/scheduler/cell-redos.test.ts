@@ -134,7 +134,7 @@ describe('a job that is to be made again', () => {
   it('goes before a job that comes from it over one that stays, wherever the steps stand in the file', async () => {
     const text = `name: t
 steps:
-  third: { generate: { model: m, prompt: 'After {{ steps.second.text }}' } }
+  third: { generate: { model: m, prompt: 'Then {{ steps.second.text }}' } }
   second: { generate: { model: m, prompt: 'After {{ steps.first.text }}' } }
   first: { generate: { model: m, prompt: Begin. } }
 `;

@@ -164,7 +164,7 @@ describe('a kind of request', () => {
       { kind: 'search' },
       { kind: 'fetch', taskId: 'T', why: 'poll' },
       { kind: 'list', targets: [] },
-      { kind: 'save', source: { texts: [] }, output: 1 },
+      { kind: 'save', source: { isText: true }, output: 1 },
     ];
     expect(sends.filter((send) => isPaid({ send })).map(({ kind }) => kind)).toEqual([
       'submit',

@@ -5,6 +5,7 @@ import { checkArtifactFolder } from '../../../artifacts/store/check.ts';
 import { inputFile, runFiles } from '../../../report/facts/layout.ts';
 import { isMissing } from '../../../state/files/folders.ts';
 import { checkFile, checkFolder, kindOfEntry, refuseOther } from '../../../state/files/plain-path.ts';
+import { segmentFile } from '../../../state/files/segment-files.ts';
 import { unfinishedFile } from '../../../state/files/unfinished.ts';
 import { stateFiles } from '../../../state/state-files.ts';
 import { StateError } from '../../../state/store.ts';
@@ -38,6 +39,7 @@ async function checkNames(directory: string, artifacts: boolean): Promise<void> 
     if (unfinishedFile.test(entry.name)) refuseOther(join(directory, entry.name), kindOfEntry(entry), 'file');
   await checkFiles(join(directory, runFiles.inputs), (name) => inputFile.test(name));
   await checkFiles(join(directory, runFiles.sandbox), (name) => name.startsWith('sandbox.'));
+  await checkFiles(join(directory, runFiles.replies), (name) => segmentFile.test(name), { inPlace: true });
   await checkArtifactFolder(directory, { files: artifacts });
 }
 
@@ -61,8 +63,16 @@ async function isFolder(directory: string): Promise<boolean> {
   });
 }
 
-async function checkFiles(folder: string, isOurs: (name: string) => boolean): Promise<void> {
+async function checkFiles(
+  folder: string,
+  isOurs: (name: string) => boolean,
+  { inPlace = false } = {},
+): Promise<void> {
   if (!checkFolder(folder)) return;
-  for (const entry of await readdir(folder, { withFileTypes: true }))
-    if (isOurs(entry.name)) refuseOther(join(folder, entry.name), kindOfEntry(entry), 'file');
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (!isOurs(entry.name)) continue;
+    const file = join(folder, entry.name);
+    if (inPlace) checkFile(file, { inPlace });
+    else refuseOther(file, kindOfEntry(entry), 'file');
+  }
 }

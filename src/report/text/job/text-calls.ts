@@ -1,6 +1,16 @@
 import { memberAt } from '../../../pipeline/values/path.ts';
 import type { Value } from '../../../pipeline/values/value.ts';
 import type { JobRecord, TokenUsage } from '../../../plan/job.ts';
+import type { ReplyPlace } from '../../../plan/job-request.ts';
+import { segmentPath } from '../../../state/files/segment-files.ts';
+
+/** A line of the whole replies. */
+interface ReplyLine extends Omit<ReplyPlace, 'segment'> {
+  /** Relative to the run directory. */
+  readonly file: string;
+}
+
+const lineOf = ({ segment, ...line }: ReplyPlace): ReplyLine => ({ file: segmentPath(segment), ...line });
 
 /** The facts of the calls of a text job. */
 export interface TextReport {
@@ -12,22 +22,27 @@ export interface TextReport {
     readonly responseId?: string;
     readonly blockReason?: string;
     readonly candidates: readonly { readonly text: string; readonly finishReason?: string }[];
-    /** The service's whole reply, relative to the run directory. */
+    /** Where the service's whole reply lies. */
+    readonly reply?: ReplyLine;
+    /** Of a job of an earlier release: the file of the whole reply, relative to the run directory. */
     readonly file?: string;
   };
   /** Tokens of all replies that it was ever given. */
   readonly usage?: TokenUsage;
   /** Rounds of function calls that were answered, oldest first. */
-  readonly rounds?: readonly { readonly calls: readonly string[] }[];
+  readonly rounds?: readonly { readonly calls: readonly string[]; readonly reply?: ReplyLine }[];
   /** Replies that came and could not be used. */
   readonly unusable?: number;
 }
 
 /** The part of a report that only a text job has; empty for an image job. */
-export function textReport({ text, usage, turns, invalid }: JobRecord): TextReport {
-  const rounds = (turns ?? []).flatMap((turn) => {
-    const calls = callsIn(turn);
-    return calls.length === 0 ? [] : [{ calls }];
+export function textReport({ text, usage, turns, rounds: places = [], invalid }: JobRecord): TextReport {
+  const called = (turns ?? []).map(callsIn).filter((calls) => calls.length > 0);
+  // Where some of them were not kept, nobody knows which.
+  const areAllKept = places.length === called.length;
+  const rounds = called.map((calls, index) => {
+    const place = areAllKept ? places[index] : undefined;
+    return { calls, ...(place === undefined ? {} : { reply: lineOf(place) }) };
   });
   return {
     ...(text === undefined ? {} : { answer: replyFactsOf(text) }),
@@ -39,6 +54,7 @@ export function textReport({ text, usage, turns, invalid }: JobRecord): TextRepo
 
 function replyFactsOf({
   candidates,
+  reply,
   answerFile,
   ...facts
 }: NonNullable<JobRecord['text']>): NonNullable<TextReport['answer']> {
@@ -48,6 +64,7 @@ function replyFactsOf({
       text,
       ...(finishReason === undefined ? {} : { finishReason }),
     })),
+    ...(reply === undefined ? {} : { reply: lineOf(reply) }),
     ...(answerFile === undefined ? {} : { file: answerFile }),
   };
 }

@@ -112,12 +112,12 @@ function requestRows(report: JobReport): readonly Row[] {
   ];
 }
 
-/** More of a text than this is in its file. */
+/** More of a text than this is in the manifest. */
 const longestText = 500;
 
 function replyRows({ answer, usage, rounds = [], unusable }: JobReport): readonly Row[] {
   const counted = tokenWords(usage);
-  const { model, requestId, blockReason, candidates = [], file } = answer ?? {};
+  const { model, requestId, blockReason, candidates = [], reply, file } = answer ?? {};
   return [
     ...rounds.map(
       ({ calls }, index): Row => ['called', `round ${index + 1}: ${shownLine(calls.join(', '))}`],
@@ -131,9 +131,13 @@ function replyRows({ answer, usage, rounds = [], unusable }: JobReport): readonl
     ...(unusable === undefined ? [] : [['unusable', `${unusable} answers before or with this one`] as const]),
     ...(counted === undefined ? [] : [['tokens', counted.replace(/^tokens /, '')] as const]),
     ...(requestId === undefined ? [] : [['request id', shownLine(requestId)] as const]),
+    ...(reply === undefined ? [] : [['whole answer', lineWords(reply)] as const]),
     ...(file === undefined ? [] : [['whole answer', shownLine(file)] as const]),
   ];
 }
+
+const lineWords = ({ file, offset, length }: { file: string; offset: number; length: number }): string =>
+  `${file}, ${length} bytes from byte ${offset}`;
 
 const pressedWords = ({ label, emoji, customId }: NonNullable<JobReport['pressed']>): string =>
   `${shownLine(label || emoji)} (${shownLine(customId)})`;

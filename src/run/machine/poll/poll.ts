@@ -9,7 +9,7 @@ import { replacing } from '../redo.ts';
 import { judgeTaskFailure } from '../retry/fail-reason.ts';
 import { resolveUnanswered } from '../retry/in-doubt.ts';
 import { countsAsMiss, fetchLater, restAfter } from '../retry/retry.ts';
-import { lacksResult, resultOf, wantFile } from '../save.ts';
+import { isText, lacksResult, resultOf, wantFile } from '../save.ts';
 import { attemptOf, rest, settle } from '../transition.ts';
 import { watchedOn } from './watch.ts';
 
@@ -49,7 +49,7 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
       // In a redo the new result replaces the former files.
       const fresh = record.former === undefined ? {} : { ...replacing(record), artifacts: [] };
       // Later steps, and a later edit, read the result also where no file is kept.
-      if (!record.keep && !lacksResult(result, record)) {
+      if ((!record.keep || isText(result)) && !lacksResult(result, record)) {
         const done = become(record, 'done', { result, finishedAt: now, error: undefined, ...fresh });
         return { job: { ...job, record: done, want: { kind: 'nothing' } } };
       }

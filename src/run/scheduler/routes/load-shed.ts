@@ -1,5 +1,5 @@
-import type { SaveResult } from '../../../artifacts/writer.ts';
 import type { ServiceResult } from '../../../service/result.ts';
+import type { SavedResult } from '../../machine/job.ts';
 import type { JobResult } from './outcome.ts';
 
 /**
@@ -17,7 +17,7 @@ interface Failure {
 const isShed = ({ class: kind, status }: Failure): boolean => status === 503 && kind === 'retry';
 
 /** A result of a route that serves others, with a 503 treated as a throttle. */
-export function shedAsThrottle<A extends ServiceResult<unknown> | SaveResult>(answer: A): A {
+export function shedAsThrottle<A extends ServiceResult<unknown> | SavedResult>(answer: A): A {
   if (answer.ok || !isShed(answer.error)) return answer;
   return { ...answer, error: { ...answer.error, class: 'throttle' } };
 }

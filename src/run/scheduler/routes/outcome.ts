@@ -1,9 +1,9 @@
-import type { SaveFailure, SaveResult } from '../../../artifacts/writer.ts';
+import type { SaveFailure } from '../../../artifacts/writer.ts';
 import type { SubmitResult, Task } from '../../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../../service/result.ts';
 import type { Route, RunEnd, RunEvent } from '../../events.ts';
 import type { RouteSignal } from '../../limits/route.ts';
-import type { CallResult, Job, JobEvent } from '../../machine/job.ts';
+import type { CallResult, Job, JobEvent, SavedResult } from '../../machine/job.ts';
 import { bannedPrompt } from '../../machine/retry/service-failure.ts';
 import { hasNoListing } from '../../machine/search/listing.ts';
 import type { RunInput } from '../commit.ts';
@@ -151,7 +151,7 @@ export const readSearch = (result: ServiceResult<readonly Task[]>): RouteReading
   hasNoListing(result) ? { nothing: true } : readList(result);
 
 /** A refused link, or a file that is no image, is about that link; only temporary failures and 429 are about the route. */
-export function readSave(result: SaveResult): RouteReading {
+export function readSave(result: SavedResult): RouteReading {
   if (result.ok) return served;
   const { error } = result;
   switch (error.class) {

@@ -213,7 +213,7 @@ describe('the next job that gets room', () => {
 });
 
 describe('a want', () => {
-  const source = { texts: [] } as const;
+  const source = { isText: true } as const;
   it.each<[string, Want, 'submit' | 'poll' | 'download' | 'text']>([
     ['a submission', { kind: 'submit' }, 'submit'],
     ['a confirm', { kind: 'modal' }, 'submit'],

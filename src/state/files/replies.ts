@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import type { ReplyPlace } from '../../plan/job-request.ts';
+import type { SegmentFile, SegmentFiles } from './segment-files.ts';
+
+/** Bytes of one segment, but for one that a single line fills. */
+const mostSegmentBytes = 256 * 1024 * 1024;
+
+/** How far the replies are part of the state. */
+export interface RepliesEnd {
+  /** The segment that was written last. */
+  readonly segment: number;
+  /** Its bytes that commits refer to. What lies behind them was written for a commit that never came. */
+  readonly offset: number;
+  /** The last segment that this state has made: a file of a higher number is not its own. */
+  readonly made: number;
+}
+
+/** Whether a value of a state is an end. */
+export const isRepliesEnd = (value: unknown): value is RepliesEnd =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['segment', 'offset', 'made'].every((name) =>
+    Number.isSafeInteger((value as Readonly<Record<string, unknown>>)[name]),
+  );
+
+interface Line {
+  readonly segment: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * The whole replies of text calls, one to a line, in the order in which they came: `{"job": key, "reply": …}`. A line has its place from
+ * the moment it is kept, and is written and synced, together with all others of its turn, before the commit that refers to it. So a
+ * record that names a line is never without it; a line that no commit refers to is cut off by the next run.
+ *
+ * A segment is noted in the state before its file is made. So whatever lies behind the end of this state in files that it
+ * made is its own, and everything else, such as the replies of a state that was removed, is left alone.
+ */
+export class Replies {
+  readonly #files: SegmentFiles;
+  readonly #note: (end: RepliesEnd) => void;
+  readonly #mostBytes: number;
+  /** As committed; undefined: this state has kept none. */
+  #committed: RepliesEnd | undefined;
+  /** Where the lines end that are written and synced. */
+  #written: RepliesEnd | undefined;
+  /** Where the next line begins; undefined until one is kept. */
+  #next: { segment: number; offset: number } | undefined;
+  #lines: Line[] = [];
+  #open: { readonly segment: number; readonly file: SegmentFile } | undefined;
+
+  /**
+   * @param end as the state has it
+   * @param note makes an end durable, before the file of its last segment is made
+   * @param mostBytes of a segment
+   */
+  constructor(
+    files: SegmentFiles,
+    end: RepliesEnd | undefined,
+    note: (end: RepliesEnd) => void,
+    mostBytes: number = mostSegmentBytes,
+  ) {
+    this.#files = files;
+    this.#committed = end;
+    this.#written = end;
+    this.#note = note;
+    this.#mostBytes = mostBytes;
+  }
+
+  /** Cuts off what was written for a commit that never came. To be called before the first line is kept. @throws as {@link SegmentFiles} */
+  cut(): void {
+    const end = this.#committed;
+    if (end === undefined) return;
+    for (const segment of this.#files.list())
+      if (segment > end.segment && segment <= end.made) this.#files.remove(segment);
+    const file = this.#files.open(end.segment);
+    if (file === undefined) return;
+    try {
+      if (file.size() > end.offset) file.truncate(end.offset);
+    } finally {
+      file.close();
+    }
+  }
+
+  /**
+   * Keeps the reply to a call of a job. Nothing is written yet.
+   *
+   * @param reply JSON without a line break
+   * @returns where its line will lie
+   */
+  keep(job: string, reply: string): ReplyPlace {
+    if (/[\r\n]/.test(reply)) throw new Error(`Internal error: the reply to ${job} has several lines.`);
+    const bytes = Buffer.from(`{"job":${JSON.stringify(job)},"reply":${reply}}\n`);
+    const next = (this.#next ??= this.#first());
+    if (next.offset > 0 && next.offset + bytes.length > this.#mostBytes) {
+      next.segment += 1;
+      next.offset = 0;
+    }
+    const { segment, offset } = next;
+    next.offset += bytes.length;
+    this.#lines.push({ segment, bytes });
+    const length = bytes.length - 1;
+    const sha256 = createHash('sha256').update(bytes.subarray(0, length)).digest('hex');
+    return { segment, offset, length, sha256 };
+  }
+
+  /** True while there is something to write. */
+  get hasLines(): boolean {
+    return this.#lines.length > 0;
+  }
+
+  /** The end to commit; undefined where it is as committed. */
+  get end(): RepliesEnd | undefined {
+    return this.#written === this.#committed ? undefined : this.#written;
+  }
+
+  /**
+   * Writes and syncs the lines that were kept: once for all of one segment. A call that fails may be repeated.
+   *
+   * @throws as {@link SegmentFiles}
+   */
+  write(): void {
+    const last = this.#put();
+    last?.file.sync();
+    last?.onSynced();
+  }
+
+  /** The same without holding up the process while the disk is at work; what is kept meanwhile is written by the next call. */
+  async writeSoon(): Promise<void> {
+    const last = this.#put();
+    await last?.file.syncSoon();
+    last?.onSynced();
+  }
+
+  /** The {@link end} is committed. */
+  onCommitted(): void {
+    this.#committed = this.#written;
+  }
+
+  /** Lines that no commit has asked for are not written. */
+  close(): void {
+    this.#open?.file.close();
+    this.#open = undefined;
+  }
+
+  /** Writes all lines, and syncs those of finished segments. @returns the file to sync; undefined: there is none */
+  #put(): { readonly file: SegmentFile; readonly onSynced: () => void } | undefined {
+    for (;;) {
+      const [first] = this.#lines;
+      if (first === undefined) return undefined;
+      const { segment } = first;
+      const until = this.#lines.findIndex((line) => line.segment !== segment);
+      const lines = until < 0 ? [...this.#lines] : this.#lines.slice(0, until);
+      const file = this.#fileOf(segment);
+      const from = this.#written?.segment === segment ? this.#written.offset : 0;
+      file.write(
+        lines.map(({ bytes }) => bytes),
+        from,
+      );
+      const offset = lines.reduce((sum, { bytes }) => sum + bytes.length, from);
+      const onSynced = (): void => {
+        this.#written = { segment, offset, made: segment };
+        this.#lines.splice(0, lines.length);
+      };
+      if (until < 0) return { file, onSynced };
+      file.sync();
+      onSynced();
+    }
+  }
+
+  /** Where the first line of this process begins: behind the committed ones, or in a segment of its own where that is not as it was left. */
+  #first(): { segment: number; offset: number } {
+    const end = this.#committed;
+    if (end !== undefined) {
+      const file = this.#files.open(end.segment);
+      if (file?.size() === end.offset) {
+        this.#open = { segment: end.segment, file };
+        return { segment: end.segment, offset: end.offset };
+      }
+      file?.close();
+      // It was noted, and never made.
+      if (file === undefined && end.offset === 0) return { segment: end.segment, offset: 0 };
+    }
+    return { segment: Math.max(end?.made ?? -1, ...this.#files.list(), -1) + 1, offset: 0 };
+  }
+
+  #fileOf(segment: number): SegmentFile {
+    if (this.#open?.segment === segment) {
+      this.#open.file.check();
+      return this.#open.file;
+    }
+    this.close();
+    if (segment > (this.#committed?.made ?? -1)) {
+      const { segment: last = segment, offset = 0 } = this.#committed ?? {};
+      const noted = { segment: last, offset, made: segment };
+      this.#note(noted);
+      this.#committed = noted;
+    }
+    const file = this.#files.make(segment);
+    this.#open = { segment, file };
+    return file;
+  }
+}
