@@ -238,15 +238,16 @@ function afterProgress(
   const [level, firstMs, lastMs] = seen.at(-1) as Sightings[number];
   const before = seen.at(-2);
   const from = binOf(ageMs);
+  const [first, last] = [binOf(firstMs), binOf(lastMs)];
+  const earlier = before === undefined ? 0 : binOf(before[2]);
   const posterior = new Float64Array(bins);
   let unfinished = 0;
   for (let bin = from; bin < bins; bin++) {
     const share = probability[bin] as number;
-    if (share < 1e-9) continue;
-    const durationMs = middle(bin);
-    let likely = map.likelihood(level, firstMs, durationMs);
-    if (before !== undefined) likely *= map.likelihood(before[0], before[2], durationMs);
-    if (lastMs > firstMs) likely *= map.likelihood(level, lastMs, durationMs);
+    if (share < 1e-7) continue;
+    let likely = map.likelihood(level, first, bin);
+    if (before !== undefined) likely *= map.likelihood(before[0], earlier, bin);
+    if (last > first) likely *= map.likelihood(level, last, bin);
     const left = bin === from ? (edge(bin + 1) - ageMs) / (edge(bin + 1) - edge(bin)) : 1;
     posterior[bin] = share * Math.max(0.05, Math.min(1, left)) * (likely + disbelief);
     unfinished += posterior[bin] as number;

@@ -15,6 +15,9 @@ export class PollPace {
   readonly #kinds = new Map<string, { readonly model: KindModel; readonly broader: string }>();
   readonly #classes = new Map<string, { readonly model: KindModel; readonly progress: ProgressMap }>();
 
+  /** All tasks of this run, of whatever class. */
+  readonly #all = new KindModel();
+
   /** @param learned what an earlier run has learned */
   constructor(bounds: { readonly minMs: number; readonly maxMs: number }, learned?: string) {
     this.#bounds = bounds;
@@ -50,6 +53,7 @@ export class PollPace {
   learn(kind: TaskKind, watch: TaskWatch | undefined, ageMs: number): void {
     const afterMs = Math.min(ageMs, watch?.ageMs ?? 0);
     this.#modelOf(kind).learn(afterMs, ageMs);
+    this.#all.learn(afterMs, ageMs);
     if (watch !== undefined) this.#classOf(kind.broader).progress.learn(watch.seen, (afterMs + ageMs) / 2);
   }
 
@@ -62,7 +66,10 @@ export class PollPace {
     const { minMs, maxMs } = this.#bounds;
     const model = this.#modelOf(kind);
     const { progress } = this.#classOf(kind.broader);
-    const wish = model.nextAge(ageMs, watch?.seen ?? [], progress) - ageMs;
+    const next = model.nextAge(ageMs, watch?.seen ?? [], progress);
+    // Tasks of an unknown class may take as long as the others, or an instant: the moment between the two, by ratio.
+    const isForeign = !model.isKnown && this.#all.isKnown;
+    const wish = (isForeign ? Math.sqrt(next * this.#all.nextAge(ageMs, [], progress)) : next) - ageMs;
     return Math.round(Math.min(maxMs, Math.max(minMs, wish)));
   }
 

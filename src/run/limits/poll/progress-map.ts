@@ -1,7 +1,7 @@
 import type { Sightings } from '../../machine/job.ts';
 import { levels } from '../../machine/poll/watch.ts';
 
-/** The whole duration against the age at which a progress was seen, in bins of a tenth of its logarithm: from 1 to e⁴. */
+/** The whole duration against the age at which a progress was seen, from 1 to e⁴: each ratio is two bins of durations wide. */
 export const ratios = 40;
 const ratioWidth = 0.1;
 /** How many sightings the assumption counts for that progress is a share of the time. */
@@ -52,10 +52,11 @@ export class ProgressMap {
     if (row !== undefined) row[level] = (row[level] as number) + 1;
   }
 
-  /** How likely this level is at this age of a task that takes so long in all. */
-  likelihood(level: number, ageMs: number, durationMs: number): number {
+  /** How likely this level is at an age of a task that takes so long in all, both as bins of durations. */
+  likelihood(level: number, ageBin: number, durationBin: number): number {
     if (this.#isStale) this.#refresh();
-    return (this.#likely[ratioBin(durationMs / Math.max(1, ageMs))] as Float64Array)[level] as number;
+    const ratio = Math.max(0, Math.min(ratios - 1, (durationBin - ageBin) >> 1));
+    return (this.#likely[ratio] as Float64Array)[level] as number;
   }
 
   #refresh(): void {

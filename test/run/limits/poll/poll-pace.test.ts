@@ -198,6 +198,12 @@ describe('PollPace', () => {
     expect(pace.nextMs({ name: 'imagine v7 fast', broader: 'imagine' }, 0)).toBeGreaterThan(known / 2);
     expect(pace.nextMs(other, 0)).toBe(free.minMs);
   });
+
+  it('polls tasks of an unknown class more rarely where others have taken long, but not as rarely as those', () => {
+    const [fresh, pace] = [new PollPace(free), taught(40)];
+    expect(pace.nextMs(other, 1000)).toBeGreaterThan(fresh.nextMs(other, 1000));
+    expect(pace.nextMs(other, 1000)).toBeLessThan(pace.nextMs(kind, 1000) / 2);
+  });
 });
 
 describe('what a pace keeps for the next run', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { binOf } from '../../../../src/run/limits/poll/durations.ts';
 import { ProgressMap } from '../../../../src/run/limits/poll/progress-map.ts';
 import type { Sightings } from '../../../../src/run/machine/job.ts';
 import { levels, watchedOn } from '../../../../src/run/machine/poll/watch.ts';
@@ -12,7 +13,7 @@ describe('ProgressMap', () => {
     const map = new ProgressMap();
     for (let n = 0; n < 30; n++) map.learn(steps, minute);
     // 45 % is seen at 45 % of the time.
-    const at = (durationMs: number): number => map.likelihood(9, 27_000, durationMs);
+    const at = (durationMs: number): number => map.likelihood(9, binOf(27_000), binOf(durationMs));
     expect(at(minute)).toBeGreaterThan(5 * at(35_000));
     expect(at(minute)).toBeGreaterThan(5 * at(120_000));
   });
@@ -21,7 +22,9 @@ describe('ProgressMap', () => {
     const map = new ProgressMap();
     for (let n = 0; n < 100; n++)
       for (const part of [0.1, 0.3, 0.5, 0.7, 0.9]) map.learn([[9, part * minute, part * minute]], minute);
-    const likely = [65_000, 90_000, 180_000].map((durationMs) => map.likelihood(9, 54_000, durationMs));
+    const likely = [65_000, 90_000, 180_000].map((durationMs) =>
+      map.likelihood(9, binOf(54_000), binOf(durationMs)),
+    );
     expect(Math.max(...likely) / Math.min(...likely)).toBeLessThan(1.5);
   });
 
@@ -38,7 +41,8 @@ describe('ProgressMap', () => {
         for (const { level, first, more: later, durationMs } of all)
           map.learn([[level, first, first + later]], durationMs);
         let sum = 0;
-        for (let level = 0; level < levels; level++) sum += map.likelihood(level, ageMs, ageMs + more);
+        for (let level = 0; level < levels; level++)
+          sum += map.likelihood(level, binOf(ageMs), binOf(ageMs + more));
         expect(sum).toBeCloseTo(1, 6);
       }),
     );
@@ -49,7 +53,10 @@ describe('ProgressMap', () => {
     for (let n = 0; n < 10; n++) first.learn(steps, minute);
     const second = new ProgressMap();
     second.restore(first.counts);
-    expect(second.likelihood(9, 27_000, minute)).toBeCloseTo(first.likelihood(9, 27_000, minute), 2);
+    expect(second.likelihood(9, binOf(27_000), binOf(minute))).toBeCloseTo(
+      first.likelihood(9, binOf(27_000), binOf(minute)),
+      2,
+    );
     expect(second.counts).toEqual(first.counts);
   });
 });
