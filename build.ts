@@ -12,8 +12,20 @@ const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('.', import.meta.url));
 const dist = join(root, 'dist');
 
-/** CommonJS packages that are imported by their names: Node.js would search all their files for what they export. */
-const searched = new Set(['ajv/dist/2020.js', 'liquidjs', 'picocolors', 'undici', 'yaml']);
+/**
+ * Packages that are loaded as CommonJS: as modules, some would be searched in all their files for what they export, and others are
+ * a dozen files in place of one.
+ */
+const searched = new Set([
+  'ajv/dist/2020.js',
+  'csv-parse/sync',
+  'csv-stringify/sync',
+  'liquidjs',
+  'lossless-json',
+  'picocolors',
+  'undici',
+  'yaml',
+]);
 
 const commonJs: Plugin = {
   name: 'commonjs',
@@ -50,6 +62,9 @@ const { outputFiles } = await build({
   platform: 'node',
   target: 'node20.19',
   packages: 'external',
+  // Shorter to read, and with lines that a stack can name.
+  minifyWhitespace: true,
+  lineLimit: 160,
   plugins: [commonJs],
   logLevel: 'warning',
 });

@@ -3,6 +3,7 @@ import { chat } from './chat.ts';
 import type { Bench } from './comparison.ts';
 import { flat } from './flat.ts';
 import { http } from './http.ts';
+import { idle } from './idle.ts';
 import { images } from './images.ts';
 import { makespan, makespanOrder } from './makespan.ts';
 import { matrix } from './matrix.ts';
@@ -15,6 +16,7 @@ import { measureBench, type Row } from './rounds.ts';
 import { scheduler } from './scheduler.ts';
 import { type BenchArguments, readArguments, selectNames } from './select.ts';
 import { slots } from './slots.ts';
+import { start } from './start.ts';
 import { state } from './state.ts';
 import { jsonTable, markdownTable, plainTable } from './table.ts';
 import { templates } from './templates.ts';
@@ -36,6 +38,9 @@ const benches: Readonly<Record<string, Bench>> = {
   ...polls,
   ...makespans,
   http,
+  images,
+  ...idle,
+  ...start,
   ...outside,
 };
 
