@@ -22,6 +22,8 @@ export interface ManifestRow {
   readonly firstOfSlot: boolean;
   /** The first row of this job in the whole manifest: the only one that shows its tokens and its cost. */
   readonly firstOfJob: boolean;
+  /** An earlier row shows the tokens and the cost of its job. */
+  readonly countedBefore?: true;
   /** The service's task whose button was pressed. */
   readonly parentTaskId?: string;
 }

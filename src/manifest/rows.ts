@@ -25,6 +25,7 @@ export async function* manifestRows(
   plan: Plan,
   selection: Selection,
   reader: Pick<StateReader, 'many' | 'rootKeys'>,
+  onCell?: OnCell,
 ): AsyncGenerator<ManifestRow> {
   const accounted = new KeySet();
   const size = cellsAtOnce(plan);
@@ -35,19 +36,56 @@ export async function* manifestRows(
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
 
   for await (const cells of groups) {
-    const found = await withRecords(
+    for (const { cell, chosen, rootKeys, listed, isSettled } of await listedCells(
+      plan,
       cells,
-      ({ cell, chosen }, lookup) => listedSlots(plan, cell, chosen ? steps.value : undefined, lookup),
-      (keys) => reader.many(keys),
-      plan.images,
-    );
-    for (const [at, { cell, chosen }] of cells.entries()) {
+      steps.value,
+      reader,
+    )) {
       if (!chosen && roots?.allPlaced === true) continue;
-      const { rootKeys = [], listed = [] } = found[at] ?? {};
       for (const key of rootKeys) roots?.place(key);
+      onCell?.(cell, isSettled);
       for (const slot of listed) yield* slotRows(cell, slot, accounted);
     }
   }
+}
+
+/** Called with each cell of a manifest, in its order. `isSettled`: each of its slots is done or skipped, and stays so. */
+export type OnCell = (cell: Cell, isSettled: boolean) => void;
+
+/** The rows of some cells of a plan, all of them chosen. @param accounted keys of the jobs whose account was shown before */
+export async function* rowsOfCells(
+  plan: Plan,
+  cells: readonly Cell[],
+  reader: Pick<StateReader, 'many'>,
+  accounted: KeySet,
+  onCell: OnCell,
+): AsyncGenerator<ManifestRow> {
+  const steps = chosenSteps(plan, undefined);
+  if (!steps.ok) throw new Error(`Internal error: ${steps.error.message}`);
+  const chosen = cells.map((cell) => ({ cell, chosen: true }));
+  for (const { cell, listed, isSettled } of await listedCells(plan, chosen, steps.value, reader)) {
+    onCell(cell, isSettled);
+    for (const slot of listed) yield* slotRows(cell, slot, accounted);
+  }
+}
+
+async function listedCells(
+  plan: Plan,
+  cells: readonly ManifestCell[],
+  steps: ChosenSteps,
+  reader: Pick<StateReader, 'many'>,
+): Promise<readonly (ManifestCell & ListedSlots)[]> {
+  const found = await withRecords(
+    cells,
+    ({ cell, chosen }, lookup) => listedSlots(plan, cell, chosen ? steps : undefined, lookup),
+    (keys) => reader.many(keys),
+    plan.images,
+  );
+  return cells.map((cell, at) => ({
+    ...cell,
+    ...(found[at] ?? { rootKeys: [], listed: [], isSettled: false }),
+  }));
 }
 
 /** A slot that the manifest lists. */
@@ -56,16 +94,26 @@ interface ListedSlot extends Pick<ManifestRow, 'chosen' | 'parentTaskId'> {
   readonly slot: Slot;
 }
 
+/** The slots of a cell that the manifest lists. */
+interface ListedSlots {
+  /** Keys of its jobs without a parent. */
+  readonly rootKeys: readonly string[];
+  readonly listed: readonly ListedSlot[];
+  readonly isSettled: boolean;
+}
+
 /** @param steps the chosen steps, of a chosen cell */
 function listedSlots(
   plan: Plan,
   cell: Cell,
   steps: ChosenSteps | undefined,
   lookup: RecordLookup,
-): { readonly rootKeys: readonly string[]; readonly listed: readonly ListedSlot[] } {
+): ListedSlots {
   const rootKeys: string[] = [];
   const listed: ListedSlot[] = [];
+  let isSettled = true;
   for (const found of plan.resolve(cell, lookup)) {
+    isSettled &&= found.status === 'skipped' || (found.status === 'done' && isFinal(found));
     if (found.record !== undefined && found.record.parent === undefined) rootKeys.push(found.record.key);
     const chosen = steps?.includes(found) === true;
     if (!chosen && !hasResult(found)) continue;
@@ -74,16 +122,27 @@ function listedSlots(
       slot.record === undefined ? taskToBe(slot, lookup) : parentTaskOf(slot.record, lookup);
     listed.push({ slot, chosen, ...(parentTaskId === undefined ? {} : { parentTaskId }) });
   }
-  return { rootKeys, listed };
+  return { rootKeys, listed, isSettled };
 }
+
+/** No job that it comes from is, or is to be, redone. */
+const isFinal = ({ record, outdated, waitsForRedo }: Slot): boolean =>
+  outdated === undefined && waitsForRedo === undefined && record?.former === undefined;
 
 function* slotRows(cell: Cell, { slot, ...place }: ListedSlot, accounted: KeySet): Generator<ManifestRow> {
   const { record } = slot;
   const shared = { cell, slot, ...place };
-  const firstOfJob = record !== undefined && hasAccount(record) && accounted.add(record.key);
+  const isCounted = record !== undefined && hasAccount(record);
+  const firstOfJob = isCounted && accounted.add(record.key);
 
   const [artifact, ...more] = record === undefined ? [] : outputsOf(record, slot.keep);
-  yield { ...shared, firstOfSlot: true, firstOfJob, ...(artifact === undefined ? {} : { artifact }) };
+  yield {
+    ...shared,
+    firstOfSlot: true,
+    firstOfJob,
+    ...(isCounted && !firstOfJob && { countedBefore: true }),
+    ...(artifact === undefined ? {} : { artifact }),
+  };
   for (const next of more) yield { ...shared, firstOfSlot: false, firstOfJob: false, artifact: next };
 }
 

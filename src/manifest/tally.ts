@@ -36,6 +36,21 @@ export interface ManifestTotals {
   readonly assumedTokens?: number;
   /** Submissions and calls of the listed jobs whose answer never came, and which may have been paid; absent: none. */
   readonly unanswered?: number;
+  /** Rows whose job has its tokens and its cost on an earlier row; absent: none. */
+  readonly countedBefore?: number;
+  /** {@link cost} before it was rounded. */
+  readonly exactCost?: number;
+}
+
+/** Rows that are known by what they add up to. */
+export interface CopiedRows {
+  readonly rows: number;
+  readonly files: number;
+  readonly done: number;
+  readonly skipped: number;
+  /** Absent: no price of theirs is known. */
+  readonly cost?: number;
+  readonly tokens?: TokenUsage;
 }
 
 /** Codes are a closed set; a service's own codes could be many. */
@@ -51,6 +66,7 @@ export class ManifestCounter {
   #tokens: TokenUsage | undefined;
   #assumedTokens = 0;
   #unanswered = 0;
+  #countedBefore = 0;
   readonly #slots: Record<SlotStatus, number> = {
     pending: 0,
     submitting: 0,
@@ -68,8 +84,9 @@ export class ManifestCounter {
     { status: SlotStatus; code: string; count: number; unasked?: number; messages: Messages }
   >();
 
-  add({ slot, chosen, artifact, firstOfSlot, firstOfJob }: ManifestRow): void {
+  add({ slot, chosen, artifact, firstOfSlot, firstOfJob, countedBefore }: ManifestRow): void {
     this.#rows += 1;
+    if (countedBefore === true) this.#countedBefore += 1;
     if (artifact?.file !== undefined) this.#files += 1;
     if (firstOfJob) this.#account(slot.record);
     if (!firstOfSlot) return;
@@ -83,6 +100,16 @@ export class ManifestCounter {
     }
   }
 
+  /** Adds rows of chosen slots, which were copied. */
+  addCopied({ rows, files, done, skipped, cost, tokens }: CopiedRows): void {
+    this.#rows += rows;
+    this.#files += files;
+    this.#slots.done += done;
+    this.#slots.skipped += skipped;
+    if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
+    if (tokens !== undefined) this.#tokens = addUsage(this.#tokens, tokens);
+  }
+
   result(): ManifestTotals {
     return {
       rows: this.#rows,
@@ -94,9 +121,11 @@ export class ManifestCounter {
         .sort((a, b) => b.count - a.count || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0)),
       ...(this.#cost === undefined ? {} : { cost: roundMoney(this.#cost) }),
       ...(this.#possibleCost === 0 ? {} : { possibleCost: roundMoney(this.#possibleCost) }),
-      ...(this.#tokens === undefined ? {} : { tokens: this.#tokens }),
+      ...(this.#tokens === undefined ? {} : { tokens: addUsage(undefined, this.#tokens) }),
       ...(this.#assumedTokens === 0 ? {} : { assumedTokens: this.#assumedTokens }),
       ...(this.#unanswered === 0 ? {} : { unanswered: this.#unanswered }),
+      ...(this.#countedBefore === 0 ? {} : { countedBefore: this.#countedBefore }),
+      ...(this.#cost === undefined ? {} : { exactCost: this.#cost }),
     };
   }
 

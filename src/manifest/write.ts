@@ -3,13 +3,13 @@ import type { Selection } from '../plan/cell.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { StateReader } from '../state/reader.ts';
 import { manifestHeader, rowFields } from './columns.ts';
-import { manifestRows } from './rows.ts';
+import { manifestRows, type OnCell } from './rows.ts';
 import { byteOrderMark, spreadsheetFields } from './spreadsheet.ts';
 import { ManifestCounter, type ManifestTotals } from './tally.ts';
 import { writeWhole } from './whole-file.ts';
 
 /** Rows that become text together: one write to the file, and one turn of the event loop in between. */
-const batchSize = 256;
+export const batchSize = 256;
 
 /**
  * Writes `manifest.csv` whole or not at all, and returns what it adds up to.
@@ -46,7 +46,17 @@ export interface ManifestOptions {
   readonly signal?: AbortSignal;
   /** Called with each piece of the text, in order. `isMasked`: it differs from what it was before {@link redact}. */
   readonly onText?: (text: string, isMasked: boolean) => void;
+  readonly onCell?: OnCell;
 }
+
+/** RFC 4180 to the letter. */
+export const csvText = (records: readonly (readonly string[])[], escapeFormulas: boolean): string =>
+  stringify(records as string[][], {
+    record_delimiter: '\r\n',
+    // Without it a lone line feed or carriage return stands bare, and readers end the row there.
+    quote_record_delimiter: true,
+    escape_formulas: escapeFormulas,
+  });
 
 async function* manifestText(
   {
@@ -58,17 +68,13 @@ async function* manifestText(
     forSpreadsheet = false,
     signal,
     onText,
+    onCell,
   }: ManifestOptions,
   totals: ManifestCounter,
 ): AsyncGenerator<string> {
   const { variables } = plan.matrix;
   const csv = (records: readonly (readonly string[])[]): string =>
-    stringify(records as string[][], {
-      record_delimiter: '\r\n',
-      // Without it a lone line feed or carriage return stands bare, and readers end the row there.
-      quote_record_delimiter: true,
-      escape_formulas: escapeFormulas && !forSpreadsheet,
-    });
+    csvText(records, escapeFormulas && !forSpreadsheet);
   const header = manifestHeader(variables);
   // Redacted field by field as well: a secret that a cut goes through would not be found behind it.
   const fields = (row: readonly string[]): readonly string[] =>
@@ -83,7 +89,7 @@ async function* manifestText(
   onText?.(head, false);
   yield head;
   let batch: (readonly string[])[] = [];
-  for await (const row of manifestRows(plan, selection, reader)) {
+  for await (const row of manifestRows(plan, selection, reader, onCell)) {
     totals.add(row);
     batch.push(fields(rowFields(row, variables)));
     if (batch.length < batchSize) continue;

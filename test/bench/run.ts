@@ -38,7 +38,6 @@ const benches: Readonly<Record<string, Bench>> = {
   ...polls,
   ...makespans,
   http,
-  images,
   ...idle,
   ...start,
   ...outside,

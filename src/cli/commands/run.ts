@@ -1,14 +1,9 @@
 import { join } from 'node:path';
-import type { ManifestTotals } from '../../manifest/tally.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
 import { runAgain } from '../../report/text/next-commands.ts';
 import { serviceWords } from '../../report/text/plan-text.ts';
 import { endingText } from '../../report/text/summary.ts';
-import type { RunListener } from '../../run/events.ts';
-import type { RunReport, RunSettings } from '../../run/ports.ts';
-import type { DiskPort } from '../../run/resources/disk-room.ts';
-import { diskOf } from '../adapters/disk-room.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import { gitFacts } from '../adapters/git/git.ts';
 import { type Context, command } from '../args/command.ts';
@@ -18,26 +13,21 @@ import { rehearsalSettings } from '../args/sandbox-flags.ts';
 import { selectionOf } from '../args/selection-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { exitCodes } from '../errors/cli-error.ts';
-import { failureText, shownErrorOf } from '../errors/render.ts';
-import { finishedResult, identityOfRun, openFinished, type RunResult } from '../receipt/finished.ts';
-import { ManifestWatch, noteReceipt } from '../receipt/note.ts';
-import type { RunIdentity } from '../receipt/receipt.ts';
+import { failureText } from '../errors/render.ts';
+import { finishedResult, identityOfRun, openFinished } from '../receipt/finished.ts';
+import { reusableCells } from '../receipt/reuse.ts';
+import { workOff } from '../receipt/work-off.ts';
 import { askAboutCost } from '../run/ask-budget.ts';
 import { showPlan } from '../run/dry-run.ts';
-import { execute, listResults, onceAtWork, reachService } from '../run/execute.ts';
-import { runExitCode } from '../run/exit-code.ts';
-import { openRunLog, type RunLog } from '../run/log.ts';
-import { progressStart } from '../run/progress-start.ts';
-import { holdDirectory, openRunSession, type RunOpening, type RunSession } from '../run/session.ts';
+import { reachService } from '../run/execute.ts';
+import { holdDirectory, openRunSession, type RunOpening } from '../run/session.ts';
 import { runSettings } from '../run/settings.ts';
 import { summarize } from '../run/summary.ts';
 import { settleService } from '../service/settings.ts';
 import { type AdmittedService, admit } from '../service/trust.ts';
 import { addressWarning, keyWarning } from '../service/warnings.ts';
 import { holdWords } from '../terminal/held-words.ts';
-import type { Interrupts, Io } from '../terminal/io.ts';
 import { jsonLine } from '../terminal/json-line.ts';
-import { showProgress } from '../terminal/progress/progress.ts';
 import { placeOfRun } from '../workspace/checks/place.ts';
 import { fileOrDefault } from '../workspace/default-file.ts';
 import { loadPipeline, type ReadPipeline } from '../workspace/read-pipeline.ts';
@@ -128,6 +118,7 @@ async function runPipeline(
     acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
   };
   const held = await holdDirectory(read, opening, disposables, context);
+  const reuse = await reusableCells(read, opening, held, flags);
   const opened = (await openFinished(read, opening, held, flags, redactor)) ?? {
     receipt: undefined,
     begun: await openRunSession(read, opening, held, context),
@@ -143,7 +134,15 @@ async function runPipeline(
   const recordFile = join(begun.directory, runFiles.record);
   await writeRunRecord(recordFile, begin, undefined, redactor);
 
-  const work = { service, baseUrl, settings, identity: identityOfRun(read, opening), readSince, onWork };
+  const work = {
+    service,
+    baseUrl,
+    settings,
+    identity: identityOfRun(read, opening),
+    readSince,
+    onWork,
+    reuse,
+  };
   const { report, totals, exitCode } =
     opened.receipt === undefined
       ? await workOff(opened.begun, work, flags, interrupts, disposables, context)
@@ -168,132 +167,4 @@ async function runPipeline(
   io.err(redactor.apply(endingText(summary, runAgain(read.pipeline.source.file, flags), mayFind)));
   if (flags.json) await io.out(redactor.applyToData(jsonLine(summary)));
   return exitCode;
-}
-
-/** Does what is to be done, lists the results, and notes it where nothing is left. */
-async function workOff(
-  session: RunSession,
-  work: {
-    readonly service: AdmittedService;
-    readonly baseUrl: string;
-    readonly settings: RunSettings;
-    readonly identity: RunIdentity;
-    /** Unix ms: no file of the pipeline was read before. */
-    readonly readSince: number;
-    readonly onWork: () => void;
-  },
-  flags: RunFlags,
-  interrupts: Interrupts,
-  disposables: Disposables,
-  context: Context,
-): Promise<RunResult> {
-  const { service, baseUrl, settings, readSince } = work;
-  let worked = false;
-  const onWork = (): void => {
-    worked = true;
-    work.onWork();
-  };
-  const report = await watched(session, settings, flags, disposables, context, (watch) =>
-    execute(
-      session,
-      {
-        baseUrl,
-        service,
-        settings,
-        find: flags['in-doubt'] === 'find',
-        acceptOlder: flags['accept-older-state'],
-        env: context.io.env,
-      },
-      interrupts,
-      { ...watch, listener: onceAtWork(watch.listener, onWork) },
-      disposables,
-    ),
-  );
-  const manifest = new ManifestWatch();
-  const { totals, exitCode } = await listed(session, report, interrupts, flags, manifest, context);
-  if (report.end.kind === 'complete' && report.redosFailed === 0 && totals !== undefined)
-    await noteReceipt(session, work.identity, {
-      readSince,
-      worked,
-      totals,
-      written: manifest.result(),
-      escapeFormulas: flags['escape-formulas'],
-      credentials: context.redactor.credentials,
-    });
-  return { report, totals, exitCode };
-}
-
-/** Runs with a log and a view of the progress. */
-async function watched(
-  session: RunSession,
-  settings: RunSettings,
-  flags: RunFlags,
-  disposables: Disposables,
-  context: Context,
-  carry: (watch: {
-    readonly listener: RunListener;
-    readonly log: RunLog;
-    readonly say: (text: string) => void;
-    readonly disk: DiskPort;
-  }) => Promise<RunReport>,
-): Promise<RunReport> {
-  const { io, redactor } = context;
-  const start = await progressStart(session, settings);
-  const progress = showProgress(redacted(context), start, { quiet: flags['no-progress'] || flags.quiet });
-  const disk = await diskOf(session, start.steps, (folder) => io.freeBytes(folder));
-  const log = openRunLog(
-    join(session.directory, runFiles.log),
-    flags['log-level'] ?? 'info',
-    redactor,
-    () => io.now(),
-    (error) => progress.say(`The log can no longer be written: ${error.message}`),
-  );
-  disposables.add(() => log.close());
-  try {
-    const listener: RunListener = (event) => {
-      log.listener(event);
-      progress.listener(event);
-    };
-    const report = await carry({ listener, log, say: (text) => progress.say(text), disk });
-    if (report.listenerError !== undefined) {
-      // What runs is more important than who watches; but it is a bug.
-      progress.say(shownErrorOf(report.listenerError).text ?? '');
-    }
-    return report;
-  } finally {
-    progress.end();
-  }
-}
-
-/** Where a view is shown, without secrets. */
-function redacted({ io, redactor }: Context): Io {
-  const { terminal } = io;
-  return {
-    ...io,
-    err: (text) => io.err(redactor.apply(text)),
-    ...(terminal && { terminal: { ...terminal, draw: (frame) => terminal.draw(redactor.apply(frame)) } }),
-  };
-}
-
-/** Writes the manifest, however the run ended: after an interrupt and after a full disk too, the finished work is listed. */
-async function listed(
-  session: RunSession,
-  { end, redosFailed }: RunReport,
-  interrupts: Interrupts,
-  { 'escape-formulas': escapeFormulas }: RunFlags,
-  { onText }: ManifestWatch,
-  { io, redactor }: Context,
-): Promise<{ readonly totals: ManifestTotals | undefined; readonly exitCode: number }> {
-  try {
-    const totals = await listResults(session, redactor, interrupts.leave, { escapeFormulas, onText });
-    return { totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
-  } catch (error) {
-    const shownError = shownErrorOf(error);
-    if (shownError.text !== undefined) io.err(redactor.apply(shownError.text));
-    const exitCode =
-      end.kind === 'complete'
-        ? shownError.exitCode
-        : runExitCode(end, undefined, interrupts.first(), redosFailed);
-    return { totals: undefined, exitCode };
-  }
 }

@@ -15,7 +15,8 @@ import { refreshReceipt } from './note.ts';
 import type { Receipt, RunIdentity } from './receipt.ts';
 import { recogniseRun } from './recognise.ts';
 
-type RunFlags = FlagValues<typeof runFlags>;
+/** The flags of `promptpress run`. */
+export type RunFlags = FlagValues<typeof runFlags>;
 
 /** What a run came to. */
 export interface RunResult {

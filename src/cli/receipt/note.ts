@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
+import { isNarrowed } from '../../manifest/cells.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { receiptFact, type StateStore } from '../../state/store.ts';
 import type { BegunRun } from '../run/session.ts';
 import {
+  baseText,
   credentialMark,
   identityText,
   isAtRest,
@@ -14,6 +16,7 @@ import {
   witnessOf,
 } from './receipt.ts';
 import { matured, type SeenFile, seenFile, writtenFile } from './seen-file.ts';
+import type { CellWatch } from './settled-cells.ts';
 
 /** More files are not noted: to look at each of them would take as long as the work that it saves. */
 const mostFiles = 10_000;
@@ -48,6 +51,7 @@ export async function noteReceipt(
     readonly worked: boolean;
     readonly totals: ManifestTotals;
     readonly written: { readonly sha256: string; readonly masked: boolean };
+    readonly cells: CellWatch;
     readonly escapeFormulas: boolean;
     readonly credentials: readonly string[];
   },
@@ -79,11 +83,18 @@ export async function noteReceipt(
   }
   const manifest = writtenFile(join(directory, runFiles.manifest), written.sha256);
   if (manifest === undefined) return;
+  const base = isNarrowed(identity.selection) ? undefined : baseText(identity);
+  const settled =
+    base === undefined
+      ? undefined
+      : await outcome.cells.write(join(directory, runFiles.cells), plan.matrix.cellCount);
   const receipt: Receipt = {
     identity: identityText(identity),
     tables,
     images: known,
     files,
+    ...(base === undefined ? {} : { base }),
+    ...(settled === undefined ? {} : { settled }),
     cells: plan.matrix.cellCount,
     witness: await witnessOf(state.reader),
     credentials: credentialMark(outcome.credentials),

@@ -46,6 +46,10 @@ export interface Receipt {
   readonly identity: string;
   readonly tables: readonly InputTable[];
   readonly images: readonly SeenImage[];
+  /** {@link baseText} of a run of the whole plan; absent: of a part of it. */
+  readonly base?: string;
+  /** Of the file of its settled cells; absent: there is none. */
+  readonly settled?: string;
   /** The files that were read. */
   readonly files: readonly SeenFile[];
   /** Cells of the matrix. */
@@ -70,6 +74,23 @@ export function identityText({ path, text, set = [], service, filesRoot, selecti
     filesRoot,
     selection: [limit, filters.map(({ axis, value }) => [axis, value]), shard, only],
   });
+}
+
+/**
+ * {@link identityText} of all but the values of the matrix, and of a whole plan. Undefined where the rest of the text may depend on
+ * the matrix: a part of it has a name that is used elsewhere.
+ */
+export function baseText(identity: RunIdentity): string | undefined {
+  const lines = identity.text.split('\n');
+  const from = lines.findIndex((line) => /^matrix[ \t]*:/.test(line));
+  if (from < 0 || lines.filter((line) => /^matrix[ \t]*:/.test(line)).length > 1) return undefined;
+  const length = lines.slice(from + 1).findIndex((line) => /^[^\s#]/.test(line));
+  const to = length < 0 ? lines.length : from + 1 + length;
+  if (lines.slice(from, to).some((line) => /(?:^|[\s[{,])[&*][^\s,[\]{}]/.test(line))) return undefined;
+  const rest = [...lines.slice(0, from), ...lines.slice(to)].join('\n');
+  // Documents, tags, and keys that are not written plainly: what belongs to what is then not seen in the text.
+  if (/^(?:---|\.\.\.|%|\?|[{["'!])/m.test(rest)) return undefined;
+  return identityText({ ...identity, text: rest, selection: {} });
 }
 
 /**
@@ -124,6 +145,8 @@ const isReceipt = (value: unknown): value is Receipt =>
   typeof value['witness'] === 'string' &&
   typeof value['credentials'] === 'string' &&
   Number.isSafeInteger(value['cells']) &&
+  (value['base'] === undefined || typeof value['base'] === 'string') &&
+  (value['settled'] === undefined || typeof value['settled'] === 'string') &&
   Array.isArray(value['tables']) &&
   Array.isArray(value['images']) &&
   Array.isArray(value['files']) &&

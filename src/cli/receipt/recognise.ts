@@ -70,7 +70,7 @@ async function currentReceipt(
 }
 
 /** Whether the text of the manifest would be the same with these credentials. */
-function isMaskedAlike(receipt: Receipt, redactor: WantedManifest['redactor']): boolean {
+export function isMaskedAlike(receipt: Receipt, redactor: WantedManifest['redactor']): boolean {
   if (hasMark(receipt, redactor.credentials)) return true;
   const { masked, file } = receipt.manifest;
   if (masked) return false;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { type ManifestOptions, writeManifest } from '../../manifest/write.ts';
+import type { Cell } from '../../plan/cell.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../run/ports.ts';
@@ -63,6 +64,8 @@ export async function execute(
     /** An older state is continued as it is (`--accept-older-state`). */
     readonly acceptOlder: boolean;
     readonly env: Environment;
+    /** Leaves out cells in which nothing is to be done. */
+    readonly narrowed?: (cells: AsyncIterable<Cell>) => AsyncIterable<Cell>;
   },
   control: RunControl,
   watch: {
@@ -122,8 +125,10 @@ export async function execute(
     service.baseUrl !== undefined && asksModels(plan, selection)
       ? onceAtWork(watch.listener, () => checkModelsBeside(session, asked, watch, disposables))
       : watch.listener;
+  const whole = planForRun(plan, selection);
+  const { narrowed = (cells) => cells } = to;
   return await runPlan(
-    planForRun(plan, selection),
+    { ...whole, cells: (chosen) => narrowed(whole.cells(chosen)) },
     selection,
     settings,
     {
@@ -163,7 +168,7 @@ export async function listResults(
   { plan, selection, state, directory }: RunSession,
   redactor: Redactor,
   leave: AbortSignal,
-  options: Pick<ManifestOptions, 'escapeFormulas' | 'onText'>,
+  options: Pick<ManifestOptions, 'escapeFormulas' | 'onText' | 'onCell'>,
 ): Promise<ManifestTotals | undefined> {
   if (leave.aborted) return undefined;
   try {

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { writeWhole } from '../../manifest/whole-file.ts';
+import type { Cell } from '../../plan/cell.ts';
+import { cellIdentity } from '../../plan/key.ts';
+import { checkFile } from '../../state/files/plain-path.ts';
+
+/** More cells are not noted: 8 bytes of each are in memory together. */
+const mostCells = 4_000_000;
+
+/** Hexadecimal characters of a cell's identity: 64 bits, so that a changed cell is taken for the one before once in 10^19 times. */
+const width = 16;
+
+/** What stands for a cell in which a run may have something to do. */
+const open = '0'.repeat(width);
+
+const markOf = ({ vars, repeat }: Cell): string => cellIdentity(vars, repeat).slice(0, width);
+
+/** The cells of a plan by their numbers: their values, where all their slots are done or skipped. */
+export class SettledCells {
+  readonly #marks: Buffer;
+
+  constructor(marks: Buffer) {
+    this.#marks = marks;
+  }
+
+  /** How many cells the plan had, settled or not. */
+  get count(): number {
+    return (2 * this.#marks.length) / width;
+  }
+
+  /** Hexadecimal. */
+  markAt(number: number): string {
+    const at = ((number - 1) * width) / 2;
+    return this.#marks.toString('hex', at, at + width / 2);
+  }
+
+  /** Whether the cell with this number had these values, and nothing was left to do in it. */
+  has(cell: Cell): boolean {
+    if (cell.number > this.count) return false;
+    const mark = this.markAt(cell.number);
+    return mark !== open && mark === markOf(cell);
+  }
+}
+
+/** Notes cells in the order of their numbers, while a manifest lists them. */
+export class CellWatch {
+  #marks: Buffer | undefined = Buffer.alloc((1024 * width) / 2);
+  #count = 0;
+
+  readonly onCell = (cell: Cell, isSettled: boolean): void =>
+    this.#note(cell.number, isSettled ? markOf(cell) : open);
+
+  /** A cell that is settled as it was. */
+  keep(settled: SettledCells, number: number): void {
+    this.#note(number, settled.markAt(number));
+  }
+
+  #note(number: number, mark: string): void {
+    // A part of the plan says nothing about the others.
+    if (this.#marks === undefined || number !== this.#count + 1 || number > mostCells) {
+      this.#marks = undefined;
+      return;
+    }
+    const at = (this.#count * width) / 2;
+    if (at === this.#marks.length) {
+      const grown = Buffer.alloc(2 * at);
+      this.#marks.copy(grown);
+      this.#marks = grown;
+    }
+    this.#marks.write(mark, at, 'hex');
+    this.#count = number;
+  }
+
+  /**
+   * Writes the cells into a file, if there is one for each of `cells`.
+   *
+   * @returns SHA-256 of the file, hexadecimal
+   */
+  async write(file: string, cells: number): Promise<string | undefined> {
+    if (this.#marks === undefined || this.#count !== cells || cells === 0) return undefined;
+    const text = this.#marks.toString('hex', 0, (cells * width) / 2);
+    await writeWhole(file, [text]);
+    return createHash('sha256').update(text).digest('hex');
+  }
+}
+
+/** The cells in a file; undefined where it is not the file with this hash. */
+export function readSettledCells(file: string, sha256: string): SettledCells | undefined {
+  try {
+    if (!checkFile(file)) return undefined;
+    const text = readFileSync(file, 'latin1');
+    if (createHash('sha256').update(text).digest('hex') !== sha256) return undefined;
+    return new SettledCells(Buffer.from(text, 'hex'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** How many cells are passed over at a time; between two batches everything else gets its turn. */
+const passedAtOnce = 4096;
+
+/** The cells that are not settled. */
+export async function* openCells(cells: AsyncIterable<Cell>, settled: SettledCells): AsyncGenerator<Cell> {
+  let passed = 0;
+  for await (const cell of cells) {
+    if (!settled.has(cell)) yield cell;
+    else if (++passed % passedAtOnce === 0) await new Promise(setImmediate);
+  }
+}

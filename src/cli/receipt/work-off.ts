@@ -1,0 +1,181 @@
+import { join } from 'node:path';
+import type { ManifestTotals } from '../../manifest/tally.ts';
+import { runFiles } from '../../report/facts/layout.ts';
+import type { RunListener } from '../../run/events.ts';
+import type { RunReport, RunSettings } from '../../run/ports.ts';
+import type { DiskPort } from '../../run/resources/disk-room.ts';
+import { diskOf } from '../adapters/disk-room.ts';
+import type { Disposables } from '../adapters/disposables.ts';
+import type { Context } from '../args/command.ts';
+import { shownErrorOf } from '../errors/render.ts';
+import { execute, listResults, onceAtWork } from '../run/execute.ts';
+import { runExitCode } from '../run/exit-code.ts';
+import { openRunLog, type RunLog } from '../run/log.ts';
+import { progressStart } from '../run/progress-start.ts';
+import type { RunSession } from '../run/session.ts';
+import type { AdmittedService } from '../service/trust.ts';
+import type { Interrupts, Io } from '../terminal/io.ts';
+import { showProgress } from '../terminal/progress/progress.ts';
+import type { RunFlags, RunResult } from './finished.ts';
+import { type Reuse, writeMerged } from './merge.ts';
+import { ManifestWatch, noteReceipt } from './note.ts';
+import type { RunIdentity } from './receipt.ts';
+import { CellWatch, openCells } from './settled-cells.ts';
+
+/** Does what is to be done, lists the results, and notes it where nothing is left. */
+export async function workOff(
+  session: RunSession,
+  work: {
+    readonly service: AdmittedService;
+    readonly baseUrl: string;
+    readonly settings: RunSettings;
+    readonly identity: RunIdentity;
+    /** Unix ms: no file of the pipeline was read before. */
+    readonly readSince: number;
+    readonly onWork: () => void;
+    /** Cells in which nothing is to be done, and their rows. */
+    readonly reuse: Reuse | undefined;
+  },
+  flags: RunFlags,
+  interrupts: Interrupts,
+  disposables: Disposables,
+  context: Context,
+): Promise<RunResult> {
+  const { service, baseUrl, settings, readSince, reuse } = work;
+  let worked = false;
+  const onWork = (): void => {
+    worked = true;
+    work.onWork();
+  };
+  const report = await watched(session, settings, flags, disposables, context, (watch) =>
+    execute(
+      session,
+      {
+        baseUrl,
+        service,
+        settings,
+        find: flags['in-doubt'] === 'find',
+        acceptOlder: flags['accept-older-state'],
+        env: context.io.env,
+        ...(reuse === undefined ? {} : { narrowed: (cells) => openCells(cells, reuse.settled) }),
+      },
+      interrupts,
+      { ...watch, listener: onceAtWork(watch.listener, onWork) },
+      disposables,
+    ),
+  );
+  const { totals, exitCode, manifest, cells } = await listed(
+    session,
+    report,
+    interrupts,
+    flags,
+    reuse,
+    context,
+  );
+  if (report.end.kind === 'complete' && report.redosFailed === 0 && totals !== undefined)
+    await noteReceipt(session, work.identity, {
+      readSince,
+      worked,
+      totals,
+      written: manifest.result(),
+      cells,
+      escapeFormulas: flags['escape-formulas'],
+      credentials: context.redactor.credentials,
+    });
+  return { report, totals, exitCode };
+}
+
+/** Runs with a log and a view of the progress. */
+async function watched(
+  session: RunSession,
+  settings: RunSettings,
+  flags: RunFlags,
+  disposables: Disposables,
+  context: Context,
+  carry: (watch: {
+    readonly listener: RunListener;
+    readonly log: RunLog;
+    readonly say: (text: string) => void;
+    readonly disk: DiskPort;
+  }) => Promise<RunReport>,
+): Promise<RunReport> {
+  const { io, redactor } = context;
+  const start = await progressStart(session, settings);
+  const progress = showProgress(redacted(context), start, { quiet: flags['no-progress'] || flags.quiet });
+  const disk = await diskOf(session, start.steps, (folder) => io.freeBytes(folder));
+  const log = openRunLog(
+    join(session.directory, runFiles.log),
+    flags['log-level'] ?? 'info',
+    redactor,
+    () => io.now(),
+    (error) => progress.say(`The log can no longer be written: ${error.message}`),
+  );
+  disposables.add(() => log.close());
+  try {
+    const listener: RunListener = (event) => {
+      log.listener(event);
+      progress.listener(event);
+    };
+    const report = await carry({ listener, log, say: (text) => progress.say(text), disk });
+    if (report.listenerError !== undefined) {
+      // What runs is more important than who watches; but it is a bug.
+      progress.say(shownErrorOf(report.listenerError).text ?? '');
+    }
+    return report;
+  } finally {
+    progress.end();
+  }
+}
+
+/** Where a view is shown, without secrets. */
+function redacted({ io, redactor }: Context): Io {
+  const { terminal } = io;
+  return {
+    ...io,
+    err: (text) => io.err(redactor.apply(text)),
+    ...(terminal && { terminal: { ...terminal, draw: (frame) => terminal.draw(redactor.apply(frame)) } }),
+  };
+}
+
+/** Writes the manifest, however the run ended: after an interrupt and after a full disk too, the finished work is listed. */
+async function listed(
+  session: RunSession,
+  { end, redosFailed }: RunReport,
+  interrupts: Interrupts,
+  { 'escape-formulas': escapeFormulas }: RunFlags,
+  reuse: Reuse | undefined,
+  { io, redactor }: Context,
+): Promise<Pick<RunResult, 'totals' | 'exitCode'> & Watches> {
+  let watches: Watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
+  try {
+    const { plan, directory, state } = session;
+    const { leave: signal } = interrupts;
+    let totals: ManifestTotals | undefined;
+    if (reuse !== undefined && !signal.aborted) {
+      const { manifest: watch, cells } = watches;
+      const { reader } = state;
+      totals = await writeMerged({ plan, reader, directory, reuse, redactor, watch, cells, signal });
+    }
+    if (totals === undefined) {
+      watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
+      const { onText } = watches.manifest;
+      const { onCell } = watches.cells;
+      totals = await listResults(session, redactor, signal, { escapeFormulas, onText, onCell });
+    }
+    return { ...watches, totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
+  } catch (error) {
+    const shownError = shownErrorOf(error);
+    if (shownError.text !== undefined) io.err(redactor.apply(shownError.text));
+    const exitCode =
+      end.kind === 'complete'
+        ? shownError.exitCode
+        : runExitCode(end, undefined, interrupts.first(), redosFailed);
+    return { ...watches, totals: undefined, exitCode };
+  }
+}
+
+/** What is seen of a manifest while it is written. */
+interface Watches {
+  readonly manifest: ManifestWatch;
+  readonly cells: CellWatch;
+}
