@@ -1,4 +1,5 @@
 import type { Bench } from './comparison.ts';
+import { got } from './found.ts';
 import { compare, rules, shapes } from './order.ts';
 import { served } from './shares.ts';
 
@@ -25,6 +26,31 @@ const order = (shape: keyof typeof shapes, cells: number, slots: number): Bench 
 export const slots = {
   'order-chain': order('grid → U1 → Vary', 100, 12),
   'order-fan': order('grid → U1..U4', 60, 12),
+  'full-queue-refused': {
+    asks: 'how many submissions a service refuses that takes 8 tasks at a time and never said so (at most 0.02)',
+    ...once,
+    allowed: { figureAtMost: 0.02 },
+    prepare: () => ({
+      unit: 'of the submissions',
+      left: {
+        name: 'limit unknown',
+        measure: async () => (await got(1000, 40, ({ at }, service) => service.inFlight(at) < 8)).refused,
+      },
+    }),
+  },
+  'full-queue-pace': {
+    asks: 'and how busy it is, against the limit that is best',
+    ...once,
+    allowed: { ratioAtLeast: 0.95 },
+    prepare: () => ({
+      unit: 'tasks a second',
+      left: {
+        name: 'limit unknown',
+        measure: async () => (await got(1000, 40, ({ at }, service) => service.inFlight(at) < 8)).perSecond,
+      },
+      right: { name: 'tasks: 8', measure: async () => (await got(1000, 8, () => true)).perSecond },
+    }),
+  },
   'texts-behind-downloads': {
     asks: 'whether downloads of 3 s an image hold up text calls: 120 cells, 16 requests ',
     ...once,

@@ -60,15 +60,19 @@ export class RateLimiter implements Moments {
   /**
    * @param before what earlier runs sent within the window
    * @param lateMs how late a moment of the configured rate may be used
+   * @param learned the requests a minute that an earlier run found
    */
   constructor(
     rate: Rate | undefined,
     before: readonly Sent[] = [],
     lateMs: number = rate === undefined ? 0 : graceMs(rate),
+    learned?: number,
   ) {
     this.#moments = rate === undefined ? undefined : new EvenMoments(rate, before, lateMs);
     this.#wanted = rate === undefined ? undefined : rate.perMs / rate.count;
     this.#spacing = this.#wanted;
+    if (learned !== undefined && learned > 0)
+      this.#spacing = Math.max(this.#wanted ?? 0, Math.min(slowestMs, 60_000 / learned));
   }
 
   /** Unix ms from when on the next request may leave; not in the future means now. */
@@ -114,6 +118,11 @@ export class RateLimiter implements Moments {
   /** Requests per minute now; undefined: unlimited. */
   get perMinute(): number | undefined {
     return this.#spacing === undefined ? undefined : 60_000 / this.#spacing;
+  }
+
+  /** Requests a minute that the service accepts, where a run has found that; undefined: it refused none. */
+  get learned(): number | undefined {
+    return this.#spacing === this.#wanted ? undefined : this.perMinute;
   }
 
   #isSettling(now: number): boolean {

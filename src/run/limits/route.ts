@@ -28,8 +28,10 @@ const longestPauseMs = 3_600_000;
 export type RouteSignal =
   /** The service handled the request, whatever the result for the job. */
   | { readonly kind: 'served' }
-  /** 429, or its queue is full. */
+  /** 429, or its queue is full without a task of this run. */
   | { readonly kind: 'throttled'; readonly retryAfterMs?: number; readonly reason: string }
+  /** Its queue is full of tasks of this run: the window of tasks holds the next submission until one of them ends. */
+  | { readonly kind: 'full' }
   /** Nothing was reached: refused connection, failed look-up. */
   | { readonly kind: 'unreachable'; readonly reason: string }
   /** A status that the service advises to retry, or no status at all. */
@@ -71,11 +73,12 @@ export class RouteTraffic {
     random: () => number,
     shared?: Moments,
     before: readonly Sent[] = [],
+    learned?: number,
   ) {
     this.name = name;
     this.#retry = retry;
     this.#random = random;
-    this.#rate = new RateLimiter(rate, before, rate && Math.max(caughtUpMs, graceMs(rate)));
+    this.#rate = new RateLimiter(rate, before, rate && Math.max(caughtUpMs, graceMs(rate)), learned);
     this.#shared = shared;
   }
 
@@ -99,6 +102,11 @@ export class RouteTraffic {
 
   get perMinute(): number | undefined {
     return this.#rate.perMinute;
+  }
+
+  /** Requests a minute that the service accepts, where it refused more. */
+  get learned(): number | undefined {
+    return this.#rate.learned;
   }
 
   get tally(): Tally {
@@ -141,6 +149,8 @@ export class RouteTraffic {
       case 'refused':
         this.#serves(now);
         return signal.words === undefined ? undefined : this.#countWords(signal.words);
+      case 'full':
+        return undefined;
       case 'throttled':
         this.#throttle(this.#rate.refused(now), signal.retryAfterMs, now);
         return this.#outOfPatience(signal.reason, now);

@@ -12,6 +12,7 @@ import { drain, halt, noteOutcome } from './drain.ts';
 import { advance } from './job-runner.ts';
 import { adoptJob } from './place-job.ts';
 import { withinPatience } from './routes/asked-wait.ts';
+import { limitsText } from './routes/learned-limits.ts';
 import { readOnServingRoute } from './routes/load-shed.ts';
 import { isDeferral, type JobResult, outcomeOf, withoutKnownWords } from './routes/outcome.ts';
 import { lasted } from './state/lifecycle.ts';
@@ -124,7 +125,8 @@ export class Scheduler {
   /** What is to be kept for the next run, as learned by now. */
   get learned(): LearnedTexts {
     const poll = this.#state.estimators.learned;
-    return poll === undefined ? {} : { poll };
+    const limits = limitsText(this.#state.jobs.learned);
+    return { limits, ...(poll === undefined ? {} : { poll }) };
   }
 
   /** What left lately, to be kept with the next commit; undefined: no route has a rate. */
@@ -185,6 +187,9 @@ function countTokens(
     estimators.noteReply(record, usage);
 }
 
+const isQueueFull = (result: Extract<JobResult, { type: 'submitted' }>['result']): boolean =>
+  result.ok && result.value.kind === 'queue-full';
+
 /** Handles the result of a request for one job. */
 function onResult(state: SchedulerState, input: JobResult): void {
   const { routes, jobs, now, options } = state;
@@ -200,9 +205,10 @@ function onResult(state: SchedulerState, input: JobResult): void {
     job !== undefined &&
     needsRecheck(job, input.result, options.settings.retry.attempts);
   // A result about one job alone slows down no other job, and one that is being rechecked does not count yet.
+  const isFull = input.type === 'submitted' && isQueueFull(input.result) && jobs.held > 0;
   if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, route.tally))) {
     noteOutcome(state, {
-      ...withoutKnownWords(outcome, job),
+      ...withoutKnownWords(isFull ? { ...outcome, reading: { signal: { kind: 'full' } } } : outcome, job),
       isFirst: job !== undefined && deferralCount(job, outcome.route) === 0,
     });
     if (input.type === 'submitted' && input.result.ok) jobs.concurrency.note(input.result.value, jobs.held);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConcurrencyWindow } from '../../../src/run/limits/concurrency-window.ts';
-import type { ScriptedGateway } from '../../rig/gateway/scripted-gateway.ts';
-import { virtualSettings } from '../../rig/virtual-run.ts';
-import { grid, world } from '../../rig/world.ts';
+import { got } from '../../bench/found.ts';
+import { epoch } from '../../rig/jobs.ts';
 
 const full = { kind: 'queue-full', code: 23, message: 'full' } as const;
 const accepted = (code = 1, waiting?: number) =>
@@ -20,14 +19,42 @@ describe('the window that a full queue narrows', () => {
     expect(concurrency.window).toBe(1);
   });
 
-  it('grows by one after a full window of tasks that began at once, up to the limit', () => {
-    const concurrency = new ConcurrencyWindow(4);
+  const accept = (concurrency: ConcurrencyWindow, times: number, held: number): void => {
+    for (let n = 0; n < times; n += 1) concurrency.note(accepted(), held);
+  };
+
+  it('is tried one wider after 80 tasks that began at once, and after each full window once that succeeds', () => {
+    const concurrency = new ConcurrencyWindow(5);
     concurrency.note(full, 2);
-    const windows = Array.from({ length: 12 }, () => {
-      concurrency.note(accepted(), 1);
-      return concurrency.window;
-    });
-    expect(windows).toEqual([2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4]);
+    accept(concurrency, 79, 1);
+    expect(concurrency.window).toBe(2);
+    accept(concurrency, 1, 1);
+    expect(concurrency.window).toBe(3);
+    accept(concurrency, 3, 2);
+    expect(concurrency.window).toBe(4);
+    accept(concurrency, 9, 3);
+    expect(concurrency.window).toBe(5);
+  });
+
+  it('is tried ever more rarely while that is refused, and soon again where the service has become narrower', () => {
+    const concurrency = new ConcurrencyWindow(9);
+    concurrency.note(full, 2);
+    for (const tasks of [80, 160, 320, 320]) {
+      accept(concurrency, tasks - 1, 1);
+      expect(concurrency.window).toBe(2);
+      accept(concurrency, 1, 1);
+      expect(concurrency.window).toBe(3);
+      concurrency.note(full, 2);
+    }
+    concurrency.note(full, 1);
+    accept(concurrency, 80, 0);
+    expect(concurrency.window).toBe(2);
+  });
+
+  it('begins as an earlier run found it, from 1 to the limit', () => {
+    expect([4, 40, 0.5, undefined].map((learned) => new ConcurrencyWindow(12, learned).window)).toEqual([
+      4, 12, 1, 12,
+    ]);
   });
 
   it('grows when a task begins at once beside more tasks than it allowed', () => {
@@ -41,7 +68,8 @@ describe('the window that a full queue narrows', () => {
   it('does not grow while tasks wait on the service, with code 22 or code 1', () => {
     const concurrency = new ConcurrencyWindow(4);
     concurrency.note(full, 1);
-    for (const answer of [accepted(22), accepted(1, 3), accepted(22, 0)]) concurrency.note(answer, 1);
+    for (const answer of [accepted(22), accepted(1, 3), accepted(22, 0)])
+      for (let n = 0; n < 99; n += 1) concurrency.note(answer, 1);
     expect(concurrency.window).toBe(1);
     concurrency.note(accepted(1, 0), 1);
     expect(concurrency.window).toBe(2);
@@ -50,20 +78,13 @@ describe('the window that a full queue narrows', () => {
   it('counts only tasks that begin at once, and restarts the count when it changes', () => {
     const concurrency = new ConcurrencyWindow(9);
     concurrency.note(full, 2);
-    concurrency.note(accepted(), 1);
+    accept(concurrency, 79, 1);
     concurrency.note({ kind: 'refused', code: 4, message: 'no' }, 1);
     concurrency.note(full, 2);
-    concurrency.note(accepted(), 1);
+    accept(concurrency, 79, 1);
     expect(concurrency.window).toBe(2);
-    concurrency.note(accepted(), 1);
+    accept(concurrency, 1, 1);
     expect(concurrency.window).toBe(3);
-    concurrency.note(accepted(), 2);
-    concurrency.note(accepted(), 3);
-    expect(concurrency.window).toBe(4);
-    for (let n = 0; n < 3; n += 1) concurrency.note(accepted(), 3);
-    expect(concurrency.window).toBe(4);
-    concurrency.note(accepted(), 3);
-    expect(concurrency.window).toBe(5);
   });
 
   it('learns nothing from submissions that are refused', () => {
@@ -85,24 +106,23 @@ describe('the window that a full queue narrows', () => {
   });
 });
 
-it('a service that takes four tasks at a time refuses few submissions, and finishes all', async () => {
-  const service: { now?: ScriptedGateway } = {};
-  let refused = 0;
-  const work = await world(grid(60), {
-    duration: () => 20_000,
-    onSubmit: ({ at }) => {
-      if ((service.now?.inFlight(at) ?? 0) < 4) return undefined;
-      refused += 1;
-      return full;
+describe('a service that takes a few tasks at a time', () => {
+  it.each([3, 4, 8, 20])(
+    'of %i: refuses at most 2 %% once that is found, and is as busy as if the limit was known',
+    async (most) => {
+      const unknown = await got(500, 40, ({ at }, service) => service.inFlight(at) < most);
+      const known = await got(500, most, () => true);
+      expect(unknown.refused).toBeLessThanOrEqual(0.02);
+      expect(unknown.perSecond / known.perSecond).toBeGreaterThanOrEqual(0.95);
     },
+  );
+
+  it('is used by more tasks soon after it accepts more', async () => {
+    const half = 20 * 60_000;
+    const limit = (at: number): number => (at < epoch + half ? 4 : 12);
+    const changed = await got(1500, 40, ({ at }, service) => service.inFlight(at) < limit(at), 30_000, 700);
+    const known = await got(1500, 12, () => true, 30_000, 700);
+    expect(changed.refused).toBeLessThanOrEqual(0.02);
+    expect(changed.perSecond / known.perSecond).toBeGreaterThanOrEqual(0.9);
   });
-  service.now = work.service;
-  const { end } = work.run({ settings: virtualSettings({ limits: { tasks: 12, requests: 16 } }) });
-  expect([end, work.statuses(), work.store.totals().attempts]).toEqual([
-    { kind: 'complete' },
-    { done: 60 },
-    60,
-  ]);
-  // The first burst, and then one now and again that finds out whether there is more room.
-  expect(refused).toBeLessThanOrEqual(12 + 60 / 4);
 });

@@ -6,6 +6,7 @@ import { TokenLimiter } from '../../limits/token-rate.ts';
 import type { Job } from '../../machine/job.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
 import { PriorityQueue } from '../queues.ts';
+import { type LearnedLimits, noLimits } from './learned-limits.ts';
 import { fewestShared, hasPlace, longRequests, type Shares, sharesOf } from './shares.ts';
 
 /**
@@ -61,6 +62,7 @@ export class Routes {
     moments: SharedLimits['moments'] = {},
     load: ImageLoad = { isActive: true, backlog: 0 },
     before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
+    learned: LearnedLimits = noLimits,
   ) {
     this.#tokens = tokens;
     this.#isHeldBack = isHeldBack;
@@ -70,7 +72,15 @@ export class Routes {
     this.#load = load;
     this.sent = new SentLog(limits, before);
     const queueOf = (name: Route, fair: boolean): RouteQueue => ({
-      route: new RouteTraffic(name, limits[name], retry, random, moments[name], before[name]),
+      route: new RouteTraffic(
+        name,
+        limits[name],
+        retry,
+        random,
+        moments[name],
+        before[name],
+        learned.perMinute[name],
+      ),
       queue: new PriorityQueue(jobs, fair),
       inFlight: 0,
       lastTurn: 0,

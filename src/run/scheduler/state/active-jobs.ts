@@ -8,7 +8,8 @@ import { hasItsTurn, isReadingAgain, needsButtonReading } from '../../machine/re
 import { deferralCount } from '../../machine/retry/deferrals.ts';
 import type { Rooms, RunSettings, SharedLimits } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
-import { type ImageLoad, Routes } from '../routes/routes.ts';
+import { type LearnedLimits, noLimits } from '../routes/learned-limits.ts';
+import { type ImageLoad, Routes, routeOrder } from '../routes/routes.ts';
 
 /** The active jobs, each in the queue for its want, and how much room they take. */
 export class ActiveJobs {
@@ -45,10 +46,11 @@ export class ActiveJobs {
     tokens: (job: Job) => number,
     { moments = {}, rooms = { granted: settings.limits.tasks } }: SharedLimits = {},
     before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
+    learned: LearnedLimits = noLimits,
   ) {
     this.#limits = settings.limits;
     this.#granted = rooms;
-    this.concurrency = new ConcurrencyWindow(settings.limits.tasks);
+    this.concurrency = new ConcurrencyWindow(settings.limits.tasks, learned.tasks);
     const isHeldBack = (job: Job, now: number): boolean => {
       // An open modal is one of the tasks that the service has.
       if (job.want.kind !== 'submit') return false;
@@ -65,6 +67,7 @@ export class ActiveJobs {
       moments,
       this.#imageLoad(),
       before,
+      learned,
     );
   }
 
@@ -144,6 +147,17 @@ export class ActiveJobs {
       this.#outside < this.#mostDeferred &&
       this.#texts < this.#limits.requests
     );
+  }
+
+  /** What the service was found to accept, for the next run. */
+  get learned(): LearnedLimits {
+    const perMinute: Partial<Record<Route, number>> = {};
+    for (const name of routeOrder) {
+      const { learned } = this.routes.queues[name].route;
+      if (learned !== undefined) perMinute[name] = Math.round(learned * 100) / 100;
+    }
+    const { window } = this.concurrency;
+    return { ...(window < this.#limits.tasks ? { tasks: window } : {}), perMinute };
   }
 
   /** Tasks that may be in flight, as far as the limits and the service allow. */

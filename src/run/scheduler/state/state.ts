@@ -8,6 +8,7 @@ import { PollLoad } from '../../limits/poll/poll-load.ts';
 import { readSent } from '../../limits/sent-log.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
 import { Outbox } from '../commit.ts';
+import { readLimits } from '../routes/learned-limits.ts';
 import type { Routes } from '../routes/routes.ts';
 import { ActiveJobs } from './active-jobs.ts';
 import { FailingClicks } from './failing-clicks.ts';
@@ -99,6 +100,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     ({ record }) => costModel.tokens(record),
     options.shared,
     readSent(options.sent, settings.limits, startedAt),
+    readLimits(options.learned?.limits),
   );
   const outbox = new Outbox();
   return {
