@@ -20,12 +20,14 @@ import { start } from './start.ts';
 import { state } from './state.ts';
 import { jsonTable, markdownTable, plainTable } from './table.ts';
 import { templates } from './templates.ts';
+import { texts } from './texts.ts';
 
 /** Every bench by its name, in the order of the table. A name may have a hyphen: `outside` stands for all `outside-…`. */
 const benches: Readonly<Record<string, Bench>> = {
   makespan,
   'makespan-order': makespanOrder,
   images,
+  texts,
   chat,
   ...flat,
   memory,

@@ -86,6 +86,7 @@ describe('the schema', () => {
       step: { keep: at('keep') },
       generate: { rounds: at('generateStep/generate/rounds') },
       mask: { invert: at('mask/invert') },
+      keepReplies: at('keepReplies'),
     };
     expect(stated).toEqual(defaults);
     expect(at('names/preset')).toBe(defaults.service.names);
@@ -95,7 +96,9 @@ describe('the schema', () => {
     const ways = [...properties(schema)]
       .filter(([, part]) => 'default' in part)
       .map(([way]) => way.split('/').at(-1));
-    const known = Object.values(defaults).flatMap((block) => Object.keys(block));
+    const known = Object.entries(defaults).flatMap(([name, block]) =>
+      typeof block === 'string' ? [name] : Object.keys(block),
+    );
     // Fields of generate that are absent unless they are declared: false is what the service does without them.
     const ofTheService = ['search', 'maps', 'code', 'stream', 'preset'];
     expect(
