@@ -1,5 +1,5 @@
 import type { JobRecord } from '../plan/job.ts';
-import { StateError } from '../state/store.ts';
+import { StateError, type Turn } from '../state/store.ts';
 import type { RunEnd } from './events.ts';
 import type { RunStore } from './ports.ts';
 import { isPaid, type RunCommit } from './scheduler/commit.ts';
@@ -31,16 +31,20 @@ export class CommitWriter {
   readonly #store: Pick<RunStore, 'commit' | 'countSubmissions'>;
   readonly #onDurable: (records: readonly JobRecord[]) => void;
   readonly #run: { readonly invocation: number; readonly sent?: string | undefined };
+  readonly #facts: () => Turn['facts'];
 
   /**
    * @param run its number, and what left lately, to be kept with a commit that sends something paid
    * @param onDurable is given the records of each commit that is durable
+   * @param facts what is kept with the next commit beside it
    */
   constructor(
     store: Pick<RunStore, 'commit' | 'countSubmissions'>,
     run: { readonly invocation: number; readonly sent?: string | undefined },
     onDurable: (records: readonly JobRecord[]) => void,
+    facts: () => Turn['facts'],
   ) {
+    this.#facts = facts;
     this.#store = store;
     this.#onDurable = onDurable;
     this.#run = run;
@@ -52,7 +56,8 @@ export class CommitWriter {
     if (records.length + attempts.length + submits === 0) return undefined;
     const { invocation } = this.#run;
     const sent = submits === 0 ? undefined : this.#run.sent;
-    const kept = sent === undefined ? {} : { sent };
+    const facts = this.#facts();
+    const kept = { ...(sent !== undefined && { sent }), ...(facts !== undefined && { facts }) };
     return after(
       () => this.#store.commit({ records, attempts, submits, invocation, ...kept }),
       () => {

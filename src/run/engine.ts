@@ -1,5 +1,7 @@
 import pLimit from 'p-limit';
 import type { Cell, Selection } from '../plan/cell.ts';
+import type { JobRecord } from '../plan/job.ts';
+import type { Turn } from '../state/store.ts';
 import { type CommitFailure, CommitWriter, type DiskEnd, diskEnd } from './commit-writer.ts';
 import { Effects } from './effects/execute.ts';
 import { InFlight } from './effects/in-flight.ts';
@@ -62,6 +64,7 @@ export class Engine {
     ports: RunPorts,
     scheduler: Scheduler,
     listener: RunListener,
+    facts: () => Turn['facts'],
   ) {
     this.#retry = settings.retry;
     this.#ports = ports;
@@ -70,7 +73,8 @@ export class Engine {
     this.#disk = ports.disk && new DiskRoom(ports.disk, (event) => this.#emit(event));
     this.#cells = plan.cells(selection)[Symbol.asyncIterator]();
     this.#effects = new Effects(ports, settings);
-    this.#writer = new CommitWriter(ports.store, scheduler, (records) => this.#disk?.note(records));
+    const onDurable = (records: readonly JobRecord[]) => this.#disk?.note(records);
+    this.#writer = new CommitWriter(ports.store, scheduler, onDurable, facts);
     this.#turn = new CommitTurn(
       ports.clock,
       () => this.#guard(() => this.#commit()),

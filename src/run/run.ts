@@ -53,15 +53,9 @@ export async function runPlan(
     ...(ports.shared === undefined ? {} : { shared: ports.shared }),
   });
   const learned = new LearnedKeeper(store, () => scheduler.learned, clock);
-  const engine = new Engine(plan, selection, settings, ports, scheduler, (event) => {
-    learned.onEvent();
-    listener(event);
-  });
-  const end = await engine.run(control).catch(async (bug: unknown) => {
-    await learned.onEnd(true);
-    throw bug;
-  });
-  await learned.onEnd();
+  const engine = new Engine(plan, selection, settings, ports, scheduler, listener, () => learned.due());
+  const end = await engine.run(control);
+  if (end.kind !== 'disk') await learned.onEnd();
   const { listenerError } = engine;
   return {
     end,

@@ -14,6 +14,8 @@ export interface Turn {
   readonly invocation?: number;
   /** What left lately on routes with a rate, kept under {@link sentFact}. Absent: as before. */
   readonly sent?: string;
+  /** Facts that are kept with it, by name; nothing depends on them. A turn of facts alone is none. Absent: none. */
+  readonly facts?: Readonly<Record<string, string>>;
 }
 
 /** Name of the fact that says what left lately, so that a restart keeps within `limits`. */

@@ -87,6 +87,7 @@ export function stateStore(
         if (replies.end !== undefined) state.run(repliesFact, JSON.stringify(replies.end));
         if (submits > 0) state.run(submissionsFact, String(known + submits));
         if (turn.sent !== undefined) state.run(sentFact, turn.sent);
+        for (const [name, value] of Object.entries(turn.facts ?? {})) state.run(name, value);
         if (invocation !== numbered) state.run(invocationFact, String(invocation));
       });
       replies.onCommitted();

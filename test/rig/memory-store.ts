@@ -149,6 +149,7 @@ export function memoryStore(): MemoryStore {
       replies.onCommitted();
       known += turn.submits ?? 0;
       if (turn.sent !== undefined) facts.set(sentFact, turn.sent);
+      for (const [name, value] of Object.entries(turn.facts ?? {})) facts.set(name, value);
       if (turn.invocation !== undefined) facts.set(invocationFact, String(turn.invocation));
     },
     keepReply: (job, reply) => {

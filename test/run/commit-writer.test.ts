@@ -36,7 +36,15 @@ function writerOf({ fails, isLate = false }: { fails?: 'commit' | 'count'; isLat
     commit: (turn: Turn) => done('commit', turn),
     countSubmissions: () => done('count', 'counted'),
   };
-  return { steps, writer: new CommitWriter(store, { invocation: 7 }, (records) => steps.push(records)) };
+  return {
+    steps,
+    writer: new CommitWriter(
+      store,
+      { invocation: 7 },
+      (records) => steps.push(records),
+      () => undefined,
+    ),
+  };
 }
 
 describe.each([false, true])('a commit to a store (late: %s)', (isLate) => {

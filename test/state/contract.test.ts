@@ -220,6 +220,14 @@ describe.each(stores)('a state store: %s', (_, open) => {
     store.close();
   });
 
+  it('keeps facts with the records of a turn', async () => {
+    const store = open();
+    store.commit({ records: [jobRecord('a', 'done')], attempts: [], facts: { 'learned.poll': 'a', x: 'b' } });
+    store.commit({ records: [jobRecord('b', 'done')], attempts: [], facts: { x: 'c' } });
+    expect([store.fact('learned.poll'), await store.reader.fact('x')]).toEqual(['a', 'c']);
+    store.close();
+  });
+
   it('does not respond once it is closed', async () => {
     const store = open();
     store.close();

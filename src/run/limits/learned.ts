@@ -30,29 +30,24 @@ interface FactStore {
   setFact(name: string, value: string): void | Promise<void>;
 }
 
-/**
- * Writes the documents that differ from the kept ones. Nothing depends on them, so a disk that does not take them is no failure here:
- * the next commit of a job meets it too.
- */
-async function keepLearned(store: FactStore, texts: LearnedTexts): Promise<void> {
-  for (const name of learnedNames) {
+/** The documents that differ from the kept ones, and can be read again. */
+const changed = (store: Pick<FactStore, 'fact'>, texts: LearnedTexts): readonly [LearnedName, string][] =>
+  learnedNames.flatMap((name): [LearnedName, string][] => {
     const text = texts[name];
-    if (text === undefined || text.length > mostCharacters || text === store.fact(learnedFact(name)))
-      continue;
-    await setLearned(store, name, text);
-  }
-}
+    return text === undefined || text.length > mostCharacters || text === store.fact(learnedFact(name))
+      ? []
+      : [[name, text]];
+  });
 
 /** How often what a run learns is kept while it lasts, ms: a killed run has then not learned in vain. */
 const keepEveryMs = 60_000;
 
-/** Keeps what one run learns: about once a minute while something happens in the run, and at its end. */
+/** Keeps what one run learns: with a commit of the run about once a minute, and at its end. */
 export class LearnedKeeper {
   readonly #store: FactStore;
   readonly #texts: () => LearnedTexts;
   readonly #clock: Pick<Clock, 'now'>;
   #keptAt: number;
-  #underWay: Promise<void> | undefined;
 
   constructor(store: FactStore, texts: () => LearnedTexts, clock: Pick<Clock, 'now'>) {
     this.#store = store;
@@ -61,23 +56,19 @@ export class LearnedKeeper {
     this.#keptAt = clock.now();
   }
 
-  /** Something has happened in the run. */
-  onEvent(): void {
+  /** What the next commit keeps, by the names of its facts; undefined: it is not time yet. */
+  due(): Readonly<Record<string, string>> | undefined {
     const now = this.#clock.now();
-    if (now - this.#keptAt < keepEveryMs || this.#underWay !== undefined) return;
+    if (now - this.#keptAt < keepEveryMs) return undefined;
     this.#keptAt = now;
-    this.#underWay = this.#keep();
+    return Object.fromEntries(
+      changed(this.#store, this.#texts()).map(([name, text]) => [learnedFact(name), text]),
+    );
   }
 
-  /** The run has ended. @param isBroken by a bug: nothing more is written */
-  async onEnd(isBroken = false): Promise<void> {
-    await this.#underWay;
-    if (!isBroken) await keepLearned(this.#store, this.#texts());
-  }
-
-  async #keep(): Promise<void> {
-    await keepLearned(this.#store, this.#texts());
-    this.#underWay = undefined;
+  /** The run has ended, and all its commits are durable. */
+  async onEnd(): Promise<void> {
+    for (const [name, text] of changed(this.#store, this.#texts())) await setLearned(this.#store, name, text);
   }
 }
 
@@ -87,6 +78,7 @@ export async function forgetLearned(store: FactStore): Promise<void> {
     if ((store.fact(learnedFact(name)) ?? '') !== '') await setLearned(store, name, '');
 }
 
+/** Nothing depends on what is learned, so a disk that does not take it is no failure here: a commit of a job meets it too. */
 async function setLearned(store: FactStore, name: LearnedName, text: string): Promise<void> {
   try {
     await store.setFact(learnedFact(name), text);
