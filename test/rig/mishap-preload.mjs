@@ -10,6 +10,7 @@
 import fs from 'node:fs';
 import { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module';
 import { constants } from 'node:os';
+import { callbackify } from 'node:util';
 
 const { moment: aim, n: first = 1, when = 'before', does } = JSON.parse(process.env['MISHAP'] ?? '{}');
 delete process.env['MISHAP'];
@@ -108,7 +109,7 @@ function aroundSync(moment, { syscall, path }, call) {
 }
 
 /** Whether opening a path with these flags may make the file. */
-const makes = (flags) =>
+const makes = (flags = 'r') =>
   typeof flags === 'number' ? (flags & fs.constants.O_CREAT) !== 0 : flags[0] !== 'r';
 
 fs.promises.open = async (path, flags = 'r', ...rest) => {
@@ -154,7 +155,7 @@ fs.promises.mkdir = (path, options) => recorded('mkdir', { path }, () => mkdir(p
 fs.mkdirSync = (path, options) => recordedSync('mkdir', { path }, () => mkdirSync(path, options));
 
 const openFiles = new Map();
-fs.openSync = (path, flags = 'r', ...rest) => {
+fs.openSync = (path, flags, ...rest) => {
   const kind = kindOf(path);
   const opening = () => openSync(path, flags, ...rest);
   const watched = () =>
@@ -197,10 +198,9 @@ fs.fdatasync = (file, callback) => {
   const path = openFiles.get(file);
   const work = () =>
     new Promise((resolve, reject) => fdatasync(file, (error) => (error ? reject(error) : resolve())));
-  recorded('sync', { path }, () => around(`${kindOf(path)} sync`, { syscall: 'fdatasync' }, work)).then(
-    () => callback(null),
-    callback,
-  );
+  const sync = () =>
+    recorded('sync', { path }, () => around(`${kindOf(path)} sync`, { syscall: 'fdatasync' }, work));
+  callbackify(sync)((error) => callback(error));
 };
 fs.fsyncSync = (file) => recordedSync('sync', { path: openFiles.get(file) }, () => fsyncSync(file));
 syncBuiltinESMExports();
@@ -255,7 +255,7 @@ const watched = (DatabaseSync) =>
   };
 
 const require = createRequire(import.meta.url);
-const { emitWarning } = process;
+const emitWarning = process.emitWarning.bind(process);
 process.emitWarning = () => {};
 if (isBuiltin('node:sqlite')) {
   const module = require('node:sqlite');
