@@ -1,11 +1,11 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { promptpress } from '../cli/test-io.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 import { byStatus, comparable, readManifest } from '../rig/manifest.ts';
 import { aimedKill } from '../rig/mishap.ts';
-import { calmRun, openPlace } from '../rig/run-place.ts';
+import { calmRun, openPlace, samePictures } from '../rig/run-place.ts';
 import { twoCells } from './pipelines.ts';
 
 const withTable = twoCells.replace('animal: [fox, owl]', 'rows: animals.csv');
@@ -14,9 +14,27 @@ const table = 'animal\nfox\nowl\n';
 describe('a run directory that was killed midway and moved', () => {
   it('is readable without its pipeline, and continues with --out, paying for nothing again', async () => {
     const calm = await calmRun(twoCells);
-    await using place = await openPlace(withTable);
+    let isHeld = true;
+    await using place = await openPlace(withTable, {
+      script: (task) => ({
+        ...samePictures(task),
+        ...(task.kind === 'action' && isHeld ? { polls: Number.POSITIVE_INFINITY } : {}),
+      }),
+    });
     await writeFile(join(place.folder, 'animals.csv'), table);
-    const killed = await place.meet(aimedKill('image rename', 3, 'after'));
+    const dying = place.meet(aimedKill('image rename', 3, 'after'));
+    // An upscale waits for no file of its grid: its image is the third only where it ends once the state says that both grids are done.
+    const doneSoFar = async (): Promise<unknown> => {
+      const { out } = await promptpress(['status', place.directory, '--json'], {
+        cwd: place.folder,
+        env: place.env,
+      });
+      return (JSON.parse(out) as { readonly jobs: { readonly done: number } }).jobs.done;
+    };
+    await vi.waitFor(async () => expect(await doneSoFar()).toBe(2), { timeout: 30_000, interval: 50 });
+    isHeld = false;
+    place.service.finish();
+    const killed = await dying;
     expect(killed.signal, killed.stderr).toBe('SIGKILL');
 
     await using elsewhere = await temporaryFolder();

@@ -14,7 +14,7 @@ import { type Mishap, mishapEnv } from './mishap.ts';
 import { makePng } from './png.ts';
 
 /** The same picture for the same request, so that manifests of two runs can be compared. */
-const samePictures = ({
+export const samePictures = ({
   subject,
   prompt,
   path,

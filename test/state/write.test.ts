@@ -73,6 +73,8 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     });
     expect(statements).toEqual([
       'BEGIN IMMEDIATE',
+      // What the last run noted holds no longer: in the same transaction, and once for as long as the store is open.
+      'DELETE FROM facts WHERE name = ?',
       'INSERT INTO jobs',
       'INSERT INTO jobs',
       'INSERT INTO totals',
@@ -84,6 +86,9 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     ]);
     // Whoever has lost the directory writes nothing into it: that is asked before the transaction begins.
     expect(checks).toEqual([0]);
+    statements.length = 0;
+    state.commit({ ...nothing, attempts: [{ key: 'a', at: 2, outcome: 'accepted' }] });
+    expect(statements).toEqual(['BEGIN IMMEDIATE', 'INSERT INTO attempts', 'COMMIT']);
     state.close();
   });
 

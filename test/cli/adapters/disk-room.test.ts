@@ -57,9 +57,17 @@ describe('promptpress run', () => {
     await using folder = await temporaryFolder();
     const cwd = join(folder.path, 'set');
     await mkdir(cwd);
-    await writeFile(join(cwd, 'f.yaml'), 'name: foxes\nsteps: { grid: { imagine: a fox } }\n');
-    const run = (freeBytes: (folder: string) => number | undefined, ...flags: readonly string[]) =>
-      promptpress(['run', 'f.yaml', '--sandbox', ...flags], { cwd, env: { HOME: cwd }, freeBytes });
+    const steps = "steps: { grid: { imagine: 'fox {{ n }}' } }";
+    let runs = 0;
+    // One more cell each time: a run that has nothing to do writes no images, and asks for no space.
+    const run = async (freeBytes: (folder: string) => number | undefined) => {
+      runs += 1;
+      await writeFile(
+        join(cwd, 'f.yaml'),
+        `name: foxes\nmatrix: { n: { from: 1, to: ${runs} } }\n${steps}\n`,
+      );
+      return promptpress(['run', 'f.yaml', '--sandbox'], { cwd, env: { HOME: cwd }, freeBytes });
+    };
     const directory = join(cwd, 'runs/foxes.sandbox');
     const notices = async (): Promise<readonly unknown[]> =>
       (await readFile(join(directory, 'run.log'), 'utf8'))
