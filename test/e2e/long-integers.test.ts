@@ -72,8 +72,11 @@ it('integers that a number cannot hold keep their digits on every way', async ()
   expect(bodies.find((body) => body.includes('a fox'))).toContain(`"seed":${seed}`);
   expect(bodies.find((body) => body.includes(`"text":"${answered}"`))).toBeDefined();
 
-  const files = (await filesBelow(folder.path)).filter((file) => file.endsWith('.answer.json'));
-  expect(files).toHaveLength(2);
-  const replies = await Promise.all(files.map((file) => readFile(join(folder.path, file), 'utf8')));
-  for (const reply of replies) expect(reply).toContain(`"id": ${answered}`);
+  // The whole replies, as lines: the call of a function, and two answers.
+  const files = (await filesBelow(folder.path)).filter((file) => /replies\/[0-9]+\.jsonl$/.test(file));
+  const segments = await Promise.all(files.map((file) => readFile(join(folder.path, file), 'utf8')));
+  const replies = segments.join('').trimEnd().split('\n');
+  expect(replies).toHaveLength(3);
+  const kept = [`"args":{"id":${argument}}`, `"id":${answered}}`, `"id":${answered}}`];
+  for (const [at, reply] of replies.entries()) expect(reply).toContain(kept[at]);
 });

@@ -45,11 +45,12 @@ it('an ordinary word that a variable holds stays in files and in what is sent on
     prompt: `Tell me of ${said}`,
     text: `Tell me of ${said} The city of paris, HOTEL_BOT [secret]`,
   });
-  const file = join(folder.path, 'runs/words', rows[0]?.['file_name'] ?? '');
-  expect(await readFile(file, 'utf8')).toBe(said);
+  const whole = await readFile(join(folder.path, 'runs/words/replies/00000.jsonl'), 'utf8');
+  expect(whole.trimEnd().split('\n')).toHaveLength(2);
+  expect(whole).toContain(said);
 
   const files = await filesBelow(folder.path);
-  expect(files.some((name) => name.endsWith('.answer.json'))).toBe(true);
+  expect(files.some((name) => name.endsWith('state.db'))).toBe(true);
   for (const name of files) {
     const content = await readFile(join(folder.path, name), 'utf8');
     expect(content.includes(key), name).toBe(false);
