@@ -179,11 +179,11 @@ describe('the whole language', () => {
   it('is refused only for what is not there', async () => {
     const found = await diagnose(wholeLanguage);
     expect(found).toEqual([
-      'file.missing 28:9',
-      'file.missing 43:11',
-      'file.missing 61:35',
-      'file.missing 71:96',
-      'file.missing 76:79',
+      'file.missing 30:9',
+      'file.missing 45:11',
+      'file.missing 63:35',
+      'file.missing 73:96',
+      'file.missing 78:79',
     ]);
   });
 
@@ -192,9 +192,9 @@ describe('the whole language', () => {
     const text = wholeLanguage.replace(/^ {2}include:.*\n/m, '');
     const found = await diagnose(text, files);
     expect(found).toEqual([
-      'template.unknown-variable 35:32',
-      'template.unknown-variable 52:41',
-      'template.unknown-variable 140:45',
+      'template.unknown-variable 37:32',
+      'template.unknown-variable 54:41',
+      'template.unknown-variable 142:45',
     ]);
   });
 });
