@@ -3,6 +3,7 @@ import type { SubmitResult } from '../../../service/image-service.ts';
 import type { ServiceResult } from '../../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep } from '../job.ts';
 import { rest, settle } from '../transition.ts';
+import { deferralCount } from './deferrals.ts';
 import { afterSeveral, restAfter } from './retry.ts';
 
 /**
@@ -32,6 +33,22 @@ export const isReadingAgain = ({ record, fresh, want }: Job): boolean =>
 
 /** True for a click whose button was read again on its turn: the click keeps that turn, so that the reading is still fresh. */
 export const hasItsTurn = ({ want, fresh }: Job): boolean => want.kind === 'submit' && fresh?.again === true;
+
+/**
+ * True for a deferred click from the reading on its turn until its press: it rests between the two, and others would take its slot,
+ * each time, until its reading is outdated.
+ */
+export const keepsSlot = (job: Job): boolean => {
+  if (deferralCount(job, 'submit') === 0) return false;
+  const { want, fresh } = job;
+  const rests = want.kind === 'wait' && want.next.kind === 'submit';
+  // A reading that is marked as outdated is repeated on a later turn.
+  return (
+    isReadingAgain(job) ||
+    hasItsTurn(job) ||
+    (rests && fresh?.again === true && Number.isFinite(fresh.readAt))
+  );
+};
 
 /** Codes that refuse a click for its parameters: a wrong parameter, a task that does not exist (gateway 3.2). */
 const aboutButton: ReadonlySet<number> = new Set([3, 4]);

@@ -4,7 +4,12 @@ import type { Route } from '../../events.ts';
 import { ConcurrencyWindow } from '../../limits/concurrency-window.ts';
 import type { Sent } from '../../limits/even-moments.ts';
 import { holdsRoom, type Job, restsOutside } from '../../machine/job.ts';
-import { hasItsTurn, isReadingAgain, needsButtonReading } from '../../machine/retry/button-freshness.ts';
+import {
+  hasItsTurn,
+  isReadingAgain,
+  keepsSlot,
+  needsButtonReading,
+} from '../../machine/retry/button-freshness.ts';
 import { deferralCount } from '../../machine/retry/deferrals.ts';
 import type { Rooms, RunSettings, SharedLimits } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
@@ -38,6 +43,8 @@ export class ActiveJobs {
   #beginning = 0;
   #outside = 0;
   #reading = 0;
+  /** Deferred clicks that keep a slot until they are pressed. */
+  #kept = 0;
 
   /** @param tokens estimated tokens of a text call */
   constructor(
@@ -56,6 +63,7 @@ export class ActiveJobs {
       if (job.want.kind !== 'submit') return false;
       // If the service has only open modals, none of them ends before its confirm, which may be queued behind this job: do not hold.
       if (this.#onService >= this.concurrency.window && this.#onService > this.#open) return true;
+      if (this.#isSlotTaken(job)) return true;
       return needsButtonReading(job, now) ? !this.#mayReadAgain : this.#isCommitTaken(job);
     };
     this.routes = new Routes(
@@ -110,6 +118,11 @@ export class ActiveJobs {
   /** True where the next turn of a paced route is reserved for a button that is read again: otherwise its reading would always be outdated. */
   #isCommitTaken(job: Job): boolean {
     return this.#isPaced && this.#reading > 0 && !hasItsTurn(job);
+  }
+
+  /** True where the free slots are kept for deferred clicks whose button is read again: others would fill a narrow window meanwhile. */
+  #isSlotTaken(job: Job): boolean {
+    return this.#kept > 0 && !keepsSlot(job) && this.#onService + this.#kept >= this.concurrency.window;
   }
 
   get(key: string): Job | undefined {
@@ -256,6 +269,7 @@ export class ActiveJobs {
     if (job.record.status === 'saving') this.#saving += by;
     if (!isTextRequest(job.record.request) && job.record.status !== 'saving') this.#images += by;
     if (isReadingAgain(job)) this.#reading += by;
+    if (keepsSlot(job)) this.#kept += by;
     if (holdsRoom(job) && !isDeferred(job)) this.#beginning += by;
     if (isDeferred(job) || restsOutside(job)) this.#outside += by;
     else if (isTextRequest(job.record.request)) this.#texts += by;

@@ -293,6 +293,24 @@ describe('a submission', () => {
     expect(leavesAt(jobs, outdated)).toBeLessThanOrEqual(epoch);
   });
 
+  it.each<[string, Partial<Job>]>([
+    ['is being read', { want: answer }],
+    ['was read, while it rests', { want: rest({ kind: 'submit' }) }],
+    ['was read', {}],
+  ])('waits where the last slot is that of a deferred click whose button %s', (_, more) => {
+    const jobs = putAll(activeJobs({ tasks: 9, requests: 4 }), running('a'));
+    jobs.concurrency.note(queueFull, 2);
+    const kept = click('k', { fresh: { button, readAt: epoch, again: true }, ...more });
+    const deferrals = { submit: once };
+    jobs.put(kept);
+    expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
+    jobs.put({ ...kept, deferrals });
+    expect(leavesAt(jobs, queued('c'))).toBe(never);
+    expect(leavesAt(jobs, { ...kept, deferrals, want: { kind: 'submit' } })).toBeLessThanOrEqual(epoch);
+    jobs.drop('a');
+    expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
+  });
+
   it('on a paced route waits for the button that is being read for its next turn', () => {
     const jobs = activeJobs({ tasks: 9, requests: 4, submit: { count: 60, perMs: 60_000 } });
     expect(leavesAt(jobs, queued('b'))).toBeLessThanOrEqual(epoch);
