@@ -21,7 +21,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   ls: async () => (await import('./commands/ls.ts')).ls,
   show: async () => (await import('./commands/show.ts')).show,
   resolve: async () => (await import('./commands/resolve.ts')).resolve,
-  manifest: async () => (await import('./commands/manifest.ts')).manifest,
+  manifest: async () => (await import('./commands/results/manifest.ts')).manifest,
   trust: async () => (await import('./commands/machine/trust.ts')).trust,
   models: async () => (await import('./commands/models.ts')).models,
   sandbox: async () => (await import('./commands/sandbox.ts')).sandbox,

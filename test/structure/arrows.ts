@@ -85,7 +85,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   cli: ['terminal', 'errors', 'adapters', 'args', 'service', 'workspace', 'run', 'receipt', 'commands'],
   'cli/adapters': ['git'],
   'cli/args': ['completion'],
-  'cli/commands': ['machine', 'status'],
+  'cli/commands': ['machine', 'status', 'results'],
   'cli/terminal': ['progress'],
   'cli/workspace': ['checks'],
 };

@@ -1,0 +1,298 @@
+/**
+ * What the page is told, by the files that `report` writes and by what `serve` answers. Both send the same shapes, so that the page
+ * shows a finished run and a live one alike. All of it is JSON: the page imports nothing but these types.
+ */
+
+/** Version of these shapes. A page refuses data of another one. */
+export type WireVersion = 1;
+
+/** All of a run that the page needs before it has seen a result. */
+export interface PageSummary {
+  readonly version: WireVersion;
+  /** The pipeline's. */
+  readonly name: string;
+  readonly description?: string;
+  /** A rehearsal in the sandbox. */
+  readonly sandbox: boolean;
+  /** `promptpress 1.2.3`. */
+  readonly madeBy: string;
+  /** When these facts were gathered, Unix ms. */
+  readonly at: number;
+  /** A run is on now. */
+  readonly live: boolean;
+  /** Results, which are the rows of the manifest, in its order. */
+  readonly results: number;
+  /** How many of {@link results} can be asked for so far; fewer while an index is being built. */
+  readonly indexed: number;
+  /** In file order. */
+  readonly steps: readonly PageStep[];
+  /** Results by status; a status that none has is absent. */
+  readonly statuses: Readonly<Partial<Record<PageStatus, number>>>;
+  /** In the order of the manifest's columns. */
+  readonly variables: readonly PageVariable[];
+  readonly totals: PageTotals;
+  /** Most frequent first. */
+  readonly failures: readonly FailureGroup[];
+  readonly charts: PageCharts;
+  /** Of `report`: how its data files are cut. Absent under `serve`. */
+  readonly files?: PageFiles;
+}
+
+export interface PageStep {
+  readonly name: string;
+  /** `imagine`, `click`, `generate`, …; a step with a path has results of the kind `click` too. */
+  readonly kind: string;
+  /** As the manifest's column `branch` has them, in the order of the plan; of a wildcard those that were found. */
+  readonly branches: readonly string[];
+  readonly results: number;
+}
+
+export interface PageVariable {
+  readonly name: string;
+  /** How many values it has in all cells that have results. */
+  readonly distinct: number;
+  /** Its values as the manifest shows them, in the order in which they first come, with the number of results of each; the first {@link listedValues}. */
+  readonly values: readonly (readonly [value: string, results: number])[];
+}
+
+/** A variable with more values than this is filtered by finding a value. */
+export const listedValues = 200;
+
+export type PageStatus =
+  | 'pending'
+  | 'submitting'
+  | 'running'
+  | 'modal'
+  | 'saving'
+  | 'done'
+  | 'failed'
+  | 'in-doubt'
+  | 'skipped'
+  | 'blocked';
+
+export interface PageTotals {
+  readonly submissions: number;
+  /** In the currency of the pipeline's prices; absent where no price is known. */
+  readonly cost?: number;
+  /** Of submissions and calls whose answer never came, in addition. */
+  readonly possibleCost?: number;
+  readonly budget?: { readonly cost?: number; readonly submits?: number; readonly tokens?: number };
+  readonly tokens: number;
+  /** Bytes of all files. */
+  readonly bytes: number;
+}
+
+/** Failures of one reason. */
+export interface FailureGroup {
+  readonly code: string;
+  /** What their messages have in common. */
+  readonly message: string;
+  /** What the user can do. */
+  readonly advice: string;
+  /** Commands to copy; often none. */
+  readonly commands: readonly string[];
+  readonly results: number;
+  /** Places of the first of them, see {@link PageResult.at}. */
+  readonly examples: readonly number[];
+  /** By step. */
+  readonly steps: Readonly<Record<string, number>>;
+}
+
+/** One result as the grid shows and filters it. */
+export interface PageResult {
+  /** Its place among all results, from 0: its row in the manifest without the header. */
+  readonly at: number;
+  readonly cell: number;
+  readonly step: string;
+  /** Empty for the step's own result. */
+  readonly branch: string;
+  /** From 1; absent where the slot has none. */
+  readonly output?: number;
+  readonly status: PageStatus;
+  readonly kind: string;
+  /** Key of its job; absent while the request is not known. */
+  readonly job?: string;
+  readonly media?: 'image' | 'video' | 'text' | 'json' | 'other';
+  /** Relative to the run directory. */
+  readonly file?: string;
+  /** Relative to the folder of thumbnails; absent where there is none. */
+  readonly thumbnail?: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly prompt?: string;
+  /** The first 240 characters of its text. */
+  readonly text?: string;
+  readonly errorCode?: string;
+  readonly errorMessage?: string;
+  /** Values of the variables, in the order of {@link PageSummary.variables}, as the manifest shows them. */
+  readonly vars: readonly string[];
+  /** Of its job, on the first row of the job only. */
+  readonly cost?: number;
+  /** Unix ms. */
+  readonly finishedAt?: number;
+}
+
+/** Everything else that is known of a result; asked for when it is opened. */
+export interface PageDetail {
+  readonly at: number;
+  /** The whole text. */
+  readonly text?: string;
+  readonly model?: string;
+  readonly mime?: string;
+  readonly bytes?: number;
+  readonly sha256?: string;
+  readonly button?: string;
+  readonly speed?: string;
+  readonly taskId?: string;
+  readonly parentTaskId?: string;
+  readonly imageUrl?: string;
+  readonly requestId?: string;
+  readonly finishReason?: string;
+  readonly blockReason?: string;
+  readonly attempts?: number;
+  /** Of its job, whichever row it stands on. */
+  readonly cost?: number;
+  readonly tokens?: Readonly<
+    Record<'prompt' | 'cached' | 'candidates' | 'thoughts' | 'tool' | 'total', number | undefined>
+  >;
+  /** Unix ms. */
+  readonly submittedAt?: number;
+  /** Seconds between the submission and the end, where both are known. */
+  readonly seconds?: number;
+  /** What to do about its error. */
+  readonly advice?: string;
+  readonly commands?: readonly string[];
+  /** Jobs that it came from, the root first, itself last: the way to it. A judge of several has their common ancestors only. */
+  readonly lineage: readonly LineageStop[];
+  /** Jobs that it was made of beside its parent: gathered or continued ones, and images of other steps. */
+  readonly inputs: readonly LineageStop[];
+  /** Jobs that were made from it. */
+  readonly children: readonly LineageStop[];
+}
+
+/** A result that another one comes from or leads to. */
+export interface LineageStop {
+  /** `grid`, `U2`, `Vary (Strong)`, or the name of a step. */
+  readonly label: string;
+  /** Where it is among all results. */
+  readonly at: number;
+}
+
+/** What a filter of results asks for. */
+export interface PageQuery {
+  /** Words that must all be in the prompt, the text or the error, in any order; case and accents aside. */
+  readonly search?: string;
+  readonly steps?: readonly string[];
+  readonly statuses?: readonly PageStatus[];
+  readonly errorCode?: string;
+  /** By variable: one of these values. */
+  readonly vars?: Readonly<Record<string, readonly string[]>>;
+  readonly sort?: PageSort;
+}
+
+/** `plan`: in the manifest's order. The others have the largest or the newest first, then the plan's order. */
+export type PageSort = 'plan' | 'newest' | 'cost' | 'duration';
+
+/** Answer of `serve` to a query. */
+export interface PageFound {
+  /** Results that match. */
+  readonly total: number;
+  readonly results: readonly PageResult[];
+}
+
+export interface PageCharts {
+  /** Seconds that one point of the time charts stands for. */
+  readonly secondsPerPoint: number;
+  /** Start of the first point, Unix ms; absent where nothing has been submitted. */
+  readonly from?: number;
+  /** Jobs that ended in each point. */
+  readonly finished: readonly number[];
+  /** Jobs that failed in each point. */
+  readonly failed: readonly number[];
+  /** Jobs under way at the end of each point. */
+  readonly inFlight: readonly number[];
+  /** Cost so far at the end of each point; empty where no price is known. */
+  readonly cost: readonly number[];
+  /** Seconds from submission to end. */
+  readonly durations: readonly DurationRow[];
+  readonly tokens: readonly {
+    readonly model: string;
+    readonly prompt: number;
+    readonly candidates: number;
+    readonly thoughts: number;
+    readonly total: number;
+  }[];
+  /** How often a job was submitted again, and refused, by step. */
+  readonly attempts: readonly {
+    readonly step: string;
+    readonly jobs: number;
+    readonly submissions: number;
+    readonly failed: number;
+  }[];
+}
+
+export interface DurationRow {
+  readonly step: string;
+  /** Empty for texts. */
+  readonly speed: string;
+  readonly jobs: number;
+  readonly p10: number;
+  readonly median: number;
+  readonly p90: number;
+  readonly longest: number;
+}
+
+/**
+ * How `report` cuts its data. Chunk n of results holds the results from n × resultsPerFile on, and so on; each file is a script that calls
+ * `promptpress.results(n, packed)` or `promptpress.details(n, details)`. Files are named `data/results-00000.js` and `data/details-00000.js`.
+ */
+export interface PageFiles {
+  readonly resultsPerFile: number;
+  readonly detailsPerFile: number;
+  /** Where the files of the run lie, seen from the page: `../`. */
+  readonly runDirectory: string;
+}
+
+/** Some results in columns: a fifth of the bytes of a list of objects, and quick to filter. What has few values is an index into its list. */
+export interface PackedResults {
+  /** Place of the first. */
+  readonly from: number;
+  readonly count: number;
+  readonly cell: readonly number[];
+  /** Index into {@link PageSummary.steps}. */
+  readonly step: readonly number[];
+  readonly branches: readonly string[];
+  readonly branch: readonly number[];
+  readonly statuses: readonly PageStatus[];
+  readonly status: readonly number[];
+  readonly kinds: readonly string[];
+  readonly kind: readonly number[];
+  /** 0 for none. */
+  readonly output: readonly number[];
+  /** Empty for none. */
+  readonly job: readonly string[];
+  /** Empty for none. */
+  readonly media: readonly string[];
+  /** Empty for none. */
+  readonly file: readonly string[];
+  /** Empty for none. */
+  readonly thumbnail: readonly string[];
+  /** 0 for none. */
+  readonly width: readonly number[];
+  readonly height: readonly number[];
+  readonly prompts: readonly string[];
+  /** −1 for none. */
+  readonly prompt: readonly number[];
+  readonly text: readonly string[];
+  readonly errors: readonly (readonly [code: string, message: string])[];
+  /** −1 for none. */
+  readonly error: readonly number[];
+  /** By variable: its values here, and the index of each result's. */
+  readonly vars: readonly { readonly values: readonly string[]; readonly value: readonly number[] }[];
+  /** −1 for none. */
+  readonly cost: readonly number[];
+  /** 0 for none. */
+  readonly finishedAt: readonly number[];
+  /** Seconds; 0 for none. */
+  readonly seconds: readonly number[];
+}
