@@ -69,7 +69,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'run/machine': ['retry', 'poll', 'search'],
   'run/scheduler': ['routes', 'state'],
 
-  report: ['facts', 'text'],
+  report: ['facts', 'text', 'results'],
   'report/text': ['job'],
 
   sandbox: ['prompt', 'draw', 'faults', 'text', 'images', 'tasks', 'http'],
