@@ -56,22 +56,23 @@ export const manifestHeader = (variables: readonly string[]): readonly string[] 
 
 /** A row as text, one field per column of {@link manifestHeader}. What is unknown is empty, never 0. */
 export function rowFields(row: ManifestRow, variables: readonly string[]): readonly string[] {
-  const named = namedFields(row);
-  return [
-    ...manifestColumns.map((column) => text(named[column])),
-    ...variables.map((name) => variable(row.cell.vars[name])),
-  ];
+  const named = rowValues(row);
+  return [...manifestColumns.map((column) => text(named[column])), ...variableFields(row, variables)];
 }
+
+/** The values of a row's variables, as text. */
+export const variableFields = (
+  { cell }: Pick<ManifestRow, 'cell'>,
+  variables: readonly string[],
+): readonly string[] => variables.map((name) => variable(cell.vars[name]));
 
 type Field = string | number | undefined;
 
-function namedFields({
-  cell,
-  slot,
-  artifact,
-  firstOfJob,
-  parentTaskId,
-}: ManifestRow): Partial<Record<ManifestColumn, Field>> {
+/** What the columns of a row hold, before it becomes text; absent or undefined: nothing is known. */
+export type RowValues = Readonly<Partial<Record<ManifestColumn, Field>>>;
+
+/** The values of a row's columns but for its variables. */
+export function rowValues({ cell, slot, artifact, firstOfJob, parentTaskId }: ManifestRow): RowValues {
   const { record } = slot;
   const { text, model, finishReason, blockReason } = textFields(slot, artifact);
   return {
@@ -116,7 +117,7 @@ function namedFields({
 const linkOf = (result: TaskResult | undefined, artifact: RowOutput | undefined): string | undefined =>
   result?.videoUrls?.[(artifact?.output ?? 1) - 1] ?? result?.imageUrl;
 
-const tokenFields = (usage: TokenUsage | undefined): Partial<Record<ManifestColumn, Field>> =>
+const tokenFields = (usage: TokenUsage | undefined): RowValues =>
   Object.fromEntries(Object.entries(tokenColumns).map(([column, name]) => [column, usage?.[name]]));
 
 const text = (field: Field): string => (field === undefined ? '' : String(field));

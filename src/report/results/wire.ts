@@ -1,7 +1,11 @@
+import type { PageCharts } from './wire-charts.ts';
+
 /**
  * What the page is told, by the files that `report` writes and by what `serve` answers. Both send the same shapes, so that the page
  * shows a finished run and a live one alike. All of it is JSON: the page imports nothing but these types.
  */
+
+export type { DurationRow, PageCharts } from './wire-charts.ts';
 
 /** Version of these shapes. A page refuses data of another one. */
 export type WireVersion = 1;
@@ -49,7 +53,7 @@ export interface PageStep {
 
 export interface PageVariable {
   readonly name: string;
-  /** How many values it has in all cells that have results. */
+  /** How many values it has in all cells that have results; counted as far as {@link countedValues}. */
   readonly distinct: number;
   /** Its values as the manifest shows them, in the order in which they first come, with the number of results of each; the first {@link listedValues}. */
   readonly values: readonly (readonly [value: string, results: number])[];
@@ -57,6 +61,9 @@ export interface PageVariable {
 
 /** A variable with more values than this is filtered by finding a value. */
 export const listedValues = 200;
+
+/** Different values of a variable are counted up to here: one that has more says this. */
+export const countedValues = 100_000;
 
 export type PageStatus =
   | 'pending'
@@ -130,6 +137,8 @@ export interface PageResult {
   readonly cost?: number;
   /** Unix ms. */
   readonly finishedAt?: number;
+  /** Between the submission and the end, where both are known. */
+  readonly seconds?: number;
 }
 
 /** Everything else that is known of a result; asked for when it is opened. */
@@ -157,24 +166,25 @@ export interface PageDetail {
   >;
   /** Unix ms. */
   readonly submittedAt?: number;
-  /** Seconds between the submission and the end, where both are known. */
-  readonly seconds?: number;
   /** What to do about its error. */
   readonly advice?: string;
   readonly commands?: readonly string[];
   /** Jobs that it came from, the root first, itself last: the way to it. A judge of several has their common ancestors only. */
   readonly lineage: readonly LineageStop[];
-  /** Jobs that it was made of beside its parent: gathered or continued ones, and images of other steps. */
+  /** Jobs that it was made of beside its parent: gathered or continued ones, images of other steps, replies that its templates name. */
   readonly inputs: readonly LineageStop[];
   /** Jobs that were made from it. */
   readonly children: readonly LineageStop[];
 }
 
-/** A result that another one comes from or leads to. */
+/**
+ * A result that another one comes from or leads to. Both are of one cell: a job that several cells share has a result in each, and
+ * each of them leads to what that cell made of it.
+ */
 export interface LineageStop {
   /** `grid`, `U2`, `Vary (Strong)`, or the name of a step. */
   readonly label: string;
-  /** Where it is among all results. */
+  /** Where it is among all results; of a job with several outputs, the first of them. */
   readonly at: number;
 }
 
@@ -200,51 +210,13 @@ export interface PageFound {
   readonly results: readonly PageResult[];
 }
 
-export interface PageCharts {
-  /** Seconds that one point of the time charts stands for. */
-  readonly secondsPerPoint: number;
-  /** Start of the first point, Unix ms; absent where nothing has been submitted. */
-  readonly from?: number;
-  /** Jobs that ended in each point. */
-  readonly finished: readonly number[];
-  /** Jobs that failed in each point. */
-  readonly failed: readonly number[];
-  /** Jobs under way at the end of each point. */
-  readonly inFlight: readonly number[];
-  /** Cost so far at the end of each point; empty where no price is known. */
-  readonly cost: readonly number[];
-  /** Seconds from submission to end. */
-  readonly durations: readonly DurationRow[];
-  readonly tokens: readonly {
-    readonly model: string;
-    readonly prompt: number;
-    readonly candidates: number;
-    readonly thoughts: number;
-    readonly total: number;
-  }[];
-  /** How often a job was submitted again, and refused, by step. */
-  readonly attempts: readonly {
-    readonly step: string;
-    readonly jobs: number;
-    readonly submissions: number;
-    readonly failed: number;
-  }[];
-}
-
-export interface DurationRow {
-  readonly step: string;
-  /** Empty for texts. */
-  readonly speed: string;
-  readonly jobs: number;
-  readonly p10: number;
-  readonly median: number;
-  readonly p90: number;
-  readonly longest: number;
-}
-
 /**
  * How `report` cuts its data. Chunk n of results holds the results from n × resultsPerFile on, and so on; each file is a script that calls
- * `promptpress.results(n, packed)` or `promptpress.details(n, details)`. Files are named `data/results-00000.js` and `data/details-00000.js`.
+ * `promptpress.summary(summary)`, `promptpress.results(n, packed)` or `promptpress.details(n, details)`. Files are named `data/summary.js`,
+ * `data/results-00000.js` and `data/details-00000.js`; thumbnails lie in `thumbnails/`.
+ *
+ * Every other file of the built page is copied as it is. In `index.html`, `<!-- promptpress:summary -->` becomes the script element of `data/summary.js`
+ * (`serve` takes the mark away); the page's own script must stand before it and have made `promptpress`.
  */
 export interface PageFiles {
   readonly resultsPerFile: number;
