@@ -22,6 +22,10 @@ export interface ManifestRow {
   readonly firstOfSlot: boolean;
   /** The first row of this job in the whole manifest: the only one that shows its tokens and its cost. */
   readonly firstOfJob: boolean;
+  /** An earlier slot has the same job. */
+  readonly sharesJob?: true;
+  /** A job that it comes from is, or is to be, redone; then its own result does not stand for good either. */
+  readonly mayChange?: true;
   /** An earlier row shows the tokens and the cost of its job. */
   readonly countedBefore?: true;
   /** The service's task whose button was pressed. */

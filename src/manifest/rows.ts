@@ -17,7 +17,7 @@ import { hasAccount } from './text-columns.ts';
  *
  * Every slot that the selection chose has a row for each of its outputs, or one without any; other slots are there
  * when they have a result. A few cells are in memory at a time ({@link cellsAtOnce}); beside them the manifest remembers 8 to 32 bytes for
- * each job that has a cost or tokens, to show them once.
+ * each job, to show its cost and its tokens once.
  *
  * The selection has been checked against the plan (its steps and axes exist).
  */
@@ -27,7 +27,7 @@ export async function* manifestRows(
   reader: Pick<StateReader, 'many' | 'rootKeys'>,
   onCell?: OnCell,
 ): AsyncGenerator<ManifestRow> {
-  const accounted = new KeySet();
+  const listedJobs = new KeySet();
   const size = cellsAtOnce(plan);
   const roots = isNarrowed(selection) ? await Roots.of(reader) : undefined;
   const groups =
@@ -45,7 +45,7 @@ export async function* manifestRows(
       if (!chosen && roots?.allPlaced === true) continue;
       for (const key of rootKeys) roots?.place(key);
       onCell?.(cell, isSettled);
-      for (const slot of listed) yield* slotRows(cell, slot, accounted);
+      for (const slot of listed) yield* slotRows(cell, slot, listedJobs);
     }
   }
 }
@@ -53,12 +53,12 @@ export async function* manifestRows(
 /** Called with each cell of a manifest, in its order. `isSettled`: each of its slots is done or skipped, and stays so. */
 export type OnCell = (cell: Cell, isSettled: boolean) => void;
 
-/** The rows of some cells of a plan, all of them chosen. @param accounted keys of the jobs whose account was shown before */
+/** The rows of some cells of a plan, all of them chosen. @param listedJobs keys of the jobs that were listed before */
 export async function* rowsOfCells(
   plan: Plan,
   cells: readonly Cell[],
   reader: Pick<StateReader, 'many'>,
-  accounted: KeySet,
+  listedJobs: KeySet,
   onCell: OnCell,
 ): AsyncGenerator<ManifestRow> {
   const steps = chosenSteps(plan, undefined);
@@ -66,7 +66,7 @@ export async function* rowsOfCells(
   const chosen = cells.map((cell) => ({ cell, chosen: true }));
   for (const { cell, listed, isSettled } of await listedCells(plan, chosen, steps.value, reader)) {
     onCell(cell, isSettled);
-    for (const slot of listed) yield* slotRows(cell, slot, accounted);
+    for (const slot of listed) yield* slotRows(cell, slot, listedJobs);
   }
 }
 
@@ -89,7 +89,7 @@ async function listedCells(
 }
 
 /** A slot that the manifest lists. */
-interface ListedSlot extends Pick<ManifestRow, 'chosen' | 'parentTaskId'> {
+interface ListedSlot extends Pick<ManifestRow, 'chosen' | 'parentTaskId' | 'mayChange'> {
   /** While it is made again, a row shows the result that stands: its file, its task, and what that came from. */
   readonly slot: Slot;
 }
@@ -120,7 +120,12 @@ function listedSlots(
     const slot = found.record?.former === undefined ? found : { ...found, record: standing(found.record) };
     const parentTaskId =
       slot.record === undefined ? taskToBe(slot, lookup) : parentTaskOf(slot.record, lookup);
-    listed.push({ slot, chosen, ...(parentTaskId === undefined ? {} : { parentTaskId }) });
+    listed.push({
+      slot,
+      chosen,
+      ...(parentTaskId === undefined ? {} : { parentTaskId }),
+      ...(isFinal(found) ? {} : { mayChange: true }),
+    });
   }
   return { rootKeys, listed, isSettled };
 }
@@ -129,17 +134,19 @@ function listedSlots(
 const isFinal = ({ record, outdated, waitsForRedo }: Slot): boolean =>
   outdated === undefined && waitsForRedo === undefined && record?.former === undefined;
 
-function* slotRows(cell: Cell, { slot, ...place }: ListedSlot, accounted: KeySet): Generator<ManifestRow> {
+function* slotRows(cell: Cell, { slot, ...place }: ListedSlot, listedJobs: KeySet): Generator<ManifestRow> {
   const { record } = slot;
   const shared = { cell, slot, ...place };
+  const sharesJob = record !== undefined && !listedJobs.add(record.key);
   const isCounted = record !== undefined && hasAccount(record);
-  const firstOfJob = isCounted && accounted.add(record.key);
+  const firstOfJob = isCounted && !sharesJob;
 
   const [artifact, ...more] = record === undefined ? [] : outputsOf(record, slot.keep);
   yield {
     ...shared,
     firstOfSlot: true,
     firstOfJob,
+    ...(sharesJob && { sharesJob }),
     ...(isCounted && !firstOfJob && { countedBefore: true }),
     ...(artifact === undefined ? {} : { artifact }),
   };

@@ -7,14 +7,14 @@ import { unfinishedName } from '../state/files/unfinished.ts';
 /**
  * Writes a file whole or not at all: beside it under another name, synced, renamed, and the folder synced, so that
  * a reader, a crash or a full disk never meets half of it. Takes only as much memory as one chunk. Of two writers at
- * the same time the last one wins, whole.
+ * the same time the last one wins, whole. The bytes of a chunk may be others once the next one is asked for.
  *
  * @throws the error of the file system, with its `code`; StateError where a link or a folder has the name. What was there before is
  *   then untouched
  */
 export async function writeWhole(
   file: string,
-  chunks: Iterable<string> | AsyncIterable<string>,
+  chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
   options: { readonly mode?: number } = {},
 ): Promise<void> {
   checkFile(file);

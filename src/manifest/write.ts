@@ -3,6 +3,7 @@ import type { Selection } from '../plan/cell.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { StateReader } from '../state/reader.ts';
 import { manifestHeader, rowFields } from './columns.ts';
+import type { ManifestRow } from './row.ts';
 import { manifestRows, type OnCell } from './rows.ts';
 import { byteOrderMark, spreadsheetFields } from './spreadsheet.ts';
 import { ManifestCounter, type ManifestTotals } from './tally.ts';
@@ -47,6 +48,7 @@ export interface ManifestOptions {
   /** Called with each piece of the text, in order. `isMasked`: it differs from what it was before {@link redact}. */
   readonly onText?: (text: string, isMasked: boolean) => void;
   readonly onCell?: OnCell;
+  readonly onRow?: (row: ManifestRow) => void;
 }
 
 /** RFC 4180 to the letter. */
@@ -69,6 +71,7 @@ async function* manifestText(
     signal,
     onText,
     onCell,
+    onRow,
   }: ManifestOptions,
   totals: ManifestCounter,
 ): AsyncGenerator<string> {
@@ -91,6 +94,7 @@ async function* manifestText(
   let batch: (readonly string[])[] = [];
   for await (const row of manifestRows(plan, selection, reader, onCell)) {
     totals.add(row);
+    onRow?.(row);
     batch.push(fields(rowFields(row, variables)));
     if (batch.length < batchSize) continue;
     signal?.throwIfAborted();

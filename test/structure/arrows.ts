@@ -86,6 +86,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'cli/adapters': ['git'],
   'cli/args': ['completion'],
   'cli/commands': ['machine', 'status', 'results'],
+  'cli/receipt': ['merge'],
   'cli/terminal': ['progress'],
   'cli/workspace': ['checks'],
 };

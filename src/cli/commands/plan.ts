@@ -5,6 +5,7 @@ import { selectionFlags } from '../args/selection-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { without } from '../errors/correction.ts';
+import { knownPlan } from '../receipt/known-plan.ts';
 import { showCells, showPlan } from '../run/dry-run.ts';
 import { fileOrDefault } from '../workspace/default-file.ts';
 import { loadPipeline } from '../workspace/read-pipeline.ts';
@@ -47,6 +48,8 @@ export const plan = command(
       );
     const file = fileOrDefault(given, 'plan', context.io);
     const read = await loadPipeline(file, flags, context);
-    return flags.cells ? await showCells(read, flags, context) : await showPlan(read, flags, context);
+    return flags.cells
+      ? await showCells(read, flags, context)
+      : await showPlan(read, flags, context, knownPlan);
   },
 );

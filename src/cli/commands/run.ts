@@ -15,6 +15,7 @@ import { summaries } from '../args/summaries.ts';
 import { exitCodes } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
 import { finishedResult, identityOfRun, openFinished } from '../receipt/finished.ts';
+import { knownPlan } from '../receipt/known-plan.ts';
 import { reusableCells } from '../receipt/reuse.ts';
 import { workOff } from '../receipt/work-off.ts';
 import { askAboutCost } from '../run/ask-budget.ts';
@@ -79,7 +80,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
 /** @param onWork called when the first job changes */
 async function runFile(file: string, flags: RunFlags, context: Context, onWork: () => void): Promise<number> {
   const read = await loadPipeline(file, flags, context);
-  if (flags['dry-run']) return await showPlan(read, flags, context);
+  if (flags['dry-run']) return await showPlan(read, flags, context, knownPlan);
 
   const settled = settleService(read.pipeline, flags, context.io.env, context.redactor);
   const service = await admit(settled, file, context, { mayAsk: true });
@@ -88,7 +89,7 @@ async function runFile(file: string, flags: RunFlags, context: Context, onWork: 
   for (const warning of warnings) {
     if (warning !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${warning}`)));
   }
-  await askAboutCost(read, flags, context);
+  await askAboutCost(read, flags, context, knownPlan);
   return await closingAfter((disposables) => runPipeline(read, service, flags, disposables, context, onWork));
 }
 

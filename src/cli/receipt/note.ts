@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
 import { isNarrowed } from '../../manifest/cells.ts';
+import type { ManifestRow } from '../../manifest/row.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
+import { SettledCounts, type SettledStep } from '../../plan/estimate/settled.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { receiptFact, type StateStore } from '../../state/store.ts';
 import type { BegunRun } from '../run/session.ts';
 import {
   baseText,
-  credentialMark,
   identityText,
   isAtRest,
   type Receipt,
@@ -21,18 +22,40 @@ import type { CellWatch } from './settled-cells.ts';
 /** More files are not noted: to look at each of them would take as long as the work that it saves. */
 const mostFiles = 10_000;
 
-/** Hashes a manifest while it is written. */
+/** What a manifest was, seen while it was written. */
+export interface SeenManifest {
+  readonly sha256: string;
+  readonly masked: boolean;
+  /** What a plan says of its slots; undefined: more than can be counted. */
+  readonly steps: Readonly<Record<string, SettledStep>> | undefined;
+}
+
+/** Hashes a manifest, and counts its slots, while it is written. */
 export class ManifestWatch {
   readonly #hash = createHash('sha256');
+  readonly #counts = new SettledCounts();
   #masked = false;
 
-  readonly onText = (text: string, isMasked: boolean): void => {
+  readonly onText = (text: string | Uint8Array, isMasked: boolean): void => {
     this.#hash.update(text);
     this.#masked ||= isMasked;
   };
 
-  result(): { readonly sha256: string; readonly masked: boolean } {
-    return { sha256: this.#hash.copy().digest('hex'), masked: this.#masked };
+  readonly onRow = ({ slot, firstOfSlot, sharesJob, mayChange }: ManifestRow): void => {
+    if (firstOfSlot) this.#counts.add(slot, { isShared: sharesJob === true, isFinal: mayChange !== true });
+  };
+
+  /** A slot that an earlier manifest has seen. */
+  onCopied(step: string, as: keyof SettledStep): void {
+    this.#counts.count(step, as);
+  }
+
+  result(): SeenManifest {
+    return {
+      sha256: this.#hash.copy().digest('hex'),
+      masked: this.#masked,
+      steps: this.#counts.result(),
+    };
   }
 }
 
@@ -50,10 +73,9 @@ export async function noteReceipt(
     readonly readSince: number;
     readonly worked: boolean;
     readonly totals: ManifestTotals;
-    readonly written: { readonly sha256: string; readonly masked: boolean };
+    readonly written: SeenManifest;
     readonly cells: CellWatch;
     readonly escapeFormulas: boolean;
-    readonly credentials: readonly string[];
   },
 ): Promise<void> {
   const { totals, written } = outcome;
@@ -97,8 +119,8 @@ export async function noteReceipt(
     ...(settled === undefined ? {} : { settled }),
     cells: plan.matrix.cellCount,
     witness: await witnessOf(state.reader),
-    credentials: credentialMark(outcome.credentials),
     totals,
+    ...(isNarrowed(identity.selection) || written.steps === undefined ? {} : { steps: written.steps }),
     manifest: { file: manifest, escapeFormulas: outcome.escapeFormulas, masked: written.masked },
   };
   state.setFact(receiptFact, receiptText(receipt));

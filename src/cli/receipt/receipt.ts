@@ -1,8 +1,9 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import type { AxisSetting } from '../../pipeline/pipeline.ts';
 import { isObject } from '../../pipeline/values/value.ts';
 import type { Selection } from '../../plan/cell.ts';
+import type { SettledStep } from '../../plan/estimate/settled.ts';
 import type { InputTable } from '../../report/facts/run.ts';
 import type { RunService } from '../../report/facts/services.ts';
 import type { StateReader } from '../../state/reader.ts';
@@ -56,9 +57,9 @@ export interface Receipt {
   readonly cells: number;
   /** {@link witnessOf} the state. */
   readonly witness: string;
-  /** {@link credentialMark} of what the manifest was masked by. */
-  readonly credentials: string;
   readonly totals: ManifestTotals;
+  /** What a plan says of the slots of each step; absent: of a part of the plan, or more than can be counted. */
+  readonly steps?: Readonly<Record<string, SettledStep>>;
   readonly manifest: WrittenManifest;
 }
 
@@ -109,22 +110,6 @@ export async function isAtRest(state: StateReader): Promise<boolean> {
   return Object.values(open).every((count) => count === 0);
 }
 
-/**
- * Says whether the same credentials were masked, and not which: 32 bits of a hash with a salt of its own fit one in four billion
- * of all keys, so that no key can be told from them.
- */
-export function credentialMark(
-  credentials: readonly string[],
-  salt = randomBytes(16).toString('hex'),
-): string {
-  const text = JSON.stringify([...credentials].sort());
-  return `${salt} ${createHmac('sha256', salt).update(text).digest('hex').slice(0, 8)}`;
-}
-
-/** True where the same credentials were masked then. */
-export const hasMark = ({ credentials: mark }: Receipt, credentials: readonly string[]): boolean =>
-  credentialMark(credentials, mark.split(' ')[0]) === mark;
-
 /** The receipt of a state; undefined where there is none, or none that can be understood. */
 export async function readReceipt(state: Pick<StateReader, 'fact'>): Promise<Receipt | undefined> {
   const text = (await state.fact(receiptFact)) ?? '';
@@ -143,7 +128,6 @@ const isReceipt = (value: unknown): value is Receipt =>
   isObject(value) &&
   typeof value['identity'] === 'string' &&
   typeof value['witness'] === 'string' &&
-  typeof value['credentials'] === 'string' &&
   Number.isSafeInteger(value['cells']) &&
   (value['base'] === undefined || typeof value['base'] === 'string') &&
   (value['settled'] === undefined || typeof value['settled'] === 'string') &&
@@ -152,6 +136,7 @@ const isReceipt = (value: unknown): value is Receipt =>
   Array.isArray(value['files']) &&
   value['files'].every(isSeenFile) &&
   isObject(value['totals']) &&
+  (value['steps'] === undefined || isObject(value['steps'])) &&
   isObject(value['manifest']) &&
   isSeenFile(value['manifest']['file']) &&
   typeof value['manifest']['escapeFormulas'] === 'boolean' &&

@@ -98,22 +98,8 @@ function hashOfFile(path: string): string | undefined {
     : undefined;
 }
 
-/** What a mask looks for is shorter than this, however it is written. */
-const longestMasked = 65_536;
-
-/** Whether a mask leaves the text of a file as it is; false where it cannot be read. */
-export function isUnchangedBy(mask: (text: string) => string, path: string): boolean {
-  const decoder = new TextDecoder();
-  let before = '';
-  return readWhole(path, (bytes) => {
-    const text = before + decoder.decode(bytes, { stream: true });
-    before = text.slice(-longestMasked);
-    return mask(text) === text;
-  });
-}
-
 /** Reads a plain file to its end. @param take false ends the reading @returns false where it was ended, or the file cannot be read */
-function readWhole(path: string, take: (bytes: Buffer) => boolean): boolean {
+export function readWhole(path: string, take: (bytes: Buffer) => boolean): boolean {
   try {
     const descriptor = openSync(path, readFlags);
     try {

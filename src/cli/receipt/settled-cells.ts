@@ -8,44 +8,51 @@ import { checkFile } from '../../state/files/plain-path.ts';
 /** More cells are not noted: 8 bytes of each are in memory together. */
 const mostCells = 4_000_000;
 
-/** Hexadecimal characters of a cell's identity: 64 bits, so that a changed cell is taken for the one before once in 10^19 times. */
-const width = 16;
+/** Bytes of a cell's identity, so that a changed cell is taken for the one before once in 10^19 times. */
+const width = 8;
 
 /** What stands for a cell in which a run may have something to do. */
-const open = '0'.repeat(width);
+const open = '00'.repeat(width);
 
-const markOf = ({ vars, repeat }: Cell): string => cellIdentity(vars, repeat).slice(0, width);
+const markOf = ({ vars, repeat }: Cell): string => cellIdentity(vars, repeat).slice(0, 2 * width);
 
 /** The cells of a plan by their numbers: their values, where all their slots are done or skipped. */
 export class SettledCells {
   readonly #marks: Buffer;
+  /** What was found out of each cell of the plan that is compared: a run asks twice. */
+  readonly #found: Uint8Array;
 
   constructor(marks: Buffer) {
     this.#marks = marks;
+    this.#found = new Uint8Array(this.count);
   }
 
   /** How many cells the plan had, settled or not. */
   get count(): number {
-    return (2 * this.#marks.length) / width;
+    return this.#marks.length / width;
   }
 
   /** Hexadecimal. */
   markAt(number: number): string {
-    const at = ((number - 1) * width) / 2;
-    return this.#marks.toString('hex', at, at + width / 2);
+    return this.#marks.toString('hex', (number - 1) * width, number * width);
   }
 
-  /** Whether the cell with this number had these values, and nothing was left to do in it. */
+  /** Whether the cell with this number had these values, and nothing was left to do in it. Always asked of the cells of one plan. */
   has(cell: Cell): boolean {
-    if (cell.number > this.count) return false;
-    const mark = this.markAt(cell.number);
-    return mark !== open && mark === markOf(cell);
+    const { number } = cell;
+    if (number > this.count) return false;
+    const found = this.#found[number - 1];
+    if (found !== 0) return found === 1;
+    const mark = this.markAt(number);
+    const has = mark !== open && mark === markOf(cell);
+    this.#found[number - 1] = has ? 1 : 2;
+    return has;
   }
 }
 
 /** Notes cells in the order of their numbers, while a manifest lists them. */
 export class CellWatch {
-  #marks: Buffer | undefined = Buffer.alloc((1024 * width) / 2);
+  #marks: Buffer | undefined = Buffer.alloc(1024 * width);
   #count = 0;
 
   readonly onCell = (cell: Cell, isSettled: boolean): void =>
@@ -62,7 +69,7 @@ export class CellWatch {
       this.#marks = undefined;
       return;
     }
-    const at = (this.#count * width) / 2;
+    const at = this.#count * width;
     if (at === this.#marks.length) {
       const grown = Buffer.alloc(2 * at);
       this.#marks.copy(grown);
@@ -79,9 +86,9 @@ export class CellWatch {
    */
   async write(file: string, cells: number): Promise<string | undefined> {
     if (this.#marks === undefined || this.#count !== cells || cells === 0) return undefined;
-    const text = this.#marks.toString('hex', 0, (cells * width) / 2);
-    await writeWhole(file, [text]);
-    return createHash('sha256').update(text).digest('hex');
+    const marks = this.#marks.subarray(0, cells * width);
+    await writeWhole(file, [marks]);
+    return createHash('sha256').update(marks).digest('hex');
   }
 }
 
@@ -89,9 +96,9 @@ export class CellWatch {
 export function readSettledCells(file: string, sha256: string): SettledCells | undefined {
   try {
     if (!checkFile(file)) return undefined;
-    const text = readFileSync(file, 'latin1');
-    if (createHash('sha256').update(text).digest('hex') !== sha256) return undefined;
-    return new SettledCells(Buffer.from(text, 'hex'));
+    const marks = readFileSync(file);
+    const isWhole = createHash('sha256').update(marks).digest('hex') === sha256 && marks.length % width === 0;
+    return isWhole ? new SettledCells(marks) : undefined;
   } catch {
     return undefined;
   }

@@ -17,7 +17,7 @@ import type { AdmittedService } from '../service/trust.ts';
 import type { Interrupts, Io } from '../terminal/io.ts';
 import { showProgress } from '../terminal/progress/progress.ts';
 import type { RunFlags, RunResult } from './finished.ts';
-import { type Reuse, writeMerged } from './merge.ts';
+import { type Reuse, writeMerged } from './merge/merge.ts';
 import { ManifestWatch, noteReceipt } from './note.ts';
 import type { RunIdentity } from './receipt.ts';
 import { CellWatch, openCells } from './settled-cells.ts';
@@ -80,7 +80,6 @@ export async function workOff(
       written: manifest.result(),
       cells,
       escapeFormulas: flags['escape-formulas'],
-      credentials: context.redactor.credentials,
     });
   return { report, totals, exitCode };
 }
@@ -158,9 +157,9 @@ async function listed(
     }
     if (totals === undefined) {
       watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
-      const { onText } = watches.manifest;
+      const { onText, onRow } = watches.manifest;
       const { onCell } = watches.cells;
-      totals = await listResults(session, redactor, signal, { escapeFormulas, onText, onCell });
+      totals = await listResults(session, redactor, signal, { escapeFormulas, onText, onCell, onRow });
     }
     return { ...watches, totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
   } catch (error) {

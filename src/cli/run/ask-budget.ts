@@ -5,7 +5,7 @@ import type { FlagValues } from '../args/flags.ts';
 import type { runFlags } from '../args/run-flags.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { ReadPipeline } from '../workspace/read-pipeline.ts';
-import { estimateRun } from './dry-run.ts';
+import { estimateRun, type KnownPlan } from './dry-run.ts';
 
 /**
  * Asks before a run whose estimate is above `budget.ask`, and before anything is opened or sent. A rehearsal costs nothing,
@@ -18,11 +18,12 @@ export async function askAboutCost(
   read: ReadPipeline,
   flags: FlagValues<typeof runFlags>,
   context: Context,
+  known: KnownPlan,
 ): Promise<void> {
   const { ask } = read.pipeline.budget;
   if (ask === undefined || flags.yes || flags.sandbox) return;
   const { total, exact } = await closingAfter((disposables) =>
-    estimateRun(read, flags, disposables, context),
+    estimateRun(read, flags, disposables, context, known),
   );
   const cost = total.cost + total.later.cost;
   if (cost <= ask) return;

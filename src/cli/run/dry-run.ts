@@ -3,6 +3,7 @@ import { estimatePlan } from '../../plan/estimate/estimate.ts';
 import type { PlanReport } from '../../plan/estimate/report.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
+import type { RunService } from '../../report/facts/services.ts';
 import { setWords } from '../../report/text/next-commands.ts';
 import { noteOnOtherService } from '../../report/text/other-service.ts';
 import { planText } from '../../report/text/plan-text.ts';
@@ -31,11 +32,23 @@ type PlanFlags = FlagValues<typeof placeFlags & typeof selectionFlags & typeof r
 /** Stands for the service in job keys while no address is known; a run never uses it. */
 const unknownService = 'unknown';
 
+/** The report of a plan in which nothing is left to do, where that is known without looking at its slots. */
+export type KnownPlan = (
+  read: ReadPipeline,
+  flags: PlanFlags,
+  place: { readonly state: StateReader; readonly service: RunService },
+) => Promise<PlanReport | undefined>;
+
 /** What `plan` and `run --dry-run` do: say what a run would do, and why. Changes nothing, asks no service. */
-export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
+export const showPlan = (
+  read: ReadPipeline,
+  flags: PlanFlags,
+  context: Context,
+  known: KnownPlan,
+): Promise<number> =>
   closingAfter(async (disposables) => {
     const { io, redactor } = context;
-    const { report, origin, note } = await estimated(read, flags, disposables, context);
+    const { report, origin, note } = await estimated(read, flags, disposables, context, known);
     const place = origin === undefined ? {} : { origin };
     if (flags.json) await io.out(redactor.apply(jsonLine({ ...report, ...place })));
     else await io.out(redactor.apply(planText(report, origin)));
@@ -49,24 +62,31 @@ export const estimateRun = async (
   flags: PlanFlags,
   disposables: Disposables,
   context: Context,
-): Promise<PlanReport> => (await estimated(read, flags, disposables, context)).report;
+  known: KnownPlan,
+): Promise<PlanReport> => (await estimated(read, flags, disposables, context, known)).report;
 
 async function estimated(
   read: ReadPipeline,
   flags: PlanFlags,
   disposables: Disposables,
   context: Context,
-): Promise<{ readonly report: PlanReport } & Pick<OpenPlan, 'origin' | 'note'>> {
-  const { plan, state, origin, note, running } = await openPlan(read, flags, disposables, context);
+  known: KnownPlan,
+): Promise<{ readonly report: PlanReport } & Pick<OpenPlace, 'origin' | 'note'>> {
+  const place = await openPlace(read, flags, disposables, context);
+  const { state, service, origin, note, running } = place;
+  const settled = state && (await known(read, flags, { state, service }));
+  if (settled !== undefined) return { report: settled, origin, note };
+  const plan = await planAt(read, flags, place, context);
   const revival = await revivalOf(flags, state);
   const report = await estimatePlan(plan, selectionOf(flags), state, { ...revival, running });
   checkChosen(plan, report.cells.chosen);
   return { report, origin, note };
 }
 
-interface OpenPlan {
-  readonly plan: Plan;
+/** The run directory of a plan. */
+interface OpenPlace {
   readonly state: StateReader | undefined;
+  readonly service: RunService;
   /** Where a run would send its requests. */
   readonly origin: string | undefined;
   readonly note: string | undefined;
@@ -78,7 +98,8 @@ interface OpenPlan {
 export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
   closingAfter(async (disposables) => {
     const { io, redactor } = context;
-    const { plan } = await openPlan(read, flags, disposables, context);
+    const place = await openPlace(read, flags, disposables, context);
+    const plan = await planAt(read, flags, place, context);
     let batch = '';
     let chosen = 0;
     for await (const { number, vars, repeat } of plan.matrix.cells(selectionOf(flags))) {
@@ -95,14 +116,13 @@ export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context
     return exitCodes.ok;
   });
 
-async function openPlan(
+async function openPlace(
   read: ReadPipeline,
   flags: PlanFlags,
   disposables: Disposables,
-  context: Context,
-): Promise<OpenPlan> {
-  const { io } = context;
-  const { pipeline, files } = read;
+  { io }: Context,
+): Promise<OpenPlace> {
+  const { pipeline } = read;
   const identity = identifyService(pipeline, flags, io.env);
   const directory = await placeOfRun(read, flags, io.cwd);
   await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, io.env);
@@ -116,19 +136,9 @@ async function openPlan(
   const service = { id: serviceId, ...(origin === undefined ? {} : { origin }) };
   const other = state && !flags['new-service'] ? await noteOnOtherService(state, service, place) : undefined;
 
-  const prepared = await preparePlan(pipeline, {
-    files,
-    serviceId,
-    images: imagesForPlan(pipeline, files.root, state),
-  });
-  if (!prepared.ok) {
-    await printDiagnostics(prepared.error, context);
-    throw new ReportedError(exitCodes.usage);
-  }
-  await checkSelection(prepared.value, selectionOf(flags));
   return {
-    plan: prepared.value,
     state,
+    service,
     origin,
     running: lockOwner(directory) !== undefined,
     note:
@@ -138,6 +148,26 @@ async function openPlan(
           : `${other.message} A run is refused.\n  ${other.hint.replaceAll('\n', '\n  ')}`
         : `${relative(io.cwd, directory) || '.'} was run ${otherBefore.length === 0 ? 'without --set' : `with ${setWords(otherBefore)}`}, so this plan is for a directory where nothing has run (--out).`,
   };
+}
+
+/** The plan of a pipeline over what lies in its run directory, and the selection checked against it. */
+async function planAt(
+  { pipeline, files }: ReadPipeline,
+  flags: PlanFlags,
+  { state, service }: OpenPlace,
+  context: Context,
+): Promise<Plan> {
+  const prepared = await preparePlan(pipeline, {
+    files,
+    serviceId: service.id,
+    images: imagesForPlan(pipeline, files.root, state),
+  });
+  if (!prepared.ok) {
+    await printDiagnostics(prepared.error, context);
+    throw new ReportedError(exitCodes.usage);
+  }
+  await checkSelection(prepared.value, selectionOf(flags));
+  return prepared.value;
 }
 
 /** Without an address the service of the last run is meant; without a last run nothing can be done already. */

@@ -168,7 +168,7 @@ export async function listResults(
   { plan, selection, state, directory }: RunSession,
   redactor: Redactor,
   leave: AbortSignal,
-  options: Pick<ManifestOptions, 'escapeFormulas' | 'onText' | 'onCell'>,
+  options: Pick<ManifestOptions, 'escapeFormulas' | 'onText' | 'onCell' | 'onRow'>,
 ): Promise<ManifestTotals | undefined> {
   if (leave.aborted) return undefined;
   try {

@@ -1,4 +1,4 @@
-import { dataMaskOf, type Mask, secretMaskOf } from '../../service/http/secrets.ts';
+import { dataMaskOf, formsInData, type Mask, secretMaskOf } from '../../service/http/secrets.ts';
 
 /**
  * Takes secrets out of everything that leaves the process: all of them out of standard output and error and the log,
@@ -32,6 +32,11 @@ export class Redactor {
   /** The secrets that are masked in data too, if they are long enough. */
   get credentials(): readonly string[] {
     return [...this.#credentials];
+  }
+
+  /** The texts that are taken out of data. */
+  get formsInData(): readonly string[] {
+    return formsInData(this.#credentials);
   }
 
   /** For messages. */

@@ -8,7 +8,7 @@ import { clickCost } from './cost.ts';
 import { roundMoney } from './price.ts';
 import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
 import type { RevivalFlags } from './revival.ts';
-import { type PlanState, Scan } from './scan.ts';
+import { type NotKept, type PlanState, type PlanTotals, Scan } from './scan.ts';
 import { StepTotals, sumOf } from './totals.ts';
 
 export interface EstimateOptions extends RevivalFlags {
@@ -49,16 +49,38 @@ export async function estimatePlan(
   const scan = whole ?? (await scanCells(plan, { ...selection, limit: sampled(selection) }, newScan()));
   if (scan === undefined) throw new Error('Internal error: a survey without a bound ended at it.');
   const steps = whole === undefined ? multiplied(plan, templates, cells.chosen, scan) : reportsOf(scan);
+  return reportOf(plan, {
+    cells,
+    steps,
+    exact: whole !== undefined,
+    totals,
+    unpricedNames: scan.unpricedNames,
+    examples: scan.examples,
+    firstInvalid: scan.firstInvalid,
+    notKept: scan.notKept,
+  });
+}
+
+/** A report with its sums and its warnings. @param counted.totals the state's; undefined where there is none */
+export function reportOf(
+  plan: Pick<Plan, 'pipeline' | 'serviceId' | 'slotGraph'>,
+  counted: Pick<PlanReport, 'cells' | 'steps' | 'exact' | 'unpricedNames' | 'examples'> & {
+    readonly totals: PlanTotals | undefined;
+    readonly firstInvalid?: string | undefined;
+    readonly notKept?: NotKept | undefined;
+  },
+): PlanReport {
+  const { cells, steps, exact, totals, unpricedNames, examples } = counted;
   const report = {
     pipeline: plan.pipeline.name,
     file: plan.pipeline.source.file,
     service: plan.serviceId,
     cells,
-    slotsPerCell: plan.slotsPerCell,
-    exact: whole !== undefined,
+    slotsPerCell: plan.slotGraph.templates.length,
+    exact,
     total: sumOf(steps),
     priced: Object.keys(plan.pipeline.prices).length > 0,
-    unpricedNames: scan.unpricedNames,
+    unpricedNames,
     steps,
     ...(totals === undefined
       ? {}
@@ -71,9 +93,9 @@ export async function estimatePlan(
             possibleCost: totals.possibleCost,
           },
         }),
-    examples: scan.examples,
+    examples,
   };
-  return { ...report, warnings: warningsOf(plan, report, scan) };
+  return { ...report, warnings: warningsOf(plan, report, counted) };
 }
 
 const sampled = ({ limit }: Selection): number => Math.min(limit ?? sampleCells, sampleCells);
@@ -122,9 +144,12 @@ function multiplied(
 }
 
 function warningsOf(
-  { pipeline }: Plan,
+  { pipeline }: Pick<Plan, 'pipeline'>,
   { exact, total, steps, state }: Omit<PlanReport, 'warnings'>,
-  { firstInvalid, notKept }: Scan,
+  {
+    firstInvalid,
+    notKept,
+  }: { readonly firstInvalid?: string | undefined; readonly notKept?: NotKept | undefined },
 ): readonly PlanWarning[] {
   const warnings: PlanWarning[] = [];
   const warn = (code: string, message: string): void => void warnings.push({ code, message });

@@ -238,10 +238,9 @@ export class Scan {
     return record !== undefined && isMaskError(record) && isRetried(record, this.#flags);
   }
 
-  /** Images of a reply are in its files or nowhere: no link leads to them. */
   #checkFiles(slot: Slot): void {
-    const { record, keep } = slot;
-    if (!keep || record === undefined || record.artifacts.length > 0 || !hasImages(record.text)) return;
+    const { record } = slot;
+    if (record === undefined || !isNotKept(slot)) return;
     const {
       count = 0,
       first = `cell ${slot.cell}, ${slotName(slot)}`,
@@ -263,6 +262,10 @@ export class Scan {
     this.#prompts.set(prompt, { cell, step, prompt });
   }
 }
+
+/** Its reply has images that it wants. They are in files or nowhere, because no link leads to them, and there are no files. */
+export const isNotKept = ({ record, keep }: Slot): boolean =>
+  keep && record !== undefined && record.artifacts.length === 0 && hasImages(record.text);
 
 /** True for a settled job that came from a job which is or was redone. */
 const isRemade = ({ record, outdated, waitsForRedo }: Slot): boolean =>

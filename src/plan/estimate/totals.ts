@@ -79,11 +79,11 @@ export class StepTotals {
     this.#later.add(cost, count);
   }
 
-  /** A slot that is the first of its job. */
-  job(kind: 'held' | 'running' | 'unsaved' | 'done' | 'inDoubt' | 'failed'): void {
-    this.#counts.slots += 1;
-    this.#counts.jobs += 1;
-    this.#counts[kind] += 1;
+  /** Counts slots that are the first of their job. */
+  job(kind: 'held' | 'running' | 'unsaved' | 'done' | 'inDoubt' | 'failed', count = 1): void {
+    this.#counts.slots += count;
+    this.#counts.jobs += count;
+    this.#counts[kind] += count;
   }
 
   /** Counts jobs to submit, the price of each, and about how many tokens each text call takes. */

@@ -61,6 +61,11 @@ function formsOf(secret: string): readonly string[] {
 export const dataMaskOf = (credentials: Iterable<string>): Mask =>
   secretMaskOf([...credentials].filter(({ length }) => length >= leastInData));
 
+/** The texts that {@link dataMaskOf} the same credentials takes out; none of them is shorter than {@link leastInData}. */
+export const formsInData = (credentials: Iterable<string>): readonly string[] => [
+  ...new Set([...credentials].filter(({ length }) => length >= leastInData).flatMap(formsOf)),
+];
+
 /** A mask for these secrets. A secret that holds another one goes as a whole. */
 export function secretMaskOf(secrets: Iterable<string>): Mask {
   const forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length);
