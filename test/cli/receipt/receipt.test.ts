@@ -227,10 +227,11 @@ describe('a run with nothing to do', () => {
   });
 
   it('is not recognised while a job has failed in it, only once a whole run has changed nothing', async () => {
-    const failing = ['--fault', 'text:bad-request*9'];
-    const { code } = await run(...failing);
-    expect(code).not.toBe(0);
+    const { code } = await run('--fault', 'text:400:at 1');
+    expect(code).toBe(1);
     expect(await isRecognised()).toBe(false);
+    expect(await isRecognised()).toBe(true);
+    expect(await isRecognised('--retry-failed')).toBe(false);
   });
 });
 
