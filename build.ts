@@ -1,12 +1,16 @@
 /**
  * Writes `dist/` beside its type declarations: `npm run build`. The sources are joined into few files, because opening and
  * compiling several hundred modules is most of what a short command would take. Packages stay outside, as they are installed.
+ *
+ * The page of results is built for browsers, into `dist/page/`: one classic script with all it needs, because browsers load no modules
+ * from a disk, and one file of styles.
  */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { build as buildPage } from 'vite';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -73,6 +77,42 @@ for (const { path, contents } of outputFiles) {
   await writeFile(path, contents);
 }
 const written = new Set(outputFiles.map(({ path }) => path));
+
+const page = join(root, 'src/report/page');
+const bundled = ['preact', '@tanstack/virtual-core', 'uplot'];
+/** The licenses of what is in the script: they ask to go along with it. */
+const licenses = await Promise.all(
+  bundled.map(async (name) => {
+    const license = await readFile(join(root, 'node_modules', name, 'LICENSE'), 'utf8');
+    return `${name}\n\n${license.trim()}`;
+  }),
+);
+await buildPage({
+  configFile: false,
+  root: page,
+  logLevel: 'warn',
+  publicDir: false,
+  build: {
+    outDir: join(dist, 'page'),
+    emptyOutDir: true,
+    target: ['chrome111', 'firefox113', 'safari16.4'],
+    cssCodeSplit: false,
+    modulePreload: false,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      input: join(page, 'main.tsx'),
+      output: {
+        format: 'iife',
+        entryFileNames: 'page.js',
+        assetFileNames: 'page[extname]',
+        postBanner: `/*! The page of results of promptpress, with these packages:\n\n${licenses.join('\n\n')}\n*/`,
+      },
+    },
+  },
+});
+await copyFile(join(page, 'index.html'), join(dist, 'page', 'index.html'));
+for (const name of ['page.js', 'page.css']) written.add(join(dist, 'page', name));
+
 for (const entry of await readdir(dist, { recursive: true, withFileTypes: true })) {
   const path = join(entry.parentPath, entry.name);
   if (path.endsWith('.js') && !written.has(path)) await rm(path);

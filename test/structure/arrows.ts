@@ -69,8 +69,10 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'run/machine': ['retry', 'poll', 'search'],
   'run/scheduler': ['routes', 'state'],
 
-  report: ['facts', 'text', 'results'],
+  report: ['facts', 'text', 'results', 'page'],
   'report/text': ['job'],
+  'report/page': ['text', 'source', 'state', 'parts', 'results', 'result', 'compare', 'charts', 'failures'],
+  'report/page/results': ['filters', 'grid'],
 
   sandbox: ['prompt', 'draw', 'faults', 'text', 'images', 'tasks', 'http'],
   'sandbox/draw': ['canvas', 'motif', 'style', 'scene', 'panel', 'picture'],

@@ -51,16 +51,16 @@ export function treeOf(texts: Readonly<Record<string, string>>): SourceTree {
     file,
     lines: code.split('\n').length - (code.endsWith('\n') ? 1 : 0),
     imports: importsOf(code)
-      .filter(({ specifier }) => specifier.startsWith('.'))
+      .filter(({ specifier }) => specifier.startsWith('.') && !specifier.endsWith('.css'))
       .map((one) => ({ ...one, to: posix.join(posix.dirname(file), one.specifier) })),
   }));
 }
 
-/** Every TypeScript file below a folder of the disk. */
+/** Every TypeScript file below a folder of the disk, declarations for other kinds of files aside. */
 export function readTree(root: string): SourceTree {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts'))
     .sort();
   return treeOf(Object.fromEntries(files.map((file) => [file, readFileSync(join(root, file), 'utf8')])));
 }

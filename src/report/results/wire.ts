@@ -216,7 +216,8 @@ export interface PageFound {
  * `data/results-00000.js` and `data/details-00000.js`; thumbnails lie in `thumbnails/`.
  *
  * Every other file of the built page is copied as it is. In `index.html`, `<!-- promptpress:summary -->` becomes the script element of `data/summary.js`
- * (`serve` takes the mark away); the page's own script must stand before it and have made `promptpress`.
+ * (`serve` takes the mark away, and makes `data-source="disk"` of the body `data-source="live"`); the page's own script stands before it and has made
+ * `promptpress`.
  */
 export interface PageFiles {
   readonly resultsPerFile: number;

@@ -1,0 +1,53 @@
+/** How pictures lie in their panes: all of them alike, so that the same place of each is seen. */
+export interface View {
+  /** 1: the whole picture. */
+  readonly scale: number;
+  /** Movement as a share of the pane. */
+  readonly x: number;
+  readonly y: number;
+}
+
+export const whole: View = { scale: 1, x: 0, y: 0 };
+
+const largest = 16;
+
+/** Zooms by a factor; the point at `x`, `y` (shares of the pane from its middle) stays where it is. */
+export function zoomed(view: View, factor: number, x = 0, y = 0): View {
+  const scale = Math.min(largest, Math.max(1, view.scale * factor));
+  const by = scale / view.scale;
+  return bounded({ scale, x: x - (x - view.x) * by, y: y - (y - view.y) * by });
+}
+
+/** Moves by shares of the pane. */
+export const panned = (view: View, x: number, y: number): View =>
+  bounded({ ...view, x: view.x + x, y: view.y + y });
+
+/** A picture never leaves its pane. */
+function bounded({ scale, x, y }: View): View {
+  const most = (scale - 1) / 2;
+  const within = (value: number): number => Math.max(-most, Math.min(most, value));
+  return { scale, x: within(x), y: within(y) };
+}
+
+/** Where a key moves the view, or nothing. */
+export function viewAfterKey(view: View, key: string): View | undefined {
+  switch (key) {
+    case '+':
+    case '=':
+      return zoomed(view, 1.5);
+    case '-':
+      return zoomed(view, 1 / 1.5);
+    case '0':
+      return whole;
+    case 'ArrowLeft':
+      return panned(view, 0.1, 0);
+    case 'ArrowRight':
+      return panned(view, -0.1, 0);
+    case 'ArrowUp':
+      return panned(view, 0, 0.1);
+    case 'ArrowDown':
+      return panned(view, 0, -0.1);
+    default:
+      return undefined;
+  }
+}

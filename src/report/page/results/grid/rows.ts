@@ -1,0 +1,95 @@
+import { Virtualizer } from '@tanstack/virtual-core';
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useReducer, useRef } from 'preact/hooks';
+import { Stretch } from './stretch.ts';
+
+/** Rows of one height, of which those that are seen exist; the window scrolls them. */
+export interface Rows {
+  readonly virtualizer: Virtualizer<Window, Element>;
+  /** Height of all rows on the page. */
+  readonly height: number;
+  /** Scrolls until a row is seen. */
+  readonly reveal: (row: number) => void;
+  /** Where a row stands on the page, given where it stands in the list. */
+  readonly top: (start: number) => number;
+}
+
+export function useRows(
+  list: RefObject<HTMLElement | null>,
+  count: number,
+  size: number,
+  covered: number,
+): Rows {
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  const kept = useRef<
+    { virtualizer: Virtualizer<Window, Element>; stretch: Stretch; size: number } | undefined
+  >(undefined);
+  kept.current ??= made(list, () => redraw(0));
+  const { virtualizer, stretch } = kept.current;
+  stretch.total = count * size;
+  virtualizer.setOptions({
+    ...virtualizer.options,
+    count,
+    estimateSize: () => size,
+  });
+  if (kept.current.size !== size) {
+    kept.current.size = size;
+    virtualizer.measure();
+  }
+  useLayoutEffect(() => virtualizer._didMount(), []);
+  useLayoutEffect(() => virtualizer._willUpdate());
+  const reveal = (row: number): void => {
+    const target = stretch.reveal(row * size, size, covered);
+    if (target !== undefined) scrollTo({ top: topOf(list) + target, behavior: 'instant' });
+  };
+  return { virtualizer, height: stretch.height, top: (start) => stretch.shown(start), reveal };
+}
+
+/** Where the list begins on the page. */
+const topOf = (list: RefObject<HTMLElement | null>): number =>
+  list.current ? list.current.getBoundingClientRect().top + scrollY : 0;
+
+function made(
+  list: RefObject<HTMLElement | null>,
+  redraw: () => void,
+): { virtualizer: Virtualizer<Window, Element>; stretch: Stretch; size: number } {
+  const stretch = new Stretch();
+  const virtualizer = new Virtualizer<Window, Element>({
+    count: 0,
+    estimateSize: () => 1,
+    overscan: 2,
+    getScrollElement: () => window,
+    observeElementRect: (_instance, rect) => {
+      const tell = (): void => {
+        stretch.view = innerHeight;
+        rect({ width: innerWidth, height: innerHeight });
+      };
+      tell();
+      addEventListener('resize', tell);
+      return () => removeEventListener('resize', tell);
+    },
+    observeElementOffset: (_instance, offset) => {
+      let settled = 0;
+      const tell = (scrolling: boolean): void => offset(stretch.scrolled(scrollY - topOf(list)), scrolling);
+      const scrolled = (): void => {
+        tell(true);
+        clearTimeout(settled);
+        settled = setTimeout(() => {
+          const moved = stretch.settle();
+          if (moved !== undefined) scrollTo({ top: topOf(list) + moved, behavior: 'instant' });
+          tell(false);
+        }, 150);
+      };
+      tell(false);
+      addEventListener('scroll', scrolled, { passive: true });
+      return () => {
+        clearTimeout(settled);
+        removeEventListener('scroll', scrolled);
+      };
+    },
+    // The list is part of a page that scrolls: where it begins, and what covers it, is known here alone.
+    scrollToFn: () => undefined,
+    onChange: redraw,
+  });
+  return { virtualizer, stretch, size: 0 };
+}

@@ -1,0 +1,75 @@
+import type { PageSummary } from '../../results/wire.ts';
+import { type DiskPorts, DiskSource } from './disk.ts';
+import { type LivePorts, LiveSource } from './live.ts';
+import type { ResultSource } from './source.ts';
+
+/** Lets the browser draw and listen: a message comes behind what waits, and without the delay that timers have. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.addEventListener('message', () => {
+      port1.close();
+      resolve();
+    });
+    port1.start();
+    port2.postMessage(undefined);
+  });
+}
+
+/** Files are read as scripts, because a page that was opened from the disk may read them in no other way. */
+function load(address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.src = address;
+    script.addEventListener('load', () => {
+      script.remove();
+      resolve();
+    });
+    script.addEventListener('error', () => {
+      script.remove();
+      reject(new Error(`${address} cannot be read`));
+    });
+    document.head.append(script);
+  });
+}
+
+function parsed(): Promise<void> {
+  return new Promise((resolve) => {
+    if (document.readyState === 'loading')
+      addEventListener('DOMContentLoaded', () => resolve(), { once: true });
+    else resolve();
+  });
+}
+
+const disk: DiskPorts = { parsed, load, pause, now: () => performance.now() };
+
+const live: LivePorts = {
+  json: async (address) => {
+    const response = await fetch(address, { cache: 'no-store' });
+    if (!response.ok) throw new Error(`${address}: HTTP ${response.status}`);
+    return await response.json();
+  },
+  events: (address, on) => {
+    const events = new EventSource(address);
+    events.addEventListener('open', on.open);
+    events.addEventListener('error', () => {
+      on.lost();
+      // Closed for good, after a refusal for example: begun anew, as the server may have been started again.
+      if (events.readyState === EventSource.CLOSED) setTimeout(() => live.events(address, on), 5000);
+    });
+    events.addEventListener('changed', ({ data }) => on.changed(JSON.parse(String(data)) as PageSummary));
+  },
+};
+
+/** The source that the document names: `<body data-source="disk">` or `live`. */
+export function openSource(): ResultSource {
+  if (document.body.dataset['source'] === 'live') {
+    const source = new LiveSource(live);
+    void source.open();
+    return source;
+  }
+  const source = new DiskSource(disk);
+  (globalThis as { promptpress?: unknown }).promptpress = source.callbacks;
+  void source.open();
+  return source;
+}

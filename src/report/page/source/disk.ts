@@ -1,0 +1,223 @@
+import type { PackedResults, PageDetail, PageResult, PageSummary } from '../../results/wire.ts';
+import { fold } from '../text/fold.ts';
+import { escapePath } from '../text/names.ts';
+import { Columns } from './columns.ts';
+import { Details } from './details.ts';
+import { diskFound } from './disk-found.ts';
+import { Listeners } from './listeners.ts';
+import { Matcher } from './match.ts';
+import { inOrder } from './order.ts';
+import type { Found, Progress, Query, ResultSource } from './source.ts';
+
+/** What a source on the disk needs of the browser. */
+export interface DiskPorts {
+  /** Runs a script of the report, which calls `promptpress.…` before this ends. */
+  readonly load: (address: string) => Promise<void>;
+  /** Waits until all of the page was read. */
+  readonly parsed: () => Promise<void>;
+  /** Lets the browser draw and listen. */
+  readonly pause: () => Promise<void>;
+  /** Milliseconds of any clock. */
+  readonly now: () => number;
+}
+
+/** Milliseconds of work after which the browser is let in again. */
+const slice = 12;
+/** Results between two looks at the clock. */
+const step = 1024;
+
+/** Reads the files that `promptpress report` has written, and filters them in memory. */
+export class DiskSource implements ResultSource {
+  summary: PageSummary | undefined;
+  found: Found | undefined;
+  progress: Progress | undefined;
+  problem: string | undefined;
+  readonly lost = false;
+  readonly #ports: DiskPorts;
+  readonly #listeners = new Listeners();
+  readonly subscribe = this.#listeners.subscribe;
+  #columns: Columns | undefined;
+  #details: Details | undefined;
+  #query: Query = {};
+  /** Grows with each question, so that an older walk over the results ends. */
+  #asked = 0;
+  #loaded: Promise<void> | undefined;
+
+  constructor(ports: DiskPorts) {
+    this.#ports = ports;
+  }
+
+  /** What scripts of the report call as `promptpress`. */
+  readonly callbacks = {
+    summary: (summary: PageSummary): void => {
+      this.summary = summary;
+    },
+    results: (_chunk: number, packed: PackedResults): void => {
+      this.#columns?.add(packed);
+    },
+    details: (chunk: number, details: readonly PageDetail[]): void => {
+      this.#details?.take(chunk, details);
+    },
+  };
+
+  /** Reads all results, and says so each time some more are there. */
+  open(): Promise<void> {
+    this.#loaded ??= this.#open();
+    return this.#loaded;
+  }
+
+  async #open(): Promise<void> {
+    const { load, pause } = this.#ports;
+    try {
+      // The page may bring the summary itself, behind this script.
+      await this.#ports.parsed();
+      if (!this.summary) await load('data/summary.js');
+    } catch {
+      return this.#fail('data/summary.js is missing. Write the report again with `promptpress report`.');
+    }
+    const { summary } = this;
+    if (summary?.version !== 1)
+      return this.#fail(
+        'These data were written by another version. Write the report again with `promptpress report`.',
+      );
+    const columns = new Columns(summary);
+    this.#columns = columns;
+    this.#details = new Details(summary.files?.detailsPerFile ?? 500, (chunk) =>
+      load(dataFile('details', chunk)),
+    );
+    const { results } = summary;
+    const chunks = Math.ceil(results / (summary.files?.resultsPerFile ?? Math.max(1, results)));
+    if (results === 0) this.ask(this.#query);
+    for (let chunk = 0; chunk < chunks; chunk += 1) {
+      const before = columns.count;
+      try {
+        await load(dataFile('results', chunk));
+      } catch {
+        // Told below, with a file that is there and brings nothing.
+      }
+      if (columns.count === before) {
+        this.#fail(
+          `${dataFile('results', chunk)} is missing or damaged. Write the report again with \`promptpress report\`.`,
+        );
+        break;
+      }
+      this.progress = { what: 'results', done: columns.count, of: results };
+      // Walked again for the first ones and, as others come, only twice as many each time.
+      if (chunk === 0 || columns.count >= 2 * this.#walked) this.ask(this.#query);
+      this.#listeners.call();
+      await pause();
+    }
+    this.progress = undefined;
+    this.ask(this.#query);
+  }
+
+  #walked = 0;
+
+  #fail(problem: string): void {
+    this.problem = problem;
+    this.#listeners.call();
+  }
+
+  ask(query: Query): void {
+    this.#query = query;
+    this.#asked += 1;
+    void this.#walk(this.#asked);
+  }
+
+  async #walk(asked: number): Promise<void> {
+    const [columns, { summary }] = [this.#columns, this];
+    if (!columns || !summary) return;
+    const { pause, now } = this.#ports;
+    const matcher = new Matcher(
+      columns,
+      this.#query,
+      summary.steps.map(({ name }) => name),
+      summary.variables.map(({ name }) => name),
+    );
+    const until = columns.count;
+    this.#walked = until;
+    const matches: number[] = [];
+    const candidates: number[] = [];
+    let since = now();
+    for (let at = 0; at < until; at += 1) {
+      const match = matcher.match(at);
+      if (match === 'yes') matches.push(at);
+      else if (match === 'perhaps') candidates.push(at);
+      if (at % step === 0 && now() - since > slice) {
+        await pause();
+        if (asked !== this.#asked) return;
+        since = now();
+      }
+    }
+    this.#publish(columns, Uint32Array.from(matches));
+    if (candidates.length > 0 && until === summary.results)
+      await this.#walkTexts(asked, columns, matcher, matches, candidates);
+  }
+
+  #publish(columns: Columns, ats: Uint32Array): void {
+    this.found = diskFound(columns, inOrder(ats, this.#query.sort ?? 'plan', columns));
+    this.#listeners.call();
+  }
+
+  /** Looks into the texts that are longer than their beginnings, a file of details at a time. */
+  async #walkTexts(
+    asked: number,
+    columns: Columns,
+    matcher: Matcher,
+    matches: readonly number[],
+    candidates: readonly number[],
+  ): Promise<void> {
+    const [details, { pause, now }] = [this.#details as Details, this.#ports];
+    const all = new Set(matches);
+    let [shown, since] = [now(), now()];
+    for (let done = 0; done < candidates.length; ) {
+      const chunk = details.chunkOf(candidates[done] as number);
+      const texts = new Map((await details.chunk(chunk).catch(() => [])).map(({ at, text }) => [at, text]));
+      for (; done < candidates.length && details.chunkOf(candidates[done] as number) === chunk; done += 1) {
+        const at = candidates[done] as number;
+        if (matcher.matchText(at, fold(texts.get(at) ?? ''))) all.add(at);
+        if (now() - since > slice) {
+          await pause();
+          since = now();
+        }
+        if (asked !== this.#asked) return;
+      }
+      if (asked !== this.#asked) return;
+      const end = done === candidates.length;
+      this.progress = end ? undefined : { what: 'texts', done, of: candidates.length };
+      if (end || now() - shown > 200) {
+        this.#publish(columns, Uint32Array.from(all).sort());
+        shown = now();
+      } else this.#listeners.call();
+    }
+  }
+
+  async result(at: number): Promise<PageResult | undefined> {
+    if (at >= (this.#columns?.count ?? 0)) await this.open();
+    return this.#columns?.result(at);
+  }
+
+  async detail(at: number): Promise<PageDetail | undefined> {
+    return await this.#details?.detail(at);
+  }
+
+  async placeOfJob(job: string): Promise<number | undefined> {
+    await this.open();
+    return this.#columns?.findJob(job);
+  }
+
+  valuesOf(variable: number): readonly string[] | undefined {
+    return this.#columns?.values[variable]?.values;
+  }
+
+  fileAddress(file: string): string {
+    return `${this.summary?.files?.runDirectory ?? '../'}${escapePath(file)}`;
+  }
+
+  thumbnailAddress(thumbnail: string): string {
+    return `thumbnails/${escapePath(thumbnail)}`;
+  }
+}
+
+const dataFile = (kind: 'results' | 'details', chunk: number): string =>
+  `data/${kind}-${String(chunk).padStart(5, '0')}.js`;

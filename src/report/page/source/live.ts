@@ -1,0 +1,171 @@
+import type { PageDetail, PageFound, PageResult, PageSummary } from '../../results/wire.ts';
+import { escapePath } from '../text/names.ts';
+import { Listeners } from './listeners.ts';
+import type { Found, Progress, Query, ResultSource } from './source.ts';
+
+/** What a live source needs of the browser. */
+export interface LivePorts {
+  /** The JSON at an address of `serve`; rejects where it cannot be had. */
+  readonly json: (address: string) => Promise<unknown>;
+  /** Listens to events; connects again by itself. */
+  readonly events: (address: string, on: LiveEvents) => void;
+}
+
+export interface LiveEvents {
+  readonly changed: (summary: PageSummary) => void;
+  readonly open: () => void;
+  readonly lost: () => void;
+}
+
+/** Results that one request brings. */
+const page = 120;
+/** Pages that are kept. */
+const kept = 24;
+
+/** Asks `promptpress serve`, which asks the state of the run, for what is looked at. */
+export class LiveSource implements ResultSource {
+  summary: PageSummary | undefined;
+  found: Found | undefined;
+  readonly progress: Progress | undefined = undefined;
+  problem: string | undefined;
+  lost = false;
+  readonly #ports: LivePorts;
+  readonly #listeners = new Listeners();
+  readonly subscribe = this.#listeners.subscribe;
+  #query: Query = {};
+  #asked = 0;
+  /** By number of the page, the one used last at the end. */
+  #pages = new Map<number, readonly PageResult[]>();
+  /** Pages that the run has moved on from; shown until they are read again. */
+  #stale = new Set<number>();
+  readonly #loading = new Set<number>();
+  #wanted: readonly [first: number, last: number] = [0, 0];
+
+  constructor(ports: LivePorts) {
+    this.#ports = ports;
+  }
+
+  async open(): Promise<void> {
+    try {
+      this.summary = (await this.#ports.json('api/summary')) as PageSummary;
+    } catch {
+      this.problem =
+        'The results cannot be read. Is `promptpress serve` still on? Open the address that it prints.';
+    }
+    this.#listeners.call();
+    this.ask(this.#query);
+    this.#ports.events('api/events', {
+      changed: (summary) => {
+        this.summary = summary;
+        this.problem = undefined;
+        this.#stale = new Set(this.#pages.keys());
+        this.#fetchWanted();
+        this.#listeners.call();
+      },
+      open: () => {
+        this.lost = false;
+        this.#listeners.call();
+      },
+      lost: () => {
+        this.lost = true;
+        this.#listeners.call();
+      },
+    });
+  }
+
+  ask(query: Query): void {
+    this.#query = query;
+    this.#asked += 1;
+    this.#pages = new Map();
+    this.#stale.clear();
+    this.#loading.clear();
+    this.#wanted = [0, 0];
+    this.#fetchWanted();
+  }
+
+  #address(offset: number, limit: number, query: Query): string {
+    const { jobs, ...rest } = query;
+    const asked = jobs ? { ...rest, jobs: [...jobs] } : rest;
+    return `api/results?q=${encodeURIComponent(JSON.stringify(asked))}&offset=${offset}&limit=${limit}`;
+  }
+
+  #fetchWanted(): void {
+    const [first, last] = this.#wanted;
+    for (let number = Math.floor(first / page); number <= Math.floor(last / page); number += 1)
+      if (!this.#loading.has(number) && (!this.#pages.has(number) || this.#stale.has(number)))
+        void this.#fetch(number);
+  }
+
+  async #fetch(number: number): Promise<void> {
+    const asked = this.#asked;
+    this.#loading.add(number);
+    try {
+      const found = (await this.#ports.json(this.#address(number * page, page, this.#query))) as PageFound;
+      if (asked !== this.#asked) return;
+      this.#pages.delete(number);
+      this.#pages.set(number, found.results);
+      this.#stale.delete(number);
+      for (const oldest of this.#pages.keys()) {
+        if (this.#pages.size <= kept) break;
+        this.#pages.delete(oldest);
+      }
+      this.found = this.#found(found.total);
+    } catch {
+      if (asked === this.#asked) this.lost = true;
+    } finally {
+      if (asked === this.#asked) {
+        this.#loading.delete(number);
+        this.#listeners.call();
+      }
+    }
+  }
+
+  #found(total: number): Found {
+    const pages = this.#pages;
+    return {
+      total,
+      result: (position) => pages.get(Math.floor(position / page))?.[position % page],
+      want: (first, last) => {
+        this.#wanted = [first, Math.min(last, Math.max(0, total - 1))];
+        this.#fetchWanted();
+      },
+      positionOf: (at) => {
+        for (const [number, results] of pages) {
+          const place = results.findIndex((result) => result.at === at);
+          if (place >= 0) return number * page + place;
+        }
+        return -1;
+      },
+    };
+  }
+
+  async result(at: number): Promise<PageResult | undefined> {
+    for (const results of this.#pages.values()) {
+      const known = results.find((result) => result.at === at);
+      if (known) return known;
+    }
+    const found = (await this.#ports.json(this.#address(at, 1, {}))) as PageFound;
+    return found.results[0];
+  }
+
+  async detail(at: number): Promise<PageDetail | undefined> {
+    return (await this.#ports.json(`api/detail/${at}`)) as PageDetail;
+  }
+
+  async placeOfJob(job: string): Promise<number | undefined> {
+    const at = await this.#ports.json(`api/of-job/${encodeURIComponent(job)}`);
+    return typeof at === 'number' ? at : undefined;
+  }
+
+  valuesOf(): undefined {
+    return undefined;
+  }
+
+  fileAddress(file: string): string {
+    return `files/${escapePath(file)}`;
+  }
+
+  thumbnailAddress(thumbnail: string): string {
+    return `thumbnails/${escapePath(thumbnail)}`;
+  }
+}

@@ -1,0 +1,88 @@
+import type { PageQuery, PageSort, PageStatus } from '../../results/wire.ts';
+
+export const tabs = ['results', 'charts', 'failures'] as const;
+export type Tab = (typeof tabs)[number];
+
+export const sorts = ['plan', 'newest', 'cost', 'duration'] as const satisfies readonly PageSort[];
+
+/** What the reader thinks of a result. */
+export type Mark = 'keep' | 'reject';
+
+/** What the page shows, as its address says it, so that an address can be handed on. */
+export interface Address {
+  readonly tab: Tab;
+  readonly query: PageQuery;
+  /** Only results with this mark; `none`: only those without one. */
+  readonly mark?: Mark;
+  /** The result that is open. */
+  readonly open?: number;
+  /** The results that are compared. */
+  readonly compare?: readonly number[];
+}
+
+export const start: Address = { tab: 'results', query: {} };
+
+/** How many results can be compared. */
+export const mostCompared = 4;
+
+/** Reads the part of an address behind `#`. What it does not understand it leaves out. */
+export function readAddress(hash: string): Address {
+  const fields = new URLSearchParams(hash.replace(/^#/, ''));
+  const one = (name: string): string | undefined => fields.get(name) || undefined;
+  const several = (name: string): readonly string[] | undefined => {
+    const all = fields.getAll(name);
+    return all.length > 0 ? all : undefined;
+  };
+  const vars: Record<string, readonly string[]> = {};
+  for (const name of new Set(fields.keys()))
+    if (name.startsWith('var.')) vars[name.slice(4)] = fields.getAll(name);
+  const [search, steps, statuses, errorCode] = [
+    one('search'),
+    several('step'),
+    several('status'),
+    one('error'),
+  ];
+  const sort = sorts.find((each) => each === one('sort') && each !== 'plan');
+  const mark = (['keep', 'reject'] as const).find((each) => each === one('mark'));
+  const open = place(one('open'));
+  const compare = one('compare')
+    ?.split(',')
+    .map(place)
+    .filter((at) => at !== undefined);
+  return {
+    tab: tabs.find((each) => each === one('tab')) ?? 'results',
+    query: {
+      ...(search ? { search } : {}),
+      ...(steps ? { steps } : {}),
+      ...(statuses ? { statuses: statuses as readonly PageStatus[] } : {}),
+      ...(errorCode ? { errorCode } : {}),
+      ...(Object.keys(vars).length > 0 ? { vars } : {}),
+      ...(sort ? { sort } : {}),
+    },
+    ...(mark ? { mark } : {}),
+    ...(open === undefined ? {} : { open }),
+    ...(compare && compare.length >= 2 ? { compare: [...new Set(compare)].slice(0, mostCompared) } : {}),
+  };
+}
+
+/** The part of an address behind `#`, without it. Empty for the page as it opens. */
+export function writeAddress({ tab, query, mark, open, compare }: Address): string {
+  const fields = new URLSearchParams();
+  if (tab !== 'results') fields.set('tab', tab);
+  if (query.search) fields.set('search', query.search);
+  for (const step of query.steps ?? []) fields.append('step', step);
+  for (const status of query.statuses ?? []) fields.append('status', status);
+  if (query.errorCode !== undefined) fields.set('error', query.errorCode);
+  for (const [name, values] of Object.entries(query.vars ?? {}))
+    for (const value of values) fields.append(`var.${name}`, value);
+  if (query.sort && query.sort !== 'plan') fields.set('sort', query.sort);
+  if (mark) fields.set('mark', mark);
+  if (open !== undefined) fields.set('open', String(open));
+  if (compare) fields.set('compare', compare.join(','));
+  return fields.toString();
+}
+
+function place(text: string | undefined): number | undefined {
+  const at = Number(text || Number.NaN);
+  return Number.isSafeInteger(at) && at >= 0 ? at : undefined;
+}

@@ -1,0 +1,38 @@
+import type { Mark } from './address.ts';
+
+/** What the reader thinks of results, by job. */
+export type Marks = ReadonlyMap<string, Mark>;
+
+/** Marks as they are kept between visits. What cannot be read is as if it were not there. */
+export function readMarks(text: string | null): Marks {
+  try {
+    const entries = Object.entries(JSON.parse(text ?? '{}') as Record<string, unknown>);
+    return new Map(entries.filter((entry): entry is [string, Mark] => isMark(entry[1])));
+  } catch {
+    return new Map();
+  }
+}
+
+export const writeMarks = (marks: Marks): string => JSON.stringify(Object.fromEntries(marks));
+
+const isMark = (value: unknown): value is Mark => value === 'keep' || value === 'reject';
+
+/** Sets a mark, or takes it away where it is set. */
+export function flipMark(marks: Marks, job: string, mark: Mark): Marks {
+  const next = new Map(marks);
+  if (next.get(job) === mark) next.delete(job);
+  else next.set(job, mark);
+  return next;
+}
+
+/** The jobs that have a mark. */
+export const jobsWith = (marks: Marks, mark: Mark): ReadonlySet<string> =>
+  new Set([...marks].flatMap(([job, each]) => (each === mark ? [job] : [])));
+
+/** The table that `export --jobs` and `run --redo-jobs` read. */
+export function marksTable(marks: Marks): string {
+  const rows = [...marks].map(([job, mark]) => `${field(job)},${mark},`);
+  return ['job,mark,note', ...rows, ''].join('\r\n');
+}
+
+const field = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

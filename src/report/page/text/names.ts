@@ -1,0 +1,14 @@
+import type { PageResult } from '../../results/wire.ts';
+
+/** `grid U2/Vary (Strong)`: what was made. */
+export const titleOf = ({ step, branch }: Pick<PageResult, 'step' | 'branch'>): string =>
+  branch === '' ? step : `${step} ${branch}`;
+
+/** `grid U2, cell 3, done`: the name by which a result is found, by screen readers and tests too. */
+export function nameOf(result: Pick<PageResult, 'step' | 'branch' | 'cell' | 'status' | 'output'>): string {
+  const name = `${titleOf(result)}, cell ${result.cell}, ${result.status}`;
+  return (result.output ?? 1) > 1 ? `${name}, output ${result.output}` : name;
+}
+
+/** Parts of an address are escaped, as names may hold `#`, `?` and `%`. */
+export const escapePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
