@@ -18,7 +18,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     types: ['service', 'state', 'artifacts'],
   },
   manifest: { imports: ['pipeline', 'plan', 'state'] },
-  report: { imports: ['pipeline', 'plan', 'run', 'state', 'manifest'], types: ['service'] },
+  report: {
+    imports: ['pipeline', 'plan', 'run', 'state', 'artifacts/store', 'manifest'],
+    types: ['service'],
+  },
   sandbox: {
     imports: [
       'service/wire.ts',
@@ -69,8 +72,9 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'run/machine': ['retry', 'poll', 'search'],
   'run/scheduler': ['routes', 'state'],
 
-  report: ['facts', 'text', 'results', 'page'],
+  report: ['facts', 'text', 'exports', 'results', 'page'],
   'report/text': ['job'],
+  'report/exports': ['formats'],
   'report/page': ['text', 'source', 'state', 'parts', 'results', 'result', 'compare', 'charts', 'failures'],
   'report/page/results': ['filters', 'grid'],
 

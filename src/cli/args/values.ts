@@ -97,3 +97,26 @@ export const axisValue: Reading<{ readonly axis: string; readonly value: string 
   },
   { example: 'animal=fox' },
 );
+
+/** `train=0.9,test=0.1`: the parts of a data set with their shares, which add up to 1. */
+export const splitParts: Reading<readonly { readonly name: string; readonly share: number }[]> =
+  Object.assign(
+    (text: string, name: string) => {
+      const parts = text.split(',').map((part) => {
+        const [, word = '', digits = ''] =
+          /^\s*([A-Za-z][A-Za-z0-9_-]{0,63})=(0?\.\d{1,9}|1|0)\s*$/.exec(part) ?? [];
+        return { name: word, share: Number(digits) };
+      });
+      const sum = parts.reduce((all, { share }) => all + share, 0);
+      const isNamed = parts.every((part) => part.name !== '' && part.share > 0);
+      const areDistinct = new Set(parts.map((part) => part.name.toLowerCase())).size === parts.length;
+      if (isNamed && areDistinct && Math.abs(sum - 1) < 1e-6) return parts;
+      throw usageError(
+        `${name} takes parts with their shares, such as train=0.9,test=0.1, not "${text}".`,
+        isNamed && areDistinct
+          ? `The shares add up to ${Number(sum.toFixed(6))}, and must add up to 1.`
+          : undefined,
+      );
+    },
+    { example: 'train=0.9,test=0.1' },
+  );

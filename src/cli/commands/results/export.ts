@@ -1,0 +1,250 @@
+import { join, relative, resolve } from 'node:path';
+import { isObject } from '../../../pipeline/values/value.ts';
+import { isTextKind } from '../../../plan/job-request.ts';
+import type { Plan } from '../../../plan/plan.ts';
+import type { SlotStatus } from '../../../plan/slot.ts';
+import { exportDataSet, type FormatName, formats, NotEmptyError } from '../../../report/exports/export.ts';
+import type { Exported } from '../../../report/exports/exported.ts';
+import { runFiles } from '../../../report/facts/layout.ts';
+import { count, counted } from '../../../report/text/amounts.ts';
+import { readOwnText } from '../../../state/files/plain-path.ts';
+import { closingAfter } from '../../adapters/disposables.ts';
+import { command } from '../../args/command.ts';
+import { repeated, toggle, valued } from '../../args/flags.ts';
+import { placeFlags } from '../../args/run-flags.ts';
+import { checkSelection, selectionFlags } from '../../args/selection-flags.ts';
+import { summaries } from '../../args/summaries.ts';
+import { anyText, oneOf, splitParts } from '../../args/values.ts';
+import { CliError, exitCodes, usageError } from '../../errors/cli-error.ts';
+import { giving } from '../../errors/correction.ts';
+import { version } from '../../version.ts';
+import { readJobFile } from '../../workspace/checks/job-file.ts';
+import { targetOrDefault } from '../../workspace/default-file.ts';
+import { planOfDirectory } from '../../workspace/last-plan.ts';
+import { openTarget } from '../../workspace/open.ts';
+
+const statuses = [
+  'done',
+  'failed',
+  'in-doubt',
+  'skipped',
+  'blocked',
+  'pending',
+  'submitting',
+  'running',
+  'modal',
+  'saving',
+] as const satisfies readonly SlotStatus[];
+
+const formatNames = Object.keys(formats) as readonly FormatName[];
+
+/** `promptpress export FILE|DIR --format FORMAT --to DIR` */
+export const exportCommand = command(
+  {
+    name: 'export',
+    summary: summaries.export,
+    operands: '[FILE|DIR]',
+    about: `Writes a data set of a run's results into a folder that is not there or empty. A file is compared with its hash in the state before it is copied; what is missing or changed is left out, and said (exit 1). The same state gives the same bytes.
+
+imagefolder: images, with metadata.csv. jsonl: data.jsonl, an object a line. parquet: data-00000.parquet and so on, with types. webdataset: 000000.tar and so on, the members of a sample together. Columns are the manifest's. README.md says what made the data set, what is in it, and what was left out; the licence is yours to fill in.
+
+Without --status only finished results are in it.`,
+    examples: [
+      {
+        command: 'promptpress export runs/foxes --format imagefolder --to foxes --caption caption',
+        does: 'images, each with the text of the step "caption"',
+      },
+      {
+        command: 'promptpress export runs/foxes --format imagefolder --to foxes --split train=0.9,test=0.1',
+        does: 'in two parts; the repeats of a cell stay together',
+      },
+      { command: 'promptpress export runs/qa --format parquet --to qa', does: 'texts with typed columns' },
+      {
+        command:
+          'promptpress export runs/foxes --format webdataset --to shards --step grid --filter animal=fox',
+        does: 'a part of the results',
+      },
+    ],
+    flags: {
+      format: valued('FORMAT', `the form of the data set: ${formatNames.join(', ')}`, oneOf(...formatNames)),
+      to: valued('DIR', 'where it goes: a folder that is not there, or an empty one', anyText),
+      status: repeated(
+        'STATUS',
+        `results with this status too; default done. One of ${statuses.join(', ')}, or all`,
+        oneOf(...statuses, 'all'),
+      ),
+      step: repeated('STEP', 'only results of this step', anyText),
+      filter: selectionFlags.filter,
+      jobs: valued(
+        'FILE',
+        'only results of the jobs that this file lists: a selection of the report, or one key a line',
+        anyText,
+      ),
+      caption: valued(
+        'STEP',
+        'the text that this step wrote about an image becomes its "text"; the step has no rows of its own',
+        anyText,
+      ),
+      split: valued(
+        'PARTS',
+        'parts with their shares, for example train=0.9,test=0.1, by a hash of the cell',
+        splitParts,
+      ),
+      for: valued(
+        'PROGRAM',
+        'kohya: a .txt with the caption, else the prompt, beside each image',
+        oneOf('kohya'),
+      ),
+      'no-files': toggle('the table alone: files stay in the run directory'),
+      out: placeFlags.out,
+      'trust-directory': placeFlags['trust-directory'],
+      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+    },
+  },
+  { least: 0, most: 1 },
+  async (flags, [given], context) =>
+    await closingAfter(async (disposables) => {
+      const { io, redactor } = context;
+      const { format, to } = flags;
+      if (format === undefined)
+        throw usageError(
+          `export needs --format, one of ${formatNames.join(', ')}.`,
+          undefined,
+          giving('--format', 'imagefolder'),
+        );
+      if (to === undefined)
+        throw usageError(
+          'export needs --to DIR: the folder of the data set.',
+          undefined,
+          giving('--to', 'dataset'),
+        );
+      if (flags.for !== undefined && format !== 'imagefolder')
+        throw usageError(
+          `--for ${flags.for} writes texts beside images, which --format ${format} has not.`,
+          'Take --format imagefolder.',
+        );
+      if (flags['no-files'] && (format === 'imagefolder' || format === 'webdataset'))
+        throw usageError(
+          `--format ${format} is made of files, and --no-files leaves them out.`,
+          'Take --format jsonl or parquet for a table alone.',
+        );
+      const target = targetOrDefault(given, 'export', io);
+      const { directory, state } = await openTarget(target, flags, context);
+      disposables.add(() => state.close());
+      const interrupts = io.interrupts();
+      disposables.add(() => interrupts.stop());
+      const { plan, facts } = await planOfDirectory(directory, state, context);
+      const narrowed = flags.filter.length > 0;
+      const selection = narrowed ? { filters: flags.filter } : facts.selection;
+      if (narrowed) await checkSelection(plan, selection);
+      for (const step of flags.step) checkStep(plan, step, '--step');
+      if (flags.caption !== undefined) checkCaption(plan, flags.caption);
+      const jobs = flags.jobs === undefined ? undefined : await readJobFile(flags.jobs, '--jobs', io.cwd);
+
+      const folder = resolve(io.cwd, to);
+      const exported = await exportDataSet({
+        plan,
+        choice: {
+          selection,
+          onlySelected: narrowed,
+          statuses: new Set(
+            flags.status.includes('all') ? statuses : flags.status.length === 0 ? ['done'] : flags.status,
+          ) as ReadonlySet<SlotStatus>,
+          ...(flags.step.length === 0 ? {} : { steps: new Set(flags.step) }),
+          ...(jobs === undefined ? {} : { jobs }),
+          ...(flags.caption === undefined ? {} : { captionStep: flags.caption }),
+          parts: flags.split ?? [],
+        },
+        reader: state,
+        directory,
+        to: folder,
+        format,
+        copyFiles: !flags['no-files'],
+        captionFiles: flags.for !== undefined,
+        card: {
+          name: plan.pipeline.name,
+          ...(plan.pipeline.description === undefined ? {} : { description: plan.pipeline.description }),
+          madeBy: `promptpress ${version}`,
+          ...commitOf(directory),
+          sandbox: facts.serviceId === 'sandbox',
+        },
+        redact: redactor.applyToData,
+        signal: interrupts.drain,
+      }).catch((error: unknown) => {
+        throw failureOf(error, to, interrupts.first());
+      });
+      await io.out(`${said(exported, relative(io.cwd, folder) || '.')}\n`);
+      const { missing, changed } = exported.problems;
+      if (missing + changed === 0) return exitCodes.ok;
+      io.err(
+        `promptpress: ${problemWords(exported)} Such rows are not in the data set.\n  promptpress verify ${relative(io.cwd, directory) || '.'} lists all of them; with --repair it downloads again what the service still has.\n`,
+      );
+      return exitCodes.failed;
+    }),
+);
+
+function checkStep(plan: Plan, name: string, flag: string): void {
+  const names = plan.pipeline.steps.map((step) => step.name);
+  if (names.includes(name)) return;
+  throw usageError(`${flag}: the pipeline has no step "${name}".`, `It has ${names.join(', ')}.`);
+}
+
+function checkCaption(plan: Plan, name: string): void {
+  checkStep(plan, name, '--caption');
+  const step = plan.pipeline.steps.find((one) => one.name === name);
+  if (step === undefined || isTextKind(step.kind) || step.kind === 'describe') return;
+  throw usageError(
+    `--caption: the step "${name}" makes images, not texts.`,
+    'Name a generate, chat or describe step that is shown the images.',
+  );
+}
+
+function failureOf(error: unknown, to: string, signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | undefined): unknown {
+  if (error instanceof NotEmptyError)
+    return usageError(
+      `--to ${to} is not empty.`,
+      'A data set gets a folder of its own: name one that is not there, or empty this one.',
+    );
+  if (signal !== undefined)
+    return new CliError(exitCodes[signal], 'The export was interrupted. Nothing was written.', {
+      cause: error,
+    });
+  return error;
+}
+
+/** The commit of the last run, as `run.json` has it. What is wrong with that file does not keep results from being exported. */
+function commitOf(directory: string): { readonly commit?: string; readonly isChanged?: boolean } {
+  try {
+    const record: unknown = JSON.parse(readOwnText(join(directory, runFiles.record), 1024 * 1024) ?? '{}');
+    const git = isObject(record) ? record['git'] : undefined;
+    if (!isObject(git) || typeof git['commit'] !== 'string' || !/^[0-9a-f]{7,64}$/.test(git['commit']))
+      return {};
+    return { commit: git['commit'], isChanged: git['dirty'] === true };
+  } catch {
+    // A record that was cut off, or is no JSON: the card says nothing of a commit.
+    return {};
+  }
+}
+
+function said({ rows, files, parts, leftOut, withoutImage }: Exported, place: string): string {
+  const left = [
+    ...[...leftOut.statuses].map(([status, of]) => `${count(of)} ${status}`),
+    ...(withoutImage === 0 ? [] : [`${count(withoutImage)} without an image`]),
+  ];
+  const shares = parts.map(({ part, rows: of }) => `${part} ${count(of)}`).join(', ');
+  return [
+    `${place}: ${counted(rows, 'row')}, ${counted(files, 'file')}${shares === '' ? '' : ` (${shares})`}`,
+    ...(left.length === 0
+      ? []
+      : [`left out: ${left.join(', ')}; --status takes results of other statuses in`]),
+    ...(leftOut.uncaptioned === 0 ? [] : [`${counted(leftOut.uncaptioned, 'row')} without a caption`]),
+  ].join('\n');
+}
+
+function problemWords({ problems: { missing, changed, examples } }: Exported): string {
+  const counts = [
+    ...(missing === 0 ? [] : [`${counted(missing, 'file')} missing`]),
+    ...(changed === 0 ? [] : [`${counted(changed, 'file')} changed since the run`]),
+  ];
+  return `${counts.join(', ')}, such as ${examples.join(', ')}.`;
+}

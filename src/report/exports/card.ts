@@ -1,0 +1,84 @@
+import { count, counted } from '../text/amounts.ts';
+import type { Column } from './columns.ts';
+import type { Exported } from './exported.ts';
+
+/** What a data set's card says of where it comes from. */
+export interface CardFacts {
+  /** The pipeline's. */
+  readonly name: string;
+  readonly description?: string;
+  /** `promptpress 1.2.3`. */
+  readonly madeBy: string;
+  /** The commit that the pipeline file was of when it last ran; absent outside of git. */
+  readonly commit?: string;
+  /** The pipeline file differed from that commit. */
+  readonly isChanged?: boolean;
+  /** A rehearsal: nothing in it was made by a model. */
+  readonly sandbox: boolean;
+  /** The form, in words: `images with metadata.csv`. */
+  readonly form: string;
+}
+
+/** `README.md` of a data set: what made it, what is in it, what is not, what its columns are. The same for the same data. */
+export function dataSetCard(facts: CardFacts, exported: Exported, columns: readonly Column[]): string {
+  const { name, description, madeBy, commit, isChanged, sandbox, form } = facts;
+  const from =
+    commit === undefined
+      ? 'The pipeline file was in no git repository.'
+      : `The pipeline file was of commit \`${commit}\`${isChanged === true ? ', with changes that were not committed' : ''}.`;
+  return `---
+pretty_name: ${JSON.stringify(name)}
+---
+
+# ${inLine(name)}
+
+${description === undefined ? '' : `${inLine(description)}\n\n`}${sandbox ? 'A rehearsal: a local service drew the images and wrote the texts, and no model made any of them.\n\n' : ''}Made by ${madeBy} from the pipeline \`${name.replaceAll('`', "'")}\`. ${from}
+
+## What is in it
+
+${counted(exported.rows, 'row')}, ${counted(exported.files, 'file')}; ${form}.
+
+${table(
+  ['step', 'rows'],
+  [...exported.steps].map(([step, rows]) => [step, count(rows)]),
+)}
+${
+  exported.parts.length === 0
+    ? ''
+    : `${table(
+        ['part', 'rows'],
+        exported.parts.map(({ part, rows }) => [part, count(rows)]),
+      )}\n`
+}${leftOut(exported)}
+## Columns
+
+${table(
+  ['column', 'type', 'is'],
+  columns.map((column) => [`\`${column.name}\``, column.kind, column.about]),
+)}
+## Licence
+
+To be filled in by whoever publishes this data set. The terms of the services and models that made it may say what can stand here.
+`;
+}
+
+function leftOut({ leftOut: { statuses, uncaptioned }, problems, withoutImage }: Exported): string {
+  const lines = [
+    ...[...statuses].map(([status, rows]) => `- ${counted(rows, 'row')} with the status ${status}`),
+    ...(withoutImage === 0 ? [] : [`- ${counted(withoutImage, 'row')} without an image`]),
+    ...(problems.missing === 0 ? [] : [`- ${counted(problems.missing, 'row')} whose file is missing`]),
+    ...(problems.changed === 0
+      ? []
+      : [`- ${counted(problems.changed, 'row')} whose file has changed since it was made`]),
+  ];
+  const left =
+    lines.length === 0 ? 'Nothing that was planned is left out.\n' : `Left out:\n\n${lines.join('\n')}\n`;
+  return uncaptioned === 0 ? left : `${left}\n${counted(uncaptioned, 'row')} have no caption.\n`;
+}
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inLine).join(' | ')} |\n`).join('');
+
+/** Text of a pipeline file in a line of Markdown: no markup, no bar of a table. */
+const inLine = (text: string): string =>
+  text.replaceAll(/\s+/g, ' ').replaceAll(/[|<>]/g, (sign) => `\\${sign}`);

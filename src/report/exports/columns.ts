@@ -1,0 +1,95 @@
+import type { ManifestColumn } from '../../manifest/columns.ts';
+import { manifestColumns } from '../../manifest/columns.ts';
+import type { VariableKind } from './variable-kinds.ts';
+
+/** What kind of values a column of a data set has. */
+export type ColumnKind = 'text' | VariableKind | 'time';
+
+/** A column of a data set: those of the manifest, with the same names, in the same order, and with types. */
+export interface Column {
+  readonly name: string;
+  readonly kind: ColumnKind;
+  /** What it is, for the card of the data set. */
+  readonly about: string;
+}
+
+const about = {
+  file_name: ['text', 'the file, relative to this table'],
+  cell: ['integer', 'number of the combination of variables, from 1'],
+  step: ['text', 'step of the pipeline'],
+  branch: ['text', 'buttons that led here, in order'],
+  output: ['integer', 'number of the file or text within its job'],
+  status: ['text', 'what became of the planned result'],
+  kind: ['text', 'kind of the step'],
+  prompt: ['text', 'prompt, exactly as it was sent'],
+  text: ['text', 'text that a model wrote, or the caption'],
+  model: ['text', 'text model'],
+  image_url: ['text', 'link that the file came from; it may have expired'],
+  task_id: ['text', 'id of the task on the service'],
+  parent_task_id: ['text', 'id of the task whose button was pressed'],
+  button: ['text', 'button that was pressed'],
+  custom_id: ['text', "the service's id of that button"],
+  speed: ['text', 'speed of the service'],
+  width: ['integer', 'pixels'],
+  height: ['integer', 'pixels'],
+  bytes: ['integer', 'size of the file or text'],
+  mime: ['text', 'media type'],
+  sha256: ['text', 'SHA-256 of the file or text, in hexadecimal'],
+  finish_reason: ['text', 'why the model stopped'],
+  block_reason: ['text', 'why the service refused the prompt'],
+  prompt_tokens: ['integer', 'tokens of the request'],
+  cached_tokens: ['integer', 'of these, from a cache'],
+  candidates_tokens: ['integer', 'tokens of the answer'],
+  thoughts_tokens: ['integer', 'tokens that the model thought with'],
+  tool_tokens: ['integer', 'tokens of tools'],
+  total_tokens: ['integer', 'all tokens'],
+  cost: ['number', 'price of the job, on its first row'],
+  attempts: ['integer', 'submissions'],
+  submitted_at: ['time', 'when the job was submitted, UTC'],
+  finished_at: ['time', 'when the job ended, UTC'],
+  error_code: ['text', 'why there is no result'],
+  error_message: ['text', "why there is no result, in the service's words"],
+  request_id: ['text', "the service's id of the request"],
+  job: ['text', 'key of the job: a hash of all that determines the result'],
+} as const satisfies Record<ManifestColumn, readonly [ColumnKind, string]>;
+
+/**
+ * The columns of a data set of a plan.
+ *
+ * @param variables the matrix's, in its order, each with the kind of its values
+ */
+export function columnsOf(
+  variables: readonly (readonly [string, VariableKind | 'text'])[],
+): readonly Column[] {
+  return [
+    ...manifestColumns.map((name): Column => ({ name, kind: about[name][0], about: about[name][1] })),
+    ...variables.map(
+      ([name, kind]): Column => ({ name: `var.${name}`, kind, about: `variable ${name} of the matrix` }),
+    ),
+  ];
+}
+
+/** A value of a data set; what is unknown is null, never 0. Times are Unix ms. */
+export type Datum = string | number | boolean | null | { readonly json: string };
+
+/**
+ * The value that a field of the manifest stands for.
+ *
+ * @param field as the manifest has it
+ */
+export function datumOf(field: string, kind: ColumnKind): Datum {
+  if (field === '') return null;
+  switch (kind) {
+    case 'integer':
+    case 'number':
+      return Number(field);
+    case 'boolean':
+      return field === 'true';
+    case 'time':
+      return Date.parse(field);
+    case 'json':
+      return { json: field };
+    case 'text':
+      return field;
+  }
+}

@@ -1,0 +1,152 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type BasicType,
+  ByteWriter,
+  type ColumnSource,
+  ParquetWriter,
+  schemaFromColumnData,
+} from 'hyparquet-writer';
+import { type Column, type ColumnKind, datumOf } from '../columns.ts';
+import type { Sample } from '../samples.ts';
+import type { Format, PartWriter } from './format.ts';
+
+/** A group of rows is in memory until it is written: so many at most, and so many characters. */
+const groupRows = 20_000;
+const groupCharacters = 16 * 1024 * 1024;
+
+/** A file is ended after the group that passes this size. */
+const fileBytes = 512 * 1024 * 1024;
+
+/** Typed columns in `data-00000.parquet` and so on, compressed with Snappy. Objects and lists are texts of JSON. */
+export const parquet: Format = {
+  takes: 'everything',
+  copiesFiles: true,
+  open: async (folder, columns, { madeBy }) => new ParquetPart(folder, columns, madeBy),
+};
+
+const types = {
+  text: 'STRING',
+  integer: 'INT64',
+  number: 'DOUBLE',
+  boolean: 'BOOLEAN',
+  time: 'TIMESTAMP',
+  // As a text: whoever parses it may have numbers with more digits than JavaScript's.
+  json: 'STRING',
+} as const satisfies Record<ColumnKind, BasicType>;
+
+type Cell = string | number | bigint | boolean | Date | null;
+
+class ParquetPart implements PartWriter {
+  readonly #folder: string;
+  readonly #columns: readonly Column[];
+  readonly #madeBy: string;
+  #files = 0;
+  #file: ParquetFile | undefined;
+  #rows: (readonly string[])[] = [];
+  #characters = 0;
+
+  constructor(folder: string, columns: readonly Column[], madeBy: string) {
+    this.#folder = folder;
+    this.#columns = columns;
+    this.#madeBy = madeBy;
+  }
+
+  async add({ fields }: Sample): Promise<void> {
+    this.#rows.push(fields);
+    for (const field of fields) this.#characters += field.length;
+    if (this.#rows.length >= groupRows || this.#characters >= groupCharacters) await this.#writeGroup();
+  }
+
+  async finish(): Promise<void> {
+    // A data set without a row has its columns all the same.
+    if (this.#rows.length > 0 || this.#files === 0) await this.#writeGroup();
+    await this.#file?.finish();
+    this.#file = undefined;
+  }
+
+  async abandon(): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #writeGroup(): Promise<void> {
+    const rows = this.#rows;
+    this.#rows = [];
+    this.#characters = 0;
+    const data = this.#columns.map(
+      ({ name, kind }, at): ColumnSource => ({
+        name,
+        type: types[kind],
+        data: rows.map((fields) => cellOf(fields[at] ?? '', kind)),
+      }),
+    );
+    this.#file ??= await this.#nextFile(data);
+    await this.#file.write(data);
+    if (this.#file.bytes < fileBytes) return;
+    await this.#file.finish();
+    this.#file = undefined;
+  }
+
+  async #nextFile(data: ColumnSource[]): Promise<ParquetFile> {
+    const name = `data-${String(this.#files).padStart(5, '0')}.parquet`;
+    this.#files += 1;
+    return new ParquetFile(await open(join(this.#folder, name), 'wx'), data, this.#madeBy);
+  }
+}
+
+function cellOf(field: string, kind: ColumnKind): Cell {
+  const datum = datumOf(field, kind);
+  if (datum === null) return null;
+  if (typeof datum === 'object') return datum.json;
+  if (kind === 'integer') return BigInt(datum);
+  return kind === 'time' ? new Date(datum as number) : datum;
+}
+
+/** One file, written group by group. */
+class ParquetFile {
+  readonly #handle: FileHandle;
+  readonly #bytes = new ByteWriter();
+  readonly #writer: ParquetWriter;
+
+  constructor(handle: FileHandle, data: ColumnSource[], createdBy: string) {
+    this.#handle = handle;
+    this.#writer = new ParquetWriter({
+      writer: this.#bytes,
+      schema: schemaFromColumnData({ columnData: data }),
+      createdBy,
+    });
+  }
+
+  get bytes(): number {
+    return this.#bytes.offset;
+  }
+
+  async write(data: ColumnSource[]): Promise<void> {
+    if ((data[0]?.data.length ?? 0) > 0)
+      await this.#writer.write({ columnData: data, rowGroupSize: groupRows });
+    await this.#flush();
+  }
+
+  /** Durable when it returns. */
+  async finish(): Promise<void> {
+    try {
+      await this.#writer.finish();
+      await this.#flush();
+      await this.#handle.sync();
+    } finally {
+      await this.#handle.close();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  async #flush(): Promise<void> {
+    const bytes = this.#bytes.getBytes();
+    for (let at = 0; at < bytes.length; )
+      at += (await this.#handle.write(bytes, at, bytes.length - at)).bytesWritten;
+    this.#bytes.index = 0;
+  }
+}

@@ -1,0 +1,142 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTarPacker, type TarPackController } from 'modern-tar';
+import { KeySet } from '../../../manifest/key-set.ts';
+import type { Column } from '../columns.ts';
+import type { WholeFile } from '../files.ts';
+import type { Sample } from '../samples.ts';
+import type { Format, PartWriter } from './format.ts';
+import { jsonOf } from './jsonl.ts';
+
+/** An archive is ended after the sample that passes either. */
+const archiveSamples = 10_000;
+const archiveBytes = 1024 * 1024 * 1024;
+
+/** Archives `000000.tar` and so on, in which the members of a sample come one after another: its file, `.txt`, `.json`. */
+export const webdataset: Format = {
+  takes: 'everything',
+  copiesFiles: false,
+  open: async (folder, columns) => new WebdatasetPart(folder, columns),
+};
+
+class WebdatasetPart implements PartWriter {
+  readonly #folder: string;
+  readonly #columns: readonly Column[];
+  readonly #keys = new KeySet();
+  #archives = 0;
+  #archive: Archive | undefined;
+
+  constructor(folder: string, columns: readonly Column[]) {
+    this.#folder = folder;
+    this.#columns = columns;
+  }
+
+  async add(sample: Sample, file: WholeFile | undefined): Promise<void> {
+    this.#archive ??= await this.#nextArchive();
+    const archive = this.#archive;
+    const key = this.#keyOf(sample);
+    const name = sample.output?.file;
+    if (file !== undefined && name !== undefined) {
+      const extension = name.slice(name.lastIndexOf('.') + 1);
+      await archive.add(`${key}.${extension}`, file.bytes, file.pieces());
+    }
+    if (sample.caption !== '') await archive.text(`${key}.txt`, sample.caption);
+    await archive.text(`${key}.json`, jsonOf(sample, this.#columns));
+    archive.samples += 1;
+    if (archive.samples < archiveSamples && archive.bytes < archiveBytes) return;
+    await archive.finish();
+    this.#archive = undefined;
+  }
+
+  async finish(): Promise<void> {
+    if (this.#archives === 0) this.#archive = await this.#nextArchive();
+    await this.#archive?.finish();
+    this.#archive = undefined;
+  }
+
+  async abandon(): Promise<void> {
+    await this.#archive?.abandon();
+    this.#archive = undefined;
+  }
+
+  /** Cells that share a job have a sample each, and a key must not come twice. What is before the first dot is the key. */
+  #keyOf({ job, output, cell, fields }: Sample): string {
+    const slot = [cell.number, fields[2], fields[3]]
+      .filter((part) => part !== undefined && part !== '')
+      .join('-')
+      .replaceAll(/[^A-Za-z0-9_-]+/g, '_');
+    if (job === undefined) return `cell-${slot}`;
+    const key = `${job}-${output?.output ?? 0}`.replaceAll('.', '_');
+    return this.#keys.add(key) ? key : `${key}-cell-${slot}`;
+  }
+
+  async #nextArchive(): Promise<Archive> {
+    const name = `${String(this.#archives).padStart(6, '0')}.tar`;
+    this.#archives += 1;
+    return new Archive(await open(join(this.#folder, name), 'wx'));
+  }
+}
+
+/** The same members have the same bytes, whenever they are written. */
+const always = { mtime: new Date(0), mode: 0o644, uid: 0, gid: 0, uname: '', gname: '' } as const;
+
+class Archive {
+  samples = 0;
+  bytes = 0;
+  readonly #handle: FileHandle;
+  readonly #controller: TarPackController;
+  /** Ends with the archive, or with the error that a write to the disk met. */
+  readonly #written: Promise<void>;
+
+  constructor(handle: FileHandle) {
+    this.#handle = handle;
+    const { readable, controller } = createTarPacker();
+    this.#controller = controller;
+    this.#written = this.#write(readable);
+    // Who writes the next member hears of it.
+    this.#written.catch(() => undefined);
+  }
+
+  async add(name: string, size: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    const writer = this.#controller.add({ name, size, ...always }).getWriter();
+    const written = (async () => {
+      for await (const piece of pieces) {
+        await writer.ready;
+        await writer.write(piece);
+      }
+      await writer.close();
+    })();
+    await Promise.race([written, this.#written]);
+    this.bytes += size;
+  }
+
+  async text(name: string, text: string): Promise<void> {
+    const content = Buffer.from(text);
+    await this.add(name, content.length, once(content));
+  }
+
+  /** Durable when it returns. */
+  async finish(): Promise<void> {
+    try {
+      this.#controller.finalize();
+      await this.#written;
+      await this.#handle.sync();
+    } finally {
+      await this.#handle.close();
+    }
+  }
+
+  async abandon(): Promise<void> {
+    this.#controller.error(new Error('abandoned'));
+    await this.#written.catch(() => undefined);
+    await this.#handle.close();
+  }
+
+  async #write(readable: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const piece of readable) await this.#handle.write(piece);
+  }
+}
+
+async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield content;
+}
