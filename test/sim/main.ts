@@ -1,31 +1,36 @@
 /**
  * `npm run sim -- --seeds 10000 [--from 1] [--met]`: plays that many histories, and shows the first broken promise; with `--met`
- * how often each kind of trouble came about.
+ * how often each kind of trouble came about. `--cover` prints a few of these seeds instead, which together meet every kind that all meet.
  */
 import { parseArgs } from 'node:util';
 import { faultNames } from '../rig/gateway/faults.ts';
-import { search } from './search.ts';
+import { covering, search } from './search.ts';
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     met: { type: 'boolean', default: false },
+    cover: { type: 'boolean', default: false },
   },
 });
 const from = Number(values.from);
 const seeds = Number(values.seeds);
-const startedAt = performance.now();
-const { found, ...played } = await search(from, seeds);
-const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-console.log(
-  `${played.seeds} histories from seed ${from}: ${played.submits} submissions, ${played.inDoubt} jobs in doubt, ${found === undefined ? 0 : 1} violations, ${seconds} s`,
-);
-if (values.met)
-  for (const fault of faultNames) console.log(`${String(played.met.get(fault) ?? 0).padStart(8)} ${fault}`);
-if (found !== undefined) {
+if (values.cover) {
+  console.log((await covering(from, seeds)).join(', '));
+} else {
+  const startedAt = performance.now();
+  const { found, ...played } = await search(from, seeds);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(
-    `seed ${found.seed}: ${found.broken}\nthe simplest history that shows it:\n${JSON.stringify(found.simplest, undefined, 2)}`,
+    `${played.seeds} histories from seed ${from}: ${played.submits} submissions, ${played.inDoubt} jobs in doubt, ${found === undefined ? 0 : 1} violations, ${seconds} s`,
   );
-  process.exitCode = 1;
+  if (values.met)
+    for (const fault of faultNames) console.log(`${String(played.met.get(fault) ?? 0).padStart(8)} ${fault}`);
+  if (found !== undefined) {
+    console.log(
+      `seed ${found.seed}: ${found.broken}\nthe simplest history that shows it:\n${JSON.stringify(found.simplest, undefined, 2)}`,
+    );
+    process.exitCode = 1;
+  }
 }

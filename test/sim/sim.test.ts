@@ -3,12 +3,17 @@ import { faultNames } from '../rig/gateway/faults.ts';
 import { drawScenario } from './draw-scenario.ts';
 import { simulateOutcasts } from './outcasts.ts';
 import { search } from './search.ts';
-import { simulate } from './simulate.ts';
+import { type Mutant, simulate } from './simulate.ts';
 
 const from = Number(process.env['SEED'] ?? 1);
 const seeds = 3;
-/** Seeds that together meet every kind of fault, or nearly: they are tried first. */
-const seedsOfMost = [77, 31, 67, 43, 48, 78, 4, 87, 33, 108, 16, 46, 100, 109, 19, 21, 25, 94, 107, 115, 150];
+/**
+ * Seeds that together meet every kind of fault, tried first. `npm run sim -- --seeds 260 --cover` finds such seeds again when a kind has
+ * come or a change has moved them; until then others are tried, which takes longer. Thousands of histories: `npm run sim`.
+ */
+const seedsOfMost = [
+  186, 154, 127, 244, 28, 188, 210, 205, 231, 118, 225, 155, 94, 249, 207, 92, 88, 158, 125, 126, 99, 5, 221,
+];
 const seedsOfAll = new Set([...seedsOfMost, ...Array.from({ length: 200 }, (_, at) => at + 1)]);
 
 describe('simulated histories', () => {
@@ -45,14 +50,24 @@ describe('simulated histories', () => {
     expect(found?.simplest.invocations.length).toBeLessThanOrEqual(1);
   }, 60_000);
 
+  /** What the first history with this mutant breaks, unshortened: that it can be made simpler is proved above. */
+  const brokenFirst = async (from: number, mutant: Mutant): Promise<string | undefined> => {
+    for (let seed = from; seed < from + 100; seed++) {
+      const { broken } = await simulate(drawScenario(seed), mutant);
+      if (broken !== undefined) return broken;
+    }
+    return undefined;
+  };
+
   it('notice a run that presses again where a modal waits', async () => {
-    // The first seed that shows it: to make its history simpler takes time.
-    const { found } = await search(16, 100, 'forgets-modals');
-    expect(found?.broken).toMatch(/is submitted again|tasks were made|while its record says/);
+    expect(await brokenFirst(16, 'forgets-modals')).toMatch(
+      /is submitted again|tasks were made|while its record says/,
+    );
   }, 300_000);
 
   it('notice a run that submits again what the service lists', async () => {
-    const { found } = await search(1, 100, 'overlooks-tasks');
-    expect(found?.broken).toContain('is submitted again although the service lists its task');
+    expect(await brokenFirst(9, 'overlooks-tasks')).toContain(
+      'is submitted again although the service lists its task',
+    );
   }, 60_000);
 });
