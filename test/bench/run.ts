@@ -14,7 +14,7 @@ import { makespans } from './poll/makespan.ts';
 import { polls } from './poll/polls.ts';
 import { measureBench, type Row } from './rounds.ts';
 import { scheduler } from './scheduler.ts';
-import { type BenchArguments, readArguments, selectNames } from './select.ts';
+import { type BenchArguments, readArguments, selectNames, usage } from './select.ts';
 import { slots } from './slots.ts';
 import { start } from './start.ts';
 import { state } from './state.ts';
@@ -22,7 +22,7 @@ import { jsonTable, markdownTable, plainTable } from './table.ts';
 import { templates } from './templates.ts';
 import { texts } from './texts.ts';
 
-/** Every bench by its name, in the order of the table. A name may have a hyphen: `outside` stands for all `outside-…`. */
+/** Every bench by its name, in the order of the table. `outside-` stands for all `outside-…`. */
 const benches: Readonly<Record<string, Bench>> = {
   makespan,
   'makespan-order': makespanOrder,
@@ -58,8 +58,9 @@ const printed = (form: BenchArguments['form'], rows: readonly Row[]): string => 
 };
 
 try {
-  const { names, form, list, ...options } = readArguments(process.argv.slice(2));
-  const chosen = selectNames(Object.keys(benches), names);
+  const { names, form, list, help, ...options } = readArguments(process.argv.slice(2));
+  const chosen = help ? [] : selectNames(Object.keys(benches), names);
+  if (help) process.stdout.write(usage);
   const rows: Row[] = [];
   for (const name of chosen) {
     const bench = benches[name] as Bench;
@@ -70,7 +71,7 @@ try {
     console.error(`${name} …`);
     rows.push(await measureBench(name, bench, options));
   }
-  if (!list) console.log(printed(form, rows));
+  if (!list && !help) console.log(printed(form, rows));
   if (rows.some((row) => 'failed' in row)) process.exitCode = 1;
 } catch (error) {
   console.error((error as Error).message);

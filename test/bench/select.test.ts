@@ -1,24 +1,34 @@
 import { expect, test } from 'vitest';
-import { readArguments, selectNames } from './select.ts';
+import { readArguments, selectNames, usage } from './select.ts';
 
-const all = ['state', 'images', 'outside-json-1', 'outside-json-2', 'outsider'];
+const all = ['state', 'images', 'images-12', 'outside-json-1', 'outside-json-2', 'outsider'];
 
 test.each([
   [[], all],
   [['images'], ['images']],
   [
-    ['outside', 'state'],
+    ['outside-', 'state'],
     ['state', 'outside-json-1', 'outside-json-2'],
   ],
   [['outside-json-2'], ['outside-json-2']],
+  [['outside-*'], ['outside-json-1', 'outside-json-2']],
+  [['outs*'], ['outside-json-1', 'outside-json-2', 'outsider']],
+  [
+    ['images*', 'outsider'],
+    ['images', 'images-12', 'outsider'],
+  ],
+  [['images-'], ['images-12']],
+  [['*'], all],
 ])('%j selects %j', (names, selected) => {
   expect(selectNames(all, names)).toStrictEqual(selected);
 });
 
 test('a name that stands for no bench is refused with those that there are', () => {
   expect(() => selectNames(all, ['images', 'outs'])).toThrow(
-    'There is no bench "outs": state, images, outside-json-1, outside-json-2, outsider.',
+    /^There is no bench "outs": state, images, images-12, outside-json-1, outside-json-2, outsider\.$/,
   );
+  expect(() => selectNames(all, ['outside'])).toThrow('All that begin so are "outside-".');
+  expect(() => selectNames(all, ['state-'])).toThrow('There is no bench "state-"');
 });
 
 test('the flags are read', () => {
@@ -28,6 +38,7 @@ test('the flags are read', () => {
     names: ['texts', 'images'],
     form: 'json',
     list: false,
+    help: false,
     million: true,
     rounds: 3,
     peer: 'p',
@@ -36,6 +47,7 @@ test('the flags are read', () => {
     names: [],
     form: 'markdown',
     list: false,
+    help: false,
     million: false,
   });
 });
@@ -47,4 +59,10 @@ test.each([
   [['--nonsense'], '--nonsense'],
 ])('%j is refused', (args, message) => {
   expect(() => readArguments(args)).toThrow(message);
+});
+
+test('the usage names every flag, and --help asks for it', () => {
+  expect(['--help', '-h'].map((flag) => readArguments([flag]).help)).toEqual([true, true]);
+  for (const flag of ['rounds', 'peer', 'million', 'json', 'markdown', 'list', 'help'])
+    expect(usage).toContain(`  --${flag} `);
 });
