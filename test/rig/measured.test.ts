@@ -21,6 +21,18 @@ test('a process of its own is measured, also where it calls process.exit', async
   await expect(measuredProcess(file, [], { cwd: folder.path })).rejects.toThrow('ended with 3');
 });
 
+test.runIf(process.platform === 'linux')(
+  'the peak of a process is its own, whatever its parent has',
+  async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'b.mjs');
+    await writeFile(file, '');
+    const parents = Buffer.alloc(400e6, 1);
+    expect((await measuredProcess(file, [], { cwd: folder.path })).peakMB).toBeLessThan(200);
+    expect(parents.length).toBe(400e6);
+  },
+);
+
 test('the quick service makes tasks, files and texts, and counts them', async () => {
   const service = await startQuickService({ imageBytes: 2000 });
   try {

@@ -1,6 +1,7 @@
 /** Loaded into a process that is measured (`--import`): leaves in the file USAGE_FILE what the process took, when it ends. */
 import { writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
+import { peakMemory } from './peak-memory.mjs';
 
 const { USAGE_FILE, USAGE_EVERY } = process.env;
 if (isMainThread && USAGE_FILE !== undefined) {
@@ -16,7 +17,7 @@ if (isMainThread && USAGE_FILE !== undefined) {
       samples.push([performance.timeOrigin + performance.now(), cpu()]);
     }, Number(USAGE_EVERY)).unref();
   process.on('exit', () => {
-    const peakMB = (process.resourceUsage().maxRSS * 1024) / 1e6;
+    const peakMB = peakMemory() / 1e6;
     writeFileSync(USAGE_FILE, JSON.stringify({ cpuMs: cpu(), peakMB, samples }));
   });
 }
