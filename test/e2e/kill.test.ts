@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { killAgainAndAgain } from '../rig/kills.ts';
 import { byStatus } from '../rig/manifest.ts';
+import { aimedKill } from '../rig/mishap.ts';
 import { calmRun } from '../rig/run-place.ts';
-import { everyKind, fortyCells, tenOfEveryKind, twentyTexts } from './pipelines.ts';
+import { everyKind, fortyCells, tenOfEveryKind, twentyTexts, twoCells } from './pipelines.ts';
 
 const seed = Number(process.env['SEED'] ?? 20_261);
 const kills = 6;
@@ -76,4 +77,12 @@ describe(`a run that is killed again and again (SEED=${seed})`, () => {
     expect(rows).toEqual(calm.rows);
     expect(files).toEqual(calm.files);
   }, 120_000);
+
+  it('is aimed at what a run with nothing to do writes only where its manifest is gone', async () => {
+    // The first start comes to its end before so many requests: from there on all is done.
+    const killed = await killAgainAndAgain({ pipeline: twoCells, kills: 1, seed: 2, most: 1_000_000 });
+    const aim = [aimedKill('manifest write', 2, 'after')];
+    expect([killed.missed, killed.aimed, killed.timed]).toEqual([aim, aim, 0]);
+    expect([killed.codes, killed.duplicates, byStatus(killed.rows)]).toEqual([[0, 0], [], { done: 6 }]);
+  }, 60_000);
 });

@@ -27,6 +27,7 @@ for (const pipeline of pipelines) calms.push(await calmRun(pipeline));
 const aimedAt: Record<string, number> = {};
 let timed = 0;
 let aimed = 0;
+let missed = 0;
 let tasks = 0;
 let jobs = 0;
 let modals = 0;
@@ -42,6 +43,7 @@ for (let round = 0; round < rounds; round++) {
   const killed = await killAgainAndAgain({ pipeline, kills: perRound, seed, ...kind });
   timed += killed.timed;
   aimed += killed.aimed.length;
+  missed += killed.missed.length;
   for (const { moment, when } of killed.aimed) {
     const at = `${when} ${moment}`;
     aimedAt[at] = (aimedAt[at] ?? 0) + 1;
@@ -85,4 +87,8 @@ console.log(
     `${calls} text calls, of which ${repeats} were made again, ${doubtful} jobs in doubt (${share} %), ${losses} results lost or duplicated`,
 );
 console.log('aimed at:', aimedAt);
+if (missed > 0)
+  console.log(
+    `${missed} aims were missed by runs with nothing to do, and met once these had a manifest to write`,
+  );
 if (losses > 0) process.exitCode = 1;
