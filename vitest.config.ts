@@ -1,5 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take longest by far, most of all where a machine has no record of earlier runs. */
+const slow = /\/test\/(?:e2e|sim)\//;
+
+/** Slow files first: one that begins last is waited for alone. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => Number(slow.test(b.moduleId)) - Number(slow.test(a.moduleId)));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,6 +22,7 @@ export default defineConfig({
     // Files share one process for each worker, and its imports: these cost more than half a second a file. No test replaces a
     // module or leaves a change of `process` behind.
     isolate: false,
+    sequence: { sequencer: SlowFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     restoreMocks: true,

@@ -13,7 +13,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { promptpress } from '../cli/test-io.ts';
 import { cli, startCli, temporaryFolder } from '../rig/cli.ts';
 import { pipelineExamples, readDocuments, repository } from '../rig/documents.ts';
-import { startFakeService } from '../rig/fake-service.ts';
+import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { byStatus, type ManifestRow, readManifest } from '../rig/manifest.ts';
 import { DocumentBlocks, shell } from './document-blocks.ts';
 import { oneStep, quick, write } from './pipelines.ts';
@@ -51,16 +51,18 @@ describe('the pipelines in the documents', () => {
   const diagram = blocks.take('pipelines/README.md', 'text', 'best: U{{ steps.pick.json.best }}');
   let sandbox: Sandbox;
   let otherNames: Sandbox;
+  /** For 36 pictures: of the same steps, in pipelines/foxes.yaml, the sandbox draws them (test/cli/commands/examples.test.ts). */
+  let undrawn: FakeService;
   const rows = new Map<string, readonly ManifestRow[]>();
   beforeAll(async () => {
     const settings = { pace: 0, pixels: 64 };
+    undrawn = await startFakeService({ apiKey });
     sandbox = await startSandbox({ apiKey, settings });
     const names = { ...midjourneyProxyNames, keyHeader: 'x-api-key' };
     otherNames = await startSandbox({ apiKey, settings, names });
   });
   afterAll(async () => {
-    await sandbox.close();
-    await otherNames.close();
+    for (const service of [sandbox, otherNames, undrawn]) await service.close();
   });
 
   it.each([...examples.keys()])(
@@ -77,8 +79,8 @@ describe('the pipelines in the documents', () => {
       });
       const valid = await promptpress(['validate', 'example.yaml'], { cwd: folder.path });
       expect(valid.code, valid.err).toBe(0);
-      const { url } = name === 'other-names' ? otherNames : sandbox;
-      const env = { PROMPTPRESS_BASE_URL: url, PROMPTPRESS_API_KEY: apiKey };
+      const { url: base } = name === 'hello' ? undrawn : name === 'other-names' ? otherNames : sandbox;
+      const env = { PROMPTPRESS_BASE_URL: base, PROMPTPRESS_API_KEY: apiKey };
       const run = await promptpress(['run', 'example.yaml'], { cwd: folder.path, env });
       expect(run.code, run.err).toBe(0);
       rows.set(name, await readManifest(join(folder.path, `runs/${name}/manifest.csv`)));

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CliResult, cli, temporaryFolder } from '../rig/cli.ts';
+import { promptpress as command, type Said } from '../cli/test-io.ts';
+import { temporaryFolder } from '../rig/cli.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { byStatus, type ManifestRow, readManifest } from '../rig/manifest.ts';
 import { oneStep, write } from './pipelines.ts';
@@ -19,8 +20,8 @@ describe('a job in doubt', () => {
     await folder[Symbol.asyncDispose]();
   });
 
-  const promptpress = (...args: readonly string[]): Promise<CliResult> =>
-    cli(args, {
+  const promptpress = (...args: readonly string[]): Promise<Said> =>
+    command(args, {
       cwd: folder.path,
       env: { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: service.apiKey },
     });
@@ -33,9 +34,9 @@ describe('a job in doubt', () => {
       body?.['prompt'] === 'picture number 2';
     service.fault('imagine', { reset: 'after' }, { times: 1, match: isSecond });
     const first = await promptpress('run', 'one.yaml');
-    expect(first.code, first.stderr).toBe(5);
+    expect(first.code, first.err).toBe(5);
     expect(byStatus(await rows())).toEqual({ done: 4, 'in-doubt': 1, pending: 1 });
-    const [, key = ''] = /promptpress resolve (\w+) runs\/one --task TASK_ID/.exec(first.stderr) ?? [];
+    const [, key = ''] = /promptpress resolve (\w+) runs\/one --task TASK_ID/.exec(first.err) ?? [];
     const task = service.submits.all.find((submit) => isSecond(submit))?.task.id ?? '';
     return { key, task };
   }
@@ -43,15 +44,15 @@ describe('a job in doubt', () => {
   it('continues with its task, and is not submitted again: --task', async () => {
     const { key, task } = await doubtful();
     const shown = await promptpress('show', key.slice(0, 8));
-    expect(shown.code, shown.stderr).toBe(0);
-    expect(shown.stdout).toContain('picture number 2');
-    expect(shown.stdout).toContain(`promptpress resolve ${key} runs/one --task`);
+    expect(shown.code, shown.err).toBe(0);
+    expect(shown.out).toContain('picture number 2');
+    expect(shown.out).toContain(`promptpress resolve ${key} runs/one --task`);
 
     const resolved = await promptpress('resolve', key, '--task', task);
-    expect(resolved.code, resolved.stderr).toBe(0);
-    expect(resolved.stdout).toContain('promptpress run one.yaml');
+    expect(resolved.code, resolved.err).toBe(0);
+    expect(resolved.out).toContain('promptpress run one.yaml');
     const second = await promptpress('run', 'one.yaml');
-    expect(second.code, second.stderr).toBe(0);
+    expect(second.code, second.err).toBe(0);
     expect([service.count('imagine'), service.count('action')]).toEqual([3, 3]);
     const done = await rows();
     expect(byStatus(done)).toEqual({ done: 6 });
@@ -62,16 +63,16 @@ describe('a job in doubt', () => {
     const { key, task } = await doubtful();
     expect((await promptpress('resolve', key, '--task', '123')).code).toBe(0);
     const second = await promptpress('run', 'one.yaml');
-    expect(second.code, second.stderr).toBe(5);
+    expect(second.code, second.err).toBe(5);
     expect((await rows()).find(({ job }) => job === key)).toMatchObject({
       status: 'in-doubt',
       error_code: 'task.unknown',
       attempts: '1',
     });
-    expect((await promptpress('show', key)).stdout).toContain('does not know task 123');
+    expect((await promptpress('show', key)).out).toContain('does not know task 123');
     expect((await promptpress('resolve', key, '--task', task)).code).toBe(0);
     const third = await promptpress('run', 'one.yaml');
-    expect(third.code, third.stderr).toBe(0);
+    expect(third.code, third.err).toBe(0);
     expect([service.count('imagine'), service.count('action')]).toEqual([3, 3]);
     expect((await rows()).find(({ job }) => job === key)).toMatchObject({ status: 'done', task_id: task });
   });
@@ -80,7 +81,7 @@ describe('a job in doubt', () => {
     const { key } = await doubtful();
     expect((await promptpress('resolve', key, 'one.yaml', '--drop')).code).toBe(0);
     const second = await promptpress('run', 'one.yaml');
-    expect(second.code, second.stderr).toBe(1);
+    expect(second.code, second.err).toBe(1);
     expect(service.count('imagine')).toBe(3);
     const left = await rows();
     expect(byStatus(left)).toEqual({ done: 4, failed: 1, blocked: 1 });
@@ -91,7 +92,7 @@ describe('a job in doubt', () => {
     const { key } = await doubtful();
     expect((await promptpress('resolve', key, 'runs/one', '--retry')).code).toBe(0);
     const second = await promptpress('run', 'one.yaml');
-    expect(second.code, second.stderr).toBe(0);
+    expect(second.code, second.err).toBe(0);
     expect([service.count('imagine'), service.count('action')]).toEqual([4, 3]);
     const done = await rows();
     expect(byStatus(done)).toEqual({ done: 6 });

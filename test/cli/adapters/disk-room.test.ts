@@ -66,7 +66,11 @@ describe('promptpress run', () => {
         join(cwd, 'f.yaml'),
         `name: foxes\nmatrix: { n: { from: 1, to: ${runs} } }\n${steps}\n`,
       );
-      return promptpress(['run', 'f.yaml', '--sandbox'], { cwd, env: { HOME: cwd }, freeBytes });
+      return promptpress(['run', 'f.yaml', '--sandbox', '--pace', '0'], {
+        cwd,
+        env: { HOME: cwd },
+        freeBytes,
+      });
     };
     const directory = join(cwd, 'runs/foxes.sandbox');
     const notices = async (): Promise<readonly unknown[]> =>

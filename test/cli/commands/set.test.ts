@@ -18,7 +18,9 @@ afterEach(() => rm(cwd, { recursive: true, force: true }));
 const pp = (...args: readonly string[]) => promptpress(args, { cwd });
 const promptsOf = async (directory: string): Promise<readonly string[]> =>
   (await readFile(join(cwd, directory, 'manifest.csv'), 'utf8')).match(/\w+ --seed \d/g) ?? [];
-const runLynx = ['run', 'foxes.yaml', '--sandbox', '--out', 'runs/lynx', '--set', 'animal=lynx'];
+/** A rehearsal in which nothing takes time. */
+const rehearse = ['run', 'foxes.yaml', '--sandbox', '--pace', '0'];
+const runLynx = [...rehearse, '--out', 'runs/lynx', '--set', 'animal=lynx'];
 
 describe('--set', () => {
   it('replaces an axis for plan and validate, which change nothing', async () => {
@@ -78,7 +80,7 @@ describe('--set', () => {
   it('is the same in every run of a directory', async () => {
     expect((await pp(...runLynx)).code).toBe(0);
     const other = (...set: readonly string[]) =>
-      pp('run', 'foxes.yaml', '--sandbox', '--out', 'runs/lynx', ...set.flatMap((one) => ['--set', one]));
+      pp(...rehearse, '--out', 'runs/lynx', ...set.flatMap((one) => ['--set', one]));
     for (const set of [[], ['animal=hare'], ['animal=lynx', 'seed=1']]) {
       const { code, err } = await other(...set);
       expect([code, err]).toEqual([
@@ -87,8 +89,8 @@ describe('--set', () => {
       ]);
       expect(err).toContain('Add --set animal=lynx to continue it');
     }
-    expect((await pp('run', 'foxes.yaml', '--sandbox', '--limit', '1')).code).toBe(0);
-    const { code, err } = await pp('run', 'foxes.yaml', '--sandbox', '--set', 'animal=lynx');
+    expect((await pp(...rehearse, '--limit', '1')).code).toBe(0);
+    const { code, err } = await pp(...rehearse, '--set', 'animal=lynx');
     expect([code, err]).toEqual([
       2,
       expect.stringContaining('runs/foxes.sandbox holds a run without --set.'),
@@ -97,7 +99,7 @@ describe('--set', () => {
   });
 
   it('of a plan counts nothing that a run with another one has made', async () => {
-    expect((await pp('run', 'foxes.yaml', '--sandbox')).code).toBe(0);
+    expect((await pp(...rehearse)).code).toBe(0);
     const { out, err } = await pp('plan', 'foxes.yaml', '--sandbox', '--set', 'animal=fox');
     expect(out).toContain('2 submissions, all new.');
     expect(err).toContain('runs/foxes.sandbox was run without --set, so this plan is for a directory');
