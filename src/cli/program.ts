@@ -22,6 +22,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   show: async () => (await import('./commands/show.ts')).show,
   resolve: async () => (await import('./commands/resolve.ts')).resolve,
   manifest: async () => (await import('./commands/results/manifest.ts')).manifest,
+  report: async () => (await import('./commands/results/report.ts')).report,
   export: async () => (await import('./commands/results/export.ts')).exportCommand,
   trust: async () => (await import('./commands/machine/trust.ts')).trust,
   models: async () => (await import('./commands/models.ts')).models,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { summaries } from '../../src/cli/args/summaries.ts';
 import { allCommands } from '../../src/cli/program.ts';
 import { promptpress } from './test-io.ts';
 
@@ -52,10 +53,7 @@ describe('promptpress', () => {
     ['statsu', 'Did you mean status?'],
     ['rnu', 'Did you mean run?'],
     ['--verison', 'Did you mean --version?'],
-    [
-      'export',
-      'Commands: init, validate, plan, run, status, ls, show, resolve, manifest, trust, models, sandbox, completion.',
-    ],
+    ['export', `Commands: ${Object.keys(summaries).join(', ')}.`],
     ['--sandbox', 'A command comes before its flags'],
   ])('refuses the command %s with help', async (name, hint) => {
     const { code, err } = await promptpress([name], here);

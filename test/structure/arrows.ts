@@ -19,7 +19,17 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   manifest: { imports: ['pipeline', 'plan', 'state'] },
   report: {
-    imports: ['pipeline', 'plan', 'run', 'state', 'artifacts/store', 'manifest'],
+    imports: [
+      'pipeline',
+      'plan',
+      'run',
+      'state',
+      'manifest',
+      'artifacts/store',
+      'artifacts/formats',
+      'artifacts/failure.ts',
+      'artifacts/media.ts',
+    ],
     types: ['service'],
   },
   sandbox: {
@@ -72,8 +82,9 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'run/machine': ['retry', 'poll', 'search'],
   'run/scheduler': ['routes', 'state'],
 
-  report: ['facts', 'text', 'exports', 'results', 'page'],
+  report: ['facts', 'text', 'exports', 'results', 'gallery', 'page'],
   'report/text': ['job'],
+  'report/results': ['counts'],
   'report/exports': ['formats'],
   'report/page': ['text', 'source', 'state', 'parts', 'results', 'result', 'compare', 'charts', 'failures'],
   'report/page/results': ['filters', 'grid'],

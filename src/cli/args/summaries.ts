@@ -9,6 +9,7 @@ export const summaries = {
   show: "one job's whole story: request, answers, files, and what to do next",
   resolve: 'settles one job in doubt: adopts its task, gives it up, or submits it again',
   manifest: 'writes manifest.csv again from what a run directory holds',
+  report: 'writes the gallery of a run: a page that opens from the disk',
   export: 'data sets of the results: a folder of images, JSONL, Parquet, WebDataset',
   trust: 'lets a key go to an address that a pipeline file names',
   models: 'the text models that the service lists',

@@ -19,6 +19,16 @@ export const runFiles = {
   cells: 'settled.cells',
   /** The tasks of the local service, with `--sandbox`. */
   sandbox: 'sandbox',
+  /** The gallery (`promptpress report`). */
+  report: 'report',
+} as const;
+
+/** Names within the folder of a gallery; beside them lie the other files of the built page. */
+export const reportFiles = {
+  page: 'index.html',
+  /** Scripts with the results. */
+  data: 'data',
+  thumbnails: 'thumbnails',
 } as const;
 
 /** Folder of run directories, where `--out` does not say otherwise. */

@@ -126,12 +126,13 @@ export interface PageResult {
   readonly thumbnail?: string;
   readonly width?: number;
   readonly height?: number;
+  /** The first 10,000 characters of it. */
   readonly prompt?: string;
   /** The first 240 characters of its text. */
   readonly text?: string;
   readonly errorCode?: string;
   readonly errorMessage?: string;
-  /** Values of the variables, in the order of {@link PageSummary.variables}, as the manifest shows them. */
+  /** Values of the variables, in the order of {@link PageSummary.variables}, as the manifest shows them, 10,000 characters of each at most. */
   readonly vars: readonly string[];
   /** Of its job, on the first row of the job only. */
   readonly cost?: number;
@@ -144,7 +145,9 @@ export interface PageResult {
 /** Everything else that is known of a result; asked for when it is opened. */
 export interface PageDetail {
   readonly at: number;
-  /** The whole text. */
+  /** The whole prompt, where the result has only its beginning; a million characters at most. */
+  readonly prompt?: string;
+  /** The whole text; a million characters at most. */
   readonly text?: string;
   readonly model?: string;
   readonly mime?: string;
@@ -215,7 +218,7 @@ export interface PageFound {
  * `promptpress.summary(summary)`, `promptpress.results(n, packed)` or `promptpress.details(n, details)`. Files are named `data/summary.js`,
  * `data/results-00000.js` and `data/details-00000.js`; thumbnails lie in `thumbnails/`.
  *
- * Every other file of the built page is copied as it is. In `index.html`, `<!-- promptpress:summary -->` becomes the script element of `data/summary.js`
+ * The other files of the built page are copied as they are. In `index.html`, `<!-- promptpress:summary -->` becomes the script element of `data/summary.js`
  * (`serve` takes the mark away, and makes `data-source="disk"` of the body `data-source="live"`); the page's own script stands before it and has made
  * `promptpress`.
  */

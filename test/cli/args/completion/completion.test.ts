@@ -80,7 +80,7 @@ describe('promptpress completion bash', () => {
         ['completion', ''],
         ['bash', 'zsh', 'fish'],
       ],
-      [['help', 're'], ['resolve']],
+      [['help', 'res'], ['resolve']],
       [['-'], ['--help', '--version']],
       [['nonsense', ''], []],
     ];

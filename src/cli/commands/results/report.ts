@@ -1,0 +1,157 @@
+import { existsSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
+import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
+import { reportFiles, runFiles } from '../../../report/facts/layout.ts';
+import { type ReportProgress, type ReportTotals, writeReport } from '../../../report/gallery/write.ts';
+import { count, counted } from '../../../report/text/amounts.ts';
+import { commandsOf } from '../../../report/text/next-commands.ts';
+import { checkFolder } from '../../../state/files/plain-path.ts';
+import { lockOwner } from '../../../state/lock/lock.ts';
+import { closingAfter } from '../../adapters/disposables.ts';
+import { command } from '../../args/command.ts';
+import { toggle, valued } from '../../args/flags.ts';
+import { placeFlags } from '../../args/run-flags.ts';
+import { summaries } from '../../args/summaries.ts';
+import { anyText, oneOf } from '../../args/values.ts';
+import { exitCodes, usageError } from '../../errors/cli-error.ts';
+import { without } from '../../errors/correction.ts';
+import { showCounting } from '../../terminal/counting.ts';
+import { packageFile, version } from '../../version.ts';
+import { targetOrDefault } from '../../workspace/default-file.ts';
+import { planOfDirectory } from '../../workspace/last-plan.ts';
+import { openTarget } from '../../workspace/open.ts';
+
+/** `promptpress report FILE|DIR` */
+export const report = command(
+  {
+    name: 'report',
+    summary: summaries.report,
+    operands: '[FILE|DIR]',
+    about: `Writes the gallery of a run: a folder with a page that shows every result, searches and filters them, and groups failures with what to do. It opens from the disk in any browser, without a server and without the network. It may be written while a run is on, and shows what was there then; written again, it replaces the report before.
+
+The report lies in report/ of the run directory and shows the images where they are: copy or move the run directory as a whole. With --to DIR it lies elsewhere, and leads to the run directory by a relative path. Each image has a thumbnail of at most 256 pixels; those that are there are not made again, and a report that was interrupted goes on where it was. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
+    examples: [
+      { command: 'promptpress report runs/foxes', does: 'open runs/foxes/report/index.html then' },
+      { command: 'promptpress report pipelines/foxes.yaml --sandbox', does: 'of a rehearsal' },
+      { command: 'promptpress report runs/foxes --to foxes-report', does: 'in another folder' },
+      {
+        command: 'promptpress report runs/foxes --thumbnails none',
+        does: 'at once: cards show no images',
+      },
+    ],
+    flags: {
+      out: placeFlags.out,
+      'trust-directory': placeFlags['trust-directory'],
+      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+      to: valued(
+        'DIR',
+        'folder of the report: empty, not there yet, or a report; default: report/ in the run directory',
+        anyText,
+      ),
+      thumbnails: valued('webp|none', 'small images for the cards; default webp', oneOf('webp', 'none')),
+      all: toggle('show every planned slot, whatever the last run chose'),
+    },
+  },
+  { least: 0, most: 1 },
+  async (flags, [given], context) =>
+    await closingAfter(async (disposables) => {
+      const { io, redactor } = context;
+      const target = targetOrDefault(given, 'report', io);
+      const { directory, state } = await openTarget(target, flags, context);
+      disposables.add(() => state.close());
+      const folder = folderOf(flags.to, directory, io.cwd);
+      const { plan, facts } = await planOfDirectory(directory, state, context);
+      const artifacts = flags.thumbnails === 'none' ? undefined : openArtifactFolder(directory);
+      disposables.add(async () => await artifacts?.close());
+      const interrupts = io.interrupts();
+      disposables.add(() => interrupts.stop());
+      let progress: ReportProgress | undefined;
+      const hide = showCounting(io, () => progressText(progress, plan.matrix.cellCount));
+      let totals: ReportTotals;
+      try {
+        totals = await writeReport({
+          plan,
+          selection: flags.all ? {} : facts.selection,
+          reader: state,
+          directory,
+          folder,
+          page: builtPage(),
+          ...(artifacts === undefined ? {} : { artifacts }),
+          commands: await commandsOf(directory, state, plan.pipeline, io.cwd),
+          running: lockOwner(directory) !== undefined,
+          live: lockOwner(directory) !== undefined,
+          mask: redactor.applyToData,
+          madeBy: `promptpress ${version}`,
+          at: io.now(),
+          signal: interrupts.drain,
+          onProgress: (now) => {
+            progress = now;
+          },
+        });
+      } catch (error) {
+        const name = interrupts.first();
+        if (name === undefined || !interrupts.drain.aborted) throw error;
+        io.err('Stopped. The next report goes on with the thumbnails that are made.\n');
+        return exitCodes[name];
+      } finally {
+        hide();
+      }
+      const seen = (path: string): string => relative(io.cwd, path) || '.';
+      for (const line of warnings(totals, flags.to === undefined ? undefined : seen(directory)))
+        io.err(redactor.apply(`${line}\n`));
+      const { made, reused } = totals.thumbnails;
+      const thumbnails = artifacts === undefined ? '' : `, ${counted(made + reused, 'thumbnail')}`;
+      await io.out(
+        `${seen(join(folder, reportFiles.page))}: ${counted(totals.results, 'result')}${thumbnails}\n`,
+      );
+      return exitCodes.ok;
+    }),
+);
+
+/** @throws CliError (exit 2) where the report would lie among the files of the run; StateError where a link is in its place */
+function folderOf(to: string | undefined, directory: string, cwd: string): string {
+  const own = join(directory, runFiles.report);
+  const folder = to === undefined ? own : resolve(cwd, to);
+  if (folder === own) checkFolder(own);
+  else if (folder === directory || folder.startsWith(`${directory}${sep}`))
+    throw usageError(
+      `--to ${to} lies among the files of the run.`,
+      `Without the flag the report lies in ${runFiles.report}/ of the run directory; name a folder beside it otherwise.`,
+      without('--to', true),
+    );
+  return folder;
+}
+
+/** @throws CliError (exit 2) in a clone that was not built */
+function builtPage(): string {
+  const page = packageFile('dist/page');
+  if (existsSync(join(page, reportFiles.page))) return page;
+  throw usageError('The page of results is not built.', 'In a clone of promptpress: npm run build');
+}
+
+function progressText(progress: ReportProgress | undefined, cells: number): string {
+  const { cell = 0, results = 0, thumbnails } = progress ?? {};
+  const { made = 0, reused = 0 } = thumbnails ?? {};
+  return `report: cell ${count(cell)} of ${count(cells)}, ${counted(results, 'result')}, ${counted(made + reused, 'thumbnail')}`;
+}
+
+const whyWithout = {
+  missing: 'no file',
+  changed: 'a file that has changed',
+  broken: 'no whole image',
+  'too-large': 'too large',
+} as const;
+
+/** @param elsewhere the run directory, where the report does not lie in it */
+function* warnings(
+  { thumbnails: { without } }: ReportTotals,
+  elsewhere: string | undefined,
+): Generator<string> {
+  const reasons = Object.entries(whyWithout).flatMap(([why, words]) => {
+    const images = without[why as keyof typeof whyWithout] ?? 0;
+    return images === 0 ? [] : [`${count(images)} ${words}`];
+  });
+  if (reasons.length > 0) yield `Images without a thumbnail: ${reasons.join(', ')}.`;
+  if (elsewhere !== undefined)
+    yield `The images stay in ${elsewhere}: where the report moves, that folder has to move with it.`;
+}

@@ -1,0 +1,159 @@
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isMissing, syncFolderAsync } from '../../state/files/folders.ts';
+import { unfinishedName } from '../../state/files/unfinished.ts';
+import { reportFiles } from '../facts/layout.ts';
+import { packResults } from '../results/pack.ts';
+import type { PageDetail, PageResult, PageSummary } from '../results/wire.ts';
+import { callEnd, callOf, callStart, scriptJson } from './script.ts';
+
+/** Results and details in one file. */
+export const resultsPerFile = 2000;
+export const detailsPerFile = 500;
+
+/** A name in the folder of data. */
+export const dataFile = /^(?:summary|(?:results|details)-\d{5,})\.js$/;
+
+export const summaryFile = 'summary.js';
+
+/** What `summary.js` begins with: the folder is a report of ours. */
+export const summaryStart = callStart('summary');
+
+/** Characters of details that are in memory before they are written. */
+const mostHeld = 256 * 1024;
+
+const numbered = (name: string, index: number): string => `${name}-${String(index).padStart(5, '0')}.js`;
+
+/**
+ * The data of a report while they are written: in a folder of their own, which takes the place of the one before when all are there. In memory
+ * are the results of one file and a piece of the details.
+ */
+export class DataFolder {
+  readonly #report: string;
+  readonly #folder: string;
+  readonly #steps: readonly string[];
+  #results: PageResult[] = [];
+  #files = 0;
+  #details = 0;
+  #detailsFile: FileHandle | undefined;
+  #held = '';
+
+  private constructor(report: string, folder: string, steps: readonly string[]) {
+    this.#report = report;
+    this.#folder = folder;
+    this.#steps = steps;
+  }
+
+  /** @param report the folder of the report, which is there @param steps names of all steps, in the order of the summary */
+  static async begin(report: string, steps: readonly string[]): Promise<DataFolder> {
+    const folder = unfinishedName(join(report, reportFiles.data));
+    await mkdir(folder);
+    return new DataFolder(report, folder, steps);
+  }
+
+  /** Results come in their order, without gaps. */
+  async add(result: PageResult, detail: PageDetail): Promise<void> {
+    this.#results.push(result);
+    if (this.#results.length === resultsPerFile) await this.#writeResults();
+    await this.#addDetail(detail);
+  }
+
+  /** Writes the rest, and puts the data in the place of those before. */
+  async finish(summary: PageSummary): Promise<void> {
+    if (this.#results.length > 0) await this.#writeResults();
+    await this.#endDetails();
+    await this.#write(summaryFile, callOf('summary', { json: JSON.stringify(summary) }));
+    await syncFolderAsync(this.#folder);
+    const place = join(this.#report, reportFiles.data);
+    const before = unfinishedName(place);
+    const isReplaced = await moved(place, before);
+    try {
+      await rename(this.#folder, place);
+    } catch (error) {
+      if (isReplaced) await rename(before, place);
+      throw error;
+    }
+    await syncFolderAsync(this.#report);
+    if (isReplaced) await removeData(before);
+  }
+
+  /** Gives the data up: what was there before stays. */
+  async discard(): Promise<void> {
+    await this.#detailsFile?.close();
+    this.#detailsFile = undefined;
+    await removeData(this.#folder);
+  }
+
+  async #writeResults(): Promise<void> {
+    const json = JSON.stringify(packResults(this.#results, this.#steps));
+    await this.#write(numbered('results', this.#files), callOf('results', { index: this.#files, json }));
+    this.#results = [];
+    this.#files += 1;
+  }
+
+  async #addDetail(detail: PageDetail): Promise<void> {
+    const index = this.#details / detailsPerFile;
+    if (this.#detailsFile === undefined) {
+      this.#detailsFile = await open(join(this.#folder, numbered('details', index)), 'wx');
+      this.#held = `${callStart('details', index)}[`;
+    } else this.#held += ',';
+    this.#held += scriptJson(JSON.stringify(detail));
+    this.#details += 1;
+    if (this.#details % detailsPerFile === 0) await this.#endDetails();
+    else if (this.#held.length > mostHeld) {
+      const text = this.#held;
+      this.#held = '';
+      await this.#detailsFile.writeFile(text);
+    }
+  }
+
+  async #endDetails(): Promise<void> {
+    if (this.#detailsFile === undefined) return;
+    await this.#detailsFile.writeFile(`${this.#held}]${callEnd}`);
+    await this.#detailsFile.sync();
+    await this.#detailsFile.close();
+    this.#detailsFile = undefined;
+    this.#held = '';
+  }
+
+  async #write(name: string, text: string): Promise<void> {
+    const handle = await open(join(this.#folder, name), 'wx');
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** @returns false where there was nothing */
+async function moved(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+/** Removes a folder of data, but nothing in it that is none of ours. */
+export async function removeData(folder: string): Promise<void> {
+  for (const name of await namesIn(folder))
+    if (dataFile.test(name)) await rm(join(folder, name), { force: true });
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,153 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import type { ArtifactStore } from '../../artifacts/store/store.ts';
+import { manifestRows } from '../../manifest/rows.ts';
+import { writeWhole } from '../../manifest/whole-file.ts';
+import type { Selection } from '../../plan/cell.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { StateReader } from '../../state/reader.ts';
+import { reportFiles } from '../facts/layout.ts';
+import type { Advisor } from '../results/advice.ts';
+import { type CellResult, cellResults, rowsByCell } from '../results/cell-results.ts';
+import { SummaryCounter, type SummaryFacts } from '../results/summary.ts';
+import { DataFolder, detailsPerFile, resultsPerFile, summaryFile } from './data-folder.ts';
+import { takeFolder } from './place.ts';
+import { type ThumbnailCounts, Thumbnails } from './thumbnails.ts';
+
+export interface ReportOptions extends Advisor, SummaryFacts {
+  readonly plan: Plan;
+  readonly selection: Selection;
+  readonly reader: StateReader;
+  /** Absolute: where the files of the run lie. */
+  readonly directory: string;
+  /** Absolute: the folder of the report. It is made where there is none. */
+  readonly folder: string;
+  /** Absolute: the folder of the built page, which is copied. */
+  readonly page: string;
+  /** Absent: no thumbnails. */
+  readonly artifacts?: Pick<ArtifactStore, 'get'>;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: ReportProgress) => void;
+}
+
+export interface ReportProgress {
+  /** The cell that is being written. */
+  readonly cell: number;
+  readonly results: number;
+  readonly thumbnails: ThumbnailCounts;
+}
+
+export interface ReportTotals {
+  readonly results: number;
+  readonly thumbnails: ThumbnailCounts;
+}
+
+/** Results whose thumbnails are awaited, at most: so many files are named in memory, never read. */
+const mostAwaited = 256;
+
+/**
+ * Writes the report of a run: a folder with a page that opens from the disk. While it is written, a report that is there stays as it is; of
+ * one that is not finished only thumbnails are left, for the next one. The images stay in the run directory.
+ *
+ * The bytes of all files are a function of the plan, the selection, the state, the page and {@link SummaryFacts}.
+ *
+ * @throws StateError where the folder is refused; the error of the file system; the signal's reason
+ */
+export async function writeReport(options: ReportOptions): Promise<ReportTotals> {
+  const { plan, selection, reader, folder, page, artifacts, signal } = options;
+  signal?.throwIfAborted();
+  const pageFiles = await readdir(page);
+  await takeFolder(folder, pageFiles);
+  const thumbnails = new Thumbnails(join(folder, reportFiles.thumbnails), artifacts ?? noArtifacts);
+  if (artifacts !== undefined) await mkdir(join(folder, reportFiles.thumbnails), { recursive: true });
+  const data = await DataFolder.begin(folder, [...plan.slotGraph.steps.keys()]);
+  try {
+    const counter = new SummaryCounter(plan, options);
+    const awaited = new Awaited(data);
+    const context = { ...options, variables: plan.matrix.variables };
+    for await (const rows of rowsByCell(manifestRows(plan, selection, reader))) {
+      for (const each of cellResults(rows, counter.results, context)) {
+        signal?.throwIfAborted();
+        counter.add(each);
+        const { artifact } = each.row;
+        const thumbnail =
+          artifact === undefined || artifacts === undefined ? undefined : thumbnails.of(artifact);
+        await awaited.add(each, thumbnail);
+      }
+      const cell = rows[0]?.cell.number ?? 0;
+      options.onProgress?.({ cell, results: counter.results, thumbnails: thumbnails.counts });
+    }
+    await awaited.rest();
+    signal?.throwIfAborted();
+    await data.finish({
+      ...(await counter.summary(reader, options)),
+      files: { resultsPerFile, detailsPerFile, runDirectory: addressOf(options.directory, folder) },
+    });
+    await copyPage(page, pageFiles, folder);
+    await thumbnails.sweep();
+    return { results: counter.results, thumbnails: thumbnails.counts };
+  } catch (error) {
+    await thumbnails.stop();
+    await data.discard();
+    throw error;
+  }
+}
+
+const noArtifacts: Pick<ArtifactStore, 'get'> = {
+  get: () => Promise.resolve({ ok: false, why: 'missing' }),
+};
+
+/** Results that wait for their thumbnails; they are written in their order. */
+class Awaited {
+  readonly #data: DataFolder;
+  readonly #queue: {
+    readonly each: CellResult;
+    readonly thumbnail: Promise<string | undefined> | undefined;
+  }[] = [];
+
+  constructor(data: DataFolder) {
+    this.#data = data;
+  }
+
+  async add(each: CellResult, thumbnail: Promise<string | undefined> | undefined): Promise<void> {
+    // It is awaited later, and fails the report then.
+    thumbnail?.catch(() => {});
+    this.#queue.push({ each, thumbnail });
+    if (this.#queue.length > mostAwaited) await this.#next();
+  }
+
+  async rest(): Promise<void> {
+    while (this.#queue.length > 0) await this.#next();
+  }
+
+  async #next(): Promise<void> {
+    const first = this.#queue.shift();
+    if (first === undefined) return;
+    const { result, detail } = first.each;
+    const thumbnail = await first.thumbnail;
+    await this.#data.add(thumbnail === undefined ? result : { ...result, thumbnail }, detail);
+  }
+}
+
+/** What the page has where the summary is to be loaded; see `PageFiles`. */
+const summaryMark = '<!-- promptpress:summary -->';
+const summaryScript = `<script src="${reportFiles.data}/${summaryFile}"></script>`;
+
+/** The page itself comes last: it is opened when everything it loads is there. */
+async function copyPage(page: string, files: readonly string[], folder: string): Promise<void> {
+  const others = files.filter((name) => name !== reportFiles.page);
+  for (const name of [...others, reportFiles.page]) {
+    const text = await readFile(join(page, name), 'utf8');
+    const isPage = name === reportFiles.page;
+    await writeWhole(join(folder, name), [isPage ? text.replace(summaryMark, () => summaryScript) : text]);
+  }
+}
+
+/** A folder as an address relative to the page in another one: `../`. */
+function addressOf(directory: string, from: string): string {
+  const way = relative(from, directory)
+    .split(sep)
+    .map((part) => encodeURIComponent(part.toWellFormed()))
+    .join('/');
+  return way === '' ? './' : `${way}/`;
+}

@@ -1,0 +1,62 @@
+import type { JobError } from '../../plan/job.ts';
+import type { Slot } from '../../plan/slot.ts';
+import { adviceFor, mayHelp, nextSteps } from '../text/job/advice.ts';
+import type { Commands } from '../text/next-commands.ts';
+import { quoted } from '../text/printable.ts';
+import type { FailureGroup, PageDetail } from './wire.ts';
+
+/** What advice about a failure is made of. */
+export interface Advisor {
+  readonly commands: Commands;
+  /** A run is on. */
+  readonly running: boolean;
+  readonly mask: (text: string) => string;
+}
+
+const inDoubtAdvice =
+  'Its submission was sent and no answer came, so it may have been made and paid. Look for its task before it is submitted again.';
+const retryAdvice = 'Another try may have another result.';
+const editAdvice = 'The same request will fail again: change it in the pipeline.';
+
+const wordsFor = (status: Slot['status'], error: JobError, slot: Slot): string =>
+  status === 'in-doubt'
+    ? inDoubtAdvice
+    : (adviceFor(error.code, { kind: slot.kind, attempts: slot.record?.attempts ?? 0 }) ??
+      (slot.record === undefined || !mayHelp(error.code) ? editAdvice : retryAdvice));
+
+/** What the user can do about a slot that failed or is in doubt; nothing of any other. */
+export function adviceOn(
+  slot: Slot,
+  { commands, running, mask }: Advisor,
+): Pick<PageDetail, 'advice' | 'commands'> {
+  const { status, error, record } = slot;
+  if (error === undefined || (status !== 'failed' && status !== 'in-doubt')) return {};
+  const steps = record === undefined ? [] : nextSteps({ record, running, inputs: [] }, commands);
+  return {
+    advice: wordsFor(status, error, slot),
+    ...(steps.length === 0 ? {} : { commands: steps.map(({ command }) => mask(command)) }),
+  };
+}
+
+/** The same for all that failed for one reason. @param first one of them */
+export function groupAdvice(
+  first: Slot & { readonly error: JobError },
+  hasJobs: boolean,
+  { commands: given, mask }: Advisor,
+): Pick<FailureGroup, 'advice' | 'commands'> {
+  const { status, error, job } = first;
+  const { run, find } = given;
+  const again = run ?? 'promptpress run FILE';
+  const commands =
+    status === 'in-doubt'
+      ? [
+          ...(find === undefined ? [] : [find]),
+          ...(job === undefined ? [] : [given.show(job.key)]),
+          `${again} --in-doubt retry`,
+        ]
+      : [
+          ...(error.code === 'task.timeout' ? [again] : []),
+          ...(hasJobs && mayHelp(error.code) ? [`${again} --retry-failed --code ${quoted(error.code)}`] : []),
+        ];
+  return { advice: wordsFor(status, error, first), commands: commands.map(mask) };
+}

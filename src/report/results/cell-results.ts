@@ -1,0 +1,73 @@
+import type { ManifestRow } from '../../manifest/row.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { type Advisor, adviceOn } from './advice.ts';
+import { CellLineage, type PlacedSlot } from './lineage.ts';
+import { type Shown, shownRow } from './result.ts';
+import type { PageDetail, PageResult } from './wire.ts';
+
+/** One row of the manifest with all that the page is told of it. */
+export interface CellResult {
+  readonly row: ManifestRow;
+  readonly result: PageResult;
+  readonly detail: PageDetail;
+}
+
+/** How results of a plan are made of rows. */
+export interface ResultContext extends Shown, Advisor {
+  readonly plan: Pick<Plan, 'slotGraph'>;
+}
+
+/**
+ * All rows of one cell, in the manifest's order, as results.
+ *
+ * @param first the place of the first of them among all results
+ */
+export function cellResults(
+  rows: readonly ManifestRow[],
+  first: number,
+  context: ResultContext,
+): readonly CellResult[] {
+  const placed: PlacedSlot[] = [];
+  const slotOf = rows.map(({ slot, firstOfSlot }, index): PlacedSlot => {
+    const before = placed.at(-1);
+    if (!firstOfSlot && before !== undefined) return before;
+    const next = { slot, at: first + index };
+    placed.push(next);
+    return next;
+  });
+  const lineage = new CellLineage(context.plan.slotGraph.templates, placed);
+  return rows.map((row, index): CellResult => {
+    const { result, detail } = shownRow(row, first + index, context);
+    const slot = slotOf[index] as PlacedSlot;
+    const { lineage: way, inputs, children } = lineage.of(slot);
+    const shown = (stops: PageDetail['lineage']): PageDetail['lineage'] =>
+      stops.map(({ label, at }) => ({ label: context.mask(label), at }));
+    return {
+      row,
+      result,
+      detail: {
+        ...detail,
+        ...adviceOn(row.slot, context),
+        // It ends with this very row, whichever output of its job that is.
+        lineage: shown(
+          way.map((stop, at) => (at === way.length - 1 ? { ...stop, at: first + index } : stop)),
+        ),
+        inputs: shown(inputs),
+        children: shown(children),
+      },
+    };
+  });
+}
+
+/** The rows of a manifest, cell by cell: a cell has at most some thousand slots. */
+export async function* rowsByCell(rows: AsyncIterable<ManifestRow>): AsyncGenerator<readonly ManifestRow[]> {
+  let cell: ManifestRow[] = [];
+  for await (const row of rows) {
+    if (cell[0] !== undefined && cell[0].cell.number !== row.cell.number) {
+      yield cell;
+      cell = [];
+    }
+    cell.push(row);
+  }
+  if (cell.length > 0) yield cell;
+}

@@ -1,0 +1,28 @@
+import { KeySet } from '../../../manifest/key-set.ts';
+import { countedValues, listedValues, type PageVariable } from '../wire.ts';
+
+/** Counts the values of one variable, in bounded memory however many there are. */
+export class VariableCounter {
+  readonly #name: string;
+  readonly #listed = new Map<string, number>();
+  readonly #others = new KeySet();
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** The value of one result, as it is shown. */
+  add(value: string): void {
+    const before = this.#listed.get(value);
+    if (before !== undefined || this.#listed.size < listedValues) this.#listed.set(value, (before ?? 0) + 1);
+    else if (this.#others.size < countedValues - listedValues) this.#others.add(value);
+  }
+
+  variable(): PageVariable {
+    return {
+      name: this.#name,
+      distinct: this.#listed.size + this.#others.size,
+      values: [...this.#listed],
+    };
+  }
+}

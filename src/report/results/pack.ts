@@ -1,0 +1,66 @@
+import type { PackedResults, PageResult, PageStatus } from './wire.ts';
+
+/** Values that are written once, in the order in which they first came. */
+class Listed<Value, Name = Value> {
+  readonly values: Value[] = [];
+  readonly #places = new Map<Name, number>();
+
+  place(name: Name, value: Value): number {
+    const there = this.#places.get(name);
+    if (there !== undefined) return there;
+    this.#places.set(name, this.values.length);
+    return this.values.push(value) - 1;
+  }
+}
+
+/**
+ * Results in columns.
+ *
+ * @param results in their order, without gaps
+ * @param steps names of all steps, in the order of the summary
+ */
+export function packResults(results: readonly PageResult[], steps: readonly string[]): PackedResults {
+  const branches = new Listed<string>();
+  const statuses = new Listed<PageStatus>();
+  const kinds = new Listed<string>();
+  const prompts = new Listed<string>();
+  const errors = new Listed<readonly [string, string], string>();
+  const variables = (results[0]?.vars ?? []).map(() => new Listed<string>());
+  const stepAt = new Map(steps.map((name, index) => [name, index]));
+  const column = <T>(read: (result: PageResult) => T): readonly T[] => results.map(read);
+  const values = variables.map((listed, index) =>
+    column(({ vars }) => listed.place(vars[index] ?? '', vars[index] ?? '')),
+  );
+  return {
+    from: results[0]?.at ?? 0,
+    count: results.length,
+    cell: column(({ cell }) => cell),
+    step: column(({ step }) => stepAt.get(step) ?? 0),
+    branch: column(({ branch }) => branches.place(branch, branch)),
+    branches: branches.values,
+    status: column(({ status }) => statuses.place(status, status)),
+    statuses: statuses.values,
+    kind: column(({ kind }) => kinds.place(kind, kind)),
+    kinds: kinds.values,
+    output: column(({ output = 0 }) => output),
+    job: column(({ job = '' }) => job),
+    media: column(({ media = '' }) => media),
+    file: column(({ file = '' }) => file),
+    thumbnail: column(({ thumbnail = '' }) => thumbnail),
+    width: column(({ width = 0 }) => width),
+    height: column(({ height = 0 }) => height),
+    prompt: column(({ prompt }) => (prompt === undefined ? -1 : prompts.place(prompt, prompt))),
+    prompts: prompts.values,
+    text: column(({ text = '' }) => text),
+    error: column(({ errorCode, errorMessage = '' }) =>
+      errorCode === undefined
+        ? -1
+        : errors.place(JSON.stringify([errorCode, errorMessage]), [errorCode, errorMessage]),
+    ),
+    errors: errors.values,
+    vars: variables.map((listed, index) => ({ values: listed.values, value: values[index] ?? [] })),
+    cost: column(({ cost = -1 }) => cost),
+    finishedAt: column(({ finishedAt = 0 }) => finishedAt),
+    seconds: column(({ seconds = 0 }) => seconds),
+  };
+}
