@@ -53,7 +53,7 @@ describe('promptpress', () => {
     ['statsu', 'Did you mean status?'],
     ['rnu', 'Did you mean run?'],
     ['--verison', 'Did you mean --version?'],
-    ['export', `Commands: ${Object.keys(summaries).join(', ')}.`],
+    ['csv', `Commands: ${Object.keys(summaries).join(', ')}.`],
     ['--sandbox', 'A command comes before its flags'],
   ])('refuses the command %s with help', async (name, hint) => {
     const { code, err } = await promptpress([name], here);

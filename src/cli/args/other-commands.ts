@@ -33,7 +33,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   ls: ['list', 'runs', 'dir'],
   show: ['info', 'job', 'inspect', 'view', 'get', 'cat', 'details'],
   resolve: ['settle', 'adopt', 'drop', 'doubt', 'fix'],
-  manifest: ['export', 'csv', 'results', 'spreadsheet', 'table'],
+  manifest: ['csv', 'results', 'spreadsheet', 'table'],
   report: ['gallery', 'html', 'page', 'browse', 'thumbnails'],
   trust: ['allow', 'grant', 'login'],
   models: ['model'],
