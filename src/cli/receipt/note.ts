@@ -59,31 +59,64 @@ export class ManifestWatch {
   }
 }
 
+/** What came of a run. */
+export interface Noted {
+  /** Unix ms, of the clock of the file system: no file of the pipeline was read before. */
+  readonly readSince: number;
+  /** The run went to its end, and nothing that it was to redo has failed. */
+  readonly isComplete: boolean;
+  /** Some job changed in it. */
+  readonly worked: boolean;
+  readonly totals: ManifestTotals;
+  readonly written: SeenManifest;
+  readonly cells: CellWatch;
+  readonly escapeFormulas: boolean;
+}
+
 /**
- * Notes in the state what a run was made of and what came of it, where the next run of the same has nothing to do; else notes
- * nothing.
- *
- * @param run.readSince Unix ms, of the clock of the file system: no file of the pipeline was read before
- * @param run.worked some job changed in this run
+ * Notes in the state what a run was made of and what came of it. Where something is left to do, its settled cells alone are noted, for
+ * `reusableCells`; where nothing can be said of a later run, nothing.
  */
-export async function noteReceipt(
-  { directory, state, plan, tables, images, ...run }: BegunRun,
-  identity: RunIdentity,
-  outcome: {
-    readonly readSince: number;
-    readonly worked: boolean;
-    readonly totals: ManifestTotals;
-    readonly written: SeenManifest;
-    readonly cells: CellWatch;
-    readonly escapeFormulas: boolean;
-  },
-): Promise<void> {
+export async function noteReceipt(run: BegunRun, identity: RunIdentity, outcome: Noted): Promise<void> {
+  const { directory, state, plan, images } = run;
   const { totals, written } = outcome;
-  if (run.missing !== undefined || !isSettled(totals, outcome.worked)) return;
-  if (!(await isAtRest(state.reader))) return;
-  const now = Date.now();
   const known = images.known();
-  if (known.length > mostFiles) return;
+  if (run.missing !== undefined || known.length > mostFiles) return;
+  const isWhole = !isNarrowed(identity.selection);
+  const files =
+    outcome.isComplete && isSettled(totals, outcome.worked) && (await isAtRest(state.reader))
+      ? filesOf(run, outcome.readSince)
+      : undefined;
+  const manifest = writtenFile(join(directory, runFiles.manifest), written.sha256);
+  if (manifest === undefined) return;
+  const base = isWhole ? baseText(identity) : undefined;
+  const settled =
+    base === undefined
+      ? undefined
+      : await outcome.cells.write(join(directory, runFiles.cells), plan.matrix.cellCount);
+  if (files === undefined && settled === undefined) return;
+  const receipt: Receipt = {
+    identity: files === undefined ? '' : identityText(identity),
+    tables: run.tables,
+    images: known,
+    files: files ?? [],
+    ...(base === undefined ? {} : { base }),
+    ...(settled === undefined ? {} : { settled }),
+    cells: plan.matrix.cellCount,
+    witness: await witnessOf(state.reader),
+    totals,
+    ...(isWhole && files !== undefined && written.steps !== undefined ? { steps: written.steps } : {}),
+    manifest: { file: manifest, escapeFormulas: outcome.escapeFormulas, masked: written.masked },
+  };
+  state.setFact(receiptFact, receiptText(receipt));
+}
+
+/** The files of which a plan was made; undefined where one may be another one by now. */
+function filesOf(
+  { directory, plan, tables, images }: BegunRun,
+  readSince: number,
+): readonly SeenFile[] | undefined {
+  const now = Date.now();
   const { folder } = plan.pipeline.source;
   const listings = new Set(
     plan.pipeline.matrix.axes.flatMap((axis) =>
@@ -95,35 +128,17 @@ export async function noteReceipt(
     ...tables
       .filter(({ copied }) => copied)
       .map(({ sha256 }) => ({ path: join(directory, runFiles.inputs, sha256), sha256 })),
-    ...known.map(({ path, sha256 }) => ({ path: isAbsolute(path) ? path : join(folder, path), sha256 })),
+    ...images
+      .known()
+      .map(({ path, sha256 }) => ({ path: isAbsolute(path) ? path : join(folder, path), sha256 })),
   ];
   const files: SeenFile[] = [];
   for (const { path, sha256 } of read) {
-    const file = seenFile(path, sha256, outcome.readSince, now);
-    if (file === undefined) return;
+    const file = seenFile(path, sha256, readSince, now);
+    if (file === undefined) return undefined;
     files.push(file);
   }
-  const manifest = writtenFile(join(directory, runFiles.manifest), written.sha256);
-  if (manifest === undefined) return;
-  const base = isNarrowed(identity.selection) ? undefined : baseText(identity);
-  const settled =
-    base === undefined
-      ? undefined
-      : await outcome.cells.write(join(directory, runFiles.cells), plan.matrix.cellCount);
-  const receipt: Receipt = {
-    identity: identityText(identity),
-    tables,
-    images: known,
-    files,
-    ...(base === undefined ? {} : { base }),
-    ...(settled === undefined ? {} : { settled }),
-    cells: plan.matrix.cellCount,
-    witness: await witnessOf(state.reader),
-    totals,
-    ...(isNarrowed(identity.selection) || written.steps === undefined ? {} : { steps: written.steps }),
-    manifest: { file: manifest, escapeFormulas: outcome.escapeFormulas, masked: written.masked },
-  };
-  state.setFact(receiptFact, receiptText(receipt));
+  return files;
 }
 
 /**

@@ -43,7 +43,7 @@ export interface WrittenManifest {
  * unchanged, another run has nothing to do either, and its manifest is there.
  */
 export interface Receipt {
-  /** {@link identityText} of the run. */
+  /** {@link identityText} of the run; empty: it left something to do, and its settled cells alone are of use. */
   readonly identity: string;
   readonly tables: readonly InputTable[];
   readonly images: readonly SeenImage[];

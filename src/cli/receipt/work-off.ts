@@ -72,9 +72,10 @@ export async function workOff(
     reuse,
     context,
   );
-  if (report.end.kind === 'complete' && report.redosFailed === 0 && totals !== undefined)
+  if (report.end.kind !== 'disk' && totals !== undefined)
     await noteReceipt(session, work.identity, {
       readSince,
+      isComplete: report.end.kind === 'complete' && report.redosFailed === 0,
       worked,
       totals,
       written: manifest.result(),
