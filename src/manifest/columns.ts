@@ -118,7 +118,9 @@ const linkOf = (result: TaskResult | undefined, artifact: RowOutput | undefined)
   result?.videoUrls?.[(artifact?.output ?? 1) - 1] ?? result?.imageUrl;
 
 const tokenFields = (usage: TokenUsage | undefined): RowValues =>
-  Object.fromEntries(Object.entries(tokenColumns).map(([column, name]) => [column, usage?.[name]]));
+  usage === undefined ? {} : Object.fromEntries(tokenNames.map(([column, name]) => [column, usage[name]]));
+
+const tokenNames = Object.entries(tokenColumns);
 
 const text = (field: Field): string => (field === undefined ? '' : String(field));
 

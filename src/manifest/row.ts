@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Cell } from '../plan/cell.ts';
 import type { Artifact, JobRecord } from '../plan/job.ts';
 import { describedText, textOutputs } from '../plan/resolve/reply.ts';
@@ -56,5 +56,5 @@ function textsOf({ keep, status, former, text, result }: JobRecord): readonly Ro
 
 const sizeOf = (text: string): Pick<Artifact, 'bytes' | 'sha256'> => ({
   bytes: Buffer.byteLength(text),
-  sha256: createHash('sha256').update(text).digest('hex'),
+  sha256: hash('sha256', text, 'hex'),
 });
