@@ -51,6 +51,10 @@ export interface ManifestOptions {
   readonly onRow?: (row: ManifestRow) => void;
 }
 
+/** The text of a manifest in pieces, as {@link writeManifest} writes it. */
+export const manifestChunks = (options: Omit<ManifestOptions, 'file'>): AsyncGenerator<string> =>
+  manifestText(options, new ManifestCounter());
+
 /** RFC 4180 to the letter. */
 export const csvText = (records: readonly (readonly string[])[], escapeFormulas: boolean): string =>
   escapeFormulas
@@ -90,7 +94,7 @@ async function* manifestText(
     onText,
     onCell,
     onRow,
-  }: ManifestOptions,
+  }: Omit<ManifestOptions, 'file'>,
   totals: ManifestCounter,
 ): AsyncGenerator<string> {
   const { variables } = plan.matrix;

@@ -18,6 +18,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     types: ['service', 'state', 'artifacts'],
   },
   manifest: { imports: ['pipeline', 'plan', 'state'] },
+  upkeep: { imports: ['plan', 'state', 'artifacts/store', 'manifest'] },
   report: {
     imports: [
       'pipeline',
@@ -42,7 +43,18 @@ export const rooms: Readonly<Record<string, Room>> = {
     ],
   },
   cli: {
-    imports: ['pipeline', 'plan', 'run', 'service', 'state', 'artifacts', 'manifest', 'report', 'sandbox'],
+    imports: [
+      'pipeline',
+      'plan',
+      'run',
+      'service',
+      'state',
+      'artifacts',
+      'manifest',
+      'upkeep',
+      'report',
+      'sandbox',
+    ],
   },
 };
 

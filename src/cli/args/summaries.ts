@@ -10,6 +10,8 @@ export const summaries = {
   resolve: 'settles one job in doubt: adopts its task, gives it up, or submits it again',
   manifest: 'writes manifest.csv again from what a run directory holds',
   report: 'writes the gallery of a run: a page that opens from the disk',
+  verify: 'compares every file with what the state says; --repair downloads again',
+  clean: 'shows, and with --yes removes, files that the pipeline does not list any more',
   export: 'data sets of the results: a folder of images, JSONL, Parquet, WebDataset',
   trust: 'lets a key go to an address that a pipeline file names',
   models: 'the text models that the service lists',

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { relative } from 'node:path';
 import type { JobRecord } from '../../plan/job.ts';
 import { isInDoubt } from '../../report/facts/in-doubt.ts';
@@ -6,17 +5,16 @@ import { type Commands, commandsOf } from '../../report/text/next-commands.ts';
 import { shownLine } from '../../report/text/printable.ts';
 import { priceOfJob } from '../../run/run-plan.ts';
 import { isUsableTaskId } from '../../service/image/task-id.ts';
-import { acquireLock } from '../../state/lock/lock.ts';
 import type { StateReader } from '../../state/reader.ts';
-import { openState } from '../../state/state.ts';
 import type { StateStore } from '../../state/store.ts';
-import { closingAfter, type Disposables } from '../adapters/disposables.ts';
-import { type Context, command } from '../args/command.ts';
+import { closingAfter } from '../adapters/disposables.ts';
+import { command } from '../args/command.ts';
 import { type FlagValues, toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { type Decision, resolveInDoubt } from '../run/resolution.ts';
+import { holdState } from '../workspace/checks/hold-state.ts';
 import { checkAge } from '../workspace/checks/stale-state.ts';
 import { openJob } from '../workspace/find-job.ts';
 import { keptPipeline } from '../workspace/last-pipeline.ts';
@@ -66,7 +64,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
       const { io, redactor } = context;
       const { directory, key, state: reader } = await openJob(named, target, flags, context);
       await reader.close();
-      const state = openHeld(directory, disposables, context);
+      const state = holdState(directory, 'promptpress resolve', disposables, io);
       await checkAge(state.reader, directory, io.env);
       const pipeline = await keptPipeline(directory, state.reader, io.cwd);
       const commands = await commandsOf(directory, state.reader, pipeline, io.cwd);
@@ -112,20 +110,6 @@ function checkOneDecision({ task, drop, retry }: DecisionFlags): void {
 function decisionOf({ task, drop }: DecisionFlags): Decision {
   if (task !== undefined) return { kind: 'task', taskId: task };
   return drop ? { kind: 'drop' } : { kind: 'retry' };
-}
-
-/** @throws StateError `state.locked` (exit 75) while a run is on */
-function openHeld(directory: string, disposables: Disposables, { io }: Context): StateStore {
-  const lock = acquireLock(directory, {
-    pid: process.pid,
-    host: hostname(),
-    startedAt: new Date(io.now()).toISOString(),
-    command: 'promptpress resolve',
-  });
-  disposables.add(() => lock.release());
-  const state = openState(directory, { lock });
-  disposables.add(() => state.close());
-  return state;
 }
 
 /** @throws CliError (exit 2) for a job that is not in doubt, with what can be done about it */

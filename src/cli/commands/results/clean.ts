@@ -1,0 +1,131 @@
+import { rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { runFiles } from '../../../report/facts/layout.ts';
+import { count, counted } from '../../../report/text/amounts.ts';
+import { quoted, shownLine } from '../../../report/text/printable.ts';
+import { checkFile } from '../../../state/files/plain-path.ts';
+import { lockFileName, stateFiles } from '../../../state/state-files.ts';
+import { FileNames } from '../../../upkeep/artifact-names.ts';
+import {
+  type CleanFile,
+  filesToClean,
+  foreignFiles,
+  forgetFiles,
+  plannedFiles,
+} from '../../../upkeep/clean.ts';
+import { closingAfter } from '../../adapters/disposables.ts';
+import { command } from '../../args/command.ts';
+import { toggle } from '../../args/flags.ts';
+import { placeFlags } from '../../args/run-flags.ts';
+import { summaries } from '../../args/summaries.ts';
+import { exitCodes } from '../../errors/cli-error.ts';
+import { holdState } from '../../workspace/checks/hold-state.ts';
+import { checkAge } from '../../workspace/checks/stale-state.ts';
+import { targetOrDefault } from '../../workspace/default-file.ts';
+import { planOfDirectory } from '../../workspace/last-plan.ts';
+import { openTarget } from '../../workspace/open.ts';
+
+/** Names that are listed one by one. */
+const mostListed = 20;
+
+/** `promptpress clean FILE|DIR` */
+export const clean = command(
+  {
+    name: 'clean',
+    summary: summaries.clean,
+    operands: '[FILE|DIR]',
+    about: `Shows the images, videos and texts in a run directory that the pipeline, as it last ran, does not list any more: of prompts that were edited, of cells that were taken out; and what killed processes left. With --yes it removes them. Only files whose names have the form of ours are looked at; everything else is listed as not ours, and stays.
+
+Their jobs stay in the state as done and paid: if the pipeline asks for one again, its file is downloaded again, as long as the service has it. The command is refused during a run (exit 75).`,
+    examples: [
+      {
+        command: 'promptpress clean runs/foxes',
+        does: 'shows what would go: how many files, how many bytes',
+      },
+      { command: 'promptpress clean runs/foxes --yes', does: 'removes it' },
+    ],
+    flags: {
+      yes: toggle('remove them; without this flag they are only shown'),
+      out: placeFlags.out,
+      'trust-directory': placeFlags['trust-directory'],
+      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+    },
+  },
+  { least: 0, most: 1 },
+  async (flags, [given], context) =>
+    await closingAfter(async (disposables) => {
+      const { io } = context;
+      const { directory, state: reader } = await openTarget(
+        targetOrDefault(given, 'clean', io),
+        flags,
+        context,
+      );
+      await reader.close();
+      const interrupts = io.interrupts();
+      disposables.add(() => interrupts.stop());
+      const signal = interrupts.drain;
+      // Also to show: a run would make files that nobody has listed yet.
+      const state = holdState(directory, 'promptpress clean', disposables, io);
+      await checkAge(state.reader, directory, io.env);
+      const { plan } = await planOfDirectory(directory, state.reader, context);
+      const planned = await plannedFiles(plan, state.reader, signal);
+
+      const sums = new Map<CleanFile['why'], { files: number; bytes: number }>();
+      const going = new FileNames();
+      const examples: string[] = [];
+      for await (const found of filesToClean(directory, planned, state.reader, signal)) {
+        const sum = sums.get(found.why) ?? { files: 0, bytes: 0 };
+        sums.set(found.why, { files: sum.files + 1, bytes: sum.bytes + found.bytes });
+        going.add(found.file);
+        if (examples.length < mostListed) examples.push(found.file);
+      }
+      const foreign = await foreignFiles(directory, isOurs, mostListed);
+      const place = relative(io.cwd, directory) || '.';
+      const total = [...sums.values()].reduce((all, { files }) => all + files, 0);
+      const bytes = [...sums.values()].reduce((all, sum) => all + sum.bytes, 0);
+      const lines = [
+        ...(total === 0
+          ? [`${place}: nothing to remove.`]
+          : [
+              `${place}: ${counted(total, 'file')}, ${megabytes(bytes)}, ${flags.yes ? 'removed' : 'to remove'}:`,
+              ...[...sums].map(
+                ([why, sum]) => `  ${counted(sum.files, 'file')}, ${megabytes(sum.bytes)}: ${reasons[why]}`,
+              ),
+              ...(flags.yes ? [] : examples.map((name) => `    ${shownLine(name)}`)),
+              ...(flags.yes || total <= examples.length
+                ? []
+                : [`    and ${count(total - examples.length)} more`]),
+            ]),
+        ...(foreign.count === 0
+          ? []
+          : [
+              `${counted(foreign.count, 'name')} not of promptpress, left alone: ${foreign.names.map(shownLine).join(', ')}${foreign.count > foreign.names.length ? ', …' : ''}`,
+            ]),
+        ...(flags.yes || total === 0
+          ? []
+          : ['Nothing was removed. This removes them:', `  promptpress clean ${quoted(place)} --yes`]),
+      ];
+      if (flags.yes && total > 0) {
+        await forgetFiles(state, (file) => going.has(file), signal);
+        for await (const { file } of filesToClean(directory, planned, state.reader, signal)) {
+          const path = join(directory, file);
+          if (going.has(file) && checkFile(path)) await rm(path);
+        }
+      }
+      await io.out(`${lines.join('\n')}\n`);
+      return exitCodes.ok;
+    }),
+);
+
+const reasons: Readonly<Record<CleanFile['why'], string>> = {
+  unplanned: 'of jobs that the pipeline does not have any more',
+  unlisted: 'in the form of ours, of no job',
+  unfinished: 'left by a process that was killed while it wrote',
+};
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+const names = new Set<string>([...stateFiles, lockFileName, ...Object.values(runFiles)]);
+
+/** What people and systems put beside results, and what a run leaves. */
+const isOurs = (name: string): boolean => names.has(name) || /^\.(?:gitignore|gitkeep|DS_Store)$/.test(name);

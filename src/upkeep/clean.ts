@@ -1,0 +1,161 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { incomingFolder } from '../artifacts/store/check.ts';
+import { openArtifactFolder } from '../artifacts/store/folder.ts';
+import { artifactRoots } from '../artifacts/store/names.ts';
+import type { JobRecord } from '../plan/job.ts';
+import type { Plan } from '../plan/plan.ts';
+import { cellsAtOnce, inGroups, withRecords } from '../plan/resolve/load-records.ts';
+import { isMissing } from '../state/files/folders.ts';
+import { checkFile } from '../state/files/plain-path.ts';
+import { unfinishedFile } from '../state/files/unfinished.ts';
+import type { StateReader } from '../state/reader.ts';
+import type { StateStore } from '../state/store.ts';
+import { everyJob, FileNames, filesOf } from './artifact-names.ts';
+import { withoutFiles } from './without-files.ts';
+
+/** A file that a clean may remove. */
+export interface CleanFile {
+  /** Relative to the run directory, with `/`. */
+  readonly file: string;
+  readonly bytes: number;
+  /**
+   * `unplanned`: of a job that the last whole plan does not have; `unlisted`: has the form of an artifact, and no job names it; `unfinished`:
+   * left by a process that was killed while it wrote.
+   */
+  readonly why: 'unplanned' | 'unlisted' | 'unfinished';
+}
+
+/** The keys of all jobs that a plan has, whatever flags chose, with all that they wait for. */
+export async function plannedFiles(
+  plan: Plan,
+  reader: Pick<StateReader, 'many'>,
+  signal: AbortSignal,
+): Promise<FileNames> {
+  const names = new FileNames();
+  for await (const cells of inGroups(plan.matrix.cells({}, signal), cellsAtOnce(plan))) {
+    signal.throwIfAborted();
+    await withRecords(
+      cells,
+      (cell, lookup) => {
+        for (const { record } of plan.resolve(cell, lookup))
+          if (record !== undefined) for (const file of filesOf(record)) names.add(file);
+      },
+      (keys) => reader.many(keys),
+      plan.images,
+    );
+  }
+  return names;
+}
+
+/**
+ * The files of a run directory that a clean would remove: artifacts that the plan does not list, and what killed processes left. Only names of
+ * the form of ours are looked at; see {@link foreignFiles} for the rest.
+ *
+ * @throws StateError where a link has the name of a folder; the error of the file system; the signal's reason
+ */
+export async function* filesToClean(
+  directory: string,
+  planned: FileNames,
+  reader: Pick<StateReader, 'withStatus'>,
+  signal: AbortSignal,
+): AsyncGenerator<CleanFile> {
+  const named = new FileNames();
+  for await (const record of everyJob(reader)) {
+    signal.throwIfAborted();
+    for (const file of filesOf(record)) named.add(file);
+  }
+  for await (const file of openArtifactFolder(directory).list('')) {
+    signal.throwIfAborted();
+    if (planned.has(file)) continue;
+    const bytes = await sizeOf(join(directory, file));
+    if (bytes !== undefined) yield { file, bytes, why: named.has(file) ? 'unplanned' : 'unlisted' };
+  }
+  for (const folder of ['', ...artifactRoots.map((root) => `${root}/${incomingFolder}/`)]) {
+    for (const name of await namesIn(join(directory, folder))) {
+      if (!unfinishedFile.test(name)) continue;
+      const bytes = await sizeOf(join(directory, folder, name));
+      if (bytes !== undefined) yield { file: `${folder}${name}`, bytes, why: 'unfinished' };
+    }
+  }
+}
+
+/** Records that are read and changed together. */
+const group = 256;
+
+/**
+ * Takes files out of the state before they are removed: their jobs stay done and paid, and a plan that has them again downloads them. So a
+ * process that is killed in between leaves files without a job, never a job without its files.
+ */
+export async function forgetFiles(
+  state: StateStore,
+  isGoing: (file: string) => boolean,
+  signal: AbortSignal,
+): Promise<number> {
+  let changed = 0;
+  let records: JobRecord[] = [];
+  const commit = (): void => {
+    if (records.length === 0) return;
+    state.commit({ records, attempts: [] });
+    changed += records.length;
+    records = [];
+  };
+  for await (const record of everyJob(state.reader)) {
+    signal.throwIfAborted();
+    if (!record.artifacts.some(({ file }) => isGoing(file))) continue;
+    records.push(withoutFiles(record));
+    if (records.length >= group) commit();
+  }
+  commit();
+  return changed;
+}
+
+/**
+ * What lies in the folders of artifacts and is not ours: it is shown, and stays.
+ *
+ * @param most names that are listed
+ */
+export async function foreignFiles(
+  directory: string,
+  isOurs: (name: string) => boolean,
+  most: number,
+): Promise<{ readonly count: number; readonly names: readonly string[] }> {
+  const found = { count: 0, names: [] as string[] };
+  const note = (name: string): void => {
+    found.count += 1;
+    if (found.names.length < most) found.names.push(name);
+  };
+  for (const name of await namesIn(directory)) if (!isOurs(name) && !unfinishedFile.test(name)) note(name);
+  const ours = openArtifactFolder(directory);
+  for (const root of artifactRoots) {
+    for (const folder of await namesIn(join(directory, root))) {
+      if (folder === incomingFolder) continue;
+      const known = new Set<string>();
+      for await (const file of ours.list(`${root}/${folder}/`)) known.add(file);
+      const names = await namesIn(join(directory, root, folder));
+      if (names.length === 0 && known.size === 0) note(`${root}/${folder}`);
+      for (const name of names) {
+        const path = `${root}/${folder}/${name}`;
+        if (!known.has(path)) note(path);
+      }
+    }
+  }
+  await ours.close();
+  return found;
+}
+
+/** Names in a folder in order; none where it is missing or no folder. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (isMissing(error) || (error instanceof Error && 'code' in error && error.code === 'ENOTDIR'))
+      return [];
+    throw error;
+  }
+}
+
+/** Undefined where it has gone meanwhile. @throws StateError for a link */
+async function sizeOf(path: string): Promise<number | undefined> {
+  return checkFile(path) ? (await lstat(path)).size : undefined;
+}

@@ -1,0 +1,38 @@
+/** Something in a run directory that is not as the state says. */
+export type Finding =
+  | {
+      /** `missing`: no such file, or a link in its place; `changed`: other bytes than those that were written. */
+      readonly kind: 'missing' | 'changed';
+      /** Relative to the run directory. */
+      readonly file: string;
+      readonly job: string;
+      /** It can be downloaded again, without a submission. */
+      readonly isRepairable: boolean;
+    }
+  | {
+      /** No job names it: left from a job that was redone or removed, or put there by somebody. */
+      readonly kind: 'unlisted';
+      readonly file: string;
+    }
+  | {
+      /** The line of a kept reply is gone, or has other bytes. */
+      readonly kind: 'reply';
+      readonly file: string;
+      readonly job: string;
+    }
+  | {
+      /** `torn`: cut off in the middle of a row; `other`: not the rows of this state. */
+      readonly kind: 'manifest';
+      readonly file: string;
+      readonly why: 'missing' | 'torn' | 'other';
+    };
+
+/** A finding that makes the command end with 1: an unlisted file keeps nobody from using what is there. */
+export const isFault = ({ kind }: Finding): boolean => kind !== 'unlisted';
+
+/** What was looked at. */
+export interface Looked {
+  files: number;
+  bytes: number;
+  replies: number;
+}

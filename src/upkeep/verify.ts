@@ -1,0 +1,87 @@
+import { openArtifactFolder } from '../artifacts/store/folder.ts';
+import type { ManifestOptions } from '../manifest/write.ts';
+import type { JobRecord } from '../plan/job.ts';
+import type { StateReader } from '../state/reader.ts';
+import { everyJob, FileNames, filesOf, type NamedArtifact } from './artifact-names.ts';
+import { checkArtifact } from './check-files.ts';
+import { checkManifest } from './check-manifest.ts';
+import { placesOf, ReplyLines } from './check-replies.ts';
+import type { Finding, Looked } from './finding.ts';
+
+/** Files that are read at a time. */
+const atOnce = 4;
+
+export interface VerifyOptions {
+  readonly directory: string;
+  readonly reader: StateReader;
+  /** How the last run would write its manifest; absent where its plan is not known. */
+  readonly manifest?: Omit<ManifestOptions, 'file'>;
+  /** A run has ended and not begun again since. */
+  readonly hasEnded: boolean;
+  readonly looked: Looked;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Looks through a run directory for what is not as the state says: files that are gone or have other bytes, files that no job names,
+ * replies without their line, a manifest that has other rows. Memory does not grow with the files, but for 8 to 32 bytes a name.
+ *
+ * @throws StateError, SaveError; the error of the file system; the signal's reason
+ */
+export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
+  const { directory, reader, manifest, hasEnded, looked, signal } = options;
+  const named = new FileNames();
+  const replies = new ReplyLines(directory);
+  try {
+    let group: NamedArtifact[] = [];
+    for await (const record of everyJob(reader)) {
+      signal.throwIfAborted();
+      for (const file of filesOf(record)) named.add(file);
+      for (const place of placesOf(record)) {
+        looked.replies += 1;
+        if (!(await replies.isWhole(place))) yield replyFinding(record, place.segment);
+      }
+      for (const artifact of record.artifacts) group.push({ record, artifact });
+      if (group.length < atOnce) continue;
+      yield* checkGroup(group, options);
+      group = [];
+    }
+    yield* checkGroup(group, options);
+  } finally {
+    await replies.close();
+  }
+  for await (const file of openArtifactFolder(directory).list('')) {
+    signal.throwIfAborted();
+    if (!named.has(file)) yield { kind: 'unlisted', file };
+  }
+  if (manifest === undefined) return;
+  const finding = await checkManifest(directory, manifest, hasEnded);
+  if (finding !== undefined) yield finding;
+}
+
+async function* checkGroup(
+  group: readonly NamedArtifact[],
+  { directory, looked, signal }: VerifyOptions,
+): AsyncGenerator<Finding> {
+  const found = await Promise.all(
+    group.map(async ({ artifact }) => await checkArtifact(directory, artifact, looked, signal)),
+  );
+  for (const [at, kind] of found.entries()) {
+    const { record, artifact } = group[at] as NamedArtifact;
+    if (kind !== 'whole')
+      yield { kind, file: artifact.file, job: record.key, isRepairable: isRepairable(record) };
+  }
+}
+
+const replyFinding = ({ key }: JobRecord, segment: number): Finding => ({
+  kind: 'reply',
+  file: `replies/${String(segment).padStart(5, '0')}.jsonl`,
+  job: key,
+});
+
+/**
+ * The service has the file: a finished task shows a link to it. Images of a text call came with its answer, and what is being redone
+ * gets a new result anyway.
+ */
+export const isRepairable = ({ status, result, taskId, former }: JobRecord): boolean =>
+  status === 'done' && former === undefined && taskId !== undefined && result !== undefined;

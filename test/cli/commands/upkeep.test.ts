@@ -1,0 +1,199 @@
+import { existsSync } from 'node:fs';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  truncate,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acquireLock } from '../../../src/state/lock/lock.ts';
+import { promptpress } from '../test-io.ts';
+
+type Row = Readonly<Record<string, string>>;
+
+let cwd: string;
+const pp = (...args: readonly string[]) => promptpress(args, { cwd });
+const at = (...names: readonly string[]): string => join(cwd, ...names);
+const rows = async (): Promise<readonly Row[]> =>
+  parse(await readFile(at('run/manifest.csv'), 'utf8'), { columns: true });
+const filesOf = async (): Promise<readonly string[]> =>
+  (await readdir(at('run/images'), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(at('run').length + 1))
+    .sort();
+const pipeline = (animals: string): string =>
+  `name: foxes\nmatrix: { animal: [${animals}] }\nsteps:\n  grid: { imagine: "{{ animal }}" }\n  say: { generate: { model: text-pro, prompt: "{{ animal }}?" } }\n`;
+const runIt = async (): Promise<void> => {
+  const { code, err } = await pp('run', 'foxes.yaml', '--sandbox', '--pace', '0.01', '--out', 'run');
+  if (code !== 0) throw new Error(err);
+};
+const submits = async (): Promise<unknown> =>
+  (JSON.parse((await pp('status', 'run', '--json')).out) as { readonly submits?: unknown }).submits;
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
+  await writeFile(at('foxes.yaml'), pipeline('fox, owl, hare'));
+  await runIt();
+});
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+describe('verify', () => {
+  it('finds nothing in a run directory as a run leaves it', async () => {
+    const { code, out } = await pp('verify', 'run');
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^run: 3 files \(\d+ MB\) and 3 kept replies read, all as the state says\.\n$/),
+    ]);
+  });
+
+  it('finds a changed byte, a missing file, a link in the place of one, an unlisted file, a torn manifest and a lost reply', async () => {
+    const [changed = '', missing = '', linked = ''] = await filesOf();
+    const bytes = await readFile(at('run', changed));
+    bytes[bytes.length - 20] = (bytes[bytes.length - 20] ?? 0) ^ 1;
+    await writeFile(at('run', changed), bytes);
+    await unlink(at('run', missing));
+    await writeFile(at('other.png'), await readFile(at('run', linked)));
+    await unlink(at('run', linked));
+    await symlink(at('other.png'), at('run', linked));
+    await mkdir(at('run/images/aa'), { recursive: true });
+    await writeFile(at('run/images/aa/aa00000000000000-1.png'), 'mine');
+    await truncate(at('run/manifest.csv'), (await readFile(at('run/manifest.csv'))).length - 7);
+    const replies = await readFile(at('run/replies/00000.jsonl'), 'utf8');
+    await writeFile(at('run/replies/00000.jsonl'), replies.replace('"job":"', '"job":"0'));
+
+    const { code, out } = await pp('verify', 'run', '--json');
+    const found = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Row);
+    expect(code).toBe(1);
+    const first = replies.slice(8, replies.indexOf('"', 8));
+    expect(found).toContainEqual({
+      kind: 'changed',
+      file: changed,
+      job: expect.any(String),
+      isRepairable: true,
+    });
+    expect(found).toContainEqual({
+      kind: 'missing',
+      file: missing,
+      job: expect.any(String),
+      isRepairable: true,
+    });
+    expect(found).toContainEqual({
+      kind: 'missing',
+      file: linked,
+      job: expect.any(String),
+      isRepairable: true,
+    });
+    expect(found).toContainEqual({ kind: 'unlisted', file: 'images/aa/aa00000000000000-1.png' });
+    expect(found).toContainEqual({ kind: 'manifest', file: 'manifest.csv', why: 'torn' });
+    expect(found).toContainEqual({ kind: 'reply', file: 'replies/00000.jsonl', job: first });
+    // A byte more shifts all lines behind it.
+    expect(found.filter(({ kind }) => kind === 'reply').length).toBe(3);
+    expect(found.length).toBe(8);
+  });
+
+  it('downloads again with --repair what is damaged, writes the manifest, and submits nothing', async () => {
+    const before = await rows();
+    const counted = await submits();
+    const [changed = '', missing = ''] = await filesOf();
+    await appendFile(at('run', changed), 'x');
+    await unlink(at('run', missing));
+    await appendFile(at('run/manifest.csv'), 'x');
+    const { code, out } = await pp('verify', 'run', '--repair');
+    expect([code, out]).toEqual([0, expect.stringContaining('3 faults mended.')]);
+    expect(await rows()).toEqual(
+      before.map((row) => ({ ...row, image_url: expect.any(String), finished_at: expect.any(String) })),
+    );
+    expect(await submits()).toEqual(counted);
+    expect((await pp('verify', 'run')).code).toBe(0);
+  });
+
+  it('says that a manifest is older than the state, and nothing of one while the first run is on', async () => {
+    await writeFile(
+      at('run/manifest.csv'),
+      (await readFile(at('run/manifest.csv'), 'utf8')).replace('owl', 'elk'),
+    );
+    const { code, out } = await pp('verify', 'run');
+    expect([code, out]).toEqual([1, expect.stringContaining('manifest.csv is not what the state says')]);
+  });
+
+  it('takes a manifest for whole that was written with escaped formulas', async () => {
+    await writeFile(at('foxes.yaml'), pipeline('"=fox", owl'));
+    await pp('run', 'foxes.yaml', '--sandbox', '--pace', '0.01', '--out', 'run', '--escape-formulas');
+    expect(await readFile(at('run/manifest.csv'), 'utf8')).toContain("'=fox");
+    expect((await pp('verify', 'run')).out).not.toContain('manifest.csv is');
+  });
+});
+
+describe('clean', () => {
+  const edit = async (): Promise<void> => {
+    await writeFile(at('foxes.yaml'), pipeline('fox'));
+    await runIt();
+  };
+
+  it('shows what the pipeline does not list any more, and removes nothing', async () => {
+    await edit();
+    const before = await filesOf();
+    const { code, out } = await pp('clean', 'run');
+    expect([code, out]).toEqual([0, expect.stringContaining('run: 2 files, ')]);
+    expect(out).toContain('of jobs that the pipeline does not have any more');
+    expect(out).toContain('Nothing was removed.');
+    expect(await filesOf()).toEqual(before);
+  });
+
+  it('removes with --yes exactly what is unlisted and ours, and leaves everything else', async () => {
+    await edit();
+    const kept = (await rows()).flatMap(({ file_name: name = '' }) => (name === '' ? [] : [name]));
+    await mkdir(at('run/images/aa'), { recursive: true });
+    await writeFile(at('run/images/aa/aa00000000000000-1.png'), 'of no job');
+    await writeFile(at('run/images/notes.txt'), 'mine');
+    await writeFile(at('run/mine.txt'), 'mine');
+    await mkdir(at('run/images/.incoming'), { recursive: true });
+    await writeFile(at('run/images/.incoming/abc.01234567.part'), 'half');
+    const { code, out } = await pp('clean', 'run', '--yes');
+    expect([code, out]).toEqual([0, expect.stringContaining('run: 4 files, ')]);
+    expect(out).toContain('2 names not of promptpress, left alone: mine.txt, images/notes.txt');
+    expect((await filesOf()).filter((name) => !name.endsWith('notes.txt'))).toEqual(kept);
+    expect([existsSync(at('run/mine.txt')), existsSync(at('run/images/notes.txt'))]).toEqual([true, true]);
+    expect((await pp('verify', 'run')).code).toBe(0);
+    expect((await pp('clean', 'run')).out).toContain('run: nothing to remove.');
+  });
+
+  it('downloads a file again, and pays nothing, where the pipeline has its cell again', async () => {
+    const before = await rows();
+    const counted = await submits();
+    await edit();
+    await pp('clean', 'run', '--yes');
+    expect((await filesOf()).length).toBe(1);
+    await writeFile(at('foxes.yaml'), pipeline('fox, owl, hare'));
+    await runIt();
+    expect((await rows()).map(({ sha256 }) => sha256)).toEqual(before.map(({ sha256 }) => sha256));
+    expect(await submits()).toEqual(counted);
+  });
+
+  it('is refused while a run holds the directory', async () => {
+    const lock = acquireLock(at('run'), {
+      pid: process.pid,
+      host: 'here',
+      startedAt: '2026-01-01',
+      command: 'run',
+    });
+    try {
+      const { code } = await pp('clean', 'run', '--yes');
+      expect(code).toBe(75);
+    } finally {
+      lock.release();
+    }
+  });
+});
