@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import type { CellResult } from '../../../src/report/results/cell-results.ts';
+import type { LineageStop } from '../../../src/report/results/wire.ts';
+import { doneRecord, failedRecord, finish } from '../../manifest/finish.ts';
+import { memoryStore } from '../../rig/memory-store.ts';
+import { planOf } from '../../rig/pipeline-builder.ts';
+import { resultsOf, textRecord } from './rig.ts';
+
+/** Names of results by their places: `grid`, `grid/U1`. */
+const namesIn = (results: readonly CellResult[]): readonly string[] =>
+  results.map(({ result }) => (result.branch === '' ? result.step : `${result.step}/${result.branch}`));
+
+async function ways(text: string, failed?: string): Promise<Record<string, string>> {
+  const plan = await planOf(text);
+  const store = memoryStore();
+  await finish(plan, store, {
+    record: (slot) =>
+      slot.step === failed
+        ? failedRecord(slot, { code: 'task.failed', message: 'No luck.' })
+        : slot.kind === 'generate'
+          ? textRecord(slot, '{"best": 2}')
+          : doneRecord(slot),
+  });
+  const results = await resultsOf(plan, store);
+  const names = namesIn(results);
+  const said = (stops: readonly LineageStop[]): string =>
+    stops.map(({ label, at }) => `${label}@${names[at]}`).join(' > ');
+  return Object.fromEntries(
+    results.map(({ result, detail }, index) => [
+      `${result.cell} ${names[index]}`,
+      [
+        said(detail.lineage),
+        ...(detail.inputs.length === 0 ? [] : [`from ${said(detail.inputs)}`]),
+        ...(detail.children.length === 0 ? [] : [`to ${said(detail.children)}`]),
+      ].join('; '),
+    ]),
+  );
+}
+
+describe('the lineage of a result', () => {
+  it('is the way from its root, button by button and step by step', async () => {
+    expect(
+      await ways(`
+        steps:
+          grid: { imagine: a fox, path: U1..U2 → Vary (Strong) }
+          caption: { from: grid/U1/*, generate: { model: text-pro, prompt: Say it, images: [parent] } }
+      `),
+    ).toEqual({
+      '1 grid': 'grid@grid; to U1@grid/U1 > U2@grid/U2',
+      '1 grid/U1': 'grid@grid > U1@grid/U1; to Vary (Strong)@grid/U1/Vary (Strong)',
+      '1 grid/U1/Vary (Strong)':
+        'grid@grid > U1@grid/U1 > Vary (Strong)@grid/U1/Vary (Strong); to caption@caption/U1/Vary (Strong)',
+      '1 grid/U2': 'grid@grid > U2@grid/U2; to Vary (Strong)@grid/U2/Vary (Strong)',
+      '1 grid/U2/Vary (Strong)': 'grid@grid > U2@grid/U2 > Vary (Strong)@grid/U2/Vary (Strong)',
+      '1 caption/U1/Vary (Strong)':
+        'grid@grid > U1@grid/U1 > Vary (Strong)@grid/U1/Vary (Strong) > caption@caption/U1/Vary (Strong)',
+    });
+  });
+
+  it('of a judge of several is what these have in common, and they are its inputs', async () => {
+    const found = await ways(`
+      steps:
+        grid: { imagine: a fox, path: U1..U2 }
+        judge: { gather: grid/*, generate: { model: text-pro, prompt: Which } }
+    `);
+    expect(found['1 judge']).toBe('grid@grid > judge@judge; from U1@grid/U1 > U2@grid/U2');
+    expect(found['1 grid/U2']).toBe('grid@grid > U2@grid/U2; to judge@judge');
+  });
+
+  it('leads to a reply that a template names, as an input', async () => {
+    const found = await ways(`
+      steps:
+        grid: { imagine: a fox }
+        pick:
+          from: grid
+          generate:
+            model: text-pro
+            prompt: Which
+            images: [parent]
+            responseSchema: { type: object, properties: { best: { type: integer } }, required: [best] }
+        best: { from: grid, click: "U{{ steps.pick.json.best }}" }
+    `);
+    const [best = ''] = Object.keys(found).filter((name) => name.startsWith('1 best'));
+    expect(found[best]).toMatch(/^grid@grid > best@best.*; from pick@pick$/);
+    expect(found['1 pick']).toMatch(/^grid@grid > pick@pick; to best@best/);
+  });
+
+  it('stays in its cell where cells share a job', async () => {
+    const found = await ways(`
+      matrix: { n: [1, 2] }
+      steps:
+        grid: { imagine: the same }
+        caption: { from: grid, generate: { model: text-pro, prompt: "Say {{ n }}", images: [parent] } }
+    `);
+    expect(found).toEqual({
+      '1 grid': 'grid@grid; to caption@caption',
+      '1 caption': 'grid@grid > caption@caption',
+      '2 grid': 'grid@grid; to caption@caption',
+      '2 caption': 'grid@grid > caption@caption',
+    });
+    const plan = await planOf('{ matrix: { n: [1, 2] }, steps: { grid: { imagine: the same } } }');
+    const store = memoryStore();
+    await finish(plan, store);
+    const results = await resultsOf(plan, store);
+    expect(results.map(({ detail }) => detail.lineage[0]?.at)).toEqual([0, 1]);
+  });
+
+  it('is known of what waits or is blocked, which has no job yet', async () => {
+    const found = await ways(
+      `
+        steps:
+          grid: { imagine: a fox, path: U1 }
+          caption: { from: grid/U1, generate: { model: text-pro, prompt: Say it, images: [parent] } }
+      `,
+      'grid',
+    );
+    expect(found['1 caption/U1']).toBe('grid@grid > U1@grid/U1 > caption@caption/U1');
+  });
+
+  it('has the branches that a wildcard found', async () => {
+    const found = await ways('{ steps: { grid: { imagine: a fox, path: U* → Vary (Strong) } } }');
+    expect(found['1 grid/U3/Vary (Strong)']).toBe(
+      'grid@grid > U3@grid/U3 > Vary (Strong)@grid/U3/Vary (Strong)',
+    );
+    expect(found['1 grid']).toContain('to U1@grid/U1 > U2@grid/U2 > U3@grid/U3 > U4@grid/U4');
+  });
+
+  it('of each output of a job ends with that output', async () => {
+    const plan = await planOf('{ steps: { grid: { imagine: a fox, path: U1 } } }');
+    const store = memoryStore();
+    await finish(plan, store, {
+      record: (slot) => {
+        const done = doneRecord(slot);
+        return {
+          ...done,
+          artifacts: [1, 2].flatMap((output) => done.artifacts.map((one) => ({ ...one, output }))),
+        };
+      },
+    });
+    const results = await resultsOf(plan, store);
+    expect(results.map(({ detail }) => detail.lineage.map(({ at }) => at))).toEqual([
+      [0],
+      [1],
+      [0, 2],
+      [0, 3],
+    ]);
+  });
+});
