@@ -54,10 +54,7 @@ export function rowsOfCell(cell: number, failing: (cell: number) => boolean): re
       kind: n === 0 ? 'imagine' : 'click',
       vars,
       prompt,
-      job: (BigInt(at(n) + 1) * 0x9e3779b97f4a7c15f39cc0605cedc835n)
-        .toString(16)
-        .slice(0, 32)
-        .padStart(32, '0'),
+      job: (at(n) + 1).toString(16).padStart(32, '0'),
       ...rest,
       ...(done && kind ? { media: kind } : {}),
       ...(done && file ? { file } : {}),

@@ -26,7 +26,7 @@ export function Compare({ ats }: { readonly ats: readonly number[] }): JSX.Eleme
   };
   return (
     <Modal name={`Compare ${ats.length} results`} kind="compare" onClose={close} onKeyDown={onKeyDown}>
-      <header class="dialog-head">
+      <div class="dialog-head">
         <h2>Compare {ats.length} results</h2>
         <div class="tools">
           <button
@@ -55,7 +55,7 @@ export function Compare({ ats }: { readonly ats: readonly number[] }): JSX.Eleme
             <Icon of="close" />
           </button>
         </div>
-      </header>
+      </div>
       <div class={`panes panes-${ats.length}`}>
         {ats.map((at) => (
           <Pane key={at} at={at} view={view} setView={setView} />

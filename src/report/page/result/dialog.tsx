@@ -48,7 +48,7 @@ export function ResultDialog({ at }: { readonly at: number }): JSX.Element | nul
   };
   return (
     <Modal name={last ? nameOf(last) : 'Result'} kind="result" onClose={close} onKeyDown={onKeyDown}>
-      <header class="dialog-head">
+      <div class="dialog-head">
         <h2>
           {last ? titleOf(last) : 'Result'} <small>cell {last ? count(last.cell) : ''}</small>{' '}
           {last ? <Status of={last.status} /> : null}
@@ -77,7 +77,7 @@ export function ResultDialog({ at }: { readonly at: number }): JSX.Element | nul
             <Icon of="close" />
           </button>
         </div>
-      </header>
+      </div>
       <div class="dialog-body">
         {last ? <Stage result={last} detail={detail} /> : <div class="stage" />}
         <div class="about">

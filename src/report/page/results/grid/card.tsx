@@ -21,44 +21,40 @@ interface CardProps {
   readonly onSelect: (result: PageResult) => void;
 }
 
-/** One result among the others. */
+/** One result among the others. The button covers all of it; what it shows stands beside the button, to be read on its own. */
 export function Card(props: CardProps): JSX.Element {
   const { source, result, position, active, selected, mark, words, onOpen, onSelect } = props;
   const tab = active ? 0 : -1;
   return (
     <div class={`card ${selected ? 'selected' : ''} ${mark ? `marked-${mark}` : ''}`}>
-      <button
-        type="button"
-        class="open"
-        aria-label={nameOf(result)}
-        data-position={position}
-        tabIndex={tab}
-        onClick={() => onOpen(result, position)}
-      >
-        <span class="face">
-          <Face source={source} result={result} words={words} />
-        </span>
-        <span class="caption">
-          <span class="title">{titleOf(result)}</span>
-          <span class="line">
-            {result.errorCode && result.errorCode !== result.status ? <Status of={result.status} /> : null}
-            <span class="values">
-              {[`cell ${count(result.cell)}`, ...result.vars].filter((value) => value !== '').join(' · ')}
-            </span>
+      <div class="face">
+        <Face source={source} result={result} words={words} />
+      </div>
+      <div class="caption">
+        <button
+          type="button"
+          class="open"
+          aria-label={nameOf(result)}
+          data-position={position}
+          tabIndex={tab}
+          onClick={() => onOpen(result, position)}
+        >
+          {titleOf(result)}
+        </button>
+        <span class="line">
+          {result.errorCode && result.errorCode !== result.status ? <Status of={result.status} /> : null}
+          <span class="values">
+            {[`cell ${count(result.cell)}`, ...result.vars].filter((value) => value !== '').join(' · ')}
           </span>
         </span>
-      </button>
+      </div>
       <input
         type="checkbox"
         class="select"
         aria-label={`Select ${nameOf(result)}`}
         tabIndex={tab}
         checked={selected}
-        onClick={(event) => {
-          // The list says whether it is selected; a fifth one is not.
-          event.preventDefault();
-          onSelect(result);
-        }}
+        onChange={() => onSelect(result)}
       />
       {mark ? (
         <span class={`mark-sign ${mark}`}>
