@@ -200,6 +200,7 @@ function prepareForWriting(database: Database, options: StateOptions): void {
     PRAGMA fullfsync = ON;
     PRAGMA checkpoint_fullfsync = ON;
     PRAGMA journal_size_limit = 67108864;
+    PRAGMA wal_autocheckpoint = 4096;
     PRAGMA cache_size = -16384;
   `);
   if (found < steps.length) {

@@ -4,9 +4,10 @@ import { isTextRequest } from '../plan/job-request.ts';
 import { isRepliesEnd, Replies, type RepliesEnd } from './files/replies.ts';
 import type { SegmentFiles } from './files/segment-files.ts';
 import { readerOf, stateQueries, submissionsFact } from './query.ts';
+import { type JobRow, JobRows } from './sqlite/job-rows.ts';
 import type { Database } from './sqlite/sqlite.ts';
 import { storedForm } from './sqlite/texts.ts';
-import { type SummedJob, totalsOf } from './sqlite/totals.ts';
+import { totalsOf } from './sqlite/totals.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
 import { invocationFact, receiptFact, type StateStore, sentFact, type Turn } from './store.ts';
 import type { SubmissionCount } from './submission-count.ts';
@@ -37,14 +38,7 @@ export function stateStore(
   let numbered: number | undefined;
   // A process that was killed between its commit and its count has sent none of the difference.
   count.raise(known);
-  // Replacing keeps the row's id, and with it the order in which jobs came.
-  const put = database.prepare(
-    `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, tokens, possible, assumed, doc)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (key) DO UPDATE SET status = excluded.status, code = excluded.code, root = excluded.root,
-       slot = excluded.slot, attempts = excluded.attempts, cost = excluded.cost, tokens = excluded.tokens,
-       possible = excluded.possible, assumed = excluded.assumed, doc = excluded.doc`,
-  );
+  const rows = new JobRows(database);
   const changeTotals = totalsOf(database);
   const append = database.prepare('INSERT INTO attempts (key, doc) VALUES (?, ?)');
   const state = database.prepare(
@@ -68,19 +62,16 @@ export function stateStore(
     const { submits = 0, invocation = numbered } = turn;
     guarded(file, () => {
       check();
-      database.transaction(() => {
+      rows.transaction(() => {
         if (mayHaveReceipt) forget.run(receiptFact);
         const totals = changeTotals();
         for (const record of turn.records) {
-          const job = summedJob(record);
-          const { status, code, attempts, cost, tokens, possible, assumed } = job;
-          const isNew = totals.replace(record.key, job);
           const { doc, said } = storedForm(record);
-          const root = record.parent === undefined ? 1 : 0;
-          const { slot } = record.origin;
-          put.run(record.key, status, code, root, slot, attempts, cost, tokens, possible, assumed, doc);
+          const row = rowOf(record);
+          const last = rows.write(record.key, row, doc);
+          totals.replace(last, row);
           if (said !== undefined) say.run(said, record.key);
-          else if (!isNew && isTextRequest(record.request)) unsay.run(record.key);
+          else if (last !== undefined && isTextRequest(record.request)) unsay.run(record.key);
         }
         totals.write();
         for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
@@ -188,9 +179,21 @@ function endOf(file: string, fact: string | undefined): RepliesEnd | undefined {
 const isEmpty = ({ records, attempts, submits = 0 }: Turn): boolean =>
   records.length === 0 && attempts.length === 0 && submits === 0;
 
-const summedJob = ({ status, error, attempts, cost, usage, doubtful, assumed }: JobRecord): SummedJob => ({
+const rowOf = ({
+  status,
+  error,
+  parent,
+  origin,
+  attempts,
+  cost,
+  usage,
+  doubtful,
+  assumed,
+}: JobRecord): JobRow => ({
   status,
   code: error?.code ?? '',
+  root: parent === undefined ? 1 : 0,
+  slot: origin.slot,
   attempts,
   cost: cost ?? 0,
   tokens: usage?.total ?? 0,

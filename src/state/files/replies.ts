@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ReplyPlace } from '../../plan/job-request.ts';
 import type { SegmentFile, SegmentFiles } from './segment-files.ts';
 
@@ -100,7 +100,7 @@ export class Replies {
     next.offset += bytes.length;
     this.#lines.push({ segment, bytes });
     const length = bytes.length - 1;
-    const sha256 = createHash('sha256').update(bytes.subarray(0, length)).digest('hex');
+    const sha256 = hash('sha256', bytes.subarray(0, length), 'hex');
     return { segment, offset, length, sha256 };
   }
 

@@ -11,7 +11,8 @@ export interface SummedJob {
   readonly assumed: number;
 }
 
-const summed = ['attempts', 'cost', 'tokens', 'possible', 'assumed'] as const;
+/** The columns that are summed. */
+export const summed = ['attempts', 'cost', 'tokens', 'possible', 'assumed'] as const;
 
 /** What a commit adds to one row of `totals`; less than 0 is taken away. */
 type Change = { jobs: number } & Record<(typeof summed)[number], number>;
@@ -19,11 +20,11 @@ type Change = { jobs: number } & Record<(typeof summed)[number], number>;
 /** Changes the totals of a state together with its jobs. */
 export interface TotalsWriter {
   /**
-   * To be called before a row of `jobs` is written: what the row of this key adds now is taken away, and this added.
+   * To be called when a row of `jobs` is written: what the row added so far is taken away, and this added.
    *
-   * @returns whether there was no row of this key
+   * @param last the row as it was; undefined: there was none
    */
-  replace(key: string, job: SummedJob): boolean;
+  replace(last: SummedJob | undefined, job: SummedJob): void;
   /** Writes what has changed: one statement for each status and code that are concerned. */
   write(): void;
 }
@@ -35,7 +36,6 @@ export interface TotalsWriter {
  */
 export function totalsOf(database: Database): () => TotalsWriter {
   const names = summed.join(', ');
-  const before = database.prepare<SummedJob>(`SELECT status, code, ${names} FROM jobs WHERE key = ?`);
   const put = database.prepare(
     `INSERT INTO totals (status, code, jobs, ${names}) VALUES (?, ?, ?${', ?'.repeat(summed.length)})
      ON CONFLICT (status, code) DO UPDATE SET jobs = jobs + excluded.jobs,
@@ -59,11 +59,9 @@ export function totalsOf(database: Database): () => TotalsWriter {
       for (const name of summed) change[name] += times * job[name];
     };
     return {
-      replace: (key, job) => {
-        const last = before.get(key);
+      replace: (last, job) => {
         if (last !== undefined) add(last, -1);
         add(job, 1);
-        return last === undefined;
       },
       write: () => {
         for (const [status, ofStatus] of changes)

@@ -1,0 +1,77 @@
+import { isSettled, type JobStatus } from '../../plan/job.ts';
+import type { Database, Statement } from './sqlite.ts';
+import { type SummedJob, summed } from './totals.ts';
+
+/** A row of `jobs` without its key and its document. */
+export interface JobRow extends SummedJob {
+  readonly status: JobStatus;
+  /** 1: a job that continues no other. */
+  readonly root: 0 | 1;
+  readonly slot: string;
+}
+
+/** Rows of jobs in work that are known without being read, at most: a few hundred bytes each. */
+const mostKnown = 8192;
+
+/**
+ * Writes the rows of `jobs`. Of a row that is there, only the columns are set that differ, because SQLite writes the entries of every
+ * index anew whose columns are set. In large tables, each entry is on a page of its own.
+ *
+ * While it is open, nobody else may write these rows: what was written is not read again until the job is settled.
+ */
+export class JobRows {
+  readonly #database: Database;
+  readonly #known = new Map<string, JobRow>();
+  readonly #before: Statement<JobRow>;
+  readonly #insert: Statement;
+  /** Where status and code are the same, and the place too. */
+  readonly #updateSums: Statement;
+  /** Where the place is the same. */
+  readonly #updateStatus: Statement;
+  readonly #updateAll: Statement;
+
+  constructor(database: Database) {
+    const update = (columns: readonly string[]): Statement =>
+      database.prepare(`UPDATE jobs SET ${columns.map((name) => `${name} = ?`).join(', ')} WHERE key = ?`);
+    const sums = [...summed, 'doc'];
+    this.#database = database;
+    this.#before = database.prepare<JobRow>(
+      `SELECT status, code, root, slot, ${summed.join(', ')} FROM jobs WHERE key = ?`,
+    );
+    const columns = [...sums, 'status', 'code', 'root', 'slot', 'key'];
+    this.#insert = database.prepare(
+      `INSERT INTO jobs (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    );
+    this.#updateSums = update(sums);
+    this.#updateStatus = update([...sums, 'status', 'code']);
+    this.#updateAll = update([...sums, 'status', 'code', 'root', 'slot']);
+  }
+
+  /** Runs a transaction of the database. Where it fails, no row is as it was written in it. */
+  transaction<T>(work: () => T): T {
+    try {
+      return this.#database.transaction(work);
+    } catch (failure) {
+      this.#known.clear();
+      throw failure;
+    }
+  }
+
+  /** Writes a row, within a transaction. The id of a row stays, and with it the order in which jobs came. @returns the row as it was */
+  write(key: string, row: JobRow, doc: string): JobRow | undefined {
+    const last = this.#known.get(key) ?? this.#before.get(key);
+    const { status, code, root, slot } = row;
+    const sums = [...summed.map((name) => row[name]), doc];
+    if (last === undefined) this.#insert.run(...sums, status, code, root, slot, key);
+    else if (last.root !== root || last.slot !== slot)
+      this.#updateAll.run(...sums, status, code, root, slot, key);
+    else if (last.status !== status || last.code !== code) this.#updateStatus.run(...sums, status, code, key);
+    else this.#updateSums.run(...sums, key);
+    if (isSettled(status)) this.#known.delete(key);
+    else {
+      if (this.#known.size >= mostKnown) this.#known.clear();
+      this.#known.set(key, row);
+    }
+    return last;
+  }
+}
