@@ -94,7 +94,19 @@ export const cellIdentity = (vars: Readonly<Record<string, Value>>, repeat: numb
   cut(canonicalJson({ repeat, vars }));
 
 /** {@link slotId} of a slot whose cell's identity is at hand; `place` is the JSON of step and branch names. */
-export const slotIdIn = (cell: string, place: string): string => cut(`${cell}${place}`);
+const slotIdIn = (cell: string, place: string): string => cut(`${cell}${place}`);
+
+/**
+ * {@link slotId} of the slots of one cell, by their places. Few slots are asked for their ids, so the variables are hashed when the
+ * first one is.
+ */
+export function slotIdsOf(vars: Readonly<Record<string, Value>>, repeat: number): (place: string) => string {
+  let cell: string | undefined;
+  return (place) => {
+    cell ??= cellIdentity(vars, repeat);
+    return slotIdIn(cell, place);
+  };
+}
 
 /** JSON of step and branch names, for {@link slotIdIn}. */
 export const placeText = (step: string, branch: readonly string[]): string =>

@@ -4,7 +4,7 @@ import { stepNamed } from '../graph/order.ts';
 import type { SlotGraph, SlotTemplate } from '../graph/slot-template.ts';
 import { inputsOf, type JobRecord, type JobSpec } from '../job.ts';
 import { type Press } from '../job-request.ts';
-import { cellIdentity, keyFromText, placeText, slotIdIn } from '../key.ts';
+import { keyFromText, placeText, slotIdsOf } from '../key.ts';
 import { type ImageFiles, noImageFiles } from '../request/image-files.ts';
 import type { RecordLookup, Slot } from '../slot.ts';
 import { standing } from './former.ts';
@@ -56,7 +56,7 @@ class CellResolution {
   readonly #cell: Cell;
   readonly #lookup: RecordLookup;
   readonly #scope: TemplateScope;
-  readonly #identity: string;
+  readonly #slotId: (place: string) => string;
   /** By step, depth first. */
   readonly #resolved = new Map<string, Resolved[]>();
   /** By key of a job. */
@@ -70,7 +70,7 @@ class CellResolution {
     this.#cell = cell;
     this.#lookup = lookup;
     this.#scope = { vars: cell.vars, repeat: cell.repeat, steps: {} };
-    this.#identity = cellIdentity(cell.vars, cell.repeat);
+    this.#slotId = slotIdsOf(cell.vars, cell.repeat);
   }
 
   slots(): readonly Slot[] {
@@ -161,6 +161,7 @@ class CellResolution {
     const continued = template.request.hasPrompt ? undefined : drawnAbove(above);
     const said = reading.prompt ?? continued?.said;
     const prompt = said ?? reading.suggested ?? continued?.slot.prompt;
+    const idOf = this.#slotId;
     const slot: Slot = {
       cell: this.#cell.number,
       step: template.step.name,
@@ -169,7 +170,9 @@ class CellResolution {
       place: template.index,
       depth: template.depth,
       keep: template.keep,
-      id: slotIdIn(this.#identity, asWritten ? template.text : placeText(template.step.name, branch)),
+      get id(): string {
+        return idOf(asWritten ? template.text : placeText(template.step.name, branch));
+      },
       status,
       ready: redo.ready ?? ready ?? false,
       ...(redo.outdated && { outdated: true }),
@@ -259,8 +262,7 @@ class CellResolution {
     const { dependency, keyOf, imageCount, failure: empty } = readNamed(template, start, this.#resolved);
     const { keys } = start;
     const prompted = drawnAbove(start.above)?.said;
-    const above = start.above?.slot.record;
-    const made = above === undefined ? undefined : standing(above).result;
+    const made = start.above?.slot.record && standing(start.above.slot.record).result;
     const rendered = template.request.render(scope, {
       ...(found === undefined ? {} : { found }),
       ...(keys === undefined ? {} : { inputs: inputsOf(keys) }),
