@@ -126,10 +126,14 @@ export class HttpClient {
     read: (received: R, facts: RequestFacts) => ServiceResult<T>,
   ): Promise<ServiceResult<T>> {
     const { method, path, endpoint, body, timeoutMs, silence, maxBodyBytes } = request;
+    const { mask } = this.shared;
     const facts: RequestFacts = {
       ...this.shared,
       ...request.facts,
-      label: this.shared.mask(`${method} ${path}`),
+      // Only messages about failures have it.
+      get label(): string {
+        return mask(`${method} ${path}`);
+      },
       isAddressRight: () => this.#endpoints.isRight(endpoint),
       hasResponded: () => this.#endpoints.hasResponded(endpoint),
     };

@@ -101,7 +101,10 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
         controller.abort(new Error(`more than ${mostInformational} informational answers came`));
       return;
     }
-    const header = (name: string): string | null => [headers[name] ?? []].flat().join(', ') || null;
+    const header = (name: string): string | null => {
+      const value = headers[name];
+      return (Array.isArray(value) ? value.join(', ') : value) || null;
+    };
     const body = new IncomingBody(controller);
     this.#body = body;
     const response = (read: HttpResponse['body']): void =>

@@ -92,9 +92,7 @@ export function valuesIn(text: string): number {
   for (let i = 0; i < text.length; i++) {
     switch (text.charCodeAt(i)) {
       case 0x22: // "
-        for (i++; i < text.length && text.charCodeAt(i) !== 0x22; i++) {
-          if (text.charCodeAt(i) === 0x5c) i++; // backslash: the next character is escaped
-        }
+        i = endOfString(text, i);
         break;
       case 0x5b: // [
       case 0x7b: // {
@@ -112,6 +110,17 @@ export function valuesIn(text: string): number {
     }
   }
   return values;
+}
+
+/** Index of the quotation mark that ends the string which begins at `start`; the length of the text where there is none. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    // An even number of backslashes escape each other.
+    let before = end - 1;
+    while (text.charCodeAt(before) === 0x5c) before--;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return text.length;
 }
 
 /** The members of a JSON object, or undefined where the value is something else. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { parseJson } from './json.ts';
 
 /** What a body turned out to be. */
@@ -44,7 +45,10 @@ export function readReplyBody(bytes: Uint8Array, contentType: string | null): Re
   const type = contentType?.toLowerCase() ?? '';
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // A decoder that fails for what is not UTF-8 takes longer to make than most bodies to decode.
+    text = isUtf8(bytes)
+      ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+      : new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
     return type.includes('html') ? { kind: 'html', title: '' } : { kind: 'broken', cause };
   }

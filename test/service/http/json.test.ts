@@ -93,6 +93,16 @@ test.each([
   expect(parseJson(text)).toEqual(JSON.parse(text));
 });
 
+test.each([
+  ['none', '["a", 1]', 3],
+  ['a quotation mark', String.raw`["a\",[[[", 1]`, 3],
+  ['a backslash', String.raw`["a\\", [1]]`, 4],
+  ['a backslash and a quotation mark', String.raw`["\\\",[[[", 1]`, 3],
+  ['a text that does not end', String.raw`["a\", [1, 2]`, 2],
+])('a text ends at its quotation mark, whatever is escaped in it: %s', (_, text, count) => {
+  expect(valuesIn(text)).toBe(count);
+});
+
 test('what nests behind a text that ends with a backslash nests', () => {
   const deep = `${'['.repeat(65)}${']'.repeat(65)}`;
   expect(() => parseJson(`["\\\\", ${deep}]`)).toThrow(SyntaxError);

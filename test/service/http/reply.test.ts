@@ -11,6 +11,7 @@ test.each<readonly [string, string | null, object]>([
   ['<p>Hello', null, { kind: 'html', title: '' }],
   ['<html><TITLE lang="en"> Back\nsoon </TITLE>', null, { kind: 'html', title: 'Back\nsoon' }],
   [`<title>${'x'.repeat(501)}</title>`, null, { kind: 'html', title: 'x'.repeat(500) }],
+  ['\ufeff{"a":"ä"}', null, { kind: 'json', value: { a: 'ä' } }],
   ['oops', 'Application/JSON', { kind: 'broken' }],
   ['{"a":', null, { kind: 'broken' }],
   ['"cut of', null, { kind: 'broken' }],
