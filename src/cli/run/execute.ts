@@ -13,7 +13,7 @@ import { createImageService } from '../../service/client.ts';
 import { dataMaskOf, secretMaskOf } from '../../service/http/secrets.ts';
 import { wallClock } from '../adapters/clock.ts';
 import type { Disposables } from '../adapters/disposables.ts';
-import { memoryOf } from '../adapters/memory.ts';
+import { boundHeapGrowth, memoryOf } from '../adapters/memory.ts';
 import { sandboxNames } from '../args/sandbox-flags.ts';
 import { connectingTo, openTextService, serviceOptions } from '../service/clients.ts';
 import { followedAt, linkOptions, openArtifacts, openInputs } from '../service/downloads.ts';
@@ -77,6 +77,7 @@ export async function execute(
   },
   disposables: Disposables,
 ): Promise<RunReport> {
+  boundHeapGrowth();
   const { plan, selection, state, directory, filesRoot } = session;
   const { baseUrl, service, settings } = to;
   const { timeouts, source } = plan.pipeline;

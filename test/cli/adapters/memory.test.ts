@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { memoryOf } from '../../../src/cli/adapters/memory.ts';
 import { BodyPool } from '../../../src/service/http/body/budget.ts';
@@ -15,3 +17,12 @@ it('reads the memory of the process, and the part of responses in it', () => {
   expect(memoryOf(bodies)).toMatchObject({ answerBytes: 4464, mostAnswerBytes: 34_464, answersWaiting: 0 });
   second.release();
 });
+
+it('cleans the heap up before it is much larger than what lives in it', () => {
+  const child = fileURLToPath(new URL('../../rig/children/heap-growth.ts', import.meta.url));
+  const args = ['--expose-gc', '--import', import.meta.resolve('tsx'), child];
+  const ratio = Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+  // What lives grows by a quarter; two halves of the young generation come on top.
+  expect(ratio).toBeGreaterThan(1);
+  expect(ratio).toBeLessThan(2.5);
+}, 60_000);
