@@ -83,7 +83,7 @@ export const runFlags = {
   ...revivalFlags,
   ...rehearsalFlags,
   relearn: toggle(
-    'forget what earlier runs of the directory have learned about the service: how long its tasks take',
+    'forget what earlier runs of the directory have learned about the service: how long its tasks take, and what it accepts',
   ),
   'accept-older-state': toggle(
     'continue with a state that is older than its run: jobs that the state does not know may be paid twice',

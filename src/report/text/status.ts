@@ -259,7 +259,20 @@ function learnedLines({ learned }: RunStatus): readonly string[] {
   const kinds = (learned?.durations ?? []).slice(0, mostListed);
   const width = widest(kinds.map(({ kind }) => shownLine(kind)));
   const lines = kinds.map((found) => `  ${padEnd(shownLine(found.kind), width)}  ${durationWords(found)}`);
-  return kinds.length === 0 ? [] : ['', 'How long tasks take here (run --relearn forgets it):', ...lines];
+  const limits = limitLines(learned?.limits);
+  return [
+    ...(kinds.length === 0 ? [] : ['', 'How long tasks take here (run --relearn forgets it):', ...lines]),
+    ...(limits.length === 0 ? [] : ['', 'What the service accepts (run --relearn forgets it):', ...limits]),
+  ];
+}
+
+function limitLines(limits: LearnedFacts['limits']): readonly string[] {
+  if (limits === undefined) return [];
+  const { tasks, perMinute } = limits;
+  return [
+    ...(tasks === undefined ? [] : [`  tasks     ${count(tasks)} at a time`]),
+    ...Object.entries(perMinute).map(([route, rate]) => `  ${route.padEnd(8)}  ${rate} requests a minute`),
+  ];
 }
 
 function tokenLine({ tokens, assumedTokens }: RunStatus): readonly string[] {

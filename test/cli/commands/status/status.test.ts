@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { program } from '../../../../src/cli/program.ts';
 import type { JobRecord } from '../../../../src/plan/job.ts';
 import { PollPace } from '../../../../src/run/limits/poll/poll-pace.ts';
+import { limitsText } from '../../../../src/run/scheduler/routes/learned-limits.ts';
 import { acquireLock } from '../../../../src/state/lock/lock.ts';
 import { openState } from '../../../../src/state/state.ts';
 import type { StateStore } from '../../../../src/state/store.ts';
@@ -110,6 +111,30 @@ describe('what promptpress status says of what was learned', () => {
     expect(json.learned).toEqual({
       durations: [expect.objectContaining({ tasks: 30 }), expect.objectContaining({ tasks: 1 })],
     });
+  });
+
+  it('is what the service accepts, where it has refused more', async () => {
+    const limits = { tasks: 8, perMinute: { submit: 59.4, poll: 1200 } };
+    state.setFact('learned.limits', limitsText(limits));
+    expect((await promptpress(['status'], { cwd })).out).toContain(
+      [
+        'What the service accepts (run --relearn forgets it):',
+        '  tasks     8 at a time',
+        '  submit    59.4 requests a minute',
+        '  poll      1200 requests a minute',
+      ].join('\n'),
+    );
+    const json = JSON.parse((await promptpress(['status', '--json'], { cwd })).out) as { learned: unknown };
+    const check = new Ajv2020({ strict: false, validateFormats: false }).compile(
+      JSON.parse(await readFile(schema, 'utf8')) as object,
+    );
+    expect(check(json), JSON.stringify(check.errors)).toBe(true);
+    expect(json.learned).toEqual({ durations: [], limits });
+  });
+
+  it('is nothing of limits where it has refused nothing', async () => {
+    state.setFact('learned.limits', limitsText({ perMinute: {} }));
+    expect(JSON.parse((await promptpress(['status', '--json'], { cwd })).out)).not.toHaveProperty('learned');
   });
 
   it.each(['', 'damaged', '{"version":1,"content":{"kinds":[]}}'])('is nothing of %j', async (text) => {

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { learnedText } from '../../../../src/run/limits/learned.ts';
+import { limitsText, noLimits, readLimits } from '../../../../src/run/scheduler/routes/learned-limits.ts';
+
+describe('readLimits', () => {
+  it('reads what was written', () => {
+    for (const limits of [
+      noLimits,
+      { tasks: 3, perMinute: {} },
+      { tasks: 8, perMinute: { submit: 59.4, text: 600, poll: 0.5, download: 1 } },
+    ])
+      expect(readLimits(limitsText(limits))).toEqual(limits);
+  });
+
+  it('finds nothing in no text, in another text, and in one of another version', () => {
+    for (const text of [undefined, '', '{', '[]', 'null', learnedText(0, { tasks: 3, perMinute: {} })])
+      expect(readLimits(text)).toEqual(noLimits);
+    for (const content of [undefined, null, 7, 'x'])
+      expect(readLimits(learnedText(1, content))).toEqual(noLimits);
+  });
+
+  it('leaves out numbers that are none, and kinds of requests that it does not know', () => {
+    const read = (content: unknown): unknown => readLimits(learnedText(1, content));
+    for (const wrong of [0, -1, '3', null, [], {}]) {
+      expect(read({ tasks: wrong, perMinute: { submit: wrong, text: 6 } })).toEqual({
+        perMinute: { text: 6 },
+      });
+      expect(read({ tasks: 2, perMinute: wrong })).toEqual({ tasks: 2, perMinute: {} });
+    }
+    expect(read({ perMinute: { submit: 5, other: 5, __proto__: 5 } })).toEqual({ perMinute: { submit: 5 } });
+    expect(readLimits('{"version":1,"content":{"tasks":1e999,"perMinute":{"submit":1e999}}}')).toEqual(
+      noLimits,
+    );
+  });
+
+  it('reads a number of tasks as a whole one, of at least one', () => {
+    expect(readLimits(learnedText(1, { tasks: 2.9, perMinute: {} })).tasks).toBe(2);
+    expect(readLimits(learnedText(1, { tasks: 0.2, perMinute: {} })).tasks).toBe(1);
+  });
+});
