@@ -18,7 +18,7 @@ import {
   assumedTokenWords,
   count,
   counted,
-  durationWords,
+  learnedLines,
   money,
   possibleCostWords,
   rateWords,
@@ -238,7 +238,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
       ? []
       : [`  rate         ${rateWords(status.perMinute)}`]),
     ...stepCostLines(status.steps),
-    ...learnedLines(status),
+    ...learnedLines(status.learned),
     ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
     ...reasons.slice(0, mostListed).map(reasonLine),
     ...(unasked.length === 0 ? [] : ['', 'Slots that failed before anything was asked (they have no job):']),
@@ -253,26 +253,6 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...manifestAdvice(status),
     '',
   ].join('\n');
-}
-
-function learnedLines({ learned }: RunStatus): readonly string[] {
-  const kinds = (learned?.durations ?? []).slice(0, mostListed);
-  const width = widest(kinds.map(({ kind }) => shownLine(kind)));
-  const lines = kinds.map((found) => `  ${padEnd(shownLine(found.kind), width)}  ${durationWords(found)}`);
-  const limits = limitLines(learned?.limits);
-  return [
-    ...(kinds.length === 0 ? [] : ['', 'How long tasks take here (run --relearn forgets it):', ...lines]),
-    ...(limits.length === 0 ? [] : ['', 'What the service accepts (run --relearn forgets it):', ...limits]),
-  ];
-}
-
-function limitLines(limits: LearnedFacts['limits']): readonly string[] {
-  if (limits === undefined) return [];
-  const { tasks, perMinute } = limits;
-  return [
-    ...(tasks === undefined ? [] : [`  tasks     ${count(tasks)} at a time`]),
-    ...Object.entries(perMinute).map(([route, rate]) => `  ${route.padEnd(8)}  ${rate} requests a minute`),
-  ];
 }
 
 function tokenLine({ tokens, assumedTokens }: RunStatus): readonly string[] {
