@@ -5,7 +5,7 @@ import { lineageOf, sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
 import type { Job } from '../machine/job.ts';
 import { jobForSlot } from '../machine/resume.ts';
-import { leaveCell } from './drain.ts';
+import { closeCell, leaveCell } from './drain.ts';
 import { placeJob, recoverJob } from './place-job.ts';
 import type { OpenCell } from './state/open-cells.ts';
 import { canOpenCell, isAtEnd, taskOf } from './state/queries.ts';
@@ -64,6 +64,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
   if (hasRevived) slots = options.resolve(open.cell, lookup);
   reportSlots(state, open, slots, waiting.size === 0 && !isLeft);
   open.hasMore = slots.some((slot) => slot.status === 'pending' && !waiting.has(slot.job?.key ?? ''));
+  open.isComplete = !isLeft && slots.every((slot) => waiting.has(slot.job?.key ?? '') || isOver(slot));
   if (waiting.size > 0) cells.open.waitFor(open, waiting);
   else if (isLeft) leaveCell(state, open);
   else closeCell(state, open);
@@ -83,10 +84,9 @@ function recoverJobs(state: SchedulerState, slots: readonly Slot[]): boolean {
   return jobs.size > 0;
 }
 
-function closeCell({ cells, outbox }: SchedulerState, open: OpenCell): void {
-  cells.open.close(open);
-  outbox.emit({ type: 'cell:close', cell: open.cell.number });
-}
+/** True for a slot that stays as it is. A failed or blocked one may be tried again once a job above it is done. */
+const isOver = ({ status, outdated, waitsForRedo }: Slot): boolean =>
+  (status === 'done' || status === 'skipped') && outdated !== true && waitsForRedo !== true;
 
 /**
  * Takes up the jobs of a cell that are to be made again, except those below another of them.

@@ -38,10 +38,11 @@ function nextOnRoute(
   { routes, budget, options, now }: SchedulerState,
   name: Route,
 ): DispatchChoice | undefined {
-  if (!routes.hasRoom(name, now)) return undefined;
   const { queue } = routes.queues[name];
   const job = queue.front();
-  if (job === undefined || routes.nextAtOf(name, job, now) > now) return undefined;
+  // Most queues are empty most of the time: what depends on all of them is asked last.
+  if (job === undefined || !routes.hasRoom(name, now) || routes.nextAtOf(name, job, now) > now)
+    return undefined;
   if (name === 'submit' || name === 'text') {
     const refusal = budget.refusal(job.record) ?? options.shared?.allowance?.refusal(job.record);
     if (refusal !== undefined) {

@@ -36,6 +36,12 @@ export function leaveCell({ cells, outbox }: SchedulerState, open: OpenCell): vo
   outbox.emit({ type: 'cell:left', cell: open.cell.number });
 }
 
+/** Closes an open cell in which nothing is left to do. */
+export function closeCell({ cells, outbox }: SchedulerState, open: OpenCell): void {
+  cells.open.close(open);
+  outbox.emit({ type: 'cell:close', cell: open.cell.number });
+}
+
 /** Leaves the cells that are not open, and the jobs without a task on the service, to a later run. */
 function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
   const { cells, jobs, outbox } = state;

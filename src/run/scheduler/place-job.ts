@@ -13,7 +13,7 @@ import {
   retryOf,
   waitsForParent,
 } from '../machine/resume.ts';
-import { drain, leaveJob } from './drain.ts';
+import { closeCell, drain, leaveJob } from './drain.ts';
 import { failedFast, mayBeLeft, tooManyFailures } from './state/lifecycle.ts';
 import { isAwaited, isFailure, taskOf, waitsForNewParent } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
@@ -116,12 +116,22 @@ function settle(state: SchedulerState, job: Job): void {
     const end = job.earlierFailure === undefined ? clicks.failed(record) : undefined;
     if (end !== undefined) drain(state, end);
   }
+  if (record.status === 'done' && record.redone === undefined) return releaseDone(state, record);
   releaseCells(state, record.key);
 }
 
 /** A job is settled, or is left to the cells that ask for it: these are due. */
 function releaseCells({ cells }: SchedulerState, key: string): void {
   cells.due.push(...cells.open.release(key));
+}
+
+/** A job is done that was never made again: cells in which nothing follows from it are not resolved again. */
+function releaseDone(state: SchedulerState, record: JobRecord): void {
+  const { cells, clicks } = state;
+  if (record.request.kind === 'click') clicks.worked(record);
+  for (const open of cells.open.release(record.key, true))
+    if (open.isComplete !== true) cells.due.push(open);
+    else if (open.waiting.size === 0) closeCell(state, open);
 }
 
 /** True for a job of an earlier run that must not be paid now, or no longer. */

@@ -5,11 +5,15 @@ import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
 import { drain } from '../../../src/run/scheduler/drain.ts';
 import { wantsCells } from '../../../src/run/scheduler/state/queries.ts';
+import type { SchedulerState } from '../../../src/run/scheduler/state/state.ts';
 import { epoch, imagineRecord, textRecord } from '../../rig/jobs.ts';
 import { grid } from '../../rig/world.ts';
-import { captions, eventsOf, jobOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
+import { captions, eventsOf, jobOf, optionsOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
 
 const interrupted = { kind: 'interrupted', forced: false } as const;
+
+/** Key of the only job that is active. */
+const keyOfOther = ({ jobs }: SchedulerState): string => [...jobs.all()][0]?.record.key ?? '';
 
 describe('admitCells', () => {
   it('opens cells in order, as many as tasks may be begun', async () => {
@@ -69,6 +73,63 @@ describe('admitCells', () => {
     expect([...state.jobs.all()].map(({ depth }) => depth)).toEqual([0]);
     settleJob(state, keyOf(1));
     expect(jobOf(state, keyOf(1, 'U1'))).toMatchObject({ parentTaskId: '7', depth: 1 });
+  });
+
+  describe('where nothing is left but the jobs that it waits for', () => {
+    const shared = 'name: t\nsteps: { grid: { imagine: a fox, path: "U1,U2" } }\n';
+
+    /** A run of a grid with two buttons, whose cell was visited with the grid done, and how often the plan was asked since. */
+    async function pressing() {
+      const { options, cells } = await optionsOf(shared);
+      let asked = 0;
+      const resolve = (...given: Parameters<typeof options.resolve>) => {
+        asked += 1;
+        return options.resolve(...given);
+      };
+      const { state, keyOf } = await schedulerRig(shared, {}, undefined, { resolve });
+      expect(cells).toHaveLength(1);
+      admitCells(state);
+      settleJob(state, keyOf(1));
+      const [u1, u2] = [keyOf(1, 'U1'), keyOf(1, 'U2')];
+      asked = 0;
+      return { state, u1, u2, asked: () => asked };
+    }
+
+    it('is not resolved again as they are done, and closes with the last one', async () => {
+      const { state, u1, u2, asked } = await pressing();
+      settleJob(state, u1);
+      expect([asked(), state.cells.open.size]).toEqual([0, 1]);
+      settleJob(state, u2);
+      expect([asked(), state.cells.open.size]).toEqual([0, 0]);
+      expect(eventsOf(state.outbox.take(), 'cell:close')).toHaveLength(1);
+    });
+
+    it('is resolved again when one of them fails', async () => {
+      const { state, u1, asked } = await pressing();
+      settleJob(state, u1, 'failed', { error: { code: 'task.failed', message: 'no' } });
+      expect(asked()).toBeGreaterThan(0);
+    });
+
+    it('is resolved again when one of them was made again', async () => {
+      const { state, u1, asked } = await pressing();
+      settleJob(state, u1, 'done', { redone: { count: 1, first: {} } });
+      expect(asked()).toBeGreaterThan(0);
+    });
+
+    it('has its click counted as one that works', async () => {
+      const { state, u1 } = await pressing();
+      settleJob(state, u1);
+      const failed = { code: 'button.missing', message: 'there is no button U1' };
+      const { record } = jobOf(state, keyOfOther(state));
+      const click = {
+        ...record,
+        key: 'other',
+        status: 'failed',
+        error: failed,
+        origin: { ...record.origin, branch: 'U1' },
+      } as const;
+      for (let times = 0; times < 30; times += 1) expect(state.clicks.failed(click)).toBeUndefined();
+    });
   });
 
   it('takes up once a job that two cells share, and closes both when the job is settled', async () => {

@@ -7,6 +7,11 @@ export interface OpenCell {
   readonly waiting: Set<string>;
   /** True where a job may follow from those that it waits for; undefined until its first visit. */
   hasMore?: boolean;
+  /**
+   * True where nothing is left but the jobs that it waits for: whichever of them is done, the plan shows nothing else. Such a cell
+   * need not be resolved again.
+   */
+  isComplete?: boolean;
   /** Ids of its slots without a job that were reported, or were so before the run; undefined until its first visit. */
   reported?: Set<string>;
 }
@@ -60,12 +65,19 @@ export class OpenCells {
     }
   }
 
-  /** The cells that waited for this job; it is settled, or given up for this run. */
-  release(key: string): readonly OpenCell[] {
+  /**
+   * The cells that waited for this job; it is settled, or given up for this run.
+   *
+   * @param isDone it is done: a cell that was complete stays so
+   */
+  release(key: string, isDone = false): readonly OpenCell[] {
     const watchers = this.#watchers.get(key);
     this.#watchers.delete(key);
     if (watchers === undefined) return [];
-    for (const open of watchers) open.waiting.delete(key);
+    for (const open of watchers) {
+      open.waiting.delete(key);
+      open.isComplete &&= isDone;
+    }
     return [...watchers];
   }
 
