@@ -12,6 +12,7 @@ import { outside } from './outside.ts';
 import { plan } from './plan.ts';
 import { makespans } from './poll/makespan.ts';
 import { polls } from './poll/polls.ts';
+import { reports } from './report.ts';
 import { measureBench, type Row } from './rounds.ts';
 import { scheduler } from './scheduler.ts';
 import { type BenchArguments, readArguments, selectNames, usage } from './select.ts';
@@ -42,6 +43,7 @@ const benches: Readonly<Record<string, Bench>> = {
   http,
   ...idle,
   ...start,
+  ...reports,
   ...outside,
 };
 

@@ -1,11 +1,12 @@
 /**
  * Makes a run directory in which everything is done, quickly, and the same each time:
- * `npx tsx test/bench/seed-state.ts FOLDER --jobs 1000000 [--kind both|image|text] [--prompts 100]`.
+ * `npx tsx test/bench/seed-state.ts FOLDER --jobs 1000000 [--kind both|image|text] [--prompts 100] [--images]`.
  *
  * FOLDER gets a pipeline, and beside it the run of that pipeline. `seededRun` says how commands are to be called there.
  */
+import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { machineFiles } from '../../src/cli/adapters/files.ts';
@@ -18,6 +19,7 @@ import { enterService } from '../../src/report/facts/services.ts';
 import { bindDirectory } from '../../src/state/binding.ts';
 import { openState } from '../../src/state/state.ts';
 import type { StateStore } from '../../src/state/store.ts';
+import { makePng } from '../rig/png.ts';
 
 export interface SeedOptions {
   readonly jobs: number;
@@ -25,6 +27,8 @@ export interface SeedOptions {
   readonly kind?: 'both' | 'image' | 'text';
   /** Values of the slowest axis; 100 where nothing is said. */
   readonly prompts?: number;
+  /** Each image lies in its place, small and different from all others. Default: the records alone. */
+  readonly images?: boolean;
 }
 
 const serviceId = 'bench';
@@ -81,7 +85,7 @@ export async function seedState(folder: string, options: SeedOptions): Promise<n
     const service = { id: serviceId, origin: 'http://127.0.0.1:9' };
     await bindDirectory(state, directory, { file, text });
     await enterService(state, service);
-    const jobs = await commitAll(prepared.value, state);
+    const jobs = await commitAll(prepared.value, state, options.images === true ? directory : undefined);
     writeRunFacts(state, {
       filesRoot: folder,
       tables: [],
@@ -97,7 +101,8 @@ export async function seedState(folder: string, options: SeedOptions): Promise<n
   }
 }
 
-async function commitAll(plan: Plan, state: StateStore): Promise<number> {
+/** @param directory where images are written; absent: nowhere */
+async function commitAll(plan: Plan, state: StateStore, directory: string | undefined): Promise<number> {
   let jobs = 0;
   let records: JobRecord[] = [];
   const commit = (): void => {
@@ -106,11 +111,31 @@ async function commitAll(plan: Plan, state: StateStore): Promise<number> {
     records = [];
   };
   for await (const cell of plan.matrix.cells()) {
-    for (const slot of plan.resolve(cell, () => undefined)) records.push(doneRecord(slot));
+    for (const slot of plan.resolve(cell, () => undefined)) {
+      const record = doneRecord(slot);
+      records.push(directory === undefined ? record : withImage(record, slot, directory));
+    }
     if (records.length >= 4096) commit();
   }
   commit();
   return jobs;
+}
+
+/** The same with a file in the place of its image, if it has one. */
+function withImage(record: JobRecord, { cell, kind }: Slot, directory: string): JobRecord {
+  if (kind !== 'imagine') return record;
+  const [width, height] = [96, 64];
+  const png = makePng(cell, width, height);
+  const sha256 = createHash('sha256').update(png).digest('hex');
+  return {
+    ...record,
+    artifacts: record.artifacts.map((artifact) => {
+      const file = join(directory, artifact.file);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, png);
+      return { ...artifact, bytes: png.length, sha256, width, height };
+    }),
+  };
 }
 
 function doneRecord({ job, cell, step, id, keep }: Slot): JobRecord {
@@ -181,7 +206,12 @@ function doneRecord({ job, cell, step, id, keep }: Slot): JobRecord {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values, positionals } = parseArgs({
-    options: { jobs: { type: 'string' }, kind: { type: 'string' }, prompts: { type: 'string' } },
+    options: {
+      jobs: { type: 'string' },
+      kind: { type: 'string' },
+      prompts: { type: 'string' },
+      images: { type: 'boolean' },
+    },
     allowPositionals: true,
   });
   const [folder] = positionals;
@@ -192,6 +222,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     jobs: Number(values.jobs ?? 1_000_000),
     kind,
     prompts: Number(values.prompts ?? 100),
+    images: values.images === true,
   });
   console.log(`${folder}: ${jobs} finished jobs`);
 }

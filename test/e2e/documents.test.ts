@@ -323,7 +323,7 @@ describe('the reading order in CONTRIBUTING.md', () => {
 
 describe('the run directory in schemas/README.md', () => {
   const tree = blocks.take('schemas/README.md', 'text', 'manifest.csv');
-  it('has the files of a rehearsal, and no other', async () => {
+  it('has the files of a rehearsal and its report, and no other', async () => {
     const listed = [...tree.matchAll(/^ {2}([\w.]+)/gm)].map(([, name = '']) => name);
     await using folder = await temporaryFolder();
     await write(folder.path, {
@@ -332,6 +332,8 @@ describe('the run directory in schemas/README.md', () => {
     });
     const run = await promptpress(['run', 'set.yaml', '--sandbox'], { cwd: folder.path });
     expect(run.code, run.err).toBe(0);
+    const report = await promptpress(['report', 'set.yaml', '--sandbox'], { cwd: folder.path });
+    expect(report.code, report.err).toBe(0);
     const made = await readdir(join(folder.path, 'runs/set.sandbox'));
     // The state's log of changes and its index are named beside it; a run without a video has no folder for one.
     const unexplained = made.filter(

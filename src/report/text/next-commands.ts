@@ -18,6 +18,7 @@ export interface Commands {
   readonly find: string | undefined;
   readonly status: string;
   readonly manifest: string;
+  readonly report: string;
   show(key: string): string;
   /** Followed by `--task ID`, `--drop` or `--retry`. */
   resolve(key: string): string;
@@ -26,8 +27,9 @@ export interface Commands {
 /** The commands that name a job of a directory; the directory as seen from the current folder. */
 export const jobCommands = (
   directory: string,
-): Pick<Commands, 'status' | 'manifest' | 'show' | 'resolve'> => ({
+): Pick<Commands, 'status' | 'manifest' | 'report' | 'show' | 'resolve'> => ({
   manifest: `promptpress manifest ${quoted(directory)}`,
+  report: `promptpress report ${quoted(directory)}`,
   status: `promptpress status ${quoted(directory)}`,
   show: (key) => `promptpress show ${key} ${quoted(directory)}`,
   resolve: (key) => `promptpress resolve ${key} ${quoted(directory)}`,

@@ -98,6 +98,8 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
     ...(summary.texts === undefined ? [] : [`  texts     ${summary.texts}`]),
     ...(summary.videos === undefined ? [] : [`  videos    ${summary.videos}`]),
     ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),
+    // A run that was left at once has not looked at what is there.
+    ...(summary.manifest === undefined ? [] : [`  gallery   ${jobCommands(summary.directory).report}`]),
     `  log       ${summary.log}`,
     ...reasonLines(summary.reasons),
     ...inDoubtLines(summary),

@@ -16,6 +16,7 @@ export const commands: Commands = {
   find: 'promptpress run test.yaml --in-doubt find',
   status: 'promptpress status runs/test',
   manifest: 'promptpress manifest runs/test',
+  report: 'promptpress report runs/test',
   show: (key) => `promptpress show ${key} runs/test`,
   resolve: (key) => `promptpress resolve ${key} runs/test`,
 };
