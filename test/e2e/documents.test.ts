@@ -5,9 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { exitCodes } from '../../src/cli/errors/cli-error.ts';
-import { allCommands } from '../../src/cli/program.ts';
 import { manifestColumns } from '../../src/manifest/columns.ts';
-import { parseFault } from '../../src/sandbox/faults/parse.ts';
 import { midjourneyProxyNames } from '../../src/sandbox/names.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { promptpress } from '../cli/test-io.ts';
@@ -349,54 +347,6 @@ describe('the run directory in schemas/README.md', () => {
       /^\| column .*\n\|---\|---\|\n((?:\|.*\n)+)/m.exec(textOf('schemas/README.md')) ?? [];
     const named = table.split('\n').flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)]);
     expect(named.map(([, column]) => column)).toEqual([...manifestColumns, 'var.<name>']);
-  });
-});
-
-describe('what the documents name', () => {
-  const inTable = (path: string, pattern: RegExp): readonly string[] =>
-    [...textOf(path).matchAll(pattern)].map(([, name = '']) => name);
-
-  it('is every command', async () => {
-    const commands = (await allCommands()).map(({ name }) => name);
-    // Commands that belong together share a row.
-    const named = inTable('README.md', /^\| (`promptpress .*?) \| /gm).flatMap((cell) =>
-      [...cell.matchAll(/`(?:promptpress )?(\w+)/g)].map(([, name]) => name),
-    );
-    expect(named).toEqual(commands);
-  });
-
-  it('is every exit code', () => {
-    const codes = inTable('README.md', /^\| (\d[\d, ]*) \|/gm).flatMap((text) =>
-      text.split(', ').map(Number),
-    );
-    expect(codes).toEqual(Object.values(exitCodes));
-  });
-
-  it('is every flag of the sandbox, and no flag that no command has', async () => {
-    const commands = await allCommands();
-    const known = new Set(commands.flatMap(({ flags }) => Object.keys(flags)));
-    // Parameters of prompts, and flags of other programs.
-    const others = ['v', 'ar', 'seed', 'stylize', 'zoom', 'user', 'no-x'];
-    const ours = documents.filter(({ path }) => !/^C[A-Z]+\.md$|^src\/service/.test(path));
-    const named = ours.flatMap(({ text }) =>
-      [...text.matchAll(/(?<![\w-])--([a-z][a-z-]*)/g)].map(([, flag = '']) => flag),
-    );
-    expect(named.filter((flag) => !known.has(flag) && !others.includes(flag))).toEqual([]);
-
-    const sandbox = commands.find(({ name }) => name === 'sandbox');
-    const flags = Object.keys(sandbox?.flags ?? {}).filter((flag) => flag !== 'help');
-    const inTables = [...textOf('src/sandbox/README.md').matchAll(/^\| (`--.*?) \|/gm)].flatMap(
-      ([, cell = '']) => [...cell.matchAll(/--([a-z-]+)/g)].map(([, flag]) => flag),
-    );
-    expect(new Set(inTables)).toEqual(new Set(flags));
-  });
-
-  it('are faults that the sandbox understands', () => {
-    const faults = inTable('src/sandbox/README.md', /`([a-z-]+:[a-z0-9][^`]*)`/g);
-    expect(faults.length).toBeGreaterThan(10);
-    expect(
-      faults.filter((fault) => fault !== 'route:fault[=detail][:when]' && !parseFault(fault).ok),
-    ).toEqual([]);
   });
 });
 
