@@ -48,7 +48,9 @@ const wholes = [1, 2, 5]
   .flatMap((digit) => Array.from({ length: 7 }, (_, power) => digit * 10 ** power))
   .sort((a, b) => a - b);
 
-function optionsOf({ series, whole }: TimeChart, element: HTMLElement): UPlot.Options {
+function optionsOf({ series, whole, times }: TimeChart, element: HTMLElement): UPlot.Options {
+  const [first = 0, second = first + 1] = times;
+  const edge = series.some(({ bars }) => bars) ? (second - first) / 2 : 0;
   const style = getComputedStyle(element);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
   const font = `12px ${style.fontFamily}`;
@@ -65,6 +67,7 @@ function optionsOf({ series, whole }: TimeChart, element: HTMLElement): UPlot.Op
         ...axis,
         grid: { show: false },
         space: 70,
+        size: 28,
         values: (_plot, times, _axis, _space, distance) => times.map((at) => clock(at, distance)),
       },
       {
@@ -75,7 +78,11 @@ function optionsOf({ series, whole }: TimeChart, element: HTMLElement): UPlot.Op
         ...(whole ? { incrs: wholes } : {}),
       },
     ],
-    scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.08 : 1] } },
+    scales: {
+      // Bars stand on their times: the first and the last need half of their width.
+      x: { range: (_plot, first, last) => [first - edge, last + edge] },
+      y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.08 : 1] },
+    },
     series: [
       { label: 'Time', value: (_plot, at: number | null) => (at === null ? '–' : time(at * 1000)) },
       ...series.map((one) => lineOf(one, colour)),
