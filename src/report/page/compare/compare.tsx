@@ -73,8 +73,8 @@ interface PaneProps {
 
 function Pane({ at, view, setView }: PaneProps): JSX.Element {
   const { source, go } = useApp();
-  const result = useLoaded(`${at}`, () => source.result(at));
-  const detail = useLoaded(`${at}`, () => source.detail(at));
+  const result = useLoaded(at, 0, () => source.result(at));
+  const detail = useLoaded(at, 0, () => source.detail(at));
   const text = detail?.text ?? result?.text;
   return (
     <article class="pane" aria-label={result ? nameOf(result) : 'Result'}>
