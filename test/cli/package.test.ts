@@ -25,7 +25,7 @@ it('packs every file that a packed document links to: these links have no other 
   const targets = documents.flatMap((document) =>
     document.links.map((link) => targetOf(document, link)?.path).filter((path) => path !== undefined),
   );
-  expect(targets).toContain('.github/pictures/foxes.jpg');
+  expect(targets).toContain('.github/pictures/gallery.jpg');
   expect(documents.map(({ path }) => path)).toContain('README.md');
   expect(targets.filter((path) => !packed.has(path))).toEqual([]);
 }, 60_000);
@@ -42,7 +42,7 @@ it('leaves out the runs that lie beside the example pipelines after npm start', 
   await mkdir(join(path, 'dist/cli'), { recursive: true });
   await writeFile(join(path, 'dist/cli/main.js'), '');
   const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Record<string, string> };
-  const [, args = ''] = /main\.js (run .*)$/.exec(scripts['start'] ?? '') ?? [];
+  const [, args = ''] = /main\.js (run [^&]*?)(?: &&|$)/.exec(scripts['start'] ?? '') ?? [];
   const started = await promptpress([...args.split(' '), '--max-submits', '0', '--no-progress'], {
     cwd: path,
   });

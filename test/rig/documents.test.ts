@@ -42,7 +42,7 @@ describe('the documents of the repository', () => {
     const lines = documents.find(({ path }) => path === 'README.md')?.text.split('\n') ?? [];
     expect(lines.at(-1)).toBe('');
     expect(lines.length - 1).toBeLessThanOrEqual(220);
-    expect(lines.slice(0, 10).join('\n')).toContain('](.github/pictures/foxes.jpg)');
+    expect(lines.slice(0, 10).join('\n')).toContain('](.github/pictures/gallery.jpg)');
   });
 });
 
