@@ -23,6 +23,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   resolve: async () => (await import('./commands/resolve.ts')).resolve,
   manifest: async () => (await import('./commands/results/manifest.ts')).manifest,
   report: async () => (await import('./commands/results/report.ts')).report,
+  serve: async () => (await import('./commands/results/serve.ts')).serve,
   verify: async () => (await import('./commands/results/verify.ts')).verifyCommand,
   clean: async () => (await import('./commands/results/clean.ts')).clean,
   export: async () => (await import('./commands/results/export.ts')).exportCommand,

@@ -53,21 +53,33 @@ export async function* manifestRows(
 /** Called with each cell of a manifest, in its order. `isSettled`: each of its slots is done or skipped, and stays so. */
 export type OnCell = (cell: Cell, isSettled: boolean) => void;
 
-/** The rows of some cells of a plan, all of them chosen. @param listedJobs keys of the jobs that were listed before */
+/**
+ * The rows of some cells of a plan.
+ *
+ * @param listedJobs keys of the jobs that were listed before
+ * @param chosen what the selection chose of these cells; absent: all of them, whole
+ */
 export async function* rowsOfCells(
   plan: Plan,
   cells: readonly Cell[],
   reader: Pick<StateReader, 'many'>,
-  listedJobs: KeySet,
+  listedJobs: Pick<KeySet, 'add'>,
   onCell: OnCell,
+  { only, isChosen = () => true }: ChosenOfCells = {},
 ): AsyncGenerator<ManifestRow> {
-  const steps = chosenSteps(plan, undefined);
+  const steps = chosenSteps(plan, only);
   if (!steps.ok) throw new Error(`Internal error: ${steps.error.message}`);
-  const chosen = cells.map((cell) => ({ cell, chosen: true }));
+  const chosen = cells.map((cell) => ({ cell, chosen: isChosen(cell) }));
   for (const { cell, listed, isSettled } of await listedCells(plan, chosen, steps.value, reader)) {
     onCell(cell, isSettled);
     for (const slot of listed) yield* slotRows(cell, slot, listedJobs);
   }
+}
+
+/** What a selection chose of some cells. */
+interface ChosenOfCells extends Pick<Selection, 'only'> {
+  /** Default: each. */
+  readonly isChosen?: (cell: Cell) => boolean;
 }
 
 async function listedCells(
@@ -134,7 +146,11 @@ function listedSlots(
 const isFinal = ({ record, outdated, waitsForRedo }: Slot): boolean =>
   outdated === undefined && waitsForRedo === undefined && record?.former === undefined;
 
-function* slotRows(cell: Cell, { slot, ...place }: ListedSlot, listedJobs: KeySet): Generator<ManifestRow> {
+function* slotRows(
+  cell: Cell,
+  { slot, ...place }: ListedSlot,
+  listedJobs: Pick<KeySet, 'add'>,
+): Generator<ManifestRow> {
   const { record } = slot;
   const shared = { cell, slot, ...place };
   const sharesJob = record !== undefined && !listedJobs.add(record.key);

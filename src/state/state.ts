@@ -8,6 +8,7 @@ import { repliesFolder, segmentFilesOf } from './files/segment-files.ts';
 import type { Lock } from './lock/lock.ts';
 import { readerOf, stateQueries } from './query.ts';
 import type { StateReader } from './reader.ts';
+import { type StateChanges, stateChanges } from './sqlite/changes.ts';
 import type { Driver } from './sqlite/driver.ts';
 import { type DeclaredSchema, refuseOtherSchema, schemaMadeBy } from './sqlite/own-schema.ts';
 import { applicationId, earliestReadable, type Migration, migrations } from './sqlite/schema.ts';
@@ -71,7 +72,10 @@ export function openState(directory: string, options: StateOptions = {}): StateS
  * @returns undefined where there is no state (yet)
  * @throws StateError as {@link openState}
  */
-export function openStateForReading(directory: string, options: StateOptions = {}): StateReader | undefined {
+export function openStateForReading(
+  directory: string,
+  options: StateOptions = {},
+): (StateReader & StateChanges) | undefined {
   const file = join(directory, stateFileName);
   return guarded(file, () => {
     if (!hasBytes(file)) return undefined;
@@ -90,7 +94,10 @@ export function openStateForReading(directory: string, options: StateOptions = {
         });
       }
       refuseOtherSchema(database, ownSchema(version, options));
-      return readerOf(stateQueries(database, () => readSubmissionCount(directory)));
+      return {
+        ...readerOf(stateQueries(database, () => readSubmissionCount(directory))),
+        ...stateChanges(database, (work) => guarded(file, work)),
+      };
     } catch (failure) {
       database.close();
       throw failure;

@@ -120,3 +120,10 @@ export const splitParts: Reading<readonly { readonly name: string; readonly shar
     },
     { example: 'train=0.9,test=0.1' },
   );
+
+/** A port; 0 is any free one. */
+export const portNumber = (text: string, name: string): number => {
+  const port = wholeNumber(0)(text, name);
+  if (port > 65_535) throw usageError(`${name} takes a number from 0 to 65535, not "${text}".`);
+  return port;
+};

@@ -11,7 +11,7 @@ import { command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { flagSettings, namesOf, settingFlags } from '../args/sandbox-flags.ts';
 import { summaries } from '../args/summaries.ts';
-import { anyText, wholeNumber } from '../args/values.ts';
+import { anyText, portNumber } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { refuseTracked } from '../workspace/checks/tracked.ts';
 
@@ -19,12 +19,6 @@ import { refuseTracked } from '../workspace/checks/tracked.ts';
 const taskFiles = ['sandbox.sqlite', 'sandbox.lock'].flatMap(databaseFiles);
 
 const keyVariable = 'PROMPTPRESS_API_KEY';
-
-const portNumber = (text: string, name: string): number => {
-  const port = wholeNumber(0)(text, name);
-  if (port > 65_535) throw usageError(`${name} takes a number from 0 to 65535, not "${text}".`);
-  return port;
-};
 
 const {
   blockedMark,

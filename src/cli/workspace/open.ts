@@ -3,6 +3,7 @@ import { relative, resolve } from 'node:path';
 import type { DirectoryFlags } from '../../report/facts/layout.ts';
 import { quoted } from '../../report/text/printable.ts';
 import type { StateReader } from '../../state/reader.ts';
+import type { StateChanges } from '../../state/sqlite/changes.ts';
 import { openStateForReading } from '../../state/state.ts';
 import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
@@ -16,7 +17,7 @@ import { checkPipeline } from './read-pipeline.ts';
 export interface RunTarget {
   /** Absolute. */
   readonly directory: string;
-  readonly state: StateReader;
+  readonly state: StateReader & StateChanges;
 }
 
 /** The flags that say which run is meant, and whether its directory is trusted. */

@@ -25,12 +25,10 @@ export function Header({ summary }: { readonly summary: PageSummary }): JSX.Elem
   ];
   return (
     <header class="top">
-      <div class="about-run">
-        <div class="run">
-          <h1>{summary.name}</h1>
-          {summary.sandbox ? <span class="tag">sandbox</span> : null}
-          {summary.live ? <span class="tag live">running</span> : null}
-        </div>
+      <div class="run">
+        <h1>{summary.name}</h1>
+        {summary.sandbox ? <span class="tag">sandbox</span> : null}
+        {summary.live ? <span class="tag live">running</span> : null}
         {summary.description ? (
           <p class="description" dir="auto">
             {summary.description}

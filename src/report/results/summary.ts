@@ -20,6 +20,13 @@ export interface SummaryFacts {
   readonly live: boolean;
 }
 
+/** What is counted of a result. */
+export interface CountedResult {
+  readonly row: Pick<CellResult['row'], 'slot' | 'firstOfSlot'>;
+  readonly result: Pick<CellResult['result'], 'at' | 'status' | 'step' | 'branch' | 'vars'>;
+  readonly detail: Pick<CellResult['detail'], 'model'>;
+}
+
 /**
  * Adds results up to what the page needs before it has seen one. Takes 8 to 32 bytes for each job, some megabytes for each variable of very
  * many values, and nothing else that grows with the results.
@@ -48,7 +55,7 @@ export class SummaryCounter {
   }
 
   /** Results are told in their order, each once. */
-  add({ row, result, detail }: CellResult): void {
+  add({ row, result, detail }: CountedResult): void {
     const { slot, firstOfSlot } = row;
     this.#results += 1;
     this.#statuses.set(result.status, (this.#statuses.get(result.status) ?? 0) + 1);

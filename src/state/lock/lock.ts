@@ -35,6 +35,8 @@ export interface LockOptions {
   readonly fileSystem?: FileSystemProbe;
   /** Default: the real processes. */
   readonly processes?: ProcessProbe;
+  /** How long to wait for an owner that may just be leaving, in ms; the thread waits with it. Default: a moment. */
+  readonly waitMs?: number;
 }
 
 /**
@@ -137,7 +139,7 @@ function openLock(file: string, options: LockOptions & { readonly readOnly?: boo
   // Nothing is ever written into a lock: one that holds something is a database, or a file, of somebody else.
   if (checkFile(file) && lstatSync(file).size > 0) throw stateErrorOf('foreign', file);
   return openDatabase(file, {
-    busyTimeoutMs: graceMs,
+    busyTimeoutMs: options.waitMs ?? graceMs,
     readOnly: options.readOnly ?? false,
     ...(options.driver === undefined ? {} : { driver: options.driver }),
   });

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { reportFiles, runFiles } from '../../../report/facts/layout.ts';
@@ -16,10 +15,11 @@ import { anyText, oneOf } from '../../args/values.ts';
 import { exitCodes, usageError } from '../../errors/cli-error.ts';
 import { without } from '../../errors/correction.ts';
 import { showCounting } from '../../terminal/counting.ts';
-import { packageFile, version } from '../../version.ts';
+import { version } from '../../version.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
 import { openTarget } from '../../workspace/open.ts';
+import { builtPage } from './built-page.ts';
 
 /** `promptpress report FILE|DIR` */
 export const report = command(
@@ -120,13 +120,6 @@ function folderOf(to: string | undefined, directory: string, cwd: string): strin
       without('--to', true),
     );
   return folder;
-}
-
-/** @throws CliError (exit 2) in a clone that was not built */
-function builtPage(): string {
-  const page = packageFile('dist/page');
-  if (existsSync(join(page, reportFiles.page))) return page;
-  throw usageError('The page of results is not built.', 'In a clone of promptpress: npm run build');
 }
 
 function progressText(progress: ReportProgress | undefined, cells: number): string {

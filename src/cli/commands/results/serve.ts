@@ -1,0 +1,118 @@
+import { relative } from 'node:path';
+import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
+import { readRunFacts } from '../../../report/facts/run.ts';
+import { type ServeOptions, type Serving, startServing } from '../../../report/serve/server.ts';
+import { commandsOf } from '../../../report/text/next-commands.ts';
+import { pipelineFacts } from '../../../state/binding.ts';
+import { lockOwner } from '../../../state/lock/lock.ts';
+import type { StateReader } from '../../../state/reader.ts';
+import { closingAfter } from '../../adapters/disposables.ts';
+import { command } from '../../args/command.ts';
+import { toggle, valued } from '../../args/flags.ts';
+import { placeFlags } from '../../args/run-flags.ts';
+import { summaries } from '../../args/summaries.ts';
+import { portNumber } from '../../args/values.ts';
+import { exitCodes, usageError } from '../../errors/cli-error.ts';
+import { shownErrorOf } from '../../errors/render.ts';
+import { version } from '../../version.ts';
+import { targetOrDefault } from '../../workspace/default-file.ts';
+import { planOfDirectory } from '../../workspace/last-plan.ts';
+import { openTarget } from '../../workspace/open.ts';
+import { builtPage } from './built-page.ts';
+
+/** `promptpress serve FILE|DIR` */
+export const serve = command(
+  {
+    name: 'serve',
+    summary: summaries.serve,
+    operands: '[FILE|DIR]',
+    about: `Shows the gallery of a run in a browser and keeps it up to date while a run is on: the same page as that of promptpress report, asked from the state, so that a million results open at once. Its first line on standard output is its address, with a token: whoever opens it may look, and nobody else. It changes nothing, and runs until Ctrl-C.
+
+It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST, and open the same address with port 8080. Images of the cards are made small when they are looked at; they are kept in memory, or with those of the report where the run directory has one. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
+    examples: [
+      { command: 'promptpress serve runs/foxes', does: 'open the address that it prints' },
+      { command: 'promptpress serve pipelines/foxes.yaml --sandbox', does: 'a rehearsal' },
+      { command: 'promptpress serve runs/foxes --port 8080', does: 'on a port of your choice' },
+    ],
+    flags: {
+      out: placeFlags.out,
+      'trust-directory': placeFlags['trust-directory'],
+      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+      port: valued('PORT', 'port on 127.0.0.1; default 0: any free one', portNumber),
+      all: toggle('show every planned slot, whatever the last run chose'),
+    },
+  },
+  { least: 0, most: 1 },
+  async (flags, [given], context) =>
+    await closingAfter(async (disposables) => {
+      const { io, redactor } = context;
+      const interrupts = io.interrupts();
+      disposables.add(() => interrupts.stop());
+      const target = targetOrDefault(given, 'serve', io);
+      const { directory, state } = await openTarget(target, flags, context);
+      disposables.add(() => state.close());
+      const artifacts = openArtifactFolder(directory);
+      disposables.add(() => artifacts.close());
+      let problem = '';
+      const serving = await started({
+        directory,
+        reader: state,
+        artifacts,
+        page: builtPage(),
+        port: flags.port ?? 0,
+        plan: async () => {
+          const { plan, facts } = await planOfDirectory(directory, state, context);
+          const commands = await commandsOf(directory, state, plan.pipeline, io.cwd);
+          const advisor = { commands, mask: redactor.applyToData };
+          return { plan, selection: flags.all ? {} : facts.selection, advisor };
+        },
+        identity: async () => await identityOf(state),
+        isRunning: () => lockOwner(directory, { waitMs: 0 }) !== undefined,
+        madeBy: `promptpress ${version}`,
+        now: () => io.now(),
+        every: (ms, call) => io.every(ms, call),
+        onProblem: (error) => {
+          // Twice a second the same one may come.
+          const { text = '' } = shownErrorOf(error, []);
+          if (text !== problem) io.err(redactor.apply(text));
+          problem = text;
+        },
+      });
+      disposables.add(() => serving.close());
+      await io.out(`${serving.address}\n`);
+      const place = relative(io.cwd, directory) || '.';
+      io.err(redactor.apply(`Shows ${place}. Who has the address may look. Ctrl-C ends it.\n`));
+      await aborted(interrupts.drain);
+      return exitCodes.ok;
+    }),
+);
+
+/** @throws CliError (exit 2) for a port that is taken */
+async function started(options: ServeOptions): Promise<Serving> {
+  try {
+    return await startServing(options);
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === 'listen' && (code === 'EADDRINUSE' || code === 'EACCES'))
+      throw usageError(
+        `Port ${options.port} cannot be used: ${(error as Error).message}`,
+        'Take another --port; 0 takes any free one.',
+      );
+    throw error;
+  }
+}
+
+/** What the plan of the last run is made of; how it ended does not matter. */
+async function identityOf(state: StateReader): Promise<string> {
+  const { filesRoot, tables, serviceId, set, selection } = (await readRunFacts(state)) ?? {};
+  const text = await state.fact(pipelineFacts.text);
+  const path = await state.fact(pipelineFacts.path);
+  return JSON.stringify([text, path, filesRoot, tables, serviceId, set, selection]);
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    // A server in the same process keeps it alive until then.
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

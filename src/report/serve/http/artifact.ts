@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { isArtifactName } from '../../../artifacts/store/names.ts';
+import { openArtifactFile } from '../../../artifacts/store/open-file.ts';
+import type { ResultIndex } from '../index/result-index.ts';
+import { type AnswerHeaders, sendText, writeHead } from './answer.ts';
+import { rangeOf } from './range.ts';
+
+/** What a browser may show by itself; anything else is saved. */
+const shown = /^(?:image\/(?:png|jpeg|webp|gif|avif)|video\/(?:mp4|webm))$/;
+
+/** The key of the job in the name of an artifact. */
+const named = /\/([^/]+)-\d+\.[A-Za-z0-9]+$/;
+
+/**
+ * Answers with an artifact. The address only chooses among the files of results: what is opened is the name that a result has, by the checks of the
+ * store.
+ */
+export async function sendArtifact(
+  request: IncomingMessage,
+  response: ServerResponse,
+  name: string,
+  { index, directory }: { readonly index: ResultIndex; readonly directory: string },
+): Promise<void> {
+  const [, job] = (isArtifactName(name) && named.exec(name)) || [];
+  const listed = job === undefined ? undefined : index.ofJob(job).find(({ result }) => result.file === name);
+  const file = listed?.result.file;
+  if (file === undefined) return sendText(response, 404, 'No result has such a file.');
+  const opened = await openArtifactFile(directory, file);
+  if (!opened.ok) return sendText(response, 404, 'The file is not there.');
+  const { handle, bytes } = opened;
+  try {
+    // A job that is made again has another file of the same name.
+    const tag = listed?.sha256 === undefined ? undefined : `"${listed.sha256}-${bytes}"`;
+    const headers = headersOf(listed?.mime ?? '', tag);
+    if (tag !== undefined && request.headers['if-none-match'] === tag) {
+      writeHead(response, 304, headers);
+      response.end();
+      return;
+    }
+    const isSame = request.headers['if-range'] === undefined || request.headers['if-range'] === tag;
+    const range = isSame ? rangeOf(request.headers.range, bytes) : undefined;
+    if (range === 'none')
+      return sendText(response, 416, 'The file has no such bytes.', { 'content-range': `bytes */${bytes}` });
+    const { from, to } = range ?? { from: 0, to: bytes - 1 };
+    writeHead(response, range === undefined ? 200 : 206, {
+      ...headers,
+      'content-length': Math.max(0, to - from + 1),
+      ...(range === undefined ? {} : { 'content-range': `bytes ${from}-${to}/${bytes}` }),
+    });
+    if (request.method === 'HEAD' || bytes === 0) {
+      response.end();
+      return;
+    }
+    await pipeline(handle.createReadStream({ start: from, end: to, autoClose: false }), response);
+  } finally {
+    await handle.close();
+  }
+}
+
+function headersOf(mime: string, tag: string | undefined): AnswerHeaders {
+  const type = shown.test(mime) ? mime : undefined;
+  const isText = /^text\/|^application\/json$/.test(mime);
+  return {
+    'content-type': type ?? (isText ? 'text/plain; charset=utf-8' : 'application/octet-stream'),
+    ...(type === undefined && !isText ? { 'content-disposition': 'attachment' } : {}),
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    ...(tag === undefined ? {} : { etag: tag }),
+  };
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import pLimit, { type LimitFunction } from 'p-limit';
+import type { ArtifactStore } from '../../../artifacts/store/store.ts';
+import { checkFolder } from '../../../state/files/plain-path.ts';
+import { drawSmall, mostBytes } from '../../gallery/thumbnail.ts';
+import { Thumbnails } from '../../gallery/thumbnails.ts';
+import type { PlacedResult } from '../index/result-index.ts';
+
+/** Bytes of thumbnails that are kept in memory. */
+const mostKept = 64 * 1024 * 1024;
+
+/** Thumbnails that wait to be made: what is scrolled by is not worth more. */
+const mostWaiting = 500;
+
+const isHash = (sha256: string | undefined): sha256 is string => /^[0-9a-f]{64}$/.test(sha256 ?? '');
+
+/** The name under which the page asks for the thumbnail of a result; undefined where it has none. */
+export const thumbnailName = ({ id, mime, sha256, result }: PlacedResult): string | undefined =>
+  result.file !== undefined && mime?.startsWith('image/') === true && isHash(sha256)
+    ? `${id}-${sha256}.webp`
+    : undefined;
+
+/** The id and the hash of such a name. */
+export function thumbnailOf(name: string): { readonly id: number; readonly sha256: string } | undefined {
+  const [, id, sha256] = /^(\d{1,15})-([0-9a-f]{64})\.webp$/.exec(name) ?? [];
+  return id === undefined || sha256 === undefined ? undefined : { id: Number(id), sha256 };
+}
+
+/**
+ * Thumbnails that are made when they are asked for. They lie with those of the report where the run has one; else they are kept in memory, those
+ * that were asked for last.
+ */
+export class LiveThumbnails {
+  readonly #artifacts: Pick<ArtifactStore, 'get'>;
+  readonly #report: { readonly folder: string; readonly thumbnails: Thumbnails } | undefined;
+  readonly #limit: LimitFunction = pLimit({
+    concurrency: Math.max(1, availableParallelism() - 1),
+    rejectOnClear: true,
+  });
+  /** By SHA-256 of the image, the one used last at the end. */
+  readonly #kept = new Map<string, Buffer>();
+  readonly #making = new Map<string, Promise<Buffer | undefined>>();
+  #bytes = 0;
+
+  /** @param folder of the thumbnails of the report */
+  constructor(folder: string, artifacts: Pick<ArtifactStore, 'get'>) {
+    this.#artifacts = artifacts;
+    this.#report = checkFolder(folder)
+      ? { folder, thumbnails: new Thumbnails(folder, artifacts) }
+      : undefined;
+  }
+
+  /** Begins no more of them, and ends when none is being made. */
+  async close(): Promise<void> {
+    const making = [...this.#making.values()];
+    this.#limit.clearQueue();
+    await this.#report?.thumbnails.stop();
+    await Promise.allSettled(making);
+  }
+
+  /** The thumbnail of a result; undefined where it has none, and where too many are being made. */
+  async of({ result: { file }, mime = '', sha256 }: PlacedResult): Promise<Buffer | undefined> {
+    if (file === undefined || !mime.startsWith('image/') || !isHash(sha256)) return undefined;
+    const there = this.#kept.get(sha256);
+    if (there !== undefined) {
+      this.#keep(sha256, there);
+      return there;
+    }
+    const making = this.#making.get(sha256);
+    if (making !== undefined) return await making;
+    if (this.#making.size >= mostWaiting) return undefined;
+    const made = (this.#report === undefined ? this.#draw(file, sha256) : this.#take(file, mime, sha256))
+      // No image of a run is worth more than the page that shows the others.
+      .catch(() => undefined)
+      .finally(() => this.#making.delete(sha256));
+    this.#making.set(sha256, made);
+    return await made;
+  }
+
+  async #draw(file: string, sha256: string): Promise<Buffer | undefined> {
+    return await this.#limit(async () => {
+      const found = await this.#artifacts.get(file, mostBytes);
+      if (!found.ok || createHash('sha256').update(found.bytes).digest('hex') !== sha256) return undefined;
+      const small = await drawSmall(found.bytes);
+      if (typeof small === 'string') return undefined;
+      this.#keep(sha256, small);
+      return small;
+    });
+  }
+
+  async #take(file: string, mime: string, sha256: string): Promise<Buffer | undefined> {
+    const { folder, thumbnails } = this.#report ?? {};
+    const name = await thumbnails?.of({ file, mime, sha256, output: 1, bytes: 0 });
+    return folder === undefined || name === undefined ? undefined : await readFile(join(folder, name));
+  }
+
+  #keep(sha256: string, small: Buffer): void {
+    const before = this.#kept.get(sha256);
+    this.#bytes += small.length - (before?.length ?? 0);
+    this.#kept.delete(sha256);
+    this.#kept.set(sha256, small);
+    for (const [oldest, bytes] of this.#kept) {
+      if (this.#bytes <= mostKept) break;
+      this.#kept.delete(oldest);
+      this.#bytes -= bytes.length;
+    }
+  }
+}

@@ -1,0 +1,189 @@
+import { wordsOf } from '../../page/text/fold.ts';
+import type { PageQuery } from '../../results/wire.ts';
+import type { Places } from './places.ts';
+import { Slices } from './slices.ts';
+import { type Figure, idOf, type Tables } from './tables.ts';
+
+/** A filter that may also ask for the results of some jobs alone: those that were marked on the page. */
+export interface IndexQuery extends PageQuery {
+  readonly jobs?: readonly string[];
+}
+
+/** True where a query asks for all results, in the plan's order. */
+export const asksForAll = ({ search = '', sort = 'plan', ...rest }: IndexQuery): boolean =>
+  wordsOf(search).length === 0 &&
+  sort === 'plan' &&
+  rest.steps === undefined &&
+  rest.statuses === undefined &&
+  rest.errorCode === undefined &&
+  rest.jobs === undefined &&
+  Object.keys(rest.vars ?? {}).length === 0;
+
+/** A part of an SQL condition and the values of its marks. */
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+const among = (column: string, values: readonly string[]): Condition => ({
+  sql: `${column} IN (SELECT value FROM json_each(?))`,
+  values: [JSON.stringify(values)],
+});
+
+/** What narrows by columns stands before what looks into texts. */
+function conditionOf(query: IndexQuery, variables: readonly string[]): Condition {
+  const { steps, statuses, errorCode, vars = {}, jobs, search = '' } = query;
+  const parts: Condition[] = [
+    ...(steps === undefined ? [] : [among('part.step', steps)]),
+    ...(statuses === undefined ? [] : [among('part.status', statuses)]),
+    ...(errorCode === undefined ? [] : [{ sql: 'part.code = ?', values: [errorCode] }]),
+    ...(jobs === undefined ? [] : [among('part.job', jobs)]),
+    ...Object.entries(vars).flatMap(([name, values]) => {
+      const index = variables.indexOf(name);
+      return index === -1 ? [] : [among(`(cells.vars ->> ${index})`, values)];
+    }),
+    ...wordsOf(search).map(
+      (word): Condition => ({
+        sql: '(instr(prompts.folded, ?) > 0 OR instr(said.folded, ?) > 0)',
+        values: [word, word],
+      }),
+    ),
+  ];
+  return {
+    sql: parts.length === 0 ? 'TRUE' : parts.map(({ sql }) => `coalesce(${sql}, FALSE)`).join(' AND '),
+    values: parts.flatMap(({ values }) => values),
+  };
+}
+
+const figureOf: Readonly<Record<Exclude<NonNullable<PageQuery['sort']>, 'plan'>, Figure>> = {
+  newest: 'newest',
+  cost: 'cost',
+  duration: 'duration',
+};
+
+/** Aims at steps of this length, in ms. */
+const stepMs = 6;
+const smallestStep = 64;
+const largestStep = 65_536;
+
+/** As many as a step takes, from how long the one before took. */
+class StepSize {
+  size = 1024;
+  #began = 0;
+
+  begin(): void {
+    this.#began = performance.now();
+  }
+
+  end(): void {
+    const took = performance.now() - this.#began;
+    if (took > stepMs) this.size = Math.max(smallestStep, this.size >> 1);
+    else if (took < stepMs / 3) this.size = Math.min(largestStep, this.size << 1);
+  }
+}
+
+interface Walk {
+  readonly tables: Tables;
+  readonly places: Places;
+  readonly variables: readonly string[];
+  /** Asked between two steps; ends the walk where it throws. */
+  readonly check: () => void;
+}
+
+/**
+ * The ids of all results that match, in the order that is asked for. It is a walk over all results, in steps of some milliseconds: others
+ * have their turn between them.
+ *
+ * @throws what `check` throws
+ */
+export async function findIds(query: IndexQuery, walk: Walk): Promise<Float64Array> {
+  const found = new Ids();
+  const { sort = 'plan' } = query;
+  if (sort === 'plan') {
+    await walkPlan(query, walk, found);
+  } else {
+    await walkFigure(query, figureOf[sort], walk, found);
+    await walkPlan(query, walk, found, `part.${figureOf[sort]} IS NULL`);
+  }
+  return found.all();
+}
+
+const joins = (condition: string): string =>
+  `${condition.includes('prompts.') ? 'LEFT JOIN prompts ON prompts.id = part.prompt LEFT JOIN said ON said.id = part.id' : ''}
+   ${condition.includes('cells.') ? `JOIN cells ON cells.cell = part.id / ${idOf(1, 0)}` : ''}`;
+
+async function walkPlan(query: IndexQuery, walk: Walk, found: Ids, also = 'TRUE'): Promise<void> {
+  const { tables, places, variables } = walk;
+  const { sql, values } = conditionOf(query, variables);
+  const statement = tables.database.prepare<{ ids: string }>(
+    `SELECT json_group_array(id) AS ids FROM (
+       SELECT part.id FROM rows AS part ${joins(sql)}
+       WHERE part.id >= ? AND part.id < ? AND ${also} AND ${sql} ORDER BY part.id)`,
+  );
+  const slices = new Slices();
+  const step = new StepSize();
+  for (let position = 0; position < places.length; ) {
+    walk.check();
+    step.begin();
+    const next = Math.min(places.length, position + step.size);
+    const end = next === places.length ? idOf(places.cellAt(next - 1) + 1, 0) : idOf(places.cellAt(next), 0);
+    const row = statement.get(idOf(places.cellAt(position), 0), end, ...values);
+    found.add(row?.ids);
+    position = next;
+    step.end();
+    await slices.breathe();
+  }
+}
+
+async function walkFigure(query: IndexQuery, figure: Figure, walk: Walk, found: Ids): Promise<void> {
+  const { tables, variables } = walk;
+  const { sql, values } = conditionOf(query, variables);
+  const statement = tables.database.prepare<{
+    ids: string;
+    figure: number | null;
+    last: number | null;
+  }>(
+    `WITH part AS MATERIALIZED (
+       SELECT id, step, status, code, job, prompt, ${figure} AS figure FROM rows INDEXED BY rows_${figure}
+       WHERE ${figure} IS NOT NULL AND (${figure}, id) > (?, ?) ORDER BY ${figure}, id LIMIT ?
+     ), last AS (SELECT figure, id FROM part ORDER BY figure DESC, id DESC LIMIT 1)
+     SELECT (SELECT json_group_array(id) FROM
+         (SELECT part.id FROM part ${joins(sql)} WHERE ${sql} ORDER BY part.figure, part.id)) AS ids,
+       (SELECT figure FROM last) AS figure, (SELECT id FROM last) AS last`,
+  );
+  const slices = new Slices();
+  const step = new StepSize();
+  let after: readonly [figure: number, id: number] = [-Number.MAX_VALUE, -1];
+  for (;;) {
+    walk.check();
+    step.begin();
+    const row = statement.get(...after, step.size, ...values);
+    if (row === undefined || row.figure === null || row.last === null) return;
+    found.add(row.ids);
+    after = [row.figure, row.last];
+    step.end();
+    await slices.breathe();
+  }
+}
+
+/** Ids one after another: 8 bytes each. */
+class Ids {
+  #ids = new Float64Array(1024);
+  #length = 0;
+
+  add(json: string | undefined): void {
+    if (json === undefined || json === '[]') return;
+    const ids = JSON.parse(json) as readonly number[];
+    if (this.#length + ids.length > this.#ids.length) {
+      const before = this.#ids;
+      this.#ids = new Float64Array(Math.max(before.length * 2, this.#length + ids.length));
+      this.#ids.set(before.subarray(0, this.#length));
+    }
+    this.#ids.set(ids, this.#length);
+    this.#length += ids.length;
+  }
+
+  all(): Float64Array {
+    return this.#ids.slice(0, this.#length);
+  }
+}

@@ -1,0 +1,271 @@
+import { isNarrowed } from '../../../manifest/cells.ts';
+import { KeySet } from '../../../manifest/key-set.ts';
+import type { ManifestRow } from '../../../manifest/row.ts';
+import { manifestRows, rowsOfCells } from '../../../manifest/rows.ts';
+import type { Selection } from '../../../plan/cell.ts';
+import type { Plan } from '../../../plan/plan.ts';
+import type { StateReader } from '../../../state/reader.ts';
+import type { Advisor } from '../../results/advice.ts';
+import { type CellResult, cellResults, rowsByCell } from '../../results/cell-results.ts';
+import { SummaryCounter, type SummaryFacts } from '../../results/summary.ts';
+import type { PageDetail, PageStatus, PageSummary } from '../../results/wire.ts';
+import { asksForAll, findIds, type IndexQuery } from './find.ts';
+import { FoundLists } from './found-lists.ts';
+import { Places } from './places.ts';
+import { Slices } from './slices.ts';
+import { cellOf, type IndexedResult, idOf, indexOf, Tables } from './tables.ts';
+
+export interface IndexOptions {
+  readonly plan: Plan;
+  readonly selection: Selection;
+  readonly reader: StateReader;
+  readonly advisor: Omit<Advisor, 'running'>;
+  /** How long work takes is measured with it, ms; default: the system's. */
+  readonly elapsed?: () => number;
+}
+
+/** An indexed result and its place among all. */
+export interface PlacedResult extends IndexedResult {
+  readonly at: number;
+}
+
+/** Thrown by work that was under way when the index was closed. */
+export class IndexClosed extends Error {}
+
+/**
+ * All results of a run in a form that can be searched: a million of them in bounded memory. It is filled once from the plan and the state, and
+ * then follows the state cell by cell. Whatever takes long gives way to others every few milliseconds.
+ */
+export class ResultIndex {
+  readonly #options: IndexOptions;
+  readonly #tables = new Tables();
+  readonly #places = new Places();
+  readonly #lists: FoundLists;
+  readonly #statuses = new Map<PageStatus, number>();
+  #version = 0;
+  #isFilled = false;
+  #isClosed = false;
+
+  constructor(options: IndexOptions) {
+    this.#options = options;
+    this.#lists = new FoundLists(options.elapsed ?? (() => performance.now()));
+  }
+
+  /** Changes with every change of a result. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Results that can be asked for. */
+  get size(): number {
+    return this.#places.total;
+  }
+
+  /** Results that there will be once all are there: a guess from the cells so far. */
+  get expected(): number {
+    const { total, length } = this.#places;
+    const { plan, selection } = this.#options;
+    if (this.#isFilled || length === 0 || isNarrowed(selection)) return total;
+    return Math.max(total, Math.round((total / length) * plan.matrix.cellCount));
+  }
+
+  get isFilled(): boolean {
+    return this.#isFilled;
+  }
+
+  /** Results by status. */
+  get statuses(): Readonly<Partial<Record<PageStatus, number>>> {
+    return Object.fromEntries([...this.#statuses].filter(([, results]) => results > 0));
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#lists.clear();
+    this.#tables.close();
+  }
+
+  /** Takes all results in. @throws IndexClosed; what the state throws */
+  async fill(): Promise<void> {
+    const { plan, selection, reader } = this.#options;
+    const slices = new Slices();
+    for await (const rows of rowsByCell(manifestRows(plan, selection, reader))) {
+      this.#check();
+      const cell = rows[0]?.cell;
+      if (cell === undefined) continue;
+      const results = this.#resultsOf(rows, this.#places.total);
+      this.#tables.add({ cell, isChosen: rows.some(({ chosen }) => chosen) }, results);
+      this.#places.append(cell.number, results.length);
+      for (const { result } of results) this.#count(result.status, 1);
+      this.#version += 1;
+      await slices.breathe();
+    }
+    this.#check();
+    this.#isFilled = true;
+  }
+
+  /**
+   * Makes the results of these jobs, and of cells, anew from the state. A cell that is not in the index yet is passed over.
+   *
+   * @param cells more cells, by number
+   */
+  async refresh(jobs: Iterable<string>, cells: Iterable<number>): Promise<void> {
+    const slices = new Slices();
+    const waiting = new Set(cells);
+    for (const job of jobs) {
+      for (const cell of this.#tables.cellsOf(job)) waiting.add(cell);
+      await slices.breathe();
+      this.#check();
+    }
+    // A job that several cells share shows its cost in the first of them: what a cell takes on or gives up is told to the later ones.
+    const queue = [...waiting].sort((a, b) => a - b);
+    for (let at = 0; at < queue.length; at += 1) {
+      const cell = queue[at] as number;
+      const later = await this.#refreshCell(cell);
+      this.#check();
+      const added = later.filter((other) => other > cell && !waiting.has(other));
+      if (added.length > 0) {
+        for (const other of added) waiting.add(other);
+        queue.push(...added);
+        queue.splice(at + 1, queue.length, ...queue.slice(at + 1).sort((a, b) => a - b));
+      }
+      await slices.breathe();
+      this.#check();
+    }
+  }
+
+  /** @returns other cells with jobs that this one has got or lost */
+  async #refreshCell(number: number): Promise<readonly number[]> {
+    const known = this.#tables.cell(number);
+    const rows = await this.#rowsOf(number);
+    const first = this.#places.firstOf(number);
+    if (known === undefined || rows === undefined || first === undefined) return [];
+    const before = this.#tables.jobsOf(number);
+    const statuses = this.#tables.statusesOf(number);
+    const results = this.#resultsOf(rows, first);
+    this.#tables.put(known, results);
+    this.#places.change(number, results.length - statuses.length);
+    for (const status of statuses) this.#count(status, -1);
+    for (const { result } of results) this.#count(result.status, 1);
+    this.#version += 1;
+    const after = this.#tables.jobsOf(number);
+    const changed = [...before]
+      .filter((job) => !after.has(job))
+      .concat([...after].filter((job) => !before.has(job)));
+    return [...new Set(changed.flatMap((job) => [...this.#tables.cellsOf(job)]))];
+  }
+
+  /** The rows of a cell as the state has them now; undefined where the cell is not in the index. */
+  async #rowsOf(number: number): Promise<readonly ManifestRow[] | undefined> {
+    const { plan, selection, reader } = this.#options;
+    const known = this.#tables.cell(number);
+    if (known === undefined) return undefined;
+    const here = new KeySet();
+    const isListedBefore = (job: string): boolean => {
+      for (const cell of this.#tables.cellsOf(job)) if (cell < number) return true;
+      return false;
+    };
+    const listedJobs = { add: (job: string): boolean => here.add(job) && !isListedBefore(job) };
+    const rows: ManifestRow[] = [];
+    for await (const row of rowsOfCells(plan, [known.cell], reader, listedJobs, () => {}, {
+      ...(selection.only === undefined ? {} : { only: selection.only }),
+      isChosen: () => known.isChosen,
+    }))
+      rows.push(row);
+    this.#check();
+    return rows;
+  }
+
+  #resultsOf(rows: readonly ManifestRow[], first: number): readonly CellResult[] {
+    const { plan, advisor } = this.#options;
+    const context = { ...advisor, plan, running: false, variables: plan.matrix.variables };
+    return cellResults(rows, first, context);
+  }
+
+  #count(status: PageStatus, by: number): void {
+    this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + by);
+  }
+
+  /**
+   * Results that match, and how many there are. @param signal aborted where the asker has gone
+   * @throws Abandoned | IndexClosed
+   */
+  async find(
+    query: IndexQuery,
+    { offset, limit }: { readonly offset: number; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<{ readonly total: number; readonly results: readonly PlacedResult[] }> {
+    this.#check();
+    if (asksForAll(query)) {
+      const { total } = this.#places;
+      const first = this.#places.find(offset);
+      if (first === undefined) return { total, results: [] };
+      const results = this.#tables.from(idOf(first.cell, first.index), limit);
+      return { total, results: this.#placed(results) };
+    }
+    const { variables } = this.#options.plan.matrix;
+    const name = JSON.stringify(query);
+    const search = async (check: () => void): Promise<Float64Array> =>
+      await findIds(query, {
+        tables: this.#tables,
+        places: this.#places,
+        variables,
+        check: () => {
+          this.#check();
+          check();
+        },
+      });
+    const ids = await this.#lists.of(name, this.#version, search, signal);
+    this.#check();
+    const wanted = [...ids.subarray(offset, offset + limit)];
+    return { total: ids.length, results: this.#placed(this.#tables.many(wanted)) };
+  }
+
+  /** The result with this id. */
+  result(id: number): PlacedResult | undefined {
+    this.#check();
+    return this.#placed(this.#tables.many([id]))[0];
+  }
+
+  /** The results of a job. */
+  ofJob(job: string): readonly PlacedResult[] {
+    this.#check();
+    return this.#placed(this.#tables.ofJob(job));
+  }
+
+  #placed(results: readonly IndexedResult[]): readonly PlacedResult[] {
+    return results.map((each) => ({ ...each, at: this.#placeOf(each.id) }));
+  }
+
+  #placeOf = (id: number): number => (this.#places.firstOf(cellOf(id)) ?? 0) + indexOf(id);
+
+  /** Everything else about the result at a place, from the state as it is now. @param running a run is on */
+  async detail(at: number, running: boolean): Promise<PageDetail | undefined> {
+    this.#check();
+    const place = this.#places.find(at);
+    if (place === undefined) return undefined;
+    const rows = (await this.#rowsOf(place.cell)) ?? [];
+    const { plan, advisor } = this.#options;
+    const context = { ...advisor, plan, running, variables: plan.matrix.variables };
+    const first = this.#places.firstOf(place.cell) ?? at - place.index;
+    return cellResults(rows, first, context)[place.index]?.detail;
+  }
+
+  /** Of what is indexed so far; a walk over all of it. @throws IndexClosed; what the state throws */
+  async summary(facts: SummaryFacts): Promise<PageSummary> {
+    const { plan, advisor, reader } = this.#options;
+    const counter = new SummaryCounter(plan, { ...advisor, running: facts.live });
+    const slices = new Slices();
+    this.#check();
+    for (const page of this.#tables.counted(this.#placeOf)) {
+      for (const each of page) counter.add(each);
+      await slices.breathe();
+      this.#check();
+    }
+    return await counter.summary(reader, facts);
+  }
+
+  #check(): void {
+    if (this.#isClosed) throw new IndexClosed('The index is closed.');
+  }
+}

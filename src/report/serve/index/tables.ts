@@ -1,0 +1,258 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exactJson, parseExact } from '../../../pipeline/values/exact-json.ts';
+import type { Cell } from '../../../plan/cell.ts';
+import { type Database, openDatabase } from '../../../state/sqlite/sqlite.ts';
+import { fold } from '../../page/text/fold.ts';
+import type { CellResult } from '../../results/cell-results.ts';
+import type { CountedResult } from '../../results/summary.ts';
+import type { PageResult, PageStatus } from '../../results/wire.ts';
+import { countedFact } from './fact.ts';
+
+/** Numbers of the results of a cell: no cell has as many, and all cells together fit into a number. */
+const perCell = 2 ** 20;
+
+/** A result has this number as long as the index lasts, while its place changes as those before it become more. */
+export const idOf = (cell: number, index: number): number => cell * perCell + index;
+export const cellOf = (id: number): number => Math.floor(id / perCell);
+export const indexOf = (id: number): number => id % perCell;
+
+/** What an index knows of a result: what the page is told, and what its file is. */
+export interface IndexedResult {
+  readonly id: number;
+  /** Without its place. */
+  readonly result: Omit<PageResult, 'at'>;
+  readonly mime?: string;
+  readonly sha256?: string;
+}
+
+/** A cell as the plan takes it, and whether the selection chose it. */
+export interface IndexedCell {
+  readonly cell: Cell;
+  readonly isChosen: boolean;
+}
+
+/** Figures by which results are sorted, the largest first: kept as negative numbers, so that equal ones are in the plan's order. */
+export const figures = ['newest', 'cost', 'duration'] as const;
+export type Figure = (typeof figures)[number];
+
+const schema = `
+  PRAGMA journal_mode = OFF;
+  PRAGMA synchronous = OFF;
+  PRAGMA locking_mode = EXCLUSIVE;
+  PRAGMA cache_size = -65536;
+  CREATE TABLE cells (cell INTEGER PRIMARY KEY, chosen INTEGER NOT NULL, known TEXT NOT NULL, vars TEXT NOT NULL) STRICT;
+  CREATE TABLE rows (
+    id INTEGER PRIMARY KEY, step TEXT NOT NULL, status TEXT NOT NULL, code TEXT, job TEXT,
+    newest REAL, cost REAL, duration REAL, prompt INTEGER
+  ) STRICT;
+  CREATE INDEX rows_job ON rows (job) WHERE job IS NOT NULL;
+  ${figures.map((name) => `CREATE INDEX rows_${name} ON rows (${name}) WHERE ${name} IS NOT NULL;`).join('\n')}
+  CREATE TABLE docs (id INTEGER PRIMARY KEY, doc TEXT NOT NULL, mime TEXT, sha256 TEXT, fact TEXT NOT NULL) STRICT;
+  CREATE TABLE prompts (id INTEGER PRIMARY KEY, shown TEXT NOT NULL, folded TEXT NOT NULL) STRICT;
+  CREATE TABLE said (id INTEGER PRIMARY KEY, folded TEXT NOT NULL) STRICT;
+  BEGIN;`;
+
+interface DocRow {
+  readonly id: number;
+  readonly doc: string;
+  readonly mime: string | null;
+  readonly sha256: string | null;
+  readonly shown: string | null;
+  readonly vars: string;
+}
+
+const docs = `SELECT docs.id, docs.doc, docs.mime, docs.sha256, prompts.shown, cells.vars
+  FROM %s JOIN docs ON docs.id = %i JOIN rows ON rows.id = docs.id
+  LEFT JOIN prompts ON prompts.id = rows.prompt JOIN cells ON cells.cell = docs.id / ${perCell}`;
+
+/**
+ * The tables of an index, in a database of their own in the system's folder of temporary files. Where the system allows it, the file has no name
+ * from the beginning on, so that nothing is left of it however the process ends.
+ */
+export class Tables {
+  readonly #folder: string;
+  readonly database: Database;
+  readonly #statements: ReturnType<typeof prepared>;
+
+  constructor() {
+    this.#folder = mkdtempSync(join(tmpdir(), 'promptpress-serve-'));
+    this.database = openDatabase(join(this.#folder, 'index.db'));
+    this.database.exec(schema);
+    this.#statements = prepared(this.database);
+    // Windows does not remove what is open; there it goes at the end.
+    this.#remove();
+  }
+
+  close(): void {
+    this.database.close();
+    this.#remove();
+  }
+
+  #remove(): void {
+    try {
+      rmSync(this.#folder, { recursive: true, force: true });
+    } catch {
+      // In use.
+    }
+  }
+
+  /** Puts the results of a cell in place of those that it had. */
+  put(cell: IndexedCell, results: readonly CellResult[]): void {
+    for (const statement of this.#statements.clear)
+      statement.run(idOf(cell.cell.number, 0), idOf(cell.cell.number + 1, 0));
+    this.add(cell, results);
+  }
+
+  /** The results of a cell that has none yet. */
+  add({ cell, isChosen }: IndexedCell, results: readonly CellResult[]): void {
+    const { number, repeat, vars } = cell;
+    const state = this.#statements;
+    const shown = JSON.stringify(results[0]?.result.vars ?? []);
+    state.cell.run(number, isChosen ? 1 : 0, exactJson({ repeat, vars }), shown);
+    const prompts = new Map<string, number>();
+    for (const [index, each] of results.entries()) {
+      const { result, detail } = each;
+      const { at: _at, vars: _vars, prompt, ...doc } = result;
+      const id = idOf(number, index);
+      const whole = detail.prompt ?? prompt;
+      let place = whole === undefined ? undefined : prompts.get(whole);
+      if (whole !== undefined && place === undefined) {
+        place = id;
+        prompts.set(whole, place);
+        state.prompt.run(place, prompt ?? '', fold(whole));
+      }
+      state.row.run(
+        id,
+        result.step,
+        result.status,
+        result.errorCode ?? null,
+        result.job ?? null,
+        negative(result.finishedAt),
+        negative(result.cost),
+        negative(result.seconds),
+        place ?? null,
+      );
+      state.doc.run(
+        id,
+        JSON.stringify(doc),
+        detail.mime ?? null,
+        detail.sha256 ?? null,
+        JSON.stringify(countedFact(each)),
+      );
+      const said = [detail.text ?? result.text, result.errorCode, result.errorMessage].filter(
+        (text) => text !== undefined,
+      );
+      if (said.length > 0) state.say.run(id, fold(said.join('\n')));
+    }
+  }
+
+  cell(number: number): IndexedCell | undefined {
+    const row = this.#statements.getCell.get(number);
+    if (row === undefined) return undefined;
+    const { repeat, vars } = parseExact(row.known) as Omit<Cell, 'number'>;
+    return { cell: { number, repeat, vars }, isChosen: row.chosen === 1 };
+  }
+
+  /** Of a cell, in their order. */
+  statusesOf(cell: number): readonly PageStatus[] {
+    return this.#statements.statuses.all(idOf(cell, 0), idOf(cell + 1, 0)).map(({ status }) => status);
+  }
+
+  /** Keys of the jobs that have a result in a cell. */
+  jobsOf(cell: number): ReadonlySet<string> {
+    return new Set(this.#statements.jobs.all(idOf(cell, 0), idOf(cell + 1, 0)).map(({ job }) => job));
+  }
+
+  /** Numbers of the cells in which a job has a result. */
+  cellsOf(job: string): ReadonlySet<number> {
+    return new Set(this.#statements.ofJob.all(job).map(({ id }) => cellOf(id)));
+  }
+
+  /** The results of a job. */
+  ofJob(job: string): readonly IndexedResult[] {
+    return this.#statements.docsOfJob.all(job).map(indexed);
+  }
+
+  /** Results by their ids, in the order of these; one that is no more is left out. */
+  many(ids: readonly number[]): readonly IndexedResult[] {
+    return this.#statements.many.all(JSON.stringify(ids)).map(indexed);
+  }
+
+  /** Results in the plan's order from one on. */
+  from(id: number, limit: number): readonly IndexedResult[] {
+    return this.#statements.from.all(id, limit).map(indexed);
+  }
+
+  /** What is counted of results, in the plan's order, some at a time. */
+  *counted(placeOf: (id: number) => number): Generator<readonly CountedResult[]> {
+    for (let after = -1; ; ) {
+      const rows = this.#statements.facts.all(after);
+      yield rows.map(({ id, fact, vars }): CountedResult => {
+        const { row, result, detail } = JSON.parse(fact) as CountedResult;
+        return {
+          row,
+          detail,
+          result: { ...result, at: placeOf(id), vars: JSON.parse(vars) as readonly string[] },
+        };
+      });
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = last.id;
+    }
+  }
+}
+
+const negative = (figure: number | undefined): number | null => (figure === undefined ? null : -figure);
+
+const between = 'id >= ? AND id < ?';
+
+function prepared(database: Database) {
+  const listed = docs.replace('%s', 'json_each(?) AS wanted').replace('%i', 'wanted.value');
+  return {
+    clear: ['rows', 'docs', 'prompts', 'said'].map((table) =>
+      database.prepare(`DELETE FROM ${table} WHERE ${between}`),
+    ),
+    cell: database.prepare('INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)'),
+    row: database.prepare('INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    doc: database.prepare('INSERT INTO docs VALUES (?, ?, ?, ?, ?)'),
+    prompt: database.prepare('INSERT INTO prompts VALUES (?, ?, ?)'),
+    say: database.prepare('INSERT INTO said VALUES (?, ?)'),
+    getCell: database.prepare<{ chosen: number; known: string }>(
+      'SELECT chosen, known FROM cells WHERE cell = ?',
+    ),
+    statuses: database.prepare<{ status: PageStatus }>(
+      `SELECT status FROM rows WHERE ${between} ORDER BY id`,
+    ),
+    jobs: database.prepare<{ job: string }>(`SELECT job FROM rows WHERE ${between} AND job IS NOT NULL`),
+    ofJob: database.prepare<{ id: number }>('SELECT id FROM rows WHERE job = ? ORDER BY id'),
+    docsOfJob: database.prepare<DocRow>(
+      `${docs.replace('%s', '(SELECT id FROM rows WHERE job = ?) AS own').replace('%i', 'own.id')} ORDER BY docs.id`,
+    ),
+    many: database.prepare<DocRow>(`${listed} ORDER BY wanted.key`),
+    from: database.prepare<DocRow>(
+      `${docs
+        .replace('%s', '(SELECT id FROM docs WHERE id >= ? ORDER BY id LIMIT ?) AS own')
+        .replace('%i', 'own.id')} ORDER BY docs.id`,
+    ),
+    facts: database.prepare<{ id: number; fact: string; vars: string }>(
+      `SELECT docs.id, docs.fact, cells.vars FROM docs JOIN cells ON cells.cell = docs.id / ${perCell}
+       WHERE docs.id > ? ORDER BY docs.id LIMIT 256`,
+    ),
+  };
+}
+
+function indexed({ id, doc, mime, sha256, shown, vars }: DocRow): IndexedResult {
+  const result = JSON.parse(doc) as Omit<PageResult, 'at' | 'vars' | 'prompt'>;
+  return {
+    id,
+    result: {
+      ...result,
+      ...(shown === null ? {} : { prompt: shown }),
+      vars: JSON.parse(vars) as readonly string[],
+    },
+    ...(mime === null ? {} : { mime }),
+    ...(sha256 === null ? {} : { sha256 }),
+  };
+}

@@ -1,0 +1,214 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { ArtifactStore } from '../../artifacts/store/store.ts';
+import { reportFiles, runFiles } from '../facts/layout.ts';
+import { Access } from './http/access.ts';
+import { send, sendJson, sendText, writeHead } from './http/answer.ts';
+import { sendArtifact } from './http/artifact.ts';
+import { type PageFile, readPage } from './http/page-files.ts';
+import { askedResults } from './http/query.ts';
+import { LiveThumbnails, thumbnailName, thumbnailOf } from './http/thumbnails.ts';
+import { Viewers } from './http/viewers.ts';
+import { Abandoned } from './index/found-lists.ts';
+import { IndexClosed, type PlacedResult } from './index/result-index.ts';
+import { RunWatch, type WatchOptions } from './watch.ts';
+
+export interface ServeOptions extends WatchOptions {
+  /** Absolute: the run directory. */
+  readonly directory: string;
+  /** Absolute: the folder of the built page. */
+  readonly page: string;
+  readonly artifacts: Pick<ArtifactStore, 'get'>;
+  /** On 127.0.0.1; 0: any free one. */
+  readonly port: number;
+  /** Calls back about every so many ms until its result is called. */
+  readonly every: (ms: number, call: () => void) => () => void;
+}
+
+/** A run that is being shown. */
+export interface Serving {
+  /** Where to open it; with the token. */
+  readonly address: string;
+  /** Ends when all results can be asked for. */
+  readonly filled: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Time between two looks at the state, and between two events of a viewer. */
+const lookMs = 500;
+
+/** A request may ask for results by the keys of some thousand jobs. */
+const mostHeaderBytes = 512 * 1024;
+
+const mostConnections = 512;
+
+/**
+ * Shows a run on 127.0.0.1, also while it is on. It only reads; one index and one look at the state serve all viewers.
+ *
+ * @throws what the plan and the state throw; the system's error where the port cannot be had
+ */
+export async function startServing(options: ServeOptions): Promise<Serving> {
+  const page = await readPage(options.page);
+  const watch = await RunWatch.open(options);
+  const thumbnails = new LiveThumbnails(
+    join(options.directory, runFiles.report, reportFiles.thumbnails),
+    options.artifacts,
+  );
+  const access = new Access();
+  const viewers = new Viewers();
+  const server = createServer({ maxHeaderSize: mostHeaderBytes }, (request, response) => {
+    void answer(request, response, { ...options, page, watch, thumbnails, access, viewers });
+  });
+  server.maxConnections = mostConnections;
+  const close = async (): Promise<void> => {
+    stop();
+    viewers.close();
+    const closed = closing(server);
+    server.closeAllConnections();
+    await closed;
+    await thumbnails.close();
+    await watch.close();
+  };
+  let news = false;
+  const look = async (): Promise<void> => {
+    if (await watch.look()) news = true;
+  };
+  const stop = options.every(lookMs, () => {
+    // Sent at the next tick: two events have the time between them, however long a look takes.
+    viewers.tick(news ? watch.summary : undefined);
+    news = false;
+    void look();
+  });
+  try {
+    await listening(server, options.port);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const { port } = server.address() as AddressInfo;
+  return { address: `http://127.0.0.1:${port}/?token=${access.token}`, filled: watch.filled, close };
+}
+
+const listening = (server: Server, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => resolve());
+  });
+
+const closing = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+
+interface Answering extends Pick<ServeOptions, 'directory' | 'onProblem'> {
+  readonly page: ReadonlyMap<string, PageFile>;
+  readonly watch: RunWatch;
+  readonly thumbnails: LiveThumbnails;
+  readonly access: Access;
+  readonly viewers: Viewers;
+}
+
+/** Never rejects. */
+async function answer(request: IncomingMessage, response: ServerResponse, context: Answering): Promise<void> {
+  try {
+    await route(request, response, context);
+  } catch (error) {
+    const isExpected = error instanceof Abandoned || error instanceof IndexClosed;
+    if (response.destroyed) return;
+    if (!isExpected) context.onProblem(error);
+    if (response.headersSent) response.destroy();
+    else sendText(response, isExpected ? 503 : 500, 'This cannot be answered now.');
+  }
+}
+
+async function route(request: IncomingMessage, response: ServerResponse, context: Answering): Promise<void> {
+  const { access, watch, page } = context;
+  if (!Access.isOwnHost(request.headers.host))
+    return sendText(response, 403, 'Only asked as 127.0.0.1 or localhost does this server answer.');
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return sendText(response, 405, 'This server only shows: GET and HEAD.', { allow: 'GET, HEAD' });
+  const url = addressOf(request.url);
+  if (url === undefined) return sendText(response, 400, 'This is no address.');
+  const token = url.searchParams.get('token');
+  if (url.pathname === '/' && token !== null && access.isToken(token)) {
+    writeHead(response, 303, { location: './', 'set-cookie': access.setCookie, 'content-length': 0 });
+    response.end();
+    return;
+  }
+  if (!access.isGranted(request.headers.cookie))
+    return sendText(response, 401, 'Open the address that promptpress serve printed: it has the token.');
+  const path = decoded(url.pathname);
+  if (path === undefined) return sendText(response, 400, 'This is no address.');
+  const file = page.get(path.slice(1));
+  if (file !== undefined) return send(response, 200, file.type, file.body, { 'cache-control': 'no-cache' });
+  const [, folder = '', rest = ''] = /^\/([a-z]+)\/(.+)$/s.exec(path) ?? [];
+  if (folder === 'api') return await answerApi(rest, url.searchParams, response, context);
+  if (folder === 'files')
+    return await sendArtifact(request, response, rest, { ...context, index: watch.index });
+  if (folder === 'thumbnails') return await sendThumbnail(rest, response, context);
+  return sendText(response, 404, 'There is nothing at this address.');
+}
+
+function addressOf(target: string | undefined): URL | undefined {
+  try {
+    return target?.startsWith('/') === true ? new URL(`http://127.0.0.1${target}`) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+async function answerApi(
+  path: string,
+  parameters: URLSearchParams,
+  response: ServerResponse,
+  { watch, viewers }: Answering,
+): Promise<void> {
+  const { index } = watch;
+  const [name = '', argument] = path.split('/');
+  if (path === 'summary') return sendJson(response, watch.summary);
+  if (path === 'events') return viewers.add(response, watch.summary);
+  if (path === 'results') {
+    const asked = askedResults(parameters);
+    if (asked === undefined) return sendText(response, 400, 'The parameters are not as they should be.');
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const { total, results } = await index.find(asked.query, asked, gone.signal);
+    return sendJson(response, JSON.stringify({ total, results: results.map(shown) }));
+  }
+  if (name === 'detail' && argument !== undefined && /^\d{1,15}$/.test(argument)) {
+    const detail = await index.detail(Number(argument), watch.live);
+    if (detail !== undefined) return sendJson(response, JSON.stringify(detail));
+  }
+  if (name === 'of-job' && argument !== undefined)
+    return sendJson(response, JSON.stringify(index.ofJob(argument)[0]?.at ?? null));
+  return sendText(response, 404, 'There is nothing at this address.');
+}
+
+/** A result as the page is told it. */
+function shown(placed: PlacedResult): unknown {
+  const thumbnail = thumbnailName(placed);
+  return { at: placed.at, ...placed.result, ...(thumbnail === undefined ? {} : { thumbnail }) };
+}
+
+async function sendThumbnail(
+  name: string,
+  response: ServerResponse,
+  { watch, thumbnails }: Answering,
+): Promise<void> {
+  const asked = thumbnailOf(name);
+  const result = asked === undefined ? undefined : watch.index.result(asked.id);
+  const small =
+    result?.sha256 === asked?.sha256 && result !== undefined ? await thumbnails.of(result) : undefined;
+  if (small === undefined) return sendText(response, 404, 'There is no such thumbnail.');
+  // Its address names its content.
+  send(response, 200, 'image/webp', small, { 'cache-control': 'private, max-age=86400, immutable' });
+}

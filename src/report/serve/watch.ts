@@ -1,0 +1,257 @@
+import { isNarrowed } from '../../manifest/cells.ts';
+import type { Selection } from '../../plan/cell.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { StateReader } from '../../state/reader.ts';
+import type { ChangeMark, StateChanges } from '../../state/sqlite/changes.ts';
+import type { Advisor } from '../results/advice.ts';
+import type { PageSummary } from '../results/wire.ts';
+import { IndexClosed, ResultIndex } from './index/result-index.ts';
+
+/** What the last run of a directory was of. */
+export interface WatchedPlan {
+  readonly plan: Plan;
+  readonly selection: Selection;
+  readonly advisor: Omit<Advisor, 'running'>;
+}
+
+export interface WatchOptions {
+  readonly reader: StateReader & StateChanges;
+  /** The plan of the last run; asked again when another run has begun. */
+  readonly plan: () => Promise<WatchedPlan>;
+  /** Another text wherever {@link plan} gives another plan. */
+  readonly identity: () => Promise<string>;
+  /** A run is on; answered at once. */
+  readonly isRunning: () => boolean;
+  /** Name and version of this program. */
+  readonly madeBy: string;
+  /** Unix ms. */
+  readonly now: () => number;
+  /** How long work takes is measured with it, ms; default: the system's. */
+  readonly elapsed?: () => number;
+  /** A look failed: what is shown stays as it was. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** The whole summary is counted again when so many times as long has passed as that takes: at most a twentieth of the time goes into it. */
+const rests = 20;
+
+/**
+ * Follows the state of a run directory for all viewers together. Each look asks whether anything was committed since the one before; only the cells
+ * of jobs that changed are read.
+ */
+export class RunWatch {
+  readonly #options: WatchOptions;
+  readonly #elapsed: () => number;
+  #watched: WatchedPlan;
+  #identity: string;
+  #index: ResultIndex;
+  #mark: ChangeMark;
+  /** Jobs that were not done at the last look: status and code by key. */
+  #open: ReadonlyMap<string, string>;
+  #openTook = 0;
+  #openAt = 0;
+  #live: boolean;
+  #counted: PageSummary;
+  /** What {@link #counted} and {@link text} are of. */
+  #countedVersion = -1;
+  #countedAt = 0;
+  #countTook = 0;
+  #text = '';
+  #told = '';
+  #work: Promise<void> | undefined;
+  #filling: Promise<void>;
+  #isClosed = false;
+
+  private constructor(options: WatchOptions, watched: WatchedPlan, identity: string, begin: Beginning) {
+    this.#options = options;
+    this.#elapsed = options.elapsed ?? (() => performance.now());
+    this.#watched = watched;
+    this.#identity = identity;
+    this.#index = begin.index;
+    this.#mark = begin.mark;
+    this.#open = begin.open;
+    this.#counted = begin.counted;
+    this.#live = begin.counted.live;
+    this.#filling = this.#fill(begin.index);
+  }
+
+  /** Opens at once; the index is filled from then on. @throws what the plan and the state throw */
+  static async open(options: WatchOptions): Promise<RunWatch> {
+    const identity = await options.identity();
+    const watched = await options.plan();
+    const watch = new RunWatch(options, watched, identity, await begin(options, watched));
+    await watch.#summarise();
+    return watch;
+  }
+
+  get index(): ResultIndex {
+    return this.#index;
+  }
+
+  get live(): boolean {
+    return this.#live;
+  }
+
+  /** The summary as JSON. */
+  get summary(): string {
+    return this.#text;
+  }
+
+  /** Ends when the index holds all results. */
+  get filled(): Promise<void> {
+    return this.#filling;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#index.close();
+    await Promise.allSettled([this.#filling, this.#work]);
+  }
+
+  /**
+   * Looks at the state, unless the look before is still going on.
+   *
+   * @returns whether the summary is another one
+   */
+  async look(): Promise<boolean> {
+    if (this.#work !== undefined || this.#isClosed) return false;
+    this.#work = this.#look();
+    try {
+      await this.#work;
+    } catch (error) {
+      if (!(error instanceof IndexClosed)) this.#options.onProblem(error);
+    } finally {
+      this.#work = undefined;
+    }
+    const isOther = this.#told !== this.#news();
+    this.#told = this.#news();
+    return isOther;
+  }
+
+  /** What makes a summary worth telling: its time alone does not. */
+  #news(): string {
+    return `${this.#identity} ${this.#index.version} ${this.#countedVersion} ${this.#live}`;
+  }
+
+  async #look(): Promise<void> {
+    const live = this.#options.isRunning();
+    const hasEnded = this.#live && !live;
+    this.#live = live;
+    if (this.#index.isFilled) {
+      const mark = await this.#options.reader.changeMark();
+      if (mark.version !== this.#mark.version || mark.job !== this.#mark.job) await this.#follow(mark);
+      // Results of cells that the flags did not choose may have come by jobs that cells share.
+      if (hasEnded && isNarrowed(this.#watched.selection)) await this.#startOver();
+    }
+    await this.#summarise();
+  }
+
+  async #follow(mark: ChangeMark): Promise<void> {
+    const { reader, identity } = this.#options;
+    const now = await identity();
+    if (now !== this.#identity) {
+      await this.#startOver();
+      this.#identity = now;
+      return;
+    }
+    const jobs = new Set<string>();
+    const cells = new Set<number>();
+    for await (const { key, cell } of reader.begunSince(this.#mark)) {
+      jobs.add(key);
+      cells.add(cell);
+    }
+    for await (const { key } of reader.unfinished()) jobs.add(key);
+    const began = this.#elapsed();
+    if (this.#openTook < 10 || began - this.#openAt > rests * this.#openTook) {
+      const open = await openJobs(reader);
+      for (const [key, status] of open) if (this.#open.get(key) !== status) jobs.add(key);
+      for (const key of this.#open.keys()) if (!open.has(key)) jobs.add(key);
+      this.#open = open;
+      this.#openAt = this.#elapsed();
+      this.#openTook = this.#openAt - began;
+    }
+    for (const [key, status] of this.#open) if (inFlight.test(status)) jobs.add(key);
+    await this.#index.refresh(jobs, cells);
+    // Only now: a look that fails is made again from where this one began.
+    this.#mark = mark;
+  }
+
+  /** Another plan, or other cells of it: everything is read again. */
+  async #startOver(): Promise<void> {
+    const watched = await this.#options.plan();
+    const { index, mark, open } = await begin(this.#options, watched);
+    const before = this.#index;
+    this.#watched = watched;
+    this.#index = index;
+    this.#mark = mark;
+    this.#open = open;
+    this.#countedVersion = -1;
+    this.#filling = this.#fill(index);
+    before.close();
+  }
+
+  async #fill(index: ResultIndex): Promise<void> {
+    try {
+      await index.fill();
+    } catch (error) {
+      if (!(error instanceof IndexClosed)) this.#options.onProblem(error);
+    }
+  }
+
+  async #summarise(): Promise<void> {
+    const { reader, now, madeBy } = this.#options;
+    const index = this.#index;
+    const facts = { madeBy, at: now(), live: this.#live };
+    const began = this.#elapsed();
+    const { version } = index;
+    if (version !== this.#countedVersion && began - this.#countedAt >= rests * this.#countTook) {
+      this.#counted = await index.summary(facts);
+      this.#countedVersion = version;
+      this.#countedAt = this.#elapsed();
+      this.#countTook = this.#countedAt - began;
+    }
+    const { attempts, tokens, cost, possibleCost } = await reader.totals();
+    const { cost: _cost, possibleCost: _possible, ...totals } = this.#counted.totals;
+    const summary: PageSummary = {
+      ...this.#counted,
+      ...facts,
+      results: index.expected,
+      indexed: index.size,
+      statuses: index.statuses,
+      totals: {
+        ...totals,
+        submissions: attempts,
+        tokens,
+        ...(cost === 0 ? {} : { cost }),
+        ...(possibleCost === 0 ? {} : { possibleCost }),
+      },
+    };
+    this.#text = JSON.stringify(summary);
+  }
+}
+
+const inFlight = /^(?:submitting|running|modal|saving) /;
+
+interface Beginning {
+  readonly index: ResultIndex;
+  readonly mark: ChangeMark;
+  readonly open: ReadonlyMap<string, string>;
+  readonly counted: PageSummary;
+}
+
+/** What changes while the index is filled is found by the first look after that. */
+async function begin(options: WatchOptions, watched: WatchedPlan): Promise<Beginning> {
+  const { reader, isRunning, madeBy, now } = options;
+  const mark = await reader.changeMark();
+  const open = await openJobs(reader);
+  const { elapsed } = options;
+  const index = new ResultIndex({ ...watched, reader, ...(elapsed === undefined ? {} : { elapsed }) });
+  const counted = await index.summary({ madeBy, at: now(), live: isRunning() });
+  return { index, mark, open, counted };
+}
+
+async function openJobs(reader: StateChanges): Promise<ReadonlyMap<string, string>> {
+  const open = new Map<string, string>();
+  for await (const { key, status, code } of reader.openJobs()) open.set(key, `${status} ${code}`);
+  return open;
+}
