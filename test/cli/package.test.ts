@@ -42,12 +42,15 @@ it('leaves out the runs that lie beside the example pipelines after npm start', 
   await mkdir(join(path, 'dist/cli'), { recursive: true });
   await writeFile(join(path, 'dist/cli/main.js'), '');
   const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Record<string, string> };
-  const [, args = ''] = /main\.js (run [^&]*?)(?: &&|$)/.exec(scripts['start'] ?? '') ?? [];
-  const started = await promptpress([...args.split(' '), '--max-submits', '0', '--no-progress'], {
+  const argsOf = (name: string): readonly string[] =>
+    (new RegExp(`main\\.js (${name} [^&]*)`).exec(scripts['start'] ?? '')?.[1] ?? '').trim().split(' ');
+  const started = await promptpress([...argsOf('run'), '--max-submits', '0', '--no-progress'], {
     cwd: path,
   });
   expect(started.code, started.err).toBe(4);
   expect(started.err).toContain('pipelines/runs/foxes.sandbox/manifest.csv');
+  const reported = await promptpress(argsOf('report'), { cwd: path });
+  expect(reported.out, reported.err).toContain('pipelines/runs/foxes.sandbox/report/index.html: 36 results');
   // An image, without the time that drawing it takes.
   await mkdir(join(path, 'pipelines/runs/foxes.sandbox/images'), { recursive: true });
   await writeFile(join(path, 'pipelines/runs/foxes.sandbox/images/3f.png'), '');
