@@ -10,78 +10,22 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises';
-import { type IncomingHttpHeaders, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { program } from '../../../src/cli/program.ts';
-import type { PageFound, PageResult, PageSummary } from '../../../src/report/results/wire.ts';
-import { promptpress, testIo } from '../test-io.ts';
-
-interface Answer {
-  readonly status: number | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
-
-/** Asks as nobody else would: any path, any header, as they are written here. */
-const ask = (
-  port: string,
-  path: string,
-  headers: Readonly<Record<string, string>> = {},
-  method = 'GET',
-): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () =>
-        resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }),
-      );
-    });
-    asked.on('error', reject);
-    asked.end();
-  });
+import type { PageResult } from '../../../src/report/results/wire.ts';
+import { ask, Served } from '../../rig/served.ts';
+import { promptpress } from '../test-io.ts';
 
 let cwd: string;
-let test: ReturnType<typeof testIo>;
-let running: Promise<number>;
-let port: string;
-let cookie: string;
-let token: string;
-
-async function serve(...args: readonly string[]): Promise<void> {
-  test = testIo({ cwd });
-  running = program(['serve', 'run', ...args], test.io);
-  while (!test.out().includes('\n')) {
-    if (test.err() !== '') throw new Error(test.err());
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  const address = new URL(test.out().split('\n')[0] ?? '');
-  port = address.port;
-  token = address.searchParams.get('token') ?? '';
-  const { headers } = await ask(port, `${address.pathname}${address.search}`);
-  cookie = headers['set-cookie']?.[0]?.split(';')[0] ?? '';
-  for (;;) {
-    const { results, indexed, statuses } = await asJson<PageSummary>('/api/summary');
-    if (results > 0 && indexed === results && Object.keys(statuses).length > 0) return;
-    test.tick();
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-const get = (
-  path: string,
-  headers: Readonly<Record<string, string>> = {},
-  method?: string,
-): Promise<Answer> => ask(port, path, { cookie, ...headers }, method);
-const asJson = async <T>(path: string): Promise<T> => JSON.parse(String((await get(path)).body)) as T;
-const results = async (query: object = {}): Promise<PageFound> =>
-  await asJson(`/api/results?q=${encodeURIComponent(JSON.stringify(query))}&offset=0&limit=100`);
+let served: Served;
+const serve = async (...args: readonly string[]): Promise<void> => {
+  served = await Served.open(cwd, 'run', ...args);
+  await served.filled();
+};
 const image = async (): Promise<PageResult> => {
-  const found = (await results({ steps: ['grid'] })).results.find(({ file }) => file !== undefined);
+  const found = (await served.results({ steps: ['grid'] })).results.find(({ file }) => file !== undefined);
   if (found === undefined) throw new Error('no image');
   return found;
 };
@@ -96,30 +40,29 @@ beforeAll(async () => {
 });
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 afterEach(async () => {
-  test.interrupt();
-  await running;
+  await served.end();
 });
 
 describe('promptpress serve', () => {
   it('moves the token from the address into a cookie, and answers nobody without it', async () => {
     await serve();
-    expect(token).toMatch(/^[\w-]{43}$/);
-    const first = await ask(port, `/?token=${token}`);
+    expect(served.token).toMatch(/^[\w-]{43}$/);
+    const first = await ask(served.port, `/?token=${served.token}`);
     expect(first.status).toBe(303);
     expect(first.headers.location).toBe('./');
     expect(first.headers['set-cookie']).toEqual([
       expect.stringMatching(/^promptpress-[0-9a-f]{12}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
     ]);
-    const { status, body } = await get('/');
+    const { status, body } = await served.get('/');
     expect([status, String(body)]).toEqual([200, expect.stringContaining('data-source="live"')]);
     expect(String(body)).not.toContain('promptpress:summary');
-    const name = cookie.split('=')[0] ?? '';
+    const name = served.cookie.split('=')[0] ?? '';
     for (const headers of [
       {},
       { cookie: `${name}=` },
       { cookie: `${name}=${'A'.repeat(43)}` },
-      { cookie: `other=${token}` },
-      { authorization: `Bearer ${token}` },
+      { cookie: `other=${served.token}` },
+      { authorization: `Bearer ${served.token}` },
     ])
       for (const path of [
         '/',
@@ -129,24 +72,24 @@ describe('promptpress serve', () => {
         `/files/${(await image()).file}`,
         '/?token=x',
       ])
-        expect((await ask(port, path, headers)).status).toBe(401);
-    expect((await ask(port, `/api/summary?token=${token}`)).status).toBe(401);
-    expect((await get('/', { cookie: `a=b; ${cookie}; c=d` })).status).toBe(200);
+        expect((await ask(served.port, path, headers)).status).toBe(401);
+    expect((await ask(served.port, `/api/summary?token=${served.token}`)).status).toBe(401);
+    expect((await served.get('/', { cookie: `a=b; ${served.cookie}; c=d` })).status).toBe(200);
   });
 
   it('answers by the names of this machine alone, with whatever port a tunnel has', async () => {
     await serve();
     for (const host of [
-      `127.0.0.1:${port}`,
-      `localhost:${port}`,
+      `127.0.0.1:${served.port}`,
+      `localhost:${served.port}`,
       'localhost:8080',
       '127.0.0.1',
       'LOCALHOST:1',
     ])
-      expect((await get('/', { host })).status).toBe(200);
+      expect((await served.get('/', { host })).status).toBe(200);
     for (const host of [
       'evil.test',
-      `evil.test:${port}`,
+      `evil.test:${served.port}`,
       '127.0.0.1.evil.test',
       'localhost.evil.test',
       '[::1]',
@@ -154,16 +97,16 @@ describe('promptpress serve', () => {
       '127.0.0.2',
       'localhost:',
     ])
-      expect([host, (await get('/', { host })).status]).toEqual([host, 403]);
+      expect([host, (await served.get('/', { host })).status]).toEqual([host, 403]);
     expect(
-      (await ask(port, `/?token=${token}`, { host: 'evil.test' })).headers['set-cookie'],
+      (await ask(served.port, `/?token=${served.token}`, { host: 'evil.test' })).headers['set-cookie'],
     ).toBeUndefined();
   });
 
   it('only shows: other methods are refused, and every answer says what a browser may do with it', async () => {
     await serve();
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
-      const { status, headers } = await get('/', {}, method);
+      const { status, headers } = await served.get('/', {}, method);
       expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
     }
     const { file } = await image();
@@ -175,7 +118,7 @@ describe('promptpress serve', () => {
       '/nothing',
       '/api/results?limit=x',
     ]) {
-      const { headers } = await get(path, { origin: 'http://evil.test' });
+      const { headers } = await served.get(path, { origin: 'http://evil.test' });
       expect(headers).toMatchObject({
         'content-security-policy': expect.stringMatching(
           /^default-src 'none'; script-src 'self';.*frame-ancestors 'none'$/,
@@ -187,7 +130,7 @@ describe('promptpress serve', () => {
       });
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
-    const head = await get(`/files/${file}`, {}, 'HEAD');
+    const head = await served.get(`/files/${file}`, {}, 'HEAD');
     expect([head.status, head.body.length, Number(head.headers['content-length']) > 0]).toEqual([
       200,
       0,
@@ -199,7 +142,7 @@ describe('promptpress serve', () => {
     await serve();
     const { file = '' } = await image();
     const bytes = await readFile(join(cwd, 'run', file));
-    const whole = await get(`/files/${file}`);
+    const whole = await served.get(`/files/${file}`);
     expect([whole.status, whole.headers['content-type'], whole.body.equals(bytes)]).toEqual([
       200,
       'image/png',
@@ -227,15 +170,15 @@ describe('promptpress serve', () => {
       '/index.html/../../x',
       '/%ff',
     ]) {
-      const { status, body } = await get(path);
+      const { status, body } = await served.get(path);
       expect([path, [400, 404].includes(status ?? 0), String(body).length < 100]).toEqual([path, true, true]);
     }
     // A link in the place of a file leads nowhere.
     await unlink(join(cwd, 'run', file));
     await symlink(join(cwd, 'foxes.yaml'), join(cwd, 'run', file));
-    expect((await get(`/files/${file}`)).status).toBe(404);
+    expect((await served.get(`/files/${file}`)).status).toBe(404);
     await unlink(join(cwd, 'run', file));
-    expect((await get(`/files/${file}`)).status).toBe(404);
+    expect((await served.get(`/files/${file}`)).status).toBe(404);
     await writeFile(join(cwd, 'run', file), bytes);
   });
 
@@ -243,40 +186,42 @@ describe('promptpress serve', () => {
     await serve();
     const { file = '' } = await image();
     const bytes = await readFile(join(cwd, 'run', file));
-    const part = await get(`/files/${file}`, { range: 'bytes=10-19' });
+    const part = await served.get(`/files/${file}`, { range: 'bytes=10-19' });
     expect([part.status, part.headers['content-range'], part.body.equals(bytes.subarray(10, 20))]).toEqual([
       206,
       `bytes 10-19/${bytes.length}`,
       true,
     ]);
-    const end = await get(`/files/${file}`, { range: 'bytes=-5' });
+    const end = await served.get(`/files/${file}`, { range: 'bytes=-5' });
     expect([end.status, end.body.equals(bytes.subarray(-5))]).toEqual([206, true]);
-    const beyond = await get(`/files/${file}`, { range: `bytes=${bytes.length}-` });
+    const beyond = await served.get(`/files/${file}`, { range: `bytes=${bytes.length}-` });
     expect([beyond.status, beyond.headers['content-range']]).toEqual([416, `bytes */${bytes.length}`]);
     const { etag = '' } = part.headers;
-    expect((await get(`/files/${file}`, { 'if-none-match': etag })).status).toBe(304);
-    expect((await get(`/files/${file}`, { 'if-range': '"other"', range: 'bytes=0-1' })).status).toBe(200);
-    expect((await get(`/files/${file}`, { 'if-range': etag, range: 'bytes=0-1' })).status).toBe(206);
+    expect((await served.get(`/files/${file}`, { 'if-none-match': etag })).status).toBe(304);
+    expect((await served.get(`/files/${file}`, { 'if-range': '"other"', range: 'bytes=0-1' })).status).toBe(
+      200,
+    );
+    expect((await served.get(`/files/${file}`, { 'if-range': etag, range: 'bytes=0-1' })).status).toBe(206);
   });
 
   it('answers filters, searches and sorts, and says when a question is none', async () => {
     await serve();
-    const all = await results();
+    const all = await served.results();
     expect([all.total, all.results.map(({ at }) => at)]).toEqual([6, [0, 1, 2, 3, 4, 5]]);
-    expect((await results({ steps: ['say'] })).total).toBe(3);
-    expect((await results({ statuses: ['failed'] })).results).toEqual([
+    expect((await served.results({ steps: ['say'] })).total).toBe(3);
+    expect((await served.results({ statuses: ['failed'] })).results).toEqual([
       expect.objectContaining({ at: 2, step: 'grid', status: 'failed', errorCode: expect.any(String) }),
     ]);
-    expect((await results({ vars: { animal: ['fox', 'Häre'] }, steps: ['grid'] })).total).toBe(2);
-    expect((await results({ search: 'HARE' })).results.map(({ at }) => at)).toContain(4);
-    expect((await results({ search: 'hare fox' })).total).toBe(0);
+    expect((await served.results({ vars: { animal: ['fox', 'Häre'] }, steps: ['grid'] })).total).toBe(2);
+    expect((await served.results({ search: 'HARE' })).results.map(({ at }) => at)).toContain(4);
+    expect((await served.results({ search: 'hare fox' })).total).toBe(0);
     const { job = '' } = all.results[4] ?? {};
-    expect((await results({ jobs: [job] })).results.map(({ at }) => at)).toEqual([4]);
-    expect(await asJson(`/api/of-job/${job}`)).toBe(4);
-    expect(await asJson('/api/of-job/none')).toBeNull();
-    expect(await asJson('/api/detail/4')).toMatchObject({ at: 4, lineage: [{ label: 'grid', at: 4 }] });
-    expect((await get('/api/detail/6')).status).toBe(404);
-    const newest = (await results({ sort: 'newest' })).results.map(({ finishedAt = 0 }) => finishedAt);
+    expect((await served.results({ jobs: [job] })).results.map(({ at }) => at)).toEqual([4]);
+    expect(await served.json(`/api/of-job/${job}`)).toBe(4);
+    expect(await served.json('/api/of-job/none')).toBeNull();
+    expect(await served.json('/api/detail/4')).toMatchObject({ at: 4, lineage: [{ label: 'grid', at: 4 }] });
+    expect((await served.get('/api/detail/6')).status).toBe(404);
+    const newest = (await served.results({ sort: 'newest' })).results.map(({ finishedAt = 0 }) => finishedAt);
     expect(newest).toEqual([...newest].sort((a, b) => b - a));
     for (const path of [
       'q=[]',
@@ -287,39 +232,40 @@ describe('promptpress serve', () => {
       'limit=501',
       'limit=1e2',
     ])
-      expect([path, (await get(`/api/results?${path}`)).status]).toEqual([path, 400]);
+      expect([path, (await served.get(`/api/results?${path}`)).status]).toEqual([path, 400]);
   });
 
   it('makes thumbnails in memory, and with those of the report where there is one', async () => {
     await serve();
     const { thumbnail = '' } = await image();
-    const { status, headers, body } = await get(`/thumbnails/${thumbnail}`);
+    const { status, headers, body } = await served.get(`/thumbnails/${thumbnail}`);
     expect([status, headers['content-type']]).toEqual([200, 'image/webp']);
     expect((await sharp(body).metadata()).width).toBeLessThanOrEqual(256);
     expect(existsSync(join(cwd, 'run/report'))).toBe(false);
-    test.interrupt();
-    await running;
+    await served.end();
     await mkdir(join(cwd, 'run/report/thumbnails'), { recursive: true });
     await serve();
-    expect((await get(`/thumbnails/${thumbnail}`)).body.equals(body)).toBe(true);
+    expect((await served.get(`/thumbnails/${thumbnail}`)).body.equals(body)).toBe(true);
     expect((await readdir(join(cwd, 'run/report/thumbnails'), { recursive: true })).length).toBe(2);
     await rm(join(cwd, 'run/report'), { recursive: true });
     // An image that is not what was downloaded has none.
     const { file = '' } = await image();
-    test.interrupt();
-    await running;
+    await served.end();
     await appendFile(join(cwd, 'run', file), 'x');
     await serve();
-    expect((await get(`/thumbnails/${thumbnail}`)).status).toBe(404);
+    expect((await served.get(`/thumbnails/${thumbnail}`)).status).toBe(404);
   });
 
   it('refuses a port that is taken, and ends with 0 when it is asked to', async () => {
     await serve();
-    const second = await promptpress(['serve', 'run', '--port', port], { cwd });
-    expect([second.code, second.err]).toEqual([2, expect.stringContaining(`Port ${port} cannot be used`)]);
+    const second = await promptpress(['serve', 'run', '--port', served.port], { cwd });
+    expect([second.code, second.err]).toEqual([
+      2,
+      expect.stringContaining(`Port ${served.port} cannot be used`),
+    ]);
     expect(second.err).toContain('--port; 0 takes any free one');
-    test.interrupt('SIGTERM');
-    expect(await running).toBe(0);
-    await expect(get('/')).rejects.toThrow('ECONNREFUSED');
+    served.test.interrupt('SIGTERM');
+    expect(await served.running).toBe(0);
+    await expect(served.get('/')).rejects.toThrow('ECONNREFUSED');
   });
 });

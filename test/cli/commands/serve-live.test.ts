@@ -1,0 +1,119 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openPlace, type RunPlace } from '../../rig/run-place.ts';
+import { nextTurn, Served } from '../../rig/served.ts';
+
+const pipeline = (animals: string): string => `name: killed
+poll: { min: 1ms, max: 1ms }
+matrix: { animal: [${animals}] }
+steps:
+  grid: { imagine: "{{ animal }}", path: U1 }
+  say: { generate: { model: text-pro, prompt: "{{ animal }}?" } }
+`;
+
+let place: RunPlace;
+let served: Served;
+afterEach(async () => {
+  expect(await served.end()).toBe(0);
+  await place[Symbol.asyncDispose]();
+});
+
+describe('promptpress serve during a run', () => {
+  it('tells viewers what changes, at most once a tick, and that the run is over', async () => {
+    place = await openPlace(pipeline('fox, owl, hare'));
+    const polls = place.service.fault('fetch', { hang: 'before' });
+    const run = place.run();
+    await place.service.reached('fetch', 1);
+    served = await Served.open(place.folder, 'killed.yaml');
+    const during = await served.until(({ statuses }) => (statuses.running ?? 0) === 3);
+    expect([during.live, during.results, during.statuses.pending]).toEqual([true, 9, 3]);
+    const viewers = await Promise.all(Array.from({ length: 20 }, () => served.watch()));
+    while (viewers.some(({ summaries }) => summaries.length === 0)) await nextTurn();
+
+    polls.release();
+    let ticks = 0;
+    let isOver = false;
+    void run.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      served.test.tick();
+      ticks += 1;
+      // The run has this thread too: it would stand still between looks.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect((await run).code).toBe(0);
+    const after = await served.until(({ live, statuses }) => !live && statuses.done === 9);
+    expect(after).toMatchObject({ results: 9, indexed: 9, totals: { submissions: 9 } });
+    served.test.tick();
+    ticks += 1;
+    while (viewers.some(({ summaries }) => summaries.at(-1)?.live !== false)) {
+      served.test.tick();
+      ticks += 1;
+      await nextTurn();
+    }
+    for (const { summaries } of viewers) {
+      expect(summaries.at(-1)).toMatchObject({ live: false, statuses: { done: 9 } });
+      // The first is told when a viewer comes.
+      expect(summaries.length).toBeLessThanOrEqual(ticks + 1);
+    }
+    const { results } = await served.results({ statuses: ['done'], search: 'owl' });
+    expect(results.map(({ step, branch }) => `${step} ${branch}`)).toEqual(['grid ', 'grid U1', 'say ']);
+    expect((await place.rows()).map(({ file_name: name }) => name)).toEqual(
+      (await served.results()).results.map(({ file = '' }) => file),
+    );
+  });
+
+  it('tells nothing while nothing changes, but a sign of life', async () => {
+    place = await openPlace(pipeline('fox'));
+    await place.run();
+    served = await Served.open(place.folder, 'killed.yaml');
+    await served.filled();
+    for (let tick = 0; tick < 5; tick += 1) {
+      served.test.tick();
+      await served.summary();
+    }
+    const viewer = await served.watch();
+    for (let tick = 0; tick < 40; tick += 1) {
+      served.test.tick();
+      await served.summary();
+    }
+    expect(viewer.summaries.length).toBe(1);
+  });
+
+  it('shows the results of an edited pipeline once that has run', async () => {
+    place = await openPlace(pipeline('fox'));
+    await place.run();
+    served = await Served.open(place.folder, 'killed.yaml');
+    expect((await served.filled()).results).toBe(3);
+    await writeFile(join(place.folder, 'killed.yaml'), pipeline('lynx, fox'));
+    expect((await place.run()).code).toBe(0);
+    const after = await served.until(({ indexed, live }) => indexed === 6 && !live);
+    expect(after.variables).toEqual([
+      {
+        name: 'animal',
+        distinct: 2,
+        values: [
+          ['lynx', 3],
+          ['fox', 3],
+        ],
+      },
+    ]);
+  });
+
+  it('takes 64 viewers, and another one when one of them has gone', async () => {
+    place = await openPlace(pipeline('fox'));
+    await place.run();
+    served = await Served.open(place.folder, 'killed.yaml');
+    const viewers = await Promise.all(Array.from({ length: 64 }, () => served.watch()));
+    expect(new Set(viewers.map(({ status }) => status))).toEqual(new Set([200]));
+    const refused = await served.watch();
+    expect(refused.status).toBe(503);
+    viewers[0]?.leave();
+    for (;;) {
+      const next = await served.watch();
+      if (next.status === 200) break;
+    }
+  });
+});
