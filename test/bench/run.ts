@@ -16,6 +16,7 @@ import { reports } from './report.ts';
 import { measureBench, type Row } from './rounds.ts';
 import { scheduler } from './scheduler.ts';
 import { type BenchArguments, readArguments, selectNames, usage } from './select.ts';
+import { serveBench } from './serve.ts';
 import { slots } from './slots.ts';
 import { start } from './start.ts';
 import { state } from './state.ts';
@@ -42,6 +43,7 @@ const benches: Readonly<Record<string, Bench>> = {
   ...makespans,
   http,
   ...idle,
+  serve: serveBench,
   ...start,
   ...reports,
   ...outside,
