@@ -61,7 +61,10 @@ export type RunEvent =
       readonly key: string;
       readonly ms: number;
       readonly outcome: string;
+      /** Why it gave no usable result; absent: it gave one. */
       readonly message?: string;
+      /** The HTTP status of an answer without a usable result, where there was one. */
+      readonly status?: number;
     }
   | { readonly type: 'route:pause'; readonly route: Route; readonly untilMs: number; readonly reason: string }
   | { readonly type: 'route:rate'; readonly route: Route; readonly perMinute: number }

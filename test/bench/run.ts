@@ -9,6 +9,7 @@ import { makespan, makespanOrder } from './makespan.ts';
 import { matrix } from './matrix.ts';
 import { memory } from './memory.ts';
 import { outside } from './outside.ts';
+import { page } from './page.ts';
 import { plan } from './plan.ts';
 import { makespans } from './poll/makespan.ts';
 import { polls } from './poll/polls.ts';
@@ -47,6 +48,7 @@ const benches: Readonly<Record<string, Bench>> = {
   ...start,
   ...reports,
   ...outside,
+  ...page,
 };
 
 const printed = (form: BenchArguments['form'], rows: readonly Row[]): string => {

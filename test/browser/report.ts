@@ -23,9 +23,11 @@ export async function writeReport(folder: string, madeUp: MadeUp): Promise<strin
   const { failing = (cell) => cell % 11 === 10, cells, name = 'foxes' } = madeUp;
   const summary = summaryOf(name, cells, failing);
   mkdirSync(join(report, 'data'), { recursive: true });
-  const script = (file: string, call: string): void =>
-    writeFileSync(join(report, 'data', file), `promptpress.${call};\n`);
-  script('summary.js', `summary(${JSON.stringify(summary)})`);
+  const script = (file: string, call: string, data: unknown): void => {
+    const text = JSON.stringify(JSON.stringify(data));
+    writeFileSync(join(report, 'data', file), `promptpress.${call}JSON.parse(${text}));\n`);
+  };
+  script('summary.js', 'summary(', summary);
   const { resultsPerFile, detailsPerFile } = summary.files as NonNullable<PageSummary['files']>;
   let [chunk, detailChunk]: [number, number] = [0, 0];
   let rows: Row[] = [];
@@ -33,14 +35,12 @@ export async function writeReport(folder: string, madeUp: MadeUp): Promise<strin
   const number = (n: number): string => String(n).padStart(5, '0');
   const flush = (resultsAtLeast: number, detailsAtLeast: number): void => {
     while (rows.length >= resultsAtLeast)
-      script(
-        `results-${number(chunk)}.js`,
-        `results(${chunk++},${JSON.stringify(packed(rows.splice(0, resultsPerFile)))})`,
-      );
+      script(`results-${number(chunk)}.js`, `results(${chunk++},`, packed(rows.splice(0, resultsPerFile)));
     while (details.length >= detailsAtLeast)
       script(
         `details-${number(detailChunk)}.js`,
-        `details(${detailChunk++},${JSON.stringify(details.splice(0, detailsPerFile))})`,
+        `details(${detailChunk++},`,
+        details.splice(0, detailsPerFile),
       );
   };
   for (let cell = 0; cell < cells; cell += 1) {

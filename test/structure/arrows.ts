@@ -94,7 +94,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'run/machine': ['retry', 'poll', 'search'],
   'run/scheduler': ['routes', 'state'],
 
-  report: ['facts', 'text', 'exports', 'results', 'gallery', 'page', 'serve'],
+  report: ['facts', 'metrics', 'text', 'exports', 'results', 'gallery', 'page', 'serve'],
   'report/serve': ['index', 'http'],
   'report/text': ['job'],
   'report/results': ['counts'],

@@ -58,6 +58,11 @@ export const revivalFlags = {
     'submit this job again, whatever became of it, and all that came from it; the beginning of its key is enough',
     anyText,
   ),
+  'redo-jobs': valued(
+    'FILE',
+    'the same for every job that this file lists: a selection of the report without what is marked "keep", or one key a line',
+    anyText,
+  ),
   'in-doubt': valued(
     'hold|retry|find',
     'jobs whose submission was sent and never answered: hold (default), retry, which may pay twice, or find, which searches their tasks by tag where the gateway lists tasks, and holds the rest',
@@ -73,6 +78,10 @@ export const manifestFlags = {
 } as const;
 
 const speed = Object.assign(oneOf('relax', 'fast', 'turbo'), { example: 'fast' });
+
+const metricsName = Object.assign((text: string, name: string): string => anyText(text, name), {
+  example: 'promptpress.prom',
+});
 
 /** The flags of `promptpress run`. */
 export const runFlags = {
@@ -120,6 +129,19 @@ export const runFlags = {
         },
       ]),
     ),
+  ),
+  'metrics-file': valued(
+    'FILE',
+    'write metrics of the run into this file every few seconds and at the end, in the text format of Prometheus; replaced whole',
+    metricsName,
+  ),
+  notify: notCalled(
+    valued(
+      'URL',
+      'when the run ends, post its summary to this address, as --json prints it; a failure is a warning. PROMPTPRESS_NOTIFY stands for it',
+      anyText,
+    ),
+    { webhook: { write: ['--notify'] } },
   ),
   'no-progress': toggle('no progress on standard error'),
   quiet: notCalled(

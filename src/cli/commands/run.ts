@@ -1,11 +1,14 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { runFiles } from '../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
 import { runAgain } from '../../report/text/next-commands.ts';
 import { serviceWords } from '../../report/text/plan-text.ts';
-import { endingText } from '../../report/text/summary.ts';
+import { endingText, type RunSummary } from '../../report/text/summary.ts';
+import { wallClock } from '../adapters/clock.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import { gitFacts } from '../adapters/git/git.ts';
+import { checkMetricsFile } from '../adapters/metrics-file.ts';
+import { type MetricsWatch, watchMetrics } from '../adapters/metrics-watch.ts';
 import { type Context, command } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
 import { checkRehearsal, runFlags } from '../args/run-flags.ts';
@@ -13,21 +16,23 @@ import { rehearsalSettings } from '../args/sandbox-flags.ts';
 import { selectionOf } from '../args/selection-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { exitCodes } from '../errors/cli-error.ts';
-import { failureText } from '../errors/render.ts';
-import { finishedResult, identityOfRun, openFinished } from '../receipt/finished.ts';
+import { failureText, shownErrorOf } from '../errors/render.ts';
+import { finishedResult, identityOfRun, openFinished, settledSteps } from '../receipt/finished.ts';
 import { knownPlan } from '../receipt/known-plan.ts';
 import { reusableCells } from '../receipt/reuse.ts';
 import { workOff } from '../receipt/work-off.ts';
 import { askAboutCost } from '../run/ask-budget.ts';
 import { showPlan } from '../run/dry-run.ts';
 import { reachService } from '../run/execute.ts';
-import { holdDirectory, openRunSession, type RunOpening } from '../run/session.ts';
+import { type HeldDirectory, holdDirectory, openRunSession, type RunOpening } from '../run/session.ts';
 import { runSettings } from '../run/settings.ts';
 import { summarize } from '../run/summary.ts';
+import { notify, notifyTarget } from '../service/notify.ts';
 import { settleService } from '../service/settings.ts';
 import { type AdmittedService, admit } from '../service/trust.ts';
 import { addressWarning, keyWarning } from '../service/warnings.ts';
 import { holdWords } from '../terminal/held-words.ts';
+import type { Interrupts } from '../terminal/io.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { placeOfRun } from '../workspace/checks/place.ts';
 import { fileOrDefault } from '../workspace/default-file.ts';
@@ -102,6 +107,9 @@ async function runPipeline(
   onWork: () => void,
 ): Promise<number> {
   const { io, redactor } = context;
+  const target = notifyTarget(flags.notify, io.env, redactor);
+  const metricsName = flags['metrics-file'] && resolve(io.cwd, flags['metrics-file']);
+  if (metricsName !== undefined) await checkMetricsFile(metricsName, '--metrics-file');
   const readSince = Date.now();
   const interrupts = io.interrupts();
   disposables.add(() => interrupts.stop());
@@ -119,13 +127,64 @@ async function runPipeline(
     acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
   };
   const held = await holdDirectory(read, opening, disposables, context);
+  const warn = (text: string): void => io.err(redactor.apply(failureText(`warning: ${text}`)));
+  const metrics =
+    metricsName === undefined
+      ? undefined
+      : watchMetrics(
+          {
+            file: metricsName,
+            pipeline: read.pipeline.name,
+            startedAt: held.startedAt,
+            totals: () => held.state.totals(),
+          },
+          io,
+          warn,
+        );
+  let summary: RunSummary;
+  try {
+    const started = { readSince, interrupts, opening, held, metrics, onWork };
+    summary = await carriedOut(read, service, flags, started, disposables, context);
+  } catch (error) {
+    await metrics?.end({ exitCode: shownErrorOf(error).exitCode });
+    throw error;
+  }
+  const { end, exitCode } = summary;
+  await metrics?.end({ exitCode, kind: end.kind });
+  if (target !== undefined) {
+    const ports = { clock: wallClock, env: io.env, leave: interrupts.leave };
+    const failure = await notify(target, summary, redactor, ports);
+    if (failure !== undefined) warn(failure);
+  }
+  return exitCode;
+}
+
+/** Carries a run out in a directory that is held, and says what came of it. */
+async function carriedOut(
+  read: ReadPipeline,
+  service: AdmittedService,
+  flags: RunFlags,
+  started: {
+    /** Unix ms: no file of the pipeline was read before. */
+    readonly readSince: number;
+    readonly interrupts: Interrupts;
+    readonly opening: RunOpening;
+    readonly held: HeldDirectory;
+    readonly metrics: MetricsWatch | undefined;
+    readonly onWork: () => void;
+  },
+  disposables: Disposables,
+  context: Context,
+): Promise<RunSummary> {
+  const { io, redactor } = context;
+  const { readSince, interrupts, opening, held, metrics, onWork } = started;
   const reuse = await reusableCells(read, opening, held, flags);
   const opened = (await openFinished(read, opening, held, flags, redactor)) ?? {
     receipt: undefined,
     begun: await openRunSession(read, opening, held, context),
   };
   const { begun } = opened;
-  const settings = await runSettings(read.pipeline, flags, service.speed, begun.state.reader);
+  const settings = await runSettings(read.pipeline, flags, service.speed, begun.state.reader, io.cwd);
   const git = await gitFacts(read.pipeline.source.folder, { env: io.env, signal: interrupts.leave });
   const baseUrl = await reachService(service, begun, rehearsalSettings(flags), disposables);
   const { origin } = new URL(baseUrl);
@@ -143,7 +202,9 @@ async function runPipeline(
     readSince,
     onWork,
     reuse,
+    metrics,
   };
+  if (opened.receipt !== undefined) metrics?.begin({ steps: settledSteps(begun, opened.receipt) });
   const { report, totals, exitCode } =
     opened.receipt === undefined
       ? await workOff(opened.begun, work, flags, interrupts, disposables, context)
@@ -167,5 +228,5 @@ async function runPipeline(
   const mayFind = read.pipeline.service.tag && flags['in-doubt'] !== 'find';
   io.err(redactor.apply(endingText(summary, runAgain(read.pipeline.source.file, flags), mayFind)));
   if (flags.json) await io.out(redactor.applyToData(jsonLine(summary)));
-  return exitCode;
+  return summary;
 }

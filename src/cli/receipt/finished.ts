@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { buildGraph } from '../../plan/graph/build.ts';
+import { isTextKind } from '../../plan/job-request.ts';
 import { runFiles } from '../../report/facts/layout.ts';
+import type { StepCounts } from '../../report/metrics/job-counts.ts';
 import type { RunEnd } from '../../run/events.ts';
 import type { FlagValues } from '../args/flags.ts';
 import type { runFlags } from '../args/run-flags.ts';
@@ -84,6 +86,7 @@ const isPlain = (flags: RunFlags): boolean =>
   !flags['retry-failed'] &&
   flags.code === undefined &&
   flags.redo.length === 0 &&
+  flags['redo-jobs'] === undefined &&
   flags['in-doubt'] === undefined &&
   !flags.relearn &&
   !flags['new-service'] &&
@@ -93,6 +96,16 @@ const isPlain = (flags: RunFlags): boolean =>
   flags['max-failures'] === undefined &&
   flags['max-submits'] === undefined &&
   flags['max-duration'] === undefined;
+
+/** The steps of a run that has nothing to do, as its metrics count them; none where its receipt does not say. */
+export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Receipt): readonly StepCounts[] =>
+  plan.pipeline.steps.flatMap(({ name, kind }) => {
+    const step = steps[name];
+    if (step === undefined) return [];
+    const { done, failed, skipped, blocked } = step;
+    const total = done + failed + skipped + blocked;
+    return [{ name, isText: isTextKind(kind), done, failed, inDoubt: 0, skipped, blocked, total }];
+  });
 
 /** The result of a run that has nothing to do; its log says that it began and ended. */
 export function finishedResult(

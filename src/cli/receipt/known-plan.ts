@@ -13,6 +13,7 @@ export const knownPlan: KnownPlan = async ({ pipeline, path, files }, flags, { s
     flags['retry-failed'] ||
     flags.code !== undefined ||
     flags.redo.length > 0 ||
+    flags['redo-jobs'] !== undefined ||
     flags['in-doubt'] === 'retry';
   if (asksMore || isNarrowed(selection)) return undefined;
   const { source } = pipeline;

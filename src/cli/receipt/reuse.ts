@@ -18,7 +18,8 @@ export async function reusableCells(
   { state, directory, missing }: HeldDirectory,
   flags: RunFlags,
 ): Promise<Reuse | undefined> {
-  if (missing !== undefined || flags.redo.length > 0 || flags['new-service']) return undefined;
+  if (missing !== undefined || flags['new-service']) return undefined;
+  if (flags.redo.length > 0 || flags['redo-jobs'] !== undefined) return undefined;
   if (isNarrowed(opening.selection)) return undefined;
   const receipt = await readReceipt(state.reader);
   if (receipt?.base === undefined || receipt.base !== baseText(identityOfRun(read, opening)))

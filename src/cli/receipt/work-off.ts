@@ -6,6 +6,7 @@ import type { RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { diskOf } from '../adapters/disk-room.ts';
 import type { Disposables } from '../adapters/disposables.ts';
+import type { MetricsWatch } from '../adapters/metrics-watch.ts';
 import type { Context } from '../args/command.ts';
 import { shownErrorOf } from '../errors/render.ts';
 import { execute, listResults, onceAtWork } from '../run/execute.ts';
@@ -35,19 +36,20 @@ export async function workOff(
     readonly onWork: () => void;
     /** Cells in which nothing is to be done, and their rows. */
     readonly reuse: Reuse | undefined;
+    readonly metrics: MetricsWatch | undefined;
   },
   flags: RunFlags,
   interrupts: Interrupts,
   disposables: Disposables,
   context: Context,
 ): Promise<RunResult> {
-  const { service, baseUrl, settings, readSince, reuse } = work;
+  const { service, baseUrl, settings, readSince, reuse, metrics } = work;
   let worked = false;
   const onWork = (): void => {
     worked = true;
     work.onWork();
   };
-  const report = await watched(session, settings, flags, disposables, context, (watch) =>
+  const report = await watched(session, settings, metrics, flags, disposables, context, (watch) =>
     execute(
       session,
       {
@@ -89,6 +91,7 @@ export async function workOff(
 async function watched(
   session: RunSession,
   settings: RunSettings,
+  metrics: MetricsWatch | undefined,
   flags: RunFlags,
   disposables: Disposables,
   context: Context,
@@ -101,6 +104,7 @@ async function watched(
 ): Promise<RunReport> {
   const { io, redactor } = context;
   const start = await progressStart(session, settings);
+  metrics?.begin(start);
   const progress = showProgress(redacted(context), start, { quiet: flags['no-progress'] || flags.quiet });
   const disk = await diskOf(session, start.steps, (folder) => io.freeBytes(folder));
   const log = openRunLog(
@@ -115,6 +119,7 @@ async function watched(
     const listener: RunListener = (event) => {
       log.listener(event);
       progress.listener(event);
+      metrics?.listener(event);
     };
     const report = await carry({ listener, log, say: (text) => progress.say(text), disk });
     if (report.listenerError !== undefined) {

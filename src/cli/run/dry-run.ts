@@ -77,7 +77,7 @@ async function estimated(
   const settled = state && (await known(read, flags, { state, service }));
   if (settled !== undefined) return { report: settled, origin, note };
   const plan = await planAt(read, flags, place, context);
-  const revival = await revivalOf(flags, state);
+  const revival = await revivalOf(flags, state, context.io.cwd);
   const report = await estimatePlan(plan, selectionOf(flags), state, { ...revival, running });
   checkChosen(plan, report.cells.chosen);
   return { report, origin, note };

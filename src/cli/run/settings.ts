@@ -4,7 +4,7 @@ import type { StateReader } from '../../state/reader.ts';
 import type { FlagValues } from '../args/flags.ts';
 import type { revivalFlags, runFlags } from '../args/run-flags.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { findJob } from '../workspace/find-job.ts';
+import { findJob, jobsInFile } from '../workspace/find-job.ts';
 
 type Revival = FlagValues<typeof revivalFlags>;
 
@@ -16,8 +16,12 @@ export interface RevivalSettings {
 }
 
 /** @throws CliError (exit 2) for `--code` alone, for a code that no failure has, and for a job that the state does not know */
-export async function revivalOf(flags: Revival, state: StateReader | undefined): Promise<RevivalSettings> {
-  const { code, redo } = flags;
+export async function revivalOf(
+  flags: Revival,
+  state: StateReader | undefined,
+  cwd: string,
+): Promise<RevivalSettings> {
+  const { code, redo, 'redo-jobs': redoJobs } = flags;
   if (code !== undefined && !flags['retry-failed']) {
     throw usageError(
       '--code narrows --retry-failed; alone it does nothing.',
@@ -26,8 +30,15 @@ export async function revivalOf(flags: Revival, state: StateReader | undefined):
   }
   if (code !== undefined && state !== undefined) await checkCode(code, state);
   if (redo.length > 0 && state === undefined) throw usageError('--redo: nothing has run here yet.');
-  const keys: string[] = [];
-  if (state !== undefined) for (const named of redo) keys.push(await findJob(named, state));
+  if (redoJobs !== undefined && state === undefined)
+    throw usageError('--redo-jobs: nothing has run here yet.');
+  const named: string[] = [];
+  if (state !== undefined) for (const job of redo) named.push(await findJob(job, state));
+  const listed =
+    state === undefined || redoJobs === undefined
+      ? []
+      : await jobsInFile(redoJobs, '--redo-jobs', state, cwd);
+  const keys = listed.length === 0 ? named : [...new Set([...named, ...listed])];
   return {
     ...(flags['retry-failed'] ? { retryFailed: code === undefined ? {} : { code } } : {}),
     ...(keys.length === 0 ? {} : { redo: keys }),
@@ -70,6 +81,7 @@ export async function runSettings(
   flags: FlagValues<typeof runFlags>,
   speed: Speed,
   state: StateReader,
+  cwd: string,
 ): Promise<RunSettings> {
   const { service, limits, retry, timeouts, poll, budget, prices, keepReplies } = pipeline;
   return {
@@ -82,7 +94,7 @@ export async function runSettings(
     keepReplies,
     budget,
     prices,
-    ...(await revivalOf(flags, state)),
+    ...(await revivalOf(flags, state, cwd)),
     // What was learned of one service says nothing about another.
     ...(flags.relearn || flags['new-service'] ? { relearn: true } : {}),
     failFast: flags['fail-fast'],

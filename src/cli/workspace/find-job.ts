@@ -8,6 +8,7 @@ import { usageError } from '../errors/cli-error.ts';
 import { adding, type Correction, writing } from '../errors/correction.ts';
 import type { Io } from '../terminal/io.ts';
 import { checkRunDirectory } from './checks/directory.ts';
+import { readJobFile } from './checks/job-file.ts';
 import { openTarget, type RunTarget, type TargetFlags } from './open.ts';
 
 /** Fewer characters than this name nothing in particular. */
@@ -33,6 +34,45 @@ export async function findJob(named: string, state: StateReader): Promise<string
   if (key === undefined) throw noSuchJob(named, await state.keysWithPrefix('', 1));
   if (found.length > 1) throw severalJobs(named, found);
   return key;
+}
+
+/** Keys that are looked up together. */
+const lookedUp = 1000;
+
+/**
+ * The keys of the jobs that a file lists, by whole keys or by their beginnings.
+ *
+ * @throws CliError (exit 2) with the line of the first one that names no job, or several; the error of the file system
+ */
+export async function jobsInFile(
+  name: string,
+  flag: string,
+  state: StateReader,
+  cwd: string,
+): Promise<readonly string[]> {
+  const keys: string[] = [];
+  const look = async (group: readonly (readonly [string, number])[]): Promise<void> => {
+    const known = await state.numbersOf(group.map(([key]) => key));
+    for (const [word, line] of group) {
+      const found = known.has(word) ? [word] : await jobsNamed(word, state);
+      const [key] = found;
+      if (key === undefined || found.length > 1)
+        throw usageError(
+          `${flag} ${name}, line ${line}: ${key === undefined ? 'no job of this run directory has' : 'several jobs have keys that begin with'} "${word}"${key === undefined ? ' as its key' : ''}.`,
+          'Nothing was submitted. The column "job" of manifest.csv has the keys, in the run directory.',
+        );
+      keys.push(key);
+    }
+  };
+  let group: (readonly [string, number])[] = [];
+  for (const entry of await readJobFile(name, flag, cwd, 'keep')) {
+    group.push(entry);
+    if (group.length < lookedUp) continue;
+    await look(group);
+    group = [];
+  }
+  await look(group);
+  return keys;
 }
 
 /** @param known a key that is there, if there is one: it shows what a key looks like */

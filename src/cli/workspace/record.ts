@@ -14,8 +14,8 @@ import { plainJson } from '../terminal/json-line.ts';
 import type { Redactor } from '../terminal/redact.ts';
 import { version } from '../version.ts';
 
-/** Images that are listed one by one; each job of the state names its own. */
-const mostImages = 1000;
+/** Images that are listed one by one; each job of the state names its own. Of jobs that are made again as many. */
+const mostListed = 1000;
 
 /** What is known when a run begins. */
 export interface RunBegin {
@@ -82,7 +82,7 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
       ? {}
       : {
           images: shown
-            .slice(0, mostImages)
+            .slice(0, mostListed)
             .map(({ path, sha256, bytes }) => ({ file: path, sha256, bytes })),
           imageCount: shown.length,
         }),
@@ -91,11 +91,26 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
     cells: plan.matrix.cellCount,
     selection: begin.selection,
     settings: limits,
-    flags: { retryFailed, redo, inDoubt, relearn, failFast, maxFailures, maxSubmits, maxDurationMs },
+    flags: {
+      retryFailed,
+      ...redoFacts(redo),
+      inDoubt,
+      relearn,
+      failFast,
+      maxFailures,
+      maxSubmits,
+      maxDurationMs,
+    },
     startedAt: iso(begin.startedAt),
     ...(outcome === undefined ? {} : outcomeFacts(outcome)),
   };
 }
+
+/** All of a few jobs; of many the first, and how many they are. */
+const redoFacts = (redo: readonly string[] | undefined) => ({
+  redo: redo?.slice(0, mostListed),
+  ...(redo === undefined || redo.length <= mostListed ? {} : { redoCount: redo.length }),
+});
 
 const outcomeFacts = ({ finishedAt, end, exitCode, submits, totals }: RunOutcome) => ({
   finishedAt: iso(finishedAt),

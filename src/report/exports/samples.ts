@@ -33,7 +33,7 @@ export interface Choice {
   /** Rows of these steps; absent: of every step. */
   readonly steps?: ReadonlySet<string>;
   /** Rows of these jobs, by key; absent: of every job. */
-  readonly jobs?: ReadonlySet<string>;
+  readonly jobs?: Pick<ReadonlySet<string>, 'has'>;
   /** The step whose texts describe images: no rows, but the `text` of the images that it was shown. */
   readonly captionStep?: string;
   readonly parts: readonly SplitPart[];

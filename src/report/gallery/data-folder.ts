@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing, syncFolderAsync } from '../../state/files/folders.ts';
+import { kindAt } from '../../state/files/plain-path.ts';
 import { unfinishedName } from '../../state/files/unfinished.ts';
 import { reportFiles } from '../facts/layout.ts';
 import { packResults } from '../results/pack.ts';
@@ -75,6 +76,11 @@ export class DataFolder {
     }
     await syncFolderAsync(this.#report);
     if (isReplaced) await removeData(before);
+  }
+
+  /** Another writer has removed what was written so far. */
+  get isGone(): boolean {
+    return kindAt(this.#folder) === 'nothing';
   }
 
   /** Gives the data up: what was there before stays. */

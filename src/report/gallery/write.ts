@@ -5,7 +5,9 @@ import { manifestRows } from '../../manifest/rows.ts';
 import { writeWhole } from '../../manifest/whole-file.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { isMissing } from '../../state/files/folders.ts';
 import type { StateReader } from '../../state/reader.ts';
+import { StateError } from '../../state/store.ts';
 import { reportFiles } from '../facts/layout.ts';
 import type { Advisor } from '../results/advice.ts';
 import { type CellResult, cellResults, rowsByCell } from '../results/cell-results.ts';
@@ -51,7 +53,7 @@ const mostAwaited = 256;
  *
  * The bytes of all files are a function of the plan, the selection, the state, the page and {@link SummaryFacts}.
  *
- * @throws StateError where the folder is refused; the error of the file system; the signal's reason
+ * @throws StateError where the folder is refused, `state.locked` where another writer has taken it over; the error of the file system; the signal's reason
  */
 export async function writeReport(options: ReportOptions): Promise<ReportTotals> {
   const { plan, selection, reader, folder, page, artifacts, signal } = options;
@@ -88,10 +90,17 @@ export async function writeReport(options: ReportOptions): Promise<ReportTotals>
     return { results: counter.results, thumbnails: thumbnails.counts };
   } catch (error) {
     await thumbnails.stop();
+    const isTaken = isMissing(error) && data.isGone;
     await data.discard();
-    throw error;
+    throw isTaken ? takenOver(folder, error) : error;
   }
 }
+
+const takenOver = (folder: string, cause: unknown): StateError =>
+  new StateError('state.locked', `Another promptpress report writes ${folder}, and began after this one.`, {
+    hint: 'Its report takes the place of this one; nothing has to be done.',
+    cause,
+  });
 
 const noArtifacts: Pick<ArtifactStore, 'get'> = {
   get: () => Promise.resolve({ ok: false, why: 'missing' }),

@@ -25,10 +25,12 @@ export function Header({ summary }: { readonly summary: PageSummary }): JSX.Elem
   ];
   return (
     <header class="top">
-      <div class="run">
-        <h1>{summary.name}</h1>
-        {summary.sandbox ? <span class="tag">sandbox</span> : null}
-        {summary.live ? <span class="tag live">running</span> : null}
+      <div class="about-run">
+        <div class="run">
+          <h1>{summary.name}</h1>
+          {summary.sandbox ? <span class="tag">sandbox</span> : null}
+          {summary.live ? <span class="tag live">running</span> : null}
+        </div>
         {summary.description ? (
           <p class="description" dir="auto">
             {summary.description}

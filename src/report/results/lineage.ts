@@ -17,7 +17,6 @@ export interface PlacedSlot {
  * Slots that have no result are passed over.
  */
 export class CellLineage {
-  readonly #slots: readonly PlacedSlot[];
   readonly #templates: readonly SlotTemplate[];
   readonly #byKey = new Map<string, PlacedSlot[]>();
   readonly #byPlace = new Map<number, PlacedSlot[]>();
@@ -27,7 +26,6 @@ export class CellLineage {
   /** @param templates of the plan, each at its index */
   constructor(templates: readonly SlotTemplate[], slots: readonly PlacedSlot[]) {
     this.#templates = templates;
-    this.#slots = slots;
     for (const placed of slots) {
       const { job, place } = placed.slot;
       if (job !== undefined) append(this.#byKey, job.key, placed);
@@ -48,10 +46,6 @@ export class CellLineage {
       inputs: this.#inputs(placed).map((each) => this.#stop(each)),
       children: (this.#children.get(placed) ?? []).map((each) => this.#stop(each)),
     };
-  }
-
-  get slots(): readonly PlacedSlot[] {
-    return this.#slots;
   }
 
   #stop({ slot, at }: PlacedSlot): LineageStop {

@@ -65,6 +65,7 @@ export class Effects {
       ms: clock.now() - sentAt,
       outcome: outcomeWord(input),
       ...(failure === undefined ? {} : { message: failure.message }),
+      ...(failure?.status === undefined ? {} : { status: failure.status }),
     };
     return { input, event };
   }
@@ -122,7 +123,7 @@ const submittedBy = (key: string, loaded: LoadedInputs<ServiceResult<SubmitResul
     ? { type: 'unread', key, error: loaded.unread }
     : { type: 'submitted', key, result: loaded.result };
 
-type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message'>;
+type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message' | 'status'>;
 
 /** Why a request gave no usable result; undefined: it gave one. */
 function failureIn(input: RequestResult): Failure | undefined {

@@ -4,7 +4,13 @@ import { revivalOf } from '../../../src/cli/run/settings.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 
-const flags = { 'retry-failed': true, code: undefined, redo: [], 'in-doubt': undefined } as const;
+const flags = {
+  'retry-failed': true,
+  code: undefined,
+  redo: [],
+  'redo-jobs': undefined,
+  'in-doubt': undefined,
+} as const;
 
 function stateWith(...codes: readonly string[]) {
   const store = memoryStore();
@@ -17,7 +23,7 @@ function stateWith(...codes: readonly string[]) {
 
 async function refusal(code: string, ...codes: readonly string[]): Promise<CliError | undefined> {
   try {
-    await revivalOf({ ...flags, code }, stateWith(...codes).reader);
+    await revivalOf({ ...flags, code }, stateWith(...codes).reader, '.');
     return undefined;
   } catch (error) {
     if (error instanceof CliError) return error;

@@ -17,6 +17,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(place.root, { recursive: true, force: true }));
 
+/** Something to wait for until it is opened. */
+function gate() {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open: () => open(), opened };
+}
+
 const foxes = '{ matrix: { n: { from: 1, to: 5 } }, steps: { grid: { imagine: "a fox, {{ n }}" } } }';
 const many = (cells: number): string =>
   `{ matrix: { n: { from: 1, to: ${cells} } }, steps: { say: { generate: { model: text-pro, prompt: "{{ n }}" } } } }`;
@@ -120,19 +129,16 @@ describe('a report', () => {
         return store.reader.many(keys);
       },
     };
-    let release = (): void => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const held = gate();
     const artifacts = countedArtifacts(place);
     const writing = reportOf(place, plan, store, {
       reader,
-      artifacts: { get: async (...asked) => await held.then(() => artifacts.get(...asked)) },
+      artifacts: { get: async (...asked) => await held.opened.then(() => artifacts.get(...asked)) },
     });
     // As many turns as the whole report would take without thumbnails, many times over.
     for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate);
     expect(seen.size).toBeLessThan(400);
-    release();
+    held.open();
     expect((await writing).results).toBe(1000);
     expect(seen.size).toBe(1000);
   });
@@ -163,6 +169,25 @@ describe('a report that is not finished', () => {
     writeFileSync(join(place.folder, 'index.html.0123abcd.part'), '<bo');
     await reportOf(place, plan, store);
     expect(filesIn(place.folder)).toEqual(before);
+  });
+
+  it('gives way to one that begins later, and says so', async () => {
+    const { plan, store } = await finished(foxes);
+    const [first, begun] = [gate(), gate()];
+    const held = {
+      get: async () => {
+        begun.open();
+        await first.opened;
+        return { ok: false, why: 'missing' } as const;
+      },
+    };
+    const writing = reportOf(place, plan, store, { artifacts: held });
+    await begun.opened;
+    await reportOf(place, plan, store);
+    const later = filesIn(place.folder);
+    first.open();
+    await expect(writing).rejects.toMatchObject({ code: 'state.locked' });
+    expect(filesIn(place.folder)).toEqual(later);
   });
 
   it('says that the disk failed', async () => {

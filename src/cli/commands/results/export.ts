@@ -77,7 +77,7 @@ Without --status only finished results are in it.`,
       filter: selectionFlags.filter,
       jobs: valued(
         'FILE',
-        'only results of the jobs that this file lists: a selection of the report, or one key a line',
+        'only results of the jobs that this file lists: a selection of the report without what is marked "reject", or one key a line',
         anyText,
       ),
       caption: valued(
@@ -139,7 +139,8 @@ Without --status only finished results are in it.`,
       if (narrowed) await checkSelection(plan, selection);
       for (const step of flags.step) checkStep(plan, step, '--step');
       if (flags.caption !== undefined) checkCaption(plan, flags.caption);
-      const jobs = flags.jobs === undefined ? undefined : await readJobFile(flags.jobs, '--jobs', io.cwd);
+      const jobs =
+        flags.jobs === undefined ? undefined : await readJobFile(flags.jobs, '--jobs', io.cwd, 'reject');
 
       const folder = resolve(io.cwd, to);
       const exported = await exportDataSet({

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { parse } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse';
 import { usageError } from '../../errors/cli-error.ts';
 
 /** Keys that are held: the jobs of the largest runs. */
@@ -10,49 +10,88 @@ const mostJobs = 20_000_000;
 const isKey = (text: string): boolean => /^[0-9a-f]{8,128}$/.test(text);
 
 /**
- * The jobs that a file lists: a CSV file with a column `job`, as a manifest or a selection of the report has it, or one key a line.
+ * The jobs that a file lists, each with its first line: a CSV file with a column `job`, as a manifest or a selection of the report has it, or one key a line.
  *
  * @param name as the user gave it, relative to the current folder
- * @throws CliError (exit 2) for a file that lists none, with the line; the error of the file system
+ * @param leftOut rows with this in a column `mark` are passed over: who looks results through marks some to keep and some to reject
+ * @throws CliError (exit 2) for a file that cannot be read, with the line where it is no list of jobs; the error of the file system
  */
-export async function readJobFile(name: string, flag: string, cwd: string): Promise<ReadonlySet<string>> {
-  const keys = new Set<string>();
-  const lines = createReadStream(resolve(cwd, name)).pipe(
-    parse({
-      bom: true,
-      relax_column_count: true,
-      relax_quotes: true,
-      skip_empty_lines: true,
-      trim: true,
-      info: true,
-    }),
-  );
+export async function readJobFile(
+  name: string,
+  flag: string,
+  cwd: string,
+  leftOut: 'keep' | 'reject',
+): Promise<ReadonlyMap<string, number>> {
+  const keys = new Map<string, number>();
   let column: number | undefined;
-  for await (const { record, info } of lines as AsyncIterable<{
-    record: readonly string[];
-    info: { lines: number };
-  }>) {
+  let mark = -1;
+  for await (const { record, info } of linesOf(name, flag, cwd)) {
     if (column === undefined) {
       const named = record.indexOf('job');
       column = Math.max(named, 0);
+      if (named >= 0) mark = record.indexOf('mark');
       if (named >= 0) continue;
     }
     const key = record[column] ?? '';
     // Of a slot whose request is not known yet.
-    if (key === '') continue;
+    if (key === '' || (mark >= 0 && record[mark] === leftOut)) continue;
     if (!isKey(key)) {
       throw usageError(
         `${flag} ${name}, line ${info.lines}: "${key.slice(0, 60)}" is no job key.`,
         'The file has one key a line, or is a CSV file with a column "job", such as a manifest or a selection that the report downloads.',
       );
     }
-    keys.add(key);
+    if (!keys.has(key)) keys.set(key, info.lines);
     if (keys.size > mostJobs) throw usageError(`${flag} ${name} lists more than ${mostJobs} jobs.`);
   }
   if (keys.size === 0)
     throw usageError(
-      `${flag} ${name} lists no job.`,
+      `${flag} ${name} lists no job${mark < 0 ? '' : ` but those that are marked "${leftOut}"`}.`,
       'The file has one key a line, or is a CSV file with a column "job".',
     );
   return keys;
 }
+
+interface Line {
+  readonly record: readonly string[];
+  readonly info: { readonly lines: number };
+}
+
+async function* linesOf(name: string, flag: string, cwd: string): AsyncGenerator<Line> {
+  const lines = parse({
+    bom: true,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    trim: true,
+    info: true,
+    max_record_size: mostLine,
+  });
+  const source = createReadStream(resolve(cwd, name));
+  // A pipe does not pass on why its beginning has ended.
+  source.on('error', (error) => lines.destroy(error));
+  try {
+    yield* source.pipe(lines) as AsyncIterable<Line>;
+  } catch (error) {
+    if (error instanceof CsvError)
+      throw usageError(
+        `${flag} ${name}: ${error.message}.`,
+        'The file has one key a line, or is a CSV file with a column "job".',
+      );
+    const why = refusals[(error as NodeJS.ErrnoException).code ?? ''];
+    if (why === undefined) throw error;
+    throw usageError(`${flag} ${name}: ${why}.`);
+  } finally {
+    source.destroy();
+  }
+}
+
+/** Characters of a row: a manifest has prompts and texts in it. */
+const mostLine = 64 * 1024 * 1024;
+
+const refusals: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'this is a folder',
+  EACCES: 'it may not be read',
+};

@@ -33,7 +33,7 @@ export function Bars({ bars }: { readonly bars: readonly Bar[] }): JSX.Element {
                 <span class="bar-middle" style={{ left: share(value) }} />
               </>
             ) : (
-              <span class="bar-fill" style={{ width: share(value) }} />
+              value > 0 && <span class="bar-fill" style={{ width: share(value) }} />
             )}
           </span>
           <span class="bar-value">{shown}</span>

@@ -7,27 +7,33 @@ import type { Series, TimeChart } from './series.ts';
 /** A chart over time. What it says stands in a table beside it, which is what a screen reader is given. */
 export function TimePlot({ chart }: { readonly chart: TimeChart }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot | undefined>(undefined);
+  const shown = useRef(chart);
+  shown.current = chart;
+  const lines = chart.series.map(({ name }) => name).join();
   useEffect(() => {
     const element = place.current as HTMLDivElement;
-    let plot: UPlot | undefined;
     const draw = (): void => {
-      plot?.destroy();
-      plot = new UPlot(optionsOf(chart, element), dataOf(chart), element);
+      plot.current?.destroy();
+      plot.current = new UPlot(optionsOf(shown.current, element), dataOf(shown.current), element);
     };
     draw();
     // Its colours are drawn into a canvas, so another scheme needs another drawing.
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     scheme.addEventListener('change', draw);
     const observer = new ResizeObserver(() =>
-      plot?.setSize({ width: Math.max(200, element.clientWidth), height: heightOf(element) }),
+      plot.current?.setSize({ width: Math.max(200, element.clientWidth), height: heightOf(element) }),
     );
     observer.observe(element);
     return () => {
       observer.disconnect();
       scheme.removeEventListener('change', draw);
-      plot?.destroy();
+      plot.current?.destroy();
+      plot.current = undefined;
     };
-  }, [chart]);
+  }, [lines]);
+  // Of a run that goes on, only the figures change.
+  useEffect(() => plot.current?.setData(dataOf(chart)), [chart]);
   return <div ref={place} class="plot" role="img" aria-label={`${chart.name}, ${chart.unit}, over time`} />;
 }
 
@@ -49,6 +55,7 @@ const wholes = [1, 2, 5]
   .sort((a, b) => a - b);
 
 function optionsOf({ series, whole }: TimeChart, element: HTMLElement): UPlot.Options {
+  const barred = series.some(({ bars }) => bars);
   const style = getComputedStyle(element);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
   const font = `12px ${style.fontFamily}`;
@@ -65,6 +72,7 @@ function optionsOf({ series, whole }: TimeChart, element: HTMLElement): UPlot.Op
         ...axis,
         grid: { show: false },
         space: 70,
+        size: 28,
         values: (_plot, times, _axis, _space, distance) => times.map((at) => clock(at, distance)),
       },
       {
@@ -75,7 +83,16 @@ function optionsOf({ series, whole }: TimeChart, element: HTMLElement): UPlot.Op
         ...(whole ? { incrs: wholes } : {}),
       },
     ],
-    scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.08 : 1] } },
+    scales: {
+      // Bars stand on their times: the first and the last need half of their width.
+      x: {
+        range: ({ data: [times] }, first, last) => {
+          const edge = barred && times.length > 1 ? ((times[1] as number) - (times[0] as number)) / 2 : 0;
+          return [first - edge, last + edge];
+        },
+      },
+      y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.08 : 1] },
+    },
     series: [
       { label: 'Time', value: (_plot, at: number | null) => (at === null ? '–' : time(at * 1000)) },
       ...series.map((one) => lineOf(one, colour)),

@@ -9,7 +9,7 @@ import { useApp, useLoaded, useStore } from '../parts/use.ts';
 import type { Mark } from '../state/address.ts';
 import { count } from '../text/format.ts';
 import { indentJson } from '../text/indent-json.ts';
-import { nameOf, titleOf } from '../text/names.ts';
+import { lineOf, nameOf, titleOf } from '../text/names.ts';
 import { panned, type View, viewAfterKey, whole, zoomed } from './pan-zoom.ts';
 
 /** Two to four results beside one another. */
@@ -73,8 +73,8 @@ interface PaneProps {
 
 function Pane({ at, view, setView }: PaneProps): JSX.Element {
   const { source, go } = useApp();
-  const result = useLoaded(`${at}`, () => source.result(at));
-  const detail = useLoaded(`${at}`, () => source.detail(at));
+  const result = useLoaded(at, 0, () => source.result(at));
+  const detail = useLoaded(at, 0, () => source.detail(at));
   const text = detail?.text ?? result?.text;
   return (
     <article class="pane" aria-label={result ? nameOf(result) : 'Result'}>
@@ -107,7 +107,12 @@ function Pane({ at, view, setView }: PaneProps): JSX.Element {
             <span class="hint">cell {count(result.cell)}</span>{' '}
             {result.status === 'done' ? null : <Status of={result.status} />}
           </div>
-          <p class="hint values">{result.vars.filter((value) => value !== '').join(' · ')}</p>
+          <p class="hint values">
+            {result.vars
+              .map(lineOf)
+              .filter((value) => value !== '')
+              .join(' · ')}
+          </p>
           <Marks result={result} />
         </footer>
       ) : null}

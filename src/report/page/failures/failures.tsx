@@ -82,7 +82,7 @@ function Reason({ group, all }: { readonly group: FailureGroup; readonly all: nu
 
 function Example({ at }: { readonly at: number }): JSX.Element {
   const { source, go, address } = useApp();
-  const result = useLoaded(`${at}`, () => source.result(at));
+  const result = useLoaded(at, 0, () => source.result(at));
   return (
     <a
       href={`#${writeAddress({ ...address.value, open: at })}`}

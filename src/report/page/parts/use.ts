@@ -23,25 +23,25 @@ export function useStore<T>(store: Store<T>): T {
   return store.value;
 }
 
-/** What a promise brings, for as long as `key` is the same; what was there before stays until then. */
-export function useLoaded<T>(key: string, load: () => Promise<T>): T | undefined {
-  const loaded = useRef<{ readonly key: string; readonly value: T | undefined }>({
-    key: '',
-    value: undefined,
-  });
+/**
+ * What is loaded of a subject, a result for example. Another version of it is loaded again; what was there before stays until then,
+ * so that a page that is told of changes twice a second does not blink.
+ */
+export function useLoaded<T>(subject: number, version: number, load: () => Promise<T>): T | undefined {
+  const loaded = useRef<{ readonly subject: number; readonly value: T | undefined } | undefined>(undefined);
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   useEffect(() => {
     let gone = false;
     const open = async (): Promise<void> => {
       const value = await load().catch(() => undefined);
       if (gone) return;
-      loaded.current = { key, value };
+      loaded.current = { subject, value };
       redraw(0);
     };
     void open();
     return () => {
       gone = true;
     };
-  }, [key]);
-  return loaded.current.key === key ? loaded.current.value : undefined;
+  }, [subject, version]);
+  return loaded.current?.subject === subject ? loaded.current.value : undefined;
 }

@@ -23,8 +23,8 @@ export function ResultDialog({ at }: { readonly at: number }): JSX.Element | nul
   const { source, go } = app;
   useRedraw(source.subscribe);
   const changes = source.summary?.live ? source.summary.at : 0;
-  const result = useLoaded(`${at} ${changes}`, () => source.result(at));
-  const detail = useLoaded(`${at} ${changes}`, () => source.detail(at));
+  const result = useLoaded(at, changes, () => source.result(at));
+  const detail = useLoaded(at, changes, () => source.detail(at));
   const position = source.found?.positionOf(at) ?? -1;
   const total = source.found?.total ?? 0;
   const last = useLast(result, at);

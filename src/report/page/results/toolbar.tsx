@@ -62,7 +62,7 @@ export function Toolbar({ size, onSize, onFilters }: ToolbarProps): JSX.Element 
 }
 
 /** Milliseconds without a key after which a search begins. */
-const quiet = 60;
+const quiet = 20;
 
 function SearchBox(): JSX.Element {
   const { address, go } = useApp();

@@ -44,6 +44,7 @@ function parsed(): Promise<void> {
 const disk: DiskPorts = { parsed, load, pause, now: () => performance.now() };
 
 const live: LivePorts = {
+  later: (milliseconds, call) => void setTimeout(call, milliseconds),
   json: async (address) => {
     const response = await fetch(address, { cache: 'no-store' });
     if (!response.ok) throw new Error(`${address}: HTTP ${response.status}`);

@@ -50,8 +50,8 @@ export class Columns {
   readonly #steps: readonly string[];
   readonly #chunks: PackedResults[] = [];
   readonly #errorNumbers = new Map<string, number>();
-  /** By chunk: the beginnings of its texts, folded when they are first searched. */
-  readonly #foldedTexts: (readonly string[] | undefined)[] = [];
+  /** By chunk: the beginnings of its texts, folded. */
+  readonly #foldedTexts: (readonly string[])[] = [];
   readonly #perChunk: number;
 
   constructor(summary: PageSummary) {
@@ -77,6 +77,7 @@ export class Columns {
     const { from, count } = chunk;
     if (from !== this.count || from + count > this.cell.length) return false;
     this.#chunks.push(chunk);
+    this.#foldedTexts.push(chunk.text.map(fold));
     this.cell.set(chunk.cell, from);
     this.step.set(chunk.step, from);
     this.output.set(chunk.output, from);
@@ -135,27 +136,25 @@ export class Columns {
   }
 
   /** The chunk of a result, and the result's place in it. */
-  #placeOf(at: number): readonly [chunk: PackedResults | undefined, number: number, place: number] {
+  #placeOf(at: number): readonly [chunk: PackedResults | undefined, place: number] {
     const number = Math.floor(at / this.#perChunk);
-    return [this.#chunks[number], number, at - number * this.#perChunk];
+    return [this.#chunks[number], at - number * this.#perChunk];
   }
 
   /** The beginning of a result's text, folded. */
   foldedText(at: number): string {
-    const [chunk, number, place] = this.#placeOf(at);
-    if (!chunk) return '';
-    this.#foldedTexts[number] ??= chunk.text.map(fold);
-    return this.#foldedTexts[number]?.[place] ?? '';
+    const number = Math.floor(at / this.#perChunk);
+    return this.#foldedTexts[number]?.[at - number * this.#perChunk] ?? '';
   }
 
   /** The beginning of a result's text. */
   textOf(at: number): string {
-    const [chunk, , place] = this.#placeOf(at);
+    const [chunk, place] = this.#placeOf(at);
     return chunk?.text[place] ?? '';
   }
 
   jobOf(at: number): string {
-    const [chunk, , place] = this.#placeOf(at);
+    const [chunk, place] = this.#placeOf(at);
     return chunk?.job[place] ?? '';
   }
 
@@ -170,7 +169,7 @@ export class Columns {
 
   /** A result as the page shows it. */
   result(at: number): PageResult | undefined {
-    const [chunk, , place] = this.#placeOf(at);
+    const [chunk, place] = this.#placeOf(at);
     if (!chunk || at >= this.count) return undefined;
     const error = this.errors[(this.error[at] as number) - 1];
     const prompt = this.prompts[(this.prompt[at] as number) - 1];

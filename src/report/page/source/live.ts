@@ -9,6 +9,8 @@ export interface LivePorts {
   readonly json: (address: string) => Promise<unknown>;
   /** Listens to events; connects again by itself. */
   readonly events: (address: string, on: LiveEvents) => void;
+  /** Calls back in some milliseconds. */
+  readonly later: (milliseconds: number, call: () => void) => void;
 }
 
 export interface LiveEvents {
@@ -19,6 +21,10 @@ export interface LiveEvents {
 
 /** Results that one request brings. */
 const page = 120;
+/** Milliseconds after which what has failed is asked for again. */
+const again = 2000;
+/** Jobs that a question names at most: it travels in an address, which servers bound at 16 kB. */
+export const mostJobs = 300;
 /** Pages that are kept. */
 const kept = 24;
 
@@ -26,7 +32,6 @@ const kept = 24;
 export class LiveSource implements ResultSource {
   summary: PageSummary | undefined;
   found: Found | undefined;
-  readonly progress: Progress | undefined = undefined;
   problem: string | undefined;
   lost = false;
   readonly #ports: LivePorts;
@@ -45,14 +50,14 @@ export class LiveSource implements ResultSource {
     this.#ports = ports;
   }
 
+  /** While the server still reads its results. */
+  get progress(): Progress | undefined {
+    const { indexed = 0, results = 0 } = this.summary ?? {};
+    return indexed < results ? { what: 'results', done: indexed, of: results } : undefined;
+  }
+
   async open(): Promise<void> {
-    try {
-      this.summary = (await this.#ports.json('api/summary')) as PageSummary;
-    } catch {
-      this.problem =
-        'The results cannot be read. Is `promptpress serve` still on? Open the address that it prints.';
-    }
-    this.#listeners.call();
+    await this.#readSummary();
     this.ask(this.#query);
     this.#ports.events('api/events', {
       changed: (summary) => {
@@ -73,6 +78,18 @@ export class LiveSource implements ResultSource {
     });
   }
 
+  async #readSummary(): Promise<void> {
+    try {
+      this.summary = (await this.#ports.json('api/summary')) as PageSummary;
+      this.problem = undefined;
+    } catch {
+      this.problem =
+        'The results cannot be read. Is `promptpress serve` still on? Open the address that it prints.';
+      this.#ports.later(again, () => void this.#readSummary());
+    }
+    this.#listeners.call();
+  }
+
   ask(query: Query): void {
     this.#query = query;
     this.#asked += 1;
@@ -85,7 +102,7 @@ export class LiveSource implements ResultSource {
 
   #address(offset: number, limit: number, query: Query): string {
     const { jobs, ...rest } = query;
-    const asked = jobs ? { ...rest, jobs: [...jobs] } : rest;
+    const asked = jobs ? { ...rest, jobs: [...jobs].slice(0, mostJobs) } : rest;
     return `api/results?q=${encodeURIComponent(JSON.stringify(asked))}&offset=${offset}&limit=${limit}`;
   }
 
@@ -110,13 +127,18 @@ export class LiveSource implements ResultSource {
         this.#pages.delete(oldest);
       }
       this.found = this.#found(found.total);
+      this.lost = false;
+      this.#loading.delete(number);
+      this.#listeners.call();
     } catch {
-      if (asked === this.#asked) this.lost = true;
-    } finally {
-      if (asked === this.#asked) {
+      if (asked !== this.#asked) return;
+      this.lost = true;
+      this.#listeners.call();
+      this.#ports.later(again, () => {
+        if (asked !== this.#asked) return;
         this.#loading.delete(number);
-        this.#listeners.call();
-      }
+        this.#fetchWanted();
+      });
     }
   }
 

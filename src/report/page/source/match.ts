@@ -5,6 +5,9 @@ import type { Query } from './source.ts';
 /** Whether a result matches a query, as far as is known without the whole of its text. */
 export type Match = 'yes' | 'no' | 'perhaps';
 
+/** Says that a prompt or an error has not been searched; there are fewer than 32 words, so no bits are this number. */
+const unknown = -1;
+
 /** The beginnings of texts that a summary of a result holds have this many characters; a shorter one is the whole text. */
 const wholeBelow = 240;
 
@@ -18,8 +21,8 @@ export class Matcher {
   readonly #vars: readonly (readonly [column: Uint32Array, wanted: Uint8Array])[];
   readonly #jobs: ReadonlySet<string> | undefined;
   /** By prompt, then by error: the words that are in it, as bits. Prompts that many results share are searched once. */
-  readonly #wordsOfPrompt = new Map<number, number>();
-  readonly #wordsOfError = new Map<number, number>();
+  readonly #wordsOfPrompt: Int32Array;
+  readonly #wordsOfError: Int32Array;
 
   constructor(columns: Columns, query: Query, steps: readonly string[], variables: readonly string[]) {
     const { search = '', vars = {}, errorCode } = query;
@@ -37,6 +40,9 @@ export class Matcher {
       return column && dictionary ? [[column, wanted(dictionary.values, values)] as const] : [];
     });
     this.#jobs = query.jobs;
+    const searched = this.words.length > 0;
+    this.#wordsOfPrompt = new Int32Array(searched ? columns.prompts.length + 1 : 0).fill(unknown);
+    this.#wordsOfError = new Int32Array(searched ? columns.errors.length + 1 : 0).fill(unknown);
   }
 
   match(at: number): Match {
@@ -47,20 +53,21 @@ export class Matcher {
     for (const [column, values] of this.#vars) if (!values[column[at] as number]) return 'no';
     if (this.#jobs && !this.#jobs.has(columns.jobOf(at))) return 'no';
     if (this.words.length === 0) return 'yes';
-    return this.#missing(at, columns.foldedText(at)) === 0
-      ? 'yes'
-      : columns.textOf(at).length < wholeBelow
-        ? 'no'
-        : 'perhaps';
+    const missing = this.#missing(at);
+    if (missing === 0) return 'yes';
+    const text = columns.foldedText(at);
+    if (text === '') return 'no';
+    if ((missing & ~this.#bitsOf(text)) === 0) return 'yes';
+    return columns.textOf(at).length < wholeBelow ? 'no' : 'perhaps';
   }
 
   /** Whether a result that may match does, given the whole of its text, folded. */
   matchText(at: number, folded: string): boolean {
-    return this.#missing(at, folded) === 0;
+    return (this.#missing(at) & ~this.#bitsOf(folded)) === 0;
   }
 
-  /** The words that are in none of prompt, error and text, as bits. */
-  #missing(at: number, text: string): number {
+  /** The words that are neither in the prompt nor in the error, as bits. */
+  #missing(at: number): number {
     const columns = this.#columns;
     let missing = 2 ** this.words.length - 1;
     const prompt = columns.prompt[at] as number;
@@ -68,21 +75,20 @@ export class Matcher {
     if (missing === 0) return 0;
     const error = columns.error[at] as number;
     if (error > 0) missing &= ~this.#known(this.#wordsOfError, error, columns.foldedErrors);
-    if (missing === 0 || text === '') return missing;
-    return missing & ~this.#bitsOf(text);
+    return missing;
   }
 
-  #known(found: Map<number, number>, number: number, texts: readonly string[]): number {
-    const known = found.get(number);
-    if (known !== undefined) return known;
+  #known(found: Int32Array, number: number, texts: readonly string[]): number {
+    const known = found[number] ?? unknown;
+    if (known !== unknown) return known;
     const bits = this.#bitsOf(texts[number - 1] ?? '');
-    found.set(number, bits);
+    found[number] = bits;
     return bits;
   }
 
   #bitsOf(text: string): number {
     let bits = 0;
-    for (const [n, word] of this.words.entries()) if (text.includes(word)) bits |= 1 << n;
+    for (let n = 0; n < this.words.length; n += 1) if (text.includes(this.words[n] as string)) bits |= 1 << n;
     return bits;
   }
 }

@@ -14,9 +14,13 @@ export function inOrder(ats: Uint32Array, sort: PageSort, columns: Columns): Uin
  */
 function descending(ats: Uint32Array, figures: Float64Array): Uint32Array {
   const { length } = ats;
-  const numbers = Float64Array.from(ats, (at) => Math.max(0, figures[at] as number));
+  const numbers = new Float64Array(length);
+  let order = new Uint32Array(length);
+  for (let n = 0; n < length; n += 1) {
+    numbers[n] = Math.max(0, figures[ats[n] as number] as number);
+    order[n] = n;
+  }
   const digits = new Uint16Array(numbers.buffer);
-  let order = Uint32Array.from(ats, (_at, n) => n);
   let next = new Uint32Array(length);
   for (let digit = 0; digit < 4; digit += 1) {
     const starts = new Uint32Array(0x1_00_01);
@@ -26,7 +30,8 @@ function descending(ats: Uint32Array, figures: Float64Array): Uint32Array {
     }
     for (let bucket = 1; bucket < starts.length; bucket += 1)
       starts[bucket] = (starts[bucket] as number) + (starts[bucket - 1] as number);
-    for (const n of order) {
+    for (let rank = 0; rank < length; rank += 1) {
+      const n = order[rank] as number;
       const bucket = 0xff_ff - (digits[4 * n + digit] as number);
       const place = starts[bucket] as number;
       starts[bucket] = place + 1;
@@ -34,5 +39,6 @@ function descending(ats: Uint32Array, figures: Float64Array): Uint32Array {
     }
     [order, next] = [next, order];
   }
-  return order.map((n) => ats[n] as number);
+  for (let rank = 0; rank < length; rank += 1) next[rank] = ats[order[rank] as number] as number;
+  return next;
 }

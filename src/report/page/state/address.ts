@@ -33,9 +33,8 @@ export function readAddress(hash: string): Address {
     const all = fields.getAll(name);
     return all.length > 0 ? all : undefined;
   };
-  const vars: Record<string, readonly string[]> = {};
-  for (const name of new Set(fields.keys()))
-    if (name.startsWith('var.')) vars[name.slice(4)] = fields.getAll(name);
+  const names = [...new Set(fields.keys())].filter((name) => name.startsWith('var.'));
+  const vars = Object.fromEntries(names.map((name) => [name.slice(4), fields.getAll(name)]));
   const [search, steps, statuses, errorCode] = [
     one('search'),
     several('step'),

@@ -12,3 +12,14 @@ export function nameOf(result: Pick<PageResult, 'step' | 'branch' | 'cell' | 'st
 
 /** Parts of an address are escaped, as names may hold `#`, `?` and `%`. */
 export const escapePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+
+/** Value of a variable that is an object, as a line: `ink drawing, 50`. Other values are lines already. */
+export function lineOf(value: string): string {
+  if (!value.startsWith('{')) return value;
+  try {
+    const members: readonly unknown[] = Object.values(JSON.parse(value) as Record<string, unknown>);
+    return members.map((member) => (typeof member === 'string' ? member : JSON.stringify(member))).join(', ');
+  } catch {
+    return value;
+  }
+}

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { Icon } from '../../parts/icon.tsx';
 import { useApp, useStore } from '../../parts/use.ts';
 import { type Filter, filtersOf, toggled, unfiltered } from '../../state/query.ts';
+import { lineOf } from '../../text/names.ts';
 
 /** What results are filtered by now, each to be taken away. */
 export function Chips(): JSX.Element | null {
@@ -53,7 +54,7 @@ export function Chips(): JSX.Element | null {
 }
 
 function labelOf(filter: Filter): string {
-  const value = filter.value === '' ? '(empty)' : filter.value;
+  const value = filter.value === '' ? '(empty)' : lineOf(filter.value);
   switch (filter.by) {
     case 'search':
       return `“${value}”`;

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { fold } from '../../text/fold.ts';
 import { count } from '../../text/format.ts';
+import { lineOf } from '../../text/names.ts';
 import type { Group } from './groups.ts';
 
 /** A group with more values than this has a box to find one. */
@@ -16,6 +17,8 @@ interface FilterGroupProps {
   readonly known: readonly string[] | undefined;
   readonly onToggle: (value: string) => void;
 }
+
+const shownAs = (value: string): string => (value === '' ? '(empty)' : lineOf(value));
 
 /** The values of a variable, a step or a status, each with a box to check. */
 export function FilterGroup({ group, chosen, known, onToggle }: FilterGroupProps): JSX.Element {
@@ -45,12 +48,12 @@ export function FilterGroup({ group, chosen, known, onToggle }: FilterGroupProps
           <label key={value} class="value">
             <input
               type="checkbox"
-              aria-label={value === '' ? '(empty)' : value}
+              aria-label={shownAs(value)}
               checked={chosen.includes(value)}
               onChange={() => onToggle(value)}
             />
-            <span class="name">
-              <bdi>{value === '' ? '(empty)' : value}</bdi>
+            <span class="name" title={value}>
+              <bdi>{shownAs(value)}</bdi>
             </span>
             <span class="count">{counts.has(value) ? count(counts.get(value) ?? 0) : ''}</span>
           </label>

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { PageSummary } from '../../../results/wire.ts';
 import { useApp, useStore } from '../../parts/use.ts';
+import { mostJobs } from '../../source/live.ts';
 import type { Mark } from '../../state/address.ts';
 import { jobsWith } from '../../state/marks.ts';
 import { toggled } from '../../state/query.ts';
@@ -46,6 +47,9 @@ export function Filters({ summary }: { readonly summary: PageSummary }): JSX.Ele
             </label>
           ))}
         </div>
+        {summary.live && mark && jobsWith(marked, mark).size > mostJobs ? (
+          <p class="hint">While a run is on, the first {count(mostJobs)} are shown.</p>
+        ) : null}
       </fieldset>
     </div>
   );

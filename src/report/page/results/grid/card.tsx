@@ -6,7 +6,7 @@ import { pictureOf, proportions, Status } from '../../parts/media.tsx';
 import type { ResultSource } from '../../source/source.ts';
 import type { Mark } from '../../state/address.ts';
 import { count } from '../../text/format.ts';
-import { nameOf, titleOf } from '../../text/names.ts';
+import { lineOf, nameOf, titleOf } from '../../text/names.ts';
 
 interface CardProps {
   readonly source: ResultSource;
@@ -41,21 +41,23 @@ export function Card(props: CardProps): JSX.Element {
         >
           {titleOf(result)}
         </button>
+        <input
+          type="checkbox"
+          class="select"
+          aria-label={`Select ${nameOf(result)}`}
+          tabIndex={tab}
+          checked={selected}
+          onChange={() => onSelect(result)}
+        />
         <span class="line">
           {result.errorCode && result.errorCode !== result.status ? <Status of={result.status} /> : null}
           <span class="values">
-            {[`cell ${count(result.cell)}`, ...result.vars].filter((value) => value !== '').join(' · ')}
+            {[`cell ${count(result.cell)}`, ...result.vars.map(lineOf)]
+              .filter((value) => value !== '')
+              .join(' · ')}
           </span>
         </span>
       </div>
-      <input
-        type="checkbox"
-        class="select"
-        aria-label={`Select ${nameOf(result)}`}
-        tabIndex={tab}
-        checked={selected}
-        onChange={() => onSelect(result)}
-      />
       {mark ? (
         <span class={`mark-sign ${mark}`}>
           <Icon of={mark} />
@@ -65,6 +67,9 @@ export function Card(props: CardProps): JSX.Element {
     </div>
   );
 }
+
+/** A text of fewer characters than this is written larger. */
+const short = 120;
 
 function Face({ source, result, words }: Pick<CardProps, 'source' | 'result' | 'words'>): JSX.Element {
   const { status, media, text, errorCode, errorMessage } = result;
@@ -102,7 +107,10 @@ function Face({ source, result, words }: Pick<CardProps, 'source' | 'result' | '
     );
   if (text && text !== '')
     return (
-      <span class={`words ${media === 'json' ? 'json' : 'prose'}`} dir="auto">
+      <span
+        class={`words ${media === 'json' ? 'json' : text.length <= short ? 'prose short' : 'prose'}`}
+        dir="auto"
+      >
         <Highlighted text={text} words={words} />
       </span>
     );

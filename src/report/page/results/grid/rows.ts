@@ -57,7 +57,7 @@ function made(
   const virtualizer = new Virtualizer<Window, Element>({
     count: 0,
     estimateSize: () => 1,
-    overscan: 2,
+    overscan: 1,
     getScrollElement: () => window,
     observeElementRect: (_instance, rect) => {
       const tell = (): void => {

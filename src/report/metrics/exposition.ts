@@ -1,0 +1,49 @@
+/** One value of a metric. */
+export interface Sample {
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Behind the metric's name; empty but for parts of a summary. */
+  readonly suffix?: '_sum' | '_count';
+  readonly value: number;
+}
+
+/** Samples that share a name, a meaning and a type. */
+export interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'summary';
+  readonly samples: readonly Sample[];
+}
+
+/**
+ * Metrics in Prometheus' text format (version 0.0.4). One without a sample is left out.
+ *
+ * @param labels of every sample, before its own
+ */
+export const exposition = (metrics: readonly Metric[], labels: Readonly<Record<string, string>>): string =>
+  metrics
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ name, help, type, samples }) =>
+      [
+        `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}`,
+        `# TYPE ${name} ${type}`,
+        ...samples.map(
+          ({ labels: own, suffix = '', value }) =>
+            `${name}${suffix}${labelSet({ ...labels, ...own })} ${numberText(value)}`,
+        ),
+        '',
+      ].join('\n'),
+    )
+    .join('');
+
+function labelSet(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+const escaped = (value: string): string =>
+  value.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+
+const numberText = (value: number): string => {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+};

@@ -1,0 +1,232 @@
+import { type IsOptional, neverOptional } from '../../plan/graph/optional.ts';
+import type { TokenUsage } from '../../plan/job.ts';
+import type { Route, RunEnd, RunEvent } from '../../run/events.ts';
+import type { StoreTotals } from '../../state/reader.ts';
+import { exposition, type Metric, type Sample } from './exposition.ts';
+import { JobCounts, type StepCounts } from './job-counts.ts';
+
+/** What is known of a run before its first event. Times are Unix milliseconds. */
+export interface MetricsStart {
+  readonly pipeline: string;
+  readonly version: string;
+  readonly startedAt: number;
+}
+
+/** The steps of a run, once they are known. */
+export interface MetricsSteps {
+  readonly steps: readonly StepCounts[];
+  /** Default: no button is. */
+  readonly isOptional?: IsOptional;
+}
+
+/** How a run ended. */
+export interface MetricsEnd {
+  readonly at: number;
+  readonly exitCode: number;
+  /** Absent where it ended with an error before, or behind, its work. */
+  readonly kind?: RunEnd['kind'];
+}
+
+/** Sums over all jobs of the run directory. */
+export type DirectoryTotals = Pick<StoreTotals, 'jobs' | 'attempts' | 'cost' | 'possibleCost'>;
+
+type RequestEnd = Extract<RunEvent, { type: 'request:end' }>;
+type JobChange = Extract<RunEvent, { type: 'job:status' }>;
+
+/** The tokens that add up to a total. */
+const kinds = ['prompt', 'candidates', 'thoughts', 'tool'] as const satisfies readonly (keyof TokenUsage)[];
+
+/** Listens to a run, and says at any time what a monitoring system wants to know of it: plain data, no clock, no file. */
+export class RunMetrics {
+  readonly #start: MetricsStart;
+  #jobs = new JobCounts([], neverOptional);
+  readonly #requests = new Map<string, { readonly route: Route; readonly class: string; count: number }>();
+  readonly #durations = new Map<Route, { count: number; seconds: number }>();
+  readonly #tokens = { prompt: 0, candidates: 0, thoughts: 0, tool: 0, cached: 0 };
+  /** What each unsettled job had used at its last event, in whichever run. */
+  readonly #used = new Map<string, TokenUsage>();
+  #retries = 0;
+  #progressAt: number | undefined;
+  #memory: number | undefined;
+  #end: MetricsEnd | undefined;
+
+  constructor(start: MetricsStart) {
+    this.#start = start;
+  }
+
+  /** The run is about to begin. */
+  begin({ steps, isOptional = neverOptional }: MetricsSteps): void {
+    this.#jobs = new JobCounts(steps, isOptional);
+  }
+
+  /** @param now Unix ms */
+  take(event: RunEvent, now: number): void {
+    switch (event.type) {
+      case 'job:status':
+        this.#jobs.move(event);
+        this.#spend(event);
+        this.#progressAt = now;
+        return;
+      case 'slot:status':
+        return this.#jobs.ruleOut(event);
+      case 'request:end':
+        return this.#request(event);
+      case 'job:retry':
+        this.#retries += 1;
+        return;
+      case 'run:memory':
+        this.#memory = event.rssBytes;
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** The run is over. */
+  end(end: MetricsEnd): void {
+    this.#end = end;
+  }
+
+  /** All of it in Prometheus' text format. @param totals of the run directory, where they can be had */
+  text(totals: DirectoryTotals | undefined): string {
+    const { pipeline } = this.#start;
+    return exposition(this.#metrics(totals), { pipeline });
+  }
+
+  #metrics(totals: DirectoryTotals | undefined): readonly Metric[] {
+    const { version, startedAt } = this.#start;
+    const end = this.#end;
+    const tokens = this.#tokens;
+    return [
+      gauge('build_info', 'Version of promptpress; always 1.', [{ labels: { version }, value: 1 }]),
+      gauge('start_time_seconds', 'When the run began, Unix time.', one(startedAt / 1000)),
+      gauge(
+        'last_progress_timestamp_seconds',
+        'When a job last changed its status in this run, Unix time; absent while none has.',
+        one(inSeconds(this.#progressAt)),
+      ),
+      gauge(
+        'end_time_seconds',
+        'When the run ended, Unix time; absent while it is on.',
+        one(inSeconds(end?.at)),
+      ),
+      gauge('exit_code', 'Exit code of the run; absent while it is on.', one(end?.exitCode)),
+      gauge(
+        'end_info',
+        'How the run ended; always 1.',
+        end?.kind === undefined ? [] : [{ labels: { end: end.kind }, value: 1 }],
+      ),
+      gauge(
+        'jobs',
+        'Jobs by step and status; those that are skipped or blocked are slots. Pending is absent while it is not known how many jobs there will be.',
+        this.#jobs.samples(),
+      ),
+      gauge('jobs_in_doubt', 'Jobs in doubt in the run directory.', one(totals?.jobs['in-doubt'])),
+      gauge(
+        'tasks_in_flight',
+        'Image tasks that are submitted and not settled.',
+        one(end === undefined ? this.#jobs.inFlight(false) : 0),
+      ),
+      gauge(
+        'text_calls_in_flight',
+        'Text calls under way.',
+        one(end === undefined ? this.#jobs.inFlight(true) : 0),
+      ),
+      counter(
+        'requests_total',
+        'Requests of this run that ended, by route and class of the answer; connection: no status came; none: nothing was sent, or what came with a good status was of no use on this machine.',
+        [...this.#requests.values()].map(({ route, class: answer, count }) => ({
+          labels: { route, class: answer },
+          value: count,
+        })),
+      ),
+      {
+        name: 'promptpress_request_duration_seconds',
+        help: 'How long requests of this run took, by route.',
+        type: 'summary',
+        samples: [...this.#durations].flatMap(([route, { seconds, count }]): readonly Sample[] => [
+          { labels: { route }, suffix: '_sum', value: seconds },
+          { labels: { route }, suffix: '_count', value: count },
+        ]),
+      },
+      counter(
+        'retries_total',
+        'Requests of this run that are tried again after a failure.',
+        one(this.#retries),
+      ),
+      counter(
+        'tokens_total',
+        'Tokens of the text calls of this run, as the service counted them, by kind.',
+        kinds.map((kind) => ({ labels: { kind }, value: tokens[kind] })),
+      ),
+      counter(
+        'cached_tokens_total',
+        'Prompt tokens of this run that the service had in its cache; they are among those of the kind prompt.',
+        one(tokens.cached),
+      ),
+      gauge(
+        'submissions',
+        'Submissions and text calls over the life of the run directory, as budget.submits counts them.',
+        one(totals?.attempts),
+      ),
+      gauge(
+        'cost',
+        'Known cost over the life of the run directory, in the unit of the prices of the pipeline.',
+        one(totals?.cost),
+      ),
+      gauge(
+        'possible_cost',
+        'What submissions without an answer, and replies without a token count, may have cost in addition.',
+        one(totals?.possibleCost),
+      ),
+      gauge('resident_memory_bytes', 'Memory of the process, measured once a minute.', one(this.#memory)),
+    ];
+  }
+
+  #request(event: RequestEnd): void {
+    const { route, ms } = event;
+    const answer = classOf(event);
+    const key = `${route} ${answer}`;
+    const known = this.#requests.get(key);
+    if (known === undefined) this.#requests.set(key, { route, class: answer, count: 1 });
+    else known.count += 1;
+    const duration = this.#durations.get(route) ?? { count: 0, seconds: 0 };
+    duration.count += 1;
+    duration.seconds += ms / 1000;
+    this.#durations.set(route, duration);
+  }
+
+  #spend({ key, to, usage = {} }: JobChange): void {
+    const before = this.#used.get(key);
+    if (to === 'done' || to === 'failed' || to === 'in-doubt') this.#used.delete(key);
+    else this.#used.set(key, usage);
+    // As it is when it is taken up, earlier runs used it.
+    if (before === undefined) return;
+    for (const kind of [...kinds, 'cached'] as const)
+      this.#tokens[kind] += Math.max(0, (usage[kind] ?? 0) - (before[kind] ?? 0));
+  }
+}
+
+/** The class of an answer: of its status, with 429 by itself. */
+function classOf({ outcome, status, message }: RequestEnd): string {
+  if (status === 429) return '429';
+  if (status !== undefined) return `${Math.floor(status / 100)}xx`;
+  if (message === undefined) return '2xx';
+  return /^(?:connection\.|download\.(?:connection|truncated))/.test(outcome) ? 'connection' : 'none';
+}
+
+const one = (value: number | undefined): readonly Sample[] => (value === undefined ? [] : [{ value }]);
+
+const inSeconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
+
+const metricOf =
+  (type: Metric['type']) =>
+  (name: string, help: string, samples: readonly Sample[]): Metric => ({
+    name: `promptpress_${name}`,
+    help,
+    type,
+    samples,
+  });
+
+const gauge = metricOf('gauge');
+const counter = metricOf('counter');

@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fold, piecesOf, wordsOf } from '../../../../src/report/page/text/fold.ts';
+
+test('case and accents are left aside', () => {
+  expect(fold('Élan ÅNGSTRÖM İ')).toBe('elan angstrom i');
+  expect(wordsOf('  Élan\tfox élan ')).toEqual(['elan', 'fox']);
+});
+
+test('pieces mark words where they are written, with what accents add', () => {
+  expect(piecesOf('An Élan, elan', ['elan'])).toEqual([
+    { text: 'An ', hit: false },
+    { text: 'Élan', hit: true },
+    { text: ', ', hit: false },
+    { text: 'elan', hit: true },
+  ]);
+  expect(piecesOf('e\u0301tat', ['etat'])).toEqual([{ text: 'e\u0301tat', hit: true }]);
+});
+
+test('pieces put together are the text, whatever it is', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary' }),
+      fc.array(fc.string({ minLength: 1 }).map(fold).filter(Boolean)),
+      (text, words) => {
+        expect(
+          piecesOf(text, words)
+            .map((piece) => piece.text)
+            .join(''),
+        ).toBe(text);
+      },
+    ),
+  );
+});
