@@ -112,3 +112,15 @@ test('draws only the results that are seen, however many there are', async () =>
   await expect.poll(() => grid.getByRole('button', { name: /cell 408,/ }).count()).toBeGreaterThan(0);
   expect(await grid.getByRole('button').count()).toBeLessThan(80);
 });
+
+test('each cell begins a row where that is chosen', async () => {
+  const { page } = await report.open('', { viewport: { width: 1100, height: 2000 } });
+  await page.getByRole('button', { name: 'Rows by cell' }).click();
+  const rows = page.getByRole('grid', { name: 'Results' }).getByRole('row');
+  const first = rows.filter({ has: page.getByRole('button', { name: 'grid, cell 2, done', exact: true }) });
+  await expect
+    .poll(() => first.getByRole('button').first().getAttribute('aria-label'))
+    .toBe('grid, cell 2, done');
+  await page.getByRole('combobox', { name: 'Sort by' }).selectOption('cost');
+  expect(await page.getByRole('button', { name: 'Rows by cell' }).count()).toBe(0);
+});

@@ -13,11 +13,11 @@ export function Header({ summary }: { readonly summary: PageSummary }): JSX.Elem
     (sum, status) => sum + (statuses[status] ?? 0),
     0,
   );
-  const failed = (statuses.failed ?? 0) + (statuses.blocked ?? 0);
   const facts: readonly (readonly [value: string, name: string, tone?: string])[] = [
     [count(statuses.done ?? 0), 'done', 'good'],
     ...(open > 0 ? [[count(open), 'to come'] as const] : []),
-    ...(failed > 0 ? [[count(failed), 'failed', 'bad'] as const] : []),
+    ...(statuses.failed ? [[count(statuses.failed), 'failed', 'bad'] as const] : []),
+    ...(statuses.blocked ? [[count(statuses.blocked), 'blocked', 'bad'] as const] : []),
     ...(statuses['in-doubt'] ? [[count(statuses['in-doubt']), 'in doubt', 'bad'] as const] : []),
     ...(totals.cost === undefined ? [] : [[money(totals.cost), 'cost'] as const]),
     ...(totals.tokens > 0 ? [[count(totals.tokens), 'tokens'] as const] : []),

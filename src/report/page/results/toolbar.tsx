@@ -22,8 +22,8 @@ interface ToolbarProps {
 
 /** Search, order and size of the results. */
 export function Toolbar({ size, onSize, onFilters }: ToolbarProps): JSX.Element {
-  const { address, go } = useApp();
-  const { query } = useStore(address);
+  const { address, go, source } = useApp();
+  const { query, rows } = useStore(address);
   return (
     <div class="toolbar">
       <button type="button" class="drawer-button" onClick={onFilters}>
@@ -46,6 +46,18 @@ export function Toolbar({ size, onSize, onFilters }: ToolbarProps): JSX.Element 
           ))}
         </select>
       </label>
+      {source.found?.cellOf && !query.sort ? (
+        <button
+          type="button"
+          class="toggle"
+          aria-pressed={rows === 'cells'}
+          onClick={() =>
+            go(({ rows: now, ...others }) => (now ? others : { ...others, rows: 'cells' }), 'replace')
+          }
+        >
+          Rows by cell
+        </button>
+      ) : null}
       <label class="field size">
         <span>Size</span>
         <input

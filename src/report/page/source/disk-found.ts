@@ -11,5 +11,6 @@ export function diskFound(columns: Columns, ats: Uint32Array): Found {
     },
     want: () => undefined,
     positionOf: (at) => ats.indexOf(at),
+    cellOf: (position) => columns.cell[ats[position] as number] as number,
   };
 }

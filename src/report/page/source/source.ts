@@ -15,6 +15,8 @@ export interface Found {
   readonly want: (first: number, last: number) => void;
   /** Where a result is among the matches; −1 where it is not, or where that is not known. */
   readonly positionOf: (at: number) => number;
+  /** The cell of each match, where all of them are known. */
+  readonly cellOf?: (position: number) => number;
 }
 
 /** Work that goes on behind what is shown. */

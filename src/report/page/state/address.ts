@@ -14,6 +14,8 @@ export interface Address {
   readonly query: PageQuery;
   /** Only results with this mark; `none`: only those without one. */
   readonly mark?: Mark;
+  /** Each cell begins a row. */
+  readonly rows?: 'cells';
   /** The result that is open. */
   readonly open?: number;
   /** The results that are compared. */
@@ -59,13 +61,14 @@ export function readAddress(hash: string): Address {
       ...(sort ? { sort } : {}),
     },
     ...(mark ? { mark } : {}),
+    ...(one('rows') === 'cells' ? { rows: 'cells' } : {}),
     ...(open === undefined ? {} : { open }),
     ...(compare && compare.length >= 2 ? { compare: [...new Set(compare)].slice(0, mostCompared) } : {}),
   };
 }
 
 /** The part of an address behind `#`, without it. Empty for the page as it opens. */
-export function writeAddress({ tab, query, mark, open, compare }: Address): string {
+export function writeAddress({ tab, query, mark, rows, open, compare }: Address): string {
   const fields = new URLSearchParams();
   if (tab !== 'results') fields.set('tab', tab);
   if (query.search) fields.set('search', query.search);
@@ -76,6 +79,7 @@ export function writeAddress({ tab, query, mark, open, compare }: Address): stri
     for (const value of values) fields.append(`var.${name}`, value);
   if (query.sort && query.sort !== 'plan') fields.set('sort', query.sort);
   if (mark) fields.set('mark', mark);
+  if (rows) fields.set('rows', rows);
   if (open !== undefined) fields.set('open', String(open));
   if (compare) fields.set('compare', compare.join(','));
   return fields.toString();

@@ -29,6 +29,7 @@ const addresses: fc.Arbitrary<Address> = fc.record(
       { requiredKeys: [] },
     ),
     mark: fc.constantFrom('keep', 'reject'),
+    rows: fc.constant('cells' as const),
     open: place,
     compare: fc.uniqueArray(place, { minLength: 2, maxLength: 4 }),
   },

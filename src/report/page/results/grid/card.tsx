@@ -15,6 +15,8 @@ interface CardProps {
   /** Whether the Tab key comes here. */
   readonly active: boolean;
   readonly selected: boolean;
+  /** Whether it is the first of its cell among its neighbours. */
+  readonly begins: boolean;
   readonly mark: Mark | undefined;
   readonly words: readonly string[];
   readonly onOpen: (result: PageResult, position: number) => void;
@@ -23,7 +25,7 @@ interface CardProps {
 
 /** One result among the others. The button covers all of it; what it shows stands beside the button, to be read on its own. */
 export function Card(props: CardProps): JSX.Element {
-  const { source, result, position, active, selected, mark, words, onOpen, onSelect } = props;
+  const { source, result, position, active, selected, begins, mark, words, onOpen, onSelect } = props;
   const tab = active ? 0 : -1;
   return (
     <div class={`card ${selected ? 'selected' : ''} ${mark ? `marked-${mark}` : ''}`}>
@@ -52,9 +54,8 @@ export function Card(props: CardProps): JSX.Element {
         <span class="line">
           {result.errorCode && result.errorCode !== result.status ? <Status of={result.status} /> : null}
           <span class="values">
-            {[`cell ${count(result.cell)}`, ...result.vars.map(lineOf)]
-              .filter((value) => value !== '')
-              .join(' · ')}
+            <span class={begins ? 'begins' : ''}>cell {count(result.cell)}</span>
+            {valuesOf(source, result)}
           </span>
         </span>
       </div>
@@ -68,11 +69,24 @@ export function Card(props: CardProps): JSX.Element {
   );
 }
 
+/** Values of the variables in a line; a number with the name of its variable, as it says nothing alone. */
+function valuesOf({ summary }: ResultSource, { vars }: PageResult): string {
+  const named = vars.map((value, n) =>
+    value !== '' && Number.isFinite(Number(value))
+      ? `${summary?.variables[n]?.name ?? ''} ${value}`
+      : lineOf(value),
+  );
+  return named
+    .filter((value) => value !== '')
+    .map((value) => ` · ${value}`)
+    .join('');
+}
+
 /** A text of fewer characters than this is written larger. */
 const short = 120;
 
 function Face({ source, result, words }: Pick<CardProps, 'source' | 'result' | 'words'>): JSX.Element {
-  const { status, media, text, errorCode, errorMessage } = result;
+  const { status, media, text, prompt, errorCode, errorMessage } = result;
   if (status === 'failed' || status === 'in-doubt' || status === 'blocked' || status === 'skipped')
     return (
       <span class={`words reason status-${status}`}>
@@ -82,6 +96,11 @@ function Face({ source, result, words }: Pick<CardProps, 'source' | 'result' | '
         {errorMessage ? (
           <span class="excerpt">
             <Highlighted text={errorMessage.slice(0, 240)} words={words} />
+          </span>
+        ) : null}
+        {prompt && status !== 'blocked' ? (
+          <span class="excerpt asked" dir="auto">
+            <Highlighted text={prompt.slice(0, 240)} words={words} />
           </span>
         ) : null}
       </span>

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { PageResult } from '../../../results/wire.ts';
 import { typing, withModifier } from '../../parts/keys.ts';
 import { useApp, useStore } from '../../parts/use.ts';
@@ -7,6 +7,7 @@ import type { Found } from '../../source/source.ts';
 import { select } from '../../state/select.ts';
 import { wordsOf } from '../../text/fold.ts';
 import { Card } from './card.tsx';
+import { fullRows, rowsByCell } from './layout.ts';
 import { moved } from './move.ts';
 import { useRows } from './rows.ts';
 
@@ -40,17 +41,25 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
   }, []);
   const columns = Math.max(width < 280 ? 1 : 2, Math.floor((width + gap) / (size + gap)));
   const card = Math.max(1, Math.floor((width - gap * (columns - 1)) / columns));
-  const rowCount = width === 0 ? 0 : Math.ceil(found.total / columns);
+  const byCell = address.rows === 'cells' && !address.query.sort;
+  const layout = useMemo(
+    () =>
+      byCell && found.cellOf
+        ? rowsByCell(found.total, columns, found.cellOf)
+        : fullRows(found.total, columns),
+    [found, columns, byCell],
+  );
+  const rowCount = width === 0 ? 0 : layout.rows;
   const rows = useRows(list, rowCount, card + below + gap, covered);
   const items = rows.virtualizer.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
-  useEffect(() => found.want(first * columns, (last + 1) * columns - 1), [found, first, last, columns]);
+  useEffect(() => found.want(layout.first(first), layout.first(last + 1) - 1), [found, first, last, layout]);
 
   const here = Math.min(active, Math.max(0, found.total - 1));
   const focus = (position: number): void => {
     setActive(position);
     focusing.current = true;
-    rows.reveal(Math.floor(position / columns));
+    rows.reveal(layout.rowOf(position));
   };
   useEffect(() => {
     if (!focusing.current) return;
@@ -72,8 +81,8 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (typing(event) || withModifier(event)) return;
-    const perPage = columns * Math.max(1, Math.floor((innerHeight - covered) / (card + below + gap)));
-    const to = moved(event.key, here, { total: found.total, columns, perPage });
+    const page = Math.max(1, Math.floor((innerHeight - covered) / (card + below + gap)));
+    const to = moved(event.key, here, found.total, layout, page);
     const result = found.result(here);
     if (to !== undefined) focus(to);
     else if (event.key === 's' && result) app.selected.set(select(selected, result.at));
@@ -88,15 +97,15 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
     go((now) => ({ ...now, open: result.at }), 'push');
   };
   // The active result may stand outside of what is drawn: the Tab key then comes to the first that is.
-  const drawn = here >= first * columns && here < (last + 1) * columns;
-  const tabStop = drawn ? here : first * columns;
+  const drawn = here >= layout.first(first) && here < layout.first(last + 1);
+  const tabStop = drawn ? here : layout.first(first);
   return (
     <div
       ref={list}
       class="grid"
       role="grid"
       aria-label="Results"
-      aria-rowcount={Math.ceil(found.total / columns)}
+      aria-rowcount={layout.rows}
       aria-colcount={columns}
       style={{ height: `${rows.height}px` }}
       onKeyDown={onKeyDown}
@@ -118,8 +127,8 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
             height: `${card + below}px`,
           }}
         >
-          {Array.from({ length: Math.min(columns, found.total - index * columns) }, (_, column) => {
-            const position = index * columns + column;
+          {Array.from({ length: layout.count(index) }, (_, column) => {
+            const position = layout.first(index) + column;
             const result = found.result(position);
             return (
               <div key={position} role="gridcell" aria-colindex={column + 1} class="cell">
@@ -130,6 +139,7 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
                     position={position}
                     active={position === tabStop}
                     selected={selected.includes(result.at)}
+                    begins={found.result(position - 1)?.cell !== result.cell}
                     mark={result.job ? marks.get(result.job) : undefined}
                     words={words}
                     onOpen={onOpen}

@@ -1,25 +1,26 @@
-interface Shape {
-  readonly total: number;
-  readonly columns: number;
-  /** Results that a window shows. */
-  readonly perPage: number;
-}
+import type { Layout } from './layout.ts';
 
-/** Where a key moves to among the results, or nothing where it moves to no other one. */
-export function moved(key: string, from: number, { total, columns, perPage }: Shape): number | undefined {
-  const last = total - 1;
+/** Where a key moves to among the results, or nothing where it moves to no other one. `page` is how many rows a window shows. */
+export function moved(
+  key: string,
+  from: number,
+  total: number,
+  layout: Layout,
+  page: number,
+): number | undefined {
+  const row = layout.rowOf(from);
+  const column = from - layout.first(row);
+  const inRow = (to: number): number | undefined =>
+    to < 0 || to >= layout.rows ? undefined : layout.first(to) + Math.min(column, layout.count(to) - 1);
   const to = {
     ArrowRight: from + 1,
     ArrowLeft: from - 1,
-    ArrowDown:
-      from + columns > last && Math.floor(last / columns) > Math.floor(from / columns)
-        ? last
-        : from + columns,
-    ArrowUp: from - columns,
-    PageDown: Math.min(last, from + perPage),
-    PageUp: Math.max(0, from - perPage),
+    ArrowDown: inRow(row + 1),
+    ArrowUp: inRow(row - 1),
+    PageDown: inRow(Math.min(layout.rows - 1, row + page)),
+    PageUp: inRow(Math.max(0, row - page)),
     Home: 0,
-    End: last,
+    End: total - 1,
   }[key];
-  return to !== undefined && to >= 0 && to <= last ? to : undefined;
+  return to !== undefined && to >= 0 && to < total ? to : undefined;
 }

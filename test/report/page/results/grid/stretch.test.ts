@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { fullRows, rowsByCell } from '../../../../../src/report/page/results/grid/layout.ts';
 import { moved } from '../../../../../src/report/page/results/grid/move.ts';
 import { Stretch } from '../../../../../src/report/page/results/grid/stretch.ts';
 
@@ -61,11 +62,27 @@ test.each([
   ['ArrowDown', 9, undefined],
   ['ArrowUp', 3, undefined],
   ['ArrowUp', 5, 1],
-  ['PageDown', 1, 9],
+  ['PageDown', 0, 8],
   ['PageUp', 9, 1],
   ['Home', 5, 0],
   ['End', 5, 9],
   ['a', 5, undefined],
 ])('%s from result %i of ten in fours goes to %s', (key, from, to) => {
-  expect(moved(key, from, { total: 10, columns: 4, perPage: 8 })).toBe(to);
+  expect(moved(key, from, 10, fullRows(10, 4), 2)).toBe(to);
+});
+
+test('each cell begins a row, and goes on in the next where it has more results than columns', () => {
+  const cells = [1, 1, 1, 2, 3, 3, 3, 3, 3, 4];
+  const layout = rowsByCell(cells.length, 3, (position) => cells[position] as number);
+  expect(Array.from({ length: layout.rows }, (_, row) => [layout.first(row), layout.count(row)])).toEqual([
+    [0, 3],
+    [3, 1],
+    [4, 3],
+    [7, 2],
+    [9, 1],
+  ]);
+  expect(cells.map((_, position) => layout.rowOf(position))).toEqual([0, 0, 0, 1, 2, 2, 2, 3, 3, 4]);
+  expect(moved('ArrowDown', 2, cells.length, layout, 2)).toBe(3);
+  expect(moved('ArrowUp', 8, cells.length, layout, 2)).toBe(5);
+  expect(rowsByCell(0, 3, () => 1).rows).toBe(0);
 });
