@@ -26,6 +26,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/results/serve.ts')).serve,
   verify: async () => (await import('./commands/results/verify.ts')).verifyCommand,
   clean: async () => (await import('./commands/results/clean.ts')).clean,
+  merge: async () => (await import('./commands/results/merge.ts')).merge,
   export: async () => (await import('./commands/results/export.ts')).exportCommand,
   trust: async () => (await import('./commands/machine/trust.ts')).trust,
   models: async () => (await import('./commands/models.ts')).models,

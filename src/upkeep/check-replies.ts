@@ -26,19 +26,29 @@ export class ReplyLines {
   }
 
   /** Whether the line is there, with the bytes that the state says. @throws the error of the file system */
-  async isWhole({ segment, offset, length, sha256 }: ReplyPlace): Promise<boolean> {
-    const handle = await this.#segment(segment);
-    if (handle === undefined || length > mostLine) return false;
-    const bytes = Buffer.allocUnsafe(length + 1);
-    const { bytesRead } = await handle.read(bytes, 0, length + 1, offset);
-    if (bytesRead !== length + 1 || bytes[length] !== 0x0a) return false;
-    return createHash('sha256').update(bytes.subarray(0, length)).digest('hex') === sha256;
+  async isWhole(place: ReplyPlace): Promise<boolean> {
+    return (await this.#bytes(place)) !== undefined;
+  }
+
+  /** The line, without its end; undefined where it is not as the state says. @throws the error of the file system */
+  async read(place: ReplyPlace): Promise<string | undefined> {
+    return (await this.#bytes(place))?.toString('utf8');
   }
 
   async close(): Promise<void> {
     const open = this.#open;
     this.#open = undefined;
     await open?.handle?.close();
+  }
+
+  async #bytes({ segment, offset, length, sha256 }: ReplyPlace): Promise<Buffer | undefined> {
+    const handle = await this.#segment(segment);
+    if (handle === undefined || length > mostLine) return undefined;
+    const bytes = Buffer.allocUnsafe(length + 1);
+    const { bytesRead } = await handle.read(bytes, 0, length + 1, offset);
+    if (bytesRead !== length + 1 || bytes[length] !== 0x0a) return undefined;
+    const line = bytes.subarray(0, length);
+    return createHash('sha256').update(line).digest('hex') === sha256 ? line : undefined;
   }
 
   async #segment(segment: number): Promise<FileHandle | undefined> {

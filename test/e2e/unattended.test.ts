@@ -131,6 +131,16 @@ describe('the recipes for runs that nobody watches', () => {
     });
   }, 60_000);
 
+  it('several machines: the shards are merged, and nothing is left to do', async () => {
+    const shards = blocks.take(page, 'sh', '--shard 1/2');
+    await night(async (folder, env) => {
+      const { code, stdout, stderr } = await shell(shards, folder, env);
+      expect(code, stderr).toBe(0);
+      expect(stdout).toContain('3 jobs of 2 directories');
+      expect(await manifestIn(folder)).toEqual({ done: 3 });
+    });
+  }, 60_000);
+
   it('the body of a notification has the fields that are shown', async () => {
     const shown = JSON.parse(blocks.take(page, 'json', 'exitCode')) as { end: object };
     await using folder = await temporaryFolder();

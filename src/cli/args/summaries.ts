@@ -13,6 +13,7 @@ export const summaries = {
   serve: 'shows the gallery of a run live, on 127.0.0.1, also while it is on',
   verify: 'compares every file with what the state says; --repair downloads again',
   clean: 'shows, and with --yes removes, files that the pipeline does not list any more',
+  merge: 'one run directory of those of several machines (--shard)',
   export: 'data sets of the results: a folder of images, JSONL, Parquet, WebDataset',
   trust: 'lets a key go to an address that a pipeline file names',
   models: 'the text models that the service lists',

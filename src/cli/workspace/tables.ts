@@ -9,6 +9,7 @@ import { syncFolderAsync } from '../../state/files/folders.ts';
 import { readFlags } from '../../state/files/plain-file.ts';
 import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
 import { unfinishedName } from '../../state/files/unfinished.ts';
+import { usageError } from '../errors/cli-error.ts';
 
 /** Tables up to this size are copied; of larger ones only the hash is kept. */
 export const largestCopy = 256 * 1024 * 1024;
@@ -87,6 +88,22 @@ export async function forgetOtherInputs(tables: readonly InputTable[], directory
   // Only what `keepInputs` made.
   const ours = (await readdir(folder)).filter((name) => inputFile.test(name));
   for (const name of ours) if (!used.has(name)) await rm(join(folder, name), { force: true });
+}
+
+/**
+ * Copies the kept tables of a run directory into another one.
+ *
+ * @throws CliError (exit 2) where a copy is not what was kept; StateError, the error of the file system
+ */
+export async function copyInputs(tables: readonly InputTable[], from: string, to: string): Promise<void> {
+  for (const { copied, sha256 } of tables) {
+    if (!copied) continue;
+    const kept = await take(readCopy(join(from, runFiles.inputs, sha256)), to, true);
+    if (kept.sha256 !== sha256)
+      throw usageError(
+        `${join(from, runFiles.inputs, sha256)} is not the table that the run was planned from.`,
+      );
+  }
 }
 
 /** @throws StateError where the copy is a link or no file; the error of the file system */

@@ -1,0 +1,250 @@
+import { mkdir, readdir, realpath, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { SaveError } from '../../../artifacts/failure.ts';
+import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
+import { writeManifest } from '../../../manifest/write.ts';
+import { runFiles } from '../../../report/facts/layout.ts';
+import { outcomeFacts, writeRunFacts } from '../../../report/facts/run.ts';
+import { enterService } from '../../../report/facts/services.ts';
+import { count, counted } from '../../../report/text/amounts.ts';
+import { quoted } from '../../../report/text/printable.ts';
+import { slotNumbers } from '../../../report/text/slot-counts.ts';
+import { learnedFact, learnedNames } from '../../../run/limits/learned.ts';
+import { pipelineFacts } from '../../../state/binding.ts';
+import { isMissing, syncFolderAsync } from '../../../state/files/folders.ts';
+import { unfinishedName } from '../../../state/files/unfinished.ts';
+import { invocationFact, type StateStore } from '../../../state/store.ts';
+import { type Merged, MergeError, mergeInto } from '../../../upkeep/merge.ts';
+import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
+import { type Context, command } from '../../args/command.ts';
+import { valued } from '../../args/flags.ts';
+import { placeFlags } from '../../args/run-flags.ts';
+import { summaries } from '../../args/summaries.ts';
+import { anyText } from '../../args/values.ts';
+import { CliError, exitCodes, usageError } from '../../errors/cli-error.ts';
+import { runExitCode } from '../../run/exit-code.ts';
+import { holdState } from '../../workspace/checks/hold-state.ts';
+import {
+  type MergedRun,
+  openMergedRun,
+  refuseChanged,
+  refuseOther,
+} from '../../workspace/checks/merged-runs.ts';
+import { planOfDirectory } from '../../workspace/last-plan.ts';
+import { copyInputs } from '../../workspace/tables.ts';
+
+/** More directories than anybody has machines. */
+const mostDirectories = 1000;
+
+/** `promptpress merge DIR… --out DIR` */
+export const merge = command(
+  {
+    name: 'merge',
+    summary: summaries.merge,
+    operands: 'DIR DIR…',
+    about: `Makes one run directory of several that ran parts of the same pipeline (run --shard 1/4 … 4/4, on as many machines): jobs, history, files, replies, and a manifest of all. A job that several directories know has the state of the one in which it came further; of two results the older one is kept, and what both cost adds up. The directories are only read, and may not be in use; pipeline, tables and service must be the same in all. Every file and reply is compared with its hash on the way. --out is made whole or not at all.
+
+The merged directory can be continued like any other: promptpress run FILE --out DIR does what is left of the whole plan. Exit codes are those of a run: 0 all planned jobs are done or skipped, 1 some failed or are left, 5 jobs in doubt.`,
+    examples: [
+      {
+        command: 'promptpress merge runs/part-1 runs/part-2 --out runs/foxes',
+        does: 'the two halves of --shard 1/2 and --shard 2/2',
+      },
+    ],
+    flags: {
+      out: valued('DIR', 'the directory to make: one that is not there, or an empty one', anyText),
+      'trust-directory': placeFlags['trust-directory'],
+    },
+  },
+  { least: 2, most: mostDirectories },
+  async (flags, names, context) => {
+    const { io } = context;
+    if (flags.out === undefined)
+      throw usageError('merge needs --out DIR: the directory to make.', 'For example --out runs/merged.');
+    const to = resolve(io.cwd, flags.out);
+    if (!(await isFree(to)))
+      throw usageError(
+        `--out: ${flags.out} is there already, and is no empty folder.`,
+        'Name one that is not there. The merged directories are left as they are.',
+      );
+    const interrupts = io.interrupts();
+    try {
+      return await closingAfter(
+        async (disposables) => await merged(names, to, flags, interrupts.drain, disposables, context),
+      );
+    } catch (error) {
+      const signal = interrupts.first();
+      if (signal !== undefined && !(error instanceof CliError))
+        throw new CliError(exitCodes[signal], 'The merge was interrupted; nothing was made.', {
+          cause: error,
+        });
+      if (error instanceof SaveError)
+        throw new CliError(exitCodes.disk, `${error.message} Nothing was made.`, { cause: error });
+      if (!(error instanceof MergeError)) throw error;
+      const { source, message, mayRepair } = error;
+      throw usageError(
+        `${source.name}: ${message}. Nothing was made.`,
+        mayRepair
+          ? `This downloads again what the service still has: promptpress verify ${quoted(source.name)} --repair`
+          : `promptpress verify ${quoted(source.name)} shows all that is wrong with it.`,
+      );
+    } finally {
+      interrupts.stop();
+    }
+  },
+);
+
+async function merged(
+  names: readonly string[],
+  to: string,
+  flags: { readonly 'trust-directory': boolean },
+  signal: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+): Promise<number> {
+  const { io, redactor } = context;
+  const runs: MergedRun[] = [];
+  for (const name of names) {
+    const run = await openMergedRun(name, flags, disposables, context);
+    refuseOther(run, runs);
+    if (isWithin(await realOf(to), run.directory))
+      throw usageError(`--out lies in ${name}, which is merged.`, 'Name a folder beside it.');
+    runs.push(run);
+  }
+  const [first] = runs as [MergedRun, ...MergedRun[]];
+  await mkdir(dirname(to), { recursive: true });
+  const folder = unfinishedName(to);
+  try {
+    const sums: Merged = { jobs: 0, files: 0, bytes: 0, replies: 0, shared: 0, conflicts: 0 };
+    const { exitCode, lines } = await closingAfter(async (own) => {
+      const state = holdState(folder, 'promptpress merge', own, io);
+      const artifacts = openArtifactFolder(folder);
+      own.add(() => artifacts.close());
+      await begin(state, folder, first, io.now());
+      for (const run of runs) await mergeInto({ state, artifacts }, run, sums, signal);
+      await countAll(state, runs);
+      return await finish(state, folder, first, signal, context);
+    });
+    for (const run of runs) await refuseChanged(run);
+    signal.throwIfAborted();
+    await syncFolderAsync(folder);
+    await rmdir(to).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+    await rename(folder, to);
+    await syncFolderAsync(dirname(to));
+    await io.out(redactor.apply(`${[...said(sums, to, names.length, io.cwd), ...lines].join('\n')}\n`));
+    return exitCode;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** What the directory is of, before its first job. */
+async function begin(state: StateStore, folder: string, run: MergedRun, now: number): Promise<void> {
+  for (const name of Object.values(pipelineFacts)) {
+    const value = await run.reader.fact(name);
+    if (value !== undefined) state.setFact(name, value);
+  }
+  const { serviceId: id, origin, filesRoot, tables, set } = run.facts;
+  await enterService(state, { id, ...(origin === undefined ? {} : { origin }) });
+  await copyInputs(tables, run.directory, folder);
+  for (const name of learnedNames) {
+    const text = await run.reader.fact(learnedFact(name));
+    if (text !== undefined) state.setFact(learnedFact(name), text);
+  }
+  writeRunFacts(state, {
+    filesRoot,
+    tables,
+    serviceId: id,
+    ...(origin === undefined ? {} : { origin }),
+    ...(set === undefined ? {} : { set }),
+    selection: {},
+    startedAt: now,
+    atStart: { settled: 0, attempts: 0 },
+  });
+}
+
+/** Counts what all directories have sent, and their runs: what one of them settled is not taken up as if this were the run that did. */
+async function countAll(state: StateStore, runs: readonly MergedRun[]): Promise<void> {
+  let [submits, invocation] = [0, 0];
+  for (const { reader } of runs) {
+    submits += (await reader.submissions()).known;
+    invocation = Math.max(invocation, Number((await reader.fact(invocationFact)) ?? 0));
+  }
+  if (submits > 0) state.commit({ records: [], attempts: [], submits, invocation });
+  state.countSubmissions();
+}
+
+/** Writes the manifest, and what came of the merge as of a run. */
+async function finish(
+  state: StateStore,
+  folder: string,
+  { facts }: MergedRun,
+  signal: AbortSignal,
+  context: Context,
+): Promise<{ readonly exitCode: number; readonly lines: readonly string[] }> {
+  const { io, redactor } = context;
+  const { plan, facts: own } = await planOfDirectory(folder, state.reader, context);
+  const totals = await writeManifest({
+    plan,
+    selection: {},
+    reader: state.reader,
+    redact: redactor.applyToData,
+    file: join(folder, runFiles.manifest),
+    signal,
+  });
+  const end = { kind: 'complete' } as const;
+  const exitCode = runExitCode(end, totals.slots, undefined);
+  const { jobs, attempts } = state.totals();
+  const settled = jobs.done + jobs.failed + jobs['in-doubt'];
+  writeRunFacts(state, {
+    ...own,
+    selection: {},
+    tables: facts.tables,
+    atStart: { settled, attempts },
+    outcome: outcomeFacts({ finishedAt: io.now(), end, exitCode, totals }),
+  });
+  return { exitCode, lines: [`The whole plan: ${slotNumbers(totals.slots).join(', ')}.`] };
+}
+
+function said(
+  { jobs, files, bytes, replies, shared, conflicts }: Merged,
+  to: string,
+  directories: number,
+  cwd: string,
+): readonly string[] {
+  const place = relative(cwd, to) || '.';
+  const size = `${count(bytes / 1e6)} MB`;
+  return [
+    `${place}: ${counted(jobs, 'job')} of ${count(directories)} directories, with ${counted(files, 'file')} (${size}) and ${count(replies)} kept ${replies === 1 ? 'reply' : 'replies'}.`,
+    ...(shared === 0 ? [] : [`${counted(shared, 'time')} a directory knew a job of one before it.`]),
+    ...(conflicts === 0
+      ? []
+      : [
+          `${counted(conflicts, 'time')} with another result, which was paid for as well: the older one was kept, and the other is in its own directory alone.`,
+        ]),
+  ];
+}
+
+const isWithin = (path: string, folder: string): boolean => `${path}${sep}`.startsWith(`${folder}${sep}`);
+
+/** A path with the links of its folder resolved, as far as that is there. */
+async function realOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (!isMissing(error) || dirname(path) === path) throw error;
+    return join(await realOf(dirname(path)), path.slice(dirname(path).length));
+  }
+}
+
+async function isFree(folder: string): Promise<boolean> {
+  try {
+    return (await readdir(folder)).length === 0;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}

@@ -1,0 +1,108 @@
+import { addUsage } from '../plan/estimate/usage.ts';
+import type { AssumedTokens, Attempt, DoubtfulSubmits, JobRecord, JobStatus } from '../plan/job.ts';
+
+/**
+ * How much is known of a job. One in doubt is above a failed one: a try more could pay for a task that may be there, and only its user
+ * can settle that.
+ */
+const ranks: Readonly<Record<JobStatus, number>> = {
+  done: 7,
+  'in-doubt': 6,
+  failed: 5,
+  saving: 4,
+  running: 3,
+  modal: 2,
+  submitting: 1,
+  pending: 0,
+};
+
+/** What two directories know of one job, as one record. */
+export interface Combined {
+  readonly record: JobRecord;
+  /** Whose result and files it has. */
+  readonly isSecond: boolean;
+  /** Both had a result, and not the same one. */
+  readonly isConflict: boolean;
+}
+
+/** A job of one directory with its history. */
+export interface KnownJob {
+  readonly record: JobRecord;
+  readonly attempts: readonly Attempt[];
+}
+
+/**
+ * Joins what two directories know of one job. The result is that of the directory in which the job has come further, of two results the
+ * older one. What was submitted and paid in both adds up; but where one directory is a copy of the other, so that both know of the
+ * same submission, it counts once.
+ */
+export function combine(first: KnownJob, second: KnownJob): Combined {
+  const [a, b] = [first.record, second.record];
+  const isSecond = isAhead(b, a);
+  const [winner, loser] = isSecond ? [b, a] : [a, b];
+  const isConflict = a.status === 'done' && b.status === 'done' && !isSameSubmission(a, b);
+  const known = new Set(first.attempts.map((attempt) => JSON.stringify(attempt)));
+  const isCopy =
+    isSameSubmission(a, b) || second.attempts.some((attempt) => known.has(JSON.stringify(attempt)));
+  return { record: isCopy ? winner : withSpendingOf(winner, loser), isSecond, isConflict };
+}
+
+function isAhead(b: JobRecord, a: JobRecord): boolean {
+  const difference = ranks[b.status] - ranks[a.status];
+  if (difference !== 0) return difference > 0;
+  if (b.status === 'done') return finished(b) < finished(a);
+  return b.attempts > a.attempts;
+}
+
+const finished = ({ finishedAt }: JobRecord): number => finishedAt ?? Number.POSITIVE_INFINITY;
+
+const isSameSubmission = (a: JobRecord, b: JobRecord): boolean =>
+  a.submittedAt !== undefined && a.submittedAt === b.submittedAt && a.taskId === b.taskId;
+
+/** A record with what another one has cost too. */
+function withSpendingOf(record: JobRecord, other: JobRecord): JobRecord {
+  const cost = sum(record.cost, other.cost);
+  const doubtful = doubts(record.doubtful, other.doubtful);
+  const assumed = assumptions(record.assumed, other.assumed);
+  const usage = other.usage === undefined ? record.usage : addUsage(record.usage, other.usage);
+  return {
+    ...record,
+    attempts: record.attempts + other.attempts,
+    keep: record.keep || other.keep,
+    ...(cost === undefined ? {} : { cost }),
+    ...(doubtful === undefined ? {} : { doubtful }),
+    ...(assumed === undefined ? {} : { assumed }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(record.partlyPriced || other.partlyPriced ? { partlyPriced: true } : {}),
+  };
+}
+
+const sum = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
+
+/** Since when a job waits for an answer is what its own record says. */
+function doubts(
+  own: DoubtfulSubmits | undefined,
+  other: DoubtfulSubmits | undefined,
+): DoubtfulSubmits | undefined {
+  if (other === undefined) return own;
+  const cost = sum(own?.cost, other.cost);
+  return {
+    count: (own?.count ?? 0) + other.count,
+    ...(cost === undefined ? {} : { cost }),
+    ...(own?.since === undefined ? {} : { since: own.since }),
+  };
+}
+
+function assumptions(
+  own: AssumedTokens | undefined,
+  other: AssumedTokens | undefined,
+): AssumedTokens | undefined {
+  if (own === undefined || other === undefined) return own ?? other;
+  const cost = sum(own.cost, other.cost);
+  return {
+    answers: own.answers + other.answers,
+    tokens: own.tokens + other.tokens,
+    ...(cost === undefined ? {} : { cost }),
+  };
+}

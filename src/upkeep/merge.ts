@@ -1,0 +1,205 @@
+import { openArtifactFile } from '../artifacts/store/open-file.ts';
+import type { ArtifactStore } from '../artifacts/store/store.ts';
+import type { Artifact, Attempt, JobRecord } from '../plan/job.ts';
+import type { ReplyPlace } from '../plan/job-request.ts';
+import type { StateReader } from '../state/reader.ts';
+import type { StateStore } from '../state/store.ts';
+import { everyJob, filesOf } from './artifact-names.ts';
+import { placesOf, ReplyLines } from './check-replies.ts';
+import { combine } from './combine.ts';
+
+/** A run directory that is merged into another one. */
+export interface MergeSource {
+  /** Absolute. */
+  readonly directory: string;
+  /** As the user named it, for messages. */
+  readonly name: string;
+  readonly reader: StateReader;
+}
+
+/** A run directory that is made of others; nothing has run there. */
+export interface MergeTarget {
+  readonly state: StateStore;
+  readonly artifacts: ArtifactStore;
+}
+
+/** What came together. */
+export interface Merged {
+  jobs: number;
+  files: number;
+  bytes: number;
+  replies: number;
+  /** Jobs that several directories knew. */
+  shared: number;
+  /** Those of them that have two results: the older one was taken. */
+  conflicts: number;
+}
+
+/** A source that is not whole. */
+export class MergeError extends Error {
+  readonly source: MergeSource;
+  /** `verify --repair` may mend it. */
+  readonly mayRepair: boolean;
+
+  constructor(source: MergeSource, message: string, mayRepair: boolean) {
+    super(message);
+    this.name = 'MergeError';
+    this.source = source;
+    this.mayRepair = mayRepair;
+  }
+}
+
+/** Jobs that are committed together, and bytes of replies after which they are committed at once. */
+const group = { jobs: 128, bytes: 16 * 1024 * 1024 } as const;
+
+const pieceBytes = 1024 * 1024;
+
+/**
+ * Puts the jobs of a directory into another one, with their history, files and replies. Each file and each reply is compared with its hash
+ * while it is copied. Memory does not grow with the jobs. Who merges throws the target away where this throws.
+ *
+ * @throws MergeError, StateError, SaveError; the signal's reason
+ */
+export async function mergeInto(
+  target: MergeTarget,
+  source: MergeSource,
+  merged: Merged,
+  signal: AbortSignal,
+): Promise<void> {
+  const { state } = target;
+  const lines = new ReplyLines(source.directory);
+  let records: JobRecord[] = [];
+  let attempts: Attempt[] = [];
+  let bytes = 0;
+  const commit = (): void => {
+    state.commit({ records, attempts });
+    records = [];
+    attempts = [];
+    bytes = 0;
+  };
+  try {
+    for await (const found of everyJob(source.reader)) {
+      signal.throwIfAborted();
+      const { key } = found;
+      const kept = await replied(found, state, source, lines);
+      for (const { length } of placesOf(kept)) bytes += length;
+      merged.replies += [...placesOf(kept)].length;
+      await rememberFiles(found, state, source);
+      const history = await source.reader.attempts(key);
+      const before = state.get(key);
+      if (before === undefined) {
+        merged.jobs += 1;
+        records.push(kept);
+        attempts.push(...history);
+        await copyFiles(kept, target, source, merged);
+      } else {
+        const known = state.attempts(key);
+        const both = combine({ record: before, attempts: known }, { record: kept, attempts: history });
+        merged.shared += 1;
+        if (both.isConflict) merged.conflicts += 1;
+        if (both.isSecond) {
+          await copyFiles(kept, target, source, merged);
+          const names = new Set(filesOf(kept));
+          await target.artifacts.remove([...filesOf(before)].filter((name) => !names.has(name)));
+        }
+        records.push(both.record);
+        const seen = new Set(known.map((attempt) => JSON.stringify(attempt)));
+        attempts.push(...history.filter((attempt) => !seen.has(JSON.stringify(attempt))));
+      }
+      if (records.length >= group.jobs || bytes >= group.bytes) commit();
+    }
+    commit();
+  } finally {
+    await lines.close();
+  }
+}
+
+/** A record whose replies lie in the new directory, those of its former result among them. */
+async function replied(
+  record: JobRecord,
+  state: StateStore,
+  source: MergeSource,
+  lines: ReplyLines,
+): Promise<JobRecord> {
+  const move = async (place: ReplyPlace): Promise<ReplyPlace> => {
+    const line = await lines.read(place);
+    const [before, end] = [`{"job":${JSON.stringify(record.key)},"reply":`, '}'];
+    if (line === undefined || !line.startsWith(before) || !line.endsWith(end))
+      throw new MergeError(source, `the reply to job ${record.key} is not as the state says`, false);
+    return state.keepReply(record.key, line.slice(before.length, -end.length));
+  };
+  const moved = async <Part extends Pick<JobRecord, 'rounds' | 'text'>>(part: Part): Promise<Part> => {
+    const { rounds, text } = part;
+    const places: ReplyPlace[] = [];
+    for (const round of rounds ?? []) places.push(await move(round));
+    const reply = text?.reply === undefined ? undefined : await move(text.reply);
+    return {
+      ...part,
+      ...(rounds === undefined ? {} : { rounds: places }),
+      ...(text === undefined || reply === undefined ? {} : { text: { ...text, reply } }),
+    };
+  };
+  const { former } = record;
+  const own = await moved(record);
+  return former === undefined ? own : { ...own, former: await moved(former) };
+}
+
+/** What the source has seen of the files that a job shows: their content is part of its key. */
+async function rememberFiles({ files }: JobRecord, state: StateStore, source: MergeSource): Promise<void> {
+  if (files === undefined) return;
+  for (const seen of (await source.reader.inputFiles(Object.values(files))).values()) {
+    const known = state.inputFile(seen.path);
+    if (known === undefined) state.rememberInputFile(seen);
+    else if (known.sha256 !== seen.sha256)
+      throw new MergeError(
+        source,
+        `${seen.path} was another file there than in a directory before it`,
+        false,
+      );
+  }
+}
+
+async function copyFiles(
+  record: JobRecord,
+  target: MergeTarget,
+  source: MergeSource,
+  merged: Merged,
+): Promise<void> {
+  for (const artifact of record.artifacts) await copyFile(artifact.file, artifact, target, source, merged);
+  const answer = record.text?.answerFile;
+  if (answer !== undefined) await copyFile(answer, undefined, target, source, merged);
+}
+
+/** @param expected absent: the state says nothing of its content */
+async function copyFile(
+  file: string,
+  expected: Pick<Artifact, 'sha256'> | undefined,
+  { artifacts }: MergeTarget,
+  source: MergeSource,
+  merged: Merged,
+): Promise<void> {
+  const found = await openArtifactFile(source.directory, file);
+  if (!found.ok) throw new MergeError(source, `${file} is missing`, true);
+  const { handle } = found;
+  try {
+    const incoming = await artifacts.put(file.replace(/\.[A-Za-z0-9]{1,8}$/, ''));
+    try {
+      for (let at = 0; ; ) {
+        const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(pieceBytes, found.bytes - at)));
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+        if (bytesRead === 0) break;
+        await incoming.write(buffer.subarray(0, bytesRead));
+        at += bytesRead;
+      }
+      if (expected !== undefined && incoming.sha256 !== expected.sha256)
+        throw new MergeError(source, `${file} has changed since it was written`, true);
+      merged.bytes += incoming.size;
+      merged.files += 1;
+      await incoming.finish(file);
+    } finally {
+      await incoming.discard();
+    }
+  } finally {
+    await handle.close();
+  }
+}
