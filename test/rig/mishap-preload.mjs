@@ -221,10 +221,11 @@ const watched = (DatabaseSync) =>
 
     prepare(sql) {
       const statement = super.prepare(sql);
-      if (calls === undefined || !this.#isState || !sql.startsWith('INSERT INTO jobs')) return statement;
+      if (calls === undefined || !this.#isState || !/^(?:INSERT INTO|UPDATE) jobs\b/.test(sql))
+        return statement;
       return {
         run: (...values) => {
-          const { key, status, artifacts, text } = JSON.parse(values.at(-1));
+          const { key, status, artifacts, text } = JSON.parse(values.find((value) => /^\{/.test(value)));
           const files = artifacts.map(({ file }) => file);
           this.#jobs.push({ key, status, files, ...(text?.reply && { reply: text.reply }) });
           return statement.run(...values);

@@ -96,7 +96,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
 
   report: ['facts', 'metrics', 'text', 'exports', 'results', 'gallery', 'page', 'serve'],
   'report/serve': ['index', 'http'],
-  'report/text': ['job'],
+  'report/text': ['job', 'status'],
   'report/results': ['counts'],
   'report/exports': ['formats'],
   'report/page': ['text', 'source', 'state', 'parts', 'results', 'result', 'compare', 'charts', 'failures'],

@@ -94,7 +94,10 @@ export async function* samples(
 }
 
 /** A prompt without the parameters at its end (`--ar 3:2 --v 6.1`), which say nothing of what is to be seen. */
-const withoutParameters = (prompt: string): string => prompt.replace(/\s--[a-z][\s\S]*$/i, '').trim();
+function withoutParameters(prompt: string): string {
+  const at = prompt.search(/\s--[a-z]/i);
+  return (at < 0 ? prompt : prompt.slice(0, at)).trim();
+}
 
 /** Rows of one cell come one after another; the slots of a cell are bounded. */
 async function* rowsByCell(rows: AsyncIterable<ManifestRow>): AsyncGenerator<readonly ManifestRow[]> {

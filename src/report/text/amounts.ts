@@ -1,8 +1,5 @@
 import type { TokenUsage } from '../../plan/job.ts';
 import type { KindDuration } from '../../run/limits/poll/learned-polls.ts';
-import type { LearnedFacts } from '../facts/learned.ts';
-import { shownLine } from './printable.ts';
-import { padEnd, widest } from './table.ts';
 
 /** Numbers and durations as people read them. */
 
@@ -81,26 +78,3 @@ export const durationWords = ({ median, from, to, tasks }: KindDuration): string
   `${seconds(median)}, mostly ${seconds(from)} to ${seconds(to)}, from ${counted(tasks, 'task')}`;
 
 const seconds = (value: number): string => `${Number(value.toPrecision(value < 10 ? 1 : 2))} s`;
-
-const mostKinds = 20;
-
-/** What the runs of a directory have learned about their service, for people. */
-export function learnedLines(learned: LearnedFacts | undefined): readonly string[] {
-  const kinds = (learned?.durations ?? []).slice(0, mostKinds);
-  const width = widest(kinds.map(({ kind }) => shownLine(kind)));
-  const lines = kinds.map((found) => `  ${padEnd(shownLine(found.kind), width)}  ${durationWords(found)}`);
-  const limits = limitLines(learned?.limits);
-  return [
-    ...(kinds.length === 0 ? [] : ['', 'How long tasks take here (run --relearn forgets it):', ...lines]),
-    ...(limits.length === 0 ? [] : ['', 'What the service accepts (run --relearn forgets it):', ...limits]),
-  ];
-}
-
-function limitLines(limits: LearnedFacts['limits']): readonly string[] {
-  if (limits === undefined) return [];
-  const { tasks, perMinute } = limits;
-  return [
-    ...(tasks === undefined ? [] : [`  tasks     ${count(tasks)} at a time`]),
-    ...Object.entries(perMinute).map(([route, rate]) => `  ${route.padEnd(8)}  ${rate} requests a minute`),
-  ];
-}

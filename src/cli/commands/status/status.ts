@@ -1,6 +1,6 @@
 import { commandsOf } from '../../../report/text/next-commands.ts';
-import { type RunStatus, readStatus, statusText } from '../../../report/text/status.ts';
-import { readStepCosts } from '../../../report/text/step-costs.ts';
+import { type RunStatus, readStatus, statusText } from '../../../report/text/status/status.ts';
+import { readStepCosts } from '../../../report/text/status/step-costs.ts';
 import { lockOwner } from '../../../state/lock/lock.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { closingAfter } from '../../adapters/disposables.ts';

@@ -1,7 +1,7 @@
 import { columnsOf, cut } from '../../../pipeline/diagnostics/columns.ts';
 import { printable } from '../../../pipeline/diagnostics/terminal-text.ts';
 import { count, money, rateWords } from '../../../report/text/amounts.ts';
-import { type RunStatus, statusNumbers } from '../../../report/text/status.ts';
+import { type RunStatus, statusNumbers } from '../../../report/text/status/status.ts';
 import { wallClock } from '../../adapters/clock.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';

@@ -1,9 +1,9 @@
-import { isInterrupted } from '../../plan/estimate/revival.ts';
-import type { JobRecord } from '../../plan/job.ts';
-import type { StateReader } from '../../state/reader.ts';
-import { count, money } from './amounts.ts';
-import { shownLine } from './printable.ts';
-import { tableLines } from './table.ts';
+import { isInterrupted } from '../../../plan/estimate/revival.ts';
+import type { JobRecord } from '../../../plan/job.ts';
+import type { StateReader } from '../../../state/reader.ts';
+import { count, money } from '../amounts.ts';
+import { shownLine } from '../printable.ts';
+import { tableLines } from '../table.ts';
 
 /** What one step has cost, over the directory's life. */
 export interface StepCosts {

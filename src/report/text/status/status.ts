@@ -1,36 +1,36 @@
 import { basename, relative } from 'node:path';
-import { type CommonMessage, messageText } from '../../manifest/messages.ts';
-import type { AxisSetting } from '../../pipeline/pipeline.ts';
-import { type IsOptional, missingCode } from '../../plan/graph/optional.ts';
-import type { JobStatus } from '../../plan/job.ts';
-import type { SlotStatus } from '../../plan/slot.ts';
-import type { RunEnd } from '../../run/events.ts';
-import { pipelineFacts } from '../../state/binding.ts';
-import { lockOwner } from '../../state/lock/lock.ts';
-import type { StateReader } from '../../state/reader.ts';
-import { commonMessage } from '../facts/common-message.ts';
-import { countLeft, first, jobsInDoubt } from '../facts/in-doubt.ts';
-import { type LearnedFacts, readLearned } from '../facts/learned.ts';
-import { type OutcomeFacts, readRunFacts, settledJobs } from '../facts/run.ts';
-import { StateServices } from '../facts/services.ts';
-import { countSkipped } from '../facts/skipped.ts';
+import { type CommonMessage, messageText } from '../../../manifest/messages.ts';
+import type { AxisSetting } from '../../../pipeline/pipeline.ts';
+import { type IsOptional, missingCode } from '../../../plan/graph/optional.ts';
+import type { JobStatus } from '../../../plan/job.ts';
+import type { SlotStatus } from '../../../plan/slot.ts';
+import type { RunEnd } from '../../../run/events.ts';
+import { pipelineFacts } from '../../../state/binding.ts';
+import { lockOwner } from '../../../state/lock/lock.ts';
+import type { StateReader } from '../../../state/reader.ts';
+import { commonMessage } from '../../facts/common-message.ts';
+import { countLeft, first, jobsInDoubt } from '../../facts/in-doubt.ts';
+import { type LearnedFacts, readLearned } from '../../facts/learned.ts';
+import { type OutcomeFacts, readRunFacts, settledJobs } from '../../facts/run.ts';
+import { StateServices } from '../../facts/services.ts';
+import { countSkipped } from '../../facts/skipped.ts';
 import {
   assumedTokenWords,
   count,
   counted,
-  learnedLines,
   money,
   possibleCostWords,
   rateWords,
   span,
   unansweredWords,
-} from './amounts.ts';
-import { inDoubtAdvice, manifestAdvice, setWords } from './next-commands.ts';
-import { otherServiceLines } from './other-service.ts';
-import { shownLine } from './printable.ts';
-import { endingWord, slotNumbers } from './slot-counts.ts';
+} from '../amounts.ts';
+import { inDoubtAdvice, manifestAdvice, setWords } from '../next-commands.ts';
+import { otherServiceLines } from '../other-service.ts';
+import { shownLine } from '../printable.ts';
+import { endingWord, slotNumbers } from '../slot-counts.ts';
+import { padEnd, widest } from '../table.ts';
+import { learnedLines } from './learned.ts';
 import { readStepCosts, type StepCosts, stepCostLines } from './step-costs.ts';
-import { padEnd, widest } from './table.ts';
 
 /** The facts of a run directory: what `status --json` prints (schemas/status.schema.json). */
 export interface RunStatus {
