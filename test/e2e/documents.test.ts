@@ -351,6 +351,18 @@ describe('the run directory in schemas/README.md', () => {
   });
 });
 
+it('forwards with ssh the very port that serve listens on', async () => {
+  const command = blocks.take('schemas/README.md', 'sh', 'ssh -L').trim();
+  const [, here, host, there, served = ''] =
+    /^ssh -L (\d+):([\d.]+):(\d+) host promptpress (.+)$/.exec(command) ?? [];
+  expect([host, there]).toEqual(['127.0.0.1', here]);
+  expect(served).toMatch(new RegExp(`^serve \\S+ --port ${there}$`));
+  await using folder = await temporaryFolder();
+  const { code, err } = await promptpress(served.split(' '), { cwd: folder.path });
+  // The flags are those of the command; only the run is not there.
+  expect([code, err]).toEqual([2, expect.stringContaining('runs/foxes')]);
+});
+
 it('runs every code block of every document', () => {
   expect(blocks.left()).toEqual([]);
 });
