@@ -225,7 +225,9 @@ const watched = (DatabaseSync) =>
         return statement;
       return {
         run: (...values) => {
-          const { key, status, artifacts, text } = JSON.parse(values.find((value) => /^\{/.test(value)));
+          const { key, status, artifacts, text } = JSON.parse(
+            values.find((value) => String(value).startsWith('{')),
+          );
           const files = artifacts.map(({ file }) => file);
           this.#jobs.push({ key, status, files, ...(text?.reply && { reply: text.reply }) });
           return statement.run(...values);

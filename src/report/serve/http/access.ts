@@ -1,11 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** What a request brings that decides whether it is answered. */
-export interface Credentials {
-  readonly host: string | undefined;
-  readonly cookie: string | undefined;
-}
-
 /** Who may ask a server: whoever has its token, by a name of this machine. */
 export class Access {
   readonly token = randomBytes(32).toString('base64url');
