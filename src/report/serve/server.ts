@@ -140,6 +140,12 @@ async function route(request: IncomingMessage, response: ServerResponse, context
     return sendText(response, 401, 'Open the address that promptpress serve printed: it has the token.');
   const path = decoded(url.pathname);
   if (path === undefined) return sendText(response, 400, 'This is no address.');
+  // Browsers ask for it by themselves.
+  if (path === '/favicon.ico') {
+    writeHead(response, 204, {});
+    response.end();
+    return;
+  }
   const file = page.get(path.slice(1));
   if (file !== undefined) return send(response, 200, file.type, file.body, { 'cache-control': 'no-cache' });
   const [, folder = '', rest = ''] = /^\/([a-z]+)\/(.+)$/s.exec(path) ?? [];
