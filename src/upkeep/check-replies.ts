@@ -7,10 +7,12 @@ import { isMissing } from '../state/files/folders.ts';
 import { readFlags } from '../state/files/plain-file.ts';
 import { segmentPath } from '../state/files/segment-files.ts';
 
-/** Where the whole replies of a job lie, those of its rounds first. */
-export function* placesOf({ rounds = [], text }: JobRecord): Generator<ReplyPlace> {
-  yield* rounds;
-  if (text?.reply !== undefined) yield text.reply;
+/** Where the whole replies of a job lie, those of its rounds first; of a job that is being redone, those of its former result too. */
+export function* placesOf({ rounds = [], text, former }: JobRecord): Generator<ReplyPlace> {
+  for (const told of [{ rounds, text }, former ?? {}]) {
+    yield* told.rounds ?? [];
+    if (told.text?.reply !== undefined) yield told.text.reply;
+  }
 }
 
 /** A line longer than this is none: what a state says of its length is not to be believed. */
