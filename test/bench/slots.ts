@@ -1,5 +1,5 @@
 import type { Bench } from './comparison.ts';
-import { got, gotOfRate, gotOfTold, limits } from './found.ts';
+import { got } from './found.ts';
 import { compare, rules, shapes } from './order.ts';
 import { served } from './shares.ts';
 
@@ -23,54 +23,7 @@ const order = (shape: keyof typeof shapes, cells: number, slots: number): Bench 
   },
 });
 
-/** The limit of each kind of service is 120 a minute; it is found, and the same at the end. */
-const rateRows = Object.fromEntries(
-  (Object.keys(limits) as (keyof typeof limits)[]).flatMap((kind): readonly [string, Bench][] => {
-    const id = kind.replace(' ', '-');
-    return [
-      [
-        `429-refused-${id}`,
-        {
-          asks: `how many submissions a service refuses (429) whose limit is unknown: 120 a minute, ${kind} (at most 0.02)`,
-          ...once,
-          allowed: { figureAtMost: 0.02 },
-          prepare: () => ({
-            unit: 'of the submissions',
-            left: { name: 'limit unknown', measure: async () => (await gotOfRate(kind, 120)).refused },
-          }),
-        },
-      ],
-      [
-        `429-pace-${id}`,
-        {
-          asks: 'and how many it accepts, against the same limit in the file',
-          ...once,
-          allowed: { ratioAtLeast: 0.95 },
-          prepare: () => ({
-            unit: 'submissions a second',
-            left: { name: 'limit unknown', measure: async () => (await gotOfRate(kind, 120)).perSecond },
-            right: { name: 'submit: 120/min', measure: async () => (await gotOfTold(120)).perSecond },
-          }),
-        },
-      ],
-    ];
-  }),
-);
-
 export const slots = {
-  ...rateRows,
-  '429-refused-changed': {
-    asks: 'the same where 120 a minute, counted by whole minutes, become 60 after five minutes (at most 0.03)',
-    ...once,
-    allowed: { figureAtMost: 0.03 },
-    prepare: () => ({
-      unit: 'of the submissions',
-      left: {
-        name: 'limit unknown',
-        measure: async () => (await gotOfRate('whole minutes', 120, { afterMs: 300_000, count: 60 })).refused,
-      },
-    }),
-  },
   'order-chain': order('grid → U1 → Vary', 100, 12),
   'order-fan': order('grid → U1..U4', 60, 12),
   'full-queue-refused': {

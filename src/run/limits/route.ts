@@ -4,7 +4,7 @@ import type { Tally } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
 import type { Moments } from '../ports.ts';
 import { graceMs, type Sent } from './even-moments.ts';
-import { RoutePace } from './rate/route-pace.ts';
+import { RateLimiter } from './rate.ts';
 
 /** How far decisions may lag behind the moments of a rate and catch up, ms. Where requests leave, the rate is kept more exactly (`SendGate`). */
 const caughtUpMs = 250;
@@ -53,15 +53,13 @@ export class RouteTraffic {
   readonly name: Route;
   readonly #retry: RetrySettings;
   readonly #random: () => number;
-  readonly #rate: RoutePace;
+  readonly #rate: RateLimiter;
   /** The rate that the run shares with others. */
   readonly #shared: Moments | undefined;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Since when the route has only refused; undefined while it serves. */
   #refusingSince: number | undefined;
   #refusals = 0;
-  /** When the last refusal was known. */
-  #throttledAt = Number.NEGATIVE_INFINITY;
   /** When the route last served a request, Unix ms; undefined: not in this run. */
   #servedAt: number | undefined;
   #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
@@ -80,8 +78,7 @@ export class RouteTraffic {
     this.name = name;
     this.#retry = retry;
     this.#random = random;
-    const lateMs = rate && Math.max(caughtUpMs, graceMs(rate));
-    this.#rate = new RoutePace(name === 'submit' || name === 'text', rate, before, lateMs, learned);
+    this.#rate = new RateLimiter(rate, before, rate && Math.max(caughtUpMs, graceMs(rate)), learned);
     this.#shared = shared;
   }
 
@@ -105,16 +102,6 @@ export class RouteTraffic {
 
   get perMinute(): number | undefined {
     return this.#rate.perMinute;
-  }
-
-  /** True while the pace is one that is looked for, or found. */
-  get isFound(): boolean {
-    return this.#rate.isFound;
-  }
-
-  /** A route without a found pace was refused, which may have the same limit. */
-  refusedElsewhere(now: number): void {
-    this.#rate.refusedElsewhere(now);
   }
 
   /** Requests a minute that the service accepts, where it refused more. */
@@ -149,18 +136,12 @@ export class RouteTraffic {
     };
   }
 
-  /**
-   * Notes a result.
-   *
-   * @param sentAt when its request left
-   * @returns why the run must stop; undefined: it goes on
-   */
-  note(signal: RouteSignal, now: number, sentAt: number = now): RouteStop | undefined {
+  /** Notes a result. @returns why the run must stop; undefined: it goes on */
+  note(signal: RouteSignal, now: number): RouteStop | undefined {
     if (signal.kind !== 'refused') {
       this.#lastWords = undefined;
       this.#sameWords = 0;
     }
-    if (signal.kind === 'served' || signal.kind === 'refused') this.#rate.served(now, sentAt);
     switch (signal.kind) {
       case 'served':
         this.#serves(now);
@@ -171,7 +152,7 @@ export class RouteTraffic {
       case 'full':
         return undefined;
       case 'throttled':
-        this.#throttle(signal.retryAfterMs, now, sentAt);
+        this.#throttle(this.#rate.refused(now), signal.retryAfterMs, now);
         return this.#outOfPatience(signal.reason, now);
       case 'unreachable':
         this.#refuse(now, undefined);
@@ -206,12 +187,7 @@ export class RouteTraffic {
    * A service that refuses one request of many has served the others: a lower pace is enough then. The route rests only where the
    * service says for how long, or after several refusals in a row.
    */
-  #throttle(retryAfterMs: number | undefined, now: number, sentAt: number): void {
-    const asked = retryAfterMs === undefined ? undefined : Math.min(longestPauseMs, retryAfterMs);
-    const isTooMuch = this.#rate.refused(now, sentAt, asked);
-    const isInRow = !this.#rate.isFound || sentAt >= this.#throttledAt;
-    if (isInRow) this.#throttledAt = now;
-    if (!isInRow && !isTooMuch && retryAfterMs === undefined) return;
+  #throttle(isTooMuch: boolean, retryAfterMs: number | undefined, now: number): void {
     if (isTooMuch || retryAfterMs !== undefined || this.#refusals + 1 >= troubleInARow) {
       this.#refuse(now, retryAfterMs);
       return;

@@ -44,7 +44,7 @@ describe('RouteTraffic', () => {
   });
 
   it('lowers its pace once for the refusals of requests that had left before', () => {
-    const routes = new RouteTraffic('poll', { count: 60, perMs: 60_000 }, retry, () => 0.5);
+    const routes = route();
     for (let n = 0; n < 8; n++)
       routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 5000 }, 100 + n);
     expect(routes.perMinute).toBeCloseTo(33);

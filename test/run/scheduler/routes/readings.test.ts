@@ -216,18 +216,9 @@ describe('a Retry-After that is longer than the patience', () => {
 });
 
 describe('a route that takes note of an answer', () => {
-  const noted = (
-    reading: Parameters<typeof noteRouteOutcome>[0]['reading'],
-    times = 1,
-    route: 'submit' | 'poll' = 'submit',
-  ) => {
+  const noted = (reading: Parameters<typeof noteRouteOutcome>[0]['reading'], times = 1) => {
     const settings = virtualSettings({
-      limits: {
-        tasks: 12,
-        requests: 8,
-        submit: { count: 60, perMs: 60_000 },
-        poll: { count: 60, perMs: 60_000 },
-      },
+      limits: { tasks: 12, requests: 8, submit: { count: 60, perMs: 60_000 } },
     });
     const routes = new Routes(
       settings,
@@ -238,7 +229,9 @@ describe('a route that takes note of an answer', () => {
     const events: RunEvent[] = [];
     let end: unknown;
     for (let n = 0; n < times; n += 1)
-      end = noteRouteOutcome({ route, reading, isFirst: true }, routes, epoch, (event) => events.push(event));
+      end = noteRouteOutcome({ route: 'submit', reading, isFirst: true }, routes, epoch, (event) =>
+        events.push(event),
+      );
     return { events, end, tally: routes.queues.submit.route.tally };
   };
 
@@ -268,14 +261,10 @@ describe('a route that takes note of an answer', () => {
   });
 
   it('says at which pace it goes on once that is lowered', () => {
-    const { events } = noted(
-      { signal: { kind: 'throttled', reason: 'busy', retryAfterMs: 9000 } },
-      6,
-      'poll',
-    );
+    const { events } = noted({ signal: { kind: 'throttled', reason: 'busy', retryAfterMs: 9000 } }, 6);
     const rates = events.flatMap((event) => (event.type === 'route:rate' ? [event] : []));
     expect(rates).toHaveLength(1);
-    expect(rates[0]).toMatchObject({ route: 'poll', perMinute: expect.closeTo(33) });
+    expect(rates[0]).toMatchObject({ route: 'submit', perMinute: expect.closeTo(33) });
   });
 
   it('ends the run at the twentieth equal refusal', () => {
