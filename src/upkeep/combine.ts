@@ -2,17 +2,17 @@ import { addUsage } from '../plan/estimate/usage.ts';
 import type { AssumedTokens, Attempt, DoubtfulSubmits, JobRecord, JobStatus } from '../plan/job.ts';
 
 /**
- * How much is known of a job. One in doubt is above a failed one: a try more could pay for a task that may be there, and only its user
- * can settle that.
+ * How far a job has come, what is paid first: a task that is there, or may be there, is never given up for a failure elsewhere. One in doubt
+ * is above a failed one for the same reason, and only its user can settle it.
  */
 const ranks: Readonly<Record<JobStatus, number>> = {
   done: 7,
-  'in-doubt': 6,
-  failed: 5,
-  saving: 4,
-  running: 3,
-  modal: 2,
-  submitting: 1,
+  saving: 6,
+  running: 5,
+  modal: 4,
+  'in-doubt': 3,
+  submitting: 2,
+  failed: 1,
   pending: 0,
 };
 

@@ -20,7 +20,7 @@ function known(status: JobStatus, more: Partial<JobRecord> = {}): KnownJob {
   return { record, attempts: [{ key: 'k', at: moment, outcome: 'accepted' }] };
 }
 
-const order = ['done', 'in-doubt', 'failed', 'saving', 'running', 'modal', 'submitting', 'pending'] as const;
+const order = ['done', 'saving', 'running', 'modal', 'in-doubt', 'submitting', 'failed', 'pending'] as const;
 
 describe('combine', () => {
   it.each(order.flatMap((further, at) => order.slice(at + 1).map((other) => [further, other] as const)))(

@@ -19,6 +19,7 @@ import { summaries } from '../../args/summaries.ts';
 import { CliError, exitCodes } from '../../errors/cli-error.ts';
 import { jsonLine } from '../../terminal/json-line.ts';
 import { holdState } from '../../workspace/checks/hold-state.ts';
+import { checkAge } from '../../workspace/checks/stale-state.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
 import { openTarget } from '../../workspace/open.ts';
@@ -155,6 +156,7 @@ async function repair({ directory, faults }: Seen, flags: Flags, context: Contex
   if (keys.size > 0) {
     await closingAfter(async (disposables) => {
       const state = holdState(directory, 'promptpress verify --repair', disposables, io);
+      await checkAge(state.reader, directory, io.env);
       for (const key of keys) {
         const record = state.get(key);
         if (record?.status === 'done') state.commit({ records: [withoutFiles(record)], attempts: [] });
