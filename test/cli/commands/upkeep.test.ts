@@ -119,6 +119,29 @@ describe('verify', () => {
     expect((await pp('verify', 'run')).code).toBe(0);
   });
 
+  it('keeps the fault of a job that the pipeline does not have any more, and the part that the last run chose', async () => {
+    const listed = (await rows()).find(({ prompt }) => prompt === 'owl')?.['file_name'] ?? '';
+    await writeFile(at('foxes.yaml'), pipeline('fox, hare'));
+    const { code: ran } = await pp(
+      'run',
+      'foxes.yaml',
+      '--sandbox',
+      '--pace',
+      '0.01',
+      '--out',
+      'run',
+      '--limit',
+      '1',
+    );
+    expect(ran).toBe(0);
+    const before = await rows();
+    await unlink(at('run', listed));
+    const { code, out } = await pp('verify', 'run', '--repair');
+    expect([code, out]).toEqual([1, expect.stringContaining('0 faults mended.')]);
+    expect(out).toContain(`missing: ${listed}`);
+    expect(await rows()).toEqual(before);
+  });
+
   it('says that a manifest is older than the state, and nothing of one while the first run is on', async () => {
     await writeFile(
       at('run/manifest.csv'),

@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { writeManifest } from '../../../manifest/write.ts';
+import type { JobRecord } from '../../../plan/job.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import { sandboxId } from '../../../report/facts/services.ts';
@@ -7,9 +8,9 @@ import { count, counted } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import type { StateReader } from '../../../state/reader.ts';
-import { openStateForReading } from '../../../state/state.ts';
+import type { StateStore } from '../../../state/store.ts';
 import { type Finding, isFault, type Looked } from '../../../upkeep/finding.ts';
-import { verify } from '../../../upkeep/verify.ts';
+import { isRepairable, verify } from '../../../upkeep/verify.ts';
 import { withoutFiles } from '../../../upkeep/without-files.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import { type Context, command } from '../../args/command.ts';
@@ -67,11 +68,16 @@ export const verifyCommand = command(
     try {
       const first = await look(target, flags, context, interrupts.drain, flags.json && !flags.repair);
       if (!flags.repair || first.faults.length === 0) return await tell(first, flags, context);
-      await repair(first, flags, context);
+      const failed = await repair(first, flags, context);
       const left = await look(first.directory, flags, context, interrupts.drain, flags.json);
-      const mended = first.faults.length - left.faults.length;
+      const mended = first.faults.length - left.faults.length - failed;
       if (!flags.json) await io.out(`${counted(mended, 'fault')} mended.\n`);
-      return await tell(left, flags, context);
+      const code = await tell(left, flags, context);
+      if (failed === 0) return code;
+      io.err(
+        `promptpress: ${counted(failed, 'file')} could not be downloaded again. promptpress status says why; promptpress run --retry-failed tries once more.\n`,
+      );
+      return exitCodes.failed;
     } catch (error) {
       const signal = interrupts.first();
       if (signal === undefined || error instanceof CliError) throw error;
@@ -147,42 +153,52 @@ async function look(
   });
 }
 
-/** Takes damaged files out of the state, and has a run download them that may submit nothing. */
-async function repair({ directory, faults }: Seen, flags: Flags, context: Context): Promise<void> {
+/**
+ * Takes damaged files out of the state, and has a run download them that may submit nothing. A job that the pipeline does not have any
+ * more is not downloaded: it gets its files back in the state, so that its fault stays known.
+ *
+ * @returns jobs that are still without their files, and are not done any more: their download failed
+ */
+async function repair({ directory, faults }: Seen, flags: Flags, context: Context): Promise<number> {
   const { io, redactor } = context;
   const keys = new Set(
     faults.flatMap((fault) => ('isRepairable' in fault && fault.isRepairable ? [fault.job] : [])),
   );
-  if (keys.size > 0) {
+  const held = async <T>(work: (state: StateStore) => T | Promise<T>): Promise<T> =>
     await closingAfter(async (disposables) => {
       const state = holdState(directory, 'promptpress verify --repair', disposables, io);
       await checkAge(state.reader, directory, io.env);
+      return await work(state);
+    });
+  const before = new Map<string, JobRecord>();
+  if (keys.size > 0) {
+    const args = await held(async (state) => {
+      const download = await downloadArguments(directory, state.reader, flags, io.cwd);
+      if (download === undefined) return undefined;
       for (const key of keys) {
         const record = state.get(key);
-        if (record?.status === 'done') state.commit({ records: [withoutFiles(record)], attempts: [] });
+        if (record === undefined || !isRepairable(record)) continue;
+        before.set(key, record);
+        state.commit({ records: [withoutFiles(record)], attempts: [] });
       }
-    });
-    const args = await closingAfter(async (disposables) => {
-      const state = openStateForReading(directory);
-      disposables.add(async () => await state?.close());
-      return state === undefined ? undefined : await downloadArguments(directory, state, flags, io.cwd);
+      return download;
     });
     // What the run did is said by what is found behind it.
     if (args !== undefined) await run.run(args, { ...context, io: { ...io, out: async () => undefined } });
   }
-  await closingAfter(async (disposables) => {
-    const state = openStateForReading(directory);
-    if (state === undefined) return;
-    disposables.add(() => state.close());
-    const { plan, facts } = await planOfDirectory(directory, state, context);
+  return await held(async (state) => {
+    let failed = 0;
+    for (const [key, { artifacts }] of before) {
+      const record = state.get(key);
+      if (record === undefined || record.artifacts.length > 0) continue;
+      if (record.status === 'done') state.commit({ records: [{ ...record, artifacts }], attempts: [] });
+      else failed += 1;
+    }
+    const { plan, facts } = await planOfDirectory(directory, state.reader, context);
     const file = join(directory, runFiles.manifest);
-    await writeManifest({
-      plan,
-      selection: facts.selection,
-      reader: state,
-      redact: redactor.applyToData,
-      file,
-    });
+    const { selection } = facts;
+    await writeManifest({ plan, selection, reader: state.reader, redact: redactor.applyToData, file });
+    return failed;
   });
 }
 
@@ -196,6 +212,8 @@ async function downloadArguments(
   const facts = await readRunFacts(state);
   const path = await state.fact(pipelineFacts.path);
   if (facts === undefined || path === undefined) return undefined;
+  // The next manifest lists what the last run chose.
+  const { limit, filters, shard, only } = facts.selection;
   return [
     relative(cwd, path),
     '--out',
@@ -207,6 +225,10 @@ async function downloadArguments(
     ...(flags['trust-directory'] ? ['--trust-directory'] : []),
     ...(flags['base-url'] === undefined ? [] : ['--base-url', flags['base-url']]),
     ...(facts.set ?? []).flatMap(({ axis, value }) => ['--set', `${axis}=${value}`]),
+    ...(limit === undefined ? [] : ['--limit', String(limit)]),
+    ...(filters ?? []).flatMap(({ axis, value }) => ['--filter', `${axis}=${value}`]),
+    ...(shard === undefined ? [] : ['--shard', `${shard.index}/${shard.of}`]),
+    ...(only ?? []).flatMap((step) => ['--only', step]),
   ];
 }
 
