@@ -99,8 +99,9 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'report/text': ['job', 'status'],
   'report/results': ['counts'],
   'report/exports': ['formats'],
-  'report/page': ['text', 'source', 'state', 'parts', 'results', 'result', 'compare', 'charts', 'failures'],
-  'report/page/results': ['filters', 'grid'],
+  'report/page': ['text', 'source', 'state', 'parts', 'views'],
+  'report/page/views': ['results', 'result', 'compare', 'charts', 'failures'],
+  'report/page/views/results': ['filters', 'grid'],
 
   sandbox: ['prompt', 'draw', 'faults', 'text', 'images', 'tasks', 'http'],
   'sandbox/draw': ['canvas', 'motif', 'style', 'scene', 'panel', 'picture'],

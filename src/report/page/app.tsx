@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { Charts } from './charts/charts.tsx';
-import { Compare } from './compare/compare.tsx';
-import { Failures } from './failures/failures.tsx';
 import { Header } from './header.tsx';
 import { useApp, useRedraw, useStore } from './parts/use.ts';
-import { ResultDialog } from './result/dialog.tsx';
-import { Results } from './results/results.tsx';
+import { Charts } from './views/charts/charts.tsx';
+import { Compare } from './views/compare/compare.tsx';
+import { Failures } from './views/failures/failures.tsx';
+import { ResultDialog } from './views/result/dialog.tsx';
+import { Results } from './views/results/results.tsx';
 
 /** The whole page. */
 export function Page(): JSX.Element {

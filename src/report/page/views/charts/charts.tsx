@@ -1,0 +1,102 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { PageSummary } from '../../../results/wire.ts';
+import { Bars } from './bars.tsx';
+import { timeChartsOf } from './series.ts';
+import { barChartsOf, type Figures, figuresOf } from './tables.ts';
+import { TimePlot } from './time-plot.tsx';
+
+/** The tab of charts. */
+export function Charts({ summary }: { readonly summary: PageSummary }): JSX.Element {
+  const budget = summary.totals.budget?.cost;
+  const times = useMemo(() => timeChartsOf(summary.charts, budget), [summary]);
+  const bars = barChartsOf(summary);
+  if (times.length === 0 && bars.length === 0)
+    return (
+      <div class="empty">
+        <h2>Nothing to draw yet</h2>
+        <p>Charts are drawn once jobs have been submitted.</p>
+      </div>
+    );
+  return (
+    <div class="charts">
+      {times.map((chart) => (
+        <Chart key={chart.name} name={chart.name} note={chart.unit} figures={figuresOf(chart)}>
+          <TimePlot chart={chart} />
+        </Chart>
+      ))}
+      {bars.map(({ name, note, figures, bars: lines }) => (
+        <Chart key={name} name={name} note={note} figures={figures}>
+          <Bars bars={lines} />
+        </Chart>
+      ))}
+    </div>
+  );
+}
+
+interface ChartProps {
+  readonly name: string;
+  readonly note: string;
+  readonly figures: Figures;
+  readonly children: ComponentChildren;
+}
+
+/** A chart that can be read as a table too. */
+function Chart({ name, note, figures, children }: ChartProps): JSX.Element {
+  const [asTable, setAsTable] = useState(false);
+  return (
+    <section class="chart" aria-label={name}>
+      <div class="chart-head">
+        <div>
+          <h2>{name}</h2>
+          <p class="hint">{note}</p>
+        </div>
+        <button
+          type="button"
+          class="toggle small"
+          aria-pressed={asTable}
+          aria-label={`Show ${name} as a table`}
+          onClick={() => setAsTable(!asTable)}
+        >
+          Table
+        </button>
+      </div>
+      {asTable ? <FiguresTable name={name} figures={figures} /> : children}
+    </section>
+  );
+}
+
+function FiguresTable({ name, figures }: { readonly name: string; readonly figures: Figures }): JSX.Element {
+  return (
+    // biome-ignore lint: a table that scrolls is reached with the Tab key.
+    <div class="table-scroll" tabIndex={0} role="group" aria-label={`${name}, table`}>
+      <table>
+        <caption class="sr">{name}</caption>
+        <thead>
+          <tr>
+            {figures.columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {figures.rows.map((row) => (
+            <tr key={row.join(' ')}>
+              {row.map((value, n) =>
+                n === 0 ? (
+                  <th key={n} scope="row">
+                    {value}
+                  </th>
+                ) : (
+                  <td key={n}>{value}</td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import type { PageSummary } from '../../../results/wire.ts';
+import { about, count, counted, duration, time } from '../../text/format.ts';
+import type { Bar } from './bars.tsx';
+import type { TimeChart } from './series.ts';
+
+/** A chart as rows of words. */
+export interface Figures {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** A chart of bars with its table. */
+export interface BarChart {
+  readonly name: string;
+  readonly note: string;
+  readonly bars: readonly Bar[];
+  readonly figures: Figures;
+}
+
+/** Rows that a table of a chart over time has at most; points between them are left out. */
+const mostRows = 200;
+
+export function figuresOf({ times, series }: TimeChart): Figures {
+  const every = Math.max(1, Math.ceil(times.length / mostRows));
+  return {
+    columns: ['Time', ...series.map(({ name }) => name)],
+    rows: times.flatMap((at, n) =>
+      n % every === 0 ? [[time(at * 1000), ...series.map(({ values }) => about(values[n] ?? 0))]] : [],
+    ),
+  };
+}
+
+/** The charts of bars of which there is something to show. */
+export function barChartsOf({ charts, failures }: PageSummary): readonly BarChart[] {
+  const { durations, tokens, attempts } = charts;
+  const refused = attempts.filter(({ jobs }) => jobs > 0);
+  const all: readonly BarChart[] = [
+    {
+      name: 'Durations by step',
+      note: 'From submission to end: the bar from the 10th to the 90th of 100 jobs, its mark the median.',
+      bars: durations.map(({ step, speed, median, p10, p90 }) => ({
+        label: speed === '' ? step : `${step}, ${speed}`,
+        value: median,
+        range: [p10, p90],
+        shown: duration(median),
+      })),
+      figures: {
+        columns: ['Step', 'Speed', 'Jobs', '10 %', 'Median', '90 %', 'Longest'],
+        rows: durations.map(({ step, speed, jobs, p10, median, p90, longest }) => [
+          step,
+          speed,
+          count(jobs),
+          ...[p10, median, p90, longest].map(duration),
+        ]),
+      },
+    },
+    {
+      name: 'Tokens by model',
+      note: 'Of all replies, with those that were thrown away.',
+      bars: tokens.map(({ model, total }) => ({ label: model, value: total, shown: count(total) })),
+      figures: {
+        columns: ['Model', 'Prompt', 'Candidates', 'Thoughts', 'Total'],
+        rows: tokens.map(({ model, prompt, candidates, thoughts, total }) => [
+          model,
+          ...[prompt, candidates, thoughts, total].map(count),
+        ]),
+      },
+    },
+    {
+      name: 'Retries and refusals by step',
+      note: 'Submissions beyond the first of each job, and jobs that failed for good.',
+      bars: refused.map(({ step, jobs, submissions, failed }) => ({
+        label: step,
+        value: Math.max(0, submissions - jobs) + failed,
+        shown: `${counted(Math.max(0, submissions - jobs), 'retry').replace('retrys', 'retries')}, ${count(failed)} failed`,
+        bad: failed > 0,
+      })),
+      figures: {
+        columns: ['Step', 'Jobs', 'Submissions', 'Retries', 'Failed'],
+        rows: refused.map(({ step, jobs, submissions, failed }) => [
+          step,
+          ...[jobs, submissions, Math.max(0, submissions - jobs), failed].map(count),
+        ]),
+      },
+    },
+    {
+      name: 'Failures by reason',
+      note: 'Results that failed, by the code of their error.',
+      bars: failures.map(({ code, message, results }) => ({
+        label: failures.filter((other) => other.code === code).length > 1 ? `${code}: ${message}` : code,
+        value: results,
+        shown: count(results),
+        bad: true,
+      })),
+      figures: {
+        columns: ['Code', 'Message', 'Results'],
+        rows: failures.map(({ code, message, results }) => [code, message, count(results)]),
+      },
+    },
+  ];
+  return all.filter(({ bars }) => bars.length > 0);
+}

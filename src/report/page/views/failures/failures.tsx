@@ -1,0 +1,98 @@
+import type { JSX } from 'preact';
+import type { FailureGroup, PageSummary } from '../../../results/wire.ts';
+import { Command } from '../../parts/copy.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { useApp, useLoaded } from '../../parts/use.ts';
+import { writeAddress } from '../../state/address.ts';
+import { count, counted } from '../../text/format.ts';
+import { nameOf } from '../../text/names.ts';
+
+/** The tab of failures: what went wrong, most frequent first, and what to do. */
+export function Failures({ summary }: { readonly summary: PageSummary }): JSX.Element {
+  const { failures } = summary;
+  if (failures.length === 0)
+    return (
+      <div class="empty">
+        <h2>Nothing failed</h2>
+        <p>
+          {summary.live ? 'Failures are shown here as they happen.' : 'Every job that ended has ended well.'}
+        </p>
+      </div>
+    );
+  const all = failures.reduce((sum, { results }) => sum + results, 0);
+  return (
+    <div class="failures">
+      <p class="intro">
+        {counted(all, 'result')} failed, for {counted(failures.length, 'reason')}.
+      </p>
+      {failures.map((group) => (
+        <Reason key={`${group.code} ${group.message}`} group={group} all={all} />
+      ))}
+    </div>
+  );
+}
+
+function Reason({ group, all }: { readonly group: FailureGroup; readonly all: number }): JSX.Element {
+  const { go } = useApp();
+  const { code, message, advice, commands, results, examples, steps } = group;
+  return (
+    <section class="reason-card" aria-label={code}>
+      <header>
+        <h2>
+          <Icon of="alert" /> {code}
+        </h2>
+        <p class="share">
+          <strong>{count(results)}</strong> {results === 1 ? 'result' : 'results'}
+        </p>
+      </header>
+      <span class="share-bar" aria-hidden="true">
+        <span style={{ width: `${(100 * results) / all}%` }} />
+      </span>
+      <p class="message" dir="auto">
+        {message}
+      </p>
+      {advice ? <p class="advice">{advice}</p> : null}
+      {commands.map((line) => (
+        <Command key={line} line={line} />
+      ))}
+      <p class="hint">
+        {Object.entries(steps)
+          .map(([step, number]) => `${step}: ${count(number)}`)
+          .join(' · ')}
+      </p>
+      <footer>
+        <button
+          type="button"
+          class="primary"
+          onClick={() => go(() => ({ tab: 'results', query: { errorCode: code } }), 'push')}
+        >
+          Show these results
+        </button>
+        <ul class="examples" aria-label={`Examples of ${code}`}>
+          {examples.slice(0, 6).map((at) => (
+            <li key={at}>
+              <Example at={at} />
+            </li>
+          ))}
+        </ul>
+      </footer>
+    </section>
+  );
+}
+
+function Example({ at }: { readonly at: number }): JSX.Element {
+  const { source, go, address } = useApp();
+  const result = useLoaded(at, 0, () => source.result(at));
+  return (
+    <a
+      href={`#${writeAddress({ ...address.value, open: at })}`}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        go((now) => ({ ...now, open: at }), 'push');
+      }}
+    >
+      {result ? nameOf(result) : `result ${count(at + 1)}`}
+    </a>
+  );
+}

@@ -1,0 +1,151 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { PageDetail, PageResult } from '../../../results/wire.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { typing, withModifier } from '../../parts/keys.ts';
+import { Status } from '../../parts/media.tsx';
+import { Modal } from '../../parts/modal.tsx';
+import { useApp, useLoaded, useRedraw, useStore } from '../../parts/use.ts';
+import type { Mark } from '../../state/address.ts';
+import { select } from '../../state/select.ts';
+import { wordsOf } from '../../text/fold.ts';
+import { count } from '../../text/format.ts';
+import { nameOf, titleOf } from '../../text/names.ts';
+import { Facts } from './facts.tsx';
+import { Lineage } from './lineage.tsx';
+import { Problem } from './problem.tsx';
+import { Prompt } from './prompt.tsx';
+import { Stage } from './stage.tsx';
+
+/** One result with all that is known of it. */
+export function ResultDialog({ at }: { readonly at: number }): JSX.Element | null {
+  const app = useApp();
+  const { source, go } = app;
+  useRedraw(source.subscribe);
+  const changes = source.summary?.live ? source.summary.at : 0;
+  const result = useLoaded(at, changes, () => source.result(at));
+  const detail = useLoaded(at, changes, () => source.detail(at));
+  const position = source.found?.positionOf(at) ?? -1;
+  const total = source.found?.total ?? 0;
+  const last = useLast(result, at);
+  useEffect(() => {
+    if (position >= 0) source.found?.want(Math.max(0, position - 1), position + 1);
+  }, [source, position]);
+  const close = (): void => go(({ open: _open, ...others }) => others, 'push');
+  const step = (by: number): void => {
+    const next = position < 0 ? undefined : source.found?.result(position + by);
+    if (next) go((now) => ({ ...now, open: next.at }), 'replace');
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (typing(event) || withModifier(event)) return;
+    if (event.key === 'ArrowLeft') step(-1);
+    else if (event.key === 'ArrowRight') step(1);
+    else if (event.key === 'k' && last?.job) app.flip(last.job, 'keep');
+    else if (event.key === 'x' && last?.job) app.flip(last.job, 'reject');
+    else if (event.key === 's') app.selected.set(select(app.selected.value, at));
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Modal name={last ? nameOf(last) : 'Result'} kind="result" onClose={close} onKeyDown={onKeyDown}>
+      <div class="dialog-head">
+        <h2>
+          {last ? titleOf(last) : 'Result'} <small>cell {last ? count(last.cell) : ''}</small>{' '}
+          {last ? <Status of={last.status} /> : null}
+        </h2>
+        <div class="tools">
+          <button
+            type="button"
+            class="quiet square"
+            aria-label="Previous"
+            disabled={position <= 0}
+            onClick={() => step(-1)}
+          >
+            <Icon of="left" />
+          </button>
+          <span class="place">{position >= 0 ? `${count(position + 1)} of ${count(total)}` : ''}</span>
+          <button
+            type="button"
+            class="quiet square"
+            aria-label="Next"
+            disabled={position < 0 || position >= total - 1}
+            onClick={() => step(1)}
+          >
+            <Icon of="right" />
+          </button>
+          <button type="button" class="quiet square" aria-label="Close" onClick={close}>
+            <Icon of="close" />
+          </button>
+        </div>
+      </div>
+      <div class="dialog-body">
+        {last ? <Stage result={last} detail={detail} /> : <div class="stage" />}
+        <div class="about">
+          {last ? <Choices result={last} /> : null}
+          {last && detail ? <Body result={last} detail={detail} /> : <p class="hint">Reading …</p>}
+        </div>
+      </div>
+    </Modal>
+  );
+}
+
+/** The result, or the one before it while it is being read: the dialog then does not blink. */
+function useLast(result: PageResult | undefined, at: number): PageResult | undefined {
+  const { source } = useApp();
+  return result ?? source.found?.result(source.found.positionOf(at));
+}
+
+function Body({ result, detail }: { readonly result: PageResult; readonly detail: PageDetail }): JSX.Element {
+  const { address } = useApp();
+  const words = wordsOf(useStore(address).query.search ?? '');
+  return (
+    <>
+      <Lineage result={result} detail={detail} />
+      <Problem result={result} detail={detail} />
+      <Prompt result={result} words={words} />
+      <Facts result={result} detail={detail} />
+    </>
+  );
+}
+
+/** What the reader decides about a result. */
+function Choices({ result }: { readonly result: PageResult }): JSX.Element {
+  const app = useApp();
+  const [marks, selected] = [useStore(app.marks), useStore(app.selected)];
+  const { job } = result;
+  const mark = (value: Mark, label: string): JSX.Element => (
+    <button
+      type="button"
+      class={`toggle ${value}`}
+      aria-pressed={job !== undefined && marks.get(job) === value}
+      disabled={job === undefined}
+      onClick={() => job !== undefined && app.flip(job, value)}
+    >
+      <Icon of={value} /> {label}
+      <kbd aria-hidden="true">{value === 'keep' ? 'k' : 'x'}</kbd>
+    </button>
+  );
+  return (
+    <div class="choices">
+      {mark('keep', 'Keep')}
+      {mark('reject', 'Reject')}
+      <button
+        type="button"
+        class="toggle"
+        aria-pressed={selected.includes(result.at)}
+        onClick={() => app.selected.set(select(selected, result.at))}
+      >
+        Select<kbd aria-hidden="true">s</kbd>
+      </button>
+      {selected.length >= 2 ? (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => app.go(({ open: _open, ...now }) => ({ ...now, compare: selected }), 'push')}
+        >
+          Compare {selected.length}
+        </button>
+      ) : null}
+    </div>
+  );
+}

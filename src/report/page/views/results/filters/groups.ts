@@ -1,0 +1,37 @@
+import type { PageSummary, PageVariable } from '../../../../results/wire.ts';
+import type { Filter } from '../../../state/query.ts';
+
+/** A group of values in the side panel. */
+export interface Group {
+  readonly name: string;
+  readonly values: readonly (readonly [value: string, results: number | undefined])[];
+  readonly filter: (value: string) => Filter;
+  /** Number of the variable, of which there may be more values than {@link values}. */
+  readonly variable?: number;
+  readonly distinct: number;
+}
+
+/** A group for each variable that differs, then Step and Status. */
+export function groupsOf({ variables, steps, statuses }: PageSummary): readonly Group[] {
+  return [
+    {
+      name: 'Status',
+      values: Object.entries(statuses),
+      filter: (value) => ({ by: 'status', value }),
+      distinct: Object.keys(statuses).length,
+    },
+    {
+      name: 'Step',
+      values: steps.map(({ name, results }) => [name, results] as const),
+      filter: (value) => ({ by: 'step', value }),
+      distinct: steps.length,
+    },
+    ...variables.map((variable: PageVariable, n) => ({
+      name: variable.name,
+      values: variable.values,
+      filter: (value: string): Filter => ({ by: 'variable', name: variable.name, value }),
+      variable: n,
+      distinct: variable.distinct,
+    })),
+  ];
+}

@@ -1,0 +1,147 @@
+import type { JSX } from 'preact';
+import type { PageResult } from '../../../../results/wire.ts';
+import { Highlighted } from '../../../parts/highlighted.tsx';
+import { Icon } from '../../../parts/icon.tsx';
+import { pictureOf, proportions, Status } from '../../../parts/media.tsx';
+import type { ResultSource } from '../../../source/source.ts';
+import type { Mark } from '../../../state/address.ts';
+import { count } from '../../../text/format.ts';
+import { lineOf, nameOf, titleOf } from '../../../text/names.ts';
+
+interface CardProps {
+  readonly source: ResultSource;
+  readonly result: PageResult;
+  readonly position: number;
+  /** Whether the Tab key comes here. */
+  readonly active: boolean;
+  readonly selected: boolean;
+  /** Whether it is the first of its cell among its neighbours. */
+  readonly begins: boolean;
+  readonly mark: Mark | undefined;
+  readonly words: readonly string[];
+  readonly onOpen: (result: PageResult, position: number) => void;
+  readonly onSelect: (result: PageResult) => void;
+}
+
+/** One result among the others. The button covers all of it; what it shows stands beside the button, to be read on its own. */
+export function Card(props: CardProps): JSX.Element {
+  const { source, result, position, active, selected, begins, mark, words, onOpen, onSelect } = props;
+  const tab = active ? 0 : -1;
+  return (
+    <div class={`card ${selected ? 'selected' : ''} ${mark ? `marked-${mark}` : ''}`}>
+      <div class="face">
+        <Face source={source} result={result} words={words} />
+      </div>
+      <div class="caption">
+        <button
+          type="button"
+          class="open"
+          aria-label={nameOf(result)}
+          data-position={position}
+          tabIndex={tab}
+          onClick={() => onOpen(result, position)}
+        >
+          {titleOf(result)}
+        </button>
+        <input
+          type="checkbox"
+          class="select"
+          aria-label={`Select ${nameOf(result)}`}
+          tabIndex={tab}
+          checked={selected}
+          onChange={() => onSelect(result)}
+        />
+        <span class="line">
+          {result.errorCode && result.errorCode !== result.status ? <Status of={result.status} /> : null}
+          <span class="values">
+            <span class={begins ? 'begins' : ''}>cell {count(result.cell)}</span>
+            {valuesOf(source, result)}
+          </span>
+        </span>
+      </div>
+      {mark ? (
+        <span class={`mark-sign ${mark}`}>
+          <Icon of={mark} />
+          <span class="sr">{mark === 'keep' ? 'kept' : 'rejected'}</span>
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+/** Values of the variables in a line; a number with the name of its variable, as it says nothing alone. */
+function valuesOf({ summary }: ResultSource, { vars }: PageResult): string {
+  const named = vars.map((value, n) =>
+    value !== '' && Number.isFinite(Number(value))
+      ? `${summary?.variables[n]?.name ?? ''} ${value}`
+      : lineOf(value),
+  );
+  return named
+    .filter((value) => value !== '')
+    .map((value) => ` · ${value}`)
+    .join('');
+}
+
+/** A text of fewer characters than this is written larger. */
+const short = 120;
+
+function Face({ source, result, words }: Pick<CardProps, 'source' | 'result' | 'words'>): JSX.Element {
+  const { status, media, text, prompt, errorCode, errorMessage } = result;
+  if (status === 'failed' || status === 'in-doubt' || status === 'blocked' || status === 'skipped')
+    return (
+      <span class={`words reason status-${status}`}>
+        <span class="code">
+          <Icon of={status === 'skipped' ? 'minus' : 'alert'} /> {errorCode ?? status}
+        </span>
+        {errorMessage ? (
+          <span class="excerpt">
+            <Highlighted text={errorMessage.slice(0, 240)} words={words} />
+          </span>
+        ) : null}
+        {prompt && status !== 'blocked' ? (
+          <span class="excerpt asked" dir="auto">
+            <Highlighted text={prompt.slice(0, 240)} words={words} />
+          </span>
+        ) : null}
+      </span>
+    );
+  const picture = pictureOf(source, result);
+  if (picture)
+    return (
+      <>
+        <img
+          src={picture}
+          alt=""
+          loading="lazy"
+          decoding="async"
+          draggable={false}
+          style={proportions(result)}
+        />
+        {media === 'video' ? (
+          <span class="badge">
+            <Icon of="play" /> video
+          </span>
+        ) : null}
+      </>
+    );
+  if (text && text !== '')
+    return (
+      <span
+        class={`words ${media === 'json' ? 'json' : text.length <= short ? 'prose short' : 'prose'}`}
+        dir="auto"
+      >
+        <Highlighted text={text} words={words} />
+      </span>
+    );
+  if (status === 'done')
+    return (
+      <span class="words waiting">
+        <Icon of={media === 'video' ? 'play' : 'file'} /> {media ?? 'no file'}
+      </span>
+    );
+  return (
+    <span class={`words waiting status-${status}`}>
+      <Icon of="clock" /> {status}
+    </span>
+  );
+}

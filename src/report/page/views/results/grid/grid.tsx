@@ -1,0 +1,158 @@
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { PageResult } from '../../../../results/wire.ts';
+import { typing, withModifier } from '../../../parts/keys.ts';
+import { useApp, useStore } from '../../../parts/use.ts';
+import type { Found } from '../../../source/source.ts';
+import { select } from '../../../state/select.ts';
+import { wordsOf } from '../../../text/fold.ts';
+import { Card } from './card.tsx';
+import { fullRows, rowsByCell } from './layout.ts';
+import { moved } from './move.ts';
+import { useRows } from './rows.ts';
+
+/** Height of the lines below a picture, with the space around the card. */
+const below = 54;
+const gap = 12;
+
+interface GridProps {
+  readonly found: Found;
+  /** Width of a card that is asked for. */
+  readonly size: number;
+  /** Height of what covers the window's top. */
+  readonly covered: number;
+}
+
+/** The results, as many columns of them as there is room for. */
+export function Grid({ found, size, covered }: GridProps): JSX.Element {
+  const app = useApp();
+  const { source, go } = app;
+  const [marks, selected, address] = [useStore(app.marks), useStore(app.selected), useStore(app.address)];
+  const list = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const [active, setActive] = useState(0);
+  const focusing = useRef(false);
+  useLayoutEffect(() => {
+    const element = list.current as HTMLDivElement;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    setWidth(element.clientWidth);
+    return () => observer.disconnect();
+  }, []);
+  const columns = Math.max(width < 280 ? 1 : 2, Math.floor((width + gap) / (size + gap)));
+  const card = Math.max(1, Math.floor((width - gap * (columns - 1)) / columns));
+  const byCell = address.rows === 'cells' && !address.query.sort;
+  const layout = useMemo(
+    () =>
+      byCell && found.cellOf
+        ? rowsByCell(found.total, columns, found.cellOf)
+        : fullRows(found.total, columns),
+    [found, columns, byCell],
+  );
+  const rowCount = width === 0 ? 0 : layout.rows;
+  const rows = useRows(list, rowCount, card + below + gap, covered);
+  const items = rows.virtualizer.getVirtualItems();
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  useEffect(() => found.want(layout.first(first), layout.first(last + 1) - 1), [found, first, last, layout]);
+
+  const here = Math.min(active, Math.max(0, found.total - 1));
+  const focus = (position: number): void => {
+    setActive(position);
+    focusing.current = true;
+    rows.reveal(layout.rowOf(position));
+  };
+  useEffect(() => {
+    if (!focusing.current) return;
+    const button = list.current?.querySelector<HTMLElement>(`[data-position="${here}"]`);
+    if (!button) return;
+    focusing.current = false;
+    button.focus({ preventScroll: true });
+  });
+  // Back from the dialog, to the result that it showed last.
+  const wasOpen = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    if (address.open !== undefined || address.compare) wasOpen.current = address.open;
+    else if (wasOpen.current !== undefined) {
+      const position = found.positionOf(wasOpen.current);
+      wasOpen.current = undefined;
+      if (position >= 0) focus(position);
+    }
+  }, [address.open, address.compare]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (typing(event) || withModifier(event)) return;
+    const page = Math.max(1, Math.floor((innerHeight - covered) / (card + below + gap)));
+    const to = moved(event.key, here, found.total, layout, page);
+    const result = found.result(here);
+    if (to !== undefined) focus(to);
+    else if (event.key === 's' && result) app.selected.set(select(selected, result.at));
+    else if (event.key === 'k' && result?.job) app.flip(result.job, 'keep');
+    else if (event.key === 'x' && result?.job) app.flip(result.job, 'reject');
+    else return;
+    event.preventDefault();
+  };
+  const words = wordsOf(address.query.search ?? '');
+  const onOpen = (result: PageResult, position: number): void => {
+    setActive(position);
+    go((now) => ({ ...now, open: result.at }), 'push');
+  };
+  // The active result may stand outside of what is drawn: the Tab key then comes to the first that is.
+  const drawn = here >= layout.first(first) && here < layout.first(last + 1);
+  const tabStop = drawn ? here : layout.first(first);
+  return (
+    <div
+      ref={list}
+      class="grid"
+      role="grid"
+      aria-label="Results"
+      aria-rowcount={layout.rows}
+      aria-colcount={columns}
+      style={{ height: `${rows.height}px` }}
+      onKeyDown={onKeyDown}
+      onFocusIn={({ target }) => {
+        const position = target instanceof HTMLElement ? target.dataset['position'] : undefined;
+        if (position !== undefined) setActive(Number(position));
+      }}
+    >
+      {items.map(({ index, start }) => (
+        <div
+          key={index}
+          class="row"
+          role="row"
+          aria-rowindex={index + 1}
+          style={{
+            transform: `translateY(${rows.top(start)}px)`,
+            gridTemplateColumns: `repeat(${columns}, ${card}px)`,
+            gap: `${gap}px`,
+            height: `${card + below}px`,
+          }}
+        >
+          {Array.from({ length: layout.count(index) }, (_, column) => {
+            const position = layout.first(index) + column;
+            const result = found.result(position);
+            return (
+              <div key={position} role="gridcell" aria-colindex={column + 1} class="cell">
+                {result ? (
+                  <Card
+                    source={source}
+                    result={result}
+                    position={position}
+                    active={position === tabStop}
+                    selected={selected.includes(result.at)}
+                    begins={found.result(position - 1)?.cell !== result.cell}
+                    mark={result.job ? marks.get(result.job) : undefined}
+                    words={words}
+                    onOpen={onOpen}
+                    onSelect={({ at }) => app.selected.set(select(app.selected.value, at))}
+                  />
+                ) : (
+                  <div class="card skeleton" aria-label="loading" />
+                )}
+              </div>
+            );
+          })}
+        </div>
+      ))}
+    </div>
+  );
+}

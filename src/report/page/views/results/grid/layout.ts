@@ -1,0 +1,47 @@
+import type { Found } from '../../../source/source.ts';
+
+/** How results stand in rows. */
+export interface Layout {
+  readonly rows: number;
+  /** Position of the first result of a row. */
+  readonly first: (row: number) => number;
+  /** Results of a row. */
+  readonly count: (row: number) => number;
+  readonly rowOf: (position: number) => number;
+}
+
+/** Rows that are full, but for the last. */
+export function fullRows(total: number, columns: number): Layout {
+  return {
+    rows: Math.ceil(total / columns),
+    first: (row) => row * columns,
+    count: (row) => Math.max(0, Math.min(columns, total - row * columns)),
+    rowOf: (position) => Math.floor(position / columns),
+  };
+}
+
+/** Each cell begins a row: a contact sheet of cells by steps. */
+export function rowsByCell(total: number, columns: number, cellOf: NonNullable<Found['cellOf']>): Layout {
+  const starts: number[] = [];
+  let cell: number | undefined;
+  for (let position = 0; position < total; position += 1) {
+    const here = cellOf(position);
+    if (here !== cell || position - (starts.at(-1) as number) === columns) starts.push(position);
+    cell = here;
+  }
+  const first = (row: number): number => starts[row] ?? total;
+  return {
+    rows: starts.length,
+    first,
+    count: (row) => first(row + 1) - first(row),
+    rowOf: (position) => {
+      let [low, high] = [0, starts.length - 1];
+      while (low < high) {
+        const middle = Math.ceil((low + high) / 2);
+        if (first(middle) <= position) low = middle;
+        else high = middle - 1;
+      }
+      return Math.max(0, low);
+    },
+  };
+}

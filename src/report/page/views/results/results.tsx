@@ -1,0 +1,103 @@
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { PageSummary } from '../../../results/wire.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Modal } from '../../parts/modal.tsx';
+import { useApp, useRedraw, useStore } from '../../parts/use.ts';
+import { jobsWith } from '../../state/marks.ts';
+import { count } from '../../text/format.ts';
+import { Empty } from './empty.tsx';
+import { Chips } from './filters/chips.tsx';
+import { Filters } from './filters/filters.tsx';
+import { Grid } from './grid/grid.tsx';
+import { SelectionBar } from './selection-bar.tsx';
+import { Toolbar } from './toolbar.tsx';
+
+/** The tab of results. */
+export function Results({ summary }: { readonly summary: PageSummary }): JSX.Element {
+  const { source, address, marks } = useApp();
+  useRedraw(source.subscribe);
+  const { query, mark } = useStore(address);
+  const marked = useStore(marks);
+  const [size, setSize] = useState(() => (innerWidth < 600 ? 150 : 220));
+  const [drawer, setDrawer] = useState(false);
+  const bar = useRef<HTMLDivElement>(null);
+  const [covered, setCovered] = useState(0);
+  const wide = useWide();
+  useEffect(() => {
+    source.ask(mark ? { ...query, jobs: jobsWith(marked, mark) } : query);
+  }, [source, query, mark, mark ? marked : undefined]);
+  useLayoutEffect(() => {
+    const element = bar.current as HTMLDivElement;
+    const observer = new ResizeObserver(() =>
+      setCovered(getComputedStyle(element).position === 'sticky' ? element.offsetHeight : 0),
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const { found, progress } = source;
+  return (
+    <div class="results">
+      {wide ? (
+        <aside class="side" aria-label="Filters">
+          <Filters summary={summary} />
+        </aside>
+      ) : null}
+      <div class="main">
+        <div ref={bar} class="bar">
+          <Toolbar size={size} onSize={setSize} onFilters={() => setDrawer(true)} />
+          <div class="state">
+            <p class="total" role="status">
+              {found ? `${count(found.total)} of ${count(summary.results)} results` : 'Reading results …'}
+            </p>
+            {progress ? (
+              <p class="progress">
+                <progress value={progress.done} max={progress.of} aria-label={`Reading ${progress.what}`} />
+                {progress.what === 'texts' ? 'Searching long texts' : 'Reading'} {count(progress.done)} of{' '}
+                {count(progress.of)}
+              </p>
+            ) : null}
+            <Chips />
+          </div>
+        </div>
+        {!found ? <Skeletons /> : found.total === 0 && !progress ? <Empty summary={summary} /> : null}
+        {found && found.total > 0 ? <Grid found={found} size={size} covered={covered} /> : null}
+        <SelectionBar />
+      </div>
+      {drawer && !wide ? (
+        <Modal name="Filters" kind="drawer" onClose={() => setDrawer(false)}>
+          <div class="drawer-head">
+            <h2>Filters</h2>
+            <button type="button" class="quiet square" aria-label="Close" onClick={() => setDrawer(false)}>
+              <Icon of="close" />
+            </button>
+          </div>
+          <Filters summary={summary} />
+          <button type="button" class="primary wide" onClick={() => setDrawer(false)}>
+            Show {found ? count(found.total) : ''} results
+          </button>
+        </Modal>
+      ) : null}
+    </div>
+  );
+}
+
+/** Whether the side panel has room beside the results. */
+function useWide(): boolean {
+  const query = useRef(matchMedia('(min-width: 860px)'));
+  const [wide, setWide] = useState(query.current.matches);
+  useEffect(() => {
+    const changed = (): void => setWide(query.current.matches);
+    query.current.addEventListener('change', changed);
+    return () => query.current.removeEventListener('change', changed);
+  }, []);
+  return wide;
+}
+
+const Skeletons = (): JSX.Element => (
+  <div class="skeletons" aria-hidden="true">
+    {Array.from({ length: 12 }, (_, n) => (
+      <div key={n} class="card skeleton" />
+    ))}
+  </div>
+);
