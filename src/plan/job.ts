@@ -44,15 +44,18 @@ export function needsOf(job: Pick<JobSpec, 'parent' | 'inputs' | 'request'>): re
 }
 
 /** How far a job has come, in this order. `skipped` and `blocked` are states of slots, never of jobs. */
-export type JobStatus =
-  | 'pending'
-  | 'submitting'
-  | 'running'
-  | 'modal'
-  | 'saving'
-  | 'done'
-  | 'failed'
-  | 'in-doubt';
+export const jobStatuses = [
+  'pending',
+  'submitting',
+  'running',
+  'modal',
+  'saving',
+  'done',
+  'failed',
+  'in-doubt',
+] as const;
+
+export type JobStatus = (typeof jobStatuses)[number];
 
 /** A job in one of these is never touched again without the user's word. */
 export const settledStatuses = ['done', 'failed', 'in-doubt'] as const satisfies readonly JobStatus[];

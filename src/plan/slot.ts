@@ -1,8 +1,10 @@
 import type { StepKind } from '../pipeline/pipeline.ts';
-import type { JobError, JobRecord, JobSpec, JobStatus } from './job.ts';
+import { type JobError, type JobRecord, type JobSpec, jobStatuses } from './job.ts';
 
 /** A slot is in its job's status, or in one that only slots have. */
-export type SlotStatus = JobStatus | 'skipped' | 'blocked';
+export const slotStatuses = [...jobStatuses, 'skipped', 'blocked'] as const;
+
+export type SlotStatus = (typeof slotStatuses)[number];
 
 /** One step × one cell × one branch: what is planned, and at least one row of the manifest. */
 export interface Slot {

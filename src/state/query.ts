@@ -1,5 +1,5 @@
 import { parseExact } from '../pipeline/values/exact-json.ts';
-import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
+import { type Attempt, type JobRecord, type JobStatus, jobStatuses } from '../plan/job.ts';
 import type { InputFile, StateReader, StepSums, StoreTotals, Submissions } from './reader.ts';
 import type { Database, Statement } from './sqlite/sqlite.ts';
 import { stepSums } from './sqlite/step-sums.ts';
@@ -12,19 +12,8 @@ const page = 256;
 /** Rows that one step of a full search reads: a few milliseconds. */
 const scanned = 4096;
 
-const statuses = [
-  'pending',
-  'submitting',
-  'running',
-  'modal',
-  'saving',
-  'done',
-  'failed',
-  'in-doubt',
-] as const satisfies readonly JobStatus[];
-
 /** No job of any status. */
-const noJobs = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<JobStatus, number>;
+const noJobs = Object.fromEntries(jobStatuses.map((status) => [status, 0])) as Record<JobStatus, number>;
 
 interface TotalRow {
   readonly status: JobStatus;
@@ -259,7 +248,7 @@ function isJob(value: unknown, key: string): value is JobRecord {
   const job: Partial<JobRecord> = value;
   return (
     job.key === key &&
-    statuses.some((status) => status === job.status) &&
+    jobStatuses.some((status) => status === job.status) &&
     typeof job.attempts === 'number' &&
     typeof job.origin?.slot === 'string' &&
     typeof job.request === 'object' &&

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { incomingFolder } from '../artifacts/store/check.ts';
 import { openArtifactFolder } from '../artifacts/store/folder.ts';
 import { artifactRoots } from '../artifacts/store/names.ts';
+import { KeySet } from '../manifest/key-set.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { Plan } from '../plan/plan.ts';
 import { cellsAtOnce, inGroups, withRecords } from '../plan/resolve/load-records.ts';
@@ -11,7 +12,7 @@ import { checkFile } from '../state/files/plain-path.ts';
 import { unfinishedFile } from '../state/files/unfinished.ts';
 import type { StateReader } from '../state/reader.ts';
 import type { StateStore } from '../state/store.ts';
-import { everyJob, FileNames, filesOf } from './artifact-names.ts';
+import { everyJob, filesOf } from './artifact-names.ts';
 import { withoutFiles } from './without-files.ts';
 
 /** A file that a clean may remove. */
@@ -26,13 +27,16 @@ export interface CleanFile {
   readonly why: 'unplanned' | 'unlisted' | 'unfinished';
 }
 
-/** The keys of all jobs that a plan has, whatever flags chose, with all that they wait for. */
+/**
+ * The names of the files of all jobs that a plan has, whatever flags chose. Where two names count as one, a file that nobody names is taken for
+ * one that is named, and left alone.
+ */
 export async function plannedFiles(
   plan: Plan,
   reader: Pick<StateReader, 'many'>,
   signal: AbortSignal,
-): Promise<FileNames> {
-  const names = new FileNames();
+): Promise<KeySet> {
+  const names = new KeySet();
   for await (const cells of inGroups(plan.matrix.cells({}, signal), cellsAtOnce(plan))) {
     signal.throwIfAborted();
     await withRecords(
@@ -56,11 +60,11 @@ export async function plannedFiles(
  */
 export async function* filesToClean(
   directory: string,
-  planned: FileNames,
+  planned: KeySet,
   reader: Pick<StateReader, 'withStatus'>,
   signal: AbortSignal,
 ): AsyncGenerator<CleanFile> {
-  const named = new FileNames();
+  const named = new KeySet();
   for await (const record of everyJob(reader)) {
     signal.throwIfAborted();
     for (const file of filesOf(record)) named.add(file);

@@ -1,8 +1,9 @@
 import { openArtifactFolder } from '../artifacts/store/folder.ts';
+import { KeySet } from '../manifest/key-set.ts';
 import type { ManifestOptions } from '../manifest/write.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { StateReader } from '../state/reader.ts';
-import { everyJob, FileNames, filesOf, type NamedArtifact } from './artifact-names.ts';
+import { everyJob, filesOf, type NamedArtifact } from './artifact-names.ts';
 import { checkArtifact } from './check-files.ts';
 import { checkManifest } from './check-manifest.ts';
 import { placesOf, ReplyLines } from './check-replies.ts';
@@ -30,7 +31,7 @@ export interface VerifyOptions {
  */
 export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   const { directory, reader, manifest, hasEnded, looked, signal } = options;
-  const named = new FileNames();
+  const named = new KeySet();
   const replies = new ReplyLines(directory);
   try {
     let group: NamedArtifact[] = [];

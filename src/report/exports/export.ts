@@ -1,9 +1,8 @@
-import { mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { RowOutput } from '../../manifest/row.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { isMissing, syncFolderAsync } from '../../state/files/folders.ts';
-import { unfinishedName } from '../../state/files/unfinished.ts';
+import { isFreeFolder, writeWholeFolder } from '../../state/files/whole-folder.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { type CardFacts, dataSetCard } from './card.ts';
 import { type Column, columnsOf } from './columns.ts';
@@ -62,36 +61,21 @@ export class NotEmptyError extends Error {}
  */
 export async function exportDataSet(options: ExportOptions): Promise<Exported> {
   const { plan, choice, to, format: name, signal } = options;
-  if (!(await isFree(to))) throw new NotEmptyError(to);
+  if (!(await isFreeFolder(to))) throw new NotEmptyError(to);
   const columns = columnsOf(await variableKinds(plan, choice.selection, signal));
   const [, form] = formats[name];
-  await mkdir(dirname(to), { recursive: true });
-  const folder = unfinishedName(to);
-  await mkdir(folder);
-  try {
-    const exported = await writeParts(options, columns, folder);
-    await writeFile(join(folder, 'README.md'), dataSetCard({ ...options.card, form }, exported, columns));
-    signal.throwIfAborted();
-    await syncFolderAsync(folder);
-    await rmdir(to).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-    });
-    await rename(folder, to);
-    await syncFolderAsync(dirname(to));
-    return exported;
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw error;
-  }
-}
-
-async function isFree(folder: string): Promise<boolean> {
-  try {
-    return (await readdir(folder)).length === 0;
-  } catch (error) {
-    if (isMissing(error)) return true;
-    throw error;
-  }
+  return await writeWholeFolder(
+    to,
+    async (folder) => {
+      await mkdir(folder);
+      const exported = await writeParts(options, columns, folder);
+      await writeFile(join(folder, 'README.md'), dataSetCard({ ...options.card, form }, exported, columns), {
+        flush: true,
+      });
+      return exported;
+    },
+    signal,
+  );
 }
 
 /** A row, and its file, which is being opened. */

@@ -1,5 +1,6 @@
 import { type IsOptional, missingCode } from '../../plan/graph/optional.ts';
 import { isSettled, type JobStatus } from '../../plan/job.ts';
+import { type SlotStatus, slotStatuses } from '../../plan/slot.ts';
 import type { RunEvent } from '../../run/events.ts';
 import type { Sample } from './exposition.ts';
 
@@ -21,19 +22,9 @@ type JobChange = Extract<RunEvent, { type: 'job:status' }>;
 type SlotChange = Extract<RunEvent, { type: 'slot:status' }>;
 
 /** What a job or a slot counts as. */
-type Counted = Exclude<JobStatus, 'pending'> | 'skipped' | 'blocked';
+type Counted = Exclude<SlotStatus, 'pending'>;
 
-const counted = [
-  'submitting',
-  'running',
-  'modal',
-  'saving',
-  'done',
-  'failed',
-  'in-doubt',
-  'skipped',
-  'blocked',
-] as const satisfies readonly Counted[];
+const counted = slotStatuses.filter((status) => status !== 'pending');
 
 interface Step {
   readonly isText: boolean;

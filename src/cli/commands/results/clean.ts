@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { KeySet } from '../../../manifest/key-set.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
 import { checkFile } from '../../../state/files/plain-path.ts';
 import { lockFileName, stateFiles } from '../../../state/state-files.ts';
-import { FileNames } from '../../../upkeep/artifact-names.ts';
 import {
   type CleanFile,
   filesToClean,
@@ -71,7 +71,7 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
       const planned = await plannedFiles(plan, state.reader, signal);
 
       const sums = new Map<CleanFile['why'], { files: number; bytes: number }>();
-      const going = new FileNames();
+      const going = new KeySet();
       const examples: string[] = [];
       for await (const found of filesToClean(directory, planned, state.reader, signal)) {
         const sum = sums.get(found.why) ?? { files: 0, bytes: 0 };

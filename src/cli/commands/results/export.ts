@@ -2,7 +2,7 @@ import { join, relative, resolve } from 'node:path';
 import { isObject } from '../../../pipeline/values/value.ts';
 import { isTextKind } from '../../../plan/job-request.ts';
 import type { Plan } from '../../../plan/plan.ts';
-import type { SlotStatus } from '../../../plan/slot.ts';
+import { type SlotStatus, slotStatuses } from '../../../plan/slot.ts';
 import { exportDataSet, type FormatName, formats, NotEmptyError } from '../../../report/exports/export.ts';
 import type { Exported } from '../../../report/exports/exported.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
@@ -22,19 +22,6 @@ import { readJobFile } from '../../workspace/checks/job-file.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
 import { openTarget } from '../../workspace/open.ts';
-
-const statuses = [
-  'done',
-  'failed',
-  'in-doubt',
-  'skipped',
-  'blocked',
-  'pending',
-  'submitting',
-  'running',
-  'modal',
-  'saving',
-] as const satisfies readonly SlotStatus[];
 
 const formatNames = Object.keys(formats) as readonly FormatName[];
 
@@ -70,8 +57,8 @@ Without --status only finished results are in it.`,
       to: valued('DIR', 'where it goes: a folder that is not there, or an empty one', anyText),
       status: repeated(
         'STATUS',
-        `results with this status too; default done. One of ${statuses.join(', ')}, or all`,
-        oneOf(...statuses, 'all'),
+        `results with this status too; default done. One of ${slotStatuses.join(', ')}, or all`,
+        oneOf(...slotStatuses, 'all'),
       ),
       step: repeated('STEP', 'only results of this step', anyText),
       filter: selectionFlags.filter,
@@ -149,7 +136,7 @@ Without --status only finished results are in it.`,
           selection,
           onlySelected: narrowed,
           statuses: new Set(
-            flags.status.includes('all') ? statuses : flags.status.length === 0 ? ['done'] : flags.status,
+            flags.status.includes('all') ? slotStatuses : flags.status.length === 0 ? ['done'] : flags.status,
           ) as ReadonlySet<SlotStatus>,
           ...(flags.step.length === 0 ? {} : { steps: new Set(flags.step) }),
           ...(jobs === undefined ? {} : { jobs }),

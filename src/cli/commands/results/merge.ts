@@ -1,4 +1,4 @@
-import { mkdir, readdir, realpath, rename, rm, rmdir } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { SaveError } from '../../../artifacts/failure.ts';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
@@ -11,8 +11,8 @@ import { quoted } from '../../../report/text/printable.ts';
 import { slotNumbers } from '../../../report/text/slot-counts.ts';
 import { learnedFact, learnedNames } from '../../../run/limits/learned.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
-import { isMissing, syncFolderAsync } from '../../../state/files/folders.ts';
-import { unfinishedName } from '../../../state/files/unfinished.ts';
+import { isMissing } from '../../../state/files/folders.ts';
+import { isFreeFolder, writeWholeFolder } from '../../../state/files/whole-folder.ts';
 import { invocationFact, type StateStore } from '../../../state/store.ts';
 import { type Merged, MergeError, mergeInto } from '../../../upkeep/merge.ts';
 import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
@@ -62,7 +62,7 @@ The merged directory can be continued like any other: promptpress run FILE --out
     if (flags.out === undefined)
       throw usageError('merge needs --out DIR: the directory to make.', 'For example --out runs/merged.');
     const to = resolve(io.cwd, flags.out);
-    if (!(await isFree(to)))
+    if (!(await isFreeFolder(to)))
       throw usageError(
         `--out: ${flags.out} is there already, and is no empty folder.`,
         'Name one that is not there. The merged directories are left as they are.',
@@ -112,11 +112,9 @@ async function merged(
     runs.push(run);
   }
   const [first] = runs as [MergedRun, ...MergedRun[]];
-  await mkdir(dirname(to), { recursive: true });
-  const folder = unfinishedName(to);
-  try {
-    const sums: Merged = { jobs: 0, files: 0, bytes: 0, replies: 0, shared: 0, conflicts: 0 };
-    const { exitCode, lines } = await closingAfter(async (own) => {
+  const sums: Merged = { jobs: 0, files: 0, bytes: 0, replies: 0, shared: 0, conflicts: 0 };
+  const write = async (folder: string) => {
+    const end = await closingAfter(async (own) => {
       const state = holdState(folder, 'promptpress merge', own, io);
       const artifacts = openArtifactFolder(folder);
       own.add(() => artifacts.close());
@@ -126,19 +124,11 @@ async function merged(
       return await finish(state, folder, first, signal, context);
     });
     for (const run of runs) await refuseChanged(run);
-    signal.throwIfAborted();
-    await syncFolderAsync(folder);
-    await rmdir(to).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-    });
-    await rename(folder, to);
-    await syncFolderAsync(dirname(to));
-    await io.out(redactor.apply(`${[...said(sums, to, names.length, io.cwd), ...lines].join('\n')}\n`));
-    return exitCode;
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw error;
-  }
+    return end;
+  };
+  const { exitCode, lines } = await writeWholeFolder(to, write, signal);
+  await io.out(redactor.apply(`${[...said(sums, to, names.length, io.cwd), ...lines].join('\n')}\n`));
+  return exitCode;
 }
 
 /** What the directory is of, before its first job. */
@@ -237,14 +227,5 @@ async function realOf(path: string): Promise<string> {
   } catch (error) {
     if (!isMissing(error) || dirname(path) === path) throw error;
     return join(await realOf(dirname(path)), path.slice(dirname(path).length));
-  }
-}
-
-async function isFree(folder: string): Promise<boolean> {
-  try {
-    return (await readdir(folder)).length === 0;
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
 }
