@@ -211,6 +211,8 @@ export interface PageFound {
   /** Results that match. */
   readonly total: number;
   readonly results: readonly PageResult[];
+  /** These are of before the last change; in so many milliseconds there are later ones. Absent: they are the latest. */
+  readonly again?: number;
 }
 
 /**

@@ -187,8 +187,8 @@ async function answerApi(
     if (asked === undefined) return sendText(response, 400, 'The parameters are not as they should be.');
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const { total, results } = await index.find(asked.query, asked, gone.signal);
-    return sendJson(response, JSON.stringify({ total, results: results.map(shown) }));
+    const { results, ...found } = await index.find(asked.query, asked, gone.signal);
+    return sendJson(response, JSON.stringify({ ...found, results: results.map(shown) }));
   }
   if (name === 'detail' && argument !== undefined && /^\d{1,15}$/.test(argument)) {
     const detail = await index.detail(Number(argument), watch.live);

@@ -6,6 +6,7 @@ import type { ChangeMark, StateChanges } from '../../state/sqlite/changes.ts';
 import type { Advisor } from '../results/advice.ts';
 import type { PageSummary } from '../results/wire.ts';
 import { IndexClosed, ResultIndex } from './index/result-index.ts';
+import { isOther, type OpenJobs, openJobs, underWay } from './open-jobs.ts';
 
 /** What the last run of a directory was of. */
 export interface WatchedPlan {
@@ -32,7 +33,7 @@ export interface WatchOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** The whole summary is counted again when so many times as long has passed as that takes: at most a twentieth of the time goes into it. */
+/** What takes long is done again when so many times as long has passed as that takes: at most a twentieth of the time goes into it. */
 const rests = 20;
 
 /**
@@ -46,8 +47,12 @@ export class RunWatch {
   #identity: string;
   #index: ResultIndex;
   #mark: ChangeMark;
-  /** Jobs that were not done at the last look: status and code by key. */
-  #open: ReadonlyMap<string, string>;
+  /** Jobs that were not done when {@link #openMark} was taken: status and code by key. */
+  #open: OpenJobs;
+  /** How far the state had come when the open jobs were last read. */
+  #openMark: ChangeMark;
+  /** Jobs that had work under way at the last look: what becomes of them is in no list of the next. */
+  #underWay: ReadonlySet<string>;
   #openTook = 0;
   #openAt = 0;
   #live: boolean;
@@ -56,6 +61,8 @@ export class RunWatch {
   #countedVersion = -1;
   #countedAt = 0;
   #countTook = 0;
+  /** When everything is to be read again, by {@link #elapsed}; absent: not at all. */
+  #startsOverAt: number | undefined;
   #text = '';
   #told = '';
   #work: Promise<void> | undefined;
@@ -70,6 +77,8 @@ export class RunWatch {
     this.#index = begin.index;
     this.#mark = begin.mark;
     this.#open = begin.open;
+    this.#openMark = begin.mark;
+    this.#underWay = underWay(begin.open);
     this.#counted = begin.counted;
     this.#live = begin.counted.live;
     this.#filling = this.#fill(begin.index);
@@ -120,6 +129,8 @@ export class RunWatch {
       await this.#work;
     } catch (error) {
       if (!(error instanceof IndexClosed)) this.#options.onProblem(error);
+      // The summary does not have what is news by now: the next look that succeeds tells it.
+      return false;
     } finally {
       this.#work = undefined;
     }
@@ -135,18 +146,30 @@ export class RunWatch {
 
   async #look(): Promise<void> {
     const live = this.#options.isRunning();
-    const hasEnded = this.#live && !live;
+    // Results of cells that the flags did not choose may have come by jobs that cells share.
+    if (this.#live && !live && isNarrowed(this.#watched.selection)) this.#startsOverAt = this.#elapsed();
     this.#live = live;
+    if (this.#startsOverAt !== undefined && this.#elapsed() >= this.#startsOverAt) await this.#startOver();
     if (this.#index.isFilled) {
       const mark = await this.#options.reader.changeMark();
-      if (mark.version !== this.#mark.version || mark.job !== this.#mark.job) await this.#follow(mark);
-      // Results of cells that the flags did not choose may have come by jobs that cells share.
-      if (hasEnded && isNarrowed(this.#watched.selection)) await this.#startOver();
+      const isOpenDue = this.#isOpenDue();
+      // What a look has left out for want of the open jobs is owed, also where nothing is committed any more.
+      if (isOther(mark, this.#mark) || (isOpenDue && isOther(mark, this.#openMark)))
+        await this.#follow(mark, isOpenDue);
     }
     await this.#summarise();
   }
 
-  async #follow(mark: ChangeMark): Promise<void> {
+  /** Open jobs are read again when many times as long has passed as that takes. */
+  #isOpenDue(): boolean {
+    return this.#openTook < 10 || this.#elapsed() - this.#openAt > rests * this.#openTook;
+  }
+
+  /**
+   * A look with the open jobs finds every change since the last such look. One without them finds those of new jobs, of those with new
+   * entries in the history, and of those that have or had work under way: a look with them is still due for the others.
+   */
+  async #follow(mark: ChangeMark, withOpen: boolean): Promise<void> {
     const { reader, identity } = this.#options;
     const now = await identity();
     if (now !== this.#identity) {
@@ -154,47 +177,64 @@ export class RunWatch {
       this.#identity = now;
       return;
     }
-    const jobs = new Set<string>();
+    const jobs = new Set(this.#underWay);
     const cells = new Set<number>();
-    for await (const { key, cell } of reader.begunSince(this.#mark)) {
+    for await (const { key, cell } of reader.begunSince(withOpen ? this.#openMark : this.#mark)) {
       jobs.add(key);
       cells.add(cell);
     }
-    for await (const { key } of reader.unfinished()) jobs.add(key);
-    const began = this.#elapsed();
-    if (this.#openTook < 10 || began - this.#openAt > rests * this.#openTook) {
-      const open = await openJobs(reader);
+    const unfinished = new Set<string>();
+    for await (const { key } of reader.unfinished()) unfinished.add(key);
+    for (const key of unfinished) jobs.add(key);
+    let open = this.#open;
+    if (withOpen) {
+      const began = this.#elapsed();
+      open = await openJobs(reader);
       for (const [key, status] of open) if (this.#open.get(key) !== status) jobs.add(key);
       for (const key of this.#open.keys()) if (!open.has(key)) jobs.add(key);
-      this.#open = open;
       this.#openAt = this.#elapsed();
       this.#openTook = this.#openAt - began;
     }
-    for (const [key, status] of this.#open) if (inFlight.test(status)) jobs.add(key);
     await this.#index.refresh(jobs, cells);
     // Only now: a look that fails is made again from where this one began.
     this.#mark = mark;
+    this.#underWay = unfinished;
+    if (!withOpen) return;
+    this.#open = open;
+    this.#openMark = mark;
   }
 
   /** Another plan, or other cells of it: everything is read again. */
   async #startOver(): Promise<void> {
     const watched = await this.#options.plan();
     const { index, mark, open } = await begin(this.#options, watched);
+    if (this.#isClosed) {
+      index.close();
+      throw new IndexClosed('Nobody watches any more.');
+    }
     const before = this.#index;
     this.#watched = watched;
     this.#index = index;
     this.#mark = mark;
     this.#open = open;
+    this.#openMark = mark;
+    this.#underWay = underWay(open);
+    this.#startsOverAt = undefined;
     this.#countedVersion = -1;
     this.#filling = this.#fill(index);
     before.close();
   }
 
+  /** Where it fails, everything is read again later: a page would wait for the rest of the results for ever. */
   async #fill(index: ResultIndex): Promise<void> {
+    const began = this.#elapsed();
     try {
       await index.fill();
     } catch (error) {
-      if (!(error instanceof IndexClosed)) this.#options.onProblem(error);
+      if (error instanceof IndexClosed) return;
+      const now = this.#elapsed();
+      if (index === this.#index) this.#startsOverAt = now + rests * (now - began);
+      this.#options.onProblem(error);
     }
   }
 
@@ -230,12 +270,10 @@ export class RunWatch {
   }
 }
 
-const inFlight = /^(?:submitting|running|modal|saving) /;
-
 interface Beginning {
   readonly index: ResultIndex;
   readonly mark: ChangeMark;
-  readonly open: ReadonlyMap<string, string>;
+  readonly open: OpenJobs;
   readonly counted: PageSummary;
 }
 
@@ -248,10 +286,4 @@ async function begin(options: WatchOptions, watched: WatchedPlan): Promise<Begin
   const index = new ResultIndex({ ...watched, reader, ...(elapsed === undefined ? {} : { elapsed }) });
   const counted = await index.summary({ madeBy, at: now(), live: isRunning() });
   return { index, mark, open, counted };
-}
-
-async function openJobs(reader: StateChanges): Promise<ReadonlyMap<string, string>> {
-  const open = new Map<string, string>();
-  for await (const { key, status, code } of reader.openJobs()) open.set(key, `${status} ${code}`);
-  return open;
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Selection } from '../../../src/plan/cell.ts';
 import { ResultIndex } from '../../../src/report/serve/index/result-index.ts';
-import { RunWatch } from '../../../src/report/serve/watch.ts';
+import { RunWatch, type WatchOptions } from '../../../src/report/serve/watch.ts';
 import { jobCommands } from '../../../src/report/text/next-commands.ts';
 import { openState, openStateForReading } from '../../../src/state/state.ts';
 import type { StateStore, Turn } from '../../../src/state/store.ts';
@@ -148,4 +148,158 @@ describe('an index that follows a state', () => {
       );
     },
   );
+});
+
+/** A watch of a state in which these turns are to be committed, with a run that the test ends. */
+async function watching(
+  options: Partial<WatchOptions>,
+  selection: Selection = {},
+  through: (reader: WatchOptions['reader']) => WatchOptions['reader'] = (reader) => reader,
+) {
+  const { plan } = await planOf(text);
+  const directory = await mkdtemp(join(tmpdir(), 'promptpress-'));
+  const state = openState(directory);
+  const reader = openStateForReading(directory)!;
+  const problems: unknown[] = [];
+  let isRunning = true;
+  const watch = await RunWatch.open({
+    reader: through(reader),
+    plan: () => Promise.resolve({ plan, selection, advisor }),
+    identity: () => Promise.resolve('one'),
+    isRunning: () => isRunning,
+    madeBy: 'test',
+    now: () => 0,
+    elapsed: () => 0,
+    onProblem: (error) => problems.push(error),
+    ...options,
+  });
+  return {
+    state,
+    reader,
+    watch,
+    problems,
+    end: () => {
+      isRunning = false;
+    },
+    expectAll: async (): Promise<void> => {
+      const fresh = new ResultIndex({ plan, selection, reader, advisor });
+      try {
+        await fresh.fill();
+        expect(await everythingOf(watch.index)).toEqual(await everythingOf(fresh));
+      } finally {
+        fresh.close();
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await watch.close();
+      await reader.close();
+      state.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+describe('a watch', () => {
+  it('misses nothing where open jobs are read at few looks, for it takes long', async () => {
+    const turns = await history();
+    for (const [rest, size] of [
+      [30, 3],
+      [400, 7],
+    ] as const) {
+      // Each question what the time is takes some of it: to read the open jobs seems to take just as long.
+      let clock = 0;
+      await using watched = await watching({ elapsed: () => (clock += rest) });
+      const { watch, state } = watched;
+      await watch.filled;
+      for (let at = 0; at < turns.length; at += size) {
+        for (const turn of turns.slice(at, at + size)) state.commit(turn);
+        await watch.look();
+      }
+      watched.end();
+      // Nothing is committed any more: what was left out comes by itself.
+      for (let looks = 0; looks < 40; looks += 1) await watch.look();
+      await watch.filled;
+      await watched.expectAll();
+      expect(JSON.parse(watch.summary)).toMatchObject({ live: false, statuses: watch.index.statuses });
+    }
+  });
+
+  it('follows a job that is put off between looks that do not read the open jobs', async () => {
+    const turns = await history();
+    const sent = turns.flatMap(({ records }) => records.filter(({ status }) => status === 'submitting'));
+    // No look at the cells of one of them is a look at those of the other.
+    const [first, second] = [sent[0]!, sent.find(({ origin }) => origin.cell > 3)!];
+    let clock = 0;
+    await using watched = await watching({ elapsed: () => (clock += 30) });
+    const { watch, state } = watched;
+    await watch.filled;
+    for (const record of [first, second]) {
+      state.commit({ records: [record], attempts: [] });
+      await watch.look();
+    }
+    // Without an entry in the history, as after a refusal for want of room.
+    state.commit({ records: [{ ...second, status: 'pending' }], attempts: [] });
+    for (let looks = 0; looks < 40; looks += 1) await watch.look();
+    expect(watch.index.statuses).not.toHaveProperty('submitting', 2);
+    await watched.expectAll();
+  });
+
+  it('takes in what shared jobs brought to other cells, where the run ends before all results are read', async () => {
+    const turns = await history();
+    const selection: Selection = { filters: [{ axis: 'note', value: 'b' }] };
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const slow = (reader: WatchOptions['reader']): WatchOptions['reader'] => ({
+      ...reader,
+      many: async (keys) => {
+        await gate;
+        return await reader.many(keys);
+      },
+    });
+    await using watched = await watching({}, selection, slow);
+    const { watch, state } = watched;
+    for (const turn of turns) state.commit(turn);
+    watched.end();
+    const looked = watch.look();
+    expect(watch.index.isFilled).toBe(false);
+    open();
+    await looked;
+    await watch.filled;
+    await watch.look();
+    await watch.filled;
+    await watched.expectAll();
+  });
+
+  it('reads everything again where reading has failed, and after a rest', async () => {
+    const turns = await history();
+    let [clock, reads] = [0, 0];
+    const broken = (reader: WatchOptions['reader']): WatchOptions['reader'] => ({
+      ...reader,
+      many: async (keys) => {
+        reads += 1;
+        if (reads === 1) {
+          clock += 100;
+          throw new Error('the disk is gone for a moment');
+        }
+        return await reader.many(keys);
+      },
+    });
+    await using watched = await watching({ elapsed: () => clock }, {}, broken);
+    const { watch, state, problems } = watched;
+    for (const turn of turns) state.commit(turn);
+    await watch.filled;
+    expect([watch.index.isFilled, problems.length]).toEqual([false, 1]);
+    clock += 1999;
+    await watch.look();
+    await watch.filled;
+    expect(watch.index.isFilled).toBe(false);
+    clock += 1;
+    await watch.look();
+    await watch.filled;
+    await watch.look();
+    await watched.expectAll();
+    expect(problems.length).toBe(1);
+  });
 });

@@ -23,6 +23,8 @@ export interface LiveEvents {
 const page = 120;
 /** Milliseconds after which what has failed is asked for again. */
 const again = 2000;
+/** Milliseconds between an answer and the question that is asked again for it, at least. */
+const soonest = 500;
 /** Jobs that a question names at most: it travels in an address, which servers bound at 16 kB. */
 export const mostJobs = 300;
 /** Pages that are kept. */
@@ -63,7 +65,8 @@ export class LiveSource implements ResultSource {
       changed: (summary) => {
         this.summary = summary;
         this.problem = undefined;
-        this.#stale = new Set(this.#pages.keys());
+        // Also those on their way: what comes may have been read before the change.
+        this.#stale = new Set([...this.#pages.keys(), ...this.#loading]);
         this.#fetchWanted();
         this.#listeners.call();
       },
@@ -80,7 +83,9 @@ export class LiveSource implements ResultSource {
 
   async #readSummary(): Promise<void> {
     try {
-      this.summary = (await this.#ports.json('api/summary')) as PageSummary;
+      const summary = (await this.#ports.json('api/summary')) as PageSummary;
+      // An event may have brought a later one meanwhile.
+      this.summary ??= summary;
       this.problem = undefined;
     } catch {
       this.problem =
@@ -116,12 +121,12 @@ export class LiveSource implements ResultSource {
   async #fetch(number: number): Promise<void> {
     const asked = this.#asked;
     this.#loading.add(number);
+    this.#stale.delete(number);
     try {
       const found = (await this.#ports.json(this.#address(number * page, page, this.#query))) as PageFound;
       if (asked !== this.#asked) return;
       this.#pages.delete(number);
       this.#pages.set(number, found.results);
-      this.#stale.delete(number);
       for (const oldest of this.#pages.keys()) {
         if (this.#pages.size <= kept) break;
         this.#pages.delete(oldest);
@@ -129,9 +134,12 @@ export class LiveSource implements ResultSource {
       this.found = this.#found(found.total);
       this.lost = false;
       this.#loading.delete(number);
+      if (found.again !== undefined) this.#fetchLater(number, Math.max(soonest, found.again));
       this.#listeners.call();
+      if (this.#stale.has(number)) this.#fetchWanted();
     } catch {
       if (asked !== this.#asked) return;
+      this.#stale.add(number);
       this.lost = true;
       this.#listeners.call();
       this.#ports.later(again, () => {
@@ -140,6 +148,16 @@ export class LiveSource implements ResultSource {
         this.#fetchWanted();
       });
     }
+  }
+
+  /** Reads a page again in some milliseconds, if it is wanted then. */
+  #fetchLater(number: number, milliseconds: number): void {
+    const asked = this.#asked;
+    this.#ports.later(milliseconds, () => {
+      if (asked !== this.#asked) return;
+      this.#stale.add(number);
+      this.#fetchWanted();
+    });
   }
 
   #found(total: number): Found {

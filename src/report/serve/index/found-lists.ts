@@ -22,6 +22,13 @@ const lasts = 10;
 /** Thrown within a search that nobody waits for any more. */
 export class Abandoned extends Error {}
 
+/** The results of a query as somebody who asks gets them. */
+export interface FoundIds {
+  readonly ids: Float64Array;
+  /** The list is of before the last change, and lasts for so many ms more; absent: it is the latest. */
+  readonly again?: number;
+}
+
 /** What queries found, each searched for once however many ask for it. */
 export class FoundLists {
   readonly #lists = new Map<string, FoundList>();
@@ -35,33 +42,43 @@ export class FoundLists {
 
   /**
    * @param name of the query
-   * @param version of the index
+   * @param version of the index: what it is now
    * @param find calls its argument between steps
    * @param signal aborted where the asker has gone
    * @throws Abandoned where all askers have gone
    */
   async of(
     name: string,
-    version: number,
+    version: () => number,
     find: (check: () => void) => Promise<Float64Array>,
     signal: AbortSignal,
-  ): Promise<Float64Array> {
+  ): Promise<FoundIds> {
     const list = this.#lists.get(name);
-    if (list !== undefined && (list.version === version || this.#elapsed() - list.at < lasts * list.took)) {
+    if (list !== undefined && (list.version === version() || this.#lasts(list) > 0)) {
       this.#keep(name, list);
-      return list.ids;
+      return this.#found(list, version());
     }
-    const finding = this.#finding.get(name) ?? this.#begin(name, version, find);
+    const finding = this.#finding.get(name) ?? this.#begin(name, version(), find);
     finding.waiting += 1;
     const leave = (): void => {
       finding.waiting -= 1;
     };
     signal.addEventListener('abort', leave, { once: true });
     try {
-      return (await finding.list).ids;
+      return this.#found(await finding.list, version());
     } finally {
       signal.removeEventListener('abort', leave);
     }
+  }
+
+  /** For how many ms more a list is used. */
+  #lasts({ at, took }: FoundList): number {
+    return at + lasts * took - this.#elapsed();
+  }
+
+  #found(list: FoundList, version: number): FoundIds {
+    const { ids } = list;
+    return list.version === version ? { ids } : { ids, again: Math.max(0, Math.ceil(this.#lasts(list))) };
   }
 
   clear(): void {

@@ -187,14 +187,14 @@ export class ResultIndex {
   }
 
   /**
-   * Results that match, and how many there are. @param signal aborted where the asker has gone
+   * Results that match, and how many there are; `again` as in `PageFound`. @param signal aborted where the asker has gone
    * @throws Abandoned | IndexClosed
    */
   async find(
     query: IndexQuery,
     { offset, limit }: { readonly offset: number; readonly limit: number },
     signal: AbortSignal,
-  ): Promise<{ readonly total: number; readonly results: readonly PlacedResult[] }> {
+  ): Promise<{ readonly total: number; readonly results: readonly PlacedResult[]; readonly again?: number }> {
     this.#check();
     if (asksForAll(query)) {
       const { total } = this.#places;
@@ -215,10 +215,10 @@ export class ResultIndex {
           check();
         },
       });
-    const ids = await this.#lists.of(name, this.#version, search, signal);
+    const { ids, ...again } = await this.#lists.of(name, () => this.#version, search, signal);
     this.#check();
     const wanted = [...ids.subarray(offset, offset + limit)];
-    return { total: ids.length, results: this.#placed(this.#tables.many(wanted)) };
+    return { total: ids.length, results: this.#placed(this.#tables.many(wanted)), ...again };
   }
 
   /** The result with this id. */
