@@ -191,16 +191,7 @@ function doneRecord({ job, cell, step, id, keep }: Slot): JobRecord {
       requestId: job.key.slice(16),
     },
     usage: { prompt: 12, candidates: 16, total: 28 },
-    artifacts: [
-      {
-        output: 1,
-        candidate: 1,
-        file: `text/${job.key.slice(0, 2)}/${job.key}-1.txt`,
-        bytes: text.length,
-        sha256: `${job.key}${job.key}`,
-        mime: 'text/plain',
-      },
-    ],
+    artifacts: [],
   };
 }
 
