@@ -9,6 +9,7 @@ import { runFiles } from '../../../report/facts/layout.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
 import { readOwnText } from '../../../state/files/plain-path.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
+import { boundHeapGrowth } from '../../adapters/memory.ts';
 import { command } from '../../args/command.ts';
 import { repeated, toggle, valued } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
@@ -130,6 +131,7 @@ Without --status only finished results are in it.`,
         flags.jobs === undefined ? undefined : await readJobFile(flags.jobs, '--jobs', io.cwd, 'reject');
 
       const folder = resolve(io.cwd, to);
+      boundHeapGrowth();
       const exported = await exportDataSet({
         plan,
         choice: {

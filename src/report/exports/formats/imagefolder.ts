@@ -2,14 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { csvText } from '../../../manifest/write.ts';
 import type { Format } from './format.ts';
-import { TableFile } from './table-file.ts';
+import { GatheredFile } from './gathered-file.ts';
 
 /** A folder of images with `metadata.csv`, as the loaders for folders of images read it. */
 export const imagefolder: Format = {
   takes: 'images',
   copiesFiles: true,
   open: async (folder, columns, { captionFiles }) => {
-    const table = await TableFile.create(join(folder, 'metadata.csv'));
+    const table = await GatheredFile.create(join(folder, 'metadata.csv'));
     await table.write(csvText([columns.map(({ name }) => name)], false));
     return {
       add: async ({ fields, output, caption }) => {

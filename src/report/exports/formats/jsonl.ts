@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { type Column, datumOf } from '../columns.ts';
 import type { Sample } from '../samples.ts';
 import type { Format } from './format.ts';
-import { TableFile } from './table-file.ts';
+import { GatheredFile } from './gathered-file.ts';
 
 /** One object a line in `data.jsonl`, each with all columns; what is unknown is null. */
 export const jsonl: Format = {
   takes: 'everything',
   copiesFiles: true,
   open: async (folder, columns) => {
-    const table = await TableFile.create(join(folder, 'data.jsonl'));
+    const table = await GatheredFile.create(join(folder, 'data.jsonl'));
     return {
       add: (sample) => table.write(`${jsonOf(sample, columns)}\n`),
       finish: () => table.finish(),

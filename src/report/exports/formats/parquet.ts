@@ -1,4 +1,3 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type BasicType,
@@ -10,10 +9,11 @@ import {
 import { type Column, type ColumnKind, datumOf } from '../columns.ts';
 import type { Sample } from '../samples.ts';
 import type { Format, PartWriter } from './format.ts';
+import { GatheredFile } from './gathered-file.ts';
 
 /** A group of rows is in memory until it is written: so many at most, and so many characters. */
-const groupRows = 20_000;
-const groupCharacters = 16 * 1024 * 1024;
+const groupRows = 5_000;
+const groupCharacters = 4 * 1024 * 1024;
 
 /** A file is ended after the group that passes this size. */
 const fileBytes = 512 * 1024 * 1024;
@@ -91,7 +91,7 @@ class ParquetPart implements PartWriter {
   async #nextFile(data: ColumnSource[]): Promise<ParquetFile> {
     const name = `data-${String(this.#files).padStart(5, '0')}.parquet`;
     this.#files += 1;
-    return new ParquetFile(await open(join(this.#folder, name), 'wx'), data, this.#madeBy);
+    return new ParquetFile(await GatheredFile.create(join(this.#folder, name)), data, this.#madeBy);
   }
 }
 
@@ -105,12 +105,12 @@ function cellOf(field: string, kind: ColumnKind): Cell {
 
 /** One file, written group by group. */
 class ParquetFile {
-  readonly #handle: FileHandle;
+  readonly #file: GatheredFile;
   readonly #bytes = new ByteWriter();
   readonly #writer: ParquetWriter;
 
-  constructor(handle: FileHandle, data: ColumnSource[], createdBy: string) {
-    this.#handle = handle;
+  constructor(file: GatheredFile, data: ColumnSource[], createdBy: string) {
+    this.#file = file;
     this.#writer = new ParquetWriter({
       writer: this.#bytes,
       schema: schemaFromColumnData({ columnData: data }),
@@ -130,23 +130,17 @@ class ParquetFile {
 
   /** Durable when it returns. */
   async finish(): Promise<void> {
-    try {
-      await this.#writer.finish();
-      await this.#flush();
-      await this.#handle.sync();
-    } finally {
-      await this.#handle.close();
-    }
+    await this.#writer.finish();
+    await this.#flush();
+    await this.#file.finish();
   }
 
   close(): Promise<void> {
-    return this.#handle.close();
+    return this.#file.close();
   }
 
   async #flush(): Promise<void> {
-    const bytes = this.#bytes.getBytes();
-    for (let at = 0; at < bytes.length; )
-      at += (await this.#handle.write(bytes, at, bytes.length - at)).bytesWritten;
+    await this.#file.write(this.#bytes.getBytes());
     this.#bytes.index = 0;
   }
 }

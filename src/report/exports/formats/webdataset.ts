@@ -1,11 +1,12 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { createTarPacker, type TarPackController } from 'modern-tar';
 import { KeySet } from '../../../manifest/key-set.ts';
 import type { Column } from '../columns.ts';
 import type { WholeFile } from '../files.ts';
 import type { Sample } from '../samples.ts';
 import type { Format, PartWriter } from './format.ts';
+import { GatheredFile } from './gathered-file.ts';
 import { jsonOf } from './jsonl.ts';
 
 /** An archive is ended after the sample that passes either. */
@@ -43,6 +44,8 @@ class WebdatasetPart implements PartWriter {
     if (sample.caption !== '') await archive.text(`${key}.txt`, sample.caption);
     await archive.text(`${key}.json`, jsonOf(sample, this.#columns));
     archive.samples += 1;
+    // What is packed waits in a queue that is slow to read from where it is long: the file takes it first.
+    await setImmediate();
     if (archive.samples < archiveSamples && archive.bytes < archiveBytes) return;
     await archive.finish();
     this.#archive = undefined;
@@ -73,7 +76,7 @@ class WebdatasetPart implements PartWriter {
   async #nextArchive(): Promise<Archive> {
     const name = `${String(this.#archives).padStart(6, '0')}.tar`;
     this.#archives += 1;
-    return new Archive(await open(join(this.#folder, name), 'wx'));
+    return new Archive(await GatheredFile.create(join(this.#folder, name)));
   }
 }
 
@@ -83,13 +86,13 @@ const always = { mtime: new Date(0), mode: 0o644, uid: 0, gid: 0, uname: '', gna
 class Archive {
   samples = 0;
   bytes = 0;
-  readonly #handle: FileHandle;
+  readonly #file: GatheredFile;
   readonly #controller: TarPackController;
   /** Ends with the archive, or with the error that a write to the disk met. */
   readonly #written: Promise<void>;
 
-  constructor(handle: FileHandle) {
-    this.#handle = handle;
+  constructor(file: GatheredFile) {
+    this.#file = file;
     const { readable, controller } = createTarPacker();
     this.#controller = controller;
     this.#written = this.#write(readable);
@@ -117,23 +120,19 @@ class Archive {
 
   /** Durable when it returns. */
   async finish(): Promise<void> {
-    try {
-      this.#controller.finalize();
-      await this.#written;
-      await this.#handle.sync();
-    } finally {
-      await this.#handle.close();
-    }
+    this.#controller.finalize();
+    await this.#written;
+    await this.#file.finish();
   }
 
   async abandon(): Promise<void> {
     this.#controller.error(new Error('abandoned'));
     await this.#written.catch(() => undefined);
-    await this.#handle.close();
+    await this.#file.close();
   }
 
   async #write(readable: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const piece of readable) await this.#handle.write(piece);
+    for await (const piece of readable) await this.#file.write(piece);
   }
 }
 
