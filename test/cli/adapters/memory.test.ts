@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { memoryOf } from '../../../src/cli/adapters/memory.ts';
@@ -25,4 +25,13 @@ it('cleans the heap up before it is much larger than what lives in it', () => {
   // What lives grows by a quarter; two halves of the young generation come on top.
   expect(ratio).toBeGreaterThan(1);
   expect(ratio).toBeLessThan(2.5);
+}, 60_000);
+
+it('sets flags that this V8 has', () => {
+  const memory = JSON.stringify(new URL('../../../src/cli/adapters/memory.ts', import.meta.url).href);
+  const script = `const { boundHeapGrowth, boundInlining } = await import(${memory}); boundHeapGrowth(); boundInlining();`;
+  const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', script];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  // What V8 does not know, it complains of there.
+  expect({ status, stderr }).toStrictEqual({ status: 0, stderr: '' });
 }, 60_000);
