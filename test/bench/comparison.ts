@@ -22,6 +22,8 @@ export interface Comparison {
   readonly left: Side;
   /** The baseline: what a user would otherwise write, or the least that could be done. Absent: only `left` is shown. */
   readonly right?: Side;
+  /** A third way, measured in the same rounds and shown beside the others: what durability alone costs, for example. */
+  readonly beside?: Side;
   /** Called once behind the last round, also where a round failed. */
   readonly end?: () => void | Promise<void>;
 }

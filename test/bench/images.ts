@@ -27,7 +27,7 @@ const expectImages =
   };
 
 export const images: Bench = {
-  asks: `${cells} cells imagine → U1 with their downloads, against a plain script (undici, p-limit) that keeps no state`,
+  asks: `${cells} cells imagine → U1 with their downloads, against a plain script (undici, p-limit) that keeps no state; beside it the least that makes each step durable`,
   allowed: { ratioAtMost: 1.4 },
   rounds: 5,
   warmUp: false,
@@ -44,6 +44,11 @@ export const images: Bench = {
         name: 'script',
         measure: async () =>
           inSeconds(await runScript('images', [cells, atOnce], service.url, expectImages('images'))),
+      },
+      beside: {
+        name: 'durable script',
+        measure: async () =>
+          inSeconds(await runScript('durable-images', [cells, atOnce], service.url, expectImages('images'))),
       },
       end: () => service.close(),
     };

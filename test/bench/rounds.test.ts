@@ -45,6 +45,24 @@ test('the sides take turns at being first, and a warm-up round does not count', 
   expect(row).toMatchObject({ left: { max: 1 }, ratio: { value: 1 } });
 });
 
+test('what is measured beside two sides has its turn in each round, and no part in the ratio', async () => {
+  const turns: string[] = [];
+  const third = {
+    name: 'third',
+    measure: () => {
+      turns.push('third');
+      return { value: 7, cpuMs: 3 };
+    },
+  };
+  const comparison = { ...scripted([20, 20], [10, 10], turns), beside: third };
+  const row = await measureBench('a', bench(comparison, { rounds: 2 }));
+  expect(turns).toStrictEqual(['ours', 'theirs', 'third', 'third', 'theirs', 'ours']);
+  expect(row).toMatchObject({
+    beside: { name: 'third', min: 7, median: 7, max: 7, cpuMs: 3 },
+    ratio: { value: 2 },
+  });
+});
+
 test('the number of rounds that is asked for goes before the number of the bench', async () => {
   const turns: string[] = [];
   await measureBench('a', bench(scripted([1], [1], turns), { rounds: 5 }), { rounds: 1 });

@@ -33,6 +33,7 @@ export type Row =
       readonly rounds: number;
       readonly left: SideFigures;
       readonly right?: SideFigures;
+      readonly beside?: SideFigures;
       /** `value`: ratio of the medians; the spread is that of the rounds, each round's left against its right. */
       readonly ratio?: Spread & { readonly value: number };
       readonly allowed?: Allowed;
@@ -74,15 +75,21 @@ export async function measureBench(name: string, bench: Bench, options: RoundOpt
   }
 }
 
-type Figures = Pick<Extract<Row, { unit: string }>, 'left' | 'right' | 'ratio'>;
+type Figures = Pick<Extract<Row, { unit: string }>, 'left' | 'right' | 'beside' | 'ratio'>;
 
-async function measureRounds({ left, right }: Comparison, rounds: number, warmUp: boolean): Promise<Figures> {
+async function measureRounds(
+  { left, right, beside }: Comparison,
+  rounds: number,
+  warmUp: boolean,
+): Promise<Figures> {
   const of: Measured[] = [];
   const against: Measured[] = [];
+  const third: Measured[] = [];
   for (let round = warmUp ? -1 : 0; round < rounds; round++) {
     const turns = [
       { side: left, found: of },
       ...(right === undefined ? [] : [{ side: right, found: against }]),
+      ...(beside === undefined ? [] : [{ side: beside, found: third }]),
     ];
     if (round % 2 !== 0) turns.reverse();
     for (const { side, found } of turns) {
@@ -91,12 +98,14 @@ async function measureRounds({ left, right }: Comparison, rounds: number, warmUp
     }
   }
   const ours = figuresOf(left, of);
-  if (right === undefined) return { left: ours };
+  const others = beside === undefined ? {} : { beside: figuresOf(beside, third) };
+  if (right === undefined) return { left: ours, ...others };
   const theirs = figuresOf(right, against);
   const each = of.map(({ value }, round) => value / (against[round]?.value ?? Number.NaN));
   return {
     left: ours,
     right: theirs,
+    ...others,
     ratio: { value: ours.median / theirs.median, ...spreadOf(each) },
   };
 }

@@ -37,6 +37,15 @@ test('the plain table has a line for each row, with the words of those without f
   ]);
 });
 
+test('what is measured beside two sides stands with the baseline', () => {
+  const beside = { name: 'floor', min: 8, median: 9, max: 9, cpuMs: 2000, peakMB: 90 };
+  const row = { ...(rows[0] as Row), beside } as Row;
+  expect(plainTable([row]).split('\n')[1]).toBe(
+    'images  10 run  8 script, 9 floor  s     1.25   ratio ≤ 1.2, ≤ 200 MB  NOT kept  1.1–1.3–1.5     8 s / 600 ms / 2 s  120 / 80 / 90',
+  );
+  expect(markdownTable([row]).split('\n')[2]).toContain('| 10 s, 120 MB | 8 s, 9 s floor | 1.25 (1.1–1.5) |');
+});
+
 test('the Markdown table says what was asked, and no cell breaks it', () => {
   expect(markdownTable(rows).split('\n')).toStrictEqual([
     '| what | figure | baseline | ratio | allowed |',

@@ -24,8 +24,17 @@ const verdict = (row: Row): string =>
 
 const duration = (ms: number): string => (ms < 1000 ? `${figure(ms)} ms` : `${figure(ms / 1000)} s`);
 
-const both = (left: string, right: string | undefined): string =>
-  right === undefined ? left : `${left} / ${right}`;
+/** What the sides of a row have, in one cell. */
+const eachOf = (
+  { left, right, beside }: Extract<Row, { left: unknown }>,
+  words: (side: SideFigures) => string,
+): string => [left, right, beside].flatMap((side) => (side === undefined ? [] : words(side))).join(' / ');
+
+/** What is measured beside two sides is named with the baseline. */
+const baselines = (
+  sides: readonly (SideFigures | undefined)[],
+  words: (side: SideFigures) => string,
+): string => sides.flatMap((side) => (side === undefined ? [] : words(side))).join(', ') || none;
 
 const peak = ({ peakMB }: SideFigures): string =>
   peakMB === undefined ? none : Math.round(peakMB).toString();
@@ -47,18 +56,18 @@ function cellsOf(row: Row): readonly string[] {
   if ('notMeasured' in row)
     return [row.name, `not measured: ${row.notMeasured}`, '', '', '', allowedWords(row.allowed)];
   if ('failed' in row) return [row.name, `failed: ${row.failed}`, '', '', '', allowedWords(row.allowed)];
-  const { left, right, ratio } = row;
+  const { left, right, beside, ratio } = row;
   return [
     row.name,
     `${figure(left.median)} ${left.name}`,
-    right === undefined ? none : `${figure(right.median)} ${right.name}`,
+    baselines([right, beside], ({ median, name }) => `${figure(median)} ${name}`),
     row.unit,
     ratio === undefined ? none : figure(ratio.value),
     allowedWords(row.allowed),
     verdict(row),
     [ratio ?? left].map(({ min, median, max }) => [min, median, max].map(figure).join('–')).join(''),
-    both(duration(left.cpuMs), right && duration(right.cpuMs)),
-    both(peak(left), right && peak(right)),
+    eachOf(row, ({ cpuMs }) => duration(cpuMs)),
+    eachOf(row, peak),
   ];
 }
 
@@ -87,11 +96,14 @@ export function markdownTable(rows: readonly Row[]): string {
     const allowed = allowedWords(row.allowed);
     if ('notMeasured' in row) return [row.asks, 'not measured', '', '', allowed];
     if ('failed' in row) return [row.asks, 'failed', '', '', allowed];
-    const { left, right, ratio, unit } = row;
+    const { left, right, beside, ratio, unit } = row;
     return [
       row.asks,
       `${figure(left.median)} ${unit}${left.peakMB === undefined ? '' : `, ${peak(left)} MB`}`,
-      right === undefined ? none : `${figure(right.median)} ${unit}`,
+      [
+        ...(right === undefined ? [] : [`${figure(right.median)} ${unit}`]),
+        ...(beside === undefined ? [] : [`${figure(beside.median)} ${unit} ${beside.name}`]),
+      ].join(', ') || none,
       ratio === undefined ? none : `${figure(ratio.value)} (${figure(ratio.min)}–${figure(ratio.max)})`,
       allowed,
     ];
