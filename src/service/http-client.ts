@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { connectionFailure } from './failures/classify.ts';
 import { KnownEndpoints } from './failures/known-endpoints.ts';
 import type { RequestFacts } from './failures/request-context.ts';
 import { readApiKey, readBaseUrl } from './http/base-url.ts';
 import { BodyPool } from './http/body/budget.ts';
-import { connectionPool } from './http/connect/pool.ts';
+import { createDispatcher } from './http/connect/dispatcher.ts';
 import { exchange, type Receive, type Silence, type Transport } from './http/exchange.ts';
 import { makeClean } from './http/sanitize.ts';
 import { dataMaskOf, secretMaskOf } from './http/secrets.ts';
@@ -174,5 +174,10 @@ export class HttpClient {
   }
 }
 
+/** Bound of setting up a connection of a dispatcher of our own, in ms. */
+const ownConnectMs = 10_000;
+
 const viaOf = ({ fetch, dispatcher }: ServiceOptions): Transport['via'] =>
-  fetch === undefined ? { dispatcher: dispatcher ?? new Agent({ factory: connectionPool }) } : { fetch };
+  fetch === undefined
+    ? { dispatcher: dispatcher ?? createDispatcher({ connectMs: ownConnectMs }) }
+    : { fetch };

@@ -5,7 +5,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ImageServiceOptions } from '../../../src/service/client.ts';
 import { createDispatcher } from '../../../src/service/http/connect/dispatcher.ts';
-import { ResponseHeads } from '../../../src/service/http/connect/pool.ts';
+import { connectionPool, ResponseHeads } from '../../../src/service/http/connect/pool.ts';
 import type { ImageService } from '../../../src/service/image-service.ts';
 import { Tally } from '../../rig/faults.ts';
 import { type RawServer, rawServer } from '../raw-server.ts';
@@ -220,6 +220,13 @@ describe('content codings', () => {
   });
 });
 
+/** Keeps idle connections for whatever is asked next, as ours are kept for polls alone. */
+function keeping(): Agent {
+  const agent = new Agent({ factory: connectionPool, connections: 1 });
+  onTestFinished(() => agent.destroy());
+  return agent;
+}
+
 describe('a connection that is used again', () => {
   /** Answers the first request of a connection, and lets the second one `end`. */
   const dying = async (end: 'end' | 'resetAndDestroy'): Promise<RawServer> => {
@@ -237,7 +244,7 @@ describe('a connection that is used again', () => {
     'and closed as a submission arrives (%s): it is in doubt; a poll is made again',
     async (end) => {
       const server = await dying(end);
-      const service = client(server);
+      const service = client(server, { dispatcher: keeping() });
       expect((await imagine(service)).ok).toBe(true);
       expect(await imagine(service)).toMatchObject({ error: { code: 'connection.lost', class: 'lost' } });
       expect((await imagine(service)).ok).toBe(true);
@@ -267,7 +274,7 @@ test('what follows a body of chunks is read over', async () => {
   const server = await saying(
     `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\n\r\n${chunk}0\r\nx-sum: 1\r\n\r\n`,
   );
-  const service = client(server);
+  const service = client(server, { dispatcher: keeping() });
   expect((await imagine(service)).ok).toBe(true);
   expect((await imagine(service)).ok).toBe(true);
   expect(server.connections).toBe(1);

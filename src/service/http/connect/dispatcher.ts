@@ -1,13 +1,16 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
-
+import { ByMethod } from './by-method.ts';
 import { connectionPool } from './pool.ts';
 
 /** The proxy variables of an environment; lower case wins over upper case, as in curl. */
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
 export interface DispatcherOptions {
-  /** Connections per origin at most: the requests in flight that the pipeline allows. */
-  readonly connections: number;
+  /**
+   * Connections per origin at most, those for POST and the others apart: the requests in flight that the pipeline allows. Absent: as
+   * many as there are requests.
+   */
+  readonly connections?: number;
   /** Where `http_proxy`, `https_proxy` and `no_proxy` are looked up; undefined: no proxy. */
   readonly env?: ProxyEnvironment;
   /** Bound of setting up one connection, in ms. */
@@ -27,33 +30,48 @@ export class ProxyAddressError extends Error {
 }
 
 /**
- * What requests go out through. The environment is given, not read: only the command line knows the process. Extra
+ * How long a connection is kept while nothing is asked on it, in ms. A server closes it after a time of its own, often without a word of it
+ * before, and a request that crosses its end is lost.
+ */
+const idle = {
+  /** One that asks again costs nothing, so GETs spare themselves the handshakes. */
+  get: { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 30_000 },
+  /**
+   * A submission would be in doubt. With the way there and back this stays below a second, the shortest time that servers are set to,
+   * and a longer one that a server promises is not relied on.
+   */
+  post: { keepAliveTimeout: 300, keepAliveMaxTimeout: 300 },
+} as const;
+
+/**
+ * What requests go out through: POSTs over connections that are idle for a moment at most, all else over others. The environment is given, not read: only the command line knows the process. Extra
  * certificate authorities (NODE_EXTRA_CA_CERTS) are Node's own work, done before any code runs. The creator of a dispatcher
  * closes it. Throws a {@link ProxyAddressError}.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { connections, env, connectMs } = options;
-  const agent: Agent.Options = {
-    factory: connectionPool,
-    connections,
-    pipelining: 1,
-    // An idle connection is closed by us before the service does: a request on one it has closed would be in doubt.
-    keepAliveTimeout: 4_000,
-    keepAliveMaxTimeout: 30_000,
-    connect: { timeout: connectMs },
-  };
   const httpProxy = proxyAddress(env, 'http_proxy');
   const httpsProxy = proxyAddress(env, 'https_proxy');
-  if (httpProxy === '' && httpsProxy === '') return new Agent(agent);
-  return new EnvHttpProxyAgent({
-    ...agent,
-    // The agent reads the process's environment for what is undefined; an empty text means none.
-    httpProxy,
-    httpsProxy,
-    noProxy: env?.['no_proxy'] ?? env?.['NO_PROXY'] ?? '',
-    proxyTls: { timeout: connectMs },
-    requestTls: { timeout: connectMs },
-  });
+  const agentOf = (kept: (typeof idle)['get' | 'post']): Dispatcher => {
+    const agent: Agent.Options = {
+      factory: connectionPool,
+      ...(connections === undefined ? {} : { connections }),
+      pipelining: 1,
+      ...kept,
+      connect: { timeout: connectMs },
+    };
+    if (httpProxy === '' && httpsProxy === '') return new Agent(agent);
+    return new EnvHttpProxyAgent({
+      ...agent,
+      // The agent reads the process's environment for what is undefined; an empty text means none.
+      httpProxy,
+      httpsProxy,
+      noProxy: env?.['no_proxy'] ?? env?.['NO_PROXY'] ?? '',
+      proxyTls: { timeout: connectMs },
+      requestTls: { timeout: connectMs },
+    });
+  };
+  return new ByMethod(agentOf(idle.post), agentOf(idle.get));
 }
 
 /** `proxy:3128` is what many environments say. */

@@ -1,0 +1,38 @@
+import { Dispatcher } from 'undici';
+
+/** Sends what is posted through one dispatcher and all else through another; closes both. */
+export class ByMethod extends Dispatcher {
+  readonly #posts: Dispatcher;
+  readonly #others: Dispatcher;
+
+  constructor(posts: Dispatcher, others: Dispatcher) {
+    super();
+    this.#posts = posts;
+    this.#others = others;
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    return (options.method === 'POST' ? this.#posts : this.#others).dispatch(options, handler);
+  }
+
+  override close(): Promise<void>;
+  override close(callback: () => void): void;
+  override close(callback?: () => void): Promise<void> | void {
+    const closed = both(this.#posts.close(), this.#others.close());
+    return callback === undefined ? closed : void closed.finally(callback);
+  }
+
+  override destroy(): Promise<void>;
+  override destroy(error: Error | null): Promise<void>;
+  override destroy(callback: () => void): void;
+  override destroy(error: Error | null, callback: () => void): void;
+  override destroy(given?: Error | null | (() => void), then?: () => void): Promise<void> | void {
+    const [error, callback] = typeof given === 'function' ? [null, given] : [given ?? null, then];
+    const destroyed = both(this.#posts.destroy(error), this.#others.destroy(error));
+    return callback === undefined ? destroyed : void destroyed.finally(callback);
+  }
+}
+
+async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
+  await Promise.all([one, other]);
+}
