@@ -1,13 +1,15 @@
+import pLimit from 'p-limit';
+import { cutGrid } from './cut-grid.ts';
 import { type DownloadClock, startDeadline } from './download/deadline.ts';
 import { type DownloadLimits, download } from './download/download.ts';
 import { openLink } from './download/follow-link.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from './download/link-route.ts';
-import { aborted, SaveError } from './failure.ts';
+import { aborted, fail, SaveError } from './failure.ts';
 import { images, videos } from './media.ts';
 import { checkName } from './store/names.ts';
 import type { ArtifactStore } from './store/store.ts';
 import { type ReplyKeeper, writeReply } from './write-reply.ts';
-import type { ArtifactWriter, KeepResult, SaveFailure, SaveResult } from './writer.ts';
+import type { ArtifactWriter, CutResult, KeepResult, SaveFailure, SaveResult } from './writer.ts';
 
 export interface ArtifactWriterOptions extends LinkOptions {
   /** Where the files are kept. The caller closes the store, after the writer. */
@@ -30,6 +32,12 @@ const defaults = {
 } as const;
 
 /**
+ * Grids that are cut at the same time. Each takes its file, its pixels and one frame: about 30 MB for one of 2048 × 2048, and a few
+ * hundred for the largest that is cut.
+ */
+const cutsAtOnce = 2;
+
+/**
  * Downloads images and videos, and writes those of replies, into a store. A file has its final name when it is whole, known to be what it
  * should be and durable, and not before; the answer comes after that.
  */
@@ -47,6 +55,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
     image: { media: images, limits },
     video: { media: videos, limits: { ...limits, maxBytes: maxVideoBytes } },
   };
+  const cutting = pLimit({ concurrency: cutsAtOnce, rejectOnClear: true });
   const masked = (failure: SaveFailure): SaveFailure => ({ ...failure, message: mask(failure.message) });
 
   return {
@@ -70,6 +79,20 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
         throw failure;
       } finally {
         deadline.end();
+      }
+    },
+    cut: async (request, signal): Promise<CutResult> => {
+      checkName(request.key, request.grid.output);
+      try {
+        const frames = await cutting(async () =>
+          signal.aborted
+            ? fail(aborted(signal.reason))
+            : await cutGrid(store, request, limits.maxBytes, signal),
+        );
+        return { ok: true, value: frames };
+      } catch (failure) {
+        if (failure instanceof SaveError) return { ok: false, error: failure.failure };
+        throw failure;
       }
     },
     keep: async (request, signal): Promise<KeepResult> => {

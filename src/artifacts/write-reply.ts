@@ -1,9 +1,9 @@
 import type { Artifact } from '../plan/job.ts';
 import type { ReplyPlace } from '../plan/job-request.ts';
-import { fromBase64 } from './base64.ts';
 import type { DownloadLimits } from './download/download.ts';
 import { imageFormat } from './download/verify.ts';
 import { aborted, fail, onDisk } from './failure.ts';
+import { fromBase64 } from './formats/base64.ts';
 import type { ImageFormat } from './formats/format.ts';
 import { checkName, imagePath, imagesOf } from './store/names.ts';
 import type { ArtifactStore, IncomingArtifact } from './store/store.ts';

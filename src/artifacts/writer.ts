@@ -7,7 +7,8 @@ export interface SaveFailure {
    * `download.refused` (the link: 400, 401, 403, 404, 410: ask the service for a fresh one) | `download.address` (not an
    * allowed host) | `download.not-image` | `download.not-video` | `download.too-large` | `download.truncated` | `download.status` |
    * `download.connection` | `download.aborted` (the caller's signal; nothing is left behind) | `disk.full` | `disk.readonly` | `disk.io` |
-   * `disk.link` (a link has the name of a file or a folder of the run directory)
+   * `disk.link` (a link has the name of a file or a folder of the run directory) | `frames.file` (the grid's file is gone or was
+   * changed) | `frames.unreadable` (it cannot be decoded, or moves) | `frames.too-large`
    */
   readonly code: string;
   /**
@@ -25,6 +26,11 @@ export type SaveResult =
   | { readonly ok: true; readonly value: Artifact }
   | { readonly ok: false; readonly error: SaveFailure };
 
+/** The frames of a grid in the order U1 to U4, or why it cannot be cut. */
+export type CutResult =
+  | { readonly ok: true; readonly value: readonly Artifact[] }
+  | { readonly ok: false; readonly error: SaveFailure };
+
 /** Brings what links lead to into the run directory: checked, hashed while streaming, synced, renamed. */
 export interface ArtifactWriter {
   /** Idempotent: a file that is there under its final name from an earlier try is replaced whole. */
@@ -39,6 +45,11 @@ export interface ArtifactWriter {
     },
     signal: AbortSignal,
   ): Promise<SaveResult>;
+  /**
+   * Cuts the file of a grid into its four frames, which are PNG files of the same pixels: outputs 2 to 5 of the job. Downloads nothing.
+   * Idempotent: files of an earlier try are replaced whole, by the same bytes. A file that cannot be cut is a `permanent` failure.
+   */
+  cut(request: { readonly key: string; readonly grid: Artifact }, signal: AbortSignal): Promise<CutResult>;
   /**
    * Writes the images of a reply under final names, synced, and keeps the whole reply, which is durable with the next commit.
    * Idempotent: files of an earlier try are replaced whole. A reply that is kept again is one more line.

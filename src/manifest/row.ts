@@ -33,12 +33,16 @@ export interface ManifestRow {
 }
 
 /**
- * The outputs of a job in order: its files, and the texts of its usable reply that are no files.
+ * The outputs of a job in order: its files, and the texts of its usable reply that are no files; behind a grid its frames.
  *
- * @param keep the slot wants its texts, as some other slot may
+ * @param wanted what the slot wants: its texts, as some other slot may, and the frames, whoever else wants them
  */
-export function outputsOf(record: JobRecord, keep: boolean): readonly RowOutput[] {
-  const { artifacts } = record;
+export function outputsOf(
+  record: JobRecord,
+  { keep, split }: Pick<Slot, 'keep' | 'split'>,
+): readonly RowOutput[] {
+  const { artifacts, frames } = record;
+  if (split && frames !== undefined) return [...artifacts, ...frames.files];
   const files = new Set(artifacts.map(({ output }) => output));
   const texts = textsOf({ ...record, keep: keep || record.keep }).filter(({ output }) => !files.has(output));
   if (texts.length === 0) return artifacts;

@@ -157,7 +157,7 @@ function* slotRows(
   const isCounted = record !== undefined && hasAccount(record);
   const firstOfJob = isCounted && !sharesJob;
 
-  const [artifact, ...more] = record === undefined ? [] : outputsOf(record, slot.keep);
+  const [artifact, ...more] = record === undefined ? [] : outputsOf(record, slot);
   yield {
     ...shared,
     firstOfSlot: true,

@@ -236,6 +236,8 @@ export interface Step {
   readonly path: readonly PathSegment[];
   readonly when?: Condition;
   readonly keep: boolean;
+  /** The grids that it and its path make are cut into their frames (`grid: split`). */
+  readonly split?: true;
   /** Merged into the request body. */
   readonly extra?: Readonly<Record<string, TemplateTree>>;
   readonly position: Position;

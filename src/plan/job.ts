@@ -91,6 +91,14 @@ export interface Artifact {
   readonly candidate?: number;
 }
 
+/** What became of the frames of a grid (`grid: split`). */
+export interface CutFrames {
+  /** The frames in the order U1 to U4; empty where the file could not be cut. */
+  readonly files: readonly Artifact[];
+  /** Why the file could not be cut. */
+  readonly error?: JobError;
+}
+
 /**
  * Tokens as the service counted them (gateway 6.5). What it did not say is absent, which is not 0.
  * `prompt` includes `cached`; `total` = prompt + candidates + thoughts + tool.
@@ -205,6 +213,10 @@ export interface JobRecord {
   readonly invocation?: number;
   readonly result?: TaskResult;
   readonly artifacts: readonly Artifact[];
+  /** Some slot wants the frames of its grid. Absent: none does. */
+  readonly split?: true;
+  /** The frames of its grid, which are outputs beside `artifacts`. Absent: not cut, or not yet. They go with the grid's file. */
+  readonly frames?: CutFrames;
   /**
    * The job was done and is being redone (`--redo`): its former result. Present until there is a new result. If the redo
    * fails, the job is done again with this result. While it is present, `artifacts` are the former ones.

@@ -20,6 +20,8 @@ export interface Slot {
   readonly depth: number;
   /** Its files are wanted: by its own step, unless that says `keep: false`, or by a step that shows its images. */
   readonly keep: boolean;
+  /** Where it is a grid, its frames are wanted. */
+  readonly split?: true;
   /** Identity of the slot, independent of its request; see `JobOrigin.slot`. */
   readonly id: string;
   /** Absent while the request is not known (it waits for a result), or never will be. */
@@ -41,6 +43,8 @@ export interface Slot {
    * status is `saving`; nothing is to be submitted.
    */
   readonly unsaved?: true;
+  /** Its job is done and its file is there, a grid whose frames are wanted and are not cut yet. The status is `saving`. */
+  readonly uncut?: true;
   /** For failed and in-doubt; for blocked: what it is blocked by; for skipped: why. */
   readonly error?: JobError;
   /** The nearest prompt, exactly as sent, where known. */

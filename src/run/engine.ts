@@ -12,7 +12,7 @@ import { CommitTurn } from './resources/commit-turn.ts';
 import { DiskRoom } from './resources/disk-room.ts';
 import { everyMinute } from './resources/memory.ts';
 import { nextCells } from './run-plan.ts';
-import { type Effect, isPaid, type RunCommit, type RunInput } from './scheduler/commit.ts';
+import { type Effect, isPaid, type RunCommit, type RunInput, routeOf } from './scheduler/commit.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
 
 /** How many cells are read from the plan at a time; between two batches everything else gets its turn. */
@@ -269,14 +269,16 @@ export class Engine {
   }
 
   #carryOut(effect: Effect): void {
-    this.#inFlight.begin(isPaid(effect) ? 'paid' : 'free', (signal) =>
-      this.#limit(async () => {
+    this.#inFlight.begin(isPaid(effect) ? 'paid' : 'free', async (signal) => {
+      const work = async (): Promise<void> => {
         const result = await this.#effects.carryOut(effect, signal);
         if (result === undefined) return;
         this.#emit(result.event);
         this.#accept(result.input);
-      }),
-    );
+      };
+      // What is no request takes no place of one.
+      await (routeOf[effect.send.kind] === undefined ? work() : this.#limit(work));
+    });
   }
 
   #guard(work: () => void): void {

@@ -66,6 +66,15 @@ export type RunEvent =
       /** The HTTP status of an answer without a usable result, where there was one. */
       readonly status?: number;
     }
+  | {
+      /** A grid was cut into frames, or stays whole. */
+      readonly type: 'grid:cut';
+      readonly key: string;
+      readonly ms: number;
+      readonly frames: number;
+      /** Why it has no frames; absent: it has. */
+      readonly error?: Pick<JobError, 'code' | 'message'>;
+    }
   | { readonly type: 'route:pause'; readonly route: Route; readonly untilMs: number; readonly reason: string }
   | { readonly type: 'route:rate'; readonly route: Route; readonly perMinute: number }
   | { readonly type: 'job:retry'; readonly key: string; readonly inMs: number; readonly error: JobError }

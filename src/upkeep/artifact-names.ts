@@ -6,9 +6,10 @@ export async function* everyJob(reader: Pick<StateReader, 'withStatus'>): AsyncG
   for (const status of jobStatuses) yield* reader.withStatus(status);
 }
 
-/** Every file that a record names: artifacts, and the replies that earlier releases kept as files. */
-export function* filesOf({ artifacts, text }: JobRecord): Generator<string> {
+/** Every file that a record names: artifacts, the frames of a grid, and the replies that earlier releases kept as files. */
+export function* filesOf({ artifacts, frames, text }: JobRecord): Generator<string> {
   for (const { file } of artifacts) yield file;
+  for (const { file } of frames?.files ?? []) yield file;
   if (text?.answerFile !== undefined) yield text.answerFile;
 }
 
@@ -16,4 +17,6 @@ export function* filesOf({ artifacts, text }: JobRecord): Generator<string> {
 export interface NamedArtifact {
   readonly record: JobRecord;
   readonly artifact: Artifact;
+  /** It is a frame of the job's grid. */
+  readonly isFrame?: true;
 }

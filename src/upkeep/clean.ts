@@ -4,7 +4,7 @@ import { incomingFolder } from '../artifacts/store/check.ts';
 import { openArtifactFolder } from '../artifacts/store/folder.ts';
 import { artifactRoots } from '../artifacts/store/names.ts';
 import { KeySet } from '../manifest/key-set.ts';
-import type { JobRecord } from '../plan/job.ts';
+import type { Artifact, JobRecord } from '../plan/job.ts';
 import type { Plan } from '../plan/plan.ts';
 import { cellsAtOnce, inGroups, withRecords } from '../plan/resolve/load-records.ts';
 import { isMissing } from '../state/files/folders.ts';
@@ -13,7 +13,7 @@ import { unfinishedFile } from '../state/files/unfinished.ts';
 import type { StateReader } from '../state/reader.ts';
 import type { StateStore } from '../state/store.ts';
 import { everyJob, filesOf } from './artifact-names.ts';
-import { withoutFiles } from './without-files.ts';
+import { withoutFiles, withoutFrames } from './without-files.ts';
 
 /** A file that a clean may remove. */
 export interface CleanFile {
@@ -42,8 +42,11 @@ export async function plannedFiles(
     await withRecords(
       cells,
       (cell, lookup) => {
-        for (const { record } of plan.resolve(cell, lookup))
-          if (record !== undefined) for (const file of filesOf(record)) names.add(file);
+        for (const { record, split } of plan.resolve(cell, lookup)) {
+          if (record === undefined) continue;
+          // Frames have rows while a step of theirs says `grid: split`, and are left over when none does any more.
+          for (const file of filesOf(split ? record : withoutFrames(record))) names.add(file);
+        }
       },
       (keys) => reader.many(keys),
       plan.images,
@@ -106,8 +109,10 @@ export async function forgetFiles(
   };
   for await (const record of everyJob(state.reader)) {
     signal.throwIfAborted();
-    if (!record.artifacts.some(({ file }) => isGoing(file))) continue;
-    records.push(withoutFiles(record));
+    const areGoing = (files: readonly Artifact[] = []): boolean => files.some(({ file }) => isGoing(file));
+    if (areGoing(record.artifacts)) records.push(withoutFiles(record));
+    else if (areGoing(record.frames?.files)) records.push(withoutFrames(record));
+    else continue;
     if (records.length >= group) commit();
   }
   commit();

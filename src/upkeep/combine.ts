@@ -69,6 +69,7 @@ function withSpendingOf(record: JobRecord, other: JobRecord): JobRecord {
     ...record,
     attempts: record.attempts + other.attempts,
     keep: record.keep || other.keep,
+    ...(other.split && { split: true }),
     ...(cost === undefined ? {} : { cost }),
     ...(doubtful === undefined ? {} : { doubtful }),
     ...(assumed === undefined ? {} : { assumed }),

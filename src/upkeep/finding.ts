@@ -6,8 +6,10 @@ export type Finding =
       /** Relative to the run directory. */
       readonly file: string;
       readonly job: string;
-      /** It can be downloaded again, without a submission. */
+      /** It can be downloaded again, or cut again, without a submission. */
       readonly isRepairable: boolean;
+      /** It is a frame of the job's grid: nothing is downloaded for it. */
+      readonly isFrame?: true;
     }
   | {
       /** No job names it: left from a job that was redone or removed, or put there by somebody. */

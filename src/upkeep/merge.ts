@@ -165,7 +165,8 @@ async function copyFiles(
   source: MergeSource,
   merged: Merged,
 ): Promise<void> {
-  for (const artifact of record.artifacts) await copyFile(artifact.file, artifact, target, source, merged);
+  for (const artifact of [...record.artifacts, ...(record.frames?.files ?? [])])
+    await copyFile(artifact.file, artifact, target, source, merged);
   const answer = record.text?.answerFile;
   if (answer !== undefined) await copyFile(answer, undefined, target, source, merged);
 }

@@ -43,6 +43,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
         if (!(await replies.isWhole(place))) yield replyFinding(record, place.segment);
       }
       for (const artifact of record.artifacts) group.push({ record, artifact });
+      for (const artifact of record.frames?.files ?? []) group.push({ record, artifact, isFrame: true });
       if (group.length < atOnce) continue;
       yield* checkGroup(group, options);
       group = [];
@@ -68,9 +69,10 @@ async function* checkGroup(
     group.map(async ({ artifact }) => await checkArtifact(directory, artifact, looked, signal)),
   );
   for (const [at, kind] of found.entries()) {
-    const { record, artifact } = group[at] as NamedArtifact;
-    if (kind !== 'whole')
-      yield { kind, file: artifact.file, job: record.key, isRepairable: isRepairable(record) };
+    const { record, artifact, isFrame } = group[at] as NamedArtifact;
+    if (kind === 'whole') continue;
+    const finding = { kind, file: artifact.file, job: record.key, isRepairable: isRepairable(record) };
+    yield { ...finding, ...(isFrame && { isFrame }) };
   }
 }
 

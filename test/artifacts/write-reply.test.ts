@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromBase64 } from '../../src/artifacts/base64.ts';
+import { fromBase64 } from '../../src/artifacts/formats/base64.ts';
 import type { KeepResult, ReplyPiece } from '../../src/artifacts/writer.ts';
 import { StateError } from '../../src/state/store.ts';
 import { keptReplies, placeOf } from '../rig/kept-replies.ts';

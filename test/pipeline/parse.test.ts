@@ -194,7 +194,7 @@ describe('the whole language', () => {
     expect(found).toEqual([
       'template.unknown-variable 37:32',
       'template.unknown-variable 54:41',
-      'template.unknown-variable 142:45',
+      'template.unknown-variable 143:45',
     ]);
   });
 });

@@ -1,4 +1,4 @@
-import type { SaveFailure, SaveResult } from '../../src/artifacts/writer.ts';
+import type { CutResult, SaveFailure, SaveResult } from '../../src/artifacts/writer.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
@@ -35,6 +35,8 @@ export interface DrivenService {
   /** All its tasks, with their tags. */
   listAll(now: number): Delivered<ServiceResult<readonly Task[]>>;
   save(key: string, output: number): Delivered<SaveResult>;
+  /** The frames of a grid: nothing that a service sees. */
+  cut(record: JobRecord): Delivered<CutResult>;
   ask(record: JobRecord, now: number): Delivered<CallResult>;
 }
 
@@ -230,6 +232,10 @@ export function drive(options: DriveOptions): Driven {
           );
         const delivered = service.save(key, what.output);
         return deliver(delivered, { type: 'saved', key, result: delivered.result });
+      }
+      case 'cut': {
+        const delivered = service.cut(job.record);
+        return deliver(delivered, { type: 'cut', key, result: delivered.result });
       }
       case 'ask': {
         const delivered = service.ask(job.record, now);

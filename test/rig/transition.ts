@@ -1,4 +1,4 @@
-import type { SaveFailure } from '../../src/artifacts/writer.ts';
+import type { CutResult, SaveFailure } from '../../src/artifacts/writer.ts';
 import type {
   CallResult,
   FetchReason,
@@ -29,6 +29,7 @@ export function transition(job: Job, changes: Partial<JobContext> = {}) {
     searched: (result: readonly Task[] | ServiceFailure) =>
       after({ type: 'searched', result: resultOf(result) }),
     saved: (result: SavedResult) => after({ type: 'saved', result }),
+    cut: (result: CutResult) => after({ type: 'cut', result }),
     asked: (result: CallResult) => after({ type: 'asked', result }),
   };
 }

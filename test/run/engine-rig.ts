@@ -7,6 +7,7 @@ import type { ImageService, SubmitResult } from '../../src/service/image-service
 import type { ServiceResult } from '../../src/service/result.ts';
 import type { TextService } from '../../src/service/text-service.ts';
 import type { Delivered, Submitted } from '../rig/drive.ts';
+import { cutNowhere } from '../rig/frames.ts';
 import { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { epoch } from '../rig/jobs.ts';
 import { memoryStore } from '../rig/memory-store.ts';
@@ -100,6 +101,7 @@ export async function run(
     ...(change.ask === undefined ? {} : { text: { ...noText.text, ask: change.ask } }),
     artifacts: {
       save: ({ key, output }) => Promise.resolve(service.save(key, output).result),
+      cut: cutNowhere,
       keep: keptNowhere,
       close: () => Promise.resolve(),
       ...change.artifacts,

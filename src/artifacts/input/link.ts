@@ -1,9 +1,9 @@
-import { fromBase64 } from '../base64.ts';
 import { chunks, type DownloadBody } from '../download/body.ts';
 import type { Deadline } from '../download/deadline.ts';
 import { type LinkRoute, openLink } from '../download/follow-link.ts';
 import { headLength, inputType, notWanted, wordsLength } from '../download/verify.ts';
 import { fail, SaveError } from '../failure.ts';
+import { fromBase64 } from '../formats/base64.ts';
 import { largestInput } from '../inputs.ts';
 import { images } from '../media.ts';
 import type { SaveFailure } from '../writer.ts';

@@ -91,6 +91,8 @@ function levelOf(event: RunEvent): EventLevel {
       return 'debug';
     case 'job:status':
       return event.to === 'failed' || event.to === 'in-doubt' ? 'warn' : 'debug';
+    case 'grid:cut':
+      return event.error === undefined ? 'debug' : 'warn';
     case 'request:end':
       return event.route === 'text' ? 'debug' : 'trace';
     case 'route:pause':

@@ -70,6 +70,7 @@ export function openInputs(
  */
 export const followedAt = (baseUrl: string, writer: ArtifactWriter): ArtifactWriter => ({
   save: (request, signal) => writer.save({ ...request, url: moved(request.url, baseUrl) }, signal),
+  cut: (request, signal) => writer.cut(request, signal),
   keep: (request, signal) => writer.keep(request, signal),
   close: () => writer.close(),
 });

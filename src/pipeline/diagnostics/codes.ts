@@ -88,6 +88,8 @@ export const diagnosticCodes = {
   'step.no-json': 'The JSON of a step is asked for whose answer is no JSON.',
   'step.json-member': 'A member of an answer is asked for that its schema does not have.',
   'step.no-text': 'An object or a list of a result would be rendered as text.',
+  'step.split-not-kept': 'A step cuts grids into frames and downloads none.',
+  'step.split-single': 'A step cuts grids into frames and makes single images.',
   'step.rounds': 'Rounds are given to a step without functions.',
 
   'button.unknown': 'A button is pressed that no known model version offers.',

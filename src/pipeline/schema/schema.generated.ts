@@ -194,6 +194,10 @@ export type When = string;
  */
 export type Keep = boolean;
 /**
+ * split: each grid of four that this step and its path make is cut into its frames once it is downloaded. The frames are PNG files and rows of the manifest of their own, outputs 2 to 5 in the order U1 to U4; the grid stays output 1. Nothing is paid or downloaded for it, also where the step is finished already. What is no grid (its task offers no U1 to U4) stays whole.
+ */
+export type Grid = 'split';
+/**
  * What is blended, 2 to 5 images: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. With `gather`, the gathered images unless this names others.
  *
  * @minItems 1
@@ -544,6 +548,7 @@ export interface ImagineStep {
   path?: Path;
   when?: When;
   keep?: Keep;
+  grid?: Grid;
   extra?: Extra;
 }
 /**
@@ -574,6 +579,7 @@ export interface ClickStep {
   path?: Path;
   when?: When;
   keep?: Keep;
+  grid?: Grid;
   extra?: Extra;
 }
 /**
@@ -596,6 +602,7 @@ export interface BlendStep {
   path?: Path;
   when?: When;
   keep?: Keep;
+  grid?: Grid;
   extra?: Extra;
 }
 /**
@@ -685,6 +692,7 @@ export interface EditStep {
   path?: Path;
   when?: When;
   keep?: Keep;
+  grid?: Grid;
   extra?: Extra;
 }
 /**
@@ -2035,6 +2043,14 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
       "type": "boolean",
       "default": true
     },
+    "grid": {
+      "title": "Grid",
+      "description": "split: each grid of four that this step and its path make is cut into its frames once it is downloaded. The frames are PNG files and rows of the manifest of their own, outputs 2 to 5 in the order U1 to U4; the grid stays output 1. Nothing is paid or downloaded for it, also where the step is finished already. What is no grid (its task offers no U1 to U4) stays whole.",
+      "type": "string",
+      "enum": [
+        "split"
+      ]
+    },
     "extra": {
       "title": "Extra",
       "description": "An object merged into the request body, for fields of the service that have no key here. Its texts are templates.",
@@ -2142,6 +2158,9 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         "keep": {
           "$ref": "#/$defs/keep"
         },
+        "grid": {
+          "$ref": "#/$defs/grid"
+        },
         "extra": {
           "$ref": "#/$defs/extra"
         }
@@ -2182,6 +2201,9 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         },
         "keep": {
           "$ref": "#/$defs/keep"
+        },
+        "grid": {
+          "$ref": "#/$defs/grid"
         },
         "extra": {
           "$ref": "#/$defs/extra"
@@ -2239,6 +2261,9 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         },
         "keep": {
           "$ref": "#/$defs/keep"
+        },
+        "grid": {
+          "$ref": "#/$defs/grid"
         },
         "extra": {
           "$ref": "#/$defs/extra"
@@ -2476,6 +2501,9 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         },
         "keep": {
           "$ref": "#/$defs/keep"
+        },
+        "grid": {
+          "$ref": "#/$defs/grid"
         },
         "extra": {
           "$ref": "#/$defs/extra"

@@ -33,6 +33,7 @@ export interface StepDraft {
   readonly pathKnown: boolean;
   readonly when?: Condition;
   readonly keep: boolean;
+  readonly split?: true;
   readonly extra?: Readonly<Record<string, TemplateTree>>;
   readonly variables: readonly VariableUse[];
   readonly steps: readonly StepUse[];

@@ -67,6 +67,8 @@ class StepReader {
     const extra = extraNode?.kind === 'mapping' ? this.#members(extraNode) : undefined;
     const keepNode = at('keep');
     const keep = keepNode?.kind === 'scalar' && keepNode.value === false ? false : defaults.step.keep;
+    const gridNode = at('grid');
+    const split = isText(gridNode) && gridNode.value === 'split';
     return {
       name,
       ...(kind === undefined ? {} : { kind }),
@@ -80,6 +82,7 @@ class StepReader {
       pathKnown: path !== undefined,
       ...(when === undefined ? {} : { when }),
       keep,
+      ...(split && { split }),
       ...(extra === undefined ? {} : { extra }),
       variables: this.#variables,
       steps: this.#steps,

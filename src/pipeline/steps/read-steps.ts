@@ -8,7 +8,7 @@ import { isText } from '../yaml/node.ts';
 import { checkAddress } from './branch.ts';
 import { checkBlend } from './checks/blend.ts';
 import { checkButtons } from './checks/button.ts';
-import { checkGrids } from './checks/grid.ts';
+import { checkGrids, checkSplit } from './checks/grid.ts';
 import { checkImages, imagesOf } from './checks/images.ts';
 import { checkMasks, checkModals } from './checks/modal.ts';
 import { checkAlike } from './checks/same-request.ts';
@@ -52,6 +52,7 @@ export async function readSteps(
     checkTextStep(step, byName, matrix, models, collector);
     checkButtons(step, matrix, collector);
     checkGrids(step, byName, collector);
+    checkSplit(step, byName, collector);
     checkModals(step, collector);
     checkMasks(step, collector);
     checkAlike(step, byName, matrix, collector);

@@ -135,6 +135,7 @@ function makeTemplate(
     whenWaits,
     waits,
     keep: step.keep,
+    ...(step.split && { split: true }),
     sure: waits.length === 0 && !startMaySkip && !namedMaySkip,
     maySkip: startMaySkip || namedMaySkip || (selector?.optional ?? false) || waits.length > 0,
     late:

@@ -50,6 +50,8 @@ export interface SlotTemplate {
   readonly waits: readonly string[];
   /** Some slot wants its files: its own step, unless that says `keep: false`, or one that shows its images. */
   readonly keep: boolean;
+  /** Its step cuts grids into frames. */
+  readonly split?: true;
   /** Nothing that it starts from, reads, shows or continues may turn out to be skipped during the run. */
   readonly sure: boolean;
   /**

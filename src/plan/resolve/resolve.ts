@@ -1,9 +1,9 @@
-import { type TemplateScope } from '../../pipeline/templates/template.ts';
+import type { TemplateScope } from '../../pipeline/templates/template.ts';
 import type { Cell } from '../cell.ts';
 import { stepNamed } from '../graph/order.ts';
 import type { SlotGraph, SlotTemplate } from '../graph/slot-template.ts';
 import { inputsOf, type JobRecord, type JobSpec } from '../job.ts';
-import { type Press } from '../job-request.ts';
+import type { Press } from '../job-request.ts';
 import { keyFromText, placeText, slotIdsOf } from '../key.ts';
 import { type ImageFiles, noImageFiles } from '../request/image-files.ts';
 import type { RecordLookup, Slot } from '../slot.ts';
@@ -170,6 +170,7 @@ class CellResolution {
       place: template.index,
       depth: template.depth,
       keep: template.keep,
+      ...(template.split && { split: true }),
       get id(): string {
         return idOf(asWritten ? template.text : placeText(template.step.name, branch));
       },
@@ -284,7 +285,6 @@ class CellResolution {
     if (keys === undefined || known === undefined) return reading;
     const { request, text, files } = known;
     const key = keyFromText(text, this.#plan.serviceId, inputsOf(keys), this.#cell.repeat);
-    const { call } = template.request;
     const reads = this.#sources.before(key, this.#reads(template, start));
     const job: JobSpec = {
       key,
@@ -292,7 +292,7 @@ class CellResolution {
       request,
       ...oneParent(keys),
       ...(files === undefined ? {} : { files }),
-      ...(call === undefined ? {} : { call }),
+      ...(template.request.call && { call: template.request.call }),
       ...(reads.length === 0 ? {} : { reads }),
     };
     return { ...reading, job };

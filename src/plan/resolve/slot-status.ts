@@ -1,4 +1,5 @@
 import { TemplateError } from '../../pipeline/templates/template.ts';
+import { isUncut } from '../graph/frames.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import type { Button, JobError, JobRecord, JobSpec } from '../job.ts';
 import type { SlotStatus } from '../slot.ts';
@@ -28,6 +29,7 @@ export interface SlotVerdict {
   readonly error?: JobError;
   readonly ready?: true;
   readonly unsaved?: true;
+  readonly uncut?: true;
   /** What broke the chain that it hangs on. */
   readonly cause?: string;
 }
@@ -69,6 +71,7 @@ function fromRecord(template: SlotTemplate, record: JobRecord): SlotVerdict {
   const wantsFile =
     status === 'done' && template.keep && record.artifacts.length === 0 && offersFiles(record);
   if (wantsFile) return { status: 'saving', unsaved: true };
+  if (template.split && status === 'done' && isUncut(record)) return { status: 'saving', uncut: true };
   return { status, ...(status === 'in-doubt' && error !== undefined ? { error } : {}) };
 }
 

@@ -64,7 +64,8 @@ export class SummaryCounter {
     if (!firstOfSlot) return;
     this.#failures.add(slot, result.at);
     if (slot.record === undefined || !this.#jobs.add(slot.record.key)) return;
-    for (const { bytes } of slot.record.artifacts) this.#bytes += bytes;
+    const { artifacts, frames } = slot.record;
+    for (const { bytes } of [...artifacts, ...(frames?.files ?? [])]) this.#bytes += bytes;
     this.#charts.add(slot, detail.model);
   }
 

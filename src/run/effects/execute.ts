@@ -1,4 +1,5 @@
 import type { SaveFailure } from '../../artifacts/writer.ts';
+import { gridOf } from '../../plan/graph/frames.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
@@ -7,7 +8,7 @@ import type { SavedResult, Send } from '../machine/job.ts';
 import { notListed } from '../machine/search/listing.ts';
 import { ownTasks } from '../machine/search/own-tasks.ts';
 import type { RunPorts, RunSettings } from '../ports.ts';
-import { type Effect, routeOf } from '../scheduler/commit.ts';
+import { type Effect, type RunInput, routeOf } from '../scheduler/commit.ts';
 import type { RequestResult } from '../scheduler/routes/outcome.ts';
 import { InputBudget, type LoadedInputs } from './input-budget.ts';
 import { gated } from './send-gate.ts';
@@ -16,9 +17,11 @@ import { type AskPorts, ask } from './text-call.ts';
 
 /** The result of an effect, for the scheduler and for listeners. */
 export interface EffectResult {
-  readonly input: RequestResult;
+  readonly input: RequestResult | GridCut;
   readonly event: RunEvent;
 }
+
+type GridCut = Extract<RunInput, { type: 'cut' }>;
 
 /** Carries out the effects of commits, each through its port. */
 export class Effects {
@@ -55,12 +58,14 @@ export class Effects {
   async carryOut(effect: Effect, signal: AbortSignal): Promise<EffectResult | undefined> {
     const { clock } = this.#ports;
     const sentAt = clock.now();
+    const route = routeOf[effect.send.kind];
+    if (route === undefined) return await this.#cut(effect.job.record, sentAt, signal);
     const input = await this.#send(effect, signal);
     const failure = failureIn(input);
     if (failure !== undefined && isBrokenOff(input, failure)) return undefined;
     const event: RunEvent = {
       type: 'request:end',
-      route: routeOf[effect.send.kind],
+      route,
       key: effect.job.record.key,
       ms: clock.now() - sentAt,
       outcome: outcomeWord(input),
@@ -95,9 +100,29 @@ export class Effects {
         return { type: 'searched', key, result: await this.#search(record, signal) };
       case 'save':
         return { type: 'saved', key, result: await this.#save(key, send, signal) };
+      case 'cut':
+        throw new Error('Internal error: no request cuts a grid.');
       case 'ask':
         return { type: 'asked', key, result: await ask(record, this.#asking, signal) };
     }
+  }
+
+  async #cut(record: JobRecord, since: number, signal: AbortSignal): Promise<EffectResult | undefined> {
+    const { artifacts, clock } = this.#ports;
+    const grid = gridOf(record);
+    if (grid?.ok !== true) throw new Error(`Internal error: ${record.key} has no grid to cut.`);
+    const { key } = record;
+    const result = await artifacts.cut({ key, grid: grid.file }, signal);
+    if (!result.ok && result.error.code === 'download.aborted') return undefined;
+    const error = result.ok ? undefined : { code: result.error.code, message: result.error.message };
+    const event: RunEvent = {
+      type: 'grid:cut',
+      key,
+      ms: clock.now() - since,
+      frames: result.ok ? result.value.length : 0,
+      ...(error === undefined ? {} : { error }),
+    };
+    return { input: { type: 'cut', key, result }, event };
   }
 
   async #search(record: JobRecord, signal: AbortSignal): Promise<ServiceResult<readonly Task[]>> {

@@ -118,6 +118,7 @@ export function gated(ports: SendPorts, limits: Limits, clock: Clock): SendPorts
   };
   const gatedArtifacts: ArtifactWriter = {
     save: (request, signal) => after('download', signal, unsaved, () => artifacts.save(request, signal)),
+    cut: (request, signal) => artifacts.cut(request, signal),
     keep: (request, signal) => artifacts.keep(request, signal),
     close: () => artifacts.close(),
   };

@@ -1,4 +1,4 @@
-import type { SaveFailure, SaveResult } from '../../artifacts/writer.ts';
+import type { CutResult, SaveFailure, SaveResult } from '../../artifacts/writer.ts';
 import type { RetrySettings, Speed } from '../../pipeline/pipeline.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import type {
@@ -41,6 +41,8 @@ export type Want =
   /** A turn on the submit route to confirm its modal: goes before new submissions. */
   | { readonly kind: 'modal' }
   | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
+  /** The frames of its grid, cut from the file that it has. Nothing is requested, so no route grants it. */
+  | { readonly kind: 'cut' }
   /** A turn on the text route; the intent is recorded when it is granted. */
   | { readonly kind: 'ask' }
   | { readonly kind: 'wait'; readonly until: number; readonly next: Want }
@@ -115,6 +117,8 @@ export type Send =
   /** Several tasks are polled with one request, each for its own job. */
   | { readonly kind: 'list'; readonly targets: readonly PollTarget[] }
   | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
+  /** Made locally, without a request to the service. */
+  | { readonly kind: 'cut' }
   | { readonly kind: 'ask' };
 
 /** One of several tasks that are polled with one request. */
@@ -138,6 +142,7 @@ export type JobEvent =
   /** Tasks that the job's submissions may have made, the one to adopt first. */
   | { readonly type: 'searched'; readonly result: ServiceResult<readonly Task[]> }
   | { readonly type: 'saved'; readonly result: SavedResult }
+  | { readonly type: 'cut'; readonly result: CutResult }
   | { readonly type: 'asked'; readonly result: CallResult };
 
 /** The result of a save; undefined: the result is text, and no file was to be written. */

@@ -6,7 +6,7 @@ import { modalSeen } from './poll/modal-poll.ts';
 import { taskSeen } from './poll/poll.ts';
 import { redoJudged } from './redo.ts';
 import { clearDeferrals } from './retry/deferrals.ts';
-import { fileSaved, linkRead } from './save.ts';
+import { fileSaved, gridCut, linkRead } from './save.ts';
 import { taskSearched } from './search/search.ts';
 import {
   firstWant,
@@ -21,7 +21,7 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
 
 /**
  * The table of the machine. A job rests, then wants what follows; a request is sent only when the scheduler grants what the job wants.
- * `(click)`, `(text)`: what the job asks for; `(modal)`: its modal was sent; `(redo)`: an earlier result stands; `(in doubt)`: one of its
+ * `(click)`, `(text)`: what the job asks for; `(split)`: its file is a grid whose frames are wanted; `(modal)`: its modal was sent; `(redo)`: an earlier result stands; `(in doubt)`: one of its
  * submissions may have made a task; `(adopted)`: the user named its task. resume.ts says where a job begins.
  *
  * | status | events | becomes | next |
@@ -73,6 +73,11 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | modal | granted modal | submitting | send modal |
  * | saving | granted save | saving | send save |
  * | saving | saved | done | |
+ * | saving (split) | grid saved | saving | cut |
+ * | saving (split) | saved | done | |
+ * | saving (split) | granted cut | saving | send cut |
+ * | saving (split) | cut; file cannot be cut | done | |
+ * | saving (split) | frames not written | saving | rest, cut |
  * | saving | save deferred; disk full; save failed once | saving | rest, save |
  * | saving | save failed twice; link outdated; no link shown | saving | rest, fetch link |
  * | saving | link shown | saving | save |
@@ -117,6 +122,7 @@ function withoutDeferrals(job: Job, event: JobEvent): Job {
     case 'unread':
     case 'unsent':
     case 'masked':
+    case 'cut':
       return job;
   }
 }
@@ -143,6 +149,8 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
       return taskSearched(job, event.result, context);
     case 'saved':
       return fileSaved(job, event.result, context);
+    case 'cut':
+      return gridCut(job, event.result, context);
     case 'asked':
       return onAskResult(job, event.result, context);
   }
@@ -172,6 +180,7 @@ function granted(job: Job, context: JobContext): JobStep {
     case 'mask':
     case 'search':
     case 'save':
+    case 'cut':
       return { job: { ...job, want: { kind: 'answer' } }, send: want };
     case 'ask':
       return askNow(job, context);

@@ -75,6 +75,7 @@ function resumeSlot(
       ...(spec.call === undefined ? {} : { call: spec.call }),
       origin: originOf(slot),
       keep: slot.keep,
+      ...(slot.split && { split: true }),
       attempts: 0,
       tries: 0,
       resubmits: 0,
@@ -86,6 +87,7 @@ function resumeSlot(
   const kept: JobRecord = {
     ...record,
     keep: record.keep || slot.keep,
+    ...(slot.split && { split: true }),
     ...(spec.files === undefined ? {} : { files: spec.files }),
     ...(spec.call === undefined ? {} : { call: spec.call }),
   };
@@ -101,6 +103,7 @@ function resumeSlot(
     return slot.waitsForRedo ? undefined : newJob(redone(kept), slot.depth, parentTaskId);
   switch (record.status) {
     case 'done':
+      if (slot.uncut) return adopt(become(kept, 'saving'), slot.depth, parentTaskId);
       return slot.unsaved ? saveAgain(kept, slot.depth) : undefined;
     case 'in-doubt':
       if (!before) return undefined;
@@ -243,6 +246,7 @@ export function resetForResubmit(record: JobRecord): JobRecord {
     result: undefined,
     error: undefined,
     artifacts: former === undefined ? [] : record.artifacts,
+    frames: former === undefined ? undefined : record.frames,
     text: undefined,
     turns: undefined,
     rounds: undefined,

@@ -1,3 +1,5 @@
+import type { CutResult } from '../../artifacts/writer.ts';
+import { isUncut } from '../../plan/graph/frames.ts';
 import type { JobError, JobRecord, TaskResult } from '../../plan/job.ts';
 import type { Task } from '../../service/image-service.ts';
 import type { ServiceResult } from '../../service/result.ts';
@@ -47,10 +49,11 @@ export const lacksResult = (result: TaskResult, record: JobRecord): boolean =>
 /** True where the result is text: the record has it, and no file is to be written. */
 export const isText = ({ prompts = [] }: TaskResult): boolean => prompts.length > 0;
 
-/** The want of a job in `saving`: the first missing file, or first a link to it. */
+/** The want of a job in `saving`: the first missing file, or first a link to it; then the frames of a grid. */
 export function wantFile({ record }: Pick<Job, 'record'>): Want {
   const at = record.artifacts.length;
   if (record.text !== undefined) return { kind: 'save', source: { isText: true }, output: 1 };
+  if (wantsCut(record)) return { kind: 'cut' };
   const source = record.result === undefined ? undefined : sourcesOf(record.result, record)[at];
   return source === undefined ? wantLink({ record }) : { kind: 'save', source, output: at + 1 };
 }
@@ -60,6 +63,9 @@ export function wantFresh(job: Pick<Job, 'record'>): Want {
   const want = wantFile(job);
   return want.kind === 'save' && 'isText' in want.source ? want : wantLink(job);
 }
+
+/** Its file is a grid that is not cut, and somebody wants the frames. The file is durable in the record by then. */
+const wantsCut = (record: JobRecord): boolean => record.split === true && isUncut(record);
 
 function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
   if (taskId === undefined) throw new Error('Internal error: a job without a task id is being saved.');
@@ -123,8 +129,11 @@ export function fileSaved(job: Job, result: SavedResult, context: JobContext): J
       };
       return { job: { ...next, want: wantFile(next) } };
     }
-    const done = become(record, 'done', { artifacts, finishedAt: context.now, error: undefined });
-    return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+    // Frames of another file are none of this one.
+    const changes = { artifacts, frames: undefined, finishedAt: context.now, error: undefined };
+    const done = become(record, 'done', changes);
+    if (!wantsCut(done)) return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+    return { job: { ...job, misses: 0, record: become(done, 'saving'), want: { kind: 'cut' } } };
   }
   const failure = result.error;
   const error = fileError(failure);
@@ -147,4 +156,18 @@ export function fileSaved(job: Job, result: SavedResult, context: JobContext): J
       return retrySave(job, { error, atLeastMs, next }, context);
     }
   }
+}
+
+/**
+ * A grid was cut, or cannot be. Either way its job is done: the grid is paid and there, and the record says why it has no frames. A disk
+ * that takes no files ends the run, and the next one cuts the grid.
+ */
+export function gridCut(job: Job, result: CutResult, { now }: JobContext): JobStep {
+  const { record } = job;
+  if (!result.ok && result.error.class !== 'permanent')
+    return { job: { ...job, want: { kind: 'wait', until: now, next: { kind: 'cut' } } } };
+  const frames = result.ok ? { files: result.value } : { files: [], error: fileError(result.error) };
+  const { finishedAt = now } = record;
+  const done = become(record, 'done', { frames, finishedAt, error: undefined });
+  return { job: { ...job, record: done, want: { kind: 'nothing' } } };
 }

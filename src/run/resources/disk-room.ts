@@ -81,10 +81,10 @@ export class DiskRoom {
 }
 
 /** Bytes of the files that a job made: its own, and its lines among the replies. */
-export const bytesOf = ({ artifacts, rounds = [], text }: JobRecord): number =>
+export const bytesOf = ({ artifacts, frames, rounds = [], text }: JobRecord): number =>
   [...rounds, ...(text?.reply === undefined ? [] : [text.reply])].reduce(
     (sum, { length }) => sum + length,
-    artifacts.reduce((sum, { bytes }) => sum + bytes, 0),
+    [...artifacts, ...(frames?.files ?? [])].reduce((sum, { bytes }) => sum + bytes, 0),
   );
 
 /** `312 MB`, `4.1 GB`. */

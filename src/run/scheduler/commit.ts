@@ -1,4 +1,4 @@
-import type { SaveFailure } from '../../artifacts/writer.ts';
+import type { CutResult, SaveFailure } from '../../artifacts/writer.ts';
 import type { Cell } from '../../plan/cell.ts';
 import { type Attempt, type JobRecord, knownCost } from '../../plan/job.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
@@ -35,6 +35,7 @@ export type RunInput =
       readonly result: ServiceResult<readonly Task[]>;
     }
   | { readonly type: 'saved'; readonly key: string; readonly result: SavedResult }
+  | { readonly type: 'cut'; readonly key: string; readonly result: CutResult }
   | { readonly type: 'asked'; readonly key: string; readonly result: CallResult }
   /** The shared limits allow more than before. */
   | { readonly type: 'refilled' }
@@ -45,7 +46,7 @@ export type RunInput =
   /** Send nothing more at all. The intents of these effects are not durable, so nothing was sent. */
   | { readonly type: 'halt'; readonly end: RunEnd; readonly unsent: readonly Effect[] };
 
-/** The route of each kind of request. */
+/** The route of each kind of request; none for what leaves no request to anybody. */
 export const routeOf = {
   submit: 'submit',
   modal: 'submit',
@@ -55,8 +56,9 @@ export const routeOf = {
   save: 'download',
   // A mask is made locally, but takes as long as a download, and must not block the polls.
   mask: 'download',
+  cut: undefined,
   ask: 'text',
-} as const satisfies Record<Send['kind'], Route>;
+} as const satisfies Record<Send['kind'], Route | undefined>;
 
 /** A request to carry out once its commit is durable. */
 export interface Effect {

@@ -20,11 +20,13 @@ export function dispatch(state: SchedulerState): void {
 }
 
 /**
- * Takes the job whose turn it is out of its queue: jobs that wait for room for a task first, then the routes, each within its
+ * Takes the job whose turn it is out of its queue: first what needs no request, then jobs that wait for room for a task first, then the routes, each within its
  * limits and the budget. Undefined: no job has its turn.
  */
 export function nextDispatch(state: SchedulerState): DispatchChoice | undefined {
   const { jobs, lifecycle } = state;
+  const uncut = jobs.takeToCut();
+  if (uncut !== undefined) return { job: uncut };
   const job = !lifecycle.isEnding && jobs.hasRoom ? jobs.takeForRoom() : undefined;
   if (job !== undefined) return { job };
   for (const route of state.routes.order) {

@@ -49,7 +49,8 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   }
   if (send === undefined) return;
   if (send.kind === 'ask') routes.tokens.take(job.record.key, estimators.costModel.tokens(job.record), now);
-  routes.onSent(routeOf[send.kind], now);
+  const route = routeOf[send.kind];
+  if (route !== undefined) routes.onSent(route, now);
   outbox.send({ job: next, send });
 }
 

@@ -163,6 +163,8 @@ function accept(state: SchedulerState, given: RunInput): void {
       return onResult(state, input);
     case 'listed':
       return onBatchPolled(state, input);
+    case 'cut':
+      return onCut(state, input);
     case 'refilled':
       return state.routes.release();
     case 'tick':
@@ -217,12 +219,23 @@ function onResult(state: SchedulerState, input: JobResult): void {
   if (job !== undefined) advance(state, job, outcome.event);
 }
 
+/** A grid was cut, or not: nothing that a route would know of. A disk that takes no files ends the run. */
+function onCut(state: SchedulerState, { key, result }: Extract<RunInput, { type: 'cut' }>): void {
+  if (!result.ok && result.error.class === 'stop') {
+    const { code, message } = result.error;
+    halt(state, { kind: 'disk', code, message });
+  }
+  const job = state.jobs.get(key);
+  if (job !== undefined) advance(state, job, { type: 'cut', result });
+}
+
 /** Halts the run. Jobs whose requests had their turn and never left are as before. */
 function stopSending(state: SchedulerState, { end, unsent }: Extract<RunInput, { type: 'halt' }>): void {
   halt(state, end);
   // A poll or a download leaves nothing in the record.
   for (const { job, send } of unsent.filter(isPaid)) {
-    state.routes.onResult(routeOf[send.kind]);
+    const route = routeOf[send.kind];
+    if (route !== undefined) state.routes.onResult(route);
     advance(state, state.jobs.get(job.record.key) ?? job, { type: 'unsent' });
   }
 }

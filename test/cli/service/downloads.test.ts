@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ArtifactWriter } from '../../../src/artifacts/writer.ts';
 import { followedAt } from '../../../src/cli/service/downloads.ts';
+import { cutNowhere } from '../../rig/frames.ts';
 
 /** A writer that only notes which links it is asked to follow. */
 function noting(): {
@@ -15,6 +16,7 @@ function noting(): {
       links.push(url);
       return Promise.resolve({ ok: false, error: { code: 'download.status', class: 'retry', message: '' } });
     },
+    cut: cutNowhere,
     keep: () => Promise.reject(new Error('nothing is kept here')),
     close: () => {
       closed = true;

@@ -140,6 +140,7 @@ function eventOf(send: Send, say: Say, ledger: Ledger): JobEvent | undefined {
     case 'mask':
     case 'search':
     case 'list':
+    case 'cut':
     case 'ask':
       throw new Broken(`A click without a mask sends ${send.kind}.`);
   }

@@ -286,6 +286,14 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
     [reads(json, '{{ steps.b.json | json }} {{ ⟦steps.b.usage }}')],
     [reads('', '{{ steps.b.parts.size }} {{ ⟦steps.b.parts }}')],
   ],
+  'step.split-not-kept': [
+    ['name: t\nsteps: { g: { imagine: a fox, keep: false, ⟦grid: split } }\n'],
+    [`${head}  b: { from: grid, click: V1, keep: false, ⟦grid: split }\n`],
+  ],
+  'step.split-single': [
+    [`${head}  b: { from: grid, click: U1, ⟦grid: split }\n`],
+    [`${head}  b: { from: grid, click: U1, path: Upscale (Subtle), ⟦grid: split }\n`],
+  ],
   'step.rounds': [[generate('⟦rounds: 3')]],
 
   'button.unknown': [

@@ -1,4 +1,4 @@
-import type { SaveFailure, SaveResult } from '../../../src/artifacts/writer.ts';
+import type { CutResult, SaveFailure, SaveResult } from '../../../src/artifacts/writer.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { CallResult } from '../../../src/run/machine/job.ts';
 import { readTask } from '../../../src/service/image/task.ts';
@@ -6,6 +6,7 @@ import { readTaskList } from '../../../src/service/image/task-list.ts';
 import type { Task } from '../../../src/service/image-service.ts';
 import type { ServiceResult } from '../../../src/service/result.ts';
 import type { Delivered, DrivenService, Submitted } from '../drive.ts';
+import { framesOf } from '../frames.ts';
 import { type FetchFault, fileFailures, saveFailures } from './faults.ts';
 import { buttonOf, type MadeTask, MadeTasks } from './made-tasks.ts';
 import { facts, replyOf } from './reply.ts';
@@ -219,6 +220,16 @@ export class Gateway implements DrivenService {
     const file = `images/${key.slice(0, 2)}/${key}-${output}.png`;
     const value = { output, file, bytes: 10, sha256: key, mime: 'image/png', width: 8, height: 8 };
     return { result: { ok: true, value }, afterMs };
+  }
+
+  /** The frames of a grid, cut here: a disk may be full, and a file may be none that can be cut. */
+  cut({ key, artifacts }: JobRecord): Delivered<CutResult> {
+    const n = ++this.#requests;
+    const fault = this.#temper.saveFault(n);
+    const afterMs = this.#temper.latencyMs('download', n);
+    if (fault === 'disk' || fault === 'permanent')
+      return { result: { ok: false, error: saveFailures[fault] }, afterMs };
+    return { result: { ok: true, value: framesOf(key, artifacts[0] ?? {}) }, afterMs };
   }
 
   ask(record: JobRecord, _now: number): Delivered<CallResult> {

@@ -5,6 +5,7 @@ import type { Job, Send } from '../../../src/run/machine/job.ts';
 import type { RunPorts, RunSettings } from '../../../src/run/ports.ts';
 import type { ImageService, Task } from '../../../src/service/image-service.ts';
 import { failure } from '../../rig/failure.ts';
+import { cutNowhere } from '../../rig/frames.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 import { keptNowhere, noText } from '../../rig/text-ports.ts';
@@ -70,6 +71,7 @@ function rig(
         ok: true as const,
         value: { output: 3, file: 'f', bytes: 1, sha256: 'x', mime: 'image/png' },
       }),
+      cut: cutNowhere,
       keep: keptNowhere,
       close: () => Promise.resolve(),
       ...change.artifacts,

@@ -4,6 +4,7 @@ import type { Task } from '../../../src/service/image-service.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
 import { failure } from '../../rig/failure.ts';
 import { gridButtons } from '../../rig/fake-task.ts';
+import { framesOf } from '../../rig/frames.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 import { transition } from '../../rig/transition.ts';
 import { submitting } from './machine-rig.ts';
@@ -59,6 +60,7 @@ export const jobs: Readonly<Record<string, Job>> = {
   'running (adopted)': running({ named: {} }),
   modal: job({ ...answering().record, status: 'modal', modal: { taskId: 'M1', sent: 0 } }),
   saving: saving(),
+  'saving (split)': { ...saving(), record: { ...saving().record, split: true } },
 };
 const used = (from: Job): Job => ({ ...from, misses: 5, record: { ...from.record, tries: 5 } });
 const wanting = (from: Job, want: Job['want']): Job => ({ ...from, want });
@@ -77,6 +79,8 @@ const unread = (kind: SaveFailure['class']): SaveFailure => ({
 const unsaved = (kind: SaveFailure['class']) =>
   ({ ok: false, error: { code: 'download.failed', class: kind, message: 'm' } }) as const;
 const artifact = { output: 1, file: 'a.png', bytes: 5, sha256: 'h', mime: 'image/png' };
+const gridFile = { ...artifact, width: 8, height: 8 };
+const withGrid = (from: Job): Job => ({ ...from, record: { ...from.record, artifacts: [gridFile] } });
 const reply = (verdict: ReplyVerdict) =>
   ({ kind: 'answered', asked: { verdict, text: { candidates: [] }, artifacts: [] } }) as const;
 const wrong = { code: 'text.schema', message: 'wrong' };
@@ -149,6 +153,11 @@ export const events: Readonly<Record<string, (from: Job) => JobStep>> = {
     transition({ ...from, pollUntil: epoch }).fetched('modal', task({ state: 'modal', status: 'MODAL' })),
   'task moved on': (from) => transition(from).fetched('modal', task({})),
   saved: (from) => transition(from).saved({ ok: true, value: artifact }),
+  'grid saved': (from) => transition(from).saved({ ok: true, value: gridFile }),
+  'granted cut': (from) => transition(wanting(from, { kind: 'cut' })).granted(),
+  cut: (from) => transition(withGrid(from)).cut({ ok: true, value: framesOf('aa11', gridFile) }),
+  'file cannot be cut': (from) => transition(withGrid(from)).cut(unsaved('permanent')),
+  'frames not written': (from) => transition(withGrid(from)).cut(unsaved('stop')),
   'save deferred': (from) => transition(from).saved(unsaved('throttle')),
   'disk full': (from) => transition(from).saved(unsaved('stop')),
   'save failed once': (from) => transition(from).saved(unsaved('retry')),

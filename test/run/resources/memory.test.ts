@@ -6,6 +6,7 @@ import { runPlan } from '../../../src/run/run.ts';
 import { createImageService } from '../../../src/service/client.ts';
 import { BodyPool } from '../../../src/service/http/body/budget.ts';
 import { namePresets } from '../../../src/service/names.ts';
+import { cutNowhere } from '../../rig/frames.ts';
 import { epoch } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 import { planOf } from '../../rig/plan.ts';
@@ -151,6 +152,7 @@ describe('the watch', () => {
         ...noText,
         artifacts: {
           save: () => Promise.resolve({ ok: false, error: { code: 'x', class: 'permanent', message: '' } }),
+          cut: cutNowhere,
           keep: () => Promise.reject(new Error('nothing is kept')),
           close: () => Promise.resolve(),
         },

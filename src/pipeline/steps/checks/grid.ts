@@ -70,6 +70,37 @@ export function checkGrids(step: StepDraft, steps: Steps, collector: DiagnosticC
   }
 }
 
+/**
+ * `grid: split` cuts files that are downloaded, so without them there is nothing to cut. Of a step that makes single images alone it is
+ * said that nothing is cut, as far as the names of buttons tell.
+ */
+export function checkSplit(step: StepDraft, steps: Steps, collector: DiagnosticCollector): void {
+  const key = step.split === true ? step.node.entries.get('grid')?.keySpan : undefined;
+  if (key === undefined) return;
+  if (!step.keep) {
+    collector.error(
+      'step.split-not-kept',
+      key,
+      `Step "${step.name}" is to cut its grids into frames, and keep: false downloads no grid.`,
+      'Leave keep: false out.',
+    );
+    return;
+  }
+  let at = stagesOf(step, steps, new Set());
+  const isSingle = (): boolean => [...at.keys()].every((stage) => stage === 'single');
+  if (!isSingle()) return;
+  for (const { selectors } of step.path) {
+    at = pressAll(selectors, at);
+    if (!isSingle()) return;
+  }
+  collector.warning(
+    'step.split-single',
+    key,
+    `Step "${step.name}" makes single images, and grid: split cuts grids of four alone: they stay whole.`,
+    'Write it at the step that makes the grid.',
+  );
+}
+
 function warnOf(
   { alternatives, name, position }: Selector,
   on: Stages,

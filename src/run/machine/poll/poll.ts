@@ -47,7 +47,8 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
       if (unused !== undefined) return settle(job, 'failed', unused, now);
       const result = resultOf(task, record.kind);
       // In a redo the new result replaces the former files.
-      const fresh = record.former === undefined ? {} : { ...replacing(record), artifacts: [] };
+      const fresh =
+        record.former === undefined ? {} : { ...replacing(record), artifacts: [], frames: undefined };
       // Later steps, and a later edit, read the result also where no file is kept.
       if ((!record.keep || isText(result)) && !lacksResult(result, record)) {
         const done = become(record, 'done', { result, finishedAt: now, error: undefined, ...fresh });

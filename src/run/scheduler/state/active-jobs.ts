@@ -25,6 +25,8 @@ export class ActiveJobs {
   readonly #rooms = new PriorityQueue(this.#jobs);
   /** Jobs that wait for room again after a deferral. */
   readonly #again = new PriorityQueue(this.#jobs, true);
+  /** Jobs whose grid is to be cut. */
+  readonly #toCut = new PriorityQueue(this.#jobs, true);
   /** True once the last cells of the plan may be opened. */
   #isAtEnd = false;
   /** The queue of the two that was granted room last. */
@@ -223,6 +225,13 @@ export class ActiveJobs {
     return job;
   }
 
+  /** Takes the next job whose grid is to be cut. How many are cut at the same time is up to who cuts them. */
+  takeToCut(): Job | undefined {
+    const job = this.#toCut.front();
+    if (job !== undefined) this.#toCut.leave();
+    return job;
+  }
+
   /** Replaces a job's state, or takes it up. */
   put(job: Job): void {
     this.#count(this.#jobs.get(job.record.key), -1);
@@ -245,6 +254,8 @@ export class ActiveJobs {
       case 'save':
       case 'mask':
         return this.routes.queues.download.queue.join(job);
+      case 'cut':
+        return this.#toCut.join(job);
       case 'ask':
         return this.routes.queues.text.queue.join(job);
       case 'wait':

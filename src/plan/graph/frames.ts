@@ -1,0 +1,55 @@
+import type { Artifact, Button, JobError, JobRecord } from '../job.ts';
+
+/** How many frames a grid has: two in each of two rows. */
+export const framesOfGrid = 4;
+
+/**
+ * Width times height of the largest grid that is cut: four frames of 4096 × 4096. What is decoded of it takes some hundred megabytes, and
+ * the grids of services have a sixteenth of it.
+ */
+export const mostGridPixels = 8192 * 8192;
+
+/** The file of a grid that can be cut into four equal frames; or why a finished image stays whole. */
+export type Grid =
+  | { readonly ok: true; readonly file: Artifact }
+  /** `frames.no-grid`, `frames.odd-size`, `frames.too-large` */
+  | { readonly ok: false; readonly error: JobError };
+
+/**
+ * What the record of a job says of its file as a grid. Undefined where it has not one image: nothing was downloaded, or videos, or texts.
+ * The buttons decide, because a size does not show what an image holds.
+ */
+export function gridOf({ artifacts, result }: Pick<JobRecord, 'artifacts' | 'result'>): Grid | undefined {
+  const [file, ...others] = artifacts;
+  if (file === undefined || others.length > 0 || result === undefined) return undefined;
+  if (!file.mime.startsWith('image/') || (result.videoUrls ?? []).length > 0) return undefined;
+  if (!offersFrames(result.buttons))
+    return whole('frames.no-grid', 'Its task offers no U1 to U4, so it is no grid of four.');
+  const { width = 0, height = 0 } = file;
+  const size = `${width} × ${height} pixels`;
+  if (width < 2 || height < 2 || width % 2 !== 0 || height % 2 !== 0)
+    return whole('frames.odd-size', `It has ${size}, which cannot be halved both ways.`);
+  if (width * height > mostGridPixels)
+    return whole('frames.too-large', `It claims ${size}, and ${mostGridPixels} are the most that are cut.`);
+  return { ok: true, file };
+}
+
+const whole = (code: string, message: string): Grid => ({ ok: false, error: { code, message } });
+
+/** One button for each of four images, by label or by customId (gateway 5.2): only a grid has them. */
+const offersFrames = (buttons: readonly Button[]): boolean =>
+  [1, 2, 3, 4].every((number) =>
+    buttons.some(
+      ({ label, customId }) => label.trim() === `U${number}` || customId.includes(`::upsample::${number}::`),
+    ),
+  );
+
+/** True for a grid whose file is there, and of which no cut is on record. While its job is redone, its former frames stand. */
+export const isUncut = (record: JobRecord): boolean =>
+  record.frames === undefined && record.former === undefined && gridOf(record)?.ok === true;
+
+/** Why a finished image has no frames; undefined where it has them, or may still get them. */
+export function framesError(record: JobRecord): JobError | undefined {
+  const grid = gridOf(record);
+  return grid === undefined || grid.ok ? record.frames?.error : grid.error;
+}

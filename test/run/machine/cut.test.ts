@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
+import type { Job } from '../../../src/run/machine/job.ts';
+import { adopt, resetForResubmit } from '../../../src/run/machine/resume.ts';
+import type { Task } from '../../../src/service/image-service.ts';
+import { framesOf, gridButtons } from '../../rig/frames.ts';
+import { epoch, imagineRecord, job } from '../../rig/jobs.ts';
+import { transition } from '../../rig/transition.ts';
+
+const file: Artifact = {
+  output: 1,
+  file: 'images/aa/aa11-1.png',
+  bytes: 5,
+  sha256: 'h',
+  mime: 'image/png',
+  width: 8,
+  height: 8,
+};
+const frames = framesOf('aa11', file);
+
+const saving = (changes: Partial<JobRecord> = {}): Job =>
+  job(
+    imagineRecord({
+      status: 'saving',
+      taskId: 'T9',
+      split: true,
+      result: { imageUrl: 'https://i/1', buttons: gridButtons },
+      ...changes,
+    }),
+    { want: { kind: 'answer' } },
+  );
+
+describe('a grid whose frames are wanted', () => {
+  it('is durable in the record before it is cut', () => {
+    const { job: next, send } = transition(saving()).saved({ ok: true, value: file });
+    expect(next.record).toMatchObject({ status: 'saving', artifacts: [file], finishedAt: epoch });
+    expect(next.want).toEqual({ kind: 'cut' });
+    expect(send).toBeUndefined();
+  });
+
+  it('is done with its frames, at the time when its file was there', () => {
+    const cut = transition(saving({ artifacts: [file], finishedAt: epoch - 50 })).cut({
+      ok: true,
+      value: frames,
+    });
+    expect(cut.job.record).toMatchObject({
+      status: 'done',
+      artifacts: [file],
+      frames: { files: frames },
+      finishedAt: epoch - 50,
+    });
+    expect(cut.job.want).toEqual({ kind: 'nothing' });
+  });
+
+  it('is done without frames where its file cannot be cut, and the record says why', () => {
+    const error = { code: 'frames.unreadable', class: 'permanent', message: 'damaged' } as const;
+    const cut = transition(saving({ artifacts: [file] })).cut({ ok: false, error });
+    expect(cut.job.record).toMatchObject({
+      status: 'done',
+      artifacts: [file],
+      frames: { files: [], error: { code: 'frames.unreadable', message: 'damaged' } },
+    });
+    expect(cut.job.record.error).toBeUndefined();
+  });
+
+  it('is cut by the next run where this one was killed in between', () => {
+    expect(adopt(saving({ artifacts: [file] }).record, 0, undefined).want).toEqual({ kind: 'cut' });
+  });
+
+  it('is done without a cut where nobody wants its frames, or where it is none', () => {
+    const { split: _, ...unwanted } = saving().record;
+    const single = { imageUrl: 'https://i/1', buttons: gridButtons.slice(1) };
+    for (const from of [job(unwanted), saving({ result: single })]) {
+      const { record, want } = transition(from).saved({ ok: true, value: file }).job;
+      expect([record.status, want.kind]).toEqual(['done', 'nothing']);
+      expect(record).not.toHaveProperty('frames');
+    }
+  });
+
+  it('loses the frames of another file when it is downloaded anew', () => {
+    const { job: next } = transition(saving({ frames: { files: frames } })).saved({ ok: true, value: file });
+    expect(next.record).not.toHaveProperty('frames');
+    expect(next.want).toEqual({ kind: 'cut' });
+  });
+
+  it('keeps its frames while it is made again, and has none of them beside a new result', () => {
+    const done = {
+      ...saving({ artifacts: [file], frames: { files: frames } }).record,
+      status: 'done',
+    } as const;
+    const redone = resetForResubmit(done);
+    expect(redone).toMatchObject({ artifacts: [file], frames: { files: frames } });
+    const running = job({ ...redone, status: 'running', taskId: 'T10', submittedAt: epoch });
+    const shown = {
+      id: 'T10',
+      state: 'success',
+      status: 'SUCCESS',
+      imageUrl: 'https://i/2',
+      buttons: gridButtons,
+    };
+    const { record } = transition(running).fetched('poll', shown as Task).job;
+    expect(record).toMatchObject({ status: 'saving', artifacts: [] });
+    expect(record).not.toHaveProperty('frames');
+  });
+
+  it('is submitted again without frames where its first result was no success', () => {
+    const failed = { ...saving({ frames: { files: frames } }).record, status: 'failed' } as const;
+    expect(resetForResubmit(failed)).not.toHaveProperty('frames');
+  });
+});
