@@ -1,8 +1,11 @@
 /** Something in a run directory that is not as the state says. */
 export type Finding =
   | {
-      /** `missing`: no such file, or a link in its place; `changed`: other bytes than those that were written. */
-      readonly kind: 'missing' | 'changed';
+      /**
+       * `missing`: no such file, or a link in its place; `changed`: other bytes than those that were written; `uncut`: a grid without frames,
+       * because its file was missing or changed when it was to be cut.
+       */
+      readonly kind: 'missing' | 'changed' | 'uncut';
       /** Relative to the run directory. */
       readonly file: string;
       readonly job: string;

@@ -42,6 +42,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
         looked.replies += 1;
         if (!(await replies.isWhole(place))) yield replyFinding(record, place.segment);
       }
+      if (record.frames?.error?.code === 'frames.file') yield uncutFinding(record);
       for (const artifact of record.artifacts) group.push({ record, artifact });
       for (const artifact of record.frames?.files ?? []) group.push({ record, artifact, isFrame: true });
       if (group.length < atOnce) continue;
@@ -80,6 +81,14 @@ const replyFinding = ({ key }: JobRecord, segment: number): Finding => ({
   kind: 'reply',
   file: `replies/${String(segment).padStart(5, '0')}.jsonl`,
   job: key,
+});
+
+const uncutFinding = (record: JobRecord): Finding => ({
+  kind: 'uncut',
+  file: record.artifacts[0]?.file ?? '',
+  job: record.key,
+  isRepairable: isRepairable(record),
+  isFrame: true,
 });
 
 /**

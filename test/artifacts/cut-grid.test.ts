@@ -213,7 +213,7 @@ describe('a file that cannot be cut', () => {
     const full = Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: 'write' });
     const { onDisk } = await import('../../src/artifacts/failure.ts');
     const failing = { ...store, put: async () => await onDisk(async () => await Promise.reject(full)) };
-    const result = await writerOver(failing as ArtifactStore).cut({ key, grid: artifactOf(grid) }, always);
+    const result = await writerOver(failing).cut({ key, grid: artifactOf(grid) }, always);
     expect(result).toMatchObject({ ok: false, error: { code: 'disk.full', class: 'stop' } });
   });
 
@@ -240,7 +240,7 @@ it('reads two grids at a time, however many are to be cut', async () => {
     },
     put: async (path) => {
       const file = await store.put(path);
-      const { finish } = file;
+      const finish = file.finish.bind(file);
       if (path.endsWith('-5'))
         file.finish = async (last) => {
           await finish(last);

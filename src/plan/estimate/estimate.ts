@@ -1,4 +1,5 @@
 import type { Selection } from '../cell.ts';
+import { mayBeGrid } from '../graph/frames.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import { chosenSteps } from '../graph/step-selection.ts';
 import { isTextKind } from '../job-request.ts';
@@ -139,6 +140,7 @@ function multiplied(
     for (const { cost, count } of all)
       if (template.late) totals.wait(cost, count);
       else totals.submit('new', cost, count);
+    if (template.split && !template.late && mayBeGrid(template)) totals.cut(cells);
   }
   return [...stepTotals.values()].map((totals) => totals.report());
 }

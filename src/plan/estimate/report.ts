@@ -30,7 +30,7 @@ export interface PlanCounts {
   readonly held: number;
   /** An earlier run left them under way; they are followed, not submitted again. */
   readonly running: number;
-  /** Done, but the file is still to be fetched, or the text to be written. */
+  /** Done, but the file is still to be fetched, its frames to be cut, or the text to be written. */
   readonly unsaved: number;
   readonly done: number;
   readonly inDoubt: number;
@@ -47,6 +47,11 @@ export interface PlanCounts {
    * image that is to be shown, or a mask, is not there, there are too many images.
    */
   readonly invalid: number;
+  /**
+   * Jobs among `submits`, `running` and `unsaved` whose result is cut into frames (`grid: split`), as far as the names of buttons tell which
+   * make grids. Absent: no step says that.
+   */
+  readonly cuts?: number;
   /** About what the text calls among the submissions take; a guess, see `estimateTokens`. */
   readonly tokens: TokenEstimate;
   /** The cost of submissions with a known price, in the unit of `prices`. A price by tokens makes it an estimate. */

@@ -1,4 +1,5 @@
 import type { Cell } from '../cell.ts';
+import { mayBeGrid } from '../graph/frames.ts';
 import type { ChosenSteps } from '../graph/step-selection.ts';
 import { droppedCode, type JobRecord, type JobSpec, type JobStatus, needsOf } from '../job.ts';
 import type { Plan } from '../plan.ts';
@@ -184,6 +185,7 @@ export class Scan {
     this.#costs.add(slot, cost);
     if (this.#seen.has(job.key)) return totals.slot('shared');
     this.#seen.add(job.key);
+    if (isToCut(slot, this.#plan, isHeld)) totals.cut();
     switch (status) {
       case 'pending': {
         if (isHeld(slot)) return totals.job('held');
@@ -266,6 +268,18 @@ export class Scan {
 /** Its reply has images that it wants. They are in files or nowhere, because no link leads to them, and there are no files. */
 export const isNotKept = ({ record, keep }: Slot): boolean =>
   keep && record !== undefined && record.artifacts.length === 0 && hasImages(record.text);
+
+/** Its file is still to be made or cut, and frames of it are wanted, should it turn out to be a grid. */
+function isToCut(slot: Slot, { slotGraph }: Plan, isHeld: (slot: Slot) => boolean): boolean {
+  if (
+    !slot.split ||
+    isHeld(slot) ||
+    ((slot.status === 'done' || slot.status === 'failed' || slot.status === 'in-doubt') && !isRemade(slot))
+  )
+    return false;
+  const template = slotGraph.templates[slot.place ?? -1];
+  return template !== undefined && mayBeGrid(template);
+}
 
 /** True for a settled job that came from a job which is or was redone. */
 const isRemade = ({ record, outdated, waitsForRedo }: Slot): boolean =>

@@ -3,7 +3,7 @@ import type { TokenEstimate } from '../request/tokens.ts';
 import { roundMoney } from './price.ts';
 import type { PlanCounts, StepReport } from './report.ts';
 
-type Counter = Exclude<keyof PlanCounts, 'why' | 'later' | keyof Amounts>;
+type Counter = Exclude<keyof PlanCounts, 'why' | 'later' | 'cuts' | keyof Amounts>;
 type Amounts = PlanCounts['later'];
 export type SubmitReason = keyof PlanCounts['why'];
 
@@ -60,6 +60,7 @@ export class StepTotals {
   readonly #why: { [Name in SubmitReason]: number } = { new: 0, changed: 0, retry: 0, anew: 0 };
   readonly #now = new Bill();
   readonly #later = new Bill();
+  #cuts = 0;
   open = false;
 
   constructor(step: Step) {
@@ -95,6 +96,11 @@ export class StepTotals {
     this.#now.add(cost, count);
   }
 
+  /** Counts jobs, counted elsewhere too, whose result is to be cut into frames. */
+  cut(count = 1): void {
+    this.#cuts += count;
+  }
+
   report(): StepReport {
     return {
       step: this.#step.name,
@@ -103,6 +109,7 @@ export class StepTotals {
       open: this.open,
       ...this.#counts,
       why: { ...this.#why },
+      ...(this.#step.split && { cuts: this.#cuts }),
       ...this.#now.amounts(),
       later: this.#later.amounts(),
     };
@@ -134,6 +141,7 @@ export function sumOf(reports: readonly StepReport[]): PlanCounts {
     blocked: sum(({ blocked }) => blocked),
     waiting: sum(({ waiting }) => waiting),
     invalid: sum(({ invalid }) => invalid),
+    ...(reports.some(({ cuts }) => cuts !== undefined) && { cuts: sum(({ cuts = 0 }) => cuts) }),
     ...amountsOf(reports),
     later: amountsOf(reports.map(({ later }) => later)),
   };

@@ -1,4 +1,6 @@
+import { nameOfButton, stageAfter } from '../../pipeline/selectors/button-stage.ts';
 import type { Artifact, Button, JobError, JobRecord } from '../job.ts';
+import type { SlotTemplate } from './slot-template.ts';
 
 /** How many frames a grid has: two in each of two rows. */
 export const framesOfGrid = 4;
@@ -53,3 +55,8 @@ export function framesError(record: JobRecord): JobError | undefined {
   const grid = gridOf(record);
   return grid === undefined || grid.ok ? record.frames?.error : grid.error;
 }
+
+/** False for a place that makes single images, as far as the names of buttons tell. */
+export const mayBeGrid = ({ selector }: Pick<SlotTemplate, 'selector'>): boolean =>
+  selector === undefined ||
+  selector.alternatives.some((match) => stageAfter(nameOfButton(match), 'unknown') !== 'single');

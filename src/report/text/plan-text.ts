@@ -44,6 +44,7 @@ export function planText(report: PlanReport, origin?: string): string {
     '',
     `${exact ? '' : 'at most '}${counted(total.submits, 'submission')}${whyText(report)}${tokenText(total)}${costText(report)}`,
     ...laterText(total),
+    ...cutText(total),
     ...(examples.length === 0 ? [] : [total.submits === 1 ? 'Its prompt:' : 'The first prompts:']),
     ...examples.map(
       ({ cell, step, prompt }) =>
@@ -161,6 +162,14 @@ function laterText({ waiting, later }: PlanCounts): readonly string[] {
     `Besides, ${counted(waiting, 'slot')} ${waiting === 1 ? 'waits' : 'wait'} for results${amounts.length === 0 ? '' : `: ${amounts.join(', ')}`}`,
   ];
 }
+
+/** Of a grid its buttons say that it is one, once it is there. */
+const cutText = ({ cuts = 0 }: PlanCounts): readonly string[] =>
+  cuts === 0
+    ? []
+    : [
+        `${counted(cuts, 'result')} to cut into frames (grid: split), which costs nothing; what is no grid of four stays whole`,
+      ];
 
 const columnNames = ['step', 'kind', 'slots', 'jobs', 'to submit', 'tokens', 'cost', 'already', 'other'];
 

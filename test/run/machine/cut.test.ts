@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
+import type { Slot } from '../../../src/plan/slot.ts';
 import type { Job } from '../../../src/run/machine/job.ts';
-import { adopt, resetForResubmit } from '../../../src/run/machine/resume.ts';
+import { adopt, jobForSlot, resetForResubmit } from '../../../src/run/machine/resume.ts';
 import type { Task } from '../../../src/service/image-service.ts';
 import { framesOf, gridButtons } from '../../rig/frames.ts';
 import { epoch, imagineRecord, job } from '../../rig/jobs.ts';
 import { transition } from '../../rig/transition.ts';
+import { virtualSettings } from '../../rig/virtual-run.ts';
 
 const file: Artifact = {
   output: 1,
@@ -106,5 +108,49 @@ describe('a grid whose frames are wanted', () => {
   it('is submitted again without frames where its first result was no success', () => {
     const failed = { ...saving({ frames: { files: frames } }).record, status: 'failed' } as const;
     expect(resetForResubmit(failed)).not.toHaveProperty('frames');
+  });
+});
+
+describe('a finished grid whose frames are wanted', () => {
+  const grid = imagineRecord({
+    status: 'done',
+    taskId: 'T9',
+    attempts: 1,
+    finishedAt: epoch - 1,
+    result: { buttons: gridButtons },
+    artifacts: [file],
+  });
+  const { key, kind, request } = grid;
+  const slot = (changes: Partial<Slot>): Slot => ({
+    cell: 1,
+    step: 'grid',
+    kind,
+    branch: [],
+    depth: 0,
+    keep: true,
+    split: true,
+    id: 's1',
+    job: { key, kind, request },
+    status: 'done',
+    ready: true,
+    ...changes,
+  });
+  const begin = (changes: Partial<Slot>) =>
+    jobForSlot(slot(changes), {}, virtualSettings(), new Set(), 2, epoch);
+
+  it('is cut, and neither submitted nor downloaded, whichever run made it', () => {
+    for (const invocation of [1, 2])
+      expect(begin({ record: { ...grid, invocation }, status: 'saving', uncut: true })).toMatchObject({
+        record: { status: 'saving', split: true, artifacts: [file], finishedAt: epoch - 1, attempts: 1 },
+        want: { kind: 'cut' },
+      });
+  });
+
+  it('is left alone where it has them', () => {
+    expect(begin({ record: { ...grid, frames: { files: frames } } })).toBeUndefined();
+  });
+
+  it('is asked for with the wish for them from its first submission on', () => {
+    expect(begin({ status: 'pending' })?.record.split).toBe(true);
   });
 });

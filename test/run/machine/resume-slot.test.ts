@@ -14,7 +14,6 @@ import {
   waitsForParent,
 } from '../../../src/run/machine/resume.ts';
 import type { RunSettings } from '../../../src/run/ports.ts';
-import { gridButtons } from '../../rig/frames.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 
@@ -53,38 +52,6 @@ const failed = (changes: Partial<JobRecord> = {}): JobRecord =>
   imagineRecord({ ...earlier, status: 'failed', error: why, ...changes });
 const done = (changes: Partial<JobRecord> = {}): JobRecord =>
   imagineRecord({ ...earlier, status: 'done', taskId: 'T1', result: { buttons: [] }, ...changes });
-
-describe('a finished grid whose frames are wanted', () => {
-  const file = {
-    output: 1,
-    file: 'images/aa/aa11-1.png',
-    bytes: 5,
-    sha256: 'h',
-    mime: 'image/png',
-    width: 8,
-    height: 8,
-  };
-  const grid = done({ result: { buttons: gridButtons }, artifacts: [file] });
-
-  it('is cut, and neither submitted nor downloaded, whenever it was made', () => {
-    for (const invocation of [1, 2]) {
-      const slot = slotOf({ ...grid, invocation }, { status: 'saving', split: true, uncut: true });
-      expect(begin(slot)).toMatchObject({
-        record: { status: 'saving', split: true, artifacts: [file], finishedAt: epoch - 1, attempts: 1 },
-        want: { kind: 'cut' },
-      });
-    }
-  });
-
-  it('is left alone where it has them', () => {
-    expect(begin(slotOf(grid, { split: true }))).toBeUndefined();
-  });
-
-  it('keeps the wish for them from its first submission on', () => {
-    const { record: _, ...slot } = slotOf(imagineRecord(), { status: 'pending', split: true });
-    expect(begin(slot)?.record.split).toBe(true);
-  });
-});
 
 describe('a slot that was never begun', () => {
   const fresh = (changes: Partial<Slot> = {}): Slot => {

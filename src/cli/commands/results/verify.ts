@@ -11,7 +11,7 @@ import type { StateReader } from '../../../state/reader.ts';
 import type { StateStore } from '../../../state/store.ts';
 import { type Finding, isFault, type Looked } from '../../../upkeep/finding.ts';
 import { isRepairable, verify } from '../../../upkeep/verify.ts';
-import { withoutFiles } from '../../../upkeep/without-files.ts';
+import { withoutFiles, withoutFrames } from '../../../upkeep/without-files.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import { type Context, command } from '../../args/command.ts';
 import { toggle } from '../../args/flags.ts';
@@ -161,9 +161,10 @@ async function look(
  */
 async function repair({ directory, faults }: Seen, flags: Flags, context: Context): Promise<number> {
   const { io, redactor } = context;
-  const keys = new Set(
-    faults.flatMap((fault) => ('isRepairable' in fault && fault.isRepairable ? [fault.job] : [])),
-  );
+  const mendable = faults.flatMap((fault) => ('isRepairable' in fault && fault.isRepairable ? [fault] : []));
+  const keys = new Set(mendable.map(({ job }) => job));
+  /** Jobs whose own files are damaged, and not frames alone. */
+  const toDownload = new Set(mendable.filter(({ isFrame }) => !isFrame).map(({ job }) => job));
   const held = async <T>(work: (state: StateStore) => T | Promise<T>): Promise<T> =>
     await closingAfter(async (disposables) => {
       const state = holdState(directory, 'promptpress verify --repair', disposables, io);
@@ -179,7 +180,8 @@ async function repair({ directory, faults }: Seen, flags: Flags, context: Contex
         const record = state.get(key);
         if (record === undefined || !isRepairable(record)) continue;
         before.set(key, record);
-        state.commit({ records: [withoutFiles(record)], attempts: [] });
+        const rest = (toDownload.has(key) ? withoutFiles : withoutFrames)(record);
+        state.commit({ records: [rest], attempts: [] });
       }
       return download;
     });
@@ -188,11 +190,15 @@ async function repair({ directory, faults }: Seen, flags: Flags, context: Contex
   }
   return await held(async (state) => {
     let failed = 0;
-    for (const [key, { artifacts }] of before) {
+    for (const [key, { artifacts, frames }] of before) {
       const record = state.get(key);
-      if (record === undefined || record.artifacts.length > 0) continue;
-      if (record.status === 'done') state.commit({ records: [{ ...record, artifacts }], attempts: [] });
-      else failed += 1;
+      if (record === undefined) continue;
+      const lacksFiles = record.artifacts.length === 0;
+      const lacksFrames = frames !== undefined && record.frames === undefined;
+      if (!lacksFiles && !lacksFrames) continue;
+      const known = { ...(lacksFiles && { artifacts }), ...(lacksFrames && { frames }) };
+      if (record.status === 'done') state.commit({ records: [{ ...record, ...known }], attempts: [] });
+      else if (lacksFiles) failed += 1;
     }
     const { plan, facts } = await planOfDirectory(directory, state.reader, context);
     const file = join(directory, runFiles.manifest);
@@ -257,7 +263,7 @@ async function tell(
   }
   if (faults.some((fault) => 'isRepairable' in fault && fault.isRepairable))
     lines.push(
-      'This downloads again what the service still has, and submits nothing:',
+      'This downloads again what the service still has, cuts frames again, and submits nothing:',
       `  promptpress verify ${quoted(place)} --repair`,
     );
   await io.out(redactor.apply(`${lines.join('\n')}\n`));
@@ -270,6 +276,8 @@ function faultWords(fault: Finding): string {
       return `missing: ${shownLine(fault.file)} (job ${fault.job})${fault.isRepairable ? '' : '; it cannot be downloaded again'}`;
     case 'changed':
       return `changed since it was written: ${shownLine(fault.file)} (job ${fault.job})${fault.isRepairable ? '' : '; it cannot be downloaded again'}`;
+    case 'uncut':
+      return `not cut into frames: ${shownLine(fault.file)} (job ${fault.job})`;
     case 'reply':
       return `reply without its line: job ${fault.job} in ${fault.file}`;
     case 'manifest':

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { framesError } from '../../../plan/graph/frames.ts';
 import { type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
 import {
   type Attempt,
@@ -85,7 +86,10 @@ export interface JobReport extends ImageReport, TextReport {
   readonly imageUrl?: string;
   /** Labels (or emoji) of the buttons that its task offers. */
   readonly buttons: readonly string[];
+  /** Its files; behind a grid its frames. */
   readonly artifacts: JobRecord['artifacts'];
+  /** Frames were wanted of its file, and there are none: why. */
+  readonly whole?: Pick<JobError, 'code' | 'message'>;
   /** Commands to copy. */
   readonly next: readonly NextStep[];
 }
@@ -145,10 +149,16 @@ export async function readJobReport(
     ...(advice === undefined ? {} : { advice }),
     ...(record.result?.imageUrl === undefined ? {} : { imageUrl: record.result.imageUrl }),
     buttons: (record.result?.buttons ?? []).map(({ label, emoji, customId }) => label || emoji || customId),
-    artifacts: record.artifacts,
+    artifacts: [...record.artifacts, ...(record.frames?.files ?? [])],
+    ...wholeReport(record),
     ...textReport(record),
     next: skipped ? [] : nextSteps({ record, running, inputs }, commands),
   };
+}
+
+function wholeReport(record: JobRecord): Pick<JobReport, 'whole'> {
+  const error = record.split ? framesError(record) : undefined;
+  return error === undefined ? {} : { whole: { code: error.code, message: error.message } };
 }
 
 /** What a story says of the jobs that a job comes from. */

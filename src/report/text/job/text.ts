@@ -34,6 +34,9 @@ export function jobReportText(report: JobReport): string {
           `${shownLine(file)}  ${size(bytes)}${width === undefined || height === undefined ? '' : `, ${width}×${height}`}, ${shownLine(mime)}\nsha256 ${sha256}`,
         ],
       ),
+      ...(report.whole === undefined
+        ? []
+        : [['frames', `none (${report.whole.code}): ${shownLine(report.whole.message)}`] as const]),
     ]),
     ...historyLines(report),
     ...errorLines(report),
