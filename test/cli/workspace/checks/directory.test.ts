@@ -20,6 +20,7 @@ import {
   everythingIn,
   folder,
   type Make,
+  moveWork,
   outside,
   place,
   pp,
@@ -100,6 +101,7 @@ describe('a run directory in which', () => {
     '%s is refused by name before anything is written or sent',
     async (_title, name, make, words) => {
       expect((await pp('run', 'foxes.yaml')).code).toBe(0);
+      moveWork();
       const sent = service.requests.length;
       rmSync(directory(name), { recursive: true, force: true });
       mkdirSync(dirname(directory(name)), { recursive: true });
