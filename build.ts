@@ -111,6 +111,7 @@ await buildPage({
   },
 });
 await copyFile(join(page, 'index.html'), join(dist, 'page', 'index.html'));
+await copyFile(join(page, 'style/icon.svg'), join(dist, 'page', 'icon.svg'));
 for (const name of ['page.js', 'page.css']) written.add(join(dist, 'page', name));
 
 for (const entry of await readdir(dist, { recursive: true, withFileTypes: true })) {

@@ -7,7 +7,12 @@ import { summaryOf } from './report.ts';
 import { type Row, rowsOfCell } from './rows.ts';
 
 const built = fileURLToPath(new URL('../../dist/page/', import.meta.url));
-const types: Readonly<Record<string, string>> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };
+const types: Readonly<Record<string, string>> = {
+  html: 'text/html',
+  js: 'text/javascript',
+  css: 'text/css',
+  svg: 'image/svg+xml',
+};
 
 /** A server that answers as `promptpress serve` does, about a run that goes on when the test says so. */
 export interface LiveServer extends AsyncDisposable {
@@ -47,7 +52,7 @@ export async function startLiveServer(cells: number): Promise<LiveServer> {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(changed());
       listeners.add(response);
       response.on('close', () => listeners.delete(response));
-    } else if (['index.html', 'page.js', 'page.css'].includes(file)) {
+    } else if (['index.html', 'page.js', 'page.css', 'icon.svg'].includes(file)) {
       const text = readFileSync(built + file, 'utf8').replace('data-source="disk"', 'data-source="live"');
       response.setHeader('content-type', types[file.replace(/.*\./, '')] ?? '').end(text);
     } else response.writeHead(404).end();

@@ -39,5 +39,12 @@ it('a report that is killed while it makes thumbnails goes on with those, and le
   expect(stdout).toContain(`${images} results, ${images} thumbnails`);
   expect(readReport(report).results.filter(({ thumbnail }) => thumbnail !== undefined)).toHaveLength(images);
   expect(filesIn(report).filter((name) => name.endsWith('.part'))).toEqual([]);
-  expect(readdirSync(report).toSorted()).toEqual(['data', 'index.html', 'page.css', 'page.js', 'thumbnails']);
+  expect(readdirSync(report).toSorted()).toEqual([
+    'data',
+    'icon.svg',
+    'index.html',
+    'page.css',
+    'page.js',
+    'thumbnails',
+  ]);
 }, 60_000);

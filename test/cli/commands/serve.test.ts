@@ -103,6 +103,19 @@ describe('promptpress serve', () => {
     ).toBeUndefined();
   });
 
+  it('has all files that the page names, its icon too', async () => {
+    await serve();
+    const page = String((await served.get('/')).body);
+    const names = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, name = '']) => name);
+    expect(names.toSorted()).toEqual(['icon.svg', 'page.css', 'page.js']);
+    const answers = await Promise.all(names.map((name) => served.get(`/${name}`)));
+    expect(answers.map(({ status, headers }) => [status, headers['content-type']])).toEqual([
+      [200, 'image/svg+xml'],
+      [200, 'text/css; charset=utf-8'],
+      [200, 'text/javascript; charset=utf-8'],
+    ]);
+  });
+
   it('only shows: other methods are refused, and every answer says what a browser may do with it', async () => {
     await serve();
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
