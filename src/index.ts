@@ -36,6 +36,7 @@ export { openArtifactFolder } from './artifacts/store/folder.ts';
 export type { ArtifactStore, FoundArtifact, IncomingArtifact } from './artifacts/store/store.ts';
 export type {
   ArtifactWriter,
+  CutResult as CutAnswer,
   KeepRequest,
   KeepResult as KeepAnswer,
   ReplyPiece as AnswerPiece,

@@ -1,3 +1,4 @@
+import { gridOf } from '../../src/plan/graph/frames.ts';
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
 import type { RunEvent } from '../../src/run/events.ts';
@@ -82,6 +83,7 @@ export class Auditor {
 
   sends(effect: Effect, now: number): void {
     const { job, send } = effect;
+    if (send.kind === 'cut') return this.#checkCut(job.record.key);
     this.#limits.sends();
     if (send.kind === 'submit' || send.kind === 'ask') this.#lineage.sends({ job, send });
     if (isPaid(effect)) this.#checkPaid();
@@ -102,6 +104,13 @@ export class Auditor {
     if (!isModal) this.#checkSearched(job.record, now);
     this.#licences.sends(job.record, send.kind);
     this.#limits.submits(now);
+  }
+
+  /** What is cut is durable as a whole: a run that dies meanwhile leaves a grid, and the next one cuts it. */
+  #checkCut(key: string): void {
+    const durable = this.#store.get(key);
+    if (durable === undefined || gridOf(durable)?.ok !== true || durable.frames !== undefined)
+      throw new BrokenPromise(`${key} is cut while its record has no grid, or its frames`);
   }
 
   #checkPaid(): void {

@@ -55,6 +55,7 @@ export function drawScenario(seed: number): Scenario {
   return {
     seed,
     cells: chance.whole(1, isOfTask ? 6 : 12, 'cells'),
+    ...(hasGrid && chance.happens(0.4, 'split') && { split: true as const }),
     ...(hasGrid && { path: chance.pick(isOfTask ? upscaled : paths, 'path') }),
     kinds: kindNames.filter(
       (name) => name === inTurn || chance.happens(isTask(name) ? 0.25 : hasTexts ? 0.35 : 0, 'kind', name),
@@ -134,6 +135,7 @@ function drawInvocation(chance: Chance, n: number, isLate: boolean): Invocation 
     inDoubt: chance.happens(0.2, n, 'in-doubt') ? 'retry' : chance.happens(0.25, n, 'find') ? 'find' : 'hold',
     ...(chance.happens(0.2, n, 'fewer cells') && { cells: chance.whole(0, 6, n, 'fewer cells', 'of') }),
     ...(chance.happens(0.2, n, 'redo') && { redo: chance.pick([0.3, 1], n, 'redo', 'share') }),
+    ...(chance.happens(0.3, n, 'unsplit') && { unsplit: true as const }),
     ...(chance.happens(0.2, n, 'unkept') && { unkept: true as const }),
     ...(end === 'death' && {
       death: {

@@ -148,19 +148,25 @@ export const isTask = (name: KindName): boolean => taskKinds.includes(name);
 export type KindName = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as readonly KindName[];
 
-/** The pipeline of so many cells. @param unkept the images of its grid are not brought in, unless a step shows them */
+/**
+ * The pipeline of so many cells.
+ *
+ * @param unkept the images of its grid are not brought in, unless a step shows them
+ * @param split they are cut into frames
+ */
 export function pipelineOf(
   cells: number,
   path: string | undefined,
   names: readonly KindName[],
   unkept = false,
+  split = false,
 ): string {
   const grid =
     path === undefined
       ? ''
       : `  grid:
     imagine: "picture {{ n }}"
-${unkept ? '    keep: false\n' : ''}${path === '' ? '' : `    path: ${path}\n`}`;
+${unkept ? '    keep: false\n' : ''}${split && !unkept ? '    grid: split\n' : ''}${path === '' ? '' : `    path: ${path}\n`}`;
   const more = names.map((name) => kinds[name].steps(path) ?? '').join('');
   return `name: sim
 matrix: { n: { from: 1, to: ${cells} } }

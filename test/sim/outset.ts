@@ -15,13 +15,13 @@ const plans = new Map<string, Promise<{ readonly plan: Plan; readonly cells: rea
 /**
  * What a scenario's pipeline asks for; equal pipelines are planned once.
  *
- * @param unkept its grid says `keep: false`
+ * @param invocation its grid may say `keep: false`, or not say `grid: split`
  */
 export function planFor(
-  { cells, path, kinds }: Scenario,
-  unkept = false,
+  { cells, path, kinds, split }: Scenario,
+  { unkept, unsplit }: Pick<Invocation, 'unkept' | 'unsplit'> = {},
 ): Promise<{ readonly plan: Plan; readonly cells: readonly Cell[] }> {
-  const text = pipelineOf(cells, path, kinds, unkept);
+  const text = pipelineOf(cells, path, kinds, unkept, split && !unsplit);
   const known = plans.get(text) ?? planOf(text);
   plans.set(text, known);
   return known;

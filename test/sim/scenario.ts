@@ -23,6 +23,8 @@ export interface Invocation {
   readonly redo?: number;
   /** The pipeline says `keep: false` of its grid this time. */
   readonly unkept?: true;
+  /** The pipeline does not say `grid: split` this time. */
+  readonly unsplit?: true;
 }
 
 /** Everything about one simulated history, as data: what a failing seed is reduced to. */
@@ -31,6 +33,8 @@ export interface Scenario {
   readonly cells: number;
   /** Of the grid; absent: the pipeline has none. */
   readonly path?: string;
+  /** The grid, and what its path makes, are cut into frames. */
+  readonly split?: true;
   readonly kinds: readonly KindName[];
   readonly limits: {
     readonly tasks: number;

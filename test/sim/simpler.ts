@@ -19,6 +19,10 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
     yield { ...scenario, path: '' };
     if (scenario.path !== 'U1') yield { ...scenario, path: 'U1' };
   }
+  if (scenario.split) {
+    const { split: _, ...rest } = scenario;
+    yield rest;
+  }
   for (const at of scenario.invocations.keys())
     yield { ...scenario, invocations: scenario.invocations.toSpliced(at, 1) };
   for (const route of routes) if (Object.keys(scenario[route]).length > 1) yield { ...scenario, [route]: {} };
@@ -85,8 +89,12 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
       yield { ...scenario, limits };
     }
   for (const [at, invocation] of scenario.invocations.entries()) {
-    const { retryFailed, inDoubt, gapMs, redo, unkept, cells, ...rest } = invocation;
-    const plain = { ...rest, ...(cells !== undefined && { cells }) };
+    const { retryFailed, inDoubt, gapMs, redo, unkept, unsplit, cells, ...rest } = invocation;
+    const plain = { ...rest, ...(cells !== undefined && { cells }), ...(unsplit && { unsplit }) };
+    if (unsplit) {
+      const { unsplit: _, ...all } = invocation;
+      yield { ...scenario, invocations: scenario.invocations.with(at, all) };
+    }
     const but = (kept: Invocation): Scenario => ({
       ...scenario,
       invocations: scenario.invocations.with(at, kept),

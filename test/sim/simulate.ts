@@ -40,7 +40,7 @@ const longestRunMs = 14 * 86_400_000;
 /** Plays one history to its end, then heals the service and sees whether everything comes out as if nothing had been. */
 export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Outcome> {
   const { plan, cells } = await planFor(scenario);
-  const unkept = await planFor(scenario, true);
+  const plans = await Promise.all(scenario.invocations.map((invocation) => planFor(scenario, invocation)));
   const store = memoryStore();
   const temper = new RandomTemper(scenario);
   const gateway = new (mutant === 'overlooks-tasks' ? BlindGateway : Gateway)(temper);
@@ -57,7 +57,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     }
     const records = [...allRecords(store)];
     const redo = redone(scenario, invocation, n, records);
-    const asked = invocation.unkept ? unkept.plan : plan;
+    const asked = plans[scenario.invocations.indexOf(invocation)]?.plan ?? plan;
     const planned = cells.slice(0, invocation.cells);
     auditor.begin(invocation, records, redo, (key) =>
       planned.some((cell) =>
@@ -109,7 +109,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
   try {
     for (const [n, invocation] of scenario.invocations.entries()) {
       await start(invocation, settingsOf(scenario, invocation), n);
-      await checkManifest(invocation.unkept ? unkept.plan : plan, cells, store);
+      await checkManifest(plans[n]?.plan ?? plan, cells, store);
     }
     inDoubt = [...store.withStatus('in-doubt')].length;
     temper.healed = true;

@@ -1,4 +1,5 @@
 import { isInterrupted } from '../../plan/estimate/revival.ts';
+import { framesError } from '../../plan/graph/frames.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import { lacksFilesYet } from '../../plan/resolve/former.ts';
 import { isOutdated, lineageNow } from '../../plan/resolve/lineage.ts';
@@ -89,11 +90,25 @@ export function noteFailedRedo(
   });
 }
 
+/** Tells the user once in a run of a grid that could not be cut. What is no grid is none by its buttons, as a path may well mean it. */
+function noteWhole(state: SchedulerState, record: JobRecord): void {
+  const error = record.status === 'done' ? framesError(record) : undefined;
+  if (error === undefined || error.code === 'frames.no-grid' || state.notedWhole) return;
+  state.notedWhole = true;
+  const { step: name, cell } = record.origin;
+  state.outbox.emit({
+    type: 'run:notice',
+    code: error.code,
+    message: `The grid of ${name} in cell ${cell} stays whole: ${error.message} promptpress show says it of others (${record.key}).`,
+  });
+}
+
 function settle(state: SchedulerState, job: Job): void {
   const { jobs, outbox, lifecycle, clicks, options } = state;
   const { record, lastPoll, depth } = job;
   const { settings } = options;
   jobs.drop(record.key);
+  if (record.split === true) noteWhole(state, record);
   if (lastPoll && record.status === 'failed' && mayRetry(record, settings) && !lifecycle.isEnding) {
     const parentTaskId = taskOf(state, record.parent);
     const lineage = lineageNow(record, parentTaskId, state.lookup);

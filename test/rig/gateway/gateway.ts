@@ -222,13 +222,12 @@ export class Gateway implements DrivenService {
     return { result: { ok: true, value }, afterMs };
   }
 
-  /** The frames of a grid, cut here: a disk may be full, and a file may be none that can be cut. */
+  /** The frames of a grid, cut here: a disk may be full. */
   cut({ key, artifacts }: JobRecord): Delivered<CutResult> {
     const n = ++this.#requests;
     const fault = this.#temper.saveFault(n);
     const afterMs = this.#temper.latencyMs('download', n);
-    if (fault === 'disk' || fault === 'permanent')
-      return { result: { ok: false, error: saveFailures[fault] }, afterMs };
+    if (fault === 'disk') return { result: { ok: false, error: saveFailures[fault] }, afterMs };
     return { result: { ok: true, value: framesOf(key, artifacts[0] ?? {}) }, afterMs };
   }
 

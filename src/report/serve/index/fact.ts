@@ -28,6 +28,7 @@ export function countedFact({ row, result, detail }: CellResult): unknown {
 
 const countedRecord = (record: NonNullable<Slot['record']>): unknown => {
   const { key, kind, attempts, submittedAt, finishedAt, usage, speed, cost, partlyPriced } = record;
-  const artifacts = record.artifacts.map(({ bytes }) => ({ bytes }));
+  const files = [...record.artifacts, ...(record.frames?.files ?? [])];
+  const artifacts = files.map(({ bytes }) => ({ bytes }));
   return { key, kind, attempts, submittedAt, finishedAt, usage, speed, cost, partlyPriced, artifacts };
 };

@@ -83,6 +83,8 @@ export interface SchedulerState {
   searches: boolean;
   /** True once the user was informed that a reply without a token count is charged by its estimate. */
   notedAssumedTokens: boolean;
+  /** The user was told of a grid that stays whole. */
+  notedWhole: boolean;
   /** Jobs that have failed in this run, counted for `--max-failures`. */
   failures: number;
   /** Finished jobs whose redo failed. */
@@ -128,6 +130,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     pollsBatches: settings.poll.list === true,
     searches: settings.tag !== false,
     notedAssumedTokens: false,
+    notedWhole: false,
     failures: 0,
     redosFailed: 0,
   };

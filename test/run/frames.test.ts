@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import type { ArtifactWriter } from '../../src/artifacts/writer.ts';
+import type { RunEvent } from '../../src/run/events.ts';
+import { cutNowhere } from '../rig/frames.ts';
+import { memoryStore } from '../rig/memory-store.ts';
+import { run } from './engine-rig.ts';
+
+const text = `name: t
+matrix: { n: { from: 1, to: 3 } }
+steps:
+  grid: { imagine: "picture {{ n }}", grid: split, path: U1 }
+`;
+/** A second run in these tests has another service, which knows no task of the first. */
+const single = text.replace(', path: U1', '').replace('to: 3', 'to: 1');
+const whole = text.replace(' grid: split,', '');
+const full = { code: 'disk.full', class: 'stop', message: 'full' } as const;
+
+/** What a writer was asked to cut, and cuts. */
+function counted(cut: ArtifactWriter['cut'] = cutNowhere) {
+  const keys: string[] = [];
+  const artifacts: Pick<ArtifactWriter, 'cut'> = {
+    cut: (request, signal) => {
+      keys.push(request.key);
+      return cut(request, signal);
+    },
+  };
+  return { keys, artifacts };
+}
+const requests = (events: readonly RunEvent[], route: string): number =>
+  events.filter((event) => event.type === 'request:end' && event.route === route).length;
+
+describe('a run whose grids are cut', () => {
+  it('cuts each grid once, after its file is durable, and says so', async () => {
+    const store = memoryStore();
+    const { keys, artifacts } = counted((request, signal) => {
+      const record = store.get(request.key);
+      expect(record).toMatchObject({ status: 'saving', artifacts: [request.grid] });
+      expect(record).not.toHaveProperty('frames');
+      return cutNowhere(request, signal);
+    });
+    const { end, events } = await run({ text, store, artifacts });
+    expect(end).toEqual({ kind: 'complete' });
+    expect(keys).toHaveLength(3);
+    const records = [...store.withStatus('done')];
+    expect(records).toHaveLength(6);
+    for (const { origin, frames } of records)
+      expect(frames?.files.length).toBe(origin.branch === '' ? 4 : undefined);
+    const cuts = events.filter(({ type }) => type === 'grid:cut');
+    expect(cuts).toMatchObject(keys.map((key) => ({ key, frames: 4 })));
+    // A cut is no request of any route.
+    expect(requests(events, 'download')).toBe(6);
+  });
+
+  it('needs no place among the requests', async () => {
+    const { keys, artifacts } = counted();
+    const { end, events } = await run({ text, artifacts, settings: { limits: { tasks: 1, requests: 1 } } });
+    expect([end.kind, keys.length, requests(events, 'download')]).toEqual(['complete', 3, 6]);
+  });
+
+  it('ends where the disk takes no frames; the next run cuts, and neither submits nor downloads', async () => {
+    const store = memoryStore();
+    const first = await run({
+      text: single,
+      store,
+      artifacts: { cut: () => Promise.resolve({ ok: false, error: full }) },
+    });
+    expect(first.end).toEqual({ kind: 'disk', code: 'disk.full', message: 'full' });
+    const [left] = [...store.withStatus('saving')];
+    expect(left?.artifacts).toHaveLength(1);
+    const made = first.submits;
+    const { keys, artifacts } = counted();
+    const { end, submits, events } = await run({ text: single, store, artifacts });
+    expect(end).toEqual({ kind: 'complete' });
+    expect(keys).toEqual([left?.key]);
+    expect([made, submits]).toEqual([1, 0]);
+    expect(requests(events, 'download')).toBe(0);
+  });
+
+  it('leaves a grid that cannot be cut whole and done, goes on, and does not try again', async () => {
+    const store = memoryStore();
+    const broken = { code: 'frames.unreadable', class: 'permanent', message: 'damaged' } as const;
+    const { keys, artifacts } = counted(() => Promise.resolve({ ok: false, error: broken }));
+    const { end, events } = await run({ text, store, artifacts });
+    expect(end).toEqual({ kind: 'complete' });
+    expect([...store.withStatus('done')]).toHaveLength(6);
+    expect(events.filter((event) => event.type === 'run:notice' && event.code !== 'run.slept')).toMatchObject(
+      [{ code: 'frames.unreadable', message: expect.stringContaining('damaged') }],
+    );
+    await run({ text, store, artifacts });
+    expect(keys).toHaveLength(3);
+  });
+
+  it('cuts the grids of a finished run without a request, once, whatever cells they are in', async () => {
+    const store = memoryStore();
+    await run({ text: whole, store });
+    const { keys, artifacts } = counted();
+    const second = await run({ text, store, artifacts });
+    expect([second.submits, keys.length, requests(second.events, 'download')]).toEqual([0, 3, 0]);
+    await run({ text, store, artifacts });
+    expect(keys).toHaveLength(3);
+  });
+
+  it('keeps a grid as it was when it is left in the middle of a cut', async () => {
+    const store = memoryStore();
+    const leave = new AbortController();
+    const artifacts: Pick<ArtifactWriter, 'cut'> = {
+      cut: (_request, signal) => {
+        leave.abort();
+        return new Promise((resolve) => {
+          const error = { code: 'download.aborted', class: 'retry', message: 'over' } as const;
+          const stop = (): void => resolve({ ok: false, error });
+          if (signal.aborted) stop();
+          else signal.addEventListener('abort', stop, { once: true });
+        });
+      },
+    };
+    const first = await run({ text: single, store, artifacts, control: { leave: leave.signal } });
+    expect(first.end).toEqual({ kind: 'interrupted', forced: true });
+    expect([...store.withStatus('saving')].map(({ artifacts: files }) => files.length)).toContain(1);
+    const { keys, artifacts: again } = counted();
+    expect((await run({ text: single, store, artifacts: again })).end).toEqual({ kind: 'complete' });
+    expect(keys).toHaveLength(1);
+  });
+});
