@@ -26,7 +26,10 @@ const searched = new Set([
   'csv-stringify/sync',
   'liquidjs',
   'lossless-json',
+  'fastest-levenshtein',
+  'ipaddr.js',
   'picocolors',
+  'pino',
   'undici',
   'yaml',
 ]);
