@@ -16,8 +16,8 @@ class SlowFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // Those need a browser: npm run test:browser.
-    exclude: ['test/browser/**', '**/node_modules/**'],
+    // Those need a browser, or programs of others: npm run test:browser, npm run test:outside.
+    exclude: ['test/browser/**', 'test/outside/**', '**/node_modules/**'],
     setupFiles: ['test/rig/setup.ts'],
     // More workers than cores: a test that starts processes or a gateway waits for much of its time.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),

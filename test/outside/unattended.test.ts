@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { DocumentBlocks, shell } from '../e2e/document-blocks.ts';
+import { night } from '../e2e/night.ts';
+import { temporaryFolder } from '../rig/cli.ts';
+import { readDocuments } from '../rig/documents.ts';
+
+const page = 'pipelines/unattended.md';
+const blocks = new DocumentBlocks(readDocuments().filter(({ path }) => path === page));
+
+test('promtool finds nothing in the metrics of a run', async () => {
+  await night(async (folder, env) => {
+    const checked =
+      'promptpress run tonight.yaml --metrics-file m.prom && promtool check metrics < m.prom >&2';
+    const { code, stderr } = await shell(checked, folder, env);
+    expect([code, stderr.includes('m.prom') || stderr.includes('promptpress_')]).toEqual([0, false]);
+  });
+});
+
+test('systemd-analyze finds nothing in the units of the recipe', async () => {
+  await using folder = await temporaryFolder();
+  const bin = join(folder.path, 'promptpress');
+  await writeFile(bin, '#!/bin/sh\n', { mode: 0o755 });
+  const service = blocks.take(page, 'ini', 'ExecStart=').replace('/usr/local/bin/promptpress', bin);
+  await writeFile(join(folder.path, 'set@.service'), service);
+  await writeFile(join(folder.path, 'set@.timer'), blocks.take(page, 'ini', 'OnCalendar='));
+  const units = ['set@tonight.service', 'set@tonight.timer'].map((name) => join(folder.path, name));
+  const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', ...units]);
+  expect(stderr.split('\n').filter((line) => line.includes('set@'))).toEqual([]);
+});

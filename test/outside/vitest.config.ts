@@ -1,0 +1,6 @@
+import { defineConfig } from 'vitest/config';
+
+/** What programs of others say of our files: `npm run test:outside`, with promtool and systemd-analyze. `npm test` leaves it out. */
+export default defineConfig({
+  test: { include: ['test/outside/**/*.test.ts'], testTimeout: 60_000 },
+});
