@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { chat } from './chat.ts';
 import type { Bench } from './comparison.ts';
 import { flat } from './flat.ts';
+import { foundRate } from './found-rate.ts';
 import { http } from './http.ts';
 import { idle } from './idle.ts';
 import { images } from './images.ts';
@@ -34,6 +35,7 @@ const benches: Readonly<Record<string, Bench>> = {
   chat,
   ...flat,
   memory,
+  ...foundRate,
   ...slots,
   state,
   plan,

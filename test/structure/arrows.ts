@@ -90,7 +90,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   artifacts: ['formats', 'store', 'masks', 'download', 'input'],
 
   run: ['resources', 'machine', 'limits', 'scheduler', 'effects'],
-  'run/limits': ['poll'],
+  'run/limits': ['poll', 'rate'],
   'run/machine': ['retry', 'poll', 'search'],
   'run/scheduler': ['routes', 'state'],
 

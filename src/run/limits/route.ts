@@ -4,7 +4,7 @@ import type { Tally } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
 import type { Moments } from '../ports.ts';
 import { graceMs, type Sent } from './even-moments.ts';
-import { RateLimiter } from './rate.ts';
+import { RoutePace } from './rate/route-pace.ts';
 
 /** How far decisions may lag behind the moments of a rate and catch up, ms. Where requests leave, the rate is kept more exactly (`SendGate`). */
 const caughtUpMs = 250;
@@ -53,13 +53,15 @@ export class RouteTraffic {
   readonly name: Route;
   readonly #retry: RetrySettings;
   readonly #random: () => number;
-  readonly #rate: RateLimiter;
+  readonly #rate: RoutePace;
   /** The rate that the run shares with others. */
   readonly #shared: Moments | undefined;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Since when the route has only refused; undefined while it serves. */
   #refusingSince: number | undefined;
   #refusals = 0;
+  /** When the last refusal was known. */
+  #throttledAt = Number.NEGATIVE_INFINITY;
   /** When the route last served a request, Unix ms; undefined: not in this run. */
   #servedAt: number | undefined;
   #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
@@ -78,7 +80,9 @@ export class RouteTraffic {
     this.name = name;
     this.#retry = retry;
     this.#random = random;
-    this.#rate = new RateLimiter(rate, before, rate && Math.max(caughtUpMs, graceMs(rate)), learned);
+    const lateMs = rate && Math.max(caughtUpMs, graceMs(rate));
+    const longestRestMs = name === 'submit' || name === 'text' ? retry.capMs : undefined;
+    this.#rate = new RoutePace(longestRestMs, rate, before, lateMs, learned);
     this.#shared = shared;
   }
 
@@ -102,6 +106,16 @@ export class RouteTraffic {
 
   get perMinute(): number | undefined {
     return this.#rate.perMinute;
+  }
+
+  /** True while the pace is one that is looked for, or found. */
+  get isFound(): boolean {
+    return this.#rate.isFound;
+  }
+
+  /** A route without a found pace was refused, which may have the same limit. */
+  refusedElsewhere(now: number): void {
+    this.#rate.refusedElsewhere(now);
   }
 
   /** Requests a minute that the service accepts, where it refused more. */
@@ -136,12 +150,18 @@ export class RouteTraffic {
     };
   }
 
-  /** Notes a result. @returns why the run must stop; undefined: it goes on */
-  note(signal: RouteSignal, now: number): RouteStop | undefined {
+  /**
+   * Notes a result.
+   *
+   * @param sentAt when its request left
+   * @returns why the run must stop; undefined: it goes on
+   */
+  note(signal: RouteSignal, now: number, sentAt: number = now): RouteStop | undefined {
     if (signal.kind !== 'refused') {
       this.#lastWords = undefined;
       this.#sameWords = 0;
     }
+    if (signal.kind === 'served' || signal.kind === 'refused') this.#rate.served(now, sentAt);
     switch (signal.kind) {
       case 'served':
         this.#serves(now);
@@ -152,7 +172,7 @@ export class RouteTraffic {
       case 'full':
         return undefined;
       case 'throttled':
-        this.#throttle(this.#rate.refused(now), signal.retryAfterMs, now);
+        this.#throttle(signal.retryAfterMs, now, sentAt);
         return this.#outOfPatience(signal.reason, now);
       case 'unreachable':
         this.#refuse(now, undefined);
@@ -185,9 +205,18 @@ export class RouteTraffic {
 
   /**
    * A service that refuses one request of many has served the others: a lower pace is enough then. The route rests only where the
-   * service says for how long, or after several refusals in a row.
+   * service says for how long, or after several refusals in a row. A found pace rests by itself.
    */
-  #throttle(isTooMuch: boolean, retryAfterMs: number | undefined, now: number): void {
+  #throttle(retryAfterMs: number | undefined, now: number, sentAt: number): void {
+    const asked = retryAfterMs === undefined ? undefined : Math.min(longestPauseMs, retryAfterMs);
+    const isTooMuch = this.#rate.refused(now, sentAt, asked);
+    if (this.#rate.isFound) {
+      this.#refusingSince ??= now;
+      if (sentAt >= this.#throttledAt) this.#refusals += 1;
+      this.#throttledAt = now;
+      this.#pausedUntil = Math.max(this.#pausedUntil, now + (asked ?? 0));
+      return;
+    }
     if (isTooMuch || retryAfterMs !== undefined || this.#refusals + 1 >= troubleInARow) {
       this.#refuse(now, retryAfterMs);
       return;

@@ -18,7 +18,7 @@ export function pollBatch(state: SchedulerState, first: Job): void {
     placeJob(state, job, next);
     return send?.kind === 'fetch' ? [{ key: job.record.key, taskId: send.taskId }] : [];
   });
-  state.routes.onSent('poll', state.now);
+  state.routes.onSent('poll', state.now, first.record.key);
   state.outbox.send({ job: first, send: { kind: 'list', targets } });
 }
 
@@ -28,11 +28,11 @@ export function onBatchPolled(
   { targets, result: answer }: Extract<RunInput, { type: 'listed' }>,
 ): void {
   const { routes, jobs, outbox, now } = state;
-  routes.onResult('poll');
+  const sentAt = routes.onResult('poll', targets[0]?.key ?? '');
   const result = routes.queues.poll.route.isServing(now) ? shedAsThrottle(answer) : answer;
   const isUnlisted = hasNoListing(result);
   if (isUnlisted) state.pollsBatches = false;
-  else noteOutcome(state, { route: 'poll', reading: readList(result), isFirst: false });
+  else noteOutcome(state, { route: 'poll', reading: readList(result), isFirst: false, sentAt });
   for (const [key, event] of pollResults(targets, result)) {
     const job = jobs.get(key);
     if (job?.record.taskId === undefined) continue;

@@ -196,7 +196,7 @@ const isQueueFull = (result: Extract<JobResult, { type: 'submitted' }>['result']
 function onResult(state: SchedulerState, input: JobResult): void {
   const { routes, jobs, now, options } = state;
   const own = outcomeOf(input);
-  routes.onResult(own.route);
+  const sentAt = routes.onResult(own.route, input.key);
   const { route } = routes.queues[own.route];
   const shed = route.isServing(now) ? outcomeOf(readOnServingRoute(input)) : own;
   // A text call that is shed also slows its route down, but still counts as a try: the overload of a model may not pass.
@@ -212,6 +212,7 @@ function onResult(state: SchedulerState, input: JobResult): void {
     noteOutcome(state, {
       ...withoutKnownWords(isFull ? { ...outcome, reading: { signal: { kind: 'full' } } } : outcome, job),
       isFirst: job !== undefined && deferralCount(job, outcome.route) === 0,
+      sentAt,
     });
     if (input.type === 'submitted' && input.result.ok) jobs.concurrency.note(input.result.value, jobs.held);
   }
@@ -235,7 +236,7 @@ function stopSending(state: SchedulerState, { end, unsent }: Extract<RunInput, {
   // A poll or a download leaves nothing in the record.
   for (const { job, send } of unsent.filter(isPaid)) {
     const route = routeOf[send.kind];
-    if (route !== undefined) state.routes.onResult(route);
+    if (route !== undefined) state.routes.onResult(route, job.record.key);
     advance(state, state.jobs.get(job.record.key) ?? job, { type: 'unsent' });
   }
 }

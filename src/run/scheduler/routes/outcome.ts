@@ -94,11 +94,13 @@ function refusalMessage(event: JobEvent): string | undefined {
 export interface RouteOutcome extends Pick<Outcome, 'route' | 'reading'> {
   /** The result is for one job, which the route had not deferred before. */
   readonly isFirst: boolean;
+  /** When its request left, Unix ms; absent: none left, or it is not known. */
+  readonly sentAt?: number | undefined;
 }
 
 /** Notes an outcome on its route. @returns why the run must end at once; undefined: it goes on */
 export function noteRouteOutcome(
-  { route: name, reading, isFirst }: RouteOutcome,
+  { route: name, reading, isFirst, sentAt }: RouteOutcome,
   routes: Routes,
   now: number,
   emit: (event: RunEvent) => void,
@@ -109,7 +111,8 @@ export function noteRouteOutcome(
   const { route } = routes.queues[name];
   const { pausedUntil, perMinute } = route;
   route.count(signal, isFirst);
-  const stop = route.note(signal, now);
+  const stop = route.note(signal, now, sentAt);
+  if (signal.kind === 'throttled') routes.onThrottled(name, now);
   if (route.pausedUntil > pausedUntil && 'reason' in signal)
     emit({ type: 'route:pause', route: name, untilMs: route.pausedUntil, reason: signal.reason });
   if (route.perMinute !== undefined && route.perMinute !== perMinute)

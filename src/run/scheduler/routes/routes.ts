@@ -19,6 +19,8 @@ interface RouteQueue {
   readonly route: RouteTraffic;
   readonly queue: PriorityQueue;
   inFlight: number;
+  /** When the requests under way left, Unix ms, by the keys of their jobs. */
+  readonly sentAt: Map<string, number>;
   /** How many requests had been sent before its last one. */
   lastTurn: number;
   /** True while no more requests leave, until the cost of those under way is known. */
@@ -83,6 +85,7 @@ export class Routes {
       ),
       queue: new PriorityQueue(jobs, fair),
       inFlight: 0,
+      sentAt: new Map(),
       lastTurn: 0,
       held: false,
     });
@@ -154,20 +157,32 @@ export class Routes {
     this.queues[name].held = true;
   }
 
-  onSent(name: Route, now: number): void {
+  /** @param key of the job whose request leaves; of a list of tasks, of the first one */
+  onSent(name: Route, now: number, key = ''): void {
     this.#inFlight += 1;
     this.#turns += 1;
     const queue = this.queues[name];
     queue.inFlight += 1;
+    queue.sentAt.set(key, now);
     queue.lastTurn = this.#turns;
     queue.route.take(now);
     this.sent.note(name, now);
   }
 
-  onResult(name: Route): void {
+  /** @returns when the request left; undefined: it is not known */
+  onResult(name: Route, key = ''): number | undefined {
+    const queue = this.queues[name];
+    const sentAt = queue.sentAt.get(key);
+    queue.sentAt.delete(key);
     this.#inFlight -= 1;
-    this.queues[name].inFlight -= 1;
+    queue.inFlight -= 1;
     if (name === 'submit' || name === 'text') this.release();
+    return sentAt;
+  }
+
+  /** A route was refused for too many requests: polls may use the limit of submissions and text calls. Files are served by others. */
+  onThrottled(name: Route, now: number): void {
+    if (name === 'poll') for (const other of paid) this.queues[other].route.refusedElsewhere(now);
   }
 
   /** Releases the requests that were held until the cost of others is known. */

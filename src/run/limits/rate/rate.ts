@@ -1,6 +1,6 @@
-import type { Rate } from '../../pipeline/pipeline.ts';
-import type { Moments } from '../ports.ts';
-import { EvenMoments, graceMs, type Sent } from './even-moments.ts';
+import type { Rate } from '../../../pipeline/pipeline.ts';
+import type { Moments } from '../../ports.ts';
+import { EvenMoments, graceMs, type Sent } from '../even-moments.ts';
 
 /** A rate that is learned or lowered never falls below one request in this time. */
 const slowestMs = 60_000;
@@ -75,9 +75,14 @@ export class RateLimiter implements Moments {
       this.#spacing = Math.max(this.#wanted ?? 0, Math.min(slowestMs, 60_000 / learned));
   }
 
+  /** Unix ms from when on the configured rate allows the next request. */
+  momentAt(): number {
+    return this.#moments?.nextAt() ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** Unix ms from when on the next request may leave; not in the future means now. */
   nextAt(): number {
-    const at = this.#moments?.nextAt() ?? Number.NEGATIVE_INFINITY;
+    const at = this.momentAt();
     const isLearned = this.#spacing !== undefined && this.#spacing !== this.#wanted;
     return isLearned ? Math.max(at, this.#lastAt + (this.#spacing ?? 0)) : at;
   }
@@ -113,6 +118,14 @@ export class RateLimiter implements Moments {
     this.#loweredAt = now;
     this.#begin(now);
     return true;
+  }
+
+  /** Goes on at this many requests a minute, whatever was refused before. */
+  resume(perMinute: number, now: number): void {
+    this.#spacing = Math.max(this.#wanted ?? 0, Math.min(slowestMs, 60_000 / perMinute));
+    this.#tooFast = undefined;
+    this.#excess = 0;
+    this.#begin(now);
   }
 
   /** Requests per minute now; undefined: unlimited. */

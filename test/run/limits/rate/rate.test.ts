@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RateLimiter } from '../../../src/run/limits/rate.ts';
+import { RateLimiter } from '../../../../src/run/limits/rate/rate.ts';
 
 describe('RateLimiter', () => {
   it('never allows more than the count in any window, whenever requests come', () => {
