@@ -60,7 +60,7 @@ export class RouteTraffic {
   /** Since when the route has only refused; undefined while it serves. */
   #refusingSince: number | undefined;
   #refusals = 0;
-  /** When the last refusal was known. */
+  /** When the last refusal for too many requests was known. */
   #throttledAt = Number.NEGATIVE_INFINITY;
   /** When the route last served a request, Unix ms; undefined: not in this run. */
   #servedAt: number | undefined;
@@ -108,12 +108,7 @@ export class RouteTraffic {
     return this.#rate.perMinute;
   }
 
-  /** True while the pace is one that is looked for, or found. */
-  get isFound(): boolean {
-    return this.#rate.isFound;
-  }
-
-  /** A route without a found pace was refused, which may have the same limit. */
+  /** Polls were refused, which may use the same limit. */
   refusedElsewhere(now: number): void {
     this.#rate.refusedElsewhere(now);
   }

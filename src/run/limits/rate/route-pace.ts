@@ -12,7 +12,7 @@ const firstRest = 300;
 /** After so many requests it is looked for again, where there was none to find; then after twice as many each time. */
 const nextRest = 1200;
 const longestRest = 16_000;
-/** For this time after a route without a found pace was refused, the service may have one limit for both. */
+/** For this time after another route was refused, the service may have one limit for both. */
 const sharedMs = 300_000;
 /** The part by which each request makes the pace less that is gone back to where there is none to find. */
 const faded = 0.0003;
@@ -112,7 +112,7 @@ export class RoutePace implements Moments {
     return false;
   }
 
-  /** A route without a found pace was refused, which may have the same limit. */
+  /** Another route was refused, which may use the same limit. */
   refusedElsewhere(now: number): void {
     this.#sharedUntil = now + sharedMs;
     if (this.#found !== undefined) this.#steady.resume(this.#found.pace * minuteMs, now);
