@@ -18,6 +18,10 @@ export interface ManifestRow {
   readonly chosen: boolean;
   /** Absent when the slot has no output, or none that is kept. */
   readonly artifact?: RowOutput;
+  /** A grid whose frames have the rows behind this one. */
+  readonly isCut?: true;
+  /** Which frame of the grid before it, from 1. */
+  readonly frame?: number;
   /** A slot with several outputs has several rows. */
   readonly firstOfSlot: boolean;
   /** The first row of this job in the whole manifest: the only one that shows its tokens and its cost. */

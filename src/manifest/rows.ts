@@ -158,6 +158,7 @@ function* slotRows(
   const firstOfJob = isCounted && !sharesJob;
 
   const [artifact, ...more] = record === undefined ? [] : outputsOf(record, slot);
+  const isCut = slot.split === true && (record?.frames?.files ?? []).length > 0;
   yield {
     ...shared,
     firstOfSlot: true,
@@ -165,8 +166,16 @@ function* slotRows(
     ...(sharesJob && { sharesJob }),
     ...(isCounted && !firstOfJob && { countedBefore: true }),
     ...(artifact === undefined ? {} : { artifact }),
+    ...(isCut && { isCut }),
   };
-  for (const next of more) yield { ...shared, firstOfSlot: false, firstOfJob: false, artifact: next };
+  for (const [index, next] of more.entries())
+    yield {
+      ...shared,
+      firstOfSlot: false,
+      firstOfJob: false,
+      artifact: next,
+      ...(isCut && { frame: index + 1 }),
+    };
 }
 
 /** Of a slot whose job was never begun: the task that it waits to be made from. */

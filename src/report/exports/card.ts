@@ -62,9 +62,10 @@ To be filled in by whoever publishes this data set. The terms of the services an
 `;
 }
 
-function leftOut({ leftOut: { statuses, uncaptioned }, problems, withoutImage }: Exported): string {
+function leftOut({ leftOut: { statuses, uncaptioned, grids }, problems, withoutImage }: Exported): string {
   const lines = [
     ...[...statuses].map(([status, rows]) => `- ${counted(rows, 'row')} with the status ${status}`),
+    ...(grids === 0 ? [] : [`- ${counted(grids, 'grid')} whose frames are there`]),
     ...(withoutImage === 0 ? [] : [`- ${counted(withoutImage, 'row')} without an image`]),
     ...(problems.missing === 0 ? [] : [`- ${counted(problems.missing, 'row')} whose file is missing`]),
     ...(problems.changed === 0

@@ -36,6 +36,8 @@ export interface Choice {
   readonly jobs?: Pick<ReadonlySet<string>, 'has'>;
   /** The step whose texts describe images: no rows, but the `text` of the images that it was shown. */
   readonly captionStep?: string;
+  /** Leaves out grids that were cut: their frames are there. */
+  readonly withoutGrids?: boolean;
   readonly parts: readonly SplitPart[];
 }
 
@@ -44,6 +46,8 @@ export class LeftOut {
   readonly statuses = new Map<SlotStatus, number>();
   /** Images that the step of captions says nothing about; they are there, without a text. */
   uncaptioned = 0;
+  /** Grids whose frames are there in their stead. */
+  grids = 0;
 
   add(status: SlotStatus): void {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
@@ -70,6 +74,10 @@ export async function* samples(
       if (choice.jobs !== undefined && (slot.job === undefined || !choice.jobs.has(slot.job.key))) continue;
       if (!choice.statuses.has(slot.status)) {
         leftOut.add(slot.status);
+        continue;
+      }
+      if (choice.withoutGrids && row.isCut) {
+        leftOut.grids += 1;
         continue;
       }
       const fields = rowFields(row, variables).map(redact);

@@ -39,7 +39,10 @@ export function cellResults(
   return rows.map((row, index): CellResult => {
     const { result, detail } = shownRow(row, first + index, context);
     const slot = slotOf[index] as PlacedSlot;
-    const { lineage: way, inputs, children } = lineage.of(slot);
+    const { frame } = row;
+    const { lineage: ofSlot, inputs, children } = lineage.of(slot);
+    // What follows is made from the grid; a frame is made from it too.
+    const way = frame === undefined ? ofSlot : [...ofSlot, { label: `frame ${frame}`, at: first + index }];
     const shown = (stops: PageDetail['lineage']): PageDetail['lineage'] =>
       stops.map(({ label, at }) => ({ label: context.mask(label), at }));
     return {
@@ -53,10 +56,18 @@ export function cellResults(
           way.map((stop, at) => (at === way.length - 1 ? { ...stop, at: first + index } : stop)),
         ),
         inputs: shown(inputs),
-        children: shown(children),
+        children: shown(frame === undefined ? [...framesBehind(rows, index, first), ...children] : []),
       },
     };
   });
+}
+
+/** The frames of a grid have the rows behind its own. */
+function framesBehind(rows: readonly ManifestRow[], grid: number, first: number): PageDetail['children'] {
+  const frames: { label: string; at: number }[] = [];
+  for (let at = grid + 1; rows[at]?.frame !== undefined; at += 1)
+    frames.push({ label: `frame ${rows[at]?.frame}`, at: first + at });
+  return frames;
 }
 
 /** The rows of a manifest, cell by cell: a cell has at most some thousand slots. */

@@ -176,6 +176,21 @@ describe('grid: split', () => {
     const set = await readdir(at('set'), { recursive: true });
     expect(set.filter(isFrame)).toHaveLength(8);
     expect(set.filter((name) => /-[2-5]\.txt$/.test(name))).toHaveLength(8);
+    const frames = await pp(
+      'export',
+      'both',
+      '--to',
+      'frames',
+      '--format',
+      'jsonl',
+      '--step',
+      'grid',
+      '--no-grids',
+    );
+    const lines = (await readFile(at('frames/data.jsonl'), 'utf8')).trimEnd().split('\n');
+    const named = lines.map((line) => (JSON.parse(line) as Row)['file_name'] ?? '');
+    // The upscales, and the frames; no grid.
+    expect([frames.code, named.length, named.filter(isFrame).length]).toEqual([0, 10, 8]);
     expect((await pp('report', 'both')).code).toBe(0);
     expect((await pp('verify', 'both')).code).toBe(0);
   });

@@ -83,6 +83,7 @@ Without --status only finished results are in it.`,
         'kohya: a .txt with the caption, else the prompt, beside each image',
         oneOf('kohya'),
       ),
+      'no-grids': toggle('leaves out grids that were cut (grid: split): their frames stand for them'),
       'no-files': toggle('the table alone: files stay in the run directory'),
       out: placeFlags.out,
       'trust-directory': placeFlags['trust-directory'],
@@ -143,6 +144,7 @@ Without --status only finished results are in it.`,
           ...(flags.step.length === 0 ? {} : { steps: new Set(flags.step) }),
           ...(jobs === undefined ? {} : { jobs }),
           ...(flags.caption === undefined ? {} : { captionStep: flags.caption }),
+          withoutGrids: flags['no-grids'],
           parts: flags.split ?? [],
         },
         reader: state,
@@ -227,6 +229,7 @@ function said({ rows, files, parts, leftOut, withoutImage }: Exported, place: st
     ...(left.length === 0
       ? []
       : [`left out: ${left.join(', ')}; --status takes results of other statuses in`]),
+    ...(leftOut.grids === 0 ? [] : [`${counted(leftOut.grids, 'grid')} left out for their frames`]),
     ...(leftOut.uncaptioned === 0 ? [] : [`${counted(leftOut.uncaptioned, 'row')} without a caption`]),
   ].join('\n');
 }
