@@ -1,8 +1,13 @@
 import type { PageResult } from '../../results/wire.ts';
+import { count } from './format.ts';
 
 /** `grid U2/Vary (Strong)`: what was made. */
 export const titleOf = ({ step, branch }: Pick<PageResult, 'step' | 'branch'>): string =>
   branch === '' ? step : `${step} ${branch}`;
+
+/** `cell 3`, or `cell 3, output 2`: which of the results of its name it is. */
+export const placeOf = ({ cell, output = 1 }: Pick<PageResult, 'cell' | 'output'>): string =>
+  output > 1 ? `cell ${count(cell)}, output ${output}` : `cell ${count(cell)}`;
 
 /** `grid U2, cell 3, done`: the name by which a result is found, by screen readers and tests too. */
 export function nameOf(result: Pick<PageResult, 'step' | 'branch' | 'cell' | 'status' | 'output'>): string {

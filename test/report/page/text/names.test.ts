@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { duration, size } from '../../../../src/report/page/text/format.ts';
-import { escapePath, lineOf, nameOf } from '../../../../src/report/page/text/names.ts';
+import { escapePath, lineOf, nameOf, placeOf } from '../../../../src/report/page/text/names.ts';
 
 test('a result is named by step, branch, cell and status', () => {
   const own = { step: 'grid', branch: '', cell: 3, status: 'done' } as const;
@@ -9,6 +9,7 @@ test('a result is named by step, branch, cell and status', () => {
     'grid U2/Vary (Strong), cell 3, done',
   );
   expect(nameOf({ ...own, output: 2 })).toBe('grid, cell 3, done, output 2');
+  expect([placeOf(own), placeOf({ ...own, output: 2 })]).toEqual(['cell 3', 'cell 3, output 2']);
 });
 
 test('a path is escaped part by part', () => {

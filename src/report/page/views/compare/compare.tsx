@@ -7,9 +7,8 @@ import { Status } from '../../parts/media.tsx';
 import { Modal } from '../../parts/modal.tsx';
 import { useApp, useLoaded, useStore } from '../../parts/use.ts';
 import type { Mark } from '../../state/address.ts';
-import { count } from '../../text/format.ts';
 import { indentJson } from '../../text/indent-json.ts';
-import { lineOf, nameOf, titleOf } from '../../text/names.ts';
+import { lineOf, nameOf, placeOf, titleOf } from '../../text/names.ts';
 import { panned, type View, viewAfterKey, whole, zoomed } from './pan-zoom.ts';
 
 /** Two to four results beside one another. */
@@ -104,7 +103,7 @@ function Pane({ at, view, setView }: PaneProps): JSX.Element {
             >
               {titleOf(result)}
             </button>{' '}
-            <span class="hint">cell {count(result.cell)}</span>{' '}
+            <span class="hint">{placeOf(result)}</span>{' '}
             {result.status === 'done' ? null : <Status of={result.status} />}
           </div>
           <p class="hint values">

@@ -10,7 +10,7 @@ import type { Mark } from '../../state/address.ts';
 import { select } from '../../state/select.ts';
 import { wordsOf } from '../../text/fold.ts';
 import { count } from '../../text/format.ts';
-import { nameOf, titleOf } from '../../text/names.ts';
+import { nameOf, placeOf, titleOf } from '../../text/names.ts';
 import { Facts } from './facts.tsx';
 import { Lineage } from './lineage.tsx';
 import { Problem } from './problem.tsx';
@@ -50,7 +50,7 @@ export function ResultDialog({ at }: { readonly at: number }): JSX.Element | nul
     <Modal name={last ? nameOf(last) : 'Result'} kind="result" onClose={close} onKeyDown={onKeyDown}>
       <div class="dialog-head">
         <h2>
-          {last ? titleOf(last) : 'Result'} <small>cell {last ? count(last.cell) : ''}</small>{' '}
+          {last ? titleOf(last) : 'Result'} {last ? <small>{placeOf(last)}</small> : null}{' '}
           {last ? <Status of={last.status} /> : null}
         </h2>
         <div class="tools">

@@ -5,8 +5,7 @@ import { Icon } from '../../../parts/icon.tsx';
 import { pictureOf, proportions, Status } from '../../../parts/media.tsx';
 import type { ResultSource } from '../../../source/source.ts';
 import type { Mark } from '../../../state/address.ts';
-import { count } from '../../../text/format.ts';
-import { lineOf, nameOf, titleOf } from '../../../text/names.ts';
+import { lineOf, nameOf, placeOf, titleOf } from '../../../text/names.ts';
 
 interface CardProps {
   readonly source: ResultSource;
@@ -54,7 +53,7 @@ export function Card(props: CardProps): JSX.Element {
         <span class="line">
           {result.errorCode && result.errorCode !== result.status ? <Status of={result.status} /> : null}
           <span class="values">
-            <span class={begins ? 'begins' : ''}>cell {count(result.cell)}</span>
+            <span class={begins ? 'begins' : ''}>{placeOf(result)}</span>
             {valuesOf(source, result)}
           </span>
         </span>
