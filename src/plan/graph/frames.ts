@@ -2,9 +2,6 @@ import { nameOfButton, stageAfter } from '../../pipeline/selectors/button-stage.
 import type { Artifact, Button, JobError, JobRecord } from '../job.ts';
 import type { SlotTemplate } from './slot-template.ts';
 
-/** How many frames a grid has: two in each of two rows. */
-export const framesOfGrid = 4;
-
 /**
  * Width times height of the largest grid that is cut: four frames of 4096 × 4096. What is decoded of it takes some hundred megabytes, and
  * the grids of services have a sixteenth of it.
