@@ -122,9 +122,13 @@ export class ActiveJobs {
     return this.#isPaced && this.#reading > 0 && !hasItsTurn(job);
   }
 
-  /** True where the free slots are kept for deferred clicks whose button is read again: others would fill a narrow window meanwhile. */
+  /**
+   * True where the free slots are kept for deferred clicks whose button is read again: others would fill a narrow window meanwhile. But a
+   * click that has its turn is pressed: it may stand before those in the queue.
+   */
   #isSlotTaken(job: Job): boolean {
-    return this.#kept > 0 && !keepsSlot(job) && this.#onService + this.#kept >= this.concurrency.window;
+    if (this.#kept === 0 || keepsSlot(job) || hasItsTurn(job)) return false;
+    return this.#onService + this.#kept >= this.concurrency.window;
   }
 
   get(key: string): Job | undefined {

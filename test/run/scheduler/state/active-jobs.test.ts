@@ -311,6 +311,14 @@ describe('a submission', () => {
     expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
   });
 
+  it('that has its turn does not wait for the slot of a deferred click: the other may stand behind it', () => {
+    const jobs = putAll(activeJobs({ tasks: 9, requests: 4 }), running('a'));
+    jobs.concurrency.note(queueFull, 2);
+    const fresh = { button, readAt: epoch, again: true } as const;
+    jobs.put({ ...click('k', { fresh }), deferrals: { submit: once } });
+    expect(leavesAt(jobs, click('c', { fresh }))).toBeLessThanOrEqual(epoch);
+  });
+
   it('on a paced route waits for the button that is being read for its next turn', () => {
     const jobs = activeJobs({ tasks: 9, requests: 4, submit: { count: 60, perMs: 60_000 } });
     expect(leavesAt(jobs, queued('b'))).toBeLessThanOrEqual(epoch);
