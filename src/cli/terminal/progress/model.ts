@@ -140,6 +140,7 @@ export class ProgressModel {
       case 'route:rate':
       case 'run:notice':
       case 'job:retry':
+      case 'grid:cut':
       case 'run:memory':
         return;
     }
