@@ -2,7 +2,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { incomingFolder } from '../artifacts/store/check.ts';
 import { openArtifactFolder } from '../artifacts/store/folder.ts';
-import { artifactRoots } from '../artifacts/store/names.ts';
+import { artifactRoots, isOurArtifactName } from '../artifacts/store/names.ts';
 import { KeySet } from '../manifest/key-set.ts';
 import type { Artifact, JobRecord } from '../plan/job.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -74,7 +74,7 @@ export async function* filesToClean(
   }
   for await (const file of openArtifactFolder(directory).list('')) {
     signal.throwIfAborted();
-    if (planned.has(file)) continue;
+    if (!isOurArtifactName(file) || planned.has(file)) continue;
     const bytes = await sizeOf(join(directory, file));
     if (bytes !== undefined) yield { file, bytes, why: named.has(file) ? 'unplanned' : 'unlisted' };
   }
@@ -120,7 +120,7 @@ export async function forgetFiles(
 }
 
 /**
- * What lies in the folders of artifacts and is not ours: it is shown, and stays.
+ * What lies in the folders of artifacts and is not ours: it is shown, and stays. A link is one name, wherever it leads.
  *
  * @param most names that are listed
  */
@@ -139,10 +139,15 @@ export async function foreignFiles(
   for (const root of artifactRoots) {
     for (const folder of await namesIn(join(directory, root))) {
       if (folder === incomingFolder) continue;
+      const place = join(directory, root, folder);
+      const isFolder = (await lstat(place)).isDirectory();
+      const names = isFolder ? await namesIn(place) : [];
+      // Of ours, an empty folder is what its files left behind.
+      if (names.length === 0 && !(isFolder && /^[0-9a-f]{2}$/.test(folder))) note(`${root}/${folder}`);
       const known = new Set<string>();
-      for await (const file of ours.list(`${root}/${folder}/`)) known.add(file);
-      const names = await namesIn(join(directory, root, folder));
-      if (names.length === 0 && known.size === 0) note(`${root}/${folder}`);
+      if (isFolder)
+        for await (const file of ours.list(`${root}/${folder}/`))
+          if (isOurArtifactName(file)) known.add(file);
       for (const name of names) {
         const path = `${root}/${folder}/${name}`;
         if (!known.has(path)) note(path);

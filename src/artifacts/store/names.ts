@@ -22,6 +22,15 @@ export function checkName(key: string, output: number): void {
   }
 }
 
+/**
+ * Whether a name is one that promptpress gives: a key below its first two characters, and the number of an output (in earlier releases
+ * also the answer of a text model). Whatever else lies in the folders of artifacts was put there by somebody else.
+ */
+export const isOurArtifactName = (name: string): boolean =>
+  /^(?:images|text|video)\/([0-9a-f]{2})\/\1[0-9a-f]{6,62}(?:-[1-9]\d*|\.answer(?:\.\d+)?)\.[a-z0-9]{2,5}$/.test(
+    name,
+  );
+
 /** Whether a text can be the name of an artifact. The state may have come with a repository: it can name anything. */
 export const isArtifactName = (name: string): boolean =>
   /^(?:images|text|video)\/[A-Za-z0-9][A-Za-z0-9._-]{0,1}\/[A-Za-z0-9][A-Za-z0-9._-]{0,250}$/.test(name);

@@ -6,6 +6,7 @@ import {
   readdir,
   readFile,
   rm,
+  rmdir,
   symlink,
   truncate,
   unlink,
@@ -119,6 +120,22 @@ describe('verify', () => {
     expect((await pp('verify', 'run')).code).toBe(0);
   });
 
+  it('loses no file from the state with --repair where a folder has the name of one, and mends it when that is gone', async () => {
+    const [changed = '', folder = ''] = await filesOf();
+    await appendFile(at('run', changed), 'x');
+    await unlink(at('run', folder));
+    await mkdir(at('run', folder));
+    const { code, err } = await pp('verify', 'run', '--repair');
+    expect([code, err]).toEqual([2, expect.stringContaining('is a folder')]);
+    const { out } = await pp('verify', 'run');
+    expect(out).toContain(`changed since it was written: ${changed}`);
+    expect(out).toContain(`missing: ${folder}`);
+    expect(out).not.toContain('no job names');
+    await rmdir(at('run', folder));
+    expect((await pp('verify', 'run', '--repair')).out).toContain('2 faults mended.');
+    expect((await pp('verify', 'run')).code).toBe(0);
+  });
+
   it('keeps the fault of a job that the pipeline does not have any more, and the part that the last run chose', async () => {
     const listed = (await rows()).find(({ prompt }) => prompt === 'owl')?.['file_name'] ?? '';
     await writeFile(at('foxes.yaml'), pipeline('fox, hare'));
@@ -170,7 +187,7 @@ describe('clean', () => {
     const before = await filesOf();
     const { code, out } = await pp('clean', 'run');
     expect([code, out]).toEqual([0, expect.stringContaining('run: 2 files, ')]);
-    expect(out).toContain('of jobs that the pipeline does not have any more');
+    expect(out).toContain('of jobs, or frames of grids, that the pipeline does not have any more');
     expect(out).toContain('Nothing was removed.');
     expect(await filesOf()).toEqual(before);
   });
@@ -191,6 +208,28 @@ describe('clean', () => {
     expect([existsSync(at('run/mine.txt')), existsSync(at('run/images/notes.txt'))]).toEqual([true, true]);
     expect((await pp('verify', 'run')).code).toBe(0);
     expect((await pp('clean', 'run')).out).toContain('run: nothing to remove.');
+  });
+
+  it('leaves files with other names in the folders of artifacts, and does not look behind links', async () => {
+    await mkdir(at('run/images/zz'), { recursive: true });
+    await writeFile(at('run/images/zz/holiday.jpg'), 'mine');
+    const [, sub = ''] = ((await filesOf())[0] ?? '').split('/');
+    await writeFile(at('run/images', sub, 'best.png'), 'mine');
+    await mkdir(at('elsewhere'));
+    await writeFile(at('elsewhere/aa00000000000000-1.png'), 'mine');
+    await symlink(at('elsewhere'), at('run/images/aa'));
+    await mkdir(at('run/images/ab'));
+    const { out } = await pp('clean', 'run', '--yes');
+    expect(out).toContain('run: nothing to remove.\n3 names not of promptpress, left alone: images/');
+    expect(out).toContain('images/zz/holiday.jpg');
+    expect(out).toContain(`images/${sub}/best.png`);
+    expect(out).toMatch(/images\/aa[,\n]/);
+    const left = [
+      'run/images/zz/holiday.jpg',
+      `run/images/${sub}/best.png`,
+      'elsewhere/aa00000000000000-1.png',
+    ];
+    expect(left.filter((name) => existsSync(at(name)))).toEqual(left);
   });
 
   it('downloads a file again, and pays nothing, where the pipeline has its cell again', async () => {

@@ -118,7 +118,7 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
 );
 
 const reasons: Readonly<Record<CleanFile['why'], string>> = {
-  unplanned: 'of jobs that the pipeline does not have any more',
+  unplanned: 'of jobs, or frames of grids, that the pipeline does not have any more',
   unlisted: 'in the form of ours, of no job',
   unfinished: 'left by a process that was killed while it wrote',
 };

@@ -37,7 +37,7 @@ export const verifyCommand = command(
     operands: '[FILE|DIR]',
     about: `Reads every file of a run directory and compares it with what the state says: files that are missing or changed, kept replies without their line, files that no job names, a manifest with other rows. Ends with 1 where something is wrong; a file that no job names is shown, and is no fault.
 
---repair mends what can be mended without a submission: images and videos are downloaded again from the service, and the manifest is written again. Images of text models came with their answers and cannot be had again; --redo JOB makes them anew.`,
+--repair mends what can be mended without a submission: images and videos are downloaded again from the service, missing frames are cut from their grid again, and the manifest is written again. Images of text models came with their answers and cannot be had again; --redo JOB makes them anew.`,
     examples: [
       {
         command: 'promptpress verify runs/foxes',
@@ -172,6 +172,8 @@ async function repair({ directory, faults }: Seen, flags: Flags, context: Contex
       return await work(state);
     });
   const before = new Map<string, JobRecord>();
+  /** It may be refused, by a link in the way for example: the jobs get their files back in the state all the same. */
+  let ran: Promise<number> | undefined;
   if (keys.size > 0) {
     const args = await held(async (state) => {
       const download = await downloadArguments(directory, state.reader, flags, io.cwd);
@@ -186,9 +188,10 @@ async function repair({ directory, faults }: Seen, flags: Flags, context: Contex
       return download;
     });
     // What the run did is said by what is found behind it.
-    if (args !== undefined) await run.run(args, { ...context, io: { ...io, out: async () => undefined } });
+    if (args !== undefined) ran = run.run(args, { ...context, io: { ...io, out: async () => undefined } });
+    await ran?.catch(() => undefined);
   }
-  return await held(async (state) => {
+  const failed = await held(async (state) => {
     let failed = 0;
     for (const [key, { artifacts, frames }] of before) {
       const record = state.get(key);
@@ -206,6 +209,8 @@ async function repair({ directory, faults }: Seen, flags: Flags, context: Contex
     await writeManifest({ plan, selection, reader: state.reader, redact: redactor.applyToData, file });
     return failed;
   });
+  await ran;
+  return failed;
 }
 
 /** The last run once more, which only downloads. */
