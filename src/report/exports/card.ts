@@ -17,11 +17,13 @@ export interface CardFacts {
   readonly sandbox: boolean;
   /** The form, in words: `images with metadata.csv`. */
   readonly form: string;
+  /** false: the table alone, and its files are where the run left them. */
+  readonly hasFiles: boolean;
 }
 
 /** `README.md` of a data set: what made it, what is in it, what is not, what its columns are. The same for the same data. */
 export function dataSetCard(facts: CardFacts, exported: Exported, columns: readonly Column[]): string {
-  const { name, description, madeBy, commit, isChanged, sandbox, form } = facts;
+  const { name, description, madeBy, commit, isChanged, sandbox, form, hasFiles } = facts;
   const from =
     commit === undefined
       ? 'The pipeline file was in no git repository.'
@@ -36,7 +38,7 @@ ${description === undefined ? '' : `${inLine(description)}\n\n`}${sandbox ? 'A r
 
 ## What is in it
 
-${counted(exported.rows, 'row')}, ${counted(exported.files, 'file')}; ${form}.
+${counted(exported.rows, 'row')}, ${counted(exported.files, 'file')}; ${form}.${hasFiles ? '' : ' The files that the rows name are not in it: `file_name` is relative to the run directory.'}
 
 ${table(
   ['step', 'rows'],

@@ -110,15 +110,16 @@ async function writeParts(
     }
     const part = parts.get(at) as Part;
     try {
-      if (file !== undefined && format.copiesFiles && output?.file !== undefined)
-        await part.copies.copy(output.file, file);
+      if (file !== undefined && output?.file !== undefined) {
+        const isNew = !format.copiesFiles || (await part.copies.copy(output.file, file));
+        if (isNew) files += 1;
+      }
       await part.writer.add(sample, file);
     } finally {
       await file?.close();
     }
     part.rows += 1;
     rows += 1;
-    if (output?.file !== undefined) files += 1;
     const step = sample.fields[2] ?? '';
     steps.set(step, (steps.get(step) ?? 0) + 1);
     options.onRow?.(rows);

@@ -4,7 +4,7 @@ import type { LeftOut } from './samples.ts';
 /** What a data set has, and what it has not. */
 export interface Exported {
   readonly rows: number;
-  /** Files that rows name; rows may share one. */
+  /** Files that lie in the data set; rows may share one. */
   readonly files: number;
   /** Rows by step, in the order of the plan. */
   readonly steps: ReadonlyMap<string, number>;

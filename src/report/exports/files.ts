@@ -82,8 +82,8 @@ export class Copies {
     this.#folder = folder;
   }
 
-  /** @param name relative, with `/` @throws the error of the file system */
-  async copy(name: string, content: WholeFile): Promise<void> {
+  /** @param name relative, with `/` @returns false where another row has brought it @throws the error of the file system */
+  async copy(name: string, content: WholeFile): Promise<boolean> {
     const path = join(this.#folder, name);
     const folder = dirname(path);
     if (!this.#folders.has(folder)) {
@@ -95,7 +95,7 @@ export class Copies {
       handle = await open(path, 'wx');
     } catch (error) {
       // Another row of the same job.
-      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
+      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
       throw error;
     }
     try {
@@ -103,6 +103,7 @@ export class Copies {
     } finally {
       await handle.close();
     }
+    return true;
   }
 
   /** Writes a small text beside a file. */

@@ -62,7 +62,7 @@ describe('promptpress export', () => {
       '--caption',
       'caption',
     );
-    expect([code, out]).toEqual([0, expect.stringContaining('set: 12 rows, 12 files')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('set: 12 rows, 8 files')]);
     const rows = await csv('set/metadata.csv');
     const images = manifest.filter(({ step }) => step === 'grid');
     const said = (image: Row) =>
@@ -244,12 +244,26 @@ describe('promptpress export', () => {
   });
 
   it('says in the card what it is, where it comes from and what it leaves out, without markup of others', async () => {
-    await pp('export', 'run', '--format', 'imagefolder', '--to', 'card');
+    const { out } = await pp('export', 'run', '--format', 'imagefolder', '--to', 'card');
+    expect(out).toContain('left out: 12 rows without an image; an imagefolder has images alone\n');
     const text = await readFile(join(cwd, 'card', card), 'utf8');
     expect(text).toContain('Two animals \\| \\<b\\>with\\</b\\> captions');
     expect(text).toContain('- 12 rows without an image');
     expect(text).toContain('## Licence');
     expect(text).toContain('| `var.size` | number |');
+  });
+
+  it('counts the files that lie in the data set: rows can share one, and a table alone has none', async () => {
+    await writeFile(
+      join(cwd, 'two.yaml'),
+      'name: two\nsteps: { a: { imagine: fox }, b: { imagine: fox } }\n',
+    );
+    await pp('run', 'two.yaml', '--sandbox', '--pace', '0.01', '--out', 'two');
+    const shared = await pp('export', 'two', '--format', 'jsonl', '--to', 'shared');
+    expect(shared.out).toBe('shared: 2 rows, 1 file\n');
+    const alone = await pp('export', 'two', '--format', 'jsonl', '--to', 'alone', '--no-files');
+    expect(alone.out).toBe('alone: 2 rows, 0 files\n');
+    expect(await readFile(join(cwd, 'alone', card), 'utf8')).toContain('relative to the run directory');
   });
 
   it('refuses a folder that is not empty and leaves nothing behind', async () => {
@@ -266,6 +280,10 @@ describe('promptpress export', () => {
     [['export', 'run', '--format', 'jsonl'], 'export needs --to DIR'],
     [['export', 'run', '--format', 'jsonl', '--to', 'x', '--step', 'gird'], 'no step "gird"'],
     [['export', 'run', '--format', 'jsonl', '--to', 'x', '--caption', 'grid'], 'makes images, not texts'],
+    [
+      ['export', 'run', '--format', 'jsonl', '--to', 'x', '--step', 'caption', '--caption', 'caption'],
+      'nothing is left',
+    ],
     [
       ['export', 'run', '--format', 'jsonl', '--to', 'x', '--split', 'train=0.9,test=0.2'],
       'The shares add up to 1.1',

@@ -7,6 +7,7 @@ import { exportDataSet, type FormatName, formats, NotEmptyError } from '../../..
 import type { Exported } from '../../../report/exports/exported.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
+import { quoted } from '../../../report/text/printable.ts';
 import { readOwnText } from '../../../state/files/plain-path.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import { boundHeapGrowth } from '../../adapters/memory.ts';
@@ -128,6 +129,11 @@ Without --status only finished results are in it.`,
       if (narrowed) await checkSelection(plan, selection);
       for (const step of flags.step) checkStep(plan, step, '--step');
       if (flags.caption !== undefined) checkCaption(plan, flags.caption);
+      if (flags.step.length > 0 && flags.step.every((step) => step === flags.caption))
+        throw usageError(
+          `--step ${flags.caption} takes only rows that --caption ${flags.caption} makes captions of: nothing is left.`,
+          'Leave out --step, or name the step of the images.',
+        );
       const jobs =
         flags.jobs === undefined ? undefined : await readJobFile(flags.jobs, '--jobs', io.cwd, 'reject');
 
@@ -159,6 +165,7 @@ Without --status only finished results are in it.`,
           madeBy: `promptpress ${version}`,
           ...commitOf(directory),
           sandbox: facts.serviceId === 'sandbox',
+          hasFiles: !flags['no-files'],
         },
         redact: redactor.applyToData,
         signal: interrupts.drain,
@@ -169,7 +176,7 @@ Without --status only finished results are in it.`,
       const { missing, changed } = exported.problems;
       if (missing + changed === 0) return exitCodes.ok;
       io.err(
-        `promptpress: ${problemWords(exported)} Such rows are not in the data set.\n  promptpress verify ${relative(io.cwd, directory) || '.'} lists all of them; with --repair it downloads again what the service still has.\n`,
+        `promptpress: ${problemWords(exported)} Such rows are not in the data set.\n  promptpress verify ${quoted(relative(io.cwd, directory) || '.')} lists all of them; with --repair it downloads again what the service still has.\n`,
       );
       return exitCodes.failed;
     }),
@@ -219,16 +226,16 @@ function commitOf(directory: string): { readonly commit?: string; readonly isCha
 }
 
 function said({ rows, files, parts, leftOut, withoutImage }: Exported, place: string): string {
-  const left = [
-    ...[...leftOut.statuses].map(([status, of]) => `${count(of)} ${status}`),
-    ...(withoutImage === 0 ? [] : [`${count(withoutImage)} without an image`]),
-  ];
+  const left = [...leftOut.statuses].map(([status, of]) => `${count(of)} ${status}`);
   const shares = parts.map(({ part, rows: of }) => `${part} ${count(of)}`).join(', ');
   return [
     `${place}: ${counted(rows, 'row')}, ${counted(files, 'file')}${shares === '' ? '' : ` (${shares})`}`,
     ...(left.length === 0
       ? []
       : [`left out: ${left.join(', ')}; --status takes results of other statuses in`]),
+    ...(withoutImage === 0
+      ? []
+      : [`left out: ${counted(withoutImage, 'row')} without an image; an imagefolder has images alone`]),
     ...(leftOut.grids === 0 ? [] : [`${counted(leftOut.grids, 'grid')} left out for their frames`]),
     ...(leftOut.uncaptioned === 0 ? [] : [`${counted(leftOut.uncaptioned, 'row')} without a caption`]),
   ].join('\n');
