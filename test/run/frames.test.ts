@@ -51,6 +51,17 @@ describe('a run whose grids are cut', () => {
     expect(requests(events, 'download')).toBe(6);
   });
 
+  it.each([
+    ['a: { imagine: fox }', 'b: { imagine: fox, grid: split }'],
+    ['a: { imagine: fox, grid: split }', 'b: { imagine: fox }'],
+  ])('cuts the grid of a job that two slots share, and one wants cut: %s, %s', async (one, other) => {
+    const store = memoryStore();
+    const { keys, artifacts } = counted();
+    const { end } = await run({ text: `name: t\nsteps:\n  ${one}\n  ${other}\n`, store, artifacts });
+    expect([end.kind, keys.length]).toEqual(['complete', 1]);
+    expect([...store.withStatus('done')].map(({ frames }) => frames?.files.length)).toEqual([4]);
+  });
+
   it('needs no place among the requests', async () => {
     const { keys, artifacts } = counted();
     const { end, events } = await run({ text, artifacts, settings: { limits: { tasks: 1, requests: 1 } } });

@@ -85,7 +85,7 @@ function resumeSlot(
   }
   // The pipeline sets the call's options and the files' places for each run: neither is part of the key.
   const kept: JobRecord = {
-    ...record,
+    ...(isSettled(record.status) ? withoutWish(record) : record),
     keep: record.keep || slot.keep,
     ...(slot.split && { split: true }),
     ...(spec.files === undefined ? {} : { files: spec.files }),
@@ -124,6 +124,11 @@ function resumeSlot(
     case 'saving':
       return undefined;
   }
+}
+
+/** Whether a result that is made or downloaded anew is cut, the pipeline says as it is, and not as it was when the job ended. */
+function withoutWish({ split: _split, ...record }: JobRecord): JobRecord {
+  return record;
 }
 
 /** A job that an earlier run left, resumed at the status of its record. */

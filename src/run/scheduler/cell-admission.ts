@@ -55,8 +55,10 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     if (active === undefined) {
       hasRevived ||= slot.record !== undefined && isSettled(slot.record.status);
       begin(state, job);
-    } else if (slot.keep && !active.record.keep)
-      placeJob(state, active, { ...active, record: { ...active.record, keep: true } });
+    } else if ((slot.keep && !active.record.keep) || (slot.split && !active.record.split)) {
+      const wishes = { keep: active.record.keep || slot.keep, ...(slot.split && { split: true as const }) };
+      placeJob(state, active, { ...active, record: { ...active.record, ...wishes } });
+    }
     waiting.add(key);
   }
   if (isLeft) cells.isWhole = false;

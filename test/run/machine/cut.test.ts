@@ -150,6 +150,13 @@ describe('a finished grid whose frames are wanted', () => {
     expect(begin({ record: { ...grid, frames: { files: frames } } })).toBeUndefined();
   });
 
+  it('is made anew without the wish for them where no slot has it any more', () => {
+    const { split: _, ...plain } = slot({ record: { ...grid, split: true, invocation: 1 } });
+    const again = jobForSlot(plain, {}, virtualSettings(), new Set([key]), 2, epoch);
+    expect(again?.record.status).toBe('pending');
+    expect(again?.record).not.toHaveProperty('split');
+  });
+
   it('is asked for with the wish for them from its first submission on', () => {
     expect(begin({ status: 'pending' })?.record.split).toBe(true);
   });
