@@ -36,7 +36,9 @@ export async function openTarget(target: string, flags: TargetFlags, context: Co
   const state = openStateForReading(directory);
   if (state !== undefined) return { directory, state };
 
-  const place = relative(cwd, directory) || '.';
+  const near = relative(cwd, directory) || '.';
+  // The full stop of a sentence behind ".." would read as another folder.
+  const place = near.endsWith('..') || near.length > directory.length ? directory : near;
   await checkAge(undefined, directory, context.io.env);
   throw await noRun(target, directory, place, flags, context);
 }

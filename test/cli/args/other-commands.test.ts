@@ -176,6 +176,7 @@ describe('what is no pipeline file', () => {
       'a second command for other.yaml: promptpress run other.yaml --sandbox',
       'Write: promptpress run foxes.yaml --sandbox',
     ],
+    ['status ..', `There is no run in ${tmpdir()}.`, 'promptpress ls'],
     ['status other.yaml', 'There is no run in runs/other.', 'started by: promptpress run other.yaml'],
   ])('%s is answered with one', async (line, message, write) => {
     const err = await refused(line);
