@@ -52,7 +52,9 @@ describe('verify', () => {
     const { code, out } = await pp('verify', 'run');
     expect([code, out]).toEqual([
       0,
-      expect.stringMatching(/^run: 3 files \(\d+ MB\) and 3 kept replies read, all as the state says\.\n$/),
+      expect.stringMatching(
+        /^run: 3 files \(\d+\.\d MB\) and 3 kept replies read, all as the state says\.\n$/,
+      ),
     ]);
   });
 

@@ -252,7 +252,7 @@ async function tell(
   const code = faults.length === 0 ? exitCodes.ok : exitCodes.failed;
   if (json) return code;
   const place = relative(io.cwd, directory) || '.';
-  const size = `${count(looked.bytes / 1e6)} MB`;
+  const size = `${(looked.bytes / 1e6).toFixed(1)} MB`;
   const lines = [
     `${place}: ${counted(looked.files, 'file')} (${size}) and ${counted(looked.replies, 'kept reply').replace('replys', 'replies')} read, ${faults.length === 0 ? 'all as the state says' : counted(faults.length, 'fault')}.`,
     ...faults.slice(0, mostListed).map((fault) => `  ${faultWords(fault)}`),
