@@ -48,9 +48,13 @@ export function begunWith(job: Job, lineage: Lineage): Job {
 export const waitsForParent = ({ record, want, parentTaskId, lastPoll }: Job): boolean =>
   want.kind === 'room' &&
   !lastPoll &&
-  (record.request.kind === 'click' || extendsParent(record.request)) &&
   record.modal === undefined &&
+  needsParentTask(record) &&
   parentTaskId === undefined;
+
+/** True for a job that presses or extends the task of its parent. */
+export const needsParentTask = ({ request }: JobRecord): boolean =>
+  request.kind === 'click' || extendsParent(request);
 
 function resumeSlot(
   slot: Slot,

@@ -10,6 +10,7 @@ import {
   begunWith,
   interruptedAttempt,
   mayRetry,
+  needsParentTask,
   recoverInterrupted,
   retryOf,
   waitsForParent,
@@ -162,7 +163,10 @@ function isOutOfPlace(state: SchedulerState, { record: before }: Job, job: Job):
  * False for a job of an earlier run that would be submitted again while no open cell asks for it, while its parent is being made
  * again, or while its parent has another task than before.
  */
-function mayBeSubmittedAgain(state: SchedulerState, { record: { key, parent }, parentTaskId }: Job): boolean {
+function mayBeSubmittedAgain(state: SchedulerState, { record, parentTaskId }: Job): boolean {
+  const { key, parent } = record;
   if (!isAwaited(state, key) || waitsForNewParent(state, key)) return false;
+  // A parent that is being made again since its own failure has no task now, nor had it one when this job was taken up.
+  if (parentTaskId === undefined && needsParentTask(record)) return false;
   return taskOf(state, parent) === parentTaskId;
 }

@@ -195,11 +195,11 @@ describe('a job that no cell asks for', () => {
 
 describe('a click that an earlier run left, and whose task failed', () => {
   /** The click was pressed on `pressed`, and its parent has this record. */
-  async function failedClick(pressed: string, parent: (key: string) => JobRecord) {
+  async function failedClick(pressed: string, parent: (key: string) => JobRecord, before = done) {
     const records = new Map<string, JobRecord>();
     const { state, keyOf } = await schedulerRig(grid(1, 'U1'), {}, (key) => records.get(key));
     const key = keyOf(1);
-    records.set(key, done(key));
+    records.set(key, before(key));
     const click = keyOf(1, 'U1');
     const record = clickRecord({
       key: click,
@@ -242,8 +242,12 @@ describe('a click that an earlier run left, and whose task failed', () => {
     expect(eventsOf(commit, 'job:retry')).toMatchObject([{ key: click }]);
   });
 
-  it('is not pressed while its parent is made again', async () => {
-    const { state, click, commit } = await failedClick('P1', (key) => done(key, { status: 'running' }));
+  it.each([
+    ['since it failed again', done],
+    ['since before it was taken up', (key: string) => done(key, { status: 'pending' })],
+  ])('is not pressed while its parent is made again, %s', async (_since, before) => {
+    const again = (key: string) => done(key, { status: 'running' });
+    const { state, click, commit } = await failedClick('P1', again, before);
     expect([eventsOf(commit, 'job:retry'), state.jobs.get(click)]).toEqual([[], undefined]);
     expect(commit.records).toMatchObject([{ key: click, status: 'pending', resubmits: 1 }]);
   });
