@@ -26,10 +26,13 @@ export function checkName(key: string, output: number): void {
  * Whether a name is one that promptpress gives: a key below its first two characters, and the number of an output (in earlier releases
  * also the answer of a text model). Whatever else lies in the folders of artifacts was put there by somebody else.
  */
-export const isOurArtifactName = (name: string): boolean =>
-  /^(?:images|text|video)\/([0-9a-f]{2})\/\1[0-9a-f]{6,62}(?:-[1-9]\d*|\.answer(?:\.\d+)?)\.[a-z0-9]{2,5}$/.test(
-    name,
-  );
+export function isOurArtifactName(name: string): boolean {
+  const [, folder = '', key = ''] =
+    /^(?:images|text|video)\/([0-9a-f]{2})\/([0-9a-f]{8,64})(?:-[1-9]\d*|\.answer(?:\.\d+)?)\.[a-z0-9]{2,5}$/.exec(
+      name,
+    ) ?? [];
+  return key !== '' && key.startsWith(folder);
+}
 
 /** Whether a text can be the name of an artifact. The state may have come with a repository: it can name anything. */
 export const isArtifactName = (name: string): boolean =>
