@@ -91,7 +91,7 @@ describe('promptpress serve during a run', () => {
     expect((await place.run()).code).toBe(0);
     const after = await served.until(
       ({ indexed, live, variables }) =>
-        indexed === 6 && !live && variables.flatMap(({ values }) => values).every(([, of]) => of === 3),
+        indexed === 6 && !live && variables[0]?.values.filter(([, of]) => of === 3).length === 2,
     );
     expect(after.variables).toEqual([
       {
