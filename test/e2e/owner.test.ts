@@ -38,7 +38,8 @@ describe('one run at a time on a run directory', () => {
     await write(folder.path, { 'one.yaml': oneStep(3) });
     const hang = service.fault('fetch', { hang: 'before' });
     const first = startCli(['run', 'one.yaml'], { cwd: folder.path, env });
-    await hang.hit(1);
+    // All three tasks are known to the state before they are polled.
+    await hang.hit(3);
     first.child.kill('SIGKILL');
     hang.release();
     await first.done;
