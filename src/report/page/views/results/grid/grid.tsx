@@ -32,6 +32,7 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
   const [width, setWidth] = useState(0);
   const [active, setActive] = useState(0);
   const focusing = useRef(false);
+  const given = useRef<number | undefined>(undefined);
   useLayoutEffect(() => {
     const element = list.current as HTMLDivElement;
     const observer = new ResizeObserver(() => setWidth(element.clientWidth));
@@ -59,14 +60,17 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
   const focus = (position: number): void => {
     setActive(position);
     focusing.current = true;
+    given.current = undefined;
     rows.reveal(layout.rowOf(position));
   };
   useEffect(() => {
     if (!focusing.current) return;
     const button = list.current?.querySelector<HTMLElement>(`[data-position="${here}"]`);
-    if (!button) return;
-    focusing.current = false;
-    button.focus({ preventScroll: true });
+    if (!button || document.activeElement === button) return;
+    // A row that is drawn anew, while the list settles behind a long way, has lost the focus to nothing: the card gets it back.
+    if (given.current === here && document.activeElement !== document.body) focusing.current = false;
+    else button.focus({ preventScroll: true });
+    given.current = here;
   });
   // Back from the dialog, to the result that it showed last.
   const wasOpen = useRef<number | undefined>(undefined);
