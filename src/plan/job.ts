@@ -238,6 +238,11 @@ export interface JobRecord {
   readonly cost?: number;
   /** Absent: none. */
   readonly doubtful?: DoubtfulSubmits;
+  /**
+   * The session of a worker that may still send the last submission, although another one has taken its slice over: until that session is
+   * known to be over, nobody submits this again. Absent: none, as always on one machine.
+   */
+  readonly sender?: string;
   /** Its `taskId` was named by the user, and the service has not shown that task yet. */
   readonly named?: NamedTask;
   /** Replies without a usable token count; absent: every reply gave its tokens. */

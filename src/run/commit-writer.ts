@@ -1,5 +1,5 @@
 import type { JobRecord } from '../plan/job.ts';
-import { StateError, type Turn } from '../state/store.ts';
+import { type Committed, StateError, type Turn } from '../state/store.ts';
 import type { RunEnd } from './events.ts';
 import type { RunStore } from './ports.ts';
 import { isPaid, type RunCommit } from './scheduler/commit.ts';
@@ -80,11 +80,11 @@ export class CommitWriter {
 
 /** Does some work, then calls `onDone` or `onFailed`: at once where the work returns no promise. */
 function after<T>(
-  work: () => void | Promise<void>,
+  work: () => void | Promise<void | Committed>,
   onDone: () => T | Promise<T>,
   onFailed: (error: unknown) => T,
 ): T | Promise<T> {
-  let result: void | Promise<void>;
+  let result: void | Promise<void | Committed>;
   try {
     result = work();
   } catch (error) {

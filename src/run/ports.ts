@@ -6,7 +6,7 @@ import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { ImageService } from '../service/image-service.ts';
 import type { TextService } from '../service/text-service.ts';
-import type { StateStore, Turn } from '../state/store.ts';
+import type { Committed, LateFact, StateStore, Turn } from '../state/store.ts';
 import type { Clock } from './clock.ts';
 import type { MemoryReading, Route, RunEnd } from './events.ts';
 import type { DiskPort } from './resources/disk-room.ts';
@@ -28,13 +28,89 @@ export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attem
    * Makes a turn durable. A local store has done so when it returns; any other returns a promise. The run makes one commit at a time:
    * it waits for the promise, and decisions made meanwhile are part of the next turn. `get` need not show a turn before it is durable.
    *
+   * @returns what others hold by now, in a run on several machines
    * @throws StateError where the turn is not durable; a promise is rejected with one
    */
-  commit(turn: Turn): void | Promise<void>;
+  commit(turn: Turn): void | Promise<void | Committed>;
   /** Writes the number of submissions outside the state, after the turn that holds their intents. @throws as `commit` */
   countSubmissions(): void | Promise<void>;
   /** Keeps what the run has learned; no job depends on it. @throws as `commit` */
   setFact(name: string, value: string): void | Promise<void>;
+  /** What others write too, in a run on several machines. Absent: a run on one machine. */
+  readonly others?: OtherRecords;
+}
+
+/**
+ * Records that other workers write too. `get` shows them as they were when they were read last, and decides nothing: the commit
+ * decides to whom a key belongs ({@link Committed}).
+ */
+export interface OtherRecords {
+  /** Number of the run, the same for all of its workers. */
+  readonly invocation: number;
+  /** The slice that wrote the record of this key last, as `get` shows that record; undefined: there is none. */
+  sliceOf(key: string): number | undefined;
+  /**
+   * Reads these records again, all with one query; `get` and `sliceOf` show them from then on.
+   *
+   * @returns the late facts about them
+   */
+  look(keys: readonly string[]): Promise<readonly LateFact[]>;
+  /**
+   * True once this session is known to be over: it sends nothing more, and what it heard late can be read. Asked after each look about
+   * the senders of records ({@link JobRecord.sender}).
+   */
+  isOver(session: string): boolean;
+}
+
+/** How a slice ends for a worker. */
+export type SliceEnd =
+  /** All its cells are closed, and none of its jobs is under way: it is done. */
+  | 'closed'
+  /** Work is left in it, because the run ends. */
+  | 'left'
+  /** It only waits for jobs of other slices, or for other sessions to be over: it is given back for a moment, so that it holds no slot. */
+  | 'waits'
+  /** Somebody has taken it over. */
+  | 'lost';
+
+/** A record that a slice was left with. */
+export interface LeftRecord {
+  readonly record: JobRecord;
+  /** The session that wrote it, unless that is known to be over: it may still send what it intended. */
+  readonly sender?: string;
+  /** What was heard of its submission since. */
+  readonly heard?: LateFact;
+}
+
+/** Cells of a slice that this worker holds. Its first batch holds the slice: what it was left with is adopted in the very same turn. */
+export interface SliceBatch {
+  readonly slice: number;
+  readonly epoch: number;
+  /** With the first batch: its records that are not settled, and those in doubt of which something was heard. */
+  readonly left?: readonly LeftRecord[];
+  /** These are the last of its cells. */
+  readonly isWhole: boolean;
+}
+
+/** What a source has: cells of one slice, in order. */
+export interface CellBatch {
+  readonly cells: readonly Cell[];
+  /** Absent: a run on one machine. */
+  readonly of?: SliceBatch;
+  /** There are no more cells. */
+  readonly last: boolean;
+}
+
+/**
+ * Where the cells of a run come from. On one machine that is the plan; a worker gets them by slices.
+ */
+export interface CellSource {
+  /** What is there, at most `most` cells: it waits while there is nothing, and never for more. Nothing where it is aborted. */
+  next(most: number, signal: AbortSignal): Promise<CellBatch>;
+  /** A slice has ended for this worker, and all that was decided about it is durable. */
+  end?(slice: number, how: SliceEnd): void;
+  /** Nothing more is asked for. What is still held is left as it is. */
+  close?(): Promise<void>;
 }
 
 /** When the requests of one route may leave: a rate. */
@@ -86,6 +162,8 @@ export interface RunPorts {
   readonly random: () => number;
   /** Limits that other runs share; absent: the run's own alone. */
   readonly shared?: SharedLimits;
+  /** Where the cells come from; absent: from the plan. */
+  readonly cells?: CellSource;
   /** Asked once a minute, for the log. */
   readonly memory?: () => MemoryReading;
   /** Checked when the run begins and once a minute; absent: never. */
@@ -131,6 +209,13 @@ export interface RunControl {
   readonly drain: AbortSignal;
   /** Second signal: leave at once. */
   readonly leave: AbortSignal;
+  /**
+   * Registers a listener for the end of the whole run where that comes from another worker: its 401, the budget, `--fail-fast`. This
+   * one then drains. What ends the run here, `run:stopping` says.
+   *
+   * @returns what removes the listener
+   */
+  readonly onEnd?: (listener: (end: RunEnd) => void) => () => void;
 }
 
 /** What one invocation did. */

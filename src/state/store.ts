@@ -16,6 +16,45 @@ export interface Turn {
   readonly sent?: string;
   /** Facts that are kept with it, by name; nothing depends on them. A turn of facts alone is none. Absent: none. */
   readonly facts?: Readonly<Record<string, string>>;
+  /** Whose these records are, in a run on several machines. Absent: a run on one machine. */
+  readonly slices?: TurnSlices;
+  /** What was heard for slices that this worker has lost. Kept whatever becomes of the rest of the turn. Absent: nothing. */
+  readonly heard?: readonly LateFact[];
+}
+
+/** The slices that a turn of a worker is about: what fences it. */
+export interface TurnSlices {
+  /** The slice for which each record was decided, by its key. The attempts of a key go with its record. */
+  readonly of: ReadonlyMap<string, number>;
+  /**
+   * The epoch under which this worker holds each of these slices. Where a slice has another epoch by now, somebody has taken it over,
+   * and nothing of it is written; no clock decides that.
+   */
+  readonly epochs: ReadonlyMap<number, number>;
+}
+
+/**
+ * What became of a turn on several machines. A record is written where nobody has written its key yet; where its own slice wrote it
+ * last; and where it rests (it is settled, pending or modal) and is still as the store showed it when this was decided. In that
+ * case it belongs to the new slice from then on.
+ */
+export interface Committed {
+  /** Keys that belong to another slice by now: their records and attempts are not written. From now on `get` shows the record as it is. */
+  readonly refused: ReadonlySet<string>;
+  /** Slices that somebody has taken over: nothing of theirs is written. */
+  readonly lost: ReadonlySet<number>;
+}
+
+/**
+ * What a worker knows of a submission whose slice it has lost: a fact, and no decision. It is kept by key and `submittedAt`, which name
+ * one submission, without regard to who holds the slice.
+ */
+export interface LateFact {
+  readonly key: string;
+  /** As in the record of the intent: the moment by the clock of the worker that submitted it. */
+  readonly submittedAt: number;
+  /** The task that the service made for it. Absent: it certainly made none, so the job may be submitted again. */
+  readonly taskId?: string;
 }
 
 /** Name of the fact that says what left lately, so that a restart keeps within `limits`. */
