@@ -19,6 +19,8 @@ export default defineConfig({
     // Those need a browser, or programs of others: npm run test:browser, npm run test:outside.
     exclude: ['test/browser/**', 'test/outside/**', '**/node_modules/**'],
     setupFiles: ['test/rig/setup.ts'],
+    // Starts nothing before a test asks for it.
+    globalSetup: ['test/rig/postgres/setup.ts'],
     // More workers than cores: a test that starts processes or a gateway waits for much of its time.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // Files share one process for each worker, and its imports: these cost more than half a second a file. No test replaces a
