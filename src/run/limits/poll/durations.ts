@@ -20,8 +20,12 @@ export function binOf(ms: number): number {
   return Math.min(bins - 1, Math.floor((Math.log(ms) - logShortest) / width));
 }
 
-/** A duration in the middle of a bin, ms. */
-export const middle = (bin: number): number => shortestMs * Math.exp(width * (bin + 0.5));
+const logMiddles = Float64Array.from({ length: bins }, (_, bin) =>
+  Math.log(shortestMs * Math.exp(width * (bin + 0.5))),
+);
+
+/** The logarithm of a duration in the middle of a bin, in ms. */
+export const logMiddle = (bin: number): number => logMiddles[bin] as number;
 
 /** How much of an end that came between two durations, ms, falls into each bin; the parts of one call sum to 1. */
 export function spreadOver(afterMs: number, byMs: number, each: (bin: number, part: number) => void): void {

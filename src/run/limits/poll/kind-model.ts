@@ -1,5 +1,5 @@
 import type { Sightings } from '../../machine/job.ts';
-import { binOf, bins, DurationHistogram, edge, middle, spreadOver } from './durations.ts';
+import { binOf, bins, DurationHistogram, edge, logMiddle, spreadOver } from './durations.ts';
 import type { ProgressMap } from './progress-map.ts';
 
 /** Mean time from the end of a task to its notice that polls are spent for, as a share of what is typical for its kind. */
@@ -166,7 +166,7 @@ export class KindModel {
     const own = new Float64Array(bins);
     let sum = 0;
     for (let bin = 0; bin < bins; bin++) {
-      own[bin] = Math.exp(-Math.abs(Math.log(middle(bin)) - typical) / broadScale);
+      own[bin] = Math.exp(-Math.abs(logMiddle(bin) - typical) / broadScale);
       sum += own[bin] as number;
     }
     return own.map((one, bin) =>
@@ -195,7 +195,7 @@ const interpolate = (from: number, to: number, share: number): number => from + 
 function typicalOf(probability: Float64Array): number {
   let [sum, weight] = [0, 0];
   for (let bin = 0; bin < bins; bin++) {
-    sum += (probability[bin] as number) * Math.log(middle(bin));
+    sum += (probability[bin] as number) * logMiddle(bin);
     weight += probability[bin] as number;
   }
   return Math.exp(sum / weight);
