@@ -34,6 +34,36 @@ const searched = new Set([
   'yaml',
 ]);
 
+/**
+ * Packages of which parts are loaded instead of all: what is never used would be a good part of what a run takes before its first
+ * request. By the name of an export, the file that is it. A release of the package that has its
+ * parts elsewhere is loaded as a whole.
+ */
+const inParts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  undici: {
+    Agent: 'undici/lib/dispatcher/agent.js',
+    Dispatcher: 'undici/lib/dispatcher/dispatcher.js',
+    EnvHttpProxyAgent: 'undici/lib/dispatcher/env-http-proxy-agent.js',
+    Pool: 'undici/lib/dispatcher/pool.js',
+    buildConnector: 'undici/lib/core/connect.js',
+  },
+};
+
+/** An expression for what a package exports, or for the parts of it. */
+function loadedText(path: string): string {
+  const parts = inParts[path];
+  const whole = `require(${JSON.stringify(path)})`;
+  if (parts === undefined) return whole;
+  const members = Object.entries(parts).map(([name, file]) => `${name}: require(${JSON.stringify(file)})`);
+  return `(() => {
+    try { return { ${members.join(', ')} }; }
+    catch (error) {
+      if (error?.code === 'MODULE_NOT_FOUND' || error?.code === 'ERR_PACKAGE_PATH_NOT_EXPORTED') return ${whole};
+      throw error;
+    }
+  })()`;
+}
+
 const commonJs: Plugin = {
   name: 'commonjs',
   setup(builder) {
@@ -42,12 +72,13 @@ const commonJs: Plugin = {
       searched.has(path) ? { path, namespace } : undefined,
     );
     builder.onLoad({ filter: /./, namespace }, ({ path }) => {
-      const names = Object.keys(require(path) as object).filter(
+      const names = Object.keys(inParts[path] ?? (require(path) as object)).filter(
         (name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default',
       );
       const contents = `
         import { createRequire } from 'node:module';
-        const loaded = createRequire(import.meta.url)(${JSON.stringify(path)});
+        const require = createRequire(import.meta.url);
+        const loaded = ${loadedText(path)};
         export const { ${names.join(', ')} } = loaded;
         export default loaded;`;
       return { contents };

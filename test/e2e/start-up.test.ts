@@ -1,7 +1,9 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startCli, temporaryFolder } from '../rig/cli.ts';
 import { repository } from '../rig/documents.ts';
+import { serviceEnv, startQuickService } from '../rig/measured.ts';
 
 /** Says of each module that the process loads, CommonJS too, where it lies. */
 const watch = `
@@ -14,6 +16,8 @@ register('data:text/javascript,' + encodeURIComponent(
 ));`;
 
 interface Loaded {
+  /** All files, of this package and others. */
+  readonly files: readonly string[];
   readonly code: number | undefined;
   /** How many are of this package. */
   readonly own: number;
@@ -21,16 +25,22 @@ interface Loaded {
   readonly packages: readonly string[];
 }
 
-async function loadedBy(args: readonly string[]): Promise<Loaded> {
+async function loadedBy(
+  args: readonly string[],
+  given: { readonly pipeline?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Loaded> {
   await using folder = await temporaryFolder();
+  if (given.pipeline !== undefined) await writeFile(join(folder.path, 'pipeline.yaml'), given.pipeline);
   const { code, stderr } = await startCli(args, {
     cwd: folder.path,
+    ...(given.env && { env: given.env }),
     nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(watch)}`],
   }).done;
   const files = [...stderr.matchAll(/^LOADED (.+)$/gm)].map(([, file = '']) => file);
   const packages = files.flatMap((file) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
   return {
     code,
+    files,
     own: files.filter((file) => file.includes('/dist/') && !file.includes('/node_modules/')).length,
     packages: [...new Set(packages)].sort(),
   };
@@ -53,4 +63,22 @@ it('loads for the check of a valid pipeline what reads it, and nothing that comp
   expect(packages).toContain('yaml');
   for (const heavy of ['ajv', 'undici', 'sharp', 'pino', '@photostructure/sqlite', 'string-width'])
     expect(packages).not.toContain(heavy);
+});
+
+it('loads for a run of texts of what sends requests only the parts that do, and nothing that draws or reads lists', async () => {
+  const service = await startQuickService();
+  try {
+    const { code, files, packages } = await loadedBy(['run'], {
+      pipeline: 'name: texts\nsteps: { say: { generate: { model: text-pro, prompt: hello } } }\n',
+      env: serviceEnv(service.url),
+    });
+    expect(code).toBe(0);
+    expect(packages).toContain('undici');
+    for (const unused of ['undici/index.js', 'undici/lib/web/', 'undici/lib/mock/', 'undici/lib/api/'])
+      expect(files.filter((file) => file.includes(`/node_modules/${unused}`))).toEqual([]);
+    for (const heavy of ['ajv', 'sharp']) expect(packages).not.toContain(heavy);
+    expect(files.filter((file) => file.includes('/csv-parse/lib/'))).toEqual([]);
+  } finally {
+    await service.close();
+  }
 });

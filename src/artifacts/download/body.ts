@@ -1,5 +1,5 @@
-import type { Dispatcher } from 'undici';
 import { decoded, UnknownCoding } from '../../service/http/body/content-coding.ts';
+import type { OpenResponse } from '../../service/http/dispatch.ts';
 import { fail, shownLink } from '../failure.ts';
 import type { Deadline } from './deadline.ts';
 import { interruptionFailure } from './link-failure.ts';
@@ -19,11 +19,9 @@ export interface DownloadBody {
 }
 
 /** The file of a response with a status that has one. @throws SaveError for a content coding that is not known */
-export function body(url: URL, response: Dispatcher.ResponseData): DownloadBody {
+export function body(url: URL, response: OpenResponse): DownloadBody {
   const { body, headers } = response;
   const promised = headers['content-length'];
-  // Errors appear where the body is read. An unread body has no reader that could get an error.
-  body.on('error', () => undefined);
   const plain = withoutCodings(response, url);
   return {
     url,
@@ -31,21 +29,18 @@ export function body(url: URL, response: Dispatcher.ResponseData): DownloadBody 
     contentLength: typeof promised === 'string' && /^\d{1,15}$/.test(promised) ? Number(promised) : undefined,
     plain: plain === undefined,
     body: plain ?? body,
-    discard: () => body.destroy(),
+    discard: () => void body.cancel(),
   };
 }
 
 /** Content codings were declined; a server that uses one all the same is understood. Undefined: it used none. */
-function withoutCodings(
-  { body, headers }: Dispatcher.ResponseData,
-  url: URL,
-): AsyncIterable<Uint8Array> | undefined {
+function withoutCodings({ body, headers }: OpenResponse, url: URL): AsyncIterable<Uint8Array> | undefined {
   try {
     // How much comes is bounded by the file's own limit, how long by the deadline.
     return decoded(body, [headers['content-encoding'] ?? []].flat().join(), Number.MAX_SAFE_INTEGER);
   } catch (cause) {
     if (!(cause instanceof UnknownCoding)) throw cause;
-    body.destroy();
+    void body.cancel();
     return fail({
       code: 'download.not-image',
       class: 'retry',

@@ -1,4 +1,5 @@
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
+import { type OpenResponse, openResponse } from '../../service/http/dispatch.ts';
 import { secretMask } from '../../service/http/secrets.ts';
 import { fail, shownLink, shownWords } from '../failure.ts';
 import type { AddressRule } from './address-policy.ts';
@@ -44,7 +45,7 @@ export async function openLink(
     await checkAddress(url, route, deadline);
     const response = await get(url, route, deadline);
     deadline.arrived();
-    const { statusCode: status, headers } = response;
+    const { status, headers } = response;
     if (status === 200 || status === 203) return body(url, response);
     const words = await wordsOf(response, route.mask);
     const location = headers.location;
@@ -98,17 +99,12 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-async function get(url: URL, route: LinkRoute, deadline: Deadline): Promise<Dispatcher.ResponseData> {
+// Any type: a proxy sometimes converts an image to the type that a request asks for.
+const asked = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'promptpress' };
+
+async function get(url: URL, route: LinkRoute, deadline: Deadline): Promise<OpenResponse> {
   try {
-    return await request(url, {
-      dispatcher: route.dispatcher,
-      signal: deadline.signal,
-      // `*/*`: a proxy sometimes converts an image to the type that a request asks for.
-      headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'promptpress' },
-      // Deadlines are ours: the total one counts over all hops.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+    return await openResponse(route.dispatcher, { method: 'GET', url: url.href, headers: asked }, deadline);
   } catch (cause) {
     throw interruptionFailure(url, cause, deadline, 'connection');
   }
@@ -119,15 +115,13 @@ async function get(url: URL, route: LinkRoute, deadline: Deadline): Promise<Disp
  * and says nothing.
  */
 async function wordsOf(
-  { body, headers }: Dispatcher.ResponseData,
+  { body, headers }: OpenResponse,
   mask: LinkRoute['mask'],
 ): Promise<string | undefined> {
-  const pieces: Buffer[] = [];
+  const pieces: Uint8Array[] = [];
   let size = 0;
-  // When reading stops early, nobody is left to receive an error.
-  body.on('error', () => undefined);
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of body) {
       size += chunk.length;
       if (size > dumpedBytes) break;
       if (size <= wordsLength) pieces.push(chunk);

@@ -20,14 +20,27 @@ export interface Outbound {
   readonly body?: string;
 }
 
-/** How a request is carried out. */
-export interface Dispatching {
+/** How a response is waited for. */
+interface Awaiting {
   /** Gives the request up, also while it waits for a connection. */
   readonly signal: AbortSignal;
+  /** The first byte is about to leave: whatever fails before that has left nothing at the service. */
+  readonly onStart?: () => void;
+}
+
+/** A response as the connection brings it. */
+export interface OpenResponse {
+  readonly status: number;
+  /** By lower-case name; several where the header stands there several times. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** With its content codings. */
+  readonly body: IncomingBody;
+}
+
+/** How a request is carried out. */
+export interface Dispatching extends Awaiting {
   /** Bound of a compressed body, before and between its codings, in bytes. */
   readonly maxBytes: number;
-  /** The first byte is about to leave: whatever fails before that has left nothing at the service. */
-  readonly onStart: () => void;
 }
 
 /** A server that has more to say before it answers does not mean to answer. */
@@ -38,11 +51,34 @@ const mostInformational = 1000;
  * and informational answers (1xx) are passed over (RFC 9110 15.2). Rejects with what the connection says; of a body that breaks
  * off, its reading does.
  */
-export function dispatchRequest(
+export async function dispatchRequest(
   dispatcher: Dispatcher,
-  { method, url, headers, body }: Outbound,
+  request: Outbound,
   dispatching: Dispatching,
 ): Promise<HttpResponse> {
+  const headers = { ...request.headers, 'accept-encoding': acceptedCodings };
+  const opened = await openResponse(dispatcher, { ...request, headers }, dispatching);
+  const { status, body } = opened;
+  const get = (name: string): string | null => {
+    const value = opened.headers[name];
+    return (Array.isArray(value) ? value.join(', ') : value) || null;
+  };
+  const response = (read: HttpResponse['body']): HttpResponse => ({ status, headers: { get }, body: read });
+  try {
+    const plain = decoded(body, get('content-encoding'), dispatching.maxBytes);
+    return response(plain === undefined ? body : decodedStream(plain, body));
+  } catch (error) {
+    await body.cancel();
+    return response(brokenBody(error));
+  }
+}
+
+/** The same with the body as it comes, and no coding of it asked for but what the headers say. */
+export function openResponse(
+  dispatcher: Dispatcher,
+  { method, url, headers, body }: Outbound,
+  awaiting: Awaiting,
+): Promise<OpenResponse> {
   const { origin, pathname, search } = new URL(url);
   return new Promise((resolve, reject) => {
     dispatcher.dispatch(
@@ -50,76 +86,68 @@ export function dispatchRequest(
         origin,
         path: `${pathname}${search}`,
         method,
-        headers: { ...headers, 'accept-encoding': acceptedCodings },
+        headers,
         // The bounds of an exchange are its own: undici's 300 s would cut off a model that thinks for longer.
         headersTimeout: 0,
         bodyTimeout: 0,
         ...(body !== undefined && { body }),
       },
-      new ResponseHandler(dispatching, resolve, reject),
+      new ResponseHandler(awaiting, resolve, reject),
     );
   });
 }
 
+/** A server that only says that it will answer. */
+class TooManyAnswers extends Error {
+  readonly code = 'ERR_INFORMATIONAL';
+
+  constructor() {
+    super(`more than ${mostInformational} informational answers came`);
+  }
+}
+
 /** Hears of one request, from its first byte to the last one of its response. */
 class ResponseHandler implements Dispatcher.DispatchHandler {
-  readonly #dispatching: Dispatching;
-  readonly #resolve: (response: HttpResponse) => void;
+  readonly #awaiting: Awaiting;
+  readonly #resolve: (response: OpenResponse) => void;
   readonly #reject: (error: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #body: IncomingBody | undefined;
   #informational = 0;
 
   constructor(
-    dispatching: Dispatching,
-    resolve: (response: HttpResponse) => void,
+    awaiting: Awaiting,
+    resolve: (response: OpenResponse) => void,
     reject: (error: unknown) => void,
   ) {
-    this.#dispatching = dispatching;
+    this.#awaiting = awaiting;
     this.#resolve = resolve;
     this.#reject = reject;
-    const { signal } = dispatching;
+    const { signal } = awaiting;
     signal.addEventListener('abort', this.#giveUp, { once: true });
     if (signal.aborted) this.#giveUp();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    const { signal, onStart } = this.#dispatching;
+    const { signal, onStart } = this.#awaiting;
     if (signal.aborted) return controller.abort(reasonOf(signal));
     this.#controller = controller;
-    onStart();
+    onStart?.();
   }
 
   onResponseStart(
     controller: Dispatcher.DispatchController,
     status: number,
-    headers: Readonly<Record<string, string | string[] | undefined>>,
+    headers: OpenResponse['headers'],
   ): void {
     if (status < 200) {
       this.#informational += 1;
-      if (this.#informational > mostInformational)
-        controller.abort(new Error(`more than ${mostInformational} informational answers came`));
+      if (this.#informational > mostInformational) controller.abort(new TooManyAnswers());
       return;
     }
-    const header = (name: string): string | null => {
-      const value = headers[name];
-      return (Array.isArray(value) ? value.join(', ') : value) || null;
-    };
     const body = new IncomingBody(controller);
     this.#body = body;
-    const response = (read: HttpResponse['body']): void =>
-      this.#resolve({ status, headers: { get: header }, body: read });
-    let plain: AsyncGenerator<Uint8Array> | undefined;
-    try {
-      plain = decoded(body, header('content-encoding'), this.#dispatching.maxBytes);
-    } catch (error) {
-      const unreadable = new IncomingBody(controller);
-      unreadable.end({ error });
-      response(unreadable);
-      void body.cancel();
-      return;
-    }
-    response(plain === undefined ? body : decodedStream(plain, body));
+    this.#resolve({ status, headers, body });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -139,19 +167,26 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   }
 
   readonly #giveUp = (): void => {
-    const reason = reasonOf(this.#dispatching.signal);
+    const reason = reasonOf(this.#awaiting.signal);
     // A request that waits for a connection is ended when its turn comes; no caller waits for that.
     if (this.#controller === undefined) this.#reject(reason);
     else this.#controller.abort(reason);
   };
 
   #stopListening(): void {
-    this.#dispatching.signal.removeEventListener('abort', this.#giveUp);
+    this.#awaiting.signal.removeEventListener('abort', this.#giveUp);
   }
 }
 
 const reasonOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new Error('the request was given up');
+
+/** What is read of a body that cannot be decoded. */
+function brokenBody(error: unknown): IncomingBody {
+  const body = new IncomingBody({ pause: () => {}, resume: () => {}, abort: () => {} });
+  body.end({ error });
+  return body;
+}
 
 /** A body that can be read. `cancel` releases the connection, even before the first read. */
 function decodedStream(plain: AsyncGenerator<Uint8Array>, body: IncomingBody): HttpResponse['body'] {

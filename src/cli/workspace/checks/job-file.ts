@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { CsvError, parse } from 'csv-parse';
 import { usageError } from '../../errors/cli-error.ts';
 
 /** Keys that are held: the jobs of the largest runs. */
@@ -58,6 +57,7 @@ interface Line {
 }
 
 async function* linesOf(name: string, flag: string, cwd: string): AsyncGenerator<Line> {
+  const { CsvError, parse } = await import('csv-parse');
   const lines = parse({
     bom: true,
     relax_column_count: true,
