@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './files/file-system.ts';
 import { makeFolders, syncFolder } from './files/folders.ts';
 import { checkHeld, heldFile } from './files/held-files.ts';
+import { type LogFile, openLogFile } from './files/log-file.ts';
 import { repliesFolder, segmentFilesOf } from './files/segment-files.ts';
 import type { Lock } from './lock/lock.ts';
 import { readerOf, stateQueries } from './query.ts';
@@ -28,6 +29,8 @@ export interface StateOptions {
   readonly fileSystem?: FileSystemProbe;
   /** The directory's lock, checked before each write. */
   readonly lock?: Pick<Lock, 'check'>;
+  /** Opens the log that turns are synced by. Default: the real file. */
+  readonly log?: (path: string) => LogFile;
 }
 
 /**
@@ -45,20 +48,25 @@ export function openState(directory: string, options: StateOptions = {}): StateS
     const opened = heldFile(file);
     const count = openSubmissionCount(directory);
     const database = openDatabase(file, driverOf(options));
+    let log: LogFile | undefined;
     try {
       prepareForWriting(database, options);
       // The log is there from the first read on, and stays the same file until the last connection has closed it.
       const files = [opened, heldFile(`${file}-wal`), heldFile(count.file)];
+      log = (options.log ?? openLogFile)(`${file}-wal`);
       const check = (): void => {
         options.lock?.check();
         checkHeld(files);
       };
       check();
-      return stateStore(database, count, check, {
+      // A process that was killed between a turn and its sync has left a log that can be read, and may not survive a power cut.
+      log.sync();
+      return stateStore(database, count, check, log, {
         path: join(directory, repliesFolder),
         files: segmentFilesOf(directory),
       });
     } catch (failure) {
+      log?.close();
       count.close();
       database.close();
       throw failure;
@@ -200,8 +208,8 @@ function prepareForWriting(database: Database, options: StateOptions): void {
       },
     );
   }
-  // A commit returns when it is on the disk, not in a cache: on macOS, fsync alone leaves it in the cache of the drive. The log
-  // is cut after it has once grown large.
+  // A commit returns when it is on the disk, not in a cache: on macOS, fsync alone leaves it in the cache of the drive. A turn that is
+  // synced apart from its commit says so by itself (`write.ts`). The log is cut after it has once grown large.
   database.exec(`
     PRAGMA synchronous = FULL;
     PRAGMA fullfsync = ON;

@@ -81,7 +81,7 @@ export const receiptFact = 'run.receipt';
 export interface StateStore {
   /** The file that it lies in, for messages; absent where it lies in none. */
   readonly file?: string;
-  /** The same state as other commands ask for it; it shows every commit that has returned. */
+  /** The same state as other commands ask for it; it shows every commit, one whose promise is not resolved too. */
   readonly reader: StateReader;
   get(key: string): JobRecord | undefined;
   /** Submitting, running, modal and saving jobs, oldest first: what a crash left behind. */
@@ -104,11 +104,12 @@ export interface StateStore {
   /** Durable when it returns (`synchronous=FULL`). @throws StateError `state.full` | `state.readonly` | `state.busy` | `state.replaced` | `state.io` */
   commit(turn: Turn): void;
   /**
-   * The same, for who keeps replies: while they are synced, other work goes on. Returns a promise where there are any; it is rejected with
-   * what `commit` throws. One at a time.
+   * The same, while other work goes on: durable once the promise is resolved, which is rejected with what `commit` throws; undefined
+   * where the turn is empty. Until then the turn may be shown, and nothing may leave that depends on it. One at a time. After a sync
+   * that failed, the store takes nothing more: what it shows may not be on the disk.
    */
   commitSoon(turn: Turn): void | Promise<void>;
-  /** Says outside the state how many submissions it knows of; a killed process has said so. @throws as `commit` */
+  /** Says outside the state how many submissions are durable in it; a killed process has said so. @throws as `commit` */
   countSubmissions(): void;
   /** From here on the state counts as whole: the submissions that are missing in it count as known. */
   acceptMissing(): void;

@@ -1,6 +1,7 @@
 import { exactJson } from '../pipeline/values/exact-json.ts';
 import type { JobRecord } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
+import type { LogFile } from './files/log-file.ts';
 import { isRepliesEnd, Replies, type RepliesEnd } from './files/replies.ts';
 import type { SegmentFiles } from './files/segment-files.ts';
 import { readerOf, stateQueries, submissionsFact } from './query.ts';
@@ -9,7 +10,7 @@ import type { Database } from './sqlite/sqlite.ts';
 import { storedForm } from './sqlite/texts.ts';
 import { totalsOf } from './sqlite/totals.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
-import { invocationFact, receiptFact, type StateStore, sentFact, type Turn } from './store.ts';
+import { invocationFact, receiptFact, StateError, type StateStore, sentFact, type Turn } from './store.ts';
 import type { SubmissionCount } from './submission-count.ts';
 
 /** The fact that says where the committed replies end; absent: none were kept. */
@@ -24,17 +25,27 @@ export interface ReplyFolder {
 /**
  * An open state of the current schema, to be written by the process that holds its directory.
  *
- * @param check throws where the open files are no longer those of the directory: called before each write
+ * @param checkFiles throws where the open files are no longer those of the directory: called before each write
+ * @param log of the database, everything in it durable
  */
 export function stateStore(
   database: Database,
   count: SubmissionCount,
-  check: () => void,
+  checkFiles: () => void,
+  log: LogFile,
   folder: ReplyFolder,
 ): StateStore {
   const { file } = database;
   const queries = stateQueries(database, () => count.value);
   let { known } = queries.submissions();
+  /** Those whose intents are durable. */
+  let durable = known;
+  /** Why nothing more is written: what was committed last can be read, and may not be on the disk. */
+  let lost: StateError | undefined;
+  const check = (): void => {
+    if (lost !== undefined) throw lost;
+    checkFiles();
+  };
   let numbered: number | undefined;
   // A process that was killed between its commit and its count has sent none of the difference.
   count.raise(known);
@@ -87,6 +98,39 @@ export function stateStore(
       mayHaveReceipt = false;
     });
   };
+  const lose = (failure: unknown): StateError => {
+    lost = failureOf(file, failure);
+    return lost;
+  };
+  /**
+   * Commits a turn to the log without waiting for the disk, then syncs the log without holding up the process. SQLite goes on by
+   * itself where the one depends on the other: it syncs the log before a checkpoint, and the database before it begins the log anew
+   * (https://sqlite.org/pragma.html#pragma_synchronous). After a sync that failed, a system may take for written what is lost, so
+   * that the next one would succeed for nothing.
+   */
+  const commitUnsynced = async (turn: Turn): Promise<void> => {
+    guarded(file, () => {
+      check();
+      database.exec('PRAGMA synchronous = NORMAL');
+    });
+    try {
+      commit(turn);
+    } finally {
+      try {
+        database.exec('PRAGMA synchronous = FULL');
+      } catch (failure) {
+        lose(failure);
+      }
+    }
+    if (lost !== undefined) throw lost;
+    const upTo = known;
+    try {
+      await log.syncSoon();
+    } catch (failure) {
+      throw lose(failure);
+    }
+    durable = Math.max(durable, upTo);
+  };
   const synced = async (): Promise<void> => {
     try {
       check();
@@ -114,11 +158,12 @@ export function stateStore(
           replies.write();
         });
       commit(turn);
+      durable = known;
     },
     commitSoon: (turn) => {
       if (isEmpty(turn)) return undefined;
-      if (!replies.hasLines) return commit(turn);
-      return synced().then(() => commit(turn));
+      if (!replies.hasLines) return commitUnsynced(turn);
+      return synced().then(() => commitUnsynced(turn));
     },
     keepReply: (job, reply) => guarded(folder.path, () => replies.keep(job, reply)),
     cutReplies: () =>
@@ -127,7 +172,8 @@ export function stateStore(
         replies.cut();
       }),
     countSubmissions: () => {
-      guarded(count.file, () => count.raise(known));
+      if (lost !== undefined) throw lost;
+      guarded(count.file, () => count.raise(durable));
     },
     acceptMissing: () => {
       guarded(file, () => {
@@ -137,6 +183,7 @@ export function stateStore(
           state.run(submissionsFact, String(Math.max(known, count.value)));
         });
         known = Math.max(known, count.value);
+        durable = known;
       });
     },
     setFact: (name, value) => {
@@ -157,8 +204,10 @@ export function stateStore(
       });
     },
     close: () => {
-      foldLog(database);
+      // The log as it can be read may not be the one on the disk: nothing of it goes into the database.
+      if (lost === undefined) foldLog(database);
       queries.close();
+      log.close();
       count.close();
       replies.close();
     },
@@ -174,6 +223,18 @@ function endOf(file: string, fact: string | undefined): RepliesEnd | undefined {
     // Damaged, as anything else that is no end.
   }
   throw stateErrorOf('corrupt', file, new Error(`the fact ${repliesFact} is none`));
+}
+
+/** What a failed sync means. */
+function failureOf(file: string, failure: unknown): StateError {
+  try {
+    guarded(file, () => {
+      throw failure;
+    });
+  } catch (error) {
+    if (error instanceof StateError) return error;
+  }
+  return stateErrorOf('io', file, failure);
 }
 
 const isEmpty = ({ records, attempts, submits = 0 }: Turn): boolean =>

@@ -20,6 +20,7 @@ const aims: readonly (readonly [Moment, number, readonly When[]])[] = [
   ['reply sync', 3, ['before', 'after']],
   ['state commit', 4, ['before', 'after']],
   ['state commit', 8, ['before']],
+  ['wal sync', 4, ['before', 'after']],
 ];
 const kills = aims.flatMap(([moment, n, whens]) => whens.map((when) => aimedKill(moment, n, when)));
 

@@ -15,6 +15,9 @@ const aims: readonly (readonly [Moment, number, readonly When[]])[] = [
   ['state commit', 2, ['before', 'after']],
   ['state commit', 3, ['before', 'after']],
   ['state commit', 7, ['before']],
+  ['wal sync', 2, ['before', 'after']],
+  ['wal sync', 4, ['before', 'after']],
+  ['wal sync', 8, ['before']],
   // The intents are durable, and nothing of it is sent; the first and a later turn.
   ['count write', 1, ['before', 'after']],
   ['count write', 2, ['before', 'after']],

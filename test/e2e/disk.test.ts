@@ -6,7 +6,7 @@ import { twoCells } from './pipelines.ts';
 interface Case {
   readonly moment: Moment;
   readonly n: number;
-  readonly does: 'ENOSPC' | 'EROFS';
+  readonly does: 'ENOSPC' | 'EROFS' | 'EIO';
   /** What is said of it. */
   readonly says: RegExp;
   /** Default 74. */
@@ -17,6 +17,9 @@ const full = /disk that holds .*state\.db is full \(database or disk is full\)/;
 const cases: readonly Case[] = [
   { moment: 'state commit', n: 4, does: 'ENOSPC', says: full },
   { moment: 'state commit', n: 4, does: 'EROFS', says: /state\.db cannot be written/ },
+  { moment: 'wal sync', n: 1, does: 'EIO', says: /state\.db could not be read or written \(EIO/ },
+  { moment: 'wal sync', n: 4, does: 'EIO', says: /state\.db could not be read or written \(EIO/ },
+  { moment: 'wal sync', n: 4, does: 'ENOSPC', says: /disk that holds .*state\.db is full \(ENOSPC/ },
   { moment: 'image write', n: 2, does: 'ENOSPC', says: /The disk is full \(ENOSPC/ },
   { moment: 'image open', n: 2, does: 'EROFS', says: /mounted read-only \(EROFS/ },
   { moment: 'manifest write', n: 2, does: 'ENOSPC', says: /The disk failed: ENOSPC/ },
@@ -48,7 +51,7 @@ describe.concurrent('a disk that fails while a run is on', () => {
       expect(settled.codes, settled.err).toEqual([settled.inDoubt.length > 0 ? 5 : 0, 0]);
       expect([settled.silently, settled.unexplained]).toEqual([[], []]);
       // Only answers that could not be recorded are in doubt.
-      expect(settled.inDoubt.length).toBeLessThanOrEqual(moment === 'state commit' ? 2 : 0);
+      expect(settled.inDoubt.length).toBeLessThanOrEqual(/^(?:state|wal) /.test(moment) ? 2 : 0);
       expect(settled.rows).toEqual(calm.rows);
       expect(settled.files).toEqual(calm.files);
     },

@@ -119,10 +119,21 @@ describe('what a run says is done', () => {
     expect(synced?.ended).toBeLessThan(first?.began ?? 0);
   });
 
-  it('is committed by a connection that waits for the disk', () => {
-    const withJobs = commits().filter(({ jobs = [] }) => jobs.length > 0);
-    expect(withJobs.length).toBeGreaterThan(4);
-    expect(new Set(withJobs.map(({ synchronous }) => synchronous))).toEqual(new Set([2]));
+  it('is on the disk before the next commit, and before its submissions are counted', () => {
+    const log = join(directory, 'state.db-wal');
+    const syncs = calls.filter((one) => isSync(one, log));
+    const counts = of('write').filter(({ path }) => path === join(directory, 'submissions'));
+    const turns = commits().filter(({ jobs = [] }) => jobs.length > 0);
+    expect([turns.length > 4, counts.length > 1]).toEqual([true, true]);
+    for (const turn of turns) {
+      const synced = syncs.find(({ began }) => began > turn.ended)?.ended;
+      const next = [...commits(), ...counts].filter(({ began }) => began > turn.ended);
+      expect(synced, `step ${turn.ended}`).toBeDefined();
+      expect(next.filter(({ began }) => began < (synced ?? 0))).toEqual([]);
+    }
+    // What is no turn waits for the disk by itself (2: FULL).
+    const others = commits().filter(({ jobs = [] }) => jobs.length === 0);
+    expect(new Set(others.map(({ synchronous }) => synchronous))).toEqual(new Set([2]));
   });
 
   it('is listed in files that are written whole, and so are the copies of tables', () => {

@@ -66,6 +66,7 @@ export interface KillOptions {
 /** Reached while there is work left, with the most of them that are let pass. */
 const atWork: readonly (readonly [Moment, number])[] = [
   ['state commit', 60],
+  ['wal sync', 60],
   ['count write', 20],
   ['image open', 20],
   ['image write', 20],

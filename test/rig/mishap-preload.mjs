@@ -55,6 +55,7 @@ const kinds = [
   ['owner', /[\\/]lock\.json\.[0-9a-f]{8}\.part$/],
   ['log', /[\\/]run\.log$/],
   ['count', /[\\/]submissions$/],
+  ['wal', /[\\/]state\.db-wal$/],
 ];
 const kindOf = (path) => kinds.find(([, pattern]) => pattern.test(String(path)))?.[0];
 
@@ -81,7 +82,7 @@ function die() {
 
 function systemError(syscall, path) {
   tell();
-  const says = { ENOSPC: 'no space left on device', EROFS: 'read-only file system' }[does];
+  const says = { ENOSPC: 'no space left on device', EROFS: 'read-only file system', EIO: 'i/o error' }[does];
   const where = path === undefined ? '' : ` '${path}'`;
   return Object.assign(new Error(`${does}: ${says}, ${syscall}${where}`), {
     errno: -constants.errno[does],

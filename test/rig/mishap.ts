@@ -5,6 +5,7 @@ export type Moment =
   | `reply ${'open' | 'write' | 'sync'}`
   | 'owner rename'
   | 'count write'
+  | 'wal sync'
   | `log ${'open' | 'write'}`;
 
 /** What befalls the built command line at one moment of its work. */
@@ -14,8 +15,8 @@ export interface Mishap {
   readonly n: number;
   /** Of a kill: before the call is made, or once it has been carried out. */
   readonly when: 'before' | 'after';
-  /** Kills the process; or every such call from the n-th on fails as on a full or a read-only disk. */
-  readonly does: 'SIGKILL' | 'ENOSPC' | 'EROFS';
+  /** Kills the process; or every such call from the n-th on fails as on a full, a read-only or a broken disk. */
+  readonly does: 'SIGKILL' | 'ENOSPC' | 'EROFS' | 'EIO';
 }
 
 const preload = new URL('mishap-preload.mjs', import.meta.url).href;
