@@ -33,6 +33,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     ],
     types: ['service'],
   },
+  engine: { imports: ['pipeline', 'plan', 'state', 'run'] },
   sandbox: {
     imports: [
       'service/wire.ts',
@@ -53,6 +54,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'manifest',
       'upkeep',
       'report',
+      'engine',
       'sandbox',
     ],
   },
@@ -102,6 +104,8 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'report/page': ['text', 'source', 'state', 'parts', 'views'],
   'report/page/views': ['results', 'result', 'compare', 'charts', 'failures'],
   'report/page/views/results': ['filters', 'grid'],
+
+  engine: ['postgres'],
 
   sandbox: ['prompt', 'draw', 'faults', 'text', 'images', 'tasks', 'http'],
   'sandbox/draw': ['canvas', 'motif', 'style', 'scene', 'panel', 'picture'],

@@ -45,7 +45,7 @@ export function programOptions(folder: string): {
 }
 
 /** Gives a file or folder to the user that PostgreSQL runs as. */
-function handOver(path: string): void {
+export function handOver(path: string): void {
   if (asNobody !== undefined) lchownSync(path, asNobody.uid, asNobody.gid);
 }
 

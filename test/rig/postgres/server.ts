@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { copyCluster, type Installation, programOptions } from './installation.ts';
+import { copyCluster, handOver, type Installation, programOptions } from './installation.ts';
 
 /** A PostgreSQL server of a test. */
 export interface PostgresServer {
   readonly port: number;
   readonly password: string;
-  /** Where its cluster lies: `postgresql.auto.conf` and certificates may be written there. */
-  readonly cluster: string;
+  /** Writes a file beside its data that only it may read, such as a key. */
+  write(name: string, text: string): void;
   /** What it has said since it was started first. */
   readonly log: () => string;
   /** The address of one of its databases, as its superuser. */
@@ -100,7 +101,11 @@ export async function startServer(
       return port;
     },
     password,
-    cluster,
+    write: (name, text) => {
+      const file = join(cluster, name);
+      writeFileSync(file, text, { mode: 0o600 });
+      handOver(file);
+    },
     log: () => log,
     url: (database = 'postgres') => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`,
     crash: async () => {

@@ -1,0 +1,114 @@
+import { EngineError } from './engine-error.ts';
+
+/** How far the connections of an engine are encrypted, as in libpq. */
+export type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
+
+const sslModes: readonly string[] = [
+  'disable',
+  'require',
+  'verify-ca',
+  'verify-full',
+] satisfies readonly SslMode[];
+
+/** Where an engine is: `postgres://user:password@host:port/database?sslmode=…#run`. */
+export interface EngineAddress {
+  /** A host name or address, or the folder of a socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  /** Absent: from PGPASSWORD or a password file, as `pg` finds it. */
+  readonly password?: string;
+  readonly database: string;
+  readonly sslmode: SslMode;
+  /** File of the authorities that are trusted; absent: those that Node.js trusts. */
+  readonly sslrootcert?: string;
+  /** Name of a run; absent: the address is of the engine as a whole. */
+  readonly run?: string;
+  /** The address without its secrets, and without the run. */
+  readonly shown: string;
+  /** What must be masked wherever it would be shown: the password as it is, and as it is written in the address. */
+  readonly secrets: readonly string[];
+}
+
+/** Whether a text is meant as the address of an engine, and not as a file or folder. */
+export const isEngineAddress = (text: string): boolean => /^postgres(?:ql)?:\/\//i.test(text);
+
+/** Settings that may stand in an address. */
+const known: readonly string[] = ['sslmode', 'sslrootcert', 'host'];
+
+const local = (host: string): boolean =>
+  host.startsWith('/') || host === 'localhost' || host === '::1' || host.startsWith('127.');
+
+const example = 'It has the form postgres://user:password@host:5432/database?sslmode=verify-full.';
+
+/** Reads the address of an engine. @throws EngineError `engine.address` */
+export function parseEngineAddress(text: string): EngineAddress {
+  if (!isEngineAddress(text))
+    throw new EngineError('address', 'The address of an engine begins with postgres://.', example);
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    // The text is not shown: it may hold a password that could not be told from the rest.
+    const hint = `${example} Characters of a password such as / ? # @ : % are written with % and two digits.`;
+    throw new EngineError('address', 'The address of the engine is no address.', hint);
+  }
+  const database = decoded(url.pathname.slice(1));
+  const host = url.searchParams.get('host') ?? decoded(url.hostname.replace(/^\[|\]$/g, ''));
+  const user = decoded(url.username);
+  const password = decoded(url.password);
+  const port = url.port === '' ? 5432 : Number(url.port);
+  const shown = `postgres://${user === '' ? '' : `${encodeURIComponent(user)}@`}${url.host}/${url.pathname.slice(1)}`;
+  const refuse = (what: string, hint: string = example): EngineError =>
+    new EngineError('address', `The address of the engine ${shown} ${what}.`, hint);
+
+  for (const name of url.searchParams.keys())
+    if (!known.includes(name))
+      throw refuse(
+        `has a setting that is not known: ${name}`,
+        `Known are ${known.join(', ')}. A password belongs before the host.`,
+      );
+  if (host === '') throw refuse('names no host');
+  if (user === '') throw refuse('names no user');
+  if (database === '') throw refuse('names no database');
+  const sslrootcert = url.searchParams.get('sslrootcert') ?? undefined;
+  const run = url.hash === '' ? undefined : decoded(url.hash.slice(1));
+  return {
+    host,
+    port,
+    user,
+    ...(password === '' ? {} : { password }),
+    database,
+    sslmode: sslMode(url, host, refuse),
+    ...(sslrootcert === undefined || sslrootcert === 'system' ? {} : { sslrootcert }),
+    ...(run === undefined || run === '' ? {} : { run }),
+    shown,
+    secrets: password === '' ? [] : [...new Set([password, url.password])],
+  };
+}
+
+function sslMode(url: URL, host: string, refuse: (what: string, hint?: string) => EngineError): SslMode {
+  const mode = url.searchParams.get('sslmode');
+  const ways =
+    'sslmode=verify-full (encrypted, to this very host; with sslrootcert=FILE where the authority is your own), verify-ca, ' +
+    'require (encrypted, to whoever answers) or disable (in a network that you trust).';
+  if (mode === null) {
+    if (local(host)) return 'disable';
+    throw refuse('does not say whether its connections are encrypted', `Add ${ways}`);
+  }
+  if (sslModes.includes(mode)) return mode as SslMode;
+  throw refuse(
+    mode === 'prefer' || mode === 'allow'
+      ? `asks for sslmode=${mode}, by which anybody between can switch the encryption off`
+      : 'has an sslmode that is not known',
+    `Give ${ways}`,
+  );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,64 @@
+import { EngineError, engineError } from './engine-error.ts';
+import type { EnginePool } from './pool.ts';
+
+/** The oldest major version of PostgreSQL that is tried. */
+const oldest = 15;
+
+interface Facts {
+  readonly version: number;
+  readonly standby: boolean;
+  readonly fsync: string;
+  readonly full_page_writes: string;
+  readonly synchronous_commit: string;
+  readonly standbys: string;
+  readonly encoding: string;
+}
+
+/**
+ * Refuses a server on which what it has acknowledged could be lost, or that cannot hold a run. A user without special rights
+ * may ask all of this.
+ *
+ * @throws EngineError `engine.version` | `engine.standby` | `engine.durability` | `engine.encoding`
+ */
+export async function checkServer(pool: EnginePool): Promise<void> {
+  const { rows } = await pool.query<Facts>(`
+    SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS standby,
+      current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
+      current_setting('synchronous_commit') AS synchronous_commit,
+      current_setting('synchronous_standby_names') AS standbys, pg_encoding_to_char(encoding) AS encoding
+    FROM pg_database WHERE datname = current_database()`);
+  const [facts] = rows;
+  if (facts === undefined) throw new Error('Internal error: PostgreSQL says nothing of its own database.');
+  const { shown } = pool;
+  const { version, standby, encoding } = facts;
+  if (version < oldest * 10_000)
+    throw new EngineError(
+      'version',
+      `The engine ${shown} is PostgreSQL ${Math.floor(version / 10_000)}: ${oldest} or newer is needed.`,
+      'Upgrade the server, or give the address of a newer one.',
+    );
+  if (standby) throw engineError('standby', shown);
+  if (encoding !== 'UTF8') throw engineError('encoding', shown);
+  for (const name of ['fsync', 'full_page_writes', 'synchronous_commit'] as const) {
+    const value = facts[name];
+    // `local` waits for the disk of this server, and for no standby: what it has acknowledged is lost when one takes over.
+    if (value !== 'off' && !(value === 'local' && facts.standbys !== '')) continue;
+    throw new EngineError(
+      'durability',
+      `The engine ${shown} would forget what it has acknowledged: ${name} is ${value}.`,
+      name === 'synchronous_commit'
+        ? 'What is paid for would be paid again. Set synchronous_commit to on: `ALTER ROLE user SET synchronous_commit = on`.'
+        : `What is paid for would be paid again. Set ${name} to on in postgresql.conf.`,
+    );
+  }
+}
+
+/** How far the clock of this machine is ahead of the engine's, ms, as exactly as one question can tell. */
+export async function clockAhead(pool: EnginePool, now: () => number): Promise<number> {
+  const from = now();
+  const { rows } = await pool.query<{ now: number }>(
+    'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now',
+  );
+  const until = now();
+  return (from + until) / 2 - (rows[0]?.now ?? Number.NaN);
+}

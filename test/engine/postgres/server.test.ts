@@ -1,0 +1,268 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
+import { checkServer, clockAhead } from '../../../src/engine/postgres/checks.ts';
+import { checkSchema, migrate } from '../../../src/engine/postgres/migrate.ts';
+import { type EnginePool, openPool, type PoolSettings } from '../../../src/engine/postgres/pool.ts';
+import type { Clock } from '../../../src/run/clock.ts';
+import { StateError } from '../../../src/state/store.ts';
+import { certificates } from '../../rig/certificates.ts';
+import { asked, hasOwnPostgres, hasPostgres, ownServer, testDatabase } from '../../rig/postgres.ts';
+
+const open: EnginePool[] = [];
+
+async function pool(url: string, settings: Partial<PoolSettings> = {}): Promise<EnginePool> {
+  const opened = await openPool(parseEngineAddress(url), { clock: wallClock, ...settings });
+  open.push(opened);
+  return opened;
+}
+
+interface Silencer extends AsyncDisposable {
+  readonly port: number;
+  /** From now on nothing gets through, and nobody is told. */
+  silence(): void;
+  /** New connections get through again. */
+  speak(): void;
+}
+
+/** Stands between a client and a server, as a network does. */
+async function silencer(to: number): Promise<Silencer> {
+  let silent = false;
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((client) => {
+    const onward = connect(to, '127.0.0.1');
+    for (const socket of [client, onward]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => sockets.delete(socket));
+    }
+    client.on('data', (data) => silent || onward.write(data));
+    onward.on('data', (data) => silent || client.write(data));
+    client.on('close', () => onward.destroy());
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    silence: () => {
+      silent = true;
+    },
+    speak: () => {
+      silent = false;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  };
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close()));
+});
+
+/** The code and message with which a promise is rejected. */
+async function failure(work: Promise<unknown>): Promise<StateError> {
+  const error: unknown = await work.then(
+    () => new Error('it did not fail'),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof StateError) return error;
+  throw error;
+}
+
+describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
+  it('is accepted as it is installed, by a user without special rights', async () => {
+    await using database = await testDatabase();
+    const engine = await pool(database.url);
+    await checkServer(engine);
+    expect(Math.abs(await clockAhead(engine, Date.now))).toBeLessThan(60_000);
+
+    const url = new URL(database.url);
+    const user = `worker_${url.pathname.slice(1)}`;
+    await database.query(`CREATE ROLE ${user} LOGIN PASSWORD 'geheim-7'`);
+    url.username = user;
+    url.password = 'geheim-7';
+    const worker = await pool(url.href);
+    await checkServer(worker);
+    expect(await failure(migrate(worker, ['CREATE TABLE a (x int)']))).toMatchObject({
+      code: 'engine.rights',
+    });
+    url.password = 'geheim-8';
+    const wrong = await failure((await pool(url.href)).query('SELECT 1'));
+    expect(wrong.code).toBe('engine.password');
+    expect(`${wrong.message} ${String(wrong.hint)}`).not.toContain('geheim');
+    await worker.close();
+    open.splice(0);
+    await engine.close();
+    await database.query(`DROP ROLE ${user}`);
+  });
+
+  it('is refused where it would forget, and where its database cannot hold all texts', async () => {
+    await using database = await testDatabase();
+    const name = new URL(database.url).pathname.slice(1);
+    await database.query(`ALTER DATABASE ${name} SET synchronous_commit = off`);
+    expect(await failure(checkServer(await pool(database.url)))).toMatchObject({
+      code: 'engine.durability',
+      message: expect.stringContaining('synchronous_commit is off') as string,
+    });
+    // Without a standby, the disk of this server is all there is.
+    await database.query(`ALTER DATABASE ${name} SET synchronous_commit = local`);
+    await checkServer(await pool(database.url));
+
+    const latin = `${name}_latin`;
+    await database.query(`CREATE DATABASE ${latin} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+    const url = new URL(database.url);
+    url.pathname = `/${latin}`;
+    const engine = await pool(url.href);
+    expect(await failure(checkServer(engine))).toMatchObject({ code: 'engine.encoding' });
+    url.pathname = '/none';
+    expect(await failure((await pool(url.href)).query('SELECT 1'))).toMatchObject({
+      code: 'engine.database',
+    });
+    await engine.close();
+    open.splice(open.indexOf(engine), 1);
+    await database.query(`DROP DATABASE ${latin}`);
+  });
+
+  it('gets its tables once, however many processes bring them up to date', async () => {
+    await using database = await testDatabase();
+    const steps = ['CREATE TABLE a (x int)', 'CREATE TABLE b (x int); CREATE TABLE c (x int)'];
+    const engines = await Promise.all(Array.from({ length: 6 }, () => pool(database.url)));
+    expect(await failure(checkSchema(engines[0] as EnginePool, 2))).toMatchObject({ code: 'engine.schema' });
+    await Promise.all(engines.map((engine) => migrate(engine, steps)));
+    await Promise.all(engines.map((engine) => checkSchema(engine, 2)));
+    expect(await database.query('SELECT version FROM promptpress.schema_version')).toEqual([{ version: 2 }]);
+
+    // A release of before, and one of later: workers of it take nothing.
+    const [engine] = engines as [EnginePool];
+    expect((await failure(checkSchema(engine, 3))).message).toContain('older release');
+    expect((await failure(checkSchema(engine, 1))).message).toContain('newer release');
+    expect((await failure(migrate(engine, steps.slice(1)))).code).toBe('engine.schema');
+    await migrate(engine, [...steps, 'CREATE TABLE d (x int)']);
+    await checkSchema(engine, 3);
+    // What fails leaves nothing of it behind.
+    await expect(migrate(engine, [...steps, '', 'CREATE TABLE e (x int); SELECT 1/0'])).rejects.toThrow(
+      'zero',
+    );
+    expect(await database.query("SELECT to_regclass('promptpress.e') AS e")).toEqual([{ e: null }]);
+  });
+
+  it('undoes a transaction whose work fails, and keeps one whose work does not', async () => {
+    await using database = await testDatabase();
+    const engine = await pool(database.url);
+    await engine.query('CREATE TABLE a (x int)');
+    await expect(
+      engine.transaction(async (connection) => {
+        await connection.query('INSERT INTO a VALUES (1)');
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
+    await engine.transaction((connection) => connection.query('INSERT INTO a VALUES ($1)', [2]));
+    expect((await engine.scan('SELECT x FROM a')).rows).toEqual([{ x: 2 }]);
+    expect(await failure(engine.scan('INSERT INTO a VALUES (3)'))).toMatchObject({ code: 'engine.readonly' });
+    const { rows } = await engine.query(
+      'SELECT application_name FROM pg_stat_activity WHERE pid = pg_backend_pid()',
+    );
+    expect(rows).toEqual([{ application_name: 'promptpress' }]);
+  });
+
+  it('is given up before the client waits in vain, on both sides', async () => {
+    await using database = await testDatabase();
+    const engine = await pool(database.url, { statementMs: 50 });
+    expect(await failure(engine.query('SELECT pg_sleep(30)'))).toMatchObject({ code: 'engine.busy' });
+    expect((await engine.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('is left at once when it is silent: a half-open connection is no connection', async () => {
+    await using database = await testDatabase();
+    await using between = await silencer(Number(new URL(database.url).port));
+    const url = new URL(database.url);
+    url.port = String(between.port);
+    const engine = await pool(url.href, { silentMs: 100 });
+    await engine.query('SELECT 1');
+    between.silence();
+    expect(await failure(engine.query('SELECT 1'))).toMatchObject({ code: 'engine.away' });
+    between.speak();
+    expect((await engine.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+});
+
+describe.skipIf(!hasOwnPostgres)('a server of its own', () => {
+  it('is waited for as long as there is patience, and no longer', async () => {
+    await using server = await ownServer();
+    const engine = await pool(server.url());
+    await engine.query('SELECT 1');
+    await server.crash();
+    expect(await failure(engine.query('SELECT 1'))).toMatchObject({
+      code: 'engine.away',
+      hint: expect.stringContaining('give the same command again') as string,
+    });
+
+    // Waits in which the clock jumps; with the third of them the server is there again.
+    const waits: number[] = [];
+    let now = 0;
+    const clock: Clock = {
+      now: () => now,
+      at: (atMs, call) => {
+        waits.push(atMs - now);
+        now = atMs;
+        if (waits.length === 3) void server.start().then(call);
+        else setImmediate(call);
+        return () => undefined;
+      },
+    };
+    const patient = await pool(server.url(), { clock, patienceMs: 10_000 });
+    expect((await patient.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    expect(waits).toEqual([100, 200, 400]);
+    await server.stop();
+    expect(await failure(patient.query('SELECT 1'))).toMatchObject({ code: 'engine.away' });
+    expect(now).toBeLessThanOrEqual(700 + 10_000);
+  });
+
+  it('is refused without fsync, and says that it is read-only', async () => {
+    await using server = await ownServer({ fsync: 'off', default_transaction_read_only: 'on' });
+    const engine = await pool(server.url());
+    expect(await failure(checkServer(engine))).toMatchObject({ code: 'engine.durability' });
+    expect(await failure(migrate(engine, ['CREATE TABLE a (x int)']))).toMatchObject({
+      code: 'engine.readonly',
+    });
+  });
+
+  it('is spoken to over TLS as the address says, or not at all', async () => {
+    const files = mkdtempSync(join(tmpdir(), 'promptpress-tls-'));
+    await using server = await ownServer();
+    const url = (more: string, host = '127.0.0.1'): string =>
+      `${server.url().replace('127.0.0.1', host)}?${more}`;
+    const encrypted = async (address: string): Promise<unknown> =>
+      (await (await pool(address)).query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')).rows;
+    expect(await failure(encrypted(url('sslmode=require')))).toMatchObject({ code: 'engine.tls' });
+
+    server.write('server.key', certificates.key);
+    server.write('server.crt', certificates.good);
+    await asked(server.url(), 'ALTER SYSTEM SET ssl = on');
+    await asked(server.url(), 'SELECT pg_reload_conf()');
+    writeFileSync(join(files, 'ca.pem'), certificates.ca);
+    const ours = `sslrootcert=${join(files, 'ca.pem')}`;
+    await expect.poll(() => encrypted(url('sslmode=require')).catch(String)).toEqual([{ ssl: true }]);
+    expect(await encrypted(url('sslmode=disable'))).toEqual([{ ssl: false }]);
+    expect(await encrypted(url(`sslmode=verify-full&${ours}`))).toEqual([{ ssl: true }]);
+    // The certificate is for 127.0.0.1, and signed by nobody whom Node.js knows.
+    expect(await encrypted(url(`sslmode=verify-ca&${ours}`, 'localhost'))).toEqual([{ ssl: true }]);
+    expect(await failure(encrypted(url(`sslmode=verify-full&${ours}`, 'localhost')))).toMatchObject({
+      code: 'engine.tls',
+    });
+    expect(await failure(encrypted(url('sslmode=verify-full')))).toMatchObject({ code: 'engine.tls' });
+    expect(await failure(pool(url('sslmode=verify-full&sslrootcert=/no/file')))).toMatchObject({
+      code: 'engine.tls',
+    });
+    rmSync(files, { recursive: true });
+  });
+});
