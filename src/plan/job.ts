@@ -239,8 +239,8 @@ export interface JobRecord {
   /** Absent: none. */
   readonly doubtful?: DoubtfulSubmits;
   /**
-   * The session of a worker that may still send the last submission, although another one has taken its slice over: until that session is
-   * known to be over, nobody submits this again. Absent: none, as always on one machine.
+   * Who may still send the last submission, although another worker has taken the slice over: until that one is known to be over, nobody
+   * submits this again. Absent: nobody, as always on one machine.
    */
   readonly sender?: string;
   /** Its `taskId` was named by the user, and the service has not shown that task yet. */

@@ -1,44 +1,41 @@
 import pLimit from 'p-limit';
-import type { Cell, Selection } from '../plan/cell.ts';
-import type { JobRecord } from '../plan/job.ts';
+import type { Selection } from '../plan/cell.ts';
 import type { Turn } from '../state/store.ts';
-import { type CommitFailure, CommitWriter, type DiskEnd, diskEnd } from './commit-writer.ts';
+import {
+  type CommitResult,
+  CommitTries,
+  CommitWriter,
+  type DiskEnd,
+  diskEnd,
+  isFailure,
+} from './commit-writer.ts';
 import { Effects } from './effects/execute.ts';
 import { InFlight } from './effects/in-flight.ts';
 import type { RunEnd, RunEvent, RunListener } from './events.ts';
-import { backoffMs } from './machine/retry/backoff.ts';
-import type { RunControl, RunPlan, RunPorts, RunSettings } from './ports.ts';
+import type { CellSource, RunControl, RunPlan, RunPorts, RunSettings } from './ports.ts';
 import { CommitTurn } from './resources/commit-turn.ts';
 import { DiskRoom } from './resources/disk-room.ts';
-import { everyMinute } from './resources/memory.ts';
-import { nextCells } from './run-plan.ts';
+import { drained, type EngineExit, watchControl } from './resources/exit.ts';
+import { Looks } from './resources/looks.ts';
+import { watchMachine } from './resources/memory.ts';
+import { planCells } from './run-plan.ts';
 import { type Effect, isPaid, type RunCommit, type RunInput, routeOf } from './scheduler/commit.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
 
 /** How many cells are read from the plan at a time; between two batches everything else gets its turn. */
 const batchSize = 64;
 
-/** Why a run comes to its end. */
-type EngineExit =
-  /** Everything that was decided is durable. */
-  | { readonly kind: 'settled'; readonly end: RunEnd }
-  /** The user ended the run at once. */
-  | { readonly kind: 'left'; readonly end: RunEnd }
-  /** A commit could not be made durable. */
-  | { readonly kind: 'failed'; readonly end: RunEnd }
-  | { readonly kind: 'bug'; readonly bug: unknown };
-
 /**
  * Feeds a scheduler, makes its decisions durable, one commit at a time, then carries out the effects of that commit. Decisions
  * made while a commit is being written are part of the next one.
  */
 export class Engine {
-  readonly #retry: RunSettings['retry'];
   readonly #ports: RunPorts;
   readonly #scheduler: Scheduler;
   readonly #listener: RunListener;
   readonly #disk: DiskRoom | undefined;
-  readonly #cells: AsyncIterator<Cell>;
+  readonly #source: CellSource;
+  readonly #looks: Looks | undefined;
   /** The scheduler never sends more at once; this limit enforces that for the process. */
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #effects: Effects;
@@ -48,9 +45,7 @@ export class Engine {
   readonly #turn: CommitTurn;
   /** The commit that a store is making durable; undefined: none, or the store was done when it returned. */
   #writing: Promise<void> | undefined;
-  /** How often the commit at hand could not be made durable, and whether the engine waits for the next try. */
-  #tries = 0;
-  #rests = false;
+  readonly #tries: CommitTries;
   /** True once the run has a reason to end: it sends nothing more. */
   #isEnding = false;
   #readingCells = false;
@@ -66,15 +61,24 @@ export class Engine {
     listener: RunListener,
     facts: () => Turn['facts'],
   ) {
-    this.#retry = settings.retry;
+    this.#tries = new CommitTries(ports.clock, settings.retry);
     this.#ports = ports;
     this.#scheduler = scheduler;
     this.#listener = listener;
     this.#disk = ports.disk && new DiskRoom(ports.disk, (event) => this.#emit(event));
-    this.#cells = plan.cells(selection)[Symbol.asyncIterator]();
+    this.#source = ports.cells ?? planCells(plan, selection);
+    const { others } = ports.store;
+    this.#looks =
+      others &&
+      new Looks(
+        others,
+        ports.clock,
+        () => scheduler.awaited,
+        (work) => this.#inFlight.begin('free', work),
+        (heard) => this.#accept({ type: 'looked', heard }),
+      );
     this.#effects = new Effects(ports, settings);
-    const onDurable = (records: readonly JobRecord[]) => this.#disk?.note(records);
-    this.#writer = new CommitWriter(ports.store, scheduler, onDurable, facts);
+    this.#writer = new CommitWriter(ports.store, scheduler, (records) => this.#disk?.note(records), facts);
     this.#turn = new CommitTurn(
       ports.clock,
       () => this.#guard(() => this.#commit()),
@@ -85,49 +89,44 @@ export class Engine {
 
   async run(control: RunControl): Promise<RunEnd> {
     const { store, clock, shared } = this.#ports;
-    const drain = (): void => this.#accept({ type: 'drain', end: { kind: 'interrupted', forced: false } });
+    const drain = (end: RunEnd): void => this.#accept({ type: 'drain', end });
     const leave = (): void => this.#end({ kind: 'left', end: { kind: 'interrupted', forced: true } });
     const exit = new Promise<EngineExit>((resolve) => {
       this.#resolveExit = resolve;
     });
-    control.drain.addEventListener('abort', drain, { once: true });
-    control.leave.addEventListener('abort', leave, { once: true });
-    const watches = [this.#watchMachine(), shared?.onMore?.(() => this.#accept({ type: 'refilled' }))];
+    const watches = [
+      watchMachine(
+        this.#ports,
+        this.#disk,
+        this.#scheduler,
+        (event) => this.#emit(event),
+        (work) => this.#guard(work),
+      ),
+      shared?.onMore?.(() => this.#accept({ type: 'refilled' })),
+      watchControl(control, drain, leave),
+      () => this.#looks?.end(),
+    ];
     try {
       this.#emit({ type: 'run:start', at: clock.now() });
       this.#disk?.look();
       if (control.leave.aborted) leave();
       else {
-        this.#accept({ type: 'adopt', records: store.unfinished() });
-        if (control.drain.aborted) drain();
+        // What a slice was left with comes with it.
+        const records = store.others === undefined ? store.unfinished() : [];
+        this.#accept({ type: 'adopt', records });
+        if (control.drain.aborted) drain(drained);
       }
       const end = await this.#endAs(await exit, control.leave);
       this.#emit({ type: 'run:end', end });
       return end;
     } finally {
       this.#resolveExit = undefined;
-      control.drain.removeEventListener('abort', drain);
-      control.leave.removeEventListener('abort', leave);
       this.#cancelAlarm?.();
       this.#turn.end();
       for (const unwatch of watches) unwatch?.();
       await this.#inFlight.stop();
-      await this.#cells.return?.();
+      await this.#source.close?.();
     }
-  }
-
-  /** @returns what ends the watch */
-  #watchMachine(): (() => void) | undefined {
-    const { memory, disk, clock } = this.#ports;
-    if (memory === undefined && disk === undefined) return undefined;
-    return everyMinute(clock, () =>
-      this.#guard(() => {
-        this.#disk?.look();
-        if (memory === undefined) return;
-        const { requests, held } = this.#scheduler;
-        this.#emit({ type: 'run:memory', requests, ...held, ...memory() });
-      }),
-    );
   }
 
   #end(exit: EngineExit): void {
@@ -189,10 +188,13 @@ export class Engine {
   /** Emits what was decided last too. @returns how the disk failed to take the last commit; undefined: the commit is durable */
   async #writeLast(): Promise<DiskEnd | undefined> {
     const commit = this.#scheduler.takeCommit();
-    const failure = await this.#writer.write(commit);
+    const written = await this.#writer.write(commit);
     // Nothing is waited for any more: that the run stops is said by its end.
     for (const event of commit.events) if (event.type !== 'run:stopping') this.#emit(event);
-    return failure && diskEnd(failure.error);
+    if (isFailure(written)) return diskEnd(written.error);
+    this.#scheduler.onDurable(commit, written);
+    // What is known of slices that others have taken over is kept too.
+    return written !== undefined && written.lost.size > 0 ? await this.#writeLast() : undefined;
   }
 
   /** Feeds the scheduler. Its decisions are committed once, with everything that happens in the turn. */
@@ -204,27 +206,27 @@ export class Engine {
 
   #commit(): void {
     if (this.#resolveExit === undefined || this.#inFlight.isOver) return;
-    if (this.#rests || this.#writing !== undefined) return;
+    if (this.#tries.rests || this.#writing !== undefined) return;
     if (this.#isEnding) return this.#emitDecided();
     const commit = this.#scheduler.takeCommit();
     const result = this.#turn.measure(() => this.#writer.write(commit));
     if (!(result instanceof Promise)) return this.#onWritten(commit, result);
-    const settle = (failure: CommitFailure | undefined): void => {
+    const settle = (written: CommitResult): void => {
       this.#writing = undefined;
-      this.#guard(() => this.#onWritten(commit, failure));
+      this.#guard(() => this.#onWritten(commit, written));
     };
     this.#writing = result.then(settle, (error: unknown) => settle({ error, left: commit }));
   }
 
-  #onWritten(commit: RunCommit, failure: CommitFailure | undefined): void {
-    if (failure !== undefined) {
+  #onWritten(taken: RunCommit, written: CommitResult): void {
+    if (isFailure(written)) {
       // A commit that is not durable sends nothing.
-      this.#scheduler.requeue(failure.left);
-      return this.#onWriteFailed(diskEnd(failure.error));
+      this.#scheduler.requeue(written.left);
+      return this.#onWriteFailed(diskEnd(written.error));
     }
-    this.#scheduler.onDurable();
-    this.#tries = 0;
-    for (const event of commit.events) this.#emit(event);
+    const commit = this.#scheduler.onDurable(taken, written);
+    this.#tries.succeeded();
+    for (const event of commit.events) this.#emitDurable(event);
     // The run ended while the commit was written: its effects are not sent.
     if (this.#isEnding) return this.#scheduler.requeue({ ...commit, records: [], attempts: [], events: [] });
     for (const effect of commit.effects) this.#carryOut(effect);
@@ -232,24 +234,15 @@ export class Engine {
     if (end !== undefined) return this.#end({ kind: 'settled', end });
     if (this.#scheduler.hasDecided) this.#turn.soon();
     this.#setAlarm();
+    this.#looks?.arm();
     if (this.#scheduler.wantsCells && !this.#readingCells) this.#readCells();
   }
 
-  /** Another program that locks the file releases the lock sooner or later; a full disk stays full. */
   #onWriteFailed(end: DiskEnd): void {
     if (this.#isEnding) return;
-    this.#tries += 1;
     this.#cancelAlarm?.();
-    if (end.code !== 'state.busy' || this.#tries >= this.#retry.attempts)
-      return this.#end({ kind: 'failed', end });
-    this.#rests = true;
-    const { clock } = this.#ports;
-    // One file, and nobody else to come back at the same moment: no jitter.
-    const restMs = backoffMs(this.#tries, this.#retry, () => 1);
-    this.#cancelAlarm = clock.at(clock.now() + restMs, () => {
-      this.#rests = false;
-      this.#guard(() => this.#commit());
-    });
+    this.#cancelAlarm = this.#tries.restAfter(end, () => this.#guard(() => this.#commit()));
+    if (this.#cancelAlarm === undefined) this.#end({ kind: 'failed', end });
   }
 
   #setAlarm(): void {
@@ -262,7 +255,7 @@ export class Engine {
   #readCells(): void {
     this.#readingCells = true;
     this.#inFlight.begin('free', async (signal) => {
-      const batch = await nextCells(this.#cells, batchSize, signal);
+      const batch = await this.#source.next(batchSize, signal);
       this.#readingCells = false;
       this.#accept({ type: 'cells', ...batch });
     });
@@ -273,8 +266,9 @@ export class Engine {
       const work = async (): Promise<void> => {
         const result = await this.#effects.carryOut(effect, signal);
         if (result === undefined) return;
+        const { input } = result;
         this.#emit(result.event);
-        this.#accept(result.input);
+        this.#accept(effect.job.hold === undefined ? input : { type: 'result', effect, input });
       };
       // What is no request takes no place of one.
       await (routeOf[effect.send.kind] === undefined ? work() : this.#limit(work));
@@ -287,6 +281,12 @@ export class Engine {
     } catch (bug) {
       this.#end({ kind: 'bug', bug });
     }
+  }
+
+  /** Emits an event of a commit that is durable: only such an end of a slice is one. */
+  #emitDurable(event: RunEvent): void {
+    if (event.type === 'slice:end') this.#source.end?.(event, event.how);
+    this.#emit(event);
   }
 
   /** A listener that throws does not change the run; its first error is in the report. */

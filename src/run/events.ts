@@ -1,5 +1,14 @@
 import type { JobError, JobStatus, TokenUsage } from '../plan/job.ts';
 
+/** How a slice ends for a worker. */
+export type SliceEnd =
+  /** All its cells are closed, and none of its jobs is under way: it is done. */
+  | 'closed'
+  /** It only waits for jobs of other slices, or for senders to be over: it is given back for a moment, so that it holds no slot. */
+  | 'waits'
+  /** Somebody has taken it over, and nothing is under way for it any more: what was heard late is kept, and nothing more is sent. */
+  | 'lost';
+
 /** The kinds of request that have a rate of their own. */
 export type Route = 'submit' | 'text' | 'poll' | 'download';
 
@@ -28,6 +37,8 @@ export type RunEvent =
   | { readonly type: 'cell:close'; readonly cell: number }
   /** The run ends early and leaves work in the cell to a later run. A run that halts emits nothing for cells whose jobs are in flight. */
   | { readonly type: 'cell:left'; readonly cell: number }
+  /** A slice has ended for this worker, in a run on several machines. */
+  | { readonly type: 'slice:end'; readonly slice: number; readonly epoch: number; readonly how: SliceEnd }
   | {
       readonly type: 'job:status';
       readonly key: string;

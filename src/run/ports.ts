@@ -8,7 +8,7 @@ import type { ImageService } from '../service/image-service.ts';
 import type { TextService } from '../service/text-service.ts';
 import type { Committed, LateFact, StateStore, Turn } from '../state/store.ts';
 import type { Clock } from './clock.ts';
-import type { MemoryReading, Route, RunEnd } from './events.ts';
+import type { MemoryReading, Route, RunEnd, SliceEnd } from './events.ts';
 import type { DiskPort } from './resources/disk-room.ts';
 
 /** What a run needs of a plan. */
@@ -55,37 +55,27 @@ export interface OtherRecords {
    * @returns the late facts about them
    */
   look(keys: readonly string[]): Promise<readonly LateFact[]>;
-  /**
-   * True once this session is known to be over: it sends nothing more, and what it heard late can be read. Asked after each look about
-   * the senders of records ({@link JobRecord.sender}).
-   */
-  isOver(session: string): boolean;
+  /** True once this sender ({@link JobRecord.sender}) is known to be over: it sends nothing more, and the last look showed what it heard late. */
+  isOver(sender: string): boolean;
 }
 
-/** How a slice ends for a worker. */
-export type SliceEnd =
-  /** All its cells are closed, and none of its jobs is under way: it is done. */
-  | 'closed'
-  /** Work is left in it, because the run ends. */
-  | 'left'
-  /** It only waits for jobs of other slices, or for other sessions to be over: it is given back for a moment, so that it holds no slot. */
-  | 'waits'
-  /** Somebody has taken it over. */
-  | 'lost';
+/** A slice as a worker holds it: under another epoch somebody else holds it, or it was taken up anew. */
+export interface Hold {
+  readonly slice: number;
+  readonly epoch: number;
+}
 
 /** A record that a slice was left with. */
 export interface LeftRecord {
   readonly record: JobRecord;
-  /** The session that wrote it, unless that is known to be over: it may still send what it intended. */
+  /** Who held the slice when it was written, unless that one is known to be over: it may still send what it intended. */
   readonly sender?: string;
   /** What was heard of its submission since. */
   readonly heard?: LateFact;
 }
 
 /** Cells of a slice that this worker holds. Its first batch holds the slice: what it was left with is adopted in the very same turn. */
-export interface SliceBatch {
-  readonly slice: number;
-  readonly epoch: number;
+export interface SliceBatch extends Hold {
   /** With the first batch: its records that are not settled, and those in doubt of which something was heard. */
   readonly left?: readonly LeftRecord[];
   /** These are the last of its cells. */
@@ -108,8 +98,8 @@ export interface CellSource {
   /** What is there, at most `most` cells: it waits while there is nothing, and never for more. Nothing where it is aborted. */
   next(most: number, signal: AbortSignal): Promise<CellBatch>;
   /** A slice has ended for this worker, and all that was decided about it is durable. */
-  end?(slice: number, how: SliceEnd): void;
-  /** Nothing more is asked for. What is still held is left as it is. */
+  end?(hold: Hold, how: SliceEnd): void;
+  /** Nothing more is asked for: what is still held is given back. */
   close?(): Promise<void>;
 }
 

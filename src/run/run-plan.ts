@@ -4,7 +4,7 @@ import { pressNames, priceOf } from '../plan/estimate/price.ts';
 import { chosenSteps } from '../plan/graph/step-selection.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { RunPlan } from './ports.ts';
+import type { CellSource, RunPlan } from './ports.ts';
 
 /** A plan as a run sees it: only the slots that `--only` leaves, and what a submission of each job costs. */
 export function planForRun(plan: Plan, { only }: Selection): RunPlan {
@@ -23,19 +23,23 @@ export function planForRun(plan: Plan, { only }: Selection): RunPlan {
   };
 }
 
-/** The next cells of a plan, at most `most`; fewer where there are no more, and where the read is aborted. */
-export async function nextCells(
-  cells: AsyncIterator<Cell>,
-  most: number,
-  signal: AbortSignal,
-): Promise<{ readonly cells: readonly Cell[]; readonly last: boolean }> {
-  const read: Cell[] = [];
-  while (read.length < most && !signal.aborted) {
-    const next = await cells.next();
-    if (next.done) return { cells: read, last: true };
-    read.push(next.value);
-  }
-  return { cells: read, last: false };
+/** The cells of a plan as the source of a run on one machine, in order. */
+export function planCells({ cells }: Pick<RunPlan, 'cells'>, selection: Selection): CellSource {
+  const iterator = cells(selection)[Symbol.asyncIterator]();
+  return {
+    next: async (most, signal) => {
+      const read: Cell[] = [];
+      while (read.length < most && !signal.aborted) {
+        const next = await iterator.next();
+        if (next.done) return { cells: read, last: true };
+        read.push(next.value);
+      }
+      return { cells: read, last: false };
+    },
+    close: async () => {
+      await iterator.return?.();
+    },
+  };
 }
 
 /** What one submission of a job costs; undefined where no price is given. */

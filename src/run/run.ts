@@ -35,7 +35,8 @@ export async function runPlan(
 ): Promise<RunReport> {
   const { store, clock } = ports;
   const startedAt = clock.now();
-  const invocation = nextInvocation(store);
+  const { others } = store;
+  const invocation = others?.invocation ?? nextInvocation(store);
   const spent = store.totals();
   if (settings.relearn) await forgetLearned(store);
   const scheduler = new Scheduler({
@@ -51,6 +52,7 @@ export async function runPlan(
     learned: settings.relearn ? {} : readLearned(store),
     ...(plan.steps === undefined ? {} : { steps: plan.steps }),
     ...(ports.shared === undefined ? {} : { shared: ports.shared }),
+    ...(others === undefined ? {} : { others }),
   });
   const learned = new LearnedKeeper(store, () => scheduler.learned, clock);
   const engine = new Engine(plan, selection, settings, ports, scheduler, listener, () => learned.due());

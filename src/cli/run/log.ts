@@ -87,6 +87,7 @@ function levelOf(event: RunEvent): EventLevel {
     case 'cell:open':
     case 'cell:close':
     case 'cell:left':
+    case 'slice:end':
     case 'slot:status':
       return 'debug';
     case 'job:status':

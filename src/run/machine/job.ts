@@ -15,6 +15,7 @@ import type { Lineage } from '../../plan/resolve/lineage.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import type { Route } from '../events.ts';
+import type { Hold } from '../ports.ts';
 
 /**
  * Why a task is fetched: for the buttons of a parent, for its own progress, for fresh links to its files, or to see whether an
@@ -22,7 +23,7 @@ import type { Route } from '../events.ts';
  */
 export type FetchReason = 'parent' | 'poll' | 'link' | 'modal';
 
-/** The source of a file: a link; or none, where the result is text, which the record has. */
+/** The source of a file: a link; none where the result is text, which the record has. */
 export type SaveSource =
   | { readonly url: string; readonly media: 'image' | 'video' }
   | { readonly isText: true };
@@ -32,7 +33,7 @@ export type Want =
   /** Room for a task on the service. */
   | { readonly kind: 'room' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
-  /** A check of its mask against the image under its button, before the press. */
+  /** A check of its mask against the image under its button. */
   | { readonly kind: 'mask' }
   /** A search for its task, by tag, in the service's list, before the job is submitted again. */
   | { readonly kind: 'search' }
@@ -63,6 +64,8 @@ export interface TaskWatch {
 
 /** An active job: its record, and what it wants. Plain data, replaced as a whole. */
 export interface Job {
+  /** The slice for which it is carried out. Absent: a run on one machine. */
+  readonly hold?: Hold;
   readonly record: JobRecord;
   readonly want: Want;
   /** Operations from the root of its chain; a finished round of function calls counts as one. */
@@ -88,10 +91,7 @@ export interface Job {
   readonly misses: number;
   /** The message of its failure in an earlier run: the job is tried again on the user's word (`--retry-failed`). */
   readonly earlierFailure?: string;
-  /**
-   * The modal was open when the job settled in this status, and may be gone by now: the user asked for a retry, and the modal is
-   * polled before it is confirmed.
-   */
+  /** The modal was open when the job settled in this status, and may be gone by now: a retry polls it before it is confirmed. */
   readonly mayBeGone?: 'failed' | 'in-doubt';
   /** Until when a task that shows MODAL may still have accepted its confirm, Unix ms; absent: it was not polled yet. */
   readonly pollUntil?: number;
@@ -125,6 +125,7 @@ export type Send =
 export interface PollTarget {
   readonly key: string;
   readonly taskId: string;
+  readonly hold?: Hold;
 }
 
 export type JobEvent =
@@ -241,7 +242,11 @@ export function newJob(record: JobRecord, depth: number, parentTaskId: string | 
   };
 }
 
-/** True while a job rests before it wants room again: it has no task on the service. */
+/** The job, carried out for the same slice as before. */
+export const heldAs = ({ hold }: { readonly hold?: Hold | undefined }, job: Job): Job =>
+  hold === undefined || job.hold !== undefined ? job : { ...job, hold };
+
+/** True while a job rests before it wants room again, without a task. */
 export const restsOutside = ({ want }: Job): boolean => want.kind === 'wait' && want.next.kind === 'room';
 
 /** True while a job takes up room for a task on the service: from the grant of room until its task ends. */

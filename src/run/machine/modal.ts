@@ -91,6 +91,7 @@ export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
     attempts: record.attempts + Number(modal.sent > 0),
     speed,
     submittedAt: now,
+    sender: undefined,
     error: undefined,
   });
   const { pollUntil: _, mayBeGone: _open, watch: _seen, ...fresh } = job;

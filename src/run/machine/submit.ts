@@ -150,6 +150,7 @@ export function submitNow(job: Job, context: JobContext): JobStep {
     // The result will come from the task that is pressed now, whatever the record says.
     parentTaskId: job.parentTaskId ?? begun.parentTaskId,
     taskId: undefined,
+    sender: undefined,
     error: undefined,
     finishedAt: undefined,
   });

@@ -26,6 +26,7 @@ export function askNow(job: Job, { now }: JobContext): JobStep {
   const record = become(job.record, 'submitting', {
     attempts: job.record.attempts + 1,
     submittedAt: now,
+    sender: undefined,
     error: undefined,
     finishedAt: undefined,
   });

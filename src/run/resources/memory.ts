@@ -1,4 +1,6 @@
 import type { Clock } from '../clock.ts';
+import type { MemoryReading, RunEvent } from '../events.ts';
+import type { DiskRoom } from './disk-room.ts';
 
 const everyMs = 60_000;
 
@@ -14,4 +16,33 @@ export function everyMinute(clock: Clock, call: () => void): () => void {
   };
   wait();
   return () => cancel?.();
+}
+
+/** What a run does with its memory. */
+interface Work {
+  readonly requests: number;
+  readonly held: { readonly jobs: number; readonly cells: number };
+}
+
+/**
+ * Watches the disk and the memory of the machine, where there is a port for either.
+ *
+ * @param guard keeps a bug from being lost
+ * @returns what ends the watch; undefined: nothing is watched
+ */
+export function watchMachine(
+  { clock, memory }: { readonly clock: Clock; readonly memory?: () => MemoryReading },
+  disk: DiskRoom | undefined,
+  work: Work,
+  emit: (event: RunEvent) => void,
+  guard: (work: () => void) => void,
+): (() => void) | undefined {
+  if (memory === undefined && disk === undefined) return undefined;
+  return everyMinute(clock, () =>
+    guard(() => {
+      disk?.look();
+      if (memory !== undefined)
+        emit({ type: 'run:memory', requests: work.requests, ...work.held, ...memory() });
+    }),
+  );
 }

@@ -16,7 +16,9 @@ export function pollBatch(state: SchedulerState, first: Job): void {
   const targets = jobs.flatMap((job): PollTarget[] => {
     const { job: next, send } = step(job, { type: 'granted' }, jobContext(state));
     placeJob(state, job, next);
-    return send?.kind === 'fetch' ? [{ key: job.record.key, taskId: send.taskId }] : [];
+    return send?.kind === 'fetch'
+      ? [{ key: job.record.key, taskId: send.taskId, ...(job.hold && { hold: job.hold }) }]
+      : [];
   });
   state.routes.onSent('poll', state.now, first.record.key);
   state.outbox.send({ job: first, send: { kind: 'list', targets } });
@@ -31,9 +33,12 @@ export function onBatchPolled(
   const sentAt = routes.onResult('poll', targets[0]?.key ?? '');
   const result = routes.queues.poll.route.isServing(now) ? shedAsThrottle(answer) : answer;
   const isUnlisted = hasNoListing(result);
+  // What was lost, and may be held anew, is polled by its own requests.
+  const isHeld = ({ hold }: PollTarget): boolean =>
+    hold === undefined || state.slices.heldAs(hold) !== undefined;
   if (isUnlisted) state.pollsBatches = false;
   else noteOutcome(state, { route: 'poll', reading: readList(result), isFirst: false, sentAt });
-  for (const [key, event] of pollResults(targets, result)) {
+  for (const [key, event] of pollResults(targets.filter(isHeld), result)) {
     const job = jobs.get(key);
     if (job?.record.taskId === undefined) continue;
     // The task was not polled: that is no miss.

@@ -3,8 +3,9 @@ import { isSettled, type JobSpec, needsOf } from '../../plan/job.ts';
 import { lacksFilesYet } from '../../plan/resolve/former.ts';
 import { lineageOf, sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
-import type { Job } from '../machine/job.ts';
+import { heldAs, type Job } from '../machine/job.ts';
 import { jobForSlot } from '../machine/resume.ts';
+import type { Hold } from '../ports.ts';
 import { closeCell, leaveCell } from './drain.ts';
 import { placeJob, recoverJob } from './place-job.ts';
 import type { OpenCell } from './state/open-cells.ts';
@@ -14,14 +15,14 @@ import type { SchedulerState } from './state/state.ts';
 
 /** Opens cells while there is room for their first request. */
 export function admitCells(state: SchedulerState): void {
-  const { cells, outbox } = state;
+  const { cells, outbox, slices } = state;
   visitDueCells(state);
   if (isAtEnd(state)) state.jobs.beginEnd();
   while (canOpenCell(state)) {
     const cell = cells.incoming.shift();
     if (cell === undefined) return;
     outbox.emit({ type: 'cell:open', cell: cell.number });
-    visitCell(state, cells.open.open(cell));
+    visitCell(state, cells.open.open(cell, slices.takeHold(cell)));
     if (isAtEnd(state)) state.jobs.beginEnd();
   }
 }
@@ -34,10 +35,11 @@ export function visitDueCells(state: SchedulerState): void {
 
 /** Resolves a cell: takes up the jobs that can be worked on now, and closes the cell when there is none left. */
 function visitCell(state: SchedulerState, open: OpenCell): void {
-  const { options, cells, jobs, clicks, lifecycle, lookup } = state;
+  const { options, cells, jobs, clicks, lifecycle, lookup, slices } = state;
   // A slot that reads a redone job waits for the new result, and may then ask for another job.
   let slots = options.resolve(open.cell, lookup);
-  while (recoverJobs(state, slots) || beginRedos(state, slots)) slots = options.resolve(open.cell, lookup);
+  while (recoverJobs(state, slots) || beginRedos(state, slots, open.hold))
+    slots = options.resolve(open.cell, lookup);
   const waiting = new Set<string>();
   let isLeft = false;
   let hasRevived = false;
@@ -46,6 +48,14 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     if (key === undefined || !isChosen(state, slot)) continue;
     if (slot.kind === 'click' && slot.record?.status === 'done') clicks.worked(slot.record);
     const active = jobs.get(key);
+    if (active === undefined && slot.record !== undefined && slices.isOthers(slot.record)) {
+      if (lifecycle.isEnding) isLeft = true;
+      else {
+        slices.awaited.add(key);
+        waiting.add(key);
+      }
+      continue;
+    }
     const job = active ?? jobToBegin(state, slot);
     if (job === undefined) continue;
     if (active === undefined && lifecycle.isEnding) {
@@ -54,7 +64,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     }
     if (active === undefined) {
       hasRevived ||= slot.record !== undefined && isSettled(slot.record.status);
-      begin(state, job);
+      begin(state, job, open.hold);
     } else if ((slot.keep && !active.record.keep) || (slot.split && !active.record.split)) {
       const wishes = { keep: active.record.keep || slot.keep, ...(slot.split && { split: true as const }) };
       placeJob(state, active, { ...active, record: { ...active.record, ...wishes } });
@@ -78,6 +88,8 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
  * @returns false where there is none
  */
 function recoverJobs(state: SchedulerState, slots: readonly Slot[]): boolean {
+  // Such a job belongs to somebody else, or was adopted with its slice: `jobForSlot` submits none again.
+  if (state.options.others !== undefined) return false;
   const left = slots.flatMap(({ record }) =>
     record !== undefined && isInterrupted(record) && state.jobs.get(record.key) === undefined ? [record] : [],
   );
@@ -95,7 +107,7 @@ const isOver = ({ status, outdated, waitsForRedo }: Slot): boolean =>
  *
  * @returns false where there is none
  */
-function beginRedos(state: SchedulerState, slots: readonly Slot[]): boolean {
+function beginRedos(state: SchedulerState, slots: readonly Slot[], hold: Hold | undefined): boolean {
   if (state.lifecycle.isEnding) return false;
   const jobs = new Map<string, Job>();
   for (const slot of slots) {
@@ -110,7 +122,7 @@ function beginRedos(state: SchedulerState, slots: readonly Slot[]): boolean {
   const below = keysBelow(slots, jobs);
   const first = [...jobs.values()].filter(({ record }) => !below.has(record.key));
   if (first.length === 0) throw new Error('Internal error: jobs of a cell come from themselves.');
-  for (const job of first) begin(state, job);
+  for (const job of first) begin(state, job, hold);
   return true;
 }
 
@@ -123,9 +135,9 @@ function jobToBegin(state: SchedulerState, slot: Slot): Job | undefined {
   return jobForSlot(slot, lineage, options.settings, cells.redo, options.invocation, now);
 }
 
-function begin(state: SchedulerState, job: Job): void {
+function begin(state: SchedulerState, job: Job, hold: Hold | undefined): void {
   state.cells.redo.delete(job.record.key);
-  placeJob(state, undefined, job);
+  placeJob(state, undefined, heldAs({ hold }, job));
 }
 
 const isChosen = ({ options: { steps } }: SchedulerState, { step }: Slot): boolean =>

@@ -1,17 +1,26 @@
 import type { CutResult, SaveFailure } from '../../artifacts/writer.ts';
-import type { Cell } from '../../plan/cell.ts';
-import { type Attempt, type JobRecord, knownCost } from '../../plan/job.ts';
+import { type Attempt, isSettled, type JobRecord, knownCost } from '../../plan/job.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceResult } from '../../service/result.ts';
+import type { LateFact } from '../../state/store.ts';
 import type { Route, RunEnd, RunEvent } from '../events.ts';
 import type { CallResult, FetchReason, Job, PollTarget, SavedResult, Send } from '../machine/job.ts';
+import type { CellBatch, Hold } from '../ports.ts';
 
 /** An input of a run. */
 export type RunInput =
   /** Jobs that an earlier run left unfinished. */
   | { readonly type: 'adopt'; readonly records: readonly JobRecord[] }
   /** Cells of the plan, in order; `last` when there are no more. */
-  | { readonly type: 'cells'; readonly cells: readonly Cell[]; readonly last: boolean }
+  | ({ readonly type: 'cells' } & CellBatch)
+  /** The result of an effect for a slice, which may have been lost meanwhile. */
+  | { readonly type: 'result'; readonly effect: Effect; readonly input: RunInput }
+  /** Of a commit that is durable, others hold a part by now. */
+  | { readonly type: 'refused'; readonly commit: RunCommit; readonly others: HeldByOthers }
+  /** Somebody else has taken a slice over. */
+  | { readonly type: 'lost'; readonly hold: Hold }
+  /** The jobs of others that cells wait for were read again, and what was heard of them late. */
+  | { readonly type: 'looked'; readonly heard: readonly LateFact[] }
   | { readonly type: 'submitted'; readonly key: string; readonly result: ServiceResult<SubmitResult> }
   | { readonly type: 'unread'; readonly key: string; readonly error: SaveFailure }
   | { readonly type: 'masked'; readonly key: string; readonly error?: SaveFailure }
@@ -76,6 +85,43 @@ export interface RunCommit {
   readonly attempts: readonly Attempt[];
   readonly effects: readonly Effect[];
   readonly events: readonly RunEvent[];
+  /** The slices for which the records were decided, by their keys. Absent: a run on one machine. */
+  readonly holds?: ReadonlyMap<string, Hold>;
+  /** What was heard for slices that were lost. Absent: nothing. */
+  readonly heard?: readonly LateFact[];
+}
+
+/** What others hold by now of a commit. */
+export interface HeldByOthers {
+  /** Keys that another slice wrote first. */
+  readonly refused: ReadonlySet<string>;
+  /** Slices that were taken over. */
+  readonly lost: readonly Hold[];
+}
+
+/**
+ * The part of a commit that others do not hold. A poll of several tasks leaves all the same: some of them may be held here. Nothing is
+ * said to be closed that rests on what was not written.
+ */
+export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers): RunCommit {
+  const { holds, records, attempts, effects, events } = commit;
+  const isMine = (key: string, hold = holds?.get(key)): boolean =>
+    !refused.has(key) && !lost.some(({ slice, epoch }) => slice === hold?.slice && epoch === hold.epoch);
+  const isWhole =
+    lost.length === 0 && records.every(({ key, status }) => !refused.has(key) || !isSettled(status));
+  return {
+    ...commit,
+    records: records.filter(({ key }) => isMine(key)),
+    attempts: attempts.filter(({ key }) => isMine(key)),
+    effects: effects.filter(
+      ({ job: { record, hold }, send }) => send.kind === 'list' || isMine(record.key, hold),
+    ),
+    events: events
+      .filter((event) => !('key' in event) || isMine(event.key))
+      .map((event) =>
+        isWhole || event.type !== 'slice:end' || event.how !== 'closed' ? event : { ...event, how: 'waits' },
+      ),
+  };
 }
 
 /** Gathers decisions until they are taken as a commit. If a job changes twice before that, the last record counts. */
@@ -86,14 +132,42 @@ export class Outbox {
   #attempts: Attempt[] = [];
   #effects: Effect[] = [];
   #events: RunEvent[] = [];
+  #holds = new Map<string, Hold>();
+  #heard: LateFact[] = [];
 
   /** The record of a job that is decided and not yet durable. */
   record(key: string): JobRecord | undefined {
     return this.#records.get(key) ?? this.#committing?.get(key);
   }
 
-  write(record: JobRecord): void {
+  /** @param hold the slice for which the record was decided */
+  write(record: JobRecord, hold?: Hold): void {
     this.#records.set(record.key, record);
+    if (hold !== undefined) this.#holds.set(record.key, hold);
+  }
+
+  /** Keeps what was heard for a slice that was lost. */
+  hear(fact: LateFact): void {
+    this.#heard.push(fact);
+  }
+
+  /** Decisions about a job belong to another worker by now. @returns the effects that were not handed over yet */
+  forget(key: string): readonly Effect[] {
+    const isOf = (effect: Effect): boolean => effect.send.kind !== 'list' && effect.job.record.key === key;
+    const effects = this.#effects.filter(isOf);
+    this.#records.delete(key);
+    this.#holds.delete(key);
+    this.#attempts = this.#attempts.filter((attempt) => attempt.key !== key);
+    this.#effects = this.#effects.filter((effect) => !isOf(effect));
+    this.#events = this.#events.filter((event) => !('key' in event) || event.key !== key);
+    return effects;
+  }
+
+  /** Keys of the jobs that were decided for this slice since the last commit was taken. */
+  keysOf({ slice, epoch }: Hold): readonly string[] {
+    return [...this.#holds].flatMap(([key, hold]) =>
+      hold.slice === slice && hold.epoch === epoch ? [key] : [],
+    );
   }
 
   attempt(attempt: Attempt): void {
@@ -134,7 +208,8 @@ export class Outbox {
 
   /** True where something was decided since the last commit was taken. */
   get hasDecided(): boolean {
-    return this.#records.size + this.#attempts.length + this.#effects.length + this.#events.length > 0;
+    const parts = [this.#attempts, this.#effects, this.#events, this.#heard];
+    return this.#records.size > 0 || parts.some(({ length }) => length > 0);
   }
 
   /** Hands over the decisions. One commit at a time: the next one is taken once this is durable, or was requeued. */
@@ -145,12 +220,16 @@ export class Outbox {
       attempts: this.#attempts,
       effects: this.#effects,
       events: this.#events,
+      ...(this.#holds.size > 0 && { holds: this.#holds }),
+      ...(this.#heard.length > 0 && { heard: this.#heard }),
     };
     this.#committing = this.#records;
     this.#records = new Map();
     this.#attempts = [];
     this.#effects = [];
     this.#events = [];
+    this.#holds = new Map();
+    this.#heard = [];
     return commit;
   }
 
@@ -163,11 +242,13 @@ export class Outbox {
    * Puts a commit that is not durable, or the rest of it, before the decisions made since it was taken. If a job changed since, the
    * later record counts.
    */
-  requeue({ records, attempts, effects, events }: RunCommit): void {
+  requeue({ records, attempts, effects, events, holds = new Map(), heard = [] }: RunCommit): void {
     const since = this.#records;
     this.#committing = undefined;
     this.#records = new Map(records.map((record) => [record.key, record]));
     for (const [key, record] of since) this.#records.set(key, record);
+    this.#holds = new Map([...holds, ...this.#holds]);
+    this.#heard = [...heard, ...this.#heard];
     this.#attempts = [...attempts, ...this.#attempts];
     this.#effects = [...effects, ...this.#effects];
     this.#events = [...events, ...this.#events];

@@ -37,16 +37,20 @@ export function leaveCell({ cells, outbox }: SchedulerState, open: OpenCell): vo
 }
 
 /** Closes an open cell in which nothing is left to do. */
-export function closeCell({ cells, outbox }: SchedulerState, open: OpenCell): void {
+export function closeCell({ cells, outbox, slices }: SchedulerState, open: OpenCell): void {
   cells.open.close(open);
+  slices.closeCell(open.hold);
   outbox.emit({ type: 'cell:close', cell: open.cell.number });
 }
 
 /** Leaves the cells that are not open, and the jobs without a task on the service, to a later run. */
 function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
-  const { cells, jobs, outbox } = state;
+  const { cells, jobs, outbox, slices } = state;
   if (!areAllCellsOpened(state)) cells.isWhole = false;
   cells.incoming = [];
+  for (const key of slices.awaited)
+    for (const open of cells.open.release(key)) if (open.waiting.size === 0) leaveCell(state, open);
+  slices.awaited.clear();
   for (const job of jobs.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') leaveJob(state, job);
   outbox.emit({ type: 'run:stopping', end, tasks: jobs.inFlight });
 }

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../plan/job.ts';
 import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
-import type { Job, JobContext, JobEvent } from '../machine/job.ts';
+import { heldAs, type Job, type JobContext, type JobEvent } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
 import { hasNoListing, mostListed } from '../machine/search/listing.ts';
 import { visitDueCells } from './cell-admission.ts';
@@ -30,7 +30,8 @@ export function advance(state: SchedulerState, job: Job, event: JobEvent): void 
 function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   if (event.type === 'searched' && hasNoListing(event.result)) endSearches(state);
   const { routes, estimators, outbox, now, watchedSince, clicks } = state;
-  const { job: next, send, attempt, unused = [], redoError, refusal } = step(job, event, jobContext(state));
+  const { job: made, send, attempt, unused = [], redoError, refusal } = step(job, event, jobContext(state));
+  const next = heldAs(job, made);
   if (attempt !== undefined) outbox.attempt(attempt);
   for (const entry of unused) outbox.attempt(entry);
   if (redoError !== undefined) noteFailedRedo(state, next.record, redoError);

@@ -3,7 +3,7 @@ import { framesError } from '../../plan/graph/frames.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import { lacksFilesYet } from '../../plan/resolve/former.ts';
 import { isOutdated, lineageNow } from '../../plan/resolve/lineage.ts';
-import type { Job } from '../machine/job.ts';
+import { heldAs, type Job } from '../machine/job.ts';
 import { asBefore, durableForm } from '../machine/redo.ts';
 import {
   adopt,
@@ -15,6 +15,7 @@ import {
   retryOf,
   waitsForParent,
 } from '../machine/resume.ts';
+import type { Hold } from '../ports.ts';
 import { closeCell, drain, leaveJob } from './drain.ts';
 import { failedFast, mayBeLeft, tooManyFailures } from './state/lifecycle.ts';
 import { isAwaited, isFailure, taskOf, waitsForNewParent } from './state/queries.ts';
@@ -32,7 +33,7 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   jobs.put(job);
   if (before !== undefined) budget.note(before.record, record);
   // A job that is only taken up needs no new record: plan and store yield the same job again.
-  if (before !== undefined && before.record !== record) outbox.write(durableForm(record));
+  if (before !== undefined && before.record !== record) outbox.write(durableForm(record), job.hold);
   if (before?.record.status !== record.status) {
     outbox.emitStatus(before?.record, record);
     stall.moved(now);
@@ -51,18 +52,23 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
 }
 
 /** Takes up a job that an earlier run left unfinished. */
-export function adoptJob(state: SchedulerState, record: JobRecord): void {
+export function adoptJob(state: SchedulerState, record: JobRecord, hold?: Hold): void {
   // A job whose modal waits for its answer is left to the cells that ask for the job.
   if (record.status === 'modal') return;
-  if (isInterrupted(record)) return recoverJob(state, record);
-  placeJob(state, undefined, adopt(record, Number.MAX_SAFE_INTEGER, taskOf(state, record.parent)));
+  if (isInterrupted(record)) return recoverJob(state, record, hold);
+  const job = adopt(record, Number.MAX_SAFE_INTEGER, taskOf(state, record.parent));
+  placeJob(state, undefined, heldAs({ hold }, job));
 }
 
 /** Recovers a job whose request was under way when an earlier run ended. The cells that ask for the job take it up. */
-export function recoverJob({ options, budget, outbox }: SchedulerState, record: JobRecord): void {
+export function recoverJob(
+  { options, budget, outbox }: SchedulerState,
+  record: JobRecord,
+  hold?: Hold,
+): void {
   const recovered = recoverInterrupted(record, options.startedAt, options.price(record));
   budget.note(record, recovered);
-  outbox.write(durableForm(recovered));
+  outbox.write(durableForm(recovered), hold);
   outbox.attempt(interruptedAttempt(record));
   outbox.emitStatus(record, recovered);
 }
@@ -113,12 +119,12 @@ function settle(state: SchedulerState, job: Job): void {
   if (lastPoll && record.status === 'failed' && mayRetry(record, settings) && !lifecycle.isEnding) {
     const parentTaskId = taskOf(state, record.parent);
     const lineage = lineageNow(record, parentTaskId, state.lookup);
-    const again = begunWith(retryOf(record, depth, parentTaskId), lineage);
+    const again = heldAs(job, begunWith(retryOf(record, depth, parentTaskId), lineage));
     const isUnpaid = again.record.status === 'pending';
     if (!waitsForParent(again) && !(isUnpaid && waitsForNewParent(state, record.key)))
       return placeJob(state, undefined, again);
     // A job that it comes from is being made again: the cell takes this one up once that is done.
-    outbox.write(durableForm(again.record));
+    outbox.write(durableForm(again.record), job.hold);
     outbox.emitStatus(record, again.record);
     return releaseCells(state, record.key);
   }
@@ -137,7 +143,7 @@ function settle(state: SchedulerState, job: Job): void {
 }
 
 /** A job is settled, or is left to the cells that ask for it: these are due. */
-function releaseCells({ cells }: SchedulerState, key: string): void {
+export function releaseCells({ cells }: SchedulerState, key: string): void {
   cells.due.push(...cells.open.release(key));
 }
 

@@ -1,3 +1,4 @@
+import type { Committed } from '../../state/store.ts';
 import type { RunEnd } from '../events.ts';
 import type { LearnedTexts } from '../limits/learned.ts';
 import type { CallResult } from '../machine/job.ts';
@@ -6,7 +7,7 @@ import { deferralCount, isOwnFault } from '../machine/retry/deferrals.ts';
 import { tokensUsed, usageOf } from '../machine/text-call.ts';
 import { onBatchPolled } from './batch-poll.ts';
 import { admitCells } from './cell-admission.ts';
-import { isPaid, type RunCommit, type RunInput, routeOf } from './commit.ts';
+import { isPaid, type RunCommit, type RunInput, routeOf, withoutOthers } from './commit.ts';
 import { dispatch } from './dispatch.ts';
 import { drain, halt, noteOutcome } from './drain.ts';
 import { advance } from './job-runner.ts';
@@ -15,12 +16,23 @@ import { withinPatience } from './routes/asked-wait.ts';
 import { limitsText } from './routes/learned-limits.ts';
 import { readOnServingRoute } from './routes/load-shed.ts';
 import { isDeferral, type JobResult, outcomeOf, withoutKnownWords } from './routes/outcome.ts';
+import {
+  endSlices,
+  giveCells,
+  loseSlice,
+  onLooked,
+  onRefused,
+  onRequeued,
+  onResultFor,
+  onSent,
+  othersOf,
+} from './slices.ts';
 import { lasted } from './state/lifecycle.ts';
 import { areAllCellsOpened, canOpenCell, wantsCells } from './state/queries.ts';
 import { initialState, type SchedulerOptions, type SchedulerState } from './state/state.ts';
+import { durationEnd, nextWakeAt, noteSleep } from './state/wake.ts';
 
-/** A process that wakes this long after its due time has slept, ms. */
-const asleepMs = 60_000;
+const nothing: RunCommit = { records: [], attempts: [], effects: [], events: [] };
 
 /**
  * Decides what runs when. The scheduler is a reducer over its state: inputs come in through `handle`, decisions go out through
@@ -48,6 +60,7 @@ export class Scheduler {
       admitCells(state);
       dispatch(state);
     }
+    endSlices(state);
   }
 
   /** Number of this run. */
@@ -63,11 +76,29 @@ export class Scheduler {
   /** A commit could not be made durable: it is part of the next one. */
   requeue(commit: RunCommit): void {
     this.#state.outbox.requeue(commit);
+    onRequeued(this.#state, commit);
   }
 
-  /** The commit that was taken is durable. */
-  onDurable(): void {
-    this.#state.outbox.onDurable();
+  /**
+   * The commit that was taken is durable, but for what others hold by now.
+   *
+   * @returns the part that is durable, whose effects may leave
+   */
+  onDurable(commit: RunCommit = nothing, committed?: Committed): RunCommit {
+    const state = this.#state;
+    state.outbox.onDurable();
+    if (commit.holds === undefined) return commit;
+    const others = othersOf(state, commit, committed);
+    const mine = withoutOthers(commit, others);
+    onSent(state, mine);
+    if (others.refused.size + others.lost.length > 0)
+      this.handle({ type: 'refused', commit, others }, state.now);
+    return mine;
+  }
+
+  /** Keys of the jobs of others that cells wait for. */
+  get awaited(): readonly string[] {
+    return [...this.#state.slices.awaited];
   }
 
   /** True where something was decided since the last commit was taken. */
@@ -87,11 +118,11 @@ export class Scheduler {
 
   /** How the run ended; undefined until it has ended and all decisions are durable. */
   get ended(): RunEnd | undefined {
-    const { lifecycle, routes, jobs, cells, outbox } = this.#state;
+    const { lifecycle, routes, jobs, cells, outbox, slices } = this.#state;
     if (!outbox.isEmpty) return undefined;
     return lifecycle.reached({
       requests: routes.inFlight,
-      jobs: jobs.size,
+      jobs: jobs.size + slices.awaited.size + slices.ending.size,
       isDone: areAllCellsOpened(this.#state),
       isWhole: cells.isWhole,
     });
@@ -148,9 +179,15 @@ function accept(state: SchedulerState, given: RunInput): void {
       for (const record of input.records) adoptJob(state, record);
       return;
     case 'cells':
-      state.cells.incoming.push(...input.cells);
-      state.cells.areAllGiven = input.last;
-      return;
+      return giveCells(state, input);
+    case 'result':
+      return onResultFor(state, input) ? accept(state, input.input) : undefined;
+    case 'refused':
+      return onRefused(state, input);
+    case 'lost':
+      return loseSlice(state, input.hold);
+    case 'looked':
+      return onLooked(state, input.heard);
     case 'asked':
       countTokens(state, input.key, input.result);
       return onResult(state, input);
@@ -251,35 +288,4 @@ function fireTimers(state: SchedulerState): void {
   if (lastsUntil !== undefined && now >= lastsUntil) drain(state, lasted);
   const notice = stall.notice(jobs, now);
   if (notice !== undefined) outbox.emit(notice);
-}
-
-/** When the run reaches its maximum duration, Unix ms; undefined: never. */
-function durationEnd({ options: { settings, startedAt } }: SchedulerState): number | undefined {
-  return settings.maxDurationMs === undefined ? undefined : startedAt + settings.maxDurationMs;
-}
-
-function nextWakeAt(state: SchedulerState): number | undefined {
-  const { lifecycle, jobs, routes, stall, now } = state;
-  if (lifecycle.isHalted) return undefined;
-  const moments = [
-    jobs.delayed.nextAt(),
-    routes.nextAt(now),
-    ...(jobs.size > 0 ? [stall.nextAt] : []),
-    ...(lifecycle.isEnding ? [] : [durationEnd(state)]),
-  ].filter((at) => at !== undefined);
-  return moments.length === 0 ? undefined : Math.min(...moments);
-}
-
-/** Notes a sleep: a machine that sleeps, or a stopped process, misses its due moments. */
-function noteSleep(state: SchedulerState, now: number): void {
-  if (now - state.now < asleepMs) return;
-  const due = nextWakeAt(state);
-  if (due === undefined || now - due < asleepMs) return;
-  state.watchedSince = now;
-  const minutes = Math.round((now - due) / 60_000);
-  state.outbox.emit({
-    type: 'run:notice',
-    code: 'run.slept',
-    message: `The run stood still for ${minutes} min: the machine slept, or the process was stopped. That time counts for no task (timeouts.task).`,
-  });
 }

@@ -1,8 +1,11 @@
 import type { Cell } from '../../../plan/cell.ts';
+import type { Hold } from '../../ports.ts';
 
 /** A cell whose jobs are being worked on. */
 export interface OpenCell {
   readonly cell: Cell;
+  /** The slice that it belongs to. Absent: a run on one machine. */
+  readonly hold?: Hold;
   /** Keys of its jobs that are not settled; it closes when none is left. */
   readonly waiting: Set<string>;
   /** True where a job may follow from those that it waits for; undefined until its first visit. */
@@ -41,8 +44,13 @@ export class OpenCells {
     return [...(this.#watchers.get(key) ?? [])];
   }
 
-  open(cell: Cell): OpenCell {
-    const opened: OpenCell = { cell, waiting: new Set() };
+  /** All of them, in the order in which they were opened. */
+  all(): readonly OpenCell[] {
+    return [...this.#open.values()];
+  }
+
+  open(cell: Cell, hold?: Hold): OpenCell {
+    const opened: OpenCell = { cell, waiting: new Set(), ...(hold && { hold }) };
     this.#open.set(cell.number, opened);
     return opened;
   }

@@ -6,7 +6,7 @@ import { Estimators } from '../../limits/estimators.ts';
 import type { LearnedTexts } from '../../limits/learned.ts';
 import { PollLoad } from '../../limits/poll/poll-load.ts';
 import { readSent } from '../../limits/sent-log.ts';
-import type { RunSettings, SharedLimits } from '../../ports.ts';
+import type { OtherRecords, RunSettings, SharedLimits } from '../../ports.ts';
 import { Outbox } from '../commit.ts';
 import { readLimits } from '../routes/learned-limits.ts';
 import type { Routes } from '../routes/routes.ts';
@@ -14,6 +14,7 @@ import { ActiveJobs } from './active-jobs.ts';
 import { FailingClicks } from './failing-clicks.ts';
 import { RunLifecycle } from './lifecycle.ts';
 import { type OpenCell, OpenCells } from './open-cells.ts';
+import { Slices } from './slices.ts';
 import { StallDetector } from './stall.ts';
 
 /** The settings and ports of a scheduler. */
@@ -40,6 +41,8 @@ export interface SchedulerOptions {
   readonly sent?: string;
   /** Limits that this run shares with others; absent: none. */
   readonly shared?: SharedLimits;
+  /** What others write too; absent: a run on one machine. */
+  readonly others?: OtherRecords;
 }
 
 /** The cells that the run was given. */
@@ -73,6 +76,8 @@ export interface SchedulerState {
   readonly lifecycle: RunLifecycle;
   /** Decisions that were not handed over yet. */
   readonly outbox: Outbox;
+  /** What this worker holds, in a run on several machines. */
+  readonly slices: Slices;
   readonly stall: StallDetector;
   readonly clicks: FailingClicks;
   /** Finds a job's latest record, durable or not yet. */
@@ -124,6 +129,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     polls: new PollLoad(settings.limits.poll),
     lifecycle: new RunLifecycle(),
     outbox,
+    slices: new Slices(options.others),
     stall: new StallDetector(startedAt),
     clicks: new FailingClicks(),
     lookup: (key) => jobs.get(key)?.record ?? outbox.record(key) ?? options.lookup(key),

@@ -1,0 +1,71 @@
+import type { JobRecord } from '../../../plan/job.ts';
+import type { SubmitResult } from '../../../service/image-service.ts';
+import type { ServiceResult } from '../../../service/result.ts';
+import type { LateFact } from '../../../state/store.ts';
+import { become } from '../job.ts';
+import { withAdoptedTask } from '../poll/poll.ts';
+import { mayHaveMade } from '../retry/in-doubt.ts';
+import { revertAttempt } from '../retry/retry.ts';
+
+/**
+ * What a worker hears of a submission whose slice it has lost decides nothing: the job belongs to somebody else, who has put it in
+ * doubt. But it is known, and ends the doubt: the task is polled, or the job is submitted again because it certainly never was.
+ */
+
+/** What the answer to a submission says as a fact; undefined: whether there is a task stays unknown. */
+export function factOf(
+  { key, submittedAt }: JobRecord,
+  result: ServiceResult<SubmitResult>,
+): LateFact | undefined {
+  if (submittedAt === undefined) return undefined;
+  if (!result.ok) return mayHaveMade(result.error) ? undefined : { key, submittedAt };
+  const { value } = result;
+  if ('taskId' in value) return { key, submittedAt, taskId: value.taskId };
+  return value.kind === 'refused' && value.made ? undefined : { key, submittedAt };
+}
+
+/**
+ * What a worker that loses a slice knows of a submission whose outcome it could not make durable; undefined: nothing certain.
+ *
+ * @param record as last decided here
+ * @param submittedAt of the submission
+ */
+export function factDecided(
+  { key, taskId, status, doubtful }: JobRecord,
+  submittedAt: number,
+): LateFact | undefined {
+  if (taskId !== undefined) return { key, submittedAt, taskId };
+  // Its answer came, and was no task: the job was to be submitted again.
+  const isAgain = status === 'pending' || status === 'submitting';
+  return isAgain && doubtful?.since === undefined ? { key, submittedAt } : undefined;
+}
+
+/**
+ * The record of a job in doubt, once a fact about its submission is known; undefined: the fact is about another one.
+ *
+ * @param price of one submission, where known
+ */
+export function heardOf(record: JobRecord, fact: LateFact, price: number | undefined): JobRecord | undefined {
+  const { status, submittedAt, modal } = record;
+  if (status !== 'in-doubt' || modal !== undefined || submittedAt !== fact.submittedAt) return undefined;
+  const known = become(record, status, { sender: undefined });
+  if (fact.taskId === undefined) return neverMade(known);
+  // The service itself has named the task: it is no claim.
+  return become(withAdoptedTask(known, fact.taskId, price), 'running', { named: undefined });
+}
+
+/** The record without the submission that it was in doubt for. It stays in doubt where an earlier one may have made a task. */
+function neverMade(record: JobRecord): JobRecord {
+  const { count = 1, cost, since } = record.doubtful ?? {};
+  const left = count - 1;
+  const share = cost === undefined ? undefined : (cost * left) / count;
+  const isOpen = since !== undefined && since !== record.submittedAt;
+  const doubtful =
+    left === 0
+      ? undefined
+      : { count: left, ...(share === undefined ? {} : { cost: share }), ...(isOpen ? { since } : {}) };
+  const reverted = become(revertAttempt(record), 'in-doubt', { doubtful });
+  return isOpen
+    ? reverted
+    : become(reverted, 'pending', { submittedAt: undefined, finishedAt: undefined, error: undefined });
+}

@@ -1,0 +1,106 @@
+import type { Cell } from '../../../plan/cell.ts';
+import type { JobRecord } from '../../../plan/job.ts';
+import type { Hold, OtherRecords } from '../../ports.ts';
+import type { Effect } from '../commit.ts';
+
+/** A slice that this worker holds. */
+export interface HeldSlice extends Hold {
+  /** Its cells that are not closed, open or not. */
+  cells: number;
+  /** All its cells were given. */
+  isWhole: boolean;
+  /** Since when it only waits for others, Unix ms; absent: it does not. */
+  waitsSince?: number;
+  /** A cell of it may have been closed because of what was not written: its cells are to be resolved once more. */
+  looksAgain?: true;
+}
+
+/** The slices that this worker holds or has lost, and what is under way for them. All is empty on one machine. */
+export class Slices {
+  readonly #others: OtherRecords | undefined;
+  readonly #held = new Map<number, HeldSlice>();
+  /** Of the cells that are not open yet, by their numbers. */
+  readonly #holds = new Map<number, Hold>();
+  /** Keys of the jobs of others that open cells wait for. */
+  readonly awaited = new Set<string>();
+  /** Paid requests that left and have no result yet. */
+  readonly paid = new Set<Effect>();
+  /** When the submission of a job left whose outcome is not durable: as its intent says, Unix ms. */
+  readonly sent = new Map<string, number>();
+  /** Slices that were lost while a paid request of theirs is under way. */
+  readonly ending = new Set<Hold>();
+
+  constructor(others: OtherRecords | undefined) {
+    this.#others = others;
+  }
+
+  get held(): readonly HeldSlice[] {
+    return [...this.#held.values()];
+  }
+
+  /** This worker holds the slice, or is given more of its cells. */
+  hold(slice: number, epoch: number): HeldSlice {
+    const held = this.#held.get(slice) ?? { slice, epoch, cells: 0, isWhole: false };
+    this.#held.set(slice, held);
+    return held;
+  }
+
+  /** The slice as it is held now, under whatever epoch. */
+  of(slice: number): HeldSlice | undefined {
+    return this.#held.get(slice);
+  }
+
+  /** The slice held so; undefined: it was lost, or given back. */
+  heldAs({ slice, epoch }: Hold): HeldSlice | undefined {
+    const held = this.#held.get(slice);
+    return held?.epoch === epoch ? held : undefined;
+  }
+
+  drop(slice: number): void {
+    this.#held.delete(slice);
+    for (const [cell, hold] of this.#holds) if (hold.slice === slice) this.#holds.delete(cell);
+  }
+
+  /** Cells of this slice wait to be opened. */
+  give(cells: readonly Cell[], held: HeldSlice): void {
+    held.cells += cells.length;
+    for (const { number } of cells) this.#holds.set(number, held);
+  }
+
+  /** The slice of a cell that is not open yet. */
+  holdOf({ number }: Cell): Hold | undefined {
+    return this.#holds.get(number);
+  }
+
+  /** A cell is opened. @returns its slice */
+  takeHold({ number }: Cell): Hold | undefined {
+    const hold = this.#holds.get(number);
+    this.#holds.delete(number);
+    return hold;
+  }
+
+  /** A cell of this slice is closed. */
+  closeCell(hold: Hold | undefined): void {
+    const held = hold && this.heldAs(hold);
+    if (held !== undefined) held.cells -= 1;
+  }
+
+  /**
+   * True while another worker decides what becomes of this job: it is under way in a slice that this worker does not hold, or was so
+   * here when the slice was lost; or it is not known whether somebody still sends what it intended.
+   */
+  isOthers(record: JobRecord): boolean {
+    const { key, status, sender } = record;
+    if (this.#others === undefined) return false;
+    if (sender !== undefined && (status === 'pending' || status === 'in-doubt'))
+      return !this.#others.isOver(sender);
+    if (status !== 'submitting' && status !== 'running' && status !== 'saving') return false;
+    const slice = this.#others.sliceOf(key);
+    return slice === undefined || !this.#held.has(slice);
+  }
+
+  /** True while a paid request for this slice, which was lost, has no result. */
+  isHearing(hold: Hold): boolean {
+    return [...this.paid].some(({ job }) => job.hold?.slice === hold.slice && job.hold.epoch === hold.epoch);
+  }
+}

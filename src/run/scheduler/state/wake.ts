@@ -1,0 +1,36 @@
+import type { SchedulerState } from './state.ts';
+
+/** A process that wakes this long after its due time has slept, ms. */
+const asleepMs = 60_000;
+
+/** When the run reaches its maximum duration, Unix ms; undefined: never. */
+export function durationEnd({ options: { settings, startedAt } }: SchedulerState): number | undefined {
+  return settings.maxDurationMs === undefined ? undefined : startedAt + settings.maxDurationMs;
+}
+
+/** When a tick is due if nothing happens before; undefined: only a result or a cell moves the run on. */
+export function nextWakeAt(state: SchedulerState): number | undefined {
+  const { lifecycle, jobs, routes, stall, now } = state;
+  if (lifecycle.isHalted) return undefined;
+  const moments = [
+    jobs.delayed.nextAt(),
+    routes.nextAt(now),
+    ...(jobs.size > 0 ? [stall.nextAt] : []),
+    ...(lifecycle.isEnding ? [] : [durationEnd(state)]),
+  ].filter((at) => at !== undefined);
+  return moments.length === 0 ? undefined : Math.min(...moments);
+}
+
+/** Notes a sleep: a machine that sleeps, or a stopped process, misses its due moments. */
+export function noteSleep(state: SchedulerState, now: number): void {
+  if (now - state.now < asleepMs) return;
+  const due = nextWakeAt(state);
+  if (due === undefined || now - due < asleepMs) return;
+  state.watchedSince = now;
+  const minutes = Math.round((now - due) / 60_000);
+  state.outbox.emit({
+    type: 'run:notice',
+    code: 'run.slept',
+    message: `The run stood still for ${minutes} min: the machine slept, or the process was stopped. That time counts for no task (timeouts.task).`,
+  });
+}
