@@ -104,6 +104,7 @@ export class Engine {
       ),
       shared?.onMore?.(() => this.#accept({ type: 'refilled' })),
       watchControl(control, drain, leave),
+      this.#source.onLost?.((hold) => this.#accept({ type: 'lost', hold })),
       () => this.#looks?.end(),
     ];
     try {
@@ -112,8 +113,7 @@ export class Engine {
       if (control.leave.aborted) leave();
       else {
         // What a slice was left with comes with it.
-        const records = store.others === undefined ? store.unfinished() : [];
-        this.#accept({ type: 'adopt', records });
+        this.#accept({ type: 'adopt', records: store.others ? [] : store.unfinished() });
         if (control.drain.aborted) drain(drained);
       }
       const end = await this.#endAs(await exit, control.leave);

@@ -42,7 +42,8 @@ export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attem
 
 /**
  * Records that other workers write too. `get` shows them as they were when they were read last, and decides nothing: the commit
- * decides to whom a key belongs ({@link Committed}).
+ * decides to whom a key belongs ({@link Committed}). It shows no `sender` that was known to be over when the record was read: such a one
+ * sends nothing more, and what it heard late was read too.
  */
 export interface OtherRecords {
   /** Number of the run, the same for all of its workers. */
@@ -55,8 +56,6 @@ export interface OtherRecords {
    * @returns the late facts about them
    */
   look(keys: readonly string[]): Promise<readonly LateFact[]>;
-  /** True once this sender ({@link JobRecord.sender}) is known to be over: it sends nothing more, and the last look showed what it heard late. */
-  isOver(sender: string): boolean;
 }
 
 /** A slice as a worker holds it: under another epoch somebody else holds it, or it was taken up anew. */
@@ -99,6 +98,12 @@ export interface CellSource {
   next(most: number, signal: AbortSignal): Promise<CellBatch>;
   /** A slice has ended for this worker, and all that was decided about it is durable. */
   end?(hold: Hold, how: SliceEnd): void;
+  /**
+   * Registers a listener for slices that somebody else is known to have taken over, before a commit says so.
+   *
+   * @returns what removes the listener
+   */
+  onLost?(listener: (hold: Hold) => void): () => void;
   /** Nothing more is asked for: what is still held is given back. */
   close?(): Promise<void>;
 }

@@ -1,44 +1,15 @@
-import type { CutResult, SaveFailure, SaveResult } from '../../src/artifacts/writer.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
 import type { RunEnd, RunEvent } from '../../src/run/events.ts';
 import { type LearnedTexts, learnedFact, learnedNames, readLearned } from '../../src/run/limits/learned.ts';
-import type { CallResult } from '../../src/run/machine/job.ts';
 import { backoffMs } from '../../src/run/machine/retry/backoff.ts';
-import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import { nextInvocation, sentBefore } from '../../src/run/run.ts';
 import { type Effect, isPaid, type RunCommit, type RunInput } from '../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../src/run/scheduler/scheduler.ts';
-import type { SubmitResult, Task } from '../../src/service/image-service.ts';
-import type { ServiceResult } from '../../src/service/result.ts';
 import { StateError, type StateStore } from '../../src/state/store.ts';
-
-/** A result, and how long after the request the run receives it. */
-export interface Delivered<T> {
-  readonly result: T;
-  readonly afterMs: number;
-}
-
-/** A submission that was answered, or not made for want of an image. */
-export type Submitted = ServiceResult<SubmitResult> | { readonly unread: SaveFailure };
-
-/** A service without sockets and promises: it works when it is asked, and the run receives the result later. */
-export interface DrivenService {
-  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Delivered<Submitted>;
-  modal(record: JobRecord, now: number): Delivered<Submitted>;
-  /** Why there is no mask for a click; undefined: it fits. */
-  mask(record: JobRecord, now: number): Delivered<SaveFailure | undefined>;
-  fetch(taskId: string, now: number): Delivered<ServiceResult<Task>>;
-  list(taskIds: readonly string[], now: number): Delivered<ServiceResult<readonly Task[]>>;
-  /** All its tasks, with their tags. */
-  listAll(now: number): Delivered<ServiceResult<readonly Task[]>>;
-  save(key: string, output: number): Delivered<SaveResult>;
-  /** The frames of a grid: nothing that a service sees. */
-  cut(record: JobRecord): Delivered<CutResult>;
-  ask(record: JobRecord, now: number): Delivered<CallResult>;
-}
+import { answered, type DrivenService } from './driven-service.ts';
 
 /** Where a process can die within a turn. */
 export type TurnPlace =
@@ -110,11 +81,6 @@ export interface Driven {
   readonly turns: number;
 }
 
-const submittedBy = (key: string, answer: Submitted): RunInput =>
-  'unread' in answer
-    ? { type: 'unread', key, error: answer.unread }
-    : { type: 'submitted', key, result: answer };
-
 type DiskEnd = Extract<RunEnd, { kind: 'disk' }>;
 
 interface PendingTurn {
@@ -185,63 +151,10 @@ export function drive(options: DriveOptions): Driven {
   const dies = (place: TurnPlace): boolean => options.dies?.(turns, place) === true;
 
   const send = (effect: Effect): void => {
-    const { job, send: what } = effect;
-    const { key } = job.record;
     options.onEffect?.(effect, now);
-    const deliver = ({ afterMs }: Delivered<unknown>, input: RunInput): void => {
-      order += 1;
-      arrivals.push({ at: now + afterMs, order, input, isPaid: isPaid(effect) });
-    };
-    switch (what.kind) {
-      case 'submit': {
-        const delivered = service.submit(job.record, job.parentTaskId, now);
-        return deliver(delivered, submittedBy(key, delivered.result));
-      }
-      case 'modal': {
-        const delivered = service.modal(job.record, now);
-        return deliver(delivered, submittedBy(key, delivered.result));
-      }
-      case 'mask': {
-        const delivered = service.mask(job.record, now);
-        const { result: error } = delivered;
-        return deliver(delivered, { type: 'masked', key, ...(error === undefined ? {} : { error }) });
-      }
-      case 'fetch': {
-        const delivered = service.fetch(what.taskId, now);
-        return deliver(delivered, { type: 'fetched', key, why: what.why, result: delivered.result });
-      }
-      case 'list': {
-        const { targets } = what;
-        const ids = targets.map(({ taskId }) => taskId);
-        const delivered = service.list(ids, now);
-        return deliver(delivered, { type: 'listed', key, targets, result: delivered.result });
-      }
-      case 'search': {
-        const delivered = service.listAll(now);
-        const result: ServiceResult<readonly Task[]> = delivered.result.ok
-          ? { ok: true, value: ownTasks(job.record, store.attempts(key), delivered.result.value) }
-          : delivered.result;
-        return deliver(delivered, { type: 'searched', key, result });
-      }
-      case 'save': {
-        // What is text needs no file.
-        if ('isText' in what.source)
-          return deliver(
-            { afterMs: 0, result: undefined },
-            { type: 'saved', key, result: { ok: true, value: undefined } },
-          );
-        const delivered = service.save(key, what.output);
-        return deliver(delivered, { type: 'saved', key, result: delivered.result });
-      }
-      case 'cut': {
-        const delivered = service.cut(job.record);
-        return deliver(delivered, { type: 'cut', key, result: delivered.result });
-      }
-      case 'ask': {
-        const delivered = service.ask(job.record, now);
-        return deliver(delivered, { type: 'asked', key, result: delivered.result });
-      }
-    }
+    const { afterMs, input } = answered(effect, service, (asked) => store.attempts(asked), now);
+    order += 1;
+    arrivals.push({ at: now + afterMs, order, input, isPaid: isPaid(effect) });
   };
   const sendAll = ({ effects }: RunCommit): boolean => {
     for (const [at, effect] of effects.entries()) {

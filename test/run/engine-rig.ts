@@ -6,7 +6,7 @@ import { runPlan } from '../../src/run/run.ts';
 import type { ImageService, SubmitResult } from '../../src/service/image-service.ts';
 import type { ServiceResult } from '../../src/service/result.ts';
 import type { TextService } from '../../src/service/text-service.ts';
-import type { Delivered, Submitted } from '../rig/drive.ts';
+import type { Delivered, Submitted } from '../rig/driven-service.ts';
 import { cutNowhere } from '../rig/frames.ts';
 import { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { epoch } from '../rig/jobs.ts';

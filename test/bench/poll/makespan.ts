@@ -1,6 +1,6 @@
 import type { Task } from '../../../src/service/image-service.ts';
 import type { ServiceResult } from '../../../src/service/result.ts';
-import type { Delivered } from '../../rig/drive.ts';
+import type { Delivered } from '../../rig/driven-service.ts';
 import { ScriptedGateway } from '../../rig/gateway/scripted-gateway.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 import { planOf } from '../../rig/plan.ts';

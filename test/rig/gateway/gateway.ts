@@ -5,7 +5,7 @@ import { readTask } from '../../../src/service/image/task.ts';
 import { readTaskList } from '../../../src/service/image/task-list.ts';
 import type { Task } from '../../../src/service/image-service.ts';
 import type { ServiceResult } from '../../../src/service/result.ts';
-import type { Delivered, DrivenService, Submitted } from '../drive.ts';
+import type { Delivered, DrivenService, Submitted } from '../driven-service.ts';
 import { framesOf } from '../frames.ts';
 import { type FetchFault, fileFailures, saveFailures } from './faults.ts';
 import { buttonOf, type MadeTask, MadeTasks } from './made-tasks.ts';

@@ -5,7 +5,7 @@ import type { CallResult } from '../../../src/run/machine/job.ts';
 import type { SubmitResult, Task } from '../../../src/service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../../src/service/result.ts';
 import type { TextReply } from '../../../src/service/text-service.ts';
-import type { Delivered, Submitted } from '../drive.ts';
+import type { Delivered, Submitted } from '../driven-service.ts';
 import { askedOf } from '../text-reply.ts';
 import { Gateway } from './gateway.ts';
 import { type MadeTask, type Work, workOf } from './made-tasks.ts';

@@ -1,7 +1,7 @@
 import { connectionFailure } from '../../../src/service/failures/classify.ts';
 import type { ConnectionFailure } from '../../../src/service/http/reply.ts';
 import { readSubmit } from '../../../src/service/image/submit.ts';
-import type { Submitted } from '../drive.ts';
+import type { Submitted } from '../driven-service.ts';
 import { fileFailures, type SubmitFault } from './faults.ts';
 import { facts, replyOf } from './reply.ts';
 

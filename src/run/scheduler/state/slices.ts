@@ -92,8 +92,7 @@ export class Slices {
   isOthers(record: JobRecord): boolean {
     const { key, status, sender } = record;
     if (this.#others === undefined) return false;
-    if (sender !== undefined && (status === 'pending' || status === 'in-doubt'))
-      return !this.#others.isOver(sender);
+    if (sender !== undefined && (status === 'pending' || status === 'in-doubt')) return true;
     if (status !== 'submitting' && status !== 'running' && status !== 'saving') return false;
     const slice = this.#others.sliceOf(key);
     return slice === undefined || !this.#held.has(slice);

@@ -1,0 +1,100 @@
+import type { CutResult, SaveFailure, SaveResult } from '../../src/artifacts/writer.ts';
+import type { Attempt, JobRecord } from '../../src/plan/job.ts';
+import type { CallResult } from '../../src/run/machine/job.ts';
+import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
+import type { Effect, RunInput } from '../../src/run/scheduler/commit.ts';
+import type { SubmitResult, Task } from '../../src/service/image-service.ts';
+import type { ServiceResult } from '../../src/service/result.ts';
+
+/** A result, and how long after the request the run receives it. */
+export interface Delivered<T> {
+  readonly result: T;
+  readonly afterMs: number;
+}
+
+/** A submission that was answered, or not made for want of an image. */
+export type Submitted = ServiceResult<SubmitResult> | { readonly unread: SaveFailure };
+
+/** A service without sockets and promises: it works when it is asked, and the run receives the result later. */
+export interface DrivenService {
+  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Delivered<Submitted>;
+  modal(record: JobRecord, now: number): Delivered<Submitted>;
+  /** Why there is no mask for a click; undefined: it fits. */
+  mask(record: JobRecord, now: number): Delivered<SaveFailure | undefined>;
+  fetch(taskId: string, now: number): Delivered<ServiceResult<Task>>;
+  list(taskIds: readonly string[], now: number): Delivered<ServiceResult<readonly Task[]>>;
+  /** All its tasks, with their tags. */
+  listAll(now: number): Delivered<ServiceResult<readonly Task[]>>;
+  save(key: string, output: number): Delivered<SaveResult>;
+  /** The frames of a grid: nothing that a service sees. */
+  cut(record: JobRecord): Delivered<CutResult>;
+  ask(record: JobRecord, now: number): Delivered<CallResult>;
+}
+
+/**
+ * Carries out an effect.
+ *
+ * @param attempts the history of a job
+ * @returns the result, and how long after the request the run receives it
+ */
+export function answered(
+  { job, send }: Effect,
+  service: DrivenService,
+  attempts: (key: string) => readonly Attempt[],
+  now: number,
+): { readonly input: RunInput; readonly afterMs: number } {
+  const { key } = job.record;
+  switch (send.kind) {
+    case 'submit': {
+      const { result, afterMs } = service.submit(job.record, job.parentTaskId, now);
+      return { afterMs, input: submittedBy(key, result) };
+    }
+    case 'modal': {
+      const { result, afterMs } = service.modal(job.record, now);
+      return { afterMs, input: submittedBy(key, result) };
+    }
+    case 'mask': {
+      const { result: error, afterMs } = service.mask(job.record, now);
+      return { afterMs, input: { type: 'masked', key, ...(error === undefined ? {} : { error }) } };
+    }
+    case 'fetch': {
+      const { result, afterMs } = service.fetch(send.taskId, now);
+      return { afterMs, input: { type: 'fetched', key, why: send.why, result } };
+    }
+    case 'list': {
+      const { targets } = send;
+      const { result, afterMs } = service.list(
+        targets.map(({ taskId }) => taskId),
+        now,
+      );
+      return { afterMs, input: { type: 'listed', key, targets, result } };
+    }
+    case 'search': {
+      const { result: listed, afterMs } = service.listAll(now);
+      const result: ServiceResult<readonly Task[]> = listed.ok
+        ? { ok: true, value: ownTasks(job.record, attempts(key), listed.value) }
+        : listed;
+      return { afterMs, input: { type: 'searched', key, result } };
+    }
+    case 'save': {
+      // What is text needs no file.
+      if ('isText' in send.source)
+        return { afterMs: 0, input: { type: 'saved', key, result: { ok: true, value: undefined } } };
+      const { result, afterMs } = service.save(key, send.output);
+      return { afterMs, input: { type: 'saved', key, result } };
+    }
+    case 'cut': {
+      const { result, afterMs } = service.cut(job.record);
+      return { afterMs, input: { type: 'cut', key, result } };
+    }
+    case 'ask': {
+      const { result, afterMs } = service.ask(job.record, now);
+      return { afterMs, input: { type: 'asked', key, result } };
+    }
+  }
+}
+
+const submittedBy = (key: string, answer: Submitted): RunInput =>
+  'unread' in answer
+    ? { type: 'unread', key, error: answer.unread }
+    : { type: 'submitted', key, result: answer };
