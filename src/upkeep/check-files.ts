@@ -1,39 +1,32 @@
 import { createHash } from 'node:crypto';
-import { openArtifactFile } from '../artifacts/store/open-file.ts';
+import type { ArtifactStore } from '../artifacts/store/store.ts';
 import type { Artifact } from '../plan/job.ts';
 import type { Looked } from './finding.ts';
-
-const pieceBytes = 1024 * 1024;
 
 /**
  * Compares a file with what the state says of it, byte for byte.
  *
- * @throws SaveError, where the disk fails; the signal's reason
+ * @throws SaveError, where the store fails; the signal's reason
  */
 export async function checkArtifact(
-  directory: string,
+  artifacts: Pick<ArtifactStore, 'open'>,
   { file, bytes, sha256 }: Artifact,
   looked: Looked,
   signal: AbortSignal,
 ): Promise<'whole' | 'missing' | 'changed'> {
-  const found = await openArtifactFile(directory, file);
+  const found = await artifacts.open(file);
   if (!found.ok) return 'missing';
-  const { handle } = found;
   try {
     looked.files += 1;
     if (found.bytes !== bytes) return 'changed';
     const hash = createHash('sha256');
-    const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(pieceBytes, bytes)));
-    for (let at = 0; ; ) {
+    for await (const piece of found.pieces()) {
       signal.throwIfAborted();
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
-      if (bytesRead === 0) break;
-      hash.update(buffer.subarray(0, bytesRead));
-      at += bytesRead;
-      looked.bytes += bytesRead;
+      hash.update(piece);
+      looked.bytes += piece.length;
     }
     return hash.digest('hex') === sha256 ? 'whole' : 'changed';
   } finally {
-    await handle.close();
+    await found.close();
   }
 }

@@ -1,4 +1,3 @@
-import { openArtifactFile } from '../artifacts/store/open-file.ts';
 import type { ArtifactStore } from '../artifacts/store/store.ts';
 import type { Artifact, Attempt, JobRecord } from '../plan/job.ts';
 import type { ReplyPlace } from '../plan/job-request.ts';
@@ -15,6 +14,8 @@ export interface MergeSource {
   /** As the user named it, for messages. */
   readonly name: string;
   readonly reader: StateReader;
+  /** Its files. */
+  readonly artifacts: Pick<ArtifactStore, 'open'>;
 }
 
 /** A run directory that is made of others; nothing has run there. */
@@ -51,8 +52,6 @@ export class MergeError extends Error {
 
 /** Jobs that are committed together, and bytes of replies after which they are committed at once. */
 const group = { jobs: 128, bytes: 16 * 1024 * 1024 } as const;
-
-const pieceBytes = 1024 * 1024;
 
 /**
  * Puts the jobs of a directory into another one, with their history, files and replies. Each file and each reply is compared with its hash
@@ -179,19 +178,12 @@ async function copyFile(
   source: MergeSource,
   merged: Merged,
 ): Promise<void> {
-  const found = await openArtifactFile(source.directory, file);
+  const found = await source.artifacts.open(file);
   if (!found.ok) throw new MergeError(source, `${file} is missing`, true);
-  const { handle } = found;
   try {
     const incoming = await artifacts.put(file.replace(/\.[A-Za-z0-9]{1,8}$/, ''));
     try {
-      for (let at = 0; ; ) {
-        const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(pieceBytes, found.bytes - at)));
-        const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
-        if (bytesRead === 0) break;
-        await incoming.write(buffer.subarray(0, bytesRead));
-        at += bytesRead;
-      }
+      for await (const piece of found.pieces()) await incoming.write(piece);
       if (expected !== undefined && incoming.sha256 !== expected.sha256)
         throw new MergeError(source, `${file} has changed since it was written`, true);
       merged.bytes += incoming.size;
@@ -201,6 +193,6 @@ async function copyFile(
       await incoming.discard();
     }
   } finally {
-    await handle.close();
+    await found.close();
   }
 }

@@ -1,4 +1,4 @@
-import { openArtifactFolder } from '../artifacts/store/folder.ts';
+import type { ArtifactStore } from '../artifacts/store/store.ts';
 import { KeySet } from '../manifest/key-set.ts';
 import type { ManifestOptions } from '../manifest/write.ts';
 import type { JobRecord } from '../plan/job.ts';
@@ -14,6 +14,7 @@ const atOnce = 4;
 
 export interface VerifyOptions {
   readonly directory: string;
+  readonly artifacts: Pick<ArtifactStore, 'open' | 'list'>;
   readonly reader: StateReader;
   /** How the last run would write its manifest; absent where its plan is not known. */
   readonly manifest?: Omit<ManifestOptions, 'file'>;
@@ -30,7 +31,7 @@ export interface VerifyOptions {
  * @throws StateError, SaveError; the error of the file system; the signal's reason
  */
 export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
-  const { directory, reader, manifest, hasEnded, looked, signal } = options;
+  const { directory, artifacts, reader, manifest, hasEnded, looked, signal } = options;
   const named = new KeySet();
   const replies = new ReplyLines(directory);
   try {
@@ -53,7 +54,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   } finally {
     await replies.close();
   }
-  for await (const file of openArtifactFolder(directory).list('')) {
+  for await (const file of artifacts.list('')) {
     signal.throwIfAborted();
     if (!named.has(file)) yield { kind: 'unlisted', file };
   }
@@ -64,10 +65,10 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
 
 async function* checkGroup(
   group: readonly NamedArtifact[],
-  { directory, looked, signal }: VerifyOptions,
+  { artifacts, looked, signal }: VerifyOptions,
 ): AsyncGenerator<Finding> {
   const found = await Promise.all(
-    group.map(async ({ artifact }) => await checkArtifact(directory, artifact, looked, signal)),
+    group.map(async ({ artifact }) => await checkArtifact(artifacts, artifact, looked, signal)),
   );
   for (const [at, kind] of found.entries()) {
     const { record, artifact, isFrame } = group[at] as NamedArtifact;

@@ -32,6 +32,19 @@ export function memoryArtifacts(files = new Map<string, Buffer>()): MemoryArtifa
       if (bytes.length > mostBytes) return Promise.resolve({ ok: false, why: 'too-large' });
       return Promise.resolve({ ok: true, bytes: Buffer.from(bytes) });
     },
+    open: (name) => {
+      const bytes = files.get(name);
+      if (!isArtifactName(name)) return Promise.resolve({ ok: false, why: 'outside' });
+      if (bytes === undefined) return Promise.resolve({ ok: false, why: 'missing' });
+      return Promise.resolve({
+        ok: true,
+        bytes: bytes.length,
+        pieces: async function* (from = 0, before = bytes.length) {
+          yield await Promise.resolve(Buffer.from(bytes.subarray(from, before)));
+        },
+        close: () => Promise.resolve(),
+      });
+    },
     async *list(prefix) {
       for (const name of [...files.keys()].sort()) if (name.startsWith(prefix)) yield name;
     },

@@ -90,6 +90,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   state: ['files', 'sqlite', 'lock'],
 
   artifacts: ['formats', 'store', 'masks', 'download', 'input'],
+  'artifacts/store': ['s3'],
 
   run: ['resources', 'machine', 'limits', 'scheduler', 'effects'],
   'run/limits': ['poll', 'rate'],

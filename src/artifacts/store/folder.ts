@@ -7,6 +7,7 @@ import { checkFolder } from '../../state/files/plain-path.ts';
 import { onDisk } from '../failure.ts';
 import { isAboutFile } from './file-error.ts';
 import { type ArtifactRoot, artifactRoots, isArtifactName } from './names.ts';
+import { openArtifactFile } from './open-file.ts';
 import { RootFolder } from './root-folder.ts';
 import type { ArtifactStore, FoundArtifact } from './store.ts';
 
@@ -28,6 +29,7 @@ export function openArtifactFolder(directory: string): ArtifactStore {
   return {
     put: async (path) => await rootOf(path).receive(basename(path)),
     get: async (name, mostBytes) => await readArtifactFile(directory, name, mostBytes),
+    open: (name) => openArtifactFile(directory, name),
     list: (prefix) => listFiles(directory, prefix),
     remove: async (names) => {
       let found = false;

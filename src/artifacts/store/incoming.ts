@@ -6,11 +6,23 @@ import type { IncomingArtifact } from './store.ts';
 /** A file of so many bytes is read back from memory: its size and its end are looked at before it is taken. */
 const mostHeld = 256 * 1024;
 
+/** What of a file is known to whoever gives it its name: it is whole, and closed. */
+export interface SealedFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly size: number;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+/** Gives a file its final name, durably. */
+export type Placing = (file: SealedFile, name: string) => Promise<void>;
+
 /** A file on the disk that is being received. */
 export class IncomingFile implements IncomingArtifact {
   readonly #path: string;
   readonly #handle: FileHandle;
-  readonly #place: (name: string) => Promise<void>;
+  readonly #place: Placing;
   readonly #hash: Hash = createHash('sha256');
   /** All that was written, as long as it is little. */
   #held: Buffer[] | undefined = [];
@@ -18,8 +30,7 @@ export class IncomingFile implements IncomingArtifact {
   #open = true;
   #placed = false;
 
-  /** @param place renames the file, durably */
-  constructor(path: string, handle: FileHandle, place: (name: string) => Promise<void>) {
+  constructor(path: string, handle: FileHandle, place: Placing) {
     this.#path = path;
     this.#handle = handle;
     this.#place = place;
@@ -69,7 +80,8 @@ export class IncomingFile implements IncomingArtifact {
 
   async finish(name: string): Promise<void> {
     await this.seal();
-    await onDisk(() => this.#place(name));
+    const { size, sha256 } = this;
+    await onDisk(() => this.#place({ path: this.#path, size, sha256 }, name));
     this.#placed = true;
   }
 

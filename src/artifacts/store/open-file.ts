@@ -4,15 +4,13 @@ import { readFlags } from '../../state/files/plain-file.ts';
 import { onDisk } from '../failure.ts';
 import { isAboutFile } from './file-error.ts';
 import { isArtifactName } from './names.ts';
+import type { OpenArtifact } from './store.ts';
 
-/** An artifact that is open for reading. The caller closes the handle. */
-export type OpenArtifact =
-  | { readonly ok: true; readonly handle: FileHandle; readonly bytes: number }
-  | { readonly ok: false; readonly why: 'missing' | 'outside' };
+const pieceBytes = 1024 * 1024;
 
 /**
- * Opens an artifact of a run directory for those who read it piece by piece: a video need not fit into memory. Links are not followed,
- * and a name that leads out of the directory is `outside`: the state may have come with a repository, and can name anything.
+ * Opens an artifact of a run directory. Links are not followed, and a name that leads out of the directory is `outside`: the state may have come
+ * with a repository, and can name anything.
  *
  * @param name as the state has it, relative to the run directory
  * @throws SaveError `disk.io` …, where the disk fails
@@ -25,7 +23,7 @@ export async function openArtifactFile(directory: string, name: string): Promise
       if ((await realpath(path)) !== path) return { ok: false, why: 'outside' };
       const handle = await open(path, readFlags);
       const found = await handle.stat();
-      if (found.isFile()) return { ok: true, handle, bytes: found.size };
+      if (found.isFile()) return opened(handle, found.size);
       await handle.close();
       return { ok: false, why: 'outside' };
     } catch (cause) {
@@ -33,4 +31,21 @@ export async function openArtifactFile(directory: string, name: string): Promise
       throw cause;
     }
   });
+}
+
+const opened = (handle: FileHandle, bytes: number): OpenArtifact => ({
+  ok: true,
+  bytes,
+  pieces: (from = 0, before = bytes) => piecesOf(handle, from, before),
+  close: () => handle.close(),
+});
+
+async function* piecesOf(handle: FileHandle, from: number, before: number): AsyncGenerator<Buffer> {
+  for (let at = from; at < before; ) {
+    const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, before - at));
+    const { bytesRead } = await onDisk(() => handle.read(buffer, 0, buffer.length, at));
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }

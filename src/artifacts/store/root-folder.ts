@@ -1,12 +1,9 @@
-import { mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { makeFolders, syncFolderAsync } from '../../state/files/folders.ts';
 import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
-import { removeUnfinished, unfinishedName } from '../../state/files/unfinished.ts';
 import { onDisk } from '../failure.ts';
-import { incomingFolder } from './check.ts';
 import { HeldFolder } from './held-folder.ts';
-import { IncomingFile } from './incoming.ts';
+import { IncomingFolder, makeFolder } from './incoming-folder.ts';
 import { NameMarks } from './name-marks.ts';
 import type { ArtifactRoot } from './names.ts';
 import type { IncomingArtifact } from './store.ts';
@@ -17,11 +14,7 @@ const mostHeld = 256;
 /** One of the folders in a run directory that artifacts lie in. */
 export class RootFolder {
   readonly #directory: string;
-  /**
-   * Where unfinished files lie: within the folder, so that the last rename stays on one file system wherever it
-   * leads; hidden, so that programs that read the folder as a data set pass it over.
-   */
-  readonly #incoming: string;
+  readonly #incoming: IncomingFolder;
   /** The folders that files were placed in, by path. */
   readonly #held = new Map<string, HeldFolder>();
   readonly #opening = new Map<string, Promise<HeldFolder>>();
@@ -29,30 +22,17 @@ export class RootFolder {
   readonly #listed = new Set<string>();
   /** Names, relative to the run directory, of files that may be there: of earlier runs, and of this one. */
   readonly #names = new NameMarks();
-  #prepared: Promise<void> | undefined;
   /** The root itself, once a folder was made in it. */
   #root: HeldFolder | undefined;
   #isClosed = false;
 
   constructor(directory: string, root: ArtifactRoot) {
     this.#directory = directory;
-    this.#incoming = join(directory, root, incomingFolder);
+    this.#incoming = new IncomingFolder(directory, root);
   }
 
   async receive(stem: string): Promise<IncomingArtifact> {
-    this.#prepared ??= this.#prepare();
-    try {
-      await this.#prepared;
-    } catch (failure) {
-      this.#prepared = undefined;
-      throw failure;
-    }
-    // Two tries of one job must not write one file.
-    const path = join(this.#incoming, unfinishedName(stem));
-    return onDisk(async () => {
-      const handle = await open(path, 'wx+');
-      return new IncomingFile(path, handle, (name) => this.#place(path, name));
-    });
+    return await this.#incoming.receive(stem, (file, name) => this.#place(file.path, name));
   }
 
   /** @returns whether the file was there, itself and on the way to it no link */
@@ -73,26 +53,7 @@ export class RootFolder {
     for (const [path, folder] of this.#held) this.#retire(path, folder);
     this.#root?.retire();
     this.#root = undefined;
-    const folder = this.#incoming;
-    try {
-      if (!checkFolder(dirname(folder)) || !checkFolder(folder)) return;
-      // A run that was killed may have left files, and this one may have had nothing to receive.
-      if (this.#prepared === undefined) await removeUnfinished(folder);
-      await rmdir(folder);
-    } catch {
-      // Not empty, or gone: neither matters to anybody.
-    }
-  }
-
-  /** What a killed run was receiving is of no use: it is received again from its beginning. */
-  async #prepare(): Promise<void> {
-    await onDisk(async () => {
-      const folder = this.#incoming;
-      makeFolders(this.#directory);
-      for (const made of [dirname(folder), folder]) await makeFolder(made);
-      await removeUnfinished(folder);
-      for (const made of [dirname(folder), this.#directory]) await syncFolderAsync(made);
-    });
+    await this.#incoming.close();
   }
 
   async #place(path: string, name: string): Promise<void> {
@@ -166,23 +127,6 @@ export class RootFolder {
   #retire(path: string, folder: HeldFolder): void {
     if (this.#held.get(path) === folder) this.#held.delete(path);
     folder.retire();
-  }
-}
-
-/**
- * Makes a folder in one that is there; a link that has its name leads out of the run directory, and is refused.
- * @returns whether it was made
- * @throws StateError; an error of the file system
- */
-async function makeFolder(folder: string): Promise<boolean> {
-  if (checkFolder(folder)) return false;
-  try {
-    await mkdir(folder);
-    return true;
-  } catch (error) {
-    // Another file of the run was quicker.
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && checkFolder(folder)) return false;
-    throw error;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Bytes } from '../formats/format.ts';
 /**
  * A file that is being received. It has no name yet: nobody can list or get it.
  *
- * Every method throws SaveError, `disk.*`, where the store cannot be written.
+ * Every method throws SaveError, `disk.*` or `s3.*`, where the store cannot be written.
  */
 export interface IncomingArtifact extends Bytes {
   /** SHA-256 of what is written so far, in hex. */
@@ -29,12 +29,24 @@ export type FoundArtifact =
       readonly cause?: unknown;
     };
 
+/** An artifact that is read piece by piece: a video need not fit into memory. Who opened it closes it. */
+export type OpenArtifact =
+  | {
+      readonly ok: true;
+      readonly bytes: number;
+      /** Its bytes from one place to before another; default: all. A piece is the reader's own. */
+      pieces(from?: number, before?: number): AsyncIterable<Buffer>;
+      close(): Promise<void>;
+    }
+  | { readonly ok: false; readonly why: 'missing' | 'outside' };
+
 /**
  * Where the files of artifacts are kept. Names are those of `names.ts`, and the state keeps them: a store gives a file under
  * the name that it was finished with, wherever the bytes lie.
  *
  * One run writes at a time, under the lock of its run directory. Whatever is done twice has the effect of doing it once.
- * Besides what is said below, every method throws SaveError, `disk.*`, where the store cannot be reached.
+ * Besides what is said below, every method throws SaveError of the class `stop`, `disk.*` or `s3.*`, where the store cannot be reached: the
+ * store itself has tried again by then what may pass, and nobody else does.
  */
 export interface ArtifactStore {
   /**
@@ -45,6 +57,8 @@ export interface ArtifactStore {
   put(path: string): Promise<IncomingArtifact>;
   /** Reads a whole file, but none of more than `mostBytes`. It may have been changed since it was written: compare hashes. */
   get(name: string, mostBytes: number): Promise<FoundArtifact>;
+  /** Opens a file; where it changes while it is read, the reading fails, or gives the bytes of one of both. */
+  open(name: string): Promise<OpenArtifact>;
   /** Names of finished files that begin with `prefix`, in order; one folder of names is in memory at a time. */
   list(prefix: string): AsyncIterable<string>;
   /** Removes finished files. @returns whether any of them was there */

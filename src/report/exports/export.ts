@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import type { RowOutput } from '../../manifest/row.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { isFreeFolder, writeWholeFolder } from '../../state/files/whole-folder.ts';
@@ -33,8 +34,8 @@ export interface ExportOptions {
   readonly plan: Plan;
   readonly choice: Choice;
   readonly reader: Pick<StateReader, 'many' | 'rootKeys'>;
-  /** The run directory. */
-  readonly directory: string;
+  /** The files of the run. */
+  readonly artifacts: Pick<ArtifactStore, 'open'>;
   /** Where the data set goes: a folder that is not there, or an empty one. Absolute. */
   readonly to: string;
   readonly format: FormatName;
@@ -89,7 +90,7 @@ async function writeParts(
   columns: readonly Column[],
   folder: string,
 ): Promise<Exported> {
-  const { plan, choice, reader, redact, directory, signal, copyFiles } = options;
+  const { plan, choice, reader, redact, artifacts, signal, copyFiles } = options;
   const [format] = formats[options.format] as readonly [Format, string];
   const parts = await openParts(options, format, columns, folder);
   const leftOut = new LeftOut();
@@ -98,7 +99,7 @@ async function writeParts(
   let [rows, files, withoutImage] = [0, 0, 0];
 
   const opened = async ({ output }: Sample): Promise<WholeFile | FileProblem | undefined> =>
-    copyFiles && output !== undefined && hasFile(output) ? await openWhole(directory, output) : undefined;
+    copyFiles && output !== undefined && hasFile(output) ? await openWhole(artifacts, output) : undefined;
   const write = async ({ sample, file: opening }: Ahead): Promise<void> => {
     const file = await opening;
     const { output, part: at } = sample;

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { openArtifactFile } from '../../artifacts/store/open-file.ts';
+import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import type { RowOutput } from '../../manifest/row.ts';
 
 /** Files up to this size are read whole, larger ones piece by piece, twice: once for their hash. */
 const wholeBytes = 16 * 1024 * 1024;
-
-const pieceBytes = 1024 * 1024;
 
 /** A file of the run that is what the run recorded. */
 export interface WholeFile {
@@ -23,53 +21,39 @@ export type FileProblem = 'missing' | 'changed';
 /**
  * Opens a file of a run and compares it with what the run recorded: a data set has what its table says, or nothing. The caller closes it.
  *
- * @throws SaveError, where the disk fails
+ * @throws SaveError, where the store fails
  */
 export async function openWhole(
-  directory: string,
+  artifacts: Pick<ArtifactStore, 'open'>,
   { file, bytes, sha256 }: RowOutput & { readonly file: string },
 ): Promise<WholeFile | FileProblem> {
-  const found = await openArtifactFile(directory, file);
+  const found = await artifacts.open(file);
   if (!found.ok) return 'missing';
-  const { handle } = found;
   try {
-    if (found.bytes !== bytes) return await closing(handle, 'changed');
-    if (bytes <= wholeBytes) {
-      const content = await handle.readFile();
-      const isSame =
-        content.length === bytes && createHash('sha256').update(content).digest('hex') === sha256;
-      await handle.close();
-      if (!isSame) return 'changed';
-      return { bytes, pieces: () => once(content), close: async () => undefined };
-    }
+    if (found.bytes !== bytes) return await closing(found, 'changed');
     const hash = createHash('sha256');
-    for await (const piece of piecesOf(handle)) hash.update(piece);
-    if (hash.digest('hex') !== sha256) return await closing(handle, 'changed');
-    return { bytes, pieces: () => piecesOf(handle), close: () => handle.close() };
+    const read: Buffer[] = [];
+    for await (const piece of found.pieces()) {
+      hash.update(piece);
+      if (bytes <= wholeBytes) read.push(piece);
+    }
+    if (hash.digest('hex') !== sha256) return await closing(found, 'changed');
+    if (bytes > wholeBytes) return { bytes, pieces: () => found.pieces(), close: () => found.close() };
+    await found.close();
+    return { bytes, pieces: () => once(Buffer.concat(read)), close: async () => undefined };
   } catch (error) {
-    await handle.close();
+    await found.close();
     throw error;
   }
 }
 
-async function closing<T>(handle: FileHandle, result: T): Promise<T> {
-  await handle.close();
+async function closing<T>(file: { close(): Promise<void> }, result: T): Promise<T> {
+  await file.close();
   return result;
 }
 
 async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
   yield content;
-}
-
-async function* piecesOf(handle: FileHandle): AsyncGenerator<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(pieceBytes);
-  for (let at = 0; ; ) {
-    const { bytesRead } = await handle.read(buffer, 0, pieceBytes, at);
-    if (bytesRead === 0) return;
-    at += bytesRead;
-    // The reader may keep the piece while the next one is read.
-    yield Buffer.from(buffer.subarray(0, bytesRead));
-  }
 }
 
 /** Copies files into a data set, each once, whatever the number of rows that name it. */

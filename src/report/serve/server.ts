@@ -19,7 +19,7 @@ export interface ServeOptions extends WatchOptions {
   readonly directory: string;
   /** Absolute: the folder of the built page. */
   readonly page: string;
-  readonly artifacts: Pick<ArtifactStore, 'get'>;
+  readonly artifacts: Pick<ArtifactStore, 'get' | 'open'>;
   /** On 127.0.0.1; 0: any free one. */
   readonly port: number;
   /** Calls back about every so many ms until its result is called. */
@@ -101,7 +101,7 @@ const closing = (server: Server): Promise<void> =>
     server.close(() => resolve());
   });
 
-interface Answering extends Pick<ServeOptions, 'directory' | 'onProblem'> {
+interface Answering extends Pick<ServeOptions, 'artifacts' | 'onProblem'> {
   readonly page: ReadonlyMap<string, PageFile>;
   readonly watch: RunWatch;
   readonly thumbnails: LiveThumbnails;

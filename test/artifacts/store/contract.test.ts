@@ -10,22 +10,30 @@ import { type ArtifactStore, hasArtifacts } from '../../../src/artifacts/store/s
 import { memoryArtifacts } from '../../rig/memory-artifacts.ts';
 import { onEachSync } from '../../rig/syncs.ts';
 import { filesIn, freshFolder } from '../places.ts';
+import { openRig } from './s3/rig.ts';
 import { listed, put } from './stored.ts';
 
 /** Opens a place that keeps its files: each call of what is returned is the next run over them. */
-const places: readonly (readonly [string, () => () => ArtifactStore])[] = [
+const places: readonly (readonly [string, () => Promise<() => ArtifactStore>])[] = [
   [
     'folder',
-    () => {
+    async () => {
       const directory = join(freshFolder(), 'run');
-      return () => openArtifactFolder(directory);
+      return await Promise.resolve(() => openArtifactFolder(directory));
     },
   ],
   [
     'memory',
-    () => {
+    async () => {
       const files = new Map<string, Buffer>();
-      return () => memoryArtifacts(files);
+      return await Promise.resolve(() => memoryArtifacts(files));
+    },
+  ],
+  [
+    's3',
+    async () => {
+      const { open } = await openRig();
+      return open;
     },
   ],
 ];
@@ -39,7 +47,7 @@ async function contentOf(store: ArtifactStore, name: string): Promise<string> {
 
 describe.each(places)('an artifact store: %s', (_, place) => {
   it('holds nothing when it is new', async () => {
-    const store = place()();
+    const store = (await place())();
     expect(await listed(store)).toEqual([]);
     expect(await store.get('images/ab/abc-1.png', 1000)).toMatchObject({ ok: false, why: 'missing' });
     expect(await store.remove(['images/ab/abc-1.png'])).toBe(false);
@@ -48,7 +56,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
   });
 
   it('gives a file under its name once it is finished, and not before', async () => {
-    const store = place()();
+    const store = (await place())();
     const file = await store.put('images/ab/abc-1');
     await file.write(Buffer.from('one'));
     await file.write(Buffer.from('two'));
@@ -65,7 +73,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
   });
 
   it('keeps its files for the next run, and nothing of what was unfinished', async () => {
-    const open = place();
+    const open = await place();
     const killed = open();
     await put(killed, 'text/ab/abc-1.txt', 'whole');
     const half = await killed.put('text/ab/abc-2');
@@ -79,7 +87,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
   });
 
   it('replaces a file whole, also by a second file that was received at the same time', async () => {
-    const store = place()();
+    const store = (await place())();
     await put(store, 'text/ab/abc-1.txt', 'the first, which is longer');
     const [second, third] = [await store.put('text/ab/abc-1'), await store.put('text/ab/abc-1')];
     await second.write(Buffer.from('second'));
@@ -92,7 +100,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
   });
 
   it('forgets a file that is discarded, and leaves a finished one', async () => {
-    const store = place()();
+    const store = (await place())();
     await put(store, 'text/ab/abc-1.txt', 'kept');
     const file = await store.put('text/ab/abc-1');
     await file.write(Buffer.from('dropped'));
@@ -103,10 +111,32 @@ describe.each(places)('an artifact store: %s', (_, place) => {
   });
 
   it('reads no file of more bytes than are wanted', async () => {
-    const store = place()();
+    const store = (await place())();
     await put(store, 'text/ab/abc-1.txt', '12345');
     expect(await store.get('text/ab/abc-1.txt', 4)).toMatchObject({ ok: false, why: 'too-large' });
     expect(await store.get('text/ab/abc-1.txt', 5)).toMatchObject({ ok: true });
+    await store.close();
+  });
+
+  it('opens a file and gives its bytes from one place to before another', async () => {
+    const store = (await place())();
+    await put(store, 'video/ab/abc-1.mp4', '0123456789');
+    const found = await store.open('video/ab/abc-1.mp4');
+    if (!found.ok) throw new Error(found.why);
+    const bytes = async (from?: number, before?: number): Promise<string> => {
+      const pieces: Buffer[] = [];
+      for await (const piece of found.pieces(from, before)) pieces.push(piece);
+      return Buffer.concat(pieces).toString();
+    };
+    expect([found.bytes, await bytes(), await bytes(3), await bytes(3, 5)]).toEqual([
+      10,
+      '0123456789',
+      '3456789',
+      '34',
+    ]);
+    await found.close();
+    expect(await store.open('video/ab/abc-2.mp4')).toEqual({ ok: false, why: 'missing' });
+    expect(await store.open('video/../state.db')).toEqual({ ok: false, why: 'outside' });
     await store.close();
   });
 
@@ -123,7 +153,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
     'images/ab/',
     '',
   ])('gives nothing under a name that is no artifact: %j', async (name) => {
-    const store = place()();
+    const store = (await place())();
     expect(await store.get(name, 1000)).toMatchObject({ ok: false, why: 'outside' });
     await expect(store.remove([name])).rejects.toThrow(/^Internal error/);
     await store.close();
@@ -147,7 +177,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
         fc.array(name, { maxLength: 4 }),
         prefix,
         async (names, others, begin) => {
-          const store = place()();
+          const store = (await place())();
           for (const each of names) await put(store, each, `of ${each}`);
           const gone = [...names.slice(0, 3), ...others];
           expect(await store.remove(gone)).toBe(gone.some((each) => names.includes(each)));

@@ -1,4 +1,5 @@
 import { join, relative, resolve } from 'node:path';
+import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
 import { isTextKind } from '../../../plan/job-request.ts';
 import type { Plan } from '../../../plan/plan.ts';
@@ -154,7 +155,7 @@ Without --status only finished results are in it.`,
           parts: flags.split ?? [],
         },
         reader: state,
-        directory,
+        artifacts: openArtifactFolder(directory),
         to: folder,
         format,
         copyFiles: !flags['no-files'],

@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { writeManifest } from '../../../manifest/write.ts';
 import type { JobRecord } from '../../../plan/job.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
@@ -125,6 +126,7 @@ async function look(
     let unlisted = 0;
     const findings = verify({
       directory,
+      artifacts: openArtifactFolder(directory),
       reader: state,
       ...(plan === undefined || facts === undefined
         ? {}

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
+import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { type RunFacts, readRunFacts } from '../../../report/facts/run.ts';
 import { StateServices } from '../../../report/facts/services.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
@@ -56,7 +57,8 @@ export async function openMergedRun(
       `${name} holds jobs of several services.`,
       'Only directories with jobs of one and the same service can be merged.',
     );
-  return { directory, name, reader, facts, text, path, witness: await witnessOf(reader) };
+  const artifacts = openArtifactFolder(directory);
+  return { directory, name, reader, artifacts, facts, text, path, witness: await witnessOf(reader) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { isArtifactName } from '../../../artifacts/store/names.ts';
-import { openArtifactFile } from '../../../artifacts/store/open-file.ts';
+import type { ArtifactStore } from '../../../artifacts/store/store.ts';
 import type { ResultIndex } from '../index/result-index.ts';
 import { type AnswerHeaders, sendText, writeHead } from './answer.ts';
 import { rangeOf } from './range.ts';
@@ -20,15 +20,15 @@ export async function sendArtifact(
   request: IncomingMessage,
   response: ServerResponse,
   name: string,
-  { index, directory }: { readonly index: ResultIndex; readonly directory: string },
+  { index, artifacts }: { readonly index: ResultIndex; readonly artifacts: Pick<ArtifactStore, 'open'> },
 ): Promise<void> {
   const [, job] = (isArtifactName(name) && named.exec(name)) || [];
   const listed = job === undefined ? undefined : index.ofJob(job).find(({ result }) => result.file === name);
   const file = listed?.result.file;
   if (file === undefined) return sendText(response, 404, 'No result has such a file.');
-  const opened = await openArtifactFile(directory, file);
+  const opened = await artifacts.open(file);
   if (!opened.ok) return sendText(response, 404, 'The file is not there.');
-  const { handle, bytes } = opened;
+  const { bytes } = opened;
   try {
     // A job that is made again has another file of the same name.
     const tag = listed?.sha256 === undefined ? undefined : `"${listed.sha256}-${bytes}"`;
@@ -52,9 +52,9 @@ export async function sendArtifact(
       response.end();
       return;
     }
-    await pipeline(handle.createReadStream({ start: from, end: to, autoClose: false }), response);
+    await pipeline(opened.pieces(from, to + 1), response);
   } finally {
-    await handle.close();
+    await opened.close();
   }
 }
 

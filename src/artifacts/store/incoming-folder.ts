@@ -1,0 +1,82 @@
+import { mkdir, open, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { makeFolders, syncFolderAsync } from '../../state/files/folders.ts';
+import { checkFolder } from '../../state/files/plain-path.ts';
+import { removeUnfinished, unfinishedName } from '../../state/files/unfinished.ts';
+import { onDisk } from '../failure.ts';
+import { incomingFolder } from './check.ts';
+import { IncomingFile, type Placing } from './incoming.ts';
+import type { ArtifactRoot } from './names.ts';
+import type { IncomingArtifact } from './store.ts';
+
+/** Where the files of one root lie while they are being received: in the run directory, wherever they go from there. */
+export class IncomingFolder {
+  /**
+   * Within the root, so that a last rename stays on one file system wherever it leads; hidden, so that programs that read the root as a
+   * data set pass it over.
+   */
+  readonly #folder: string;
+  readonly #directory: string;
+  #prepared: Promise<void> | undefined;
+
+  /** @param directory the run directory; its lock is held */
+  constructor(directory: string, root: ArtifactRoot) {
+    this.#directory = directory;
+    this.#folder = join(directory, root, incomingFolder);
+  }
+
+  /** @param place gives a sealed file its name */
+  async receive(stem: string, place: Placing): Promise<IncomingArtifact> {
+    this.#prepared ??= this.#prepare();
+    try {
+      await this.#prepared;
+    } catch (failure) {
+      this.#prepared = undefined;
+      throw failure;
+    }
+    // Two tries of one job must not write one file.
+    const path = join(this.#folder, unfinishedName(stem));
+    return onDisk(async () => new IncomingFile(path, await open(path, 'wx+'), place));
+  }
+
+  /** Tidies up, also where nothing was received. The folder stays while there is something in it. */
+  async close(): Promise<void> {
+    const folder = this.#folder;
+    try {
+      if (!checkFolder(dirname(folder)) || !checkFolder(folder)) return;
+      // A run that was killed may have left files, and this one may have had nothing to receive.
+      if (this.#prepared === undefined) await removeUnfinished(folder);
+      await rmdir(folder);
+    } catch {
+      // Not empty, or gone: neither matters to anybody.
+    }
+  }
+
+  /** What a killed run was receiving is of no use: it is received again from its beginning. */
+  async #prepare(): Promise<void> {
+    await onDisk(async () => {
+      const folder = this.#folder;
+      makeFolders(this.#directory);
+      for (const made of [dirname(folder), folder]) await makeFolder(made);
+      await removeUnfinished(folder);
+      for (const made of [dirname(folder), this.#directory]) await syncFolderAsync(made);
+    });
+  }
+}
+
+/**
+ * Makes a folder in one that is there; a link that has its name leads out of the run directory, and is refused.
+ * @returns whether it was made
+ * @throws StateError; an error of the file system
+ */
+export async function makeFolder(folder: string): Promise<boolean> {
+  if (checkFolder(folder)) return false;
+  try {
+    await mkdir(folder);
+    return true;
+  } catch (error) {
+    // Another file of the run was quicker.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && checkFolder(folder)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { shownS3Address } from './address.ts';
+import type { S3Client } from './client.ts';
+import { pageOf } from './s3-store.ts';
+
+/** The object that says whose a place is. Hidden, so that programs that read the place as a data set pass it over. */
+export const ownerName = '.promptpress.json';
+
+/** A run that a place in a bucket belongs to. */
+export interface Owner {
+  /** Of the run directory, for ever. */
+  readonly id: string;
+  /** For whoever meets the object: the pipeline's name. */
+  readonly pipeline: string;
+}
+
+/** A place that cannot be taken: what is wrong, and what to do. */
+export interface Refused {
+  readonly message: string;
+  readonly hint: string;
+}
+
+export interface Claimed {
+  /** The store writes only under the condition that a write has: a write that comes late replaces nothing. */
+  readonly honoursConditions: boolean;
+}
+
+/**
+ * Takes a place for a run, or finds that the run has it: an object says whose it is. Two runs that wrote to one place would
+ * replace each other's manifest. That it is written and read shows, before anything is paid, that the store, the bucket and the keys are right.
+ *
+ * @throws SaveError
+ */
+export async function claimPlace(client: S3Client, owner: Owner): Promise<Claimed | Refused> {
+  const place = shownS3Address(client.address);
+  const before = await readOwner(client);
+  if (before === undefined) {
+    const others = (await pageOf(client, '', undefined, 2)).names;
+    if (others.length > 0)
+      return {
+        message: `${place} is not empty: ${others[0]} lies there, and no run of promptpress owns the place.`,
+        hint: 'A run would replace and remove objects there, and nothing was touched. Take a prefix of its own.',
+      };
+  }
+  const text = Buffer.from(`${JSON.stringify({ promptpress: owner })}\n`);
+  const write = (): Promise<boolean> => writeOwner(client, text);
+  const isNew = before === undefined && (await write());
+  const found = isNew ? owner : (before ?? (await readOwner(client)));
+  if (found?.id !== owner.id)
+    return {
+      message: `${place} belongs to another run${found?.pipeline ? `, of the pipeline ${found.pipeline}` : ''}.`,
+      hint: `Take another prefix, or continue that run in its own run directory. If its directory is gone for good, remove ${place}/${ownerName} and move the results away from there.`,
+    };
+  // Where the object is there, a store that heeds the condition writes no second one.
+  return { honoursConditions: !(await write()) };
+}
+
+/** @returns whether it was written */
+async function writeOwner(client: S3Client, body: Buffer): Promise<boolean> {
+  const { problem } = await client.ask({
+    method: 'PUT',
+    name: ownerName,
+    headers: {
+      'content-type': 'application/json',
+      'if-none-match': '*',
+      'x-amz-meta-sha256': createHash('sha256').update(body).digest('hex'),
+    },
+    body,
+    doing: `write ${ownerName}`,
+    accepts: ({ status, code }) =>
+      status === 412 || code === 'PreconditionFailed' || status === 501 || code === 'NotImplemented',
+  });
+  if (problem === undefined) return true;
+  if (problem.status === 412 || problem.code === 'PreconditionFailed') return false;
+  // The store knows no such condition.
+  await client.ask({ method: 'PUT', name: ownerName, body, doing: `write ${ownerName}` });
+  return true;
+}
+
+async function readOwner(client: S3Client): Promise<Owner | undefined> {
+  const { body, problem, isTooLarge } = await client.ask({
+    method: 'GET',
+    name: ownerName,
+    doing: `read ${ownerName}`,
+    mostBytes: 65_536,
+    accepts: ({ status, code }) => status === 404 && code !== 'NoSuchBucket',
+  });
+  if (problem !== undefined) return undefined;
+  try {
+    const { promptpress } = JSON.parse(isTooLarge ? '' : body.toString()) as {
+      promptpress?: Readonly<Record<keyof Owner, unknown>>;
+    };
+    const { id = '', pipeline = '' } = promptpress ?? {};
+    return { id: String(id), pipeline: shown(String(pipeline)) };
+  } catch {
+    return { id: '', pipeline: '' };
+  }
+}
+
+const shown = (name: string): string => name.replaceAll(/[^\w .-]/g, '').slice(0, 80);

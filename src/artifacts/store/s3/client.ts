@@ -1,0 +1,259 @@
+import { setMaxListeners } from 'node:events';
+import pLimit from 'p-limit';
+import type { Dispatcher } from 'undici';
+import { aborted, fail, SaveError } from '../../failure.ts';
+import { type S3Address, shownS3Address } from './address.ts';
+import { isPassing, PassingFailure, readBroken, readProblem, type S3Problem, s3Failure } from './failure.ts';
+import { type S3Request, Sender } from './send.ts';
+import type { S3Settings } from './settings.ts';
+
+export interface S3Ask extends Omit<S3Request, 'key'> {
+  /** Within the prefix of the place; absent: about the bucket. */
+  readonly name?: string;
+  /** What is tried, for messages: `write images/ab/abc-1.png`. */
+  readonly doing: string;
+  /** Answers other than a success that the caller understands. */
+  readonly accepts?: (problem: S3Problem) => boolean;
+  /** A body of more is not read. Default 16 MiB: more than any document of S3 has. */
+  readonly mostBytes?: number;
+}
+
+/** Wall time and waiting, as a run has it; a test's clock jumps. */
+export interface StoreClock {
+  /** Unix milliseconds. */
+  now(): number;
+  /** Calls back once, no sooner than `atMs`; the result cancels it. */
+  at(atMs: number, call: () => void): () => void;
+}
+
+export interface S3Answer {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Empty where it is too large. */
+  readonly body: Buffer;
+  readonly isTooLarge: boolean;
+  /** One that the caller accepts. */
+  readonly problem?: S3Problem;
+}
+
+export interface S3ClientOptions {
+  readonly address: S3Address;
+  readonly settings: S3Settings;
+  /** The caller closes it, after the client. */
+  readonly dispatcher: Dispatcher;
+  readonly clock: StoreClock;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  /** Ends all requests and all waits. */
+  readonly signal: AbortSignal;
+  /** How long a request is sent again before the run gives up, in ms. Default three minutes. */
+  readonly patienceMs?: number;
+}
+
+/** Requests that are on their way at a time. */
+export const requestsAtOnce = 16;
+
+const documentBytes = 16 * 1024 * 1024;
+
+const backoff = { firstMs: 200, mostMs: 20_000 } as const;
+
+/** How often and how long one request has failed. */
+interface Trouble {
+  tries: number;
+  since: number | undefined;
+}
+
+/**
+ * Sends requests to an S3 store, and sends those again that failed in passing: nobody else does. What does not pass, or outlasts its patience, is a
+ * SaveError of the class `stop`: a run ends on it and can be continued.
+ */
+export class S3Client {
+  readonly #options: S3ClientOptions;
+  readonly #sender: Sender;
+  readonly #limit = pLimit({ concurrency: requestsAtOnce, rejectOnClear: true });
+  readonly #end: AbortController;
+
+  private constructor(options: S3ClientOptions, sender: Sender, end: AbortController) {
+    this.#options = options;
+    this.#sender = sender;
+    this.#end = end;
+  }
+
+  /** Loads the signer. */
+  static async open(options: S3ClientOptions): Promise<S3Client> {
+    const end = new AbortController();
+    setMaxListeners(0, end.signal);
+    const { signal, settings, dispatcher, clock } = options;
+    if (signal.aborted) end.abort(signal.reason);
+    else signal.addEventListener('abort', () => end.abort(signal.reason), { once: true });
+    const sender = await Sender.open({ settings, dispatcher, now: () => clock.now(), signal: end.signal });
+    return new S3Client(options, sender, end);
+  }
+
+  get address(): S3Address {
+    return this.#options.address;
+  }
+
+  get now(): number {
+    return this.#options.clock.now();
+  }
+
+  /** As it may be shown: without what follows the host. */
+  get origin(): string {
+    return this.#options.settings.origin;
+  }
+
+  /** @param name within the prefix */
+  keyOf(name: string): string {
+    const { prefix } = this.address;
+    return prefix === '' ? name : `${prefix}/${name}`;
+  }
+
+  /** Carries a request out. @throws SaveError */
+  async ask(ask: S3Ask): Promise<S3Answer> {
+    const trouble: Trouble = { tries: 0, since: undefined };
+    for (;;) {
+      try {
+        return await this.#limit(() => this.#once(ask));
+      } catch (error) {
+        await this.#pause(error, trouble, ask.doing);
+      }
+    }
+  }
+
+  /**
+   * The bytes of an object from one place to before another, in pieces. Where a connection breaks, the rest is asked for.
+   *
+   * @param etag of the object: where it is replaced meanwhile, its pieces would not fit @throws SaveError
+   */
+  async *pieces(name: string, etag: string, from: number, before: number): AsyncGenerator<Buffer> {
+    const trouble: Trouble = { tries: 0, since: undefined };
+    const doing = `read ${name}`;
+    for (let at = from; at < before; ) {
+      try {
+        const headers = { range: `bytes=${at}-${before - 1}`, 'if-match': etag };
+        const {
+          statusCode,
+          headers: said,
+          body,
+        } = await this.#limit(() => this.#send({ method: 'GET', name, headers, doing }));
+        try {
+          if (statusCode !== 206)
+            throw this.#failed(readProblem(statusCode, said, await textOf(body)), doing);
+          for await (const chunk of body as AsyncIterable<Buffer>) {
+            at += chunk.length;
+            trouble.since = undefined;
+            yield chunk;
+          }
+        } finally {
+          body.destroy();
+        }
+        if (at < before) throw new PassingFailure('The answer ended early.');
+      } catch (error) {
+        await this.#pause(error, trouble, doing);
+      }
+    }
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#end.abort(new Error('The store is closed.'));
+  }
+
+  async #once(ask: S3Ask): Promise<S3Answer> {
+    const { statusCode, headers, body } = await this.#send(ask);
+    try {
+      const isSuccess = statusCode >= 200 && statusCode < 300;
+      const most = isSuccess ? (ask.mostBytes ?? documentBytes) : documentBytes;
+      if (ask.method !== 'HEAD' && Number(headers['content-length'] ?? 0) > most)
+        return { headers, body: Buffer.alloc(0), isTooLarge: true };
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > most) return { headers, body: Buffer.alloc(0), isTooLarge: true };
+        chunks.push(chunk);
+      }
+      const content = Buffer.concat(chunks);
+      // The end of an upload in parts answers 200 before it is known whether it succeeds.
+      const isHiddenError = ask.method === 'POST' && content.includes('<Error>');
+      if (isSuccess && !isHiddenError) return { headers, body: content, isTooLarge: false };
+      const problem = readProblem(statusCode, headers, content.toString());
+      if (ask.accepts?.(problem) === true) return { headers, body: content, isTooLarge: false, problem };
+      throw this.#failed(problem, ask.doing);
+    } finally {
+      body.destroy();
+    }
+  }
+
+  #failed(problem: S3Problem, doing: string): Error {
+    if (isPassing(problem)) {
+      const { retryAfterMs, status, code } = problem;
+      return new PassingFailure(
+        `${this.origin} answers ${status}${code === '' ? '' : ` (${code})`}`,
+        retryAfterMs === undefined ? {} : { retryAfterMs },
+      );
+    }
+    const { address, origin, now } = this;
+    return new SaveError(s3Failure(problem, doing, { address, origin, now }));
+  }
+
+  #send({ name, ...ask }: S3Ask): Promise<Dispatcher.ResponseData> {
+    return this.#sender.send({ ...ask, ...(name === undefined ? {} : { key: this.keyOf(name) }) });
+  }
+
+  /** Waits before the next try. @throws SaveError where there is none */
+  async #pause(error: unknown, trouble: Trouble, doing: string): Promise<void> {
+    const { signal } = this.#end;
+    if (signal.aborted) fail(aborted(signal.reason));
+    if (error instanceof SaveError || isOurs(error)) throw error;
+    const passing = error instanceof PassingFailure ? error : orFailed(readBroken(error, this.origin));
+    if (!(passing instanceof PassingFailure)) throw passing;
+    const { clock, random, patienceMs = 180_000 } = this.#options;
+    const now = clock.now();
+    trouble.since ??= now;
+    trouble.tries += 1;
+    const most = Math.min(backoff.mostMs, backoff.firstMs * 2 ** (trouble.tries - 1));
+    const waitMs = Math.max(passing.retryAfterMs ?? 0, most * (0.5 + random() / 2));
+    if (now + waitMs - trouble.since > patienceMs)
+      fail({
+        code: 's3.unreachable',
+        class: 'stop',
+        message: `The store could not ${doing} in ${shownS3Address(this.address)} for ${Math.round(patienceMs / 1000)} s: ${passing.message}.`,
+        cause: passing.cause ?? passing,
+      });
+    await this.#wait(now + waitMs);
+  }
+
+  async #wait(until: number): Promise<void> {
+    const { signal } = this.#end;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        cancel();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const cancel = this.#options.clock.at(until, done);
+      signal.addEventListener('abort', done, { once: true });
+    });
+    if (signal.aborted) fail(aborted(signal.reason));
+  }
+}
+
+/** A mistake of this program, and errors of the disk that the body is read from: they do not pass. */
+const isOurs = (error: unknown): boolean =>
+  error instanceof TypeError ||
+  (error instanceof Error && 'syscall' in error && ['open', 'read'].includes(String(error.syscall)));
+
+const orFailed = (found: ReturnType<typeof readBroken>): Error =>
+  found instanceof PassingFailure ? found : new SaveError(found);
+
+async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > documentBytes) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

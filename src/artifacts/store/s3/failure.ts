@@ -1,0 +1,149 @@
+import { readConnectionError } from '../../../service/http/connect/connection-error.ts';
+import { shownWords } from '../../failure.ts';
+import type { SaveFailure } from '../../writer.ts';
+import { type S3Address, shownS3Address } from './address.ts';
+import { textOf } from './xml.ts';
+
+/** An answer that is no success. */
+export interface S3Problem {
+  readonly status: number;
+  /** S3's own code; empty where the answer has no document. */
+  readonly code: string;
+  readonly message: string;
+  /** Where the bucket lies. */
+  readonly region?: string;
+  /** The clock of the store, Unix ms. */
+  readonly serverTime?: number;
+  readonly retryAfterMs?: number;
+}
+
+/** Something that may pass: the same request is sent again. */
+export class PassingFailure extends Error {
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+    super(message, options);
+    this.name = 'PassingFailure';
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+const header = (headers: Headers, name: string): string | undefined => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : value?.[0];
+};
+
+/** Reads the document of an error, where there is one. */
+export function readProblem(status: number, headers: Headers, body: string): S3Problem {
+  const region = textOf(body, 'Region') ?? header(headers, 'x-amz-bucket-region');
+  const time = Date.parse(header(headers, 'date') ?? '');
+  const seconds = Number(header(headers, 'retry-after') ?? Number.NaN);
+  return {
+    status,
+    code: shownWords(textOf(body, 'Code') ?? ''),
+    message: shownWords(textOf(body, 'Message') ?? ''),
+    ...(region === undefined ? {} : { region: shownWords(region) }),
+    ...(Number.isNaN(time) ? {} : { serverTime: time }),
+    ...(seconds > 0 && seconds < 3600 ? { retryAfterMs: seconds * 1000 } : {}),
+  };
+}
+
+const passingCodes = new Set([
+  'SlowDown',
+  'RequestTimeout',
+  'InternalError',
+  'ServiceUnavailable',
+  'OperationAborted',
+  'ConditionalRequestConflict',
+  'Throttling',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+  // The body came otherwise than it was sent.
+  'XAmzContentSHA256Mismatch',
+  'BadDigest',
+  'IncompleteBody',
+]);
+
+/** Whether the same request may succeed a little later. */
+export const isPassing = ({ status, code }: S3Problem): boolean =>
+  passingCodes.has(code) || [408, 425, 429, 500, 502, 503, 504].includes(status);
+
+const credentialCodes = new Set([
+  'InvalidAccessKeyId',
+  'SignatureDoesNotMatch',
+  'InvalidToken',
+  'ExpiredToken',
+  'TokenRefreshRequired',
+  'InvalidSecurity',
+]);
+
+const fullCodes = new Set(['QuotaExceeded', 'XMinioStorageFull', 'InsufficientCapacity']);
+
+/**
+ * What an answer means that will not pass. The run stops: the next file would meet the same, and what is paid is in the state.
+ *
+ * @param doing what was tried: `write images/ab/abc-1.png`
+ */
+export function s3Failure(
+  problem: S3Problem,
+  doing: string,
+  store: { readonly address: S3Address; readonly origin: string; readonly now: number },
+): SaveFailure {
+  const { status, code, message } = problem;
+  const said = `${code === '' ? status : code}${message === '' ? '' : `: ${message.replace(/\.$/, '')}`}`;
+  const place = shownS3Address(store.address);
+  const stop = (kind: string, words: string): SaveFailure => ({
+    code: `s3.${kind}`,
+    class: 'stop',
+    message: words,
+    status,
+  });
+  if (code === 'NoSuchBucket')
+    return stop(
+      'no-bucket',
+      `There is no bucket ${store.address.bucket} at ${store.origin}. Make it first, or name another one with --out.`,
+    );
+  if (code === 'RequestTimeTooSkewed') {
+    const off =
+      problem.serverTime === undefined ? undefined : Math.round((store.now - problem.serverTime) / 1000);
+    const words = off === undefined ? '' : ` by ${Math.abs(off)} s (it is ${off > 0 ? 'ahead' : 'behind'})`;
+    return stop('clock', `This machine's clock differs from that of ${store.origin}${words}. Set it right.`);
+  }
+  if (credentialCodes.has(code))
+    return stop(
+      'credentials',
+      `${store.origin} does not accept the keys (${said}). Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where the keys are temporary: those run out.`,
+    );
+  if (isElsewhere(problem)) {
+    const { region } = problem;
+    return stop(
+      'region',
+      `The bucket ${store.address.bucket} is not in this region (${said}). Set AWS_REGION${region === undefined ? ' to the one it lies in' : `=${region}`}.`,
+    );
+  }
+  if (fullCodes.has(code) || status === 507)
+    return stop('full', `${place} has no room (${said}). Make room there.`);
+  if (status === 401 || status === 403)
+    return stop(
+      'denied',
+      `${store.origin} does not let these keys ${doing} in ${place} (${said}). They need s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload for what lies there, and s3:ListBucket for the bucket.`,
+    );
+  return stop('failed', `${store.origin} could not ${doing} in ${place} (${said}).`);
+}
+
+const isElsewhere = ({ status, code, region }: S3Problem): boolean =>
+  status === 301 ||
+  status === 307 ||
+  code === 'IllegalLocationConstraintException' ||
+  (code === 'AuthorizationHeaderMalformed' && region !== undefined);
+
+/** An error of the connection: one of trust does not pass, any other may. @returns a failure where it does not */
+export function readBroken(error: unknown, origin: string): SaveFailure | PassingFailure {
+  const { failure } = readConnectionError(error, 'unknown');
+  const message = `${origin}: ${failure.what}`;
+  if (failure.code === 'connection.certificate' || failure.code === 'connection.proxy')
+    return { code: 's3.unreachable', class: 'stop', message: `${message}.`, cause: error };
+  return new PassingFailure(message, { cause: error });
+}

@@ -1,0 +1,181 @@
+import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import pLimit from 'p-limit';
+import { onDisk } from '../../failure.ts';
+import { IncomingFolder } from '../incoming-folder.ts';
+import { NameMarks } from '../name-marks.ts';
+import { type ArtifactRoot, artifactRoots, isArtifactName } from '../names.ts';
+import type { ArtifactStore, FoundArtifact } from '../store.ts';
+import type { S3Client } from './client.ts';
+import { decoderOf, look, type UploadSizes, upload } from './upload.ts';
+import { elements, textOf } from './xml.ts';
+
+/** Names that are removed at a time. */
+const removedAtOnce = 8;
+
+/** Names in one page of a listing, the most that stores give. */
+const pageNames = 1000;
+
+/**
+ * The artifacts of a run in a bucket, under the names that they would have in its directory. A file is received on this machine, in the run
+ * directory, and has its name in the bucket once it is there whole.
+ *
+ * @param directory the run directory; who writes holds its lock
+ */
+export function openS3Artifacts(
+  client: S3Client,
+  directory: string,
+  { sizes }: { readonly sizes?: UploadSizes } = {},
+): ArtifactStore {
+  const incoming = new Map(artifactRoots.map((root) => [root, new IncomingFolder(directory, root)]));
+  const names = new KnownNames(client);
+  const remove = async (name: string): Promise<boolean> => {
+    rootOf(name);
+    if (!(await names.mayHave(name)) || (await look(client, name)) === undefined) return false;
+    await client.ask({ method: 'DELETE', name, doing: `remove ${name}`, accepts: isMissing });
+    return true;
+  };
+  return {
+    put: async (path) =>
+      await (incoming.get(rootOf(path)) as IncomingFolder).receive(basename(path), async (file, name) => {
+        rootOf(name);
+        names.add(name);
+        await upload(client, name, file, sizes);
+        await onDisk(() => rm(file.path, { force: true }));
+      }),
+    get: (name, mostBytes) => read(client, name, mostBytes),
+    open: async (name) => {
+      if (!isArtifactName(name)) return { ok: false, why: 'outside' };
+      const found = await look(client, name);
+      if (found === undefined) return { ok: false, why: 'missing' };
+      const { bytes, etag } = found;
+      return {
+        ok: true,
+        bytes,
+        pieces: (from = 0, before = bytes) => client.pieces(name, etag, from, before),
+        close: () => Promise.resolve(),
+      };
+    },
+    list: (prefix) => listed(client, prefix),
+    remove: async (all) => {
+      const limit = pLimit({ concurrency: removedAtOnce, rejectOnClear: true });
+      return (await Promise.all(all.map((name) => limit(() => remove(name))))).some(Boolean);
+    },
+    close: async () => {
+      for (const folder of incoming.values()) await folder.close();
+    },
+  };
+}
+
+/** A name comes from a job's key, or from what the program itself looks for. */
+function rootOf(name: string): ArtifactRoot {
+  if (isArtifactName(name)) return name.slice(0, name.indexOf('/')) as ArtifactRoot;
+  throw new Error(`Internal error: no artifact is called ${JSON.stringify(name)}.`);
+}
+
+const isMissing = ({ status }: { readonly status: number }): boolean => status === 404;
+
+async function read(client: S3Client, name: string, mostBytes: number): Promise<FoundArtifact> {
+  if (!isArtifactName(name)) return { ok: false, why: 'outside' };
+  const { body, isTooLarge, problem } = await client.ask({
+    method: 'GET',
+    name,
+    doing: `read ${name}`,
+    mostBytes,
+    accepts: ({ status, code }) => status === 404 && code !== 'NoSuchBucket',
+  });
+  if (problem !== undefined) return { ok: false, why: 'missing' };
+  return isTooLarge ? { ok: false, why: 'too-large' } : { ok: true, bytes: body };
+}
+
+/** One page of names, and where the next one begins. */
+interface Page {
+  readonly names: readonly string[];
+  readonly next?: string;
+}
+
+/** Names within the place, whatever they are. */
+export async function pageOf(
+  client: S3Client,
+  prefix: string,
+  after?: string,
+  most = pageNames,
+): Promise<Page> {
+  const { body } = await client.ask({
+    method: 'GET',
+    query: {
+      'list-type': '2',
+      prefix: client.keyOf(prefix),
+      'encoding-type': 'url',
+      'max-keys': String(most),
+      ...(after === undefined ? {} : { 'continuation-token': after }),
+    },
+    doing: 'list the objects',
+  });
+  const xml = body.toString();
+  const decoded = decoderOf(xml);
+  const base = client.keyOf('');
+  const keys = elements(xml, 'Contents').map((one) => decoded(textOf(one, 'Key') ?? ''));
+  const next = textOf(xml, 'IsTruncated') === 'true' ? textOf(xml, 'NextContinuationToken') : undefined;
+  return {
+    names: keys.filter((key) => key.startsWith(base)).map((key) => key.slice(base.length)),
+    ...(next === undefined ? {} : { next }),
+  };
+}
+
+/** Stores list by bytes, and so do the names of artifacts sort. */
+async function* listed(client: S3Client, prefix: string): AsyncGenerator<string> {
+  let page = await pageOf(client, prefix);
+  for (;;) {
+    for (const name of page.names) if (name.startsWith(prefix) && isArtifactName(name)) yield name;
+    if (page.next === undefined) return;
+    page = await pageOf(client, prefix, page.next);
+  }
+}
+
+/**
+ * Which names may be there, so that not every file that is written asks for the names that it could have had otherwise. Each folder of a
+ * large store is listed when it is first asked for; a small one is listed at once. What another worker puts there meanwhile is not
+ * seen: a file of another format under the key of a job is then left over, and `verify` shows it.
+ */
+class KnownNames {
+  readonly #client: S3Client;
+  readonly #marks = new NameMarks();
+  /** By root, and by folder where a root has more than a page of names. */
+  readonly #listings = new Map<string, Promise<boolean>>();
+
+  constructor(client: S3Client) {
+    this.#client = client;
+  }
+
+  add(name: string): void {
+    this.#marks.add(name);
+  }
+
+  async mayHave(name: string): Promise<boolean> {
+    const [root = '', folder = ''] = name.split('/');
+    if (!(await this.#list(`${root}/`, 1))) await this.#list(`${root}/${folder}/`, Number.POSITIVE_INFINITY);
+    return this.#marks.mayHave(name);
+  }
+
+  /** @returns whether these were all */
+  #list(prefix: string, mostPages: number): Promise<boolean> {
+    const known = this.#listings.get(prefix);
+    if (known !== undefined) return known;
+    const listing = this.#mark(prefix, mostPages);
+    this.#listings.set(prefix, listing);
+    listing.catch(() => this.#listings.delete(prefix));
+    return listing;
+  }
+
+  async #mark(prefix: string, mostPages: number): Promise<boolean> {
+    let after: string | undefined;
+    for (let count = 0; count < mostPages; count += 1) {
+      const { names, next } = await pageOf(this.#client, prefix, after);
+      for (const name of names) this.#marks.add(name);
+      if (next === undefined) return true;
+      after = next;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { AwsV4Signer } from 'aws4fetch';
+import { type Dispatcher, request } from 'undici';
+import type { S3Settings } from './settings.ts';
+
+/** A piece of a file on the disk. */
+export interface FilePiece {
+  readonly path: string;
+  readonly from: number;
+  readonly bytes: number;
+  /** Of the piece, in hex. */
+  readonly sha256: string;
+}
+
+/** One request to a bucket. */
+export interface S3Request {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  /** Of the object; absent: about the bucket. */
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer | FilePiece;
+}
+
+export interface SenderOptions {
+  readonly settings: S3Settings;
+  readonly dispatcher: Dispatcher;
+  /** Unix ms: a signature is of its moment. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** The longest silence, in ms. */
+const idleMs = 60_000;
+
+const empty = createHash('sha256').digest('hex');
+
+/** Signs requests, and sends each once. */
+export class Sender {
+  readonly #options: SenderOptions;
+  readonly #Signer: typeof AwsV4Signer;
+  /** Of the signer. */
+  readonly #keys = new Map<string, ArrayBuffer>();
+
+  private constructor(options: SenderOptions, Signer: typeof AwsV4Signer) {
+    this.#options = options;
+    this.#Signer = Signer;
+  }
+
+  /** Loads the signer. */
+  static async open(options: SenderOptions): Promise<Sender> {
+    const { AwsV4Signer: Signer } = await import('aws4fetch');
+    return new Sender(options, Signer);
+  }
+
+  /** The caller reads or destroys the body. @throws the error of the connection; the signal's reason */
+  async send({ method, key, query = {}, headers: more, body }: S3Request): Promise<Dispatcher.ResponseData> {
+    const { settings, dispatcher, now, signal } = this.#options;
+    const length = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.bytes;
+    const path = key === undefined ? '/' : `/${key.split('/').map(encoded).join('/')}`;
+    const search = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
+    const url = `${settings.base}${path}${search.length === 0 ? '' : `?${search.join('&')}`}`;
+    const { headers } = await new this.#Signer({
+      ...settings,
+      method,
+      url,
+      service: 's3',
+      cache: this.#keys,
+      datetime: new Date(now()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
+      headers: { ...more, 'x-amz-content-sha256': hashOf(body) },
+    }).sign();
+    const answer = await request(url, {
+      method,
+      dispatcher,
+      headers: {
+        ...Object.fromEntries(headers),
+        ...(method === 'PUT' || method === 'POST' ? { 'content-length': String(length) } : {}),
+      },
+      body: body === undefined || length === 0 ? null : Buffer.isBuffer(body) ? body : streamOf(body),
+      signal,
+      headersTimeout: idleMs,
+      bodyTimeout: idleMs,
+    });
+    // A body that is destroyed before its end says so, and nobody has to hear it.
+    answer.body.on('error', () => undefined);
+    return answer;
+  }
+}
+
+/** As the signature counts characters, and so as they have to be sent. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+const hashOf = (body: S3Request['body']): string => {
+  if (body === undefined) return empty;
+  return Buffer.isBuffer(body) ? createHash('sha256').update(body).digest('hex') : body.sha256;
+};
+
+const streamOf = ({ path, from, bytes }: FilePiece) =>
+  createReadStream(path, { start: from, end: from + bytes - 1 });

@@ -1,0 +1,271 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import pLimit from 'p-limit';
+import { fail, SaveError } from '../../failure.ts';
+import type { SealedFile } from '../incoming.ts';
+import type { S3Ask, S3Client } from './client.ts';
+import type { S3Problem } from './failure.ts';
+import type { FilePiece } from './send.ts';
+import { elements, escaped, textOf } from './xml.ts';
+
+/** Sizes of uploads. S3 takes parts of 5 MiB and more, 10,000 of a file. */
+export interface UploadSizes {
+  /** Larger files are sent in parts. */
+  readonly wholeBytes: number;
+  readonly partBytes: number;
+}
+
+export const uploadSizes: UploadSizes = { wholeBytes: 64 * 1024 * 1024, partBytes: 16 * 1024 * 1024 };
+
+/** Parts of one file that are on their way at a time. */
+const partsAtOnce = 4;
+
+/** A name that others keep changing. */
+const mostTurns = 8;
+
+const hashHeader = 'x-amz-meta-sha256';
+
+/** What lies under a name. */
+interface Found {
+  readonly etag: string;
+  readonly bytes: number;
+  /** As its writer has noted it; absent: it was not one of ours. */
+  readonly sha256?: string;
+}
+
+const isRefused = ({ status, code }: S3Problem): boolean => status === 412 || code === 'PreconditionFailed';
+
+const isMissing = ({ status, code }: S3Problem): boolean => status === 404 && code !== 'NoSuchBucket';
+
+const isUnknown = ({ status, code }: S3Problem): boolean => status === 501 || code === 'NotImplemented';
+
+/**
+ * Gives a file of the disk a name in the store, whole or not at all. What lies there is replaced where it differs, and only as it was seen: every write has a
+ * condition, so that one that was sent before and comes late (of a process that was stopped, on a connection that was slow) never replaces what
+ * came after it. A write whose answer was lost finds its own file there, and is content with it.
+ *
+ * @throws SaveError
+ */
+export async function upload(
+  client: S3Client,
+  name: string,
+  file: SealedFile,
+  sizes: UploadSizes = uploadSizes,
+): Promise<void> {
+  const isLarge = file.size > sizes.wholeBytes;
+  // A large file is not sent to find that it is there.
+  let found = isLarge ? await look(client, name) : undefined;
+  for (let turn = 0; turn < mostTurns; turn += 1) {
+    if (found !== undefined && (await isSame(client, name, file, found))) return;
+    const condition: Readonly<Record<string, string>> =
+      found === undefined ? { 'if-none-match': '*' } : { 'if-match': found.etag };
+    const write = isLarge ? putInParts : putWhole;
+    const outcome = await write(client, name, file, condition, sizes);
+    if (outcome === 'stored') return;
+    if (outcome === 'unconditional') {
+      await write(client, name, file, {}, sizes);
+      return;
+    }
+    found = await look(client, name);
+  }
+  fail({
+    code: 's3.failed',
+    class: 'stop',
+    message: `${name} in the store was changed again and again while it was written: another program writes there.`,
+  });
+}
+
+/** `refused`: something else lies there than the condition says; `unconditional`: the store knows no such condition. */
+type Outcome = 'stored' | 'refused' | 'unconditional';
+
+const outcomeOf = (problem: S3Problem | undefined): Outcome => {
+  if (problem === undefined) return 'stored';
+  return isUnknown(problem) ? 'unconditional' : 'refused';
+};
+
+async function putWhole(
+  client: S3Client,
+  name: string,
+  file: SealedFile,
+  condition: Readonly<Record<string, string>>,
+): Promise<Outcome> {
+  const { problem } = await client.ask({
+    method: 'PUT',
+    name,
+    headers: { ...factsOf(name, file), ...condition },
+    body: { path: file.path, from: 0, bytes: file.size, sha256: file.sha256 },
+    doing: `write ${name}`,
+    accepts: (said) => isRefused(said) || isMissing(said) || (isUnknown(said) && hasAny(condition)),
+  });
+  return outcomeOf(problem);
+}
+
+/** The end of an upload decides under its condition; an upload that does not come to its end is taken back. */
+async function putInParts(
+  client: S3Client,
+  name: string,
+  file: SealedFile,
+  condition: Readonly<Record<string, string>>,
+  { partBytes }: UploadSizes,
+): Promise<Outcome> {
+  const doing = `write ${name}`;
+  const begun = await client.ask({
+    method: 'POST',
+    name,
+    query: { uploads: '' },
+    headers: factsOf(name, file),
+    doing,
+  });
+  const uploadId = textOf(begun.body.toString(), 'UploadId') ?? '';
+  try {
+    const limit = pLimit({ concurrency: partsAtOnce, rejectOnClear: true });
+    const count = Math.ceil(file.size / partBytes);
+    const etags = await Promise.all(
+      Array.from({ length: count }, (_, at) =>
+        limit(async () => {
+          const body = await pieceOf(file, at * partBytes, Math.min(partBytes, file.size - at * partBytes));
+          const query = { partNumber: String(at + 1), uploadId };
+          const { headers } = await client.ask({ method: 'PUT', name, query, body, doing });
+          return String(headers['etag'] ?? '');
+        }).catch((error: unknown) => {
+          // No further part is begun.
+          limit.clearQueue();
+          throw error;
+        }),
+      ),
+    );
+    const parts = etags.map(
+      (etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
+    );
+    const { problem } = await client.ask({
+      method: 'POST',
+      name,
+      query: { uploadId },
+      headers: condition,
+      body: Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`),
+      doing,
+      // An end whose answer was lost has left no upload: what lies there says whether it succeeded.
+      accepts: (said) => isRefused(said) || isMissing(said) || (isUnknown(said) && hasAny(condition)),
+    });
+    const outcome = outcomeOf(problem);
+    if (outcome !== 'stored') await dropUpload(client, name, uploadId);
+    return outcome;
+  } catch (error) {
+    // What fails here too is found by the next run.
+    await dropUpload(client, name, uploadId).catch(() => undefined);
+    throw error;
+  }
+}
+
+const hasAny = (headers: Readonly<Record<string, string>>): boolean => Object.keys(headers).length > 0;
+
+/** Takes an upload in parts back; one that is gone is fine. @throws SaveError */
+async function dropUpload(client: S3Client, name: string, uploadId: string): Promise<void> {
+  await client.ask({
+    method: 'DELETE',
+    name,
+    query: { uploadId },
+    doing: `drop the upload of ${name}`,
+    accepts: isMissing,
+  });
+}
+
+/** Hashes a piece before it is sent: the signature covers it. */
+async function pieceOf({ path }: SealedFile, from: number, bytes: number): Promise<FilePiece> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { start: from, end: from + bytes - 1 }))
+    hash.update(chunk as Buffer);
+  return { path, from, bytes, sha256: hash.digest('hex') };
+}
+
+/** Looks what lies under a name. @throws SaveError */
+export async function look(client: S3Client, name: string): Promise<Found | undefined> {
+  const ask: S3Ask = { method: 'HEAD', name, doing: `read ${name}`, accepts: isMissing };
+  const { headers, problem } = await client.ask(ask);
+  if (problem !== undefined) return undefined;
+  const sha256 = headers[hashHeader];
+  return {
+    etag: String(headers['etag'] ?? ''),
+    bytes: Number(headers['content-length'] ?? Number.NaN),
+    ...(typeof sha256 === 'string' ? { sha256 } : {}),
+  };
+}
+
+async function isSame(client: S3Client, name: string, file: SealedFile, found: Found): Promise<boolean> {
+  if (found.bytes !== file.size) return false;
+  if (found.sha256 !== undefined) return found.sha256 === file.sha256;
+  const hash = createHash('sha256');
+  try {
+    for await (const piece of client.pieces(name, found.etag, 0, found.bytes)) hash.update(piece);
+  } catch (error) {
+    // Gone, or another one by now: whoever writes looks again.
+    if (error instanceof SaveError && error.failure.status === 412) return false;
+    if (error instanceof SaveError && error.failure.status === 404) return false;
+    throw error;
+  }
+  return hash.digest('hex') === file.sha256;
+}
+
+const types: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  avif: 'image/avif',
+  mp4: 'video/mp4',
+  mov: 'video/quicktime',
+  webm: 'video/webm',
+  csv: 'text/csv; charset=utf-8',
+  json: 'application/json',
+};
+
+/** What is kept beside a file: by it, who writes it again sees that it is the same. */
+const factsOf = (name: string, { sha256 }: SealedFile): Readonly<Record<string, string>> => ({
+  'content-type': types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+  [hashHeader]: sha256,
+});
+
+/**
+ * Takes back uploads in parts that were left by runs that were killed. A store that does not let its uploads be listed keeps them: they are no
+ * objects, and most stores can be told to remove them after some days.
+ *
+ * @param isOurs by the name within the place
+ * @param startedBefore Unix ms: later ones may be under way
+ * @returns how many there were
+ */
+export async function dropLeftUploads(
+  client: S3Client,
+  isOurs: (name: string) => boolean,
+  startedBefore: number,
+): Promise<number> {
+  let count = 0;
+  const base = client.keyOf('');
+  for (let marker: Readonly<Record<string, string>> = {}; ; ) {
+    const { body, problem } = await client.ask({
+      method: 'GET',
+      query: { uploads: '', prefix: base, 'encoding-type': 'url', ...marker },
+      doing: 'list the uploads',
+      accepts: ({ status }) => status === 403 || status === 405 || status === 501,
+    });
+    if (problem !== undefined) return count;
+    const xml = body.toString();
+    const decoded = decoderOf(xml);
+    for (const one of elements(xml, 'Upload')) {
+      const key = decoded(textOf(one, 'Key') ?? '');
+      const name = key.slice(base.length);
+      const begun = Date.parse(textOf(one, 'Initiated') ?? '');
+      if (!key.startsWith(base) || !isOurs(name) || begun > startedBefore) continue;
+      await dropUpload(client, name, textOf(one, 'UploadId') ?? '');
+      count += 1;
+    }
+    const next = textOf(xml, 'NextKeyMarker');
+    if (textOf(xml, 'IsTruncated') !== 'true' || next === undefined) return count;
+    marker = { 'key-marker': decoded(next), 'upload-id-marker': textOf(xml, 'NextUploadIdMarker') ?? '' };
+  }
+}
+
+/** How the names in a listing are read that was asked for with `encoding-type=url`: some stores pass over the wish. */
+export function decoderOf(xml: string): (name: string) => string {
+  if (textOf(xml, 'EncodingType') !== 'url') return (name) => name;
+  return (name) => decodeURIComponent(name.replaceAll('+', ' '));
+}

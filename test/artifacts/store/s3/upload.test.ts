@@ -1,0 +1,242 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { dropLeftUploads } from '../../../../src/artifacts/store/s3/upload.ts';
+import { filesIn } from '../../places.ts';
+import { listed, put } from '../stored.ts';
+import { codeOf, openRig, putBytes } from './rig.ts';
+
+const key = 'a run/é+1/images/ab/abc-1.png';
+const name = 'images/ab/abc-1.png';
+
+const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Three parts of the least size that S3 takes. */
+const large = randomBytes(11 * 1024 * 1024);
+
+it('writes an object with its hash and type under a condition, and leaves nothing on the disk', async () => {
+  const { fake, open, directory } = await openRig();
+  const store = open();
+  await put(store, name, 'picture');
+  const found = fake.objects.get(key);
+  expect(found?.content.toString()).toBe('picture');
+  expect(found?.headers).toEqual({
+    'content-type': 'image/png',
+    'x-amz-meta-sha256': sha256('picture'),
+  });
+  expect(fake.requests.map(({ method, headers }) => [method, headers['if-none-match']])).toEqual([
+    ['PUT', '*'],
+  ]);
+  await store.close();
+  expect(filesIn(directory)).toEqual([]);
+});
+
+it('is content with the same bytes, and sends nothing twice', async () => {
+  const { fake, open } = await openRig();
+  const store = open();
+  await put(store, name, 'picture');
+  await put(store, name, 'picture');
+  expect([...fake.counts]).toEqual([
+    ['PUT object', 2],
+    ['HEAD object', 1],
+  ]);
+  await store.close();
+});
+
+it('compares the bytes of an object that somebody else has put there', async () => {
+  const { fake, open } = await openRig();
+  fake.store(key, 'picture');
+  const store = open();
+  await put(store, name, 'picture');
+  expect(fake.objects.get(key)?.headers).toEqual({});
+  await put(store, name, 'another');
+  expect(fake.objects.get(key)?.headers['x-amz-meta-sha256']).toBe(sha256('another'));
+  await store.close();
+});
+
+it('does not let a write that comes late replace what came after it', async () => {
+  const { fake, client, open } = await openRig();
+  const store = open();
+  let letGo = (): void => undefined;
+  const until = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  // The first write is held up behind the second, as one of a process that was stopped.
+  fake.fault = ({ method }, count) => (method === 'PUT' && count === 1 ? { kind: 'held', until } : undefined);
+  const late = client.ask({
+    method: 'PUT',
+    name,
+    headers: { 'if-none-match': '*' },
+    body: Buffer.from('of the zombie'),
+    doing: 'write',
+    accepts: ({ status }) => status === 412,
+  });
+  while (fake.requests.length === 0) await new Promise(setImmediate);
+  await put(store, name, 'current');
+  letGo();
+  expect((await late).problem?.status).toBe(412);
+  expect(fake.objects.get(key)?.content.toString()).toBe('current');
+  // The same where the late one was to replace an object that has been replaced since.
+  const etag = fake.objects.get(key)?.etag ?? '';
+  await put(store, name, 'newest');
+  const stale = await client.ask({
+    method: 'PUT',
+    name,
+    headers: { 'if-match': etag },
+    body: Buffer.from('of the zombie'),
+    doing: 'write',
+    accepts: ({ status }) => status === 412,
+  });
+  expect(stale.problem?.status).toBe(412);
+  expect(fake.objects.get(key)?.content.toString()).toBe('newest');
+  await store.close();
+});
+
+it.each([
+  ['503 SlowDown', { status: 503, code: 'SlowDown' }],
+  ['a wait that is asked for', { status: 503, code: 'SlowDown', headers: { 'retry-after': '7' } }],
+  ['a connection that breaks before', { kind: 'reset' }],
+  ['a connection that breaks behind the write', { kind: 'lost' }],
+  ['an internal error', { status: 500, code: 'InternalError' }],
+] as const)('sends again after %s', async (_, fault) => {
+  const { fake, clock, open } = await openRig();
+  const store = open();
+  fake.fault = ({ method }, count) => (method === 'PUT' && count <= 2 ? fault : undefined);
+  await put(store, name, 'picture');
+  expect(fake.objects.get(key)?.content.toString()).toBe('picture');
+  expect(clock.waits).toEqual('headers' in fault ? [7000, 7000] : [150, 300]);
+  await store.close();
+});
+
+it('gives up after its patience, and stops the run', async () => {
+  const { fake, clock, open } = await openRig();
+  const store = open();
+  fake.fault = () => ({ status: 503, code: 'SlowDown' });
+  const begun = clock.now();
+  expect(await codeOf(put(store, name, 'picture'))).toBe('s3.unreachable, stop');
+  expect(clock.now() - begun).toBeGreaterThan(150_000);
+  expect(clock.now() - begun).toBeLessThanOrEqual(180_000);
+  expect(Math.max(...clock.waits)).toBeLessThanOrEqual(20_000);
+  await store.close();
+});
+
+it('ends a wait when the run is left', async () => {
+  const leave = new AbortController();
+  const { fake, clock, open } = await openRig({}, { signal: leave.signal });
+  const store = open();
+  fake.fault = () => ({ status: 503, code: 'SlowDown' });
+  clock.at = () => {
+    queueMicrotask(() => leave.abort());
+    return () => undefined;
+  };
+  expect(await codeOf(put(store, name, 'picture'))).toBe('download.aborted, retry');
+  await store.close();
+});
+
+it('sends a large file in parts', async () => {
+  const { fake, open } = await openRig();
+  const store = open();
+  await putBytes(store, name, large);
+  expect(fake.objects.get(key)?.content.equals(large)).toBe(true);
+  expect(fake.objects.get(key)?.headers['x-amz-meta-sha256']).toBe(sha256(large));
+  expect(fake.counts).toEqual(
+    new Map([
+      ['HEAD object', 1],
+      ['POST uploads', 1],
+      ['PUT part', 3],
+      ['POST upload', 1],
+    ]),
+  );
+  expect(fake.uploads).toEqual([]);
+  // A second time it is not sent.
+  await putBytes(store, name, large);
+  expect(fake.counts.get('PUT part')).toBe(3);
+  await store.close();
+});
+
+it('replaces a large file whole', async () => {
+  const { fake, open } = await openRig();
+  fake.store(key, 'another');
+  const store = open();
+  await putBytes(store, name, large);
+  expect(fake.objects.get(key)?.content.equals(large)).toBe(true);
+  await store.close();
+});
+
+it.each([
+  ['part', { status: 403, code: 'AccessDenied' }, 's3.denied, stop'],
+  ['upload', { status: 400, code: 'MalformedXML' }, 's3.failed, stop'],
+] as const)('takes an upload back whose %s is refused', async (kind, refusal, code) => {
+  const { fake, open } = await openRig();
+  const store = open();
+  fake.fault = ({ method, query }) => {
+    const isPart = method === 'PUT' && query.has('partNumber');
+    const isEnd = method === 'POST' && query.has('uploadId');
+    return (kind === 'part' ? isPart : isEnd) ? refusal : undefined;
+  };
+  expect(await codeOf(putBytes(store, name, large))).toBe(code);
+  expect(fake.uploads).toEqual([]);
+  expect(fake.objects.size).toBe(0);
+  await store.close();
+});
+
+it.each(['lost', 'reset'] as const)(
+  'finds what became of an end of an upload whose connection broke: %s',
+  async (kind) => {
+    const { fake, open } = await openRig();
+    const store = open();
+    let count = 0;
+    fake.fault = ({ method, query }) => {
+      const isEnd = method === 'POST' && query.has('uploadId');
+      return isEnd && ++count === 1 ? { kind } : undefined;
+    };
+    await putBytes(store, name, large);
+    expect(fake.objects.get(key)?.content.equals(large)).toBe(true);
+    expect(fake.uploads).toEqual([]);
+    await store.close();
+  },
+);
+
+it('sees the error in an end of an upload that is answered with 200', async () => {
+  const { fake, open } = await openRig();
+  const store = open();
+  let count = 0;
+  fake.fault = ({ method, query }) =>
+    method === 'POST' && query.has('uploadId') && ++count === 1
+      ? { status: 200, code: 'InternalError' }
+      : undefined;
+  await putBytes(store, name, large);
+  expect([count, fake.objects.size, fake.uploads]).toEqual([2, 1, []]);
+  await store.close();
+});
+
+it('takes back the uploads of killed runs, and of nobody else', async () => {
+  const { fake, client, clock } = await openRig();
+  const begin = async (of: string): Promise<unknown> =>
+    await client.ask({ method: 'POST', name: of, query: { uploads: '' }, doing: 'begin' });
+  await begin(name);
+  await begin('video/cd/cde-1.mp4');
+  await begin('elsewhere/movie.mp4');
+  const isOurs = (of: string): boolean => /^(?:images|video)\//.test(of);
+  // All are of 2020.
+  expect(await dropLeftUploads(client, isOurs, Date.parse('2019-01-01'))).toBe(0);
+  expect(await dropLeftUploads(client, isOurs, clock.now())).toBe(2);
+  expect(fake.uploads).toEqual(['a run/é+1/elsewhere/movie.mp4']);
+  fake.fault = ({ query }) => (query.has('uploads') ? { status: 403, code: 'AccessDenied' } : undefined);
+  expect(await dropLeftUploads(client, isOurs, clock.now())).toBe(0);
+});
+
+it.each([
+  ['passes over conditions', { ignoresConditions: true }, undefined],
+  ['knows no conditions', {}, { status: 501, code: 'NotImplemented' }],
+] as const)('writes and replaces in a store that %s', async (_, options, fault) => {
+  const { fake, open } = await openRig(options);
+  if (fault !== undefined)
+    fake.fault = ({ headers }) =>
+      headers['if-none-match'] === undefined && headers['if-match'] === undefined ? undefined : fault;
+  const store = open();
+  await put(store, name, 'picture');
+  await put(store, name, 'another');
+  expect(fake.objects.get(key)?.content.toString()).toBe('another');
+  expect(await listed(store)).toEqual([name]);
+  await store.close();
+});
