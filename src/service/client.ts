@@ -20,7 +20,7 @@ import { readTask } from './image/task.ts';
 import { isUsableTaskId } from './image/task-id.ts';
 import { readTaskList } from './image/task-list.ts';
 import type { ImageService, Submission, SubmitResult, Task } from './image-service.ts';
-import type { ServiceResult } from './result.ts';
+import type { OnLeave, ServiceResult } from './result.ts';
 import type { InlineImage, JsonObject } from './text-service.ts';
 
 export interface ImageServiceOptions extends ServiceOptions {
@@ -57,11 +57,12 @@ class HttpImageService implements ImageService {
   imagine(
     request: Submission & { readonly fields: JsonObject; readonly images?: readonly InlineImage[] },
     signal: AbortSignal,
+    onLeave?: OnLeave,
   ): Promise<ServiceResult<SubmitResult>> {
     const { fields, images = [] } = request;
     const { botType } = this.#http.names;
     const shown: ImageRequest['images'] = images.length === 0 ? {} : { base64Array: images };
-    return this.#submit('imagine', request, { botType, ...fields }, shown, signal);
+    return this.#submit('imagine', request, { botType, ...fields }, shown, signal, onLeave);
   }
 
   action(
@@ -71,51 +72,72 @@ class HttpImageService implements ImageService {
       readonly enableRemix?: boolean;
     },
     signal: AbortSignal,
+    onLeave?: OnLeave,
   ): Promise<ServiceResult<SubmitResult>> {
     const { taskId, customId, enableRemix } = request;
     const fields = { taskId, customId, ...(enableRemix !== undefined && { enableRemix }) };
-    return this.#submit('action', request, fields, {}, signal);
+    return this.#submit('action', request, fields, {}, signal, onLeave);
   }
 
   modal(
     request: Submission & { readonly taskId: string; readonly prompt?: string; readonly mask?: InlineImage },
     signal: AbortSignal,
+    onLeave?: OnLeave,
   ): Promise<ServiceResult<SubmitResult>> {
     const { taskId, prompt, mask } = request;
     const fields = { taskId, ...(prompt !== undefined && { prompt }) };
-    return this.#submit('modal', request, fields, { ...(mask && { maskBase64: mask }) }, signal);
+    return this.#submit('modal', request, fields, { ...(mask && { maskBase64: mask }) }, signal, onLeave);
   }
 
-  begin(request: Submission & EntryFields, signal: AbortSignal): Promise<ServiceResult<SubmitResult>> {
+  begin(
+    request: Submission & EntryFields,
+    signal: AbortSignal,
+    onLeave?: OnLeave,
+  ): Promise<ServiceResult<SubmitResult>> {
     const { fields, images } = entryFields(request, this.#http.names);
-    return this.#submit(entryPaths[request.kind], request, fields, images, signal);
+    return this.#submit(entryPaths[request.kind], request, fields, images, signal, onLeave);
   }
 
-  async fetchTask(id: string, signal: AbortSignal): Promise<ServiceResult<Task>> {
+  async fetchTask(id: string, signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<Task>> {
     if (!isUsableTaskId(id)) {
       const message = `The task id "${this.#http.shared.clean(id)}" cannot be asked for: an id is one word of at most 256 characters.`;
       return rejectedHere('service.bad-id', message);
     }
     // The speed is a property of the submission: fetch has no prefix (gateway 1.5).
     const path = `/${this.#http.names.path}/task/${encodeURIComponent(id)}/fetch`;
-    const request = { method: 'GET', path, endpoint: 'fetch', facts: { safe: true } } as const;
+    const request = { method: 'GET', path, endpoint: 'fetch', facts: { safe: true }, onLeave } as const;
     return this.#request(request, signal, (reply, facts) => readTask(id, reply, facts));
   }
 
-  async fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<ServiceResult<readonly Task[]>> {
+  async fetchTasks(
+    ids: readonly string[],
+    signal: AbortSignal,
+    onLeave?: OnLeave,
+  ): Promise<ServiceResult<readonly Task[]>> {
     const usable = [...new Set(ids)].filter(isUsableTaskId);
     if (usable.length === 0) return { ok: true, value: [] };
     const path = `/${this.#http.names.path}/task/list-by-condition`;
     const body = JSON.stringify({ ids: usable });
-    const request = { method: 'POST', path, endpoint: path, body, facts: { safe: true } } as const;
+    const request = { method: 'POST', path, endpoint: path, body, facts: { safe: true }, onLeave } as const;
     return this.#request(request, signal, (reply, facts) => readTaskList(usable, reply, facts));
   }
 
-  listTasks(signal: AbortSignal): Promise<ServiceResult<readonly Task[]>> {
+  listTasks(signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<readonly Task[]>> {
     const path = `/${this.#http.names.path}/task/list`;
     const maxBodyBytes = this.#maxListBytes;
-    const request = { method: 'GET', path, endpoint: path, facts: { safe: true }, maxBodyBytes } as const;
+    const request = {
+      method: 'GET',
+      path,
+      endpoint: path,
+      facts: { safe: true },
+      maxBodyBytes,
+      onLeave,
+    } as const;
     return this.#request(request, signal, (reply, facts) => readTaskList(undefined, reply, facts));
+  }
+
+  get tellsLeaving(): boolean {
+    return this.#http.tellsLeaving;
   }
 
   close(): Promise<void> {
@@ -128,6 +150,7 @@ class HttpImageService implements ImageService {
     fields: JsonObject,
     images: ImageRequest['images'],
     signal: AbortSignal,
+    onLeave: OnLeave | undefined,
   ): Promise<ServiceResult<SubmitResult>> {
     const { names } = this.#http;
     const prefix = { relax: '', fast: `/${names.fastPrefix}`, turbo: `/${names.turboPrefix}` }[speed];
@@ -140,7 +163,8 @@ class HttpImageService implements ImageService {
       return rejectedHere('request.too-large', message);
     }
     const facts = { safe: false, largestPart: largest, judge: submitVerdict };
-    return this.#request({ method: 'POST', path, endpoint: path, body, facts }, signal, readSubmit);
+    const posted = { method: 'POST', path, endpoint: path, body, facts, onLeave } as const;
+    return this.#request(posted, signal, readSubmit);
   }
 
   /** Undefined: it is larger than the service takes. */
@@ -152,7 +176,10 @@ class HttpImageService implements ImageService {
   }
 
   #request<T>(
-    request: Pick<ServiceRequest, 'method' | 'path' | 'endpoint' | 'body' | 'facts' | 'maxBodyBytes'>,
+    request: Pick<
+      ServiceRequest,
+      'method' | 'path' | 'endpoint' | 'body' | 'facts' | 'maxBodyBytes' | 'onLeave'
+    >,
     signal: AbortSignal,
     read: (reply: Reply, facts: RequestFacts) => ServiceResult<T>,
   ): Promise<ServiceResult<T>> {

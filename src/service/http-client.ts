@@ -12,7 +12,7 @@ import { makeClean } from './http/sanitize.ts';
 import { dataMaskOf, secretMaskOf } from './http/secrets.ts';
 import type { Timer } from './http/timeout.ts';
 import type { Names } from './names.ts';
-import type { ServiceResult } from './result.ts';
+import type { OnLeave, ServiceResult } from './result.ts';
 
 /** What the image half and the text half of the service are made with alike. */
 export interface ServiceOptions {
@@ -64,6 +64,7 @@ export interface ServiceRequest {
   readonly accept?: string;
   readonly timeoutMs: number;
   readonly silence?: Silence;
+  readonly onLeave?: OnLeave | undefined;
   /** Bound of its response after decompression, where that is not the one of all responses. */
   readonly maxBodyBytes?: number;
   /** The context of failures; see there. */
@@ -125,7 +126,7 @@ export class HttpClient {
     receive: Receive<R>,
     read: (received: R, facts: RequestFacts) => ServiceResult<T>,
   ): Promise<ServiceResult<T>> {
-    const { method, path, endpoint, body, timeoutMs, silence, maxBodyBytes } = request;
+    const { method, path, endpoint, body, timeoutMs, silence, onLeave, maxBodyBytes } = request;
     const { mask } = this.shared;
     const facts: RequestFacts = {
       ...this.shared,
@@ -146,6 +147,7 @@ export class HttpClient {
         headers: this.#headers(request),
         timeoutMs,
         ...(silence && { silence }),
+        onLeave,
         ...(body !== undefined && { body }),
       },
       maxBodyBytes === undefined ? this.#transport : { ...this.#transport, maxBodyBytes },
@@ -156,6 +158,11 @@ export class HttpClient {
     const outcome = read(result.value, facts);
     this.#endpoints.note(endpoint, outcome);
     return outcome;
+  }
+
+  /** True where it is known when a request leaves. */
+  get tellsLeaving(): boolean {
+    return 'dispatcher' in this.#transport.via;
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { ServiceResult } from './result.ts';
+import type { OnLeave, ServiceResult, TellsLeaving } from './result.ts';
 import type { InlineImage } from './text-service.ts';
 
 /** The submit codes of gateway 3.2, by what they mean. */
@@ -73,7 +73,7 @@ export interface Submission {
  * The image workflow of gateway 2.1 as a run uses it. `fields` are the pipeline's declared fields by their pipeline names;
  * defaults such as botType, and the wire's names, are added here. Images go as data URIs.
  */
-export interface ImageService {
+export interface ImageService extends TellsLeaving {
   imagine(
     request: Submission & {
       readonly fields: Readonly<Record<string, unknown>>;
@@ -81,6 +81,7 @@ export interface ImageService {
       readonly images?: readonly InlineImage[];
     },
     signal: AbortSignal,
+    onLeave?: OnLeave,
   ): Promise<ServiceResult<SubmitResult>>;
   action(
     request: Submission & {
@@ -89,6 +90,7 @@ export interface ImageService {
       readonly enableRemix?: boolean;
     },
     signal: AbortSignal,
+    onLeave?: OnLeave,
   ): Promise<ServiceResult<SubmitResult>>;
   /**
    * Answers the modal of a task (gateway 2.5). White of the mask is repainted. The new task's id may be the same
@@ -102,6 +104,7 @@ export interface ImageService {
       readonly mask?: InlineImage;
     },
     signal: AbortSignal,
+    onLeave?: OnLeave,
   ): Promise<ServiceResult<SubmitResult>>;
   /**
    * blend, describe, video and edit (gateway 2.1; payloads of gateway 2.6). A video's `extend` counts from 1. A
@@ -122,17 +125,22 @@ export interface ImageService {
       readonly mask?: InlineImage;
     },
     signal: AbortSignal,
+    onLeave?: OnLeave,
   ): Promise<ServiceResult<SubmitResult>>;
-  fetchTask(id: string, signal: AbortSignal): Promise<ServiceResult<Task>>;
+  fetchTask(id: string, signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<Task>>;
   /**
    * Several tasks in one request, where the gateway offers it (gateway 4.1), in the requested order; unknown tasks are
    * missing. `service.no-listing`: the gateway offers no such list.
    */
-  fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<ServiceResult<readonly Task[]>>;
+  fetchTasks(
+    ids: readonly string[],
+    signal: AbortSignal,
+    onLeave?: OnLeave,
+  ): Promise<ServiceResult<readonly Task[]>>;
   /**
    * All tasks that the service still shows, where it shows them: image proxies do, API gateways do not (`task/list`,
    * gateway 4.1). For finding one by its tag; where there is no such list, `service.no-listing`.
    */
-  listTasks?(signal: AbortSignal): Promise<ServiceResult<readonly Task[]>>;
+  listTasks?(signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<readonly Task[]>>;
   close(): Promise<void>;
 }

@@ -48,6 +48,18 @@ export interface ServiceFailure {
   readonly cause?: unknown;
 }
 
+/**
+ * Called when the first byte of a request is handed to the network, and again should the same request be sent once more. A request that
+ * fails before that has left nothing at the service.
+ */
+export type OnLeave = () => void;
+
+/** Whether a half of the service reports when requests leave. */
+export interface TellsLeaving {
+  /** True: `onLeave` is called for every request that leaves. Absent: it may never be called. */
+  readonly tellsLeaving?: boolean;
+}
+
 export type ServiceResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: ServiceFailure };

@@ -4,7 +4,7 @@ import { type Receive, type Receiving, receiveWhole } from './http/exchange.ts';
 import { writeJson } from './http/json.ts';
 import { type Auth, HttpClient, type ServiceOptions } from './http-client.ts';
 import type { Names } from './names.ts';
-import type { ServiceResult } from './result.ts';
+import type { OnLeave, ServiceResult } from './result.ts';
 import { judgeText } from './text/classify.ts';
 import { readModels } from './text/models.ts';
 import { type Received, readReply } from './text/reply/read.ts';
@@ -53,7 +53,11 @@ class HttpTextService implements TextService {
     this.#maxRequestBytes = options.maxRequestBytes ?? 32 * MiB;
   }
 
-  async ask(request: TextCallRequest, signal: AbortSignal): Promise<ServiceResult<TextReply>> {
+  async ask(
+    request: TextCallRequest,
+    signal: AbortSignal,
+    onLeave?: OnLeave,
+  ): Promise<ServiceResult<TextReply>> {
     const { kind, fields, extra, stream } = request;
     const { model } = fields;
     if (typeof model !== 'string' || !isUsableModel(model))
@@ -75,6 +79,7 @@ class HttpTextService implements TextService {
         ...(kind === 'generate' && auth !== undefined && { auth }),
         ...(stream && { accept: 'text/event-stream, application/json' }),
         timeoutMs: textMs,
+        onLeave,
         silence: { idleMs, ...(stream && { firstByteMs }) },
         facts: {
           // A text call leaves nothing behind: it can be made again.
@@ -97,6 +102,10 @@ class HttpTextService implements TextService {
       receiveWhole,
       readModels,
     );
+  }
+
+  get tellsLeaving(): boolean {
+    return this.#http.tellsLeaving;
   }
 
   close(): Promise<void> {

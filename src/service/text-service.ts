@@ -1,4 +1,4 @@
-import type { ReplyUsage, ServiceResult } from './result.ts';
+import type { OnLeave, ReplyUsage, ServiceResult, TellsLeaving } from './result.ts';
 
 /** A JSON object as it travels; unknown fields pass through. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -95,8 +95,8 @@ export interface Model {
  * said of the model. An error inside a stream that began well has the code and class that its status would have had. A
  * failure may carry the `usage` that was already counted.
  */
-export interface TextService {
-  ask(request: TextCallRequest, signal: AbortSignal): Promise<ServiceResult<TextReply>>;
+export interface TextService extends TellsLeaving {
+  ask(request: TextCallRequest, signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<TextReply>>;
   models(signal: AbortSignal): Promise<ServiceResult<readonly Model[]>>;
   close(): Promise<void>;
 }

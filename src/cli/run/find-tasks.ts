@@ -216,17 +216,19 @@ export async function takingOn(service: ImageService, state: StateReader): Promi
     return undefined;
   };
   return {
-    imagine: async (request, signal) =>
-      (await submitted(request.tag)) ?? (await service.imagine(request, signal)),
-    begin: async (request, signal) =>
-      (await submitted(request.tag)) ?? (await service.begin(request, signal)),
-    action: async (request, signal) =>
-      (await clicked(request.tag)) ?? (await service.action(request, signal)),
-    modal: async (request, signal) =>
-      (await acceptedResult(request.tag ?? '', request.taskId)) ?? (await service.modal(request, signal)),
-    fetchTask: (id, signal) => service.fetchTask(id, signal),
-    fetchTasks: (ids, signal) => service.fetchTasks(ids, signal),
-    listTasks: async (signal) => (await service.listTasks?.(signal)) ?? notListed,
+    imagine: async (request, signal, onLeave) =>
+      (await submitted(request.tag)) ?? (await service.imagine(request, signal, onLeave)),
+    begin: async (request, signal, onLeave) =>
+      (await submitted(request.tag)) ?? (await service.begin(request, signal, onLeave)),
+    action: async (request, signal, onLeave) =>
+      (await clicked(request.tag)) ?? (await service.action(request, signal, onLeave)),
+    modal: async (request, signal, onLeave) =>
+      (await acceptedResult(request.tag ?? '', request.taskId)) ??
+      (await service.modal(request, signal, onLeave)),
+    fetchTask: (id, signal, onLeave) => service.fetchTask(id, signal, onLeave),
+    fetchTasks: (ids, signal, onLeave) => service.fetchTasks(ids, signal, onLeave),
+    listTasks: async (signal, onLeave) => (await service.listTasks?.(signal, onLeave)) ?? notListed,
+    ...(service.tellsLeaving === true && { tellsLeaving: true }),
     close: () => service.close(),
   };
 }

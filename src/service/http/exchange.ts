@@ -26,6 +26,8 @@ export interface HttpRequest extends Outbound {
   readonly timeoutMs: number;
   /** Bounds of how long the service may be silent, if any. */
   readonly silence?: Silence;
+  /** The first byte is about to leave. Only a dispatcher reports that. */
+  readonly onLeave?: (() => void) | undefined;
 }
 
 /** Milliseconds; waiting for room does not count. */
@@ -109,6 +111,7 @@ export async function exchange<T>(
   try {
     const response = await send(request, transport, giveUp.signal, () => {
       sent = 'yes';
+      request.onLeave?.();
     });
     const value = await receive(response, {
       maxBytes: transport.maxBodyBytes,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findMissing } from '../../../src/cli/run/find-tasks.ts';
-import type { Task } from '../../../src/service/image-service.ts';
+import { findMissing, takingOn } from '../../../src/cli/run/find-tasks.ts';
+import type { ImageService, Task } from '../../../src/service/image-service.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 
 const task = (id: string, tag: string): Task => ({
@@ -31,5 +31,30 @@ describe('tasks of submissions that an older state does not know', () => {
       { id: 'T3', state: 'success' },
       { id: 'T4', state: 'success' },
     ]);
+  });
+
+  it('are answered without a request; what is requested says when it leaves, as the service itself does', async () => {
+    const store = memoryStore();
+    store.setFact('state.found', JSON.stringify({ aa11: [{ id: 'T3', state: 'success' }] }));
+    const asked: string[] = [];
+    const said = (name: string) => (_request: unknown, _signal: AbortSignal, onLeave?: () => void) => {
+      asked.push(name);
+      onLeave?.();
+      return Promise.resolve({ ok: true, value: { kind: 'accepted', taskId: name, code: 1 } } as const);
+    };
+    const service = { tellsLeaving: true, imagine: said('imagine'), begin: said('begin') };
+    const taking = await takingOn(service as unknown as ImageService, store.reader);
+    expect(taking.tellsLeaving).toBe(true);
+    const { signal } = new AbortController();
+    let left = 0;
+    const onLeave = (): void => void (left += 1);
+    const submission = { speed: 'relax', fields: {} } as const;
+    expect(await taking.imagine({ ...submission, tag: 'aa11' }, signal, onLeave)).toMatchObject({
+      value: { taskId: 'T3' },
+    });
+    expect([asked, left]).toEqual([[], 0]);
+    await taking.imagine({ ...submission, tag: 'bb22' }, signal, onLeave);
+    await taking.begin({ ...submission, kind: 'describe', images: [] }, signal, onLeave);
+    expect([asked, left]).toEqual([['imagine', 'begin'], 2]);
   });
 });
