@@ -77,7 +77,7 @@ export class Engine {
         (work) => this.#inFlight.begin('free', work),
         (heard) => this.#accept({ type: 'looked', heard }),
       );
-    this.#effects = new Effects(ports, settings);
+    this.#effects = new Effects(ports, settings, (route, at) => scheduler.onLeft(route, at));
     this.#writer = new CommitWriter(ports.store, scheduler, (records) => this.#disk?.note(records), facts);
     this.#turn = new CommitTurn(
       ports.clock,

@@ -2,7 +2,7 @@ import type { Selection } from '../plan/cell.ts';
 import { invocationFact, type StateStore, sentFact } from '../state/store.ts';
 import { Engine } from './engine.ts';
 import type { RunListener } from './events.ts';
-import { forgetLearned, LearnedKeeper, readLearned } from './limits/learned.ts';
+import { forgetLearned, keepFact, LearnedKeeper, readLearned } from './limits/learned.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from './ports.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 
@@ -49,6 +49,7 @@ export async function runPlan(
     price: (record) => plan.price(record),
     spent,
     ...sentBefore(store),
+    tellsLeaving: true,
     learned: settings.relearn ? {} : readLearned(store),
     ...(plan.steps === undefined ? {} : { steps: plan.steps }),
     ...(ports.shared === undefined ? {} : { shared: ports.shared }),
@@ -57,7 +58,12 @@ export async function runPlan(
   const learned = new LearnedKeeper(store, () => scheduler.learned, clock);
   const engine = new Engine(plan, selection, settings, ports, scheduler, listener, () => learned.due());
   const end = await engine.run(control);
-  if (end.kind !== 'disk') await learned.onEnd();
+  if (end.kind !== 'disk') {
+    await learned.onEnd();
+    const { sent, submits } = scheduler;
+    // The last commit was before its requests left.
+    if (sent !== undefined && submits > 0) await keepFact(store, sentFact, sent);
+  }
   const { listenerError } = engine;
   return {
     end,

@@ -11,7 +11,7 @@ import type { RunPorts, RunSettings } from '../ports.ts';
 import { type Effect, type RunInput, routeOf } from '../scheduler/commit.ts';
 import type { RequestResult } from '../scheduler/routes/outcome.ts';
 import { InputBudget, type LoadedInputs } from './input-budget.ts';
-import { gated } from './send-gate.ts';
+import { gated, type OnLeft } from './send-gate.ts';
 import { checkMask, confirmModal, type SubmitPorts, submit } from './submit.ts';
 import { type AskPorts, ask } from './text-call.ts';
 
@@ -38,9 +38,10 @@ export class Effects {
       limits,
       keepReplies,
     }: Pick<RunSettings, 'speed' | 'retry' | 'tag' | 'keepReplies'> & Partial<Pick<RunSettings, 'limits'>>,
+    onLeft?: OnLeft,
   ) {
     const { inputs, store, clock } = given;
-    const ports = limits === undefined ? given : { ...given, ...gated(given, limits, clock) };
+    const ports = limits === undefined ? given : { ...given, ...gated(given, limits, clock, onLeft) };
     const { service, text, artifacts } = ports;
     const shared = { inputs, lookup: (key: string) => store.get(key), inputBudget: new InputBudget() };
     this.#ports = ports;

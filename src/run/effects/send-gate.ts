@@ -1,11 +1,11 @@
 import type { ArtifactWriter, SaveFailure } from '../../artifacts/writer.ts';
 import type { Limits } from '../../pipeline/pipeline.ts';
 import type { ImageService } from '../../service/image-service.ts';
-import type { ServiceFailure } from '../../service/result.ts';
+import type { OnLeave, ServiceFailure, TellsLeaving } from '../../service/result.ts';
 import type { TextService } from '../../service/text-service.ts';
 import type { Clock } from '../clock.ts';
 import type { Route } from '../events.ts';
-import { EvenMoments, graceMs } from '../limits/even-moments.ts';
+import { RouteGate } from './route-gate.ts';
 
 /** The ports through which requests leave. */
 interface SendPorts {
@@ -14,61 +14,51 @@ interface SendPorts {
   readonly artifacts: ArtifactWriter;
 }
 
+/** Is told when a request leaves on a route that has a rate. */
+export type OnLeft = (route: Route, at: number) => void;
+
+const routeNames = ['submit', 'text', 'poll', 'download'] as const satisfies readonly Route[];
+
 /**
  * Keeps the rates of `limits` at the moment in which requests leave. The scheduler decides at the same rates; between its decision and
- * the request lie a commit and the reading of images, which bunch requests together.
+ * the request lie a commit and the reading of images, which bunch requests together, and between the gate and the network a handshake, or
+ * a pause of the process. Where a port tells when its requests leave, the gate counts that; of others, that they passed.
  */
 export class SendGate {
-  readonly #clock: Clock;
-  readonly #routes: Readonly<
-    Partial<Record<Route, { readonly moments: EvenMoments; readonly lateMs: number }>>
-  >;
+  readonly #routes: ReadonlyMap<Route, RouteGate>;
 
-  constructor(limits: Limits, clock: Clock) {
-    this.#clock = clock;
-    const gate = (route: Route): object => {
-      const rate = limits[route];
-      return rate === undefined ? {} : { [route]: { moments: new EvenMoments(rate), lateMs: graceMs(rate) } };
-    };
-    this.#routes = { ...gate('submit'), ...gate('text'), ...gate('poll'), ...gate('download') };
+  constructor(limits: Limits, clock: Clock, onLeft: OnLeft = () => undefined) {
+    this.#routes = new Map(
+      routeNames.flatMap((route) => {
+        const rate = limits[route];
+        return rate === undefined ? [] : [[route, new RouteGate(rate, clock, (at) => onLeft(route, at))]];
+      }),
+    );
   }
 
   /**
-   * Waits for a moment at which a request of this route may leave; undefined: at once.
+   * Sends a request when it may leave.
    *
-   * @returns false where the signal ended the wait: the request must not leave
+   * @returns `refusal` where the signal ended the wait
    */
-  pass(route: Route, signal: AbortSignal): undefined | Promise<boolean> {
-    const gate = this.#routes[route];
-    if (gate === undefined) return undefined;
-    const now = this.#clock.now();
-    const at = Math.max(now, gate.moments.nextAt());
-    const moment = gate.moments.take(at);
-    return at <= now ? undefined : this.#wait(route, { at, latest: moment + gate.lateMs }, signal);
-  }
-
-  async #wait(
+  async send<T>(
     route: Route,
-    { at, latest }: { readonly at: number; readonly latest: number },
+    { tellsLeaving = false }: TellsLeaving,
     signal: AbortSignal,
-  ): Promise<boolean> {
-    while (!signal.aborted && this.#clock.now() < at) await this.#sleep(at, signal);
-    if (signal.aborted) return false;
-    // A moment that was missed is lost: to use it now would be one too many in some window.
-    if (this.#clock.now() > latest) return (await this.pass(route, signal)) ?? true;
-    return true;
-  }
-
-  #sleep(at: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        cancel();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const cancel = this.#clock.at(at, end);
-      signal.addEventListener('abort', end, { once: true });
-    });
+    refusal: T,
+    send: (onLeave?: OnLeave) => Promise<T>,
+  ): Promise<T> {
+    const gate = this.#routes.get(route);
+    if (gate === undefined) return await send();
+    const passed = gate.pass(signal);
+    const departure = passed instanceof Promise ? await passed : passed;
+    if (departure === undefined) return refusal;
+    if (!tellsLeaving) departure.onLeave();
+    try {
+      return await send(departure.onLeave);
+    } finally {
+      departure.onEnd();
+    }
   }
 }
 
@@ -87,37 +77,39 @@ const unsaved: { readonly ok: false; readonly error: SaveFailure } = {
 };
 
 /** The same ports, each request of which waits for its moment. Without rates the ports themselves. */
-export function gated(ports: SendPorts, limits: Limits, clock: Clock): SendPorts {
+export function gated(ports: SendPorts, limits: Limits, clock: Clock, onLeft?: OnLeft): SendPorts {
   const { service, text, artifacts } = ports;
-  const routes: readonly Route[] = ['submit', 'text', 'poll', 'download'];
-  if (routes.every((route) => limits[route] === undefined)) return { service, text, artifacts };
-  const gate = new SendGate(limits, clock);
-  const after = async <T>(
-    route: Route,
-    signal: AbortSignal,
-    refusal: T,
-    send: () => Promise<T>,
-  ): Promise<T> => ((await gate.pass(route, signal)) === false ? refusal : await send());
+  if (routeNames.every((route) => limits[route] === undefined)) return { service, text, artifacts };
+  const gate = new SendGate(limits, clock, onLeft);
   const listTasks = service.listTasks?.bind(service);
+  const after = <T>(
+    route: 'submit' | 'poll',
+    signal: AbortSignal,
+    send: (onLeave?: OnLeave) => Promise<T>,
+  ): Promise<T | typeof unsent> => gate.send<T | typeof unsent>(route, service, signal, unsent, send);
   const gatedService: ImageService = {
-    imagine: (request, signal) => after('submit', signal, unsent, () => service.imagine(request, signal)),
-    action: (request, signal) => after('submit', signal, unsent, () => service.action(request, signal)),
-    modal: (request, signal) => after('submit', signal, unsent, () => service.modal(request, signal)),
-    begin: (request, signal) => after('submit', signal, unsent, () => service.begin(request, signal)),
-    fetchTask: (id, signal) => after('poll', signal, unsent, () => service.fetchTask(id, signal)),
-    fetchTasks: (ids, signal) => after('poll', signal, unsent, () => service.fetchTasks(ids, signal)),
+    imagine: (request, signal) =>
+      after('submit', signal, (onLeave) => service.imagine(request, signal, onLeave)),
+    action: (request, signal) =>
+      after('submit', signal, (onLeave) => service.action(request, signal, onLeave)),
+    modal: (request, signal) => after('submit', signal, (onLeave) => service.modal(request, signal, onLeave)),
+    begin: (request, signal) => after('submit', signal, (onLeave) => service.begin(request, signal, onLeave)),
+    fetchTask: (id, signal) => after('poll', signal, (onLeave) => service.fetchTask(id, signal, onLeave)),
+    fetchTasks: (ids, signal) => after('poll', signal, (onLeave) => service.fetchTasks(ids, signal, onLeave)),
     ...(listTasks === undefined
       ? {}
-      : { listTasks: (signal) => after('poll', signal, unsent, () => listTasks(signal)) }),
+      : { listTasks: (signal) => after('poll', signal, (onLeave) => listTasks(signal, onLeave)) }),
     close: () => service.close(),
   };
   const gatedText: TextService = {
-    ask: (request, signal) => after('text', signal, unsent, () => text.ask(request, signal)),
+    ask: (request, signal) =>
+      gate.send('text', text, signal, unsent, (onLeave) => text.ask(request, signal, onLeave)),
     models: (signal) => text.models(signal),
     close: () => text.close(),
   };
   const gatedArtifacts: ArtifactWriter = {
-    save: (request, signal) => after('download', signal, unsaved, () => artifacts.save(request, signal)),
+    save: (request, signal) =>
+      gate.send('download', {}, signal, unsaved, () => artifacts.save(request, signal)),
     cut: (request, signal) => artifacts.cut(request, signal),
     keep: (request, signal) => artifacts.keep(request, signal),
     close: () => artifacts.close(),

@@ -68,20 +68,21 @@ export class LearnedKeeper {
 
   /** The run has ended, and all its commits are durable. */
   async onEnd(): Promise<void> {
-    for (const [name, text] of changed(this.#store, this.#texts())) await setLearned(this.#store, name, text);
+    for (const [name, text] of changed(this.#store, this.#texts()))
+      await keepFact(this.#store, learnedFact(name), text);
   }
 }
 
 /** Forgets what earlier runs have learned (`--relearn`). */
 export async function forgetLearned(store: FactStore): Promise<void> {
   for (const name of learnedNames)
-    if ((store.fact(learnedFact(name)) ?? '') !== '') await setLearned(store, name, '');
+    if ((store.fact(learnedFact(name)) ?? '') !== '') await keepFact(store, learnedFact(name), '');
 }
 
-/** Nothing depends on what is learned, so a disk that does not take it is no failure here: a commit of a job meets it too. */
-async function setLearned(store: FactStore, name: LearnedName, text: string): Promise<void> {
+/** Keeps a fact on which no job depends: a disk that does not take it is no failure here, for a commit of a job meets it too. */
+export async function keepFact(store: Pick<FactStore, 'setFact'>, name: string, text: string): Promise<void> {
   try {
-    await store.setFact(learnedFact(name), text);
+    await store.setFact(name, text);
   } catch (error) {
     if (!(error instanceof StateError)) throw error;
   }

@@ -1,4 +1,4 @@
-import type { Limits, Rate } from '../../pipeline/pipeline.ts';
+import type { Limits } from '../../pipeline/pipeline.ts';
 import type { Route } from '../events.ts';
 import type { Sent } from './even-moments.ts';
 
@@ -6,56 +6,99 @@ import type { Sent } from './even-moments.ts';
 const parts = 64;
 const routes = ['submit', 'text', 'poll', 'download'] as const satisfies readonly Route[];
 
+/** No request leaves later than this after it was decided, ms, but from a machine that slept. */
+const latestMs = 600_000;
+
+/** What left on one route within the window. */
+interface RouteLog {
+  readonly perMs: number;
+  readonly left: { until: number; count: number }[];
+  /** Requests that were decided and are not known to have left. */
+  pending: number;
+  /** When the last one was decided, Unix ms. */
+  decidedAt: number;
+}
+
 /**
  * Counts the requests that left lately on the routes that have a rate, so that a run that follows at once keeps within it. The counts
- * are part of the commit that holds the intents.
+ * are part of the commit that holds the intents, before their requests leave: those that are pending then may leave until the process
+ * ends, and the run that follows counts them as leaving when it begins.
  */
 export class SentLog {
-  readonly #rates: readonly (readonly [Route, Rate])[];
-  readonly #sent: ReadonlyMap<Route, { until: number; count: number }[]>;
+  readonly #routes: ReadonlyMap<Route, RouteLog>;
+  #countsLeaving = false;
 
   /** @param kept of earlier runs, which a restart must not forget */
   constructor(limits: Limits, kept: Readonly<Partial<Record<Route, readonly Sent[]>>>) {
-    this.#rates = routes.flatMap((route) => {
-      const rate = limits[route];
-      return rate === undefined ? [] : [[route, rate] as const];
-    });
-    this.#sent = new Map(
-      this.#rates.map(([route]) => [route, (kept[route] ?? []).map((sent) => ({ ...sent }))]),
+    this.#routes = new Map(
+      routes.flatMap((route) => {
+        const perMs = limits[route]?.perMs;
+        const left = (kept[route] ?? []).map((sent) => ({ ...sent }));
+        return perMs === undefined ? [] : [[route, { perMs, left, pending: 0, decidedAt: 0 }]];
+      }),
     );
   }
 
-  note(route: Route, now: number): void {
-    const rate = this.#rates.find(([name]) => name === route)?.[1];
-    const sent = this.#sent.get(route);
-    if (rate === undefined || sent === undefined) return;
-    const part = rate.perMs / parts;
-    const until = Math.ceil((now + rate.perMs) / part) * part;
-    const last = sent.at(-1);
-    if (last !== undefined && last.until >= until) last.count += 1;
-    else sent.push({ until, count: 1 });
-    while (sent[0] !== undefined && sent[0].until <= now) sent.shift();
+  /** Requests count when they are said to leave. Without this call they leave when they are decided. */
+  countLeaving(): void {
+    this.#countsLeaving = true;
+  }
+
+  /** A request is decided. */
+  decide(route: Route, now: number): void {
+    const log = this.#routes.get(route);
+    if (log === undefined) return;
+    if (!this.#countsLeaving) return note(log, now);
+    log.pending += 1;
+    log.decidedAt = now;
+  }
+
+  /** A request leaves. */
+  leave(route: Route, now: number): void {
+    const log = this.#routes.get(route);
+    if (log === undefined || !this.#countsLeaving) return;
+    log.pending = Math.max(0, log.pending - 1);
+    note(log, now);
+  }
+
+  /** A request has ended. @param inFlight how many of its route have not */
+  settle(route: Route, inFlight: number): void {
+    const log = this.#routes.get(route);
+    if (log !== undefined) log.pending = Math.min(log.pending, inFlight);
   }
 
   /** The counts as a text; undefined: no route has a rate. */
   get text(): string | undefined {
-    if (this.#rates.length === 0) return undefined;
+    if (this.#routes.size === 0) return undefined;
     return JSON.stringify(
       Object.fromEntries(
-        this.#rates.map(([route]) => [
+        [...this.#routes].map(([route, { perMs, left, pending, decidedAt }]) => [
           route,
-          (this.#sent.get(route) ?? []).map(({ until, count }) => [Math.ceil(until), count]),
+          [
+            ...left.map(({ until, count }) => [Math.ceil(until), count]),
+            ...(pending === 0 ? [] : [[Math.ceil(decidedAt + latestMs + perMs), pending]]),
+          ],
         ]),
       ),
     );
   }
 }
 
+/** Requests of one part of the window are counted together, and forgotten together. */
+function note({ perMs, left }: RouteLog, now: number): void {
+  const part = perMs / parts;
+  const until = Math.ceil((now + perMs) / part) * part;
+  const last = left.at(-1);
+  if (last !== undefined && last.until >= until) last.count += 1;
+  else left.push({ until, count: 1 });
+  while (left[0] !== undefined && left[0].until <= now) left.shift();
+}
+
 /**
  * Reads what an earlier run kept. The text comes from a file that anybody may have changed: what is not as it is written counts for
  * nothing.
  *
- * @param now moments further ahead than the window of the route are none
+ * @param now moments further ahead than the window of the route are none: what may still have left when this run began left then
  */
 export function readSent(
   text: string | undefined,

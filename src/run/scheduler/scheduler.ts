@@ -1,5 +1,5 @@
 import type { Committed } from '../../state/store.ts';
-import type { RunEnd } from '../events.ts';
+import type { Route, RunEnd } from '../events.ts';
 import type { LearnedTexts } from '../limits/learned.ts';
 import type { CallResult } from '../machine/job.ts';
 import { needsRecheck } from '../machine/retry/button-freshness.ts';
@@ -158,6 +158,11 @@ export class Scheduler {
     const poll = this.#state.estimators.learned;
     const limits = limitsText(this.#state.jobs.learned);
     return { limits, ...(poll === undefined ? {} : { poll }) };
+  }
+
+  /** A request leaves, Unix ms: later than it was decided. Only where `tellsLeaving`. */
+  onLeft(route: Route, at: number): void {
+    this.#state.routes.sent.leave(route, at);
   }
 
   /** What left lately, to be kept with the next commit; undefined: no route has a rate. */

@@ -1,11 +1,19 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Rate } from '../../../src/pipeline/pipeline.ts';
 import type { Clock } from '../../../src/run/clock.ts';
 import { SendGate } from '../../../src/run/effects/send-gate.ts';
 import { RouteTraffic } from '../../../src/run/limits/route.ts';
 import { seededRandom, virtualSettings } from '../../rig/virtual-run.ts';
 
+type MovedClock = Clock & {
+  readonly runTo: (end: number) => Promise<void>;
+  /** Whatever is due in this time happens at its end. */
+  readonly standStill: (ms: number) => void;
+};
+
 /** A clock that a test moves, whose timers are late by what `late` draws. */
-function movedClock(late: () => number): Clock & { readonly runTo: (end: number) => Promise<void> } {
+function movedClock(late: () => number): MovedClock {
   let now = 0;
   let order = 0;
   const timers = new Map<number, { readonly at: number; readonly call: () => void }>();
@@ -15,6 +23,9 @@ function movedClock(late: () => number): Clock & { readonly runTo: (end: number)
       const id = (order += 1);
       timers.set(id, { at: Math.max(now, at) + late(), call });
       return () => timers.delete(id);
+    },
+    standStill: (ms) => {
+      now += ms;
     },
     runTo: async (end) => {
       for (;;) {
@@ -30,36 +41,74 @@ function movedClock(late: () => number): Clock & { readonly runTo: (end: number)
   };
 }
 
+/** The most in any window. */
+function mostInWindow(times: readonly number[], perMs: number): number {
+  let [most, from] = [0, 0];
+  for (const [to, at] of times.entries()) {
+    while ((times[from] ?? 0) <= at - perMs) from += 1;
+    most = Math.max(most, to - from + 1);
+  }
+  return most;
+}
+
+const sleep = (clock: Clock, ms: number): Promise<void> =>
+  new Promise((done) => void clock.at(clock.now() + ms, done));
+
+/** Decisions of a route that always has something to send, each followed by a commit. */
+function decide(rate: Rate, clock: Clock, random: () => number, send: () => void): void {
+  const route = new RouteTraffic('submit', rate, virtualSettings().retry, random);
+  let decided = 0;
+  const turn = (): void => {
+    for (; route.nextAt() <= clock.now(); decided += 1) route.take(clock.now());
+    if (decided === 0) return void clock.at(route.nextAt(), turn);
+    const commitMs = random() < 0.05 ? 60 : 12 * random();
+    clock.at(clock.now() + commitMs, () => {
+      for (; decided > 0; decided -= 1) send();
+      turn();
+    });
+  };
+  turn();
+}
+
 const limits = { tasks: 1, requests: 1, submit: { count: 100, perMs: 1000 } };
 
+const refused = -1;
+const untold = {};
+
 describe('the gate before the service', () => {
-  it('lets requests of routes without a rate pass at once', () => {
+  it('lets requests of routes without a rate pass at once', async () => {
     const gate = new SendGate(
       limits,
       movedClock(() => 0),
     );
-    expect(gate.pass('poll', new AbortController().signal)).toBeUndefined();
+    let sent = 0;
+    const send = (): Promise<number> => Promise.resolve((sent += 1));
+    const both = [1, 2].map(() => gate.send('poll', untold, new AbortController().signal, 0, send));
+    expect(sent).toBe(2);
+    expect(await Promise.all(both)).toEqual([1, 2]);
   });
 
   it('spreads what a commit bunches together: never more than the count in any second, and nearly all of it', async () => {
     let step = 0;
     const clock = movedClock(() => ((step += 1) % 40 === 0 ? 60 : step % 5));
     const gate = new SendGate(limits, clock);
-    const { signal } = new AbortController();
     const times: number[] = [];
     // Five together, every 48 ms: a little more than the rate.
     const commit = (): void => {
       for (let one = 0; one < 5; one += 1)
-        void (async () => {
-          if ((await gate.pass('submit', signal)) !== false) times.push(clock.now());
-        })();
+        void gate.send(
+          'submit',
+          untold,
+          new AbortController().signal,
+          undefined,
+          async () => void times.push(clock.now()),
+        );
       if (clock.now() < 20_000) clock.at(clock.now() + 48, commit);
     };
     commit();
     await clock.runTo(20_000);
-    for (const at of times)
-      expect(times.filter((other) => other > at - 1000 && other <= at).length).toBeLessThanOrEqual(100);
-    expect(times.length / 2000).toBeGreaterThan(0.88);
+    expect(mostInWindow(times, 1000)).toBeLessThanOrEqual(100);
+    expect(times.length / 2000).toBeGreaterThan(0.97);
   });
 
   it.each([
@@ -73,38 +122,118 @@ describe('the gate before the service', () => {
       const clock = movedClock(() => 5 * random());
       const rate = { count, perMs };
       const gate = new SendGate({ tasks: 1, requests: 1, submit: rate }, clock);
-      const route = new RouteTraffic('submit', rate, virtualSettings().retry, random);
-      const { signal } = new AbortController();
       const times: number[] = [];
-      let decided = 0;
-      const pass = async (): Promise<void> => {
-        if ((await gate.pass('submit', signal)) !== false) times.push(clock.now());
-      };
-      const turn = (): void => {
-        for (; route.nextAt() <= clock.now(); decided += 1) route.take(clock.now());
-        if (decided === 0) return void clock.at(route.nextAt(), turn);
-        const commitMs = random() < 0.05 ? 60 : 12 * random();
-        clock.at(clock.now() + commitMs, () => {
-          for (; decided > 0; decided -= 1) void pass();
-          turn();
+      decide(rate, clock, random, () => {
+        void gate.send('submit', untold, new AbortController().signal, undefined, async () => {
+          times.push(clock.now());
         });
-      };
-      turn();
+      });
       const end = Math.max(20_000, 3 * perMs);
       await clock.runTo(end);
-      for (const at of times)
-        expect(times.filter((other) => other > at - perMs && other <= at).length).toBeLessThanOrEqual(count);
+      expect(mostInWindow(times, perMs)).toBeLessThanOrEqual(count);
       expect(times.length / ((end * count) / perMs)).toBeGreaterThanOrEqual(least);
     },
   );
+
+  it.each([
+    [20, 1000],
+    [600, 60_000],
+    [7, 1000],
+    [100, 1000],
+  ])(
+    'however long requests take from the gate to the network, and whenever the process stands still: at most %d in %d ms',
+    async (count, perMs) => {
+      await fc.assert(
+        fc.asyncProperty(fc.nat(), fc.nat(300), fc.nat(3000), async (seed, shakeMs, pauseMs) => {
+          const random = seededRandom(seed);
+          const clock = movedClock(() => 2 * random());
+          const rate = { count, perMs };
+          const left: number[] = [];
+          const told: number[] = [];
+          const gate = new SendGate({ tasks: 1, requests: 1, submit: rate }, clock, (_, at) => told.push(at));
+          const send = async (onLeave?: () => void): Promise<void> => {
+            // What is due while the process stands still happens at its end, all at once.
+            if (random() < perMs / count / 10_000) clock.standStill(pauseMs * random());
+            if (random() < 0.6) await sleep(clock, shakeMs * random());
+            // Some never leave.
+            if (random() < 0.02) return;
+            left.push(clock.now());
+            onLeave?.();
+            await sleep(clock, 500);
+          };
+          decide(rate, clock, random, () => {
+            void gate.send('submit', { tellsLeaving: true }, new AbortController().signal, undefined, send);
+          });
+          const end = Math.max(10_000, 2 * perMs);
+          await clock.runTo(end);
+          expect(mostInWindow(left, perMs)).toBeLessThanOrEqual(count);
+          expect(told).toEqual(left);
+          expect(left.length / ((end * count) / perMs)).toBeGreaterThan(0.5);
+        }),
+        { numRuns: 10 },
+      );
+    },
+    60_000,
+  );
+
+  it('goes on once requests end that never left, and counts what is sent once more', async () => {
+    const clock = movedClock(() => 0);
+    const gate = new SendGate({ tasks: 1, requests: 1, submit: { count: 2, perMs: 1000 } }, clock);
+    const { signal } = new AbortController();
+    const passed: number[] = [];
+    const ends: (() => void)[] = [];
+    const leaves: (() => void)[] = [];
+    const begin = (): void =>
+      void gate.send('submit', { tellsLeaving: true }, signal, undefined, async (onLeave) => {
+        passed.push(clock.now());
+        if (onLeave !== undefined) leaves.push(onLeave);
+        await new Promise<void>((done) => ends.push(done));
+      });
+    for (let one = 0; one < 5; one += 1) begin();
+    await clock.runTo(5000);
+    // Two wait for a connection, and may leave at any time.
+    expect(passed.length).toBe(2);
+    ends[0]?.();
+    await clock.runTo(5100);
+    expect(passed.length).toBe(3);
+    leaves[1]?.();
+    await clock.runTo(5500);
+    leaves[1]?.();
+    ends[2]?.();
+    // Twice the same one, both within the second.
+    await clock.runTo(6090);
+    expect(passed.length).toBe(3);
+    await clock.runTo(6200);
+    expect(passed.length).toBe(4);
+  });
+
+  it('catches up after a pause at twice the pace, for a quarter of a second', async () => {
+    const clock = movedClock(() => 0);
+    const gate = new SendGate({ tasks: 1, requests: 1, submit: { count: 20, perMs: 1000 } }, clock);
+    const times: number[] = [];
+    const send = async (): Promise<void> => void times.push(clock.now());
+    const begin = (): unknown => gate.send('submit', untold, new AbortController().signal, undefined, send);
+    begin();
+    await clock.runTo(700);
+    for (let one = 0; one < 12; one += 1) begin();
+    await clock.runTo(5000);
+    const gaps = times.slice(2).map((at, place) => at - (times[place + 1] as number));
+    expect(gaps.filter((gap) => gap < 40).length).toBe(10);
+    expect(Math.min(...gaps)).toBeGreaterThan(19);
+  });
 
   it('ends a wait when the run is left, and the request does not leave', async () => {
     const clock = movedClock(() => 0);
     const gate = new SendGate({ tasks: 1, requests: 1, text: { count: 1, perMs: 60_000 } }, clock);
     const leave = new AbortController();
-    expect(gate.pass('text', leave.signal)).toBeUndefined();
-    const waiting = gate.pass('text', leave.signal);
+    let sent = 0;
+    const send = (): Promise<number> => Promise.resolve((sent += 1));
+    const ask = (): Promise<number> => gate.send('text', untold, leave.signal, refused, send);
+    expect(await ask()).toBe(1);
+    const waiting = [ask(), ask()];
     leave.abort();
-    expect(await waiting).toBe(false);
+    expect(await Promise.all(waiting)).toEqual([refused, refused]);
+    expect(await ask()).toBe(refused);
+    expect(sent).toBe(1);
   });
 });

@@ -71,7 +71,7 @@ describe('evenly spaced moments', () => {
           const earlier = offsets.toSorted((a, b) => a - b);
           const limits = { tasks: 1, requests: 1, submit: rate };
           const log = new SentLog({ ...limits, submit: { ...rate, count: 60 * factor } }, {});
-          for (const at of earlier) log.note('submit', at);
+          for (const at of earlier) log.decide('submit', at);
           const start = minute + gapMs;
           const before = readSent(log.text, limits, start).submit;
           const times = sendAll(new EvenMoments(rate, before), start + 3 * minute, () => 0, start);
@@ -106,17 +106,39 @@ describe('the log of what left', () => {
 
   it('keeps nothing where no route has a rate', () => {
     const log = new SentLog({ tasks: 1, requests: 1 }, {});
-    log.note('submit', 0);
+    log.decide('submit', 0);
     expect(log.text).toBeUndefined();
   });
 
   it('counts each request until its window has passed, in parts of the window, and what earlier runs left with it', () => {
     const log = new SentLog(limits, { submit: [{ until: 500, count: 4 }] });
-    for (const at of [0, 1, 2, 930, 2000]) log.note('submit', at);
-    log.note('text', 5);
+    for (const at of [0, 1, 2, 930, 2000]) log.decide('submit', at);
+    log.decide('text', 5);
     const sent = readSent(log.text, limits, 0).submit as readonly Sent[];
     expect(sent.reduce((sum, { count }) => sum + count, 0)).toBe(5);
     expect(sent.every(({ until }) => until >= minute && until <= 2000 + minute + minute / 64 + 1)).toBe(true);
+  });
+
+  it('counts requests as leaving when the next run begins, where they are not known to have left', () => {
+    const log = new SentLog(limits, {});
+    log.countLeaving();
+    for (const at of [0, 10, 20, 30]) log.decide('submit', at);
+    log.leave('submit', 900);
+    // One ended without leaving: two may still leave when this is kept.
+    log.settle('submit', 2);
+    const kept = log.text;
+    const start = 50_000;
+    const sent = readSent(kept, limits, start).submit as readonly Sent[];
+    expect(sent.map(({ count }) => count)).toEqual([1, 2]);
+    expect(sent[0]?.until).toBeGreaterThanOrEqual(900 + minute);
+    expect(sent[1]?.until).toBeGreaterThanOrEqual(start + minute);
+    // Nothing that was decided long ago leaves then.
+    expect(readSent(kept, limits, 30 + 11 * minute).submit).toEqual([]);
+    log.leave('submit', 1000);
+    log.leave('submit', 2000);
+    const settled = readSent(log.text, limits, start).submit as readonly Sent[];
+    expect(settled.reduce((sum, { count }) => sum + count, 0)).toBe(3);
+    expect(settled.every(({ until }) => until < 2000 + minute * 1.02)).toBe(true);
   });
 
   it.each(['', 'null', '[]', '{"submit":7}', '{"submit":[[1e99,-1],[null,2],["x"],[1e300,5,5]]}'])(

@@ -166,7 +166,7 @@ export class Routes {
     queue.sentAt.set(key, now);
     queue.lastTurn = this.#turns;
     queue.route.take(now);
-    this.sent.note(name, now);
+    this.sent.decide(name, now);
   }
 
   /** @returns when the request left; undefined: it is not known */
@@ -176,6 +176,7 @@ export class Routes {
     queue.sentAt.delete(key);
     this.#inFlight -= 1;
     queue.inFlight -= 1;
+    this.sent.settle(name, queue.inFlight);
     if (name === 'submit' || name === 'text') this.release();
     return sentAt;
   }

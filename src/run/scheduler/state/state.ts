@@ -39,6 +39,8 @@ export interface SchedulerOptions {
   readonly learned?: LearnedTexts;
   /** What earlier runs sent lately, as kept ({@link SentLog}). */
   readonly sent?: string;
+  /** The scheduler is told when requests leave (`onLeft`). Default: they leave when they are decided. */
+  readonly tellsLeaving?: boolean;
   /** Limits that this run shares with others; absent: none. */
   readonly shared?: SharedLimits;
   /** What others write too; absent: a run on one machine. */
@@ -109,6 +111,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     readSent(options.sent, settings.limits, startedAt),
     readLimits(options.learned?.limits),
   );
+  if (options.tellsLeaving) jobs.routes.sent.countLeaving();
   const outbox = new Outbox();
   return {
     options,
