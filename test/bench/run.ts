@@ -6,6 +6,7 @@ import { foundRate } from './found-rate.ts';
 import { http } from './http.ts';
 import { idle } from './idle.ts';
 import { images } from './images.ts';
+import { knownLimits } from './known-limits.ts';
 import { makespan, makespanOrder } from './makespan.ts';
 import { matrix } from './matrix.ts';
 import { memory } from './memory.ts';
@@ -37,6 +38,7 @@ const benches: Readonly<Record<string, Bench>> = {
   memory,
   ...foundRate,
   ...slots,
+  ...knownLimits,
   state,
   plan,
   templates,

@@ -1,0 +1,21 @@
+/**
+ * For `--import`: notes when each POST is handed to its socket, and makes the process stand still now and then.
+ * STAMPS_FILE: where the stamps are written at the end, ms; PAUSE_EVERY, PAUSE_MS: absent or 0: no pauses.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import { writeFileSync } from 'node:fs';
+
+const { STAMPS_FILE, PAUSE_EVERY, PAUSE_MS } = process.env;
+const stamps = [];
+
+// Both the undici of the program and that of Node.js say so here, just before they write.
+subscribe('undici:client:sendHeaders', ({ request }) => {
+  if (request.method === 'POST') stamps.push(performance.now());
+});
+
+if (Number(PAUSE_EVERY) > 0) {
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  setInterval(() => Atomics.wait(nothing, 0, 0, Number(PAUSE_MS)), Number(PAUSE_EVERY)).unref();
+}
+
+process.on('exit', () => writeFileSync(STAMPS_FILE, JSON.stringify(stamps)));
