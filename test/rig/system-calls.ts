@@ -1,25 +1,35 @@
-import fs from 'node:fs/promises';
+import fs from 'node:fs';
+import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { onTestFinished } from 'vitest';
 
 type CallName = 'mkdir' | 'open' | 'readdir' | 'rename' | 'unlink';
-type Calls = Record<CallName, (...args: readonly unknown[]) => Promise<unknown>>;
+type Call = (...args: readonly unknown[]) => unknown;
+type Calls = Record<CallName, Call>;
 
-const calls = fs as unknown as Calls;
-const real: Calls = { ...calls };
+const promising = promises as unknown as Calls;
+const callingBack = fs as unknown as Calls;
+const real = { promising: { ...promising }, callingBack: { ...callingBack } };
 
 /**
- * Runs `before` ahead of each call of a function of `node:fs/promises`, until the test is over or another takes its place. What
- * `before` throws is what the call rejects with.
+ * Runs `before` ahead of each call of a function of `node:fs/promises`, and of its namesake of `node:fs` that calls back, until the test
+ * is over or another takes its place. What `before` throws is what the call fails with.
  */
 export function beforeCalls(name: CallName, before: (...args: readonly unknown[]) => unknown): void {
-  calls[name] = async (...args) => {
+  promising[name] = async (...args) => {
     await before(...args);
-    return await real[name](...args);
+    return await real.promising[name](...args);
+  };
+  callingBack[name] = (...args) => {
+    const done = args.at(-1) as (error: unknown) => void;
+    void Promise.resolve()
+      .then(() => before(...args.slice(0, -1)))
+      .then(() => real.callingBack[name](...args), done);
   };
   syncBuiltinESMExports();
   onTestFinished(() => {
-    calls[name] = real[name];
+    promising[name] = real.promising[name];
+    callingBack[name] = real.callingBack[name];
     syncBuiltinESMExports();
   });
 }

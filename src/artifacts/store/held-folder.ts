@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, fsync, lstatSync, openSync } from 'node:fs';
+import { fsCall } from '../../state/files/descriptor.ts';
 import { ownFile } from '../../state/files/plain-path.ts';
 
 /**
@@ -69,9 +70,7 @@ export class HeldFolder {
 
   async #syncOnce(): Promise<void> {
     try {
-      await new Promise<void>((resolve, reject) => {
-        fsync(this.#file, (error) => (error === null ? resolve() : reject(error)));
-      });
+      await fsCall((done) => fsync(this.#file, done));
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (!['EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP'].includes(code)) throw error;

@@ -1,5 +1,6 @@
-import { mkdir, open, rmdir } from 'node:fs/promises';
+import { mkdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { Descriptor } from '../../state/files/descriptor.ts';
 import { makeFolders, syncFolderAsync } from '../../state/files/folders.ts';
 import { checkFolder } from '../../state/files/plain-path.ts';
 import { removeUnfinished, unfinishedName } from '../../state/files/unfinished.ts';
@@ -36,7 +37,7 @@ export class IncomingFolder {
     }
     // Two tries of one job must not write one file.
     const path = join(this.#folder, unfinishedName(stem));
-    return onDisk(async () => new IncomingFile(path, await open(path, 'wx+'), place));
+    return onDisk(async () => new IncomingFile(path, await Descriptor.make(path), place));
   }
 
   /** Tidies up, also where nothing was received. The folder stays while there is something in it. */

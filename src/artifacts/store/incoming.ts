@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type FileHandle, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
+import type { Descriptor } from '../../state/files/descriptor.ts';
 import { onDisk } from '../failure.ts';
 import type { IncomingArtifact } from './store.ts';
 
@@ -21,7 +22,7 @@ export type Placing = (file: SealedFile, name: string) => Promise<void>;
 /** A file on the disk that is being received. */
 export class IncomingFile implements IncomingArtifact {
   readonly #path: string;
-  readonly #handle: FileHandle;
+  readonly #file: Descriptor;
   readonly #place: Placing;
   readonly #hash: Hash = createHash('sha256');
   /** All that was written, as long as it is little. */
@@ -30,9 +31,9 @@ export class IncomingFile implements IncomingArtifact {
   #open = true;
   #placed = false;
 
-  constructor(path: string, handle: FileHandle, place: Placing) {
+  constructor(path: string, file: Descriptor, place: Placing) {
     this.#path = path;
-    this.#handle = handle;
+    this.#file = file;
     this.#place = place;
   }
 
@@ -51,9 +52,9 @@ export class IncomingFile implements IncomingArtifact {
     await onDisk(async () => {
       let written = 0;
       while (written < chunk.length) {
-        const { bytesWritten } = await this.#handle.write(chunk, written, chunk.length - written, this.#size);
-        written += bytesWritten;
-        this.#size += bytesWritten;
+        const more = await this.#file.write(chunk, written, this.#size);
+        written += more;
+        this.#size += more;
       }
     });
   }
@@ -65,15 +66,14 @@ export class IncomingFile implements IncomingArtifact {
     }
     return onDisk(async () => {
       const buffer = Buffer.alloc(Math.max(0, Math.min(length, this.#size - position)));
-      const { bytesRead } = await this.#handle.read(buffer, 0, buffer.length, position);
-      return buffer.subarray(0, bytesRead);
+      return buffer.subarray(0, await this.#file.read(buffer, position));
     });
   }
 
   async seal(): Promise<void> {
     if (!this.#open) return;
     await onDisk(async () => {
-      await this.#handle.sync();
+      await this.#file.sync();
       await this.#close();
     });
   }
@@ -97,6 +97,6 @@ export class IncomingFile implements IncomingArtifact {
     if (!this.#open) return;
     this.#open = false;
     this.#held = undefined;
-    await this.#handle.close();
+    await this.#file.close();
   }
 }

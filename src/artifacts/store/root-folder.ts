@@ -1,5 +1,7 @@
-import { readdir, rename, unlink } from 'node:fs/promises';
+import { rename } from 'node:fs';
+import { readdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { fsCall } from '../../state/files/descriptor.ts';
 import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
 import { onDisk } from '../failure.ts';
 import { HeldFolder } from './held-folder.ts';
@@ -63,7 +65,7 @@ export class RootFolder {
       // What would be replaced may be a link, or no file.
       if (this.#names.mayHave(name)) checkFile(target);
       this.#names.add(name);
-      await rename(path, target);
+      await fsCall((done) => rename(path, target, done));
       await folder.sync();
     } finally {
       folder.leave();

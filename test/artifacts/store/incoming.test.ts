@@ -1,38 +1,28 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { expect, it, vi } from 'vitest';
+import fs from 'node:fs';
+import { expect, it } from 'vitest';
 import { SaveError } from '../../../src/artifacts/failure.ts';
 import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
+import { replaceFs } from '../../rig/replace-fs.ts';
 import { filesIn, freshFolder } from '../places.ts';
 
-type Write = (
-  this: FileHandle,
-  buffer: Buffer,
-  offset: number,
-  length: number,
-  position: number,
-) => Promise<{ readonly bytesWritten: number }>;
-
 /** Lets the system write no more than so many bytes of a buffer at a time, until the test is over. */
-async function writeAtMost(bytes: number): Promise<void> {
-  const handle = await open(tmpdir(), 'r');
-  const prototype = Object.getPrototypeOf(handle) as { write: Write };
-  await handle.close();
-  const { write } = prototype;
-  vi.spyOn(prototype, 'write').mockImplementation(function (
-    this: FileHandle,
-    buffer,
-    offset,
-    length,
-    position,
-  ) {
-    return write.call(this, buffer, offset, Math.min(length, bytes), position);
+function writeAtMost(bytes: number): void {
+  const { write } = fs;
+  replaceFs({
+    write: (
+      file: number,
+      buffer: Uint8Array,
+      offset: number,
+      length: number,
+      position: number,
+      done: (error: NodeJS.ErrnoException | null, written: number) => void,
+    ) => write(file, buffer, offset, Math.min(length, bytes), position, done),
   });
 }
 
 it('a file is what came, also where the system writes only a part of each chunk', async () => {
-  await writeAtMost(4);
+  writeAtMost(4);
   const store = openArtifactFolder(freshFolder());
   const file = await store.put('images/ab/abc-1');
   for (const chunk of ['abcdefghij', 'klm', 'nopqrstuvwxyz']) await file.write(Buffer.from(chunk));
@@ -70,4 +60,27 @@ it('a file is read to its end and no further, from any place', async () => {
     await read(3, 0),
   ]).toEqual(['0123456789', '89', '', '', '']);
   await file.discard();
+});
+
+it('a file is closed behind a write that is under way, so that nothing else gets what it writes', async () => {
+  const calls: string[] = [];
+  const { write, close } = fs;
+  replaceFs({
+    write: (...given: Parameters<typeof write>) => {
+      const done = given.pop() as unknown as (error: Error | null, written: number) => void;
+      write(...(given as unknown as [number, Uint8Array, number, number, number]), (error, written) => {
+        calls.push('written');
+        done(error, written);
+      });
+    },
+    close: (file: number, done: fs.NoParamCallback) => {
+      calls.push('close');
+      close(file, done);
+    },
+  });
+  const store = openArtifactFolder(freshFolder());
+  const file = await store.put('images/ab/abc-1');
+  await Promise.all([file.write(Buffer.from('fox')), file.discard()]);
+  expect(calls).toEqual(['written', 'close']);
+  await store.close();
 });
