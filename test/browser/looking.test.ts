@@ -100,6 +100,33 @@ test('everything is done by the keyboard alone', async () => {
   expect(await page.getByText('1 rejected').count()).toBe(1);
 });
 
+test.each([
+  ['before the card there is drawn', 'End', false],
+  ['once the card there has the focus', 'End', true],
+  ['once the card there has the focus', 'Home', true],
+])('a search that is typed %s (%s) keeps the focus, and gets every letter', async (_when, key, waits) => {
+  const { page } = await report.open();
+  const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")');
+  await page.getByRole('grid', { name: 'Results' }).getByRole('button').first().focus();
+  if (waits) {
+    await page.keyboard.press(key);
+    await expect.poll(focused).toMatch(key === 'End' ? /^late, cell 60,/ : /^grid, cell 1,/);
+    await page.keyboard.press('/');
+  } else {
+    // Both at once: no row is drawn between them.
+    await page.evaluate(`for (const key of ['${key}', '/'])
+      document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))`);
+    await page.locator('[aria-label^="late, cell 60,"]').waitFor();
+  }
+  await page.keyboard.type('winter');
+  await expect.poll(() => page.url()).toContain('search=winter');
+  await expect.poll(() => totalOf(page).textContent()).not.toBe('480 of 480 results');
+  expect([
+    await focused(),
+    await page.getByRole('searchbox', { name: 'Search', exact: true }).inputValue(),
+  ]).toEqual(['Search', 'winter']);
+});
+
 test('marks last, are filtered by, and are handed on as a table of job keys', async () => {
   const { page } = await report.open();
   await page.getByRole('button', { name: 'grid U1, cell 1, done', exact: true }).focus();

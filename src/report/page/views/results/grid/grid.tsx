@@ -31,8 +31,10 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [active, setActive] = useState(0);
-  const focusing = useRef(false);
-  const given = useRef<number | undefined>(undefined);
+  /** Whether the active card is to have the focus, or was given it. */
+  const focusing = useRef<'no' | 'wanted' | 'given'>('no');
+  /** What had the focus when a card was to have it. */
+  const left = useRef<Element | null>(null);
   useLayoutEffect(() => {
     const element = list.current as HTMLDivElement;
     const observer = new ResizeObserver(() => setWidth(element.clientWidth));
@@ -59,18 +61,21 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
   const here = Math.min(active, Math.max(0, found.total - 1));
   const focus = (position: number): void => {
     setActive(position);
-    focusing.current = true;
-    given.current = undefined;
+    focusing.current = 'wanted';
+    left.current = document.activeElement;
     rows.reveal(layout.rowOf(position));
   };
   useEffect(() => {
-    if (!focusing.current) return;
+    const now = document.activeElement;
+    const isElsewhere = now !== document.body && !list.current?.contains(now);
+    // A row that is drawn anew, while the list settles behind a long way, loses the focus to nothing: its card gets it back. Where the user
+    // went on to something else, also before the card was drawn, that keeps it.
+    if (isElsewhere && (focusing.current === 'given' || now !== left.current)) focusing.current = 'no';
+    if (focusing.current === 'no') return;
     const button = list.current?.querySelector<HTMLElement>(`[data-position="${here}"]`);
-    if (!button || document.activeElement === button) return;
-    // A row that is drawn anew, while the list settles behind a long way, has lost the focus to nothing: the card gets it back.
-    if (given.current === here && document.activeElement !== document.body) focusing.current = false;
-    else button.focus({ preventScroll: true });
-    given.current = here;
+    if (!button || (focusing.current === 'given' && now !== document.body)) return;
+    focusing.current = 'given';
+    button.focus({ preventScroll: true });
   });
   // Back from the dialog, to the result that it showed last.
   const wasOpen = useRef<number | undefined>(undefined);
