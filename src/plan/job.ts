@@ -99,6 +99,13 @@ export interface CutFrames {
   readonly error?: JobError;
 }
 
+/** Its files in the order of their outputs: behind a grid its frames. */
+export const artifactsOf = ({
+  artifacts,
+  frames,
+}: Pick<JobRecord, 'artifacts' | 'frames'>): readonly Artifact[] =>
+  frames === undefined ? artifacts : [...artifacts, ...frames.files];
+
 /**
  * Tokens as the service counted them (gateway 6.5). What it did not say is absent, which is not 0.
  * `prompt` includes `cached`; `total` = prompt + candidates + thoughts + tool.

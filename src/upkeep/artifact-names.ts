@@ -1,4 +1,4 @@
-import { type Artifact, type JobRecord, jobStatuses } from '../plan/job.ts';
+import { type Artifact, artifactsOf, type JobRecord, jobStatuses } from '../plan/job.ts';
 import type { StateReader } from '../state/reader.ts';
 
 /** All jobs of a state, page by page. A job that changes its status meanwhile may come twice. */
@@ -7,16 +7,13 @@ export async function* everyJob(reader: Pick<StateReader, 'withStatus'>): AsyncG
 }
 
 /** Every file that a record names: artifacts, the frames of a grid, and the replies that earlier releases kept as files. */
-export function* filesOf({ artifacts, frames, text }: JobRecord): Generator<string> {
-  for (const { file } of artifacts) yield file;
-  for (const { file } of frames?.files ?? []) yield file;
-  if (text?.answerFile !== undefined) yield text.answerFile;
+export function* filesOf(record: JobRecord): Generator<string> {
+  for (const { file } of artifactsOf(record)) yield file;
+  if (record.text?.answerFile !== undefined) yield record.text.answerFile;
 }
 
 /** Of an artifact of a job, what a check of its file needs. */
 export interface NamedArtifact {
   readonly record: JobRecord;
   readonly artifact: Artifact;
-  /** It is a frame of the job's grid. */
-  readonly isFrame?: true;
 }

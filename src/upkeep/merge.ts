@@ -1,5 +1,5 @@
 import type { ArtifactStore } from '../artifacts/store/store.ts';
-import type { Artifact, Attempt, JobRecord } from '../plan/job.ts';
+import { type Artifact, type Attempt, artifactsOf, type JobRecord } from '../plan/job.ts';
 import type { ReplyPlace } from '../plan/job-request.ts';
 import type { StateReader } from '../state/reader.ts';
 import type { StateStore } from '../state/store.ts';
@@ -164,8 +164,7 @@ async function copyFiles(
   source: MergeSource,
   merged: Merged,
 ): Promise<void> {
-  for (const artifact of [...record.artifacts, ...(record.frames?.files ?? [])])
-    await copyFile(artifact.file, artifact, target, source, merged);
+  for (const artifact of artifactsOf(record)) await copyFile(artifact.file, artifact, target, source, merged);
   const answer = record.text?.answerFile;
   if (answer !== undefined) await copyFile(answer, undefined, target, source, merged);
 }

@@ -1,7 +1,7 @@
 import type { ArtifactStore } from '../artifacts/store/store.ts';
 import { KeySet } from '../manifest/key-set.ts';
 import type { ManifestOptions } from '../manifest/write.ts';
-import type { JobRecord } from '../plan/job.ts';
+import { artifactsOf, type JobRecord } from '../plan/job.ts';
 import type { StateReader } from '../state/reader.ts';
 import { everyJob, filesOf, type NamedArtifact } from './artifact-names.ts';
 import { checkArtifact } from './check-files.ts';
@@ -44,8 +44,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
         if (!(await replies.isWhole(place))) yield replyFinding(record, place.segment);
       }
       if (record.frames?.error?.code === 'frames.file') yield uncutFinding(record);
-      for (const artifact of record.artifacts) group.push({ record, artifact });
-      for (const artifact of record.frames?.files ?? []) group.push({ record, artifact, isFrame: true });
+      for (const artifact of artifactsOf(record)) group.push({ record, artifact });
       if (group.length < atOnce) continue;
       yield* checkGroup(group, options);
       group = [];
@@ -71,10 +70,10 @@ async function* checkGroup(
     group.map(async ({ artifact }) => await checkArtifact(artifacts, artifact, looked, signal)),
   );
   for (const [at, kind] of found.entries()) {
-    const { record, artifact, isFrame } = group[at] as NamedArtifact;
+    const { record, artifact } = group[at] as NamedArtifact;
     if (kind === 'whole') continue;
     const finding = { kind, file: artifact.file, job: record.key, isRepairable: isRepairable(record) };
-    yield { ...finding, ...(isFrame && { isFrame }) };
+    yield { ...finding, ...(record.frames?.files.includes(artifact) && { isFrame: true }) };
   }
 }
 

@@ -1,4 +1,5 @@
 import { KeySet } from '../../manifest/key-set.ts';
+import { artifactsOf } from '../../plan/job.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { sandboxId } from '../facts/services.ts';
@@ -64,8 +65,7 @@ export class SummaryCounter {
     if (!firstOfSlot) return;
     this.#failures.add(slot, result.at);
     if (slot.record === undefined || !this.#jobs.add(slot.record.key)) return;
-    const { artifacts, frames } = slot.record;
-    for (const { bytes } of [...artifacts, ...(frames?.files ?? [])]) this.#bytes += bytes;
+    for (const { bytes } of artifactsOf(slot.record)) this.#bytes += bytes;
     this.#charts.add(slot, detail.model);
   }
 

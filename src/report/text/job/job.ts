@@ -3,6 +3,7 @@ import { framesError } from '../../../plan/graph/frames.ts';
 import { type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
 import {
   type Attempt,
+  artifactsOf,
   type DoubtfulSubmits,
   type JobError,
   type JobRecord,
@@ -149,7 +150,7 @@ export async function readJobReport(
     ...(advice === undefined ? {} : { advice }),
     ...(record.result?.imageUrl === undefined ? {} : { imageUrl: record.result.imageUrl }),
     buttons: (record.result?.buttons ?? []).map(({ label, emoji, customId }) => label || emoji || customId),
-    artifacts: [...record.artifacts, ...(record.frames?.files ?? [])],
+    artifacts: artifactsOf(record),
     ...wholeReport(record),
     ...textReport(record),
     next: skipped ? [] : nextSteps({ record, running, inputs }, commands),
