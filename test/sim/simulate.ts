@@ -1,6 +1,6 @@
 import { findTasks } from '../../src/cli/run/find-tasks.ts';
 import type { Cell } from '../../src/plan/cell.ts';
-import type { JobRecord } from '../../src/plan/job.ts';
+import { type JobRecord, jobStatuses } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { become } from '../../src/run/machine/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
@@ -208,15 +208,5 @@ function redone(
 }
 
 function* allRecords(store: MemoryStore): Generator<ReturnType<MemoryStore['unfinished']>[number]> {
-  for (const status of [
-    'pending',
-    'submitting',
-    'running',
-    'modal',
-    'saving',
-    'done',
-    'failed',
-    'in-doubt',
-  ] as const)
-    yield* store.withStatus(status);
+  for (const status of jobStatuses) yield* store.withStatus(status);
 }

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Attempt, JobRecord } from '../../src/plan/job.ts';
+import { type Attempt, type JobRecord, jobStatuses } from '../../src/plan/job.ts';
 import { openState } from '../../src/state/state.ts';
 import { receiptFact, type StateStore } from '../../src/state/store.ts';
 import { all } from '../rig/all.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
 import { memoryStore, recount } from '../rig/memory-store.ts';
 import { drivers, freshFolder } from './places.ts';
-import { anyTurn, jobRecord, statuses } from './records.ts';
+import { anyTurn, jobRecord } from './records.ts';
 
 const stores: readonly (readonly [string, () => StateStore])[] = [
   ['memory', memoryStore],
@@ -65,7 +65,7 @@ describe.each(stores)('a state store: %s', (_, open) => {
           expect(await reader.get(key)).toEqual(record);
         }
         expect(await reader.many([...jobs.keys(), 'no job'])).toEqual(jobs);
-        for (const status of statuses) {
+        for (const status of jobStatuses) {
           expect((await all(reader.withStatus(status))).map((record) => record.key)).toEqual(
             keysWhere((record) => record.status === status).sort(),
           );

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
+import { type Attempt, type JobRecord, type JobStatus, jobStatuses } from '../../src/plan/job.ts';
 
 /** A plain job; members can be replaced. */
 export function jobRecord(key: string, status: JobStatus, more: Partial<JobRecord> = {}): JobRecord {
@@ -17,17 +17,6 @@ export function jobRecord(key: string, status: JobStatus, more: Partial<JobRecor
     ...more,
   };
 }
-
-export const statuses: readonly JobStatus[] = [
-  'pending',
-  'submitting',
-  'running',
-  'modal',
-  'saving',
-  'done',
-  'failed',
-  'in-doubt',
-];
 
 const text = fc.string({ unit: 'binary', maxLength: 12 });
 const key = fc.integer({ min: 0, max: 40 }).map((number) => `key-${number}`);
@@ -49,7 +38,7 @@ const anyRecord: fc.Arbitrary<JobRecord> = fc.record(
   {
     key,
     kind: fc.constantFrom('imagine' as const, 'click' as const),
-    status: fc.constantFrom(...statuses),
+    status: fc.constantFrom(...jobStatuses),
     request: fc.oneof(
       fc.record({ kind: fc.constant('imagine' as const), fields }),
       fc.record({
