@@ -1,22 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, unlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parse } from 'csv-parse/sync';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { promptpress } from '../test-io.ts';
+import { readdir, readFile, rm, unlink, writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { eachWithRun, type Row } from './run-rig.ts';
 
-type Row = Readonly<Record<string, string>>;
-
-let cwd: string;
-const pp = (...args: readonly string[]) => promptpress(args, { cwd });
-const at = (...names: readonly string[]): string => join(cwd, ...names);
-const rows = async (): Promise<readonly Row[]> =>
-  parse(await readFile(at('run/manifest.csv'), 'utf8'), { columns: true });
-const imagesOf = async (): Promise<readonly string[]> =>
-  (await readdir(at('run/images'), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(at('run').length + 1))
-    .sort();
+const { pp, at, runIt, rows, imagesOf, status } = eachWithRun();
 const write = async (grid: string, animals = 'fox, owl'): Promise<void> =>
   await writeFile(
     at('foxes.yaml'),
@@ -28,13 +14,7 @@ steps:
 `,
   );
 const split = ', grid: split';
-const runIt = async (): Promise<string> => {
-  const { code, err, out } = await pp('run', 'foxes.yaml', '--sandbox', '--pace', '0.01', '--out', 'run');
-  if (code !== 0) throw new Error(err);
-  return `${out}${err}`;
-};
-const submits = async (): Promise<unknown> =>
-  (JSON.parse((await pp('status', 'run', '--json')).out) as { readonly attempts?: unknown }).attempts;
+const submits = async (): Promise<unknown> => (await status())['attempts'];
 const outputs = (found: readonly Row[]): readonly string[] =>
   found.map(({ cell, step, branch, output }) => `${cell} ${step} ${branch} ${output}`.replaceAll(/ +/g, ' '));
 const cutRows = ['1', '2'].flatMap((cell) => [
@@ -43,11 +23,6 @@ const cutRows = ['1', '2'].flatMap((cell) => [
   `${cell} say 1`,
 ]);
 const isFrame = (name: string): boolean => /-[2-5]\.png$/.test(name);
-
-beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
-});
-afterEach(() => rm(cwd, { recursive: true, force: true }));
 
 describe('grid: split', () => {
   it('gives each frame a file and a row behind its grid; costs stand once, and a text is shown the grid alone', async () => {

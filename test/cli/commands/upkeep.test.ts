@@ -1,51 +1,18 @@
 import { existsSync } from 'node:fs';
-import {
-  appendFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  rmdir,
-  symlink,
-  truncate,
-  unlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parse } from 'csv-parse/sync';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendFile, mkdir, readFile, rmdir, symlink, truncate, unlink, writeFile } from 'node:fs/promises';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
-import { promptpress } from '../test-io.ts';
+import { eachWithRun, type Row } from './run-rig.ts';
 
-type Row = Readonly<Record<string, string>>;
-
-let cwd: string;
-const pp = (...args: readonly string[]) => promptpress(args, { cwd });
-const at = (...names: readonly string[]): string => join(cwd, ...names);
-const rows = async (): Promise<readonly Row[]> =>
-  parse(await readFile(at('run/manifest.csv'), 'utf8'), { columns: true });
-const filesOf = async (): Promise<readonly string[]> =>
-  (await readdir(at('run/images'), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(at('run').length + 1))
-    .sort();
+const { pp, at, runIt, rows, imagesOf, status } = eachWithRun();
 const pipeline = (animals: string): string =>
   `name: foxes\nmatrix: { animal: [${animals}] }\nsteps:\n  grid: { imagine: "{{ animal }}" }\n  say: { generate: { model: text-pro, prompt: "{{ animal }}?" } }\n`;
-const runIt = async (): Promise<void> => {
-  const { code, err } = await pp('run', 'foxes.yaml', '--sandbox', '--pace', '0.01', '--out', 'run');
-  if (code !== 0) throw new Error(err);
-};
-const submits = async (): Promise<unknown> =>
-  (JSON.parse((await pp('status', 'run', '--json')).out) as { readonly submits?: unknown }).submits;
+const submits = async (): Promise<unknown> => (await status())['submits'];
 
 beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
   await writeFile(at('foxes.yaml'), pipeline('fox, owl, hare'));
   await runIt();
 });
-afterEach(() => rm(cwd, { recursive: true, force: true }));
 
 describe('verify', () => {
   it('finds nothing in a run directory as a run leaves it', async () => {
@@ -59,7 +26,7 @@ describe('verify', () => {
   });
 
   it('finds a changed byte, a missing file, a link in the place of one, an unlisted file, a torn manifest and a lost reply', async () => {
-    const [changed = '', missing = '', linked = ''] = await filesOf();
+    const [changed = '', missing = '', linked = ''] = await imagesOf();
     const bytes = await readFile(at('run', changed));
     bytes[bytes.length - 20] = (bytes[bytes.length - 20] ?? 0) ^ 1;
     await writeFile(at('run', changed), bytes);
@@ -109,7 +76,7 @@ describe('verify', () => {
   it('downloads again with --repair what is damaged, writes the manifest, and submits nothing', async () => {
     const before = await rows();
     const counted = await submits();
-    const [changed = '', missing = ''] = await filesOf();
+    const [changed = '', missing = ''] = await imagesOf();
     await appendFile(at('run', changed), 'x');
     await unlink(at('run', missing));
     await appendFile(at('run/manifest.csv'), 'x');
@@ -123,7 +90,7 @@ describe('verify', () => {
   });
 
   it('loses no file from the state with --repair where a folder has the name of one, and mends it when that is gone', async () => {
-    const [changed = '', folder = ''] = await filesOf();
+    const [changed = '', folder = ''] = await imagesOf();
     await appendFile(at('run', changed), 'x');
     await unlink(at('run', folder));
     await mkdir(at('run', folder));
@@ -186,12 +153,12 @@ describe('clean', () => {
 
   it('shows what the pipeline does not list any more, and removes nothing', async () => {
     await edit();
-    const before = await filesOf();
+    const before = await imagesOf();
     const { code, out } = await pp('clean', 'run');
     expect([code, out]).toEqual([0, expect.stringContaining('run: 2 files, ')]);
     expect(out).toContain('of jobs, or frames of grids, that the pipeline does not have any more');
     expect(out).toContain('Nothing was removed.');
-    expect(await filesOf()).toEqual(before);
+    expect(await imagesOf()).toEqual(before);
   });
 
   it('removes with --yes exactly what is unlisted and ours, and leaves everything else', async () => {
@@ -206,7 +173,7 @@ describe('clean', () => {
     const { code, out } = await pp('clean', 'run', '--yes');
     expect([code, out]).toEqual([0, expect.stringContaining('run: 4 files, ')]);
     expect(out).toContain('2 names not of promptpress, left alone: mine.txt, images/notes.txt');
-    expect((await filesOf()).filter((name) => !name.endsWith('notes.txt'))).toEqual(kept);
+    expect((await imagesOf()).filter((name) => !name.endsWith('notes.txt'))).toEqual(kept);
     expect([existsSync(at('run/mine.txt')), existsSync(at('run/images/notes.txt'))]).toEqual([true, true]);
     expect((await pp('verify', 'run')).code).toBe(0);
     expect((await pp('clean', 'run')).out).toContain('run: nothing to remove.');
@@ -215,7 +182,7 @@ describe('clean', () => {
   it('leaves files with other names in the folders of artifacts, and does not look behind links', async () => {
     await mkdir(at('run/images/zz'), { recursive: true });
     await writeFile(at('run/images/zz/holiday.jpg'), 'mine');
-    const [, sub = ''] = ((await filesOf())[0] ?? '').split('/');
+    const [, sub = ''] = ((await imagesOf())[0] ?? '').split('/');
     await writeFile(at('run/images', sub, 'best.png'), 'mine');
     await mkdir(at('elsewhere'));
     await writeFile(at('elsewhere/aa00000000000000-1.png'), 'mine');
@@ -239,7 +206,7 @@ describe('clean', () => {
     const counted = await submits();
     await edit();
     await pp('clean', 'run', '--yes');
-    expect((await filesOf()).length).toBe(1);
+    expect((await imagesOf()).length).toBe(1);
     await writeFile(at('foxes.yaml'), pipeline('fox, owl, hare'));
     await runIt();
     expect((await rows()).map(({ sha256 }) => sha256)).toEqual(before.map(({ sha256 }) => sha256));
