@@ -15,6 +15,17 @@ export type Finding =
       readonly isFrame?: true;
     }
   | {
+      /**
+       * A finished job whose files were never downloaded, or are not any more in the state: the run, or the repair, that was to do it ended
+       * before.
+       */
+      readonly kind: 'unsaved';
+      readonly job: string;
+      readonly isRepairable: boolean;
+      /** The file is there, and its frames are not. */
+      readonly isFrame?: true;
+    }
+  | {
       /** No job names it: left from a job that was redone or removed, or put there by somebody. */
       readonly kind: 'unlisted';
       readonly file: string;
@@ -33,7 +44,8 @@ export type Finding =
     };
 
 /** A finding that makes the command end with 1: an unlisted file keeps nobody from using what is there. */
-export const isFault = ({ kind }: Finding): boolean => kind !== 'unlisted';
+export const isFault = (finding: Finding): finding is Exclude<Finding, { readonly kind: 'unlisted' }> =>
+  finding.kind !== 'unlisted';
 
 /** What was looked at. */
 export interface Looked {

@@ -1,6 +1,8 @@
 import type { ArtifactStore } from '../artifacts/store/store.ts';
 import { KeySet } from '../manifest/key-set.ts';
+import { manifestRows } from '../manifest/rows.ts';
 import type { ManifestOptions } from '../manifest/write.ts';
+import { isUncut } from '../plan/graph/frames.ts';
 import { artifactsOf, type JobRecord } from '../plan/job.ts';
 import type { StateReader } from '../state/reader.ts';
 import { everyJob, filesOf, type NamedArtifact } from './artifact-names.ts';
@@ -26,7 +28,8 @@ export interface VerifyOptions {
 
 /**
  * Looks through a run directory for what is not as the state says: files that are gone or have other bytes, files that no job names,
- * replies without their line, a manifest that has other rows. Memory does not grow with the files, but for 8 to 32 bytes a name.
+ * finished jobs without their files, replies without their line, a manifest that has other rows. Memory does not grow with the files, but
+ * for 8 to 32 bytes a name.
  *
  * @throws StateError, SaveError; the error of the file system; the signal's reason
  */
@@ -34,6 +37,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   const { directory, artifacts, reader, manifest, hasEnded, looked, signal } = options;
   const named = new KeySet();
   const replies = new ReplyLines(directory);
+  let mayLackFiles = false;
   try {
     let group: NamedArtifact[] = [];
     for await (const record of everyJob(reader)) {
@@ -43,6 +47,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
         looked.replies += 1;
         if (!(await replies.isWhole(place))) yield replyFinding(record, place.segment);
       }
+      mayLackFiles ||= mayLack(record);
       if (record.frames?.error?.code === 'frames.file') yield uncutFinding(record);
       for (const artifact of artifactsOf(record)) group.push({ record, artifact });
       if (group.length < atOnce) continue;
@@ -58,6 +63,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
     if (!named.has(file)) yield { kind: 'unlisted', file };
   }
   if (manifest === undefined) return;
+  if (mayLackFiles) yield* checkSaved(manifest, signal);
   const finding = await checkManifest(directory, manifest, hasEnded);
   if (finding !== undefined) yield finding;
 }
@@ -77,10 +83,38 @@ async function* checkGroup(
   }
 }
 
+/** Whether somebody may want files of it that the state does not have: the plan knows. */
+const mayLack = (record: JobRecord): boolean =>
+  record.status === 'done' &&
+  record.result !== undefined &&
+  record.result.prompts === undefined &&
+  (record.artifacts.length === 0 || (record.split === true && isUncut(record)));
+
+/** Finished jobs whose files some slot wants and the state does not have, each once. */
+async function* checkSaved(
+  { plan, selection, reader }: Omit<ManifestOptions, 'file'>,
+  signal: AbortSignal,
+): AsyncGenerator<Finding> {
+  const told = new KeySet();
+  for await (const { slot } of manifestRows(plan, selection, reader)) {
+    signal.throwIfAborted();
+    const { record, unsaved, uncut } = slot;
+    if (record !== undefined && (unsaved || uncut) && told.add(record.key))
+      yield unsavedFinding(record, uncut);
+  }
+}
+
 const replyFinding = ({ key }: JobRecord, segment: number): Finding => ({
   kind: 'reply',
   file: `replies/${String(segment).padStart(5, '0')}.jsonl`,
   job: key,
+});
+
+const unsavedFinding = (record: JobRecord, isFrame: true | undefined): Finding => ({
+  kind: 'unsaved',
+  job: record.key,
+  isRepairable: isRepairable(record),
+  ...(isFrame && { isFrame }),
 });
 
 const uncutFinding = (record: JobRecord): Finding => ({

@@ -26,7 +26,7 @@ export const verifyCommand = command(
     name: 'verify',
     summary: summaries.verify,
     operands: '[FILE|DIR]',
-    about: `Reads every file of a run directory and compares it with what the state says: files that are missing or changed, kept replies without their line, files that no job names, a manifest with other rows. Ends with 1 where something is wrong; a file that no job names is shown, and is no fault.
+    about: `Reads every file of a run directory and compares it with what the state says: files that are missing or changed, finished jobs whose files were not downloaded, kept replies without their line, files that no job names, a manifest with other rows. Ends with 1 where something is wrong; a file that no job names is shown, and is no fault.
 
 --repair mends what can be mended without a submission: images and videos are downloaded again from the service, missing frames are cut from their grid again, and the manifest is written again. Images of text models came with their answers and cannot be had again; --redo JOB makes them anew.`,
     examples: [
@@ -171,6 +171,8 @@ async function tell(
       'This downloads again what the service still has, cuts frames again, and submits nothing:',
       `  promptpress verify ${quoted(place)} --repair`,
     );
+  if (faults.some(({ kind }) => kind === 'unsaved'))
+    lines.push('What was not downloaded or cut yet, the next promptpress run does too.');
   await io.out(redactor.apply(`${lines.join('\n')}\n`));
   return code;
 }
@@ -183,6 +185,10 @@ function faultWords(fault: Finding): string {
       return `changed since it was written: ${shownLine(fault.file)} (job ${fault.job})${fault.isRepairable ? '' : '; it cannot be downloaded again'}`;
     case 'uncut':
       return `not cut into frames: ${shownLine(fault.file)} (job ${fault.job})`;
+    case 'unsaved':
+      return fault.isFrame
+        ? `not cut into frames yet: job ${fault.job}`
+        : `not downloaded yet: the files of job ${fault.job}, which is done`;
     case 'reply':
       return `reply without its line: job ${fault.job} in ${fault.file}`;
     case 'manifest':
