@@ -72,11 +72,18 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
     boundInlining();
     const file = fileOrDefault(given, 'run', context.io);
     checkRehearsal(flags);
-    if (!flags.quiet || flags['dry-run']) return await runFile(file, flags, context, () => {});
+    if (!flags.quiet || flags['dry-run'])
+      return await runFile(file, flags, context, { onWork: () => {}, warn: context.io.err });
     const words = holdWords(context.io);
     let exitCode: number | undefined;
     try {
-      exitCode = await runFile(file, flags, { ...context, io: words.io }, () => words.speak());
+      exitCode = await runFile(
+        file,
+        flags,
+        { ...context, io: words.io },
+        // A warning is to be read, also where all else is held back because nothing was to be done.
+        { onWork: () => words.speak(), warn: context.io.err },
+      );
       return exitCode;
     } finally {
       if (exitCode !== exitCodes.ok) words.speak();
@@ -84,8 +91,15 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
   },
 );
 
-/** @param onWork called when the first job changes */
-async function runFile(file: string, flags: RunFlags, context: Context, onWork: () => void): Promise<number> {
+/** How a run is heard that says nothing while nothing is to be done. */
+interface Hearing {
+  /** Called when the first job changes. */
+  readonly onWork: () => void;
+  /** Says on standard error at once what the user would miss: that nobody was notified. */
+  readonly warn: (text: string) => void;
+}
+
+async function runFile(file: string, flags: RunFlags, context: Context, hearing: Hearing): Promise<number> {
   const read = await loadPipeline(file, flags, context);
   if (flags['dry-run']) return await showPlan(read, flags, context, knownPlan);
 
@@ -97,7 +111,9 @@ async function runFile(file: string, flags: RunFlags, context: Context, onWork: 
     if (warning !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${warning}`)));
   }
   await askAboutCost(read, flags, context, knownPlan);
-  return await closingAfter((disposables) => runPipeline(read, service, flags, disposables, context, onWork));
+  return await closingAfter((disposables) =>
+    runPipeline(read, service, flags, disposables, context, hearing),
+  );
 }
 
 async function runPipeline(
@@ -106,7 +122,7 @@ async function runPipeline(
   flags: RunFlags,
   disposables: Disposables,
   context: Context,
-  onWork: () => void,
+  { onWork, warn: say }: Hearing,
 ): Promise<number> {
   const { io, redactor } = context;
   const target = notifyTarget(flags.notify, io.env, redactor);
@@ -129,7 +145,7 @@ async function runPipeline(
     acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
   };
   const held = await holdDirectory(read, opening, disposables, context);
-  const warn = (text: string): void => io.err(redactor.apply(failureText(`warning: ${text}`)));
+  const warn = (text: string): void => say(redactor.apply(failureText(`warning: ${text}`)));
   const metrics =
     metricsName === undefined
       ? undefined

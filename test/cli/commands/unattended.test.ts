@@ -191,6 +191,17 @@ describe('run --notify', () => {
     expect(log).not.toContain('T0123456789');
   });
 
+  it('warns with --quiet too, also where nothing was to be done, and says nothing else then', async () => {
+    const env = await service();
+    const hook = await receiver(404);
+    await writeFile(join(cwd, 'foxes.yaml'), file());
+    const run = () => promptpress(['run', 'foxes.yaml', '--quiet', '--notify', hook.url], { cwd, env });
+    expect((await run()).err).toContain('could not be told to');
+    const { code, err } = await run();
+    expect([code, hook.bodies.length, err.trimEnd().split('\n').length]).toEqual([0, 2, 1]);
+    expect(err).toContain('could not be told to');
+  });
+
   it('refuses an address that is none before anything is sent', async () => {
     const env = await service();
     await writeFile(join(cwd, 'foxes.yaml'), file());
