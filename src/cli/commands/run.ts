@@ -223,7 +223,7 @@ async function carriedOut(
     metrics,
   };
   if (opened.receipt !== undefined) metrics?.begin({ steps: settledSteps(begun, opened.receipt) });
-  const { report, totals, exitCode } =
+  const { report, totals, exitCode, gridsCut } =
     opened.receipt === undefined
       ? await workOff(opened.begun, work, flags, interrupts, disposables, context)
       : finishedResult(begun, opened.receipt, readSince, flags, interrupts, context);
@@ -238,6 +238,7 @@ async function carriedOut(
   const summary = await summarize(begun, {
     ...outcome,
     redosFailed: report.redosFailed,
+    gridsCut,
     totals,
     cwd: io.cwd,
     origin,

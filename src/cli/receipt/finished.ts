@@ -25,6 +25,8 @@ export interface RunResult {
   readonly report: { readonly end: RunEnd; readonly submits: number; readonly redosFailed: number };
   readonly totals: ManifestTotals | undefined;
   readonly exitCode: number;
+  /** Grids that were cut into frames. */
+  readonly gridsCut: number;
 }
 
 /** What decides what is left to do in a run. */
@@ -134,5 +136,5 @@ export function finishedResult(
   refreshReceipt(state, receipt, readSince);
   const { totals } = receipt;
   const exitCode = runExitCode(end, totals.slots, interrupts.first());
-  return { report: { end, submits: 0, redosFailed: 0 }, totals, exitCode };
+  return { report: { end, submits: 0, redosFailed: 0 }, totals, exitCode, gridsCut: 0 };
 }

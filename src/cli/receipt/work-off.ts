@@ -45,6 +45,7 @@ export async function workOff(
 ): Promise<RunResult> {
   const { service, baseUrl, settings, readSince, reuse, metrics } = work;
   let worked = false;
+  let gridsCut = 0;
   const onWork = (): void => {
     worked = true;
     work.onWork();
@@ -62,7 +63,13 @@ export async function workOff(
         ...(reuse === undefined ? {} : { narrowed: (cells) => openCells(cells, reuse.settled) }),
       },
       interrupts,
-      { ...watch, listener: onceAtWork(watch.listener, onWork) },
+      {
+        ...watch,
+        listener: onceAtWork((event) => {
+          if (event.type === 'grid:cut' && event.error === undefined) gridsCut += 1;
+          watch.listener(event);
+        }, onWork),
+      },
       disposables,
     ),
   );
@@ -84,7 +91,7 @@ export async function workOff(
       cells,
       escapeFormulas: flags['escape-formulas'],
     });
-  return { report, totals, exitCode };
+  return { report, totals, exitCode, gridsCut };
 }
 
 /** Runs with a log and a view of the progress. */

@@ -23,6 +23,7 @@ export async function summarize(
     readonly exitCode: number;
     readonly submits: number;
     readonly redosFailed: number;
+    readonly gridsCut: number;
     readonly totals: ManifestTotals | undefined;
   },
 ): Promise<RunSummary> {
@@ -49,6 +50,7 @@ export async function summarize(
     exitCode: run.exitCode,
     submits: run.submits,
     ...(run.redosFailed === 0 ? {} : { redosFailed: run.redosFailed }),
+    ...(run.gridsCut === 0 ? {} : { gridsCut: run.gridsCut }),
     ...(totals === undefined ? {} : totalsFacts(totals)),
     reasons: totals?.reasons ?? [],
     inDoubt: await firstInDoubt(state.reader),

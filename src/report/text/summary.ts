@@ -53,6 +53,8 @@ export interface RunSummary {
   readonly submits: number;
   /** Finished jobs that were to be made again and stay as they were; absent when there are none. */
   readonly redosFailed?: number;
+  /** Grids that this invocation cut into frames; absent when there are none. */
+  readonly gridsCut?: number;
   /** Sum of the manifest's cost column; absent without prices. */
   readonly cost?: number;
   /** Possible cost of submissions of the manifest's jobs without a response, in addition; absent: nothing. */
@@ -109,12 +111,14 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
 }
 
 function headline(summary: RunSummary): string {
-  const { pipeline, end, slots, submits, redosFailed, cost, possibleCost, startedAt, finishedAt } = summary;
+  const { pipeline, end, slots, submits, redosFailed, gridsCut, cost, possibleCost, startedAt, finishedAt } =
+    summary;
   const took = span(Date.parse(finishedAt) - Date.parse(startedAt));
   const tokens = tokenWords(summary.tokens);
   const numbers = [
     ...(slots === undefined ? [] : slotNumbers(slots)),
     `${counted(submits, 'submission')} in this run`,
+    ...(gridsCut === undefined ? [] : [`${counted(gridsCut, 'grid')} cut into frames`]),
     ...(redosFailed === undefined ? [] : [`${count(redosFailed)} not made again (--redo)`]),
   ].join(', ');
   // The manifest adds up what its jobs ever took, in whichever run.

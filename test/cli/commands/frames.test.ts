@@ -53,7 +53,7 @@ describe('grid: split', () => {
     await write(split);
     const plan = JSON.parse((await pp('plan', 'foxes.yaml', '--sandbox', '--out', 'run', '--json')).out);
     expect(plan).toMatchObject({ total: { submits: 0, unsaved: 2, cuts: 2 } });
-    await runIt();
+    expect(await runIt()).toContain('0 submissions in this run, 2 grids cut into frames.');
     expect(await submits()).toEqual(paid);
     expect(outputs(await rows())).toEqual(cutRows);
     const written = await readFile(at('run/manifest.csv'));
