@@ -42,7 +42,7 @@ export function cellResults(
     const { frame } = row;
     const { lineage: ofSlot, inputs, children } = lineage.of(slot);
     // What follows is made from the grid; a frame is made from it too.
-    const way = frame === undefined ? ofSlot : [...ofSlot, { label: `frame ${frame}`, at: first + index }];
+    const way = frame === undefined ? ofSlot : [...ofSlot, { label: frameLabel(row), at: first + index }];
     const shown = (stops: PageDetail['lineage']): PageDetail['lineage'] =>
       stops.map(({ label, at }) => ({ label: context.mask(label), at }));
     return {
@@ -62,11 +62,15 @@ export function cellResults(
   });
 }
 
+/** What its card and the manifest call it, and which of the four buttons of the grid it is. */
+const frameLabel = ({ artifact, frame }: Pick<ManifestRow, 'artifact' | 'frame'> = {}): string =>
+  `output ${artifact?.output} (frame ${frame})`;
+
 /** The frames of a grid have the rows behind its own. */
 function framesBehind(rows: readonly ManifestRow[], grid: number, first: number): PageDetail['children'] {
   const frames: { label: string; at: number }[] = [];
   for (let at = grid + 1; rows[at]?.frame !== undefined; at += 1)
-    frames.push({ label: `frame ${rows[at]?.frame}`, at: first + at });
+    frames.push({ label: frameLabel(rows[at]), at: first + at });
   return frames;
 }
 

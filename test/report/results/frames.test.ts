@@ -50,12 +50,12 @@ it('a frame comes from its grid, and nothing from it; the grid leads to its fram
   const [grid, , second] = results.map(({ detail }) => detail);
   expect(grid?.lineage).toEqual([{ label: 'grid', at: 0 }]);
   expect(grid?.children).toEqual([
-    ...[1, 2, 3, 4].map((frame) => ({ label: `frame ${frame}`, at: frame })),
+    ...[1, 2, 3, 4].map((frame) => ({ label: `output ${frame + 1} (frame ${frame})`, at: frame })),
     { label: 'U1', at: 5 },
   ]);
   expect(second?.lineage).toEqual([
     { label: 'grid', at: 0 },
-    { label: 'frame 2', at: 2 },
+    { label: 'output 3 (frame 2)', at: 2 },
   ]);
   expect(second?.children).toEqual([]);
   expect(results.at(-1)?.detail.lineage).toEqual([
