@@ -289,6 +289,10 @@ describe('promptpress export', () => {
       'The shares add up to 1.1',
     ],
     [['export', 'run', '--format', 'parquet', '--to', 'x', '--for', 'kohya'], 'Take --format imagefolder.'],
+    [
+      ['export', 'run', '--format', 'jsonl', '--to', 'x', '--for', 'foo'],
+      'promptpress export run --to x --for kohya --format imagefolder',
+    ],
     [['export', 'run', '--format', 'imagefolder', '--to', 'x', '--no-files'], 'is made of files'],
   ])('refuses %j', async (args, message) => {
     const { code, err } = await pp(...args);

@@ -13,18 +13,39 @@ import { readOwnText } from '../../../state/files/plain-path.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import { boundHeapGrowth } from '../../adapters/memory.ts';
 import { command } from '../../args/command.ts';
-import { repeated, toggle, valued } from '../../args/flags.ts';
+import { type Reading, repeated, toggle, valued } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { checkSelection, selectionFlags } from '../../args/selection-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf, splitParts } from '../../args/values.ts';
 import { CliError, exitCodes, usageError } from '../../errors/cli-error.ts';
-import { giving } from '../../errors/correction.ts';
+import { giving, revaluing } from '../../errors/correction.ts';
 import { version } from '../../version.ts';
 import { readJobFile } from '../../workspace/checks/job-file.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
 import { openTarget } from '../../workspace/open.ts';
+
+const kohya = oneOf('kohya');
+
+/** Texts beside images: a line to copy has the only form that can have them too. */
+const captionProgram: Reading<'kohya'> = Object.assign(
+  (text: string, name: string): 'kohya' => {
+    try {
+      return kohya(text, name);
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      throw usageError(error.message, error.hint, {
+        kind: 'example',
+        words: (words) => {
+          const named = revaluing(name, text, ['kohya']).words(words);
+          return named && giving('--format', 'imagefolder').words(named);
+        },
+      });
+    }
+  },
+  { words: kohya.words ?? [] },
+);
 
 const formatNames = Object.keys(formats) as readonly FormatName[];
 
@@ -83,7 +104,7 @@ Without --status only finished results are in it.`,
       for: valued(
         'PROGRAM',
         'kohya: a .txt with the caption, else the prompt, beside each image',
-        oneOf('kohya'),
+        captionProgram,
       ),
       'no-grids': toggle('leaves out grids that were cut (grid: split): their frames stand for them'),
       'no-files': toggle('the table alone: files stay in the run directory'),
@@ -113,6 +134,7 @@ Without --status only finished results are in it.`,
         throw usageError(
           `--for ${flags.for} writes texts beside images, which --format ${format} has not.`,
           'Take --format imagefolder.',
+          giving('--format', 'imagefolder'),
         );
       if (flags['no-files'] && (format === 'imagefolder' || format === 'webdataset'))
         throw usageError(
