@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { KeySet } from '../manifest/key-set.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { ReplyPlace } from '../plan/job-request.ts';
 import { isMissing } from '../state/files/folders.ts';
@@ -21,6 +22,8 @@ const mostLine = 1024 * 1024 * 1024;
 /** Reads lines of kept replies; the segment that was read last stays open. */
 export class ReplyLines {
   readonly #directory: string;
+  /** Hashes of all lines of the segments in which some line was not in its place. */
+  readonly #lines = new Map<number, KeySet>();
   #open: { readonly segment: number; readonly handle: FileHandle | undefined } | undefined;
 
   constructor(directory: string) {
@@ -35,6 +38,16 @@ export class ReplyLines {
   /** The line, without its end; undefined where it is not as the state says. @throws the error of the file system */
   async read(place: ReplyPlace): Promise<string | undefined> {
     return (await this.#bytes(place))?.toString('utf8');
+  }
+
+  /** Whether the segment has a line of these bytes, wherever it stands. @throws the error of the file system */
+  async isElsewhere({ segment, sha256 }: ReplyPlace): Promise<boolean> {
+    let lines = this.#lines.get(segment);
+    if (lines === undefined) {
+      lines = await linesOf(await this.#segment(segment));
+      this.#lines.set(segment, lines);
+    }
+    return lines.has(sha256);
   }
 
   async close(): Promise<void> {
@@ -59,6 +72,30 @@ export class ReplyLines {
     const handle = await openPlain(join(this.#directory, segmentPath(segment)));
     this.#open = { segment, handle };
     return handle;
+  }
+}
+
+const pieceBytes = 1024 * 1024;
+
+/** Hashes of the lines of a file, which may be longer than fits into memory. */
+async function linesOf(handle: FileHandle | undefined): Promise<KeySet> {
+  const lines = new KeySet();
+  if (handle === undefined) return lines;
+  const buffer = Buffer.allocUnsafe(pieceBytes);
+  let hash = createHash('sha256');
+  for (let offset = 0; ; ) {
+    const { bytesRead } = await handle.read(buffer, 0, pieceBytes, offset);
+    if (bytesRead === 0) return lines;
+    offset += bytesRead;
+    const piece = buffer.subarray(0, bytesRead);
+    for (let from = 0; from < piece.length; ) {
+      const end = piece.indexOf(0x0a, from);
+      hash.update(piece.subarray(from, end < 0 ? piece.length : end));
+      if (end < 0) break;
+      lines.add(hash.digest('hex'));
+      hash = createHash('sha256');
+      from = end + 1;
+    }
   }
 }
 

@@ -37,6 +37,12 @@ export type Finding =
       readonly job: string;
     }
   | {
+      /** Lines of kept replies are whole, but stand elsewhere in their file than the state says: something before them was taken out or put in. */
+      readonly kind: 'moved';
+      readonly file: string;
+      readonly replies: number;
+    }
+  | {
       /** `torn`: cut off in the middle of a row; `other`: not the rows of this state. */
       readonly kind: 'manifest';
       readonly file: string;

@@ -4,6 +4,7 @@ import { manifestRows } from '../manifest/rows.ts';
 import type { ManifestOptions } from '../manifest/write.ts';
 import { isUncut } from '../plan/graph/frames.ts';
 import { artifactsOf, type JobRecord } from '../plan/job.ts';
+import { segmentPath } from '../state/files/segment-files.ts';
 import type { StateReader } from '../state/reader.ts';
 import { everyJob, filesOf, type NamedArtifact } from './artifact-names.ts';
 import { checkArtifact } from './check-files.ts';
@@ -38,6 +39,8 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   const named = new KeySet();
   const replies = new ReplyLines(directory);
   let mayLackFiles = false;
+  /** By segment, replies that are whole, but not where the state says: what was taken out before them, or put in, shifts all of them. */
+  const moved = new Map<number, number>();
   try {
     let group: NamedArtifact[] = [];
     for await (const record of everyJob(reader)) {
@@ -45,7 +48,10 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
       for (const file of filesOf(record)) named.add(file);
       for (const place of placesOf(record)) {
         looked.replies += 1;
-        if (!(await replies.isWhole(place))) yield replyFinding(record, place.segment);
+        if (await replies.isWhole(place)) continue;
+        const { segment } = place;
+        if (await replies.isElsewhere(place)) moved.set(segment, (moved.get(segment) ?? 0) + 1);
+        else yield { kind: 'reply', file: segmentPath(segment), job: record.key };
       }
       mayLackFiles ||= mayLack(record);
       if (record.frames?.error?.code === 'frames.file') yield uncutFinding(record);
@@ -55,6 +61,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
       group = [];
     }
     yield* checkGroup(group, options);
+    for (const [segment, count] of moved) yield { kind: 'moved', file: segmentPath(segment), replies: count };
   } finally {
     await replies.close();
   }
@@ -103,12 +110,6 @@ async function* checkSaved(
       yield unsavedFinding(record, uncut);
   }
 }
-
-const replyFinding = ({ key }: JobRecord, segment: number): Finding => ({
-  kind: 'reply',
-  file: `replies/${String(segment).padStart(5, '0')}.jsonl`,
-  job: key,
-});
 
 const unsavedFinding = (record: JobRecord, isFrame: true | undefined): Finding => ({
   kind: 'unsaved',

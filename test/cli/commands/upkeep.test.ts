@@ -68,9 +68,20 @@ describe('verify', () => {
     expect(found).toContainEqual({ kind: 'unlisted', file: 'images/aa/aa00000000000000-1.png' });
     expect(found).toContainEqual({ kind: 'manifest', file: 'manifest.csv', why: 'torn' });
     expect(found).toContainEqual({ kind: 'reply', file: 'replies/00000.jsonl', job: first });
-    // A byte more shifts all lines behind it.
-    expect(found.filter(({ kind }) => kind === 'reply').length).toBe(3);
-    expect(found.length).toBe(8);
+    // A byte more shifts all lines behind it: they are there.
+    expect(found.filter(({ kind }) => kind === 'reply').length).toBe(1);
+    expect(found).toContainEqual({ kind: 'moved', file: 'replies/00000.jsonl', replies: 2 });
+    expect(found.length).toBe(7);
+  });
+
+  it('tells one reply whose line is gone from those behind it', async () => {
+    const file = at('run/replies/00000.jsonl');
+    const lines = (await readFile(file, 'utf8')).split('\n');
+    await writeFile(file, lines.slice(1).join('\n'));
+    const { code, out } = await pp('verify', 'run');
+    expect(code).toBe(1);
+    expect(out).toContain(`2 faults.\n  reply without its line: job ${lines[0]?.slice(8, 40)} in`);
+    expect(out).toContain('2 replies not where the state says, but whole');
   });
 
   it('downloads again with --repair what is damaged, writes the manifest, and submits nothing', async () => {

@@ -191,6 +191,8 @@ function faultWords(fault: Finding): string {
         : `not downloaded yet: the files of job ${fault.job}, which is done`;
     case 'reply':
       return `reply without its line: job ${fault.job} in ${fault.file}`;
+    case 'moved':
+      return `${counted(fault.replies, 'reply').replace('replys', 'replies')} not where the state says, but whole: something before was taken out of ${fault.file}, or put in`;
     case 'manifest':
       return {
         missing: `${fault.file} is missing`,
