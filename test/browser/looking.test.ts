@@ -61,6 +61,30 @@ test('three results are compared, zoomed and moved together', async () => {
   await dialog.waitFor({ state: 'detached' });
 });
 
+test('neither the box nor the mark of a card lies on its text', async () => {
+  const { page } = await report.open('#search=lighthouse', { viewport: { width: 360, height: 740 } });
+  const card = page.locator('.card:has(.prose)').first();
+  await card.getByRole('button').focus();
+  await page.keyboard.press('k');
+  const text = await card.locator('.prose').evaluate((words) => {
+    const { document } = globalThis as unknown as {
+      document: {
+        createRange: () => {
+          selectNodeContents: (of: unknown) => void;
+          getClientRects: () => { top: number }[];
+        };
+      };
+    };
+    const range = document.createRange();
+    range.selectNodeContents(words);
+    return range.getClientRects()[0]?.top;
+  });
+  for (const part of ['.select', '.mark-sign']) {
+    const { y = Number.NaN, height = Number.NaN } = (await card.locator(part).boundingBox()) ?? {};
+    expect(y + height).toBeLessThanOrEqual(text ?? 0);
+  }
+});
+
 test('at most four results are selected; two are needed', async () => {
   const { page } = await report.open();
   const boxes = page.getByRole('checkbox', { name: /^Select / });
