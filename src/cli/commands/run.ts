@@ -73,7 +73,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
     const file = fileOrDefault(given, 'run', context.io);
     checkRehearsal(flags);
     if (!flags.quiet || flags['dry-run'])
-      return await runFile(file, flags, context, { onWork: () => {}, warn: context.io.err });
+      return await runFile(file, flags, context, { onWork: () => {}, warn: (text) => context.io.err(text) });
     const words = holdWords(context.io);
     let exitCode: number | undefined;
     try {
@@ -82,7 +82,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
         flags,
         { ...context, io: words.io },
         // A warning is to be read, also where all else is held back because nothing was to be done.
-        { onWork: () => words.speak(), warn: context.io.err },
+        { onWork: () => words.speak(), warn: (text) => context.io.err(text) },
       );
       return exitCode;
     } finally {

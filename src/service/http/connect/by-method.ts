@@ -19,7 +19,7 @@ export class ByMethod extends Dispatcher {
   override close(callback: () => void): void;
   override close(callback?: () => void): Promise<void> | void {
     const closed = both(this.#posts.close(), this.#others.close());
-    return callback === undefined ? closed : tell(closed, callback);
+    return callback === undefined ? closed : void tell(closed, callback);
   }
 
   override destroy(): Promise<void>;
@@ -29,7 +29,7 @@ export class ByMethod extends Dispatcher {
   override destroy(given?: Error | null | (() => void), then?: () => void): Promise<void> | void {
     const [error, callback] = typeof given === 'function' ? [null, given] : [given ?? null, then];
     const destroyed = both(this.#posts.destroy(error), this.#others.destroy(error));
-    return callback === undefined ? destroyed : tell(destroyed, callback);
+    return callback === undefined ? destroyed : void tell(destroyed, callback);
   }
 }
 
@@ -38,9 +38,7 @@ async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
 }
 
 /** As dispatchers of undici do it: who gives a callback gets the error by it. What the callback throws is not taken for a rejection. */
-function tell(ended: Promise<void>, callback: (error?: unknown) => void): void {
-  ended.then(
-    () => queueMicrotask(() => callback()),
-    (error: unknown) => queueMicrotask(() => callback(error)),
-  );
+async function tell(ended: Promise<void>, callback: (...error: readonly unknown[]) => void): Promise<void> {
+  const [result] = await Promise.allSettled([ended]);
+  queueMicrotask(() => (result.status === 'rejected' ? callback(result.reason) : callback()));
 }
