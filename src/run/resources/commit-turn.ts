@@ -11,7 +11,7 @@ const enoughShare = 4;
 
 /**
  * When the decisions of a run are made durable: in one commit for all that happens in a turn of the event loop, and for a little longer
- * where commits come so thick that waiting for the disk would take most of the time. A decision then waits for company: for a quarter of
+ * where commits come so thick that writing them would take most of the time. A decision then waits for company: for a quarter of
  * what is under way, for three times as long as commits take, or for {@link longestPauseMs}, whichever comes first. With little
  * under way, or with time between commits, nothing waits.
  */
@@ -23,7 +23,7 @@ export class CommitTurn {
   #cancelPause: (() => void) | undefined;
   /** Inputs since the last commit. */
   #inputs = 0;
-  /** What a commit takes, in ms: a moving mean. */
+  /** How long a commit holds up the process, in ms: a moving mean. What a store does in its promise is no part of it. */
   #tookMs = 0;
   #endedAt = Number.NEGATIVE_INFINITY;
 
