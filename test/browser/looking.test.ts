@@ -134,7 +134,7 @@ test.each([
   await page.getByRole('grid', { name: 'Results' }).getByRole('button').first().focus();
   if (there !== undefined) {
     await page.keyboard.press(key);
-    await page.waitForFunction(`document.activeElement.getAttribute('aria-label') === '${there}'`);
+    await page.locator(`[aria-label="${there}"]:focus`).waitFor();
     await page.keyboard.press('/');
   } else {
     // Both at once: no row is drawn between them.
