@@ -126,15 +126,15 @@ test('everything is done by the keyboard alone', async () => {
 
 test.each([
   ['before the card there is drawn', 'End', undefined],
-  ['once the card there has the focus', 'End', 'late, cell 60, pending'],
-  ['once the card there has the focus', 'Home', 'grid, cell 1, done'],
+  ['once the card there has the focus', 'End', 'late, cell 60,'],
+  ['once the card there has the focus', 'Home', 'grid, cell 1,'],
 ])('a search that is typed %s (%s) keeps the focus, and gets every letter', async (_when, key, there) => {
   const { page } = await report.open();
   const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")');
   await page.getByRole('grid', { name: 'Results' }).getByRole('button').first().focus();
   if (there !== undefined) {
     await page.keyboard.press(key);
-    await page.locator(`[aria-label="${there}"]:focus`).waitFor();
+    await page.locator(`[aria-label^="${there}"]:focus`).waitFor();
     await page.keyboard.press('/');
   } else {
     // Both at once: no row is drawn between them.
