@@ -15,7 +15,8 @@ const scanned = 4096;
 /** No job of any status. */
 const noJobs = Object.fromEntries(jobStatuses.map((status) => [status, 0])) as Record<JobStatus, number>;
 
-interface TotalRow {
+/** A row of `totals`. */
+export interface TotalRow {
   readonly status: JobStatus;
   readonly code: string;
   readonly jobs: number;
@@ -194,7 +195,7 @@ export function stateQueries(database: Database, counted: () => number): StateQu
     *rootKeys() {
       for (const row of paged((after) => statements.roots.all(after))) yield row.key;
     },
-    totals: () => ask(() => sum(statements.totals.all())),
+    totals: () => ask(() => sumOfTotals(statements.totals.all())),
     stepSums: () => ask(() => stepSums(database)),
     submissions: () =>
       ask(() => ({
@@ -243,7 +244,7 @@ export const readerOf = (queries: StateQueries): StateReader => ({
 });
 
 /** Whether a document has what everybody who reads a job relies on. */
-function isJob(value: unknown, key: string): value is JobRecord {
+export function isJob(value: unknown, key: string): value is JobRecord {
   if (typeof value !== 'object' || value === null) return false;
   const job: Partial<JobRecord> = value;
   return (
@@ -257,7 +258,8 @@ function isJob(value: unknown, key: string): value is JobRecord {
   );
 }
 
-function sum(rows: readonly TotalRow[]): StoreTotals {
+/** The totals of a state, from the rows that hold them by status and code. */
+export function sumOfTotals(rows: readonly TotalRow[]): StoreTotals {
   const jobs = { ...noJobs };
   const codes: Record<string, number> = {};
   let attempts = 0;

@@ -1,11 +1,10 @@
 import { exactJson } from '../pipeline/values/exact-json.ts';
-import type { JobRecord } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 import type { LogFile } from './files/log-file.ts';
 import { isRepliesEnd, Replies, type RepliesEnd } from './files/replies.ts';
 import type { SegmentFiles } from './files/segment-files.ts';
 import { readerOf, stateQueries, submissionsFact } from './query.ts';
-import { type JobRow, JobRows } from './sqlite/job-rows.ts';
+import { JobRows, rowOf } from './sqlite/job-rows.ts';
 import type { Database } from './sqlite/sqlite.ts';
 import { storedForm } from './sqlite/texts.ts';
 import { totalsOf } from './sqlite/totals.ts';
@@ -239,28 +238,6 @@ function failureOf(file: string, failure: unknown): StateError {
 
 const isEmpty = ({ records, attempts, submits = 0 }: Turn): boolean =>
   records.length === 0 && attempts.length === 0 && submits === 0;
-
-const rowOf = ({
-  status,
-  error,
-  parent,
-  origin,
-  attempts,
-  cost,
-  usage,
-  doubtful,
-  assumed,
-}: JobRecord): JobRow => ({
-  status,
-  code: error?.code ?? '',
-  root: parent === undefined ? 1 : 0,
-  slot: origin.slot,
-  attempts,
-  cost: cost ?? 0,
-  tokens: usage?.total ?? 0,
-  possible: (doubtful?.cost ?? 0) + (assumed?.cost ?? 0),
-  assumed: assumed?.tokens ?? 0,
-});
 
 /**
  * Moves the log into the database file, so that `state.db` alone is the whole state of a run that is over. SQLite does

@@ -1,4 +1,4 @@
-import { isSettled, type JobStatus } from '../../plan/job.ts';
+import { isSettled, type JobRecord, type JobStatus } from '../../plan/job.ts';
 import type { Database, Statement } from './sqlite.ts';
 import { type SummedJob, summed } from './totals.ts';
 
@@ -9,6 +9,29 @@ export interface JobRow extends SummedJob {
   readonly root: 0 | 1;
   readonly slot: string;
 }
+
+/** The row of a record. */
+export const rowOf = ({
+  status,
+  error,
+  parent,
+  origin,
+  attempts,
+  cost,
+  usage,
+  doubtful,
+  assumed,
+}: JobRecord): JobRow => ({
+  status,
+  code: error?.code ?? '',
+  root: parent === undefined ? 1 : 0,
+  slot: origin.slot,
+  attempts,
+  cost: cost ?? 0,
+  tokens: usage?.total ?? 0,
+  possible: (doubtful?.cost ?? 0) + (assumed?.cost ?? 0),
+  assumed: assumed?.tokens ?? 0,
+});
 
 /** Rows of jobs in work that are known without being read, at most: a few hundred bytes each. */
 const mostKnown = 8192;

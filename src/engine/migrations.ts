@@ -1,0 +1,4 @@
+import { stateSchema } from './state/schema.ts';
+
+/** What leads to version 1, 2, … of an engine's tables. Entries are never changed once they are released, only added. */
+export const migrations: readonly string[] = [stateSchema];

@@ -1,0 +1,144 @@
+import type { JobRecord } from '../../plan/job.ts';
+import type { Clock } from '../../run/clock.ts';
+import { invocationFact, sentFact, type Turn } from '../../state/store.ts';
+import { EngineError } from '../postgres/engine-error.ts';
+import type { EnginePool } from '../postgres/pool.ts';
+import type { RecordCache } from './cache.ts';
+import type { ReplyLine } from './reply-lines.ts';
+import { attemptRow, recordRow, revOf, type Version, type WriterRow } from './rows.ts';
+
+/** Whose turns these are. */
+export interface Writer {
+  readonly run: number;
+  /** Number of the session. */
+  readonly session: number;
+  /** The name under which the budget is shared; absent: nothing of it is. */
+  readonly worker?: string;
+}
+
+/** A turn as it is sent: the very same when it is sent again. */
+export interface SentTurn {
+  readonly values: readonly unknown[];
+  /** The records as they count from now on, by key. */
+  readonly records: ReadonlyMap<string, { readonly record: JobRecord; readonly version: Version }>;
+  readonly held: readonly number[];
+}
+
+/** What the engine says of a turn. */
+export interface TurnResult {
+  /** Slices whose epochs are as given. */
+  readonly mine: readonly number[];
+  /** The records of others that stand in the way of ours. */
+  readonly others: readonly WriterRow[] | null;
+}
+
+/** @param number of the turn, counted by the store: with the epoch it says which of two turns is the later one */
+export function sentTurn(
+  turn: Turn,
+  number: number,
+  writer: Writer,
+  cache: RecordCache,
+  more: { readonly lines: readonly ReplyLine[]; readonly isNewInvocation: boolean },
+): SentTurn {
+  const { slices } = turn;
+  const versionOf = (key: string): Version => {
+    const slice = slices?.of.get(key) ?? 0;
+    const epoch = slice === 0 ? writer.session : slices?.epochs.get(slice);
+    if (epoch === undefined)
+      throw new Error(`Internal error: job ${key} is written for slice ${slice}, which has no epoch.`);
+    return { slice, rev: revOf(epoch, number) };
+  };
+  // The last record of a key counts.
+  const records = new Map(
+    turn.records.map((record) => [record.key, { record, version: versionOf(record.key) }]),
+  );
+  const rows = [...records.values()].map(({ record, version }) =>
+    recordRow(record, version, cache.seen(record.key)),
+  );
+  const tries = turn.attempts.map((attempt, part) => attemptRow(attempt, versionOf(attempt.key), part));
+  const heard = (turn.heard ?? []).map(({ key, submittedAt, taskId }) => ({
+    key,
+    submitted: submittedAt,
+    task: taskId,
+  }));
+  const facts: Record<string, string> = { ...turn.facts };
+  // What left lately is a matter of the shared limits, where there are slices: one row for all would be waited for by all.
+  if (slices === undefined && turn.sent !== undefined) facts[sentFact] = turn.sent;
+  if (more.isNewInvocation && turn.invocation !== undefined) facts[invocationFact] = String(turn.invocation);
+  const kept = Object.entries(facts).map(([name, value]) => ({ name, value }));
+  const held = [...(slices?.epochs.keys() ?? [])];
+  return {
+    records,
+    held,
+    values: [
+      writer.run,
+      writer.session,
+      writer.worker ?? null,
+      held,
+      held.map((slice) => slices?.epochs.get(slice)),
+      jsonOf(rows),
+      jsonOf(tries),
+      jsonOf(more.lines),
+      jsonOf(heard),
+      jsonOf(kept),
+      turn.submits ?? 0,
+    ],
+  };
+}
+
+const jsonOf = (rows: readonly unknown[]): string | null => (rows.length === 0 ? null : JSON.stringify(rows));
+
+const parameters = [
+  'int',
+  'bigint',
+  'text',
+  'int[]',
+  'bigint[]',
+  'json',
+  'json',
+  'json',
+  'json',
+  'json',
+  'bigint',
+]
+  .map((type, index) => `$${index + 1}::${type}`)
+  .join(', ');
+
+/** Sends a turn: one round trip, one transaction, one sync of the disk. @throws EngineError */
+export async function sendTurn(pool: EnginePool, { values }: SentTurn): Promise<TurnResult> {
+  const { rows } = await pool.query<{ result: TurnResult }>(
+    `SELECT promptpress.commit_turn(${parameters}) AS result`,
+    values,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('Internal error: a turn has no result.');
+  return row.result;
+}
+
+/** What passes while nothing changes: another transaction was in the way, or the server was starting. */
+const passing = ['engine.away', 'engine.busy'];
+
+/** How long it is waited before work is done once more, ms. */
+const pauseMs = 250;
+
+/**
+ * Does some work again whose answer was lost, or that could not be asked for, until there is no more patience. Only for what changes
+ * nothing when it is done twice.
+ *
+ * @throws what the work throws
+ */
+export async function repeated<T>(work: () => Promise<T>, clock: Clock, patienceMs: number): Promise<T> {
+  const until = clock.now() + patienceMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const mayPass = error instanceof EngineError && passing.includes(error.code);
+      if (!mayPass || clock.now() + pauseMs > until) throw error;
+    }
+    const at = clock.now() + pauseMs;
+    await new Promise<void>((resolve) => {
+      clock.at(at, resolve);
+    });
+  }
+}

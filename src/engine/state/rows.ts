@@ -1,0 +1,120 @@
+import { exactJson } from '../../pipeline/values/exact-json.ts';
+import type { Attempt, JobRecord } from '../../plan/job.ts';
+import { isJob } from '../../state/query.ts';
+import { rowOf } from '../../state/sqlite/job-rows.ts';
+import { type DocumentRow, recordOf, storedForm } from '../../state/sqlite/texts.ts';
+import type { LateFact } from '../../state/store.ts';
+import { EngineError } from '../postgres/engine-error.ts';
+
+/** Which writing of a record it is: the slice that wrote it, and a number that grows with each of that slice's turns. */
+export interface Version {
+  readonly slice: number;
+  /** An integer of 64 bits: epoch × 2^32 + turn. */
+  readonly rev: string;
+}
+
+/** The number of a turn under an epoch: greater than any of an earlier epoch, and no clock in it. */
+export const revOf = (epoch: number, turn: number): string =>
+  ((BigInt(epoch) << 32n) | BigInt(turn)).toString();
+
+/** The columns from which {@link storedRecordOf} reads a record. */
+export const recordColumns = 'j.key, j.doc, j.said';
+
+/** What a worker reads of a record: all of one moment. */
+export const writerColumns = `${recordColumns}, j.slice, j.rev::text AS rev, j.session || '/' || j.slice || '/' || (j.rev >> 32) AS hold,
+  promptpress.is_over(j.run, j.session || '/' || j.slice || '/' || (j.rev >> 32)) AS hold_over,
+  coalesce(promptpress.is_over(j.run, j.sender), false) AS sender_over,
+  (SELECT json_agg(json_build_object('submitted', f.submitted, 'task', f.task)) FROM promptpress.facts_late f
+    WHERE f.run = j.run AND f.key = j.key) AS late`;
+
+/** A row of {@link writerColumns}. */
+export interface WriterRow extends DocumentRow, Version {
+  readonly hold: string;
+  readonly hold_over: boolean;
+  readonly sender_over: boolean;
+  readonly late: readonly { readonly submitted: number; readonly task: string | null }[] | null;
+}
+
+/** A record as a worker knows it. */
+export interface StoredRecord extends Version {
+  readonly record: JobRecord;
+}
+
+/** @throws EngineError `engine.io` where the row holds no record */
+export function readRecord(row: DocumentRow, shown: string): JobRecord {
+  let record: unknown;
+  let cause: unknown;
+  try {
+    record = recordOf(row);
+  } catch (error) {
+    cause = error;
+  }
+  if (isJob(record, row.key)) return record;
+  throw new EngineError(
+    'io',
+    `The engine ${shown} holds a damaged record of job ${row.key}.`,
+    'Restore its database from a backup.',
+    cause,
+  );
+}
+
+/** The record of a row, without a sender that is over. @throws as {@link readRecord} */
+export function storedRecordOf(row: WriterRow, shown: string): StoredRecord {
+  const { sender, ...record } = readRecord(row, shown);
+  const mayBeSent = sender !== undefined && !row.sender_over;
+  return { record: mayBeSent ? { ...record, sender } : record, slice: row.slice, rev: row.rev };
+}
+
+/** What was heard late of the very submission that the record is about. */
+export function lateFactOf(row: WriterRow, { key, submittedAt }: JobRecord): LateFact | undefined {
+  const fact = row.late?.find(({ submitted }) => submitted === submittedAt);
+  if (fact === undefined || submittedAt === undefined) return undefined;
+  return { key, submittedAt, ...(fact.task === null ? {} : { taskId: fact.task }) };
+}
+
+/** PostgreSQL's text holds no NUL and no half of a surrogate pair. Only columns that are searched go by this: documents are exact. */
+export const searchable = (text: string): string => text.replaceAll('\0', '\u{FFFD}').toWellFormed();
+
+/** A record as `commit_turn` takes it. */
+export function recordRow(
+  record: JobRecord,
+  version: Version,
+  seen: Version | undefined,
+): Readonly<Record<string, unknown>> {
+  const { doc, said } = storedForm(record);
+  const { root, ...row } = rowOf(record);
+  return {
+    ...row,
+    code: searchable(row.code),
+    slot: searchable(row.slot),
+    key: record.key,
+    step: searchable(record.origin.step),
+    root: root === 1,
+    unanswered: record.doubtful?.count ?? 0,
+    slice: version.slice,
+    rev: version.rev,
+    ...(seen === undefined ? {} : { seen_slice: seen.slice, seen_rev: seen.rev }),
+    ...(record.sender !== undefined && /^\d+\/\d+\/\d+$/.test(record.sender)
+      ? { sender: record.sender }
+      : {}),
+    doc,
+    ...(said === undefined ? {} : { said }),
+  };
+}
+
+/** An attempt as `commit_turn` takes it. @param part its number within the turn: with the version, it is written once only */
+export function attemptRow(
+  attempt: Attempt,
+  version: Version,
+  part: number,
+): Readonly<Record<string, unknown>> {
+  const { key, taskId } = attempt;
+  return {
+    key,
+    slice: version.slice,
+    rev: version.rev,
+    part,
+    ...(taskId === undefined ? {} : { task: searchable(taskId) }),
+    doc: exactJson(attempt),
+  };
+}

@@ -1,0 +1,236 @@
+import { parseExact } from '../../pipeline/values/exact-json.ts';
+import type { Attempt, JobRecord } from '../../plan/job.ts';
+import type { ReplyPlace } from '../../plan/job-request.ts';
+import type { Clock } from '../../run/clock.ts';
+import type { LeftRecord, OtherRecords, RunStore } from '../../run/ports.ts';
+import type { InputFile, StateReader } from '../../state/reader.ts';
+import { type Committed, type LateFact, receiptFact, type Turn } from '../../state/store.ts';
+import type { EnginePool } from '../postgres/pool.ts';
+import { RecordCache } from './cache.ts';
+import { repeated, sendTurn, sentTurn, type Writer } from './commit.ts';
+import { engineReader, groupsOf } from './reader.ts';
+import { ReplyLines } from './reply-lines.ts';
+import { lateFactOf, storedRecordOf, type WriterRow, writerColumns } from './rows.ts';
+
+/** How a run's state on an engine is opened for writing. */
+export interface EngineStoreOptions extends Writer {
+  readonly clock: Clock;
+  /** How long an engine that is away is waited for before a commit fails, ms. Default 60000. */
+  readonly patienceMs?: number;
+}
+
+/** The state of a run on an engine, as one session writes it. */
+export interface EngineStore extends RunStore {
+  readonly reader: StateReader;
+  readonly others: OtherRecords;
+  commit(turn: Turn): Promise<Committed>;
+  /** A record without deciding anything about it: for who finds out which records a batch of cells needs. */
+  peek(key: string): JobRecord | undefined;
+  /** Reads the records of these keys that a slice has not asked for yet: `get` shows them until the slice is released. */
+  prefetch(keys: readonly string[], slice: number): Promise<void>;
+  /** What a slice that was just taken was left with. */
+  left(slice: number): Promise<readonly LeftRecord[]>;
+  /** A slice needs nothing more. */
+  release(slice: number): void;
+  /** Keeps the whole reply to a call of a job, as JSON in one line: durable with the next commit. @returns where it lies from then on */
+  keepReply(job: string, reply: string): ReplyPlace;
+  setFact(name: string, value: string): Promise<void>;
+  /** Replaces what was known of the file at this path. */
+  rememberInputFile(file: InputFile): Promise<void>;
+}
+
+/** Keys of one question. */
+const mostKeys = 1024;
+
+/** Bytes of replies that go with a turn; more are written before it, in pieces of this size. */
+const mostReplyBytes = 8 * 1024 * 1024;
+
+/** @throws EngineError */
+export async function openEngineStore(pool: EnginePool, options: EngineStoreOptions): Promise<EngineStore> {
+  const { run, clock, patienceMs = 60_000 } = options;
+  const patiently = <T>(work: () => Promise<T>): Promise<T> => repeated(work, clock, patienceMs);
+  const ask = async <Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> =>
+    (await patiently(() => pool.query<Row>(text, [run, ...values]))).rows;
+  const nextSegment = async (): Promise<number> =>
+    (
+      await ask<{ segment: number }>(
+        'UPDATE promptpress.runs SET segments = segments + 1 WHERE run = $1 RETURNING segments - 1 AS segment',
+      )
+    )[0]?.segment ?? 0;
+
+  const cache = new RecordCache();
+  const reader = engineReader(pool, run);
+  const known = await ask<{ name: string; value: string }>(
+    'SELECT name, value FROM promptpress.facts WHERE run = $1',
+  );
+  const facts = new Map(known.map(({ name, value }) => [name, value]));
+  const totals = await patiently(() => reader.totals());
+  const [ofRun] = await ask<{ invocation: number }>(
+    'SELECT invocation::float8 AS invocation FROM promptpress.runs WHERE run = $1',
+  );
+  const replies = new ReplyLines(await nextSegment());
+  /** Turns that were begun, and those of them that are over. */
+  let turns = 0;
+  let settled = 0;
+  let numbered: number | undefined;
+
+  /** Reads records, with the attempts of those that are not done. @returns the late facts about them, and the keys that were found */
+  const load = async (
+    keys: readonly string[],
+  ): Promise<{ heard: LateFact[]; found: ReadonlySet<string> }> => {
+    const heard: LateFact[] = [];
+    const found = new Set<string>();
+    const after = settled;
+    for (const group of groupsOf(keys, mostKeys)) {
+      const rows = await ask<WriterRow>(
+        `SELECT ${writerColumns} FROM promptpress.jobs j WHERE j.run = $1 AND j.key = ANY($2)`,
+        group,
+      );
+      for (const { key, record, row } of await show(rows, after)) {
+        found.add(key);
+        const fact = lateFactOf(row, record);
+        if (fact !== undefined) heard.push(fact);
+      }
+    }
+    return { heard, found };
+  };
+  const show = async (
+    rows: readonly WriterRow[],
+    after: number,
+  ): Promise<readonly { readonly key: string; readonly record: JobRecord; readonly row: WriterRow }[]> => {
+    const read = rows.map((row) => ({ key: row.key, stored: storedRecordOf(row, pool.shown), row }));
+    const open = read.filter(({ stored }) => stored.record.status !== 'done').map(({ key }) => key);
+    const history = open.length === 0 ? new Map<string, Attempt[]>() : await attemptsOf(open);
+    for (const { key, stored } of read) cache.read(key, stored, history.get(key) ?? [], after);
+    return read.map(({ key, stored: { record }, row }) => ({ key, record, row }));
+  };
+  const attemptsOf = async (keys: readonly string[]): Promise<Map<string, Attempt[]>> => {
+    const rows = await ask<{ key: string; doc: string }>(
+      'SELECT key, doc FROM promptpress.attempts WHERE run = $1 AND key = ANY($2) ORDER BY number',
+      keys,
+    );
+    const found = new Map<string, Attempt[]>();
+    for (const { key, doc } of rows) found.set(key, [...(found.get(key) ?? []), parseExact(doc) as Attempt]);
+    return found;
+  };
+  /** Writes the first of many replies before the turn that refers to them. */
+  const writeReplies = async (): Promise<void> => {
+    while (replies.bytes > mostReplyBytes) {
+      let bytes = 0;
+      const count = replies.lines.findIndex(({ line }) => (bytes += line.length) > mostReplyBytes);
+      const lines = replies.lines.slice(0, Math.max(count, 1));
+      await ask(
+        `INSERT INTO promptpress.replies SELECT $1, l.segment, l.start, l.line
+         FROM json_to_recordset($2) AS l(segment int, start bigint, line text) ON CONFLICT DO NOTHING`,
+        JSON.stringify(lines),
+      );
+      replies.onWritten(lines);
+    }
+  };
+
+  const commit = async (turn: Turn): Promise<Committed> => {
+    turns += 1;
+    const number = turns;
+    await writeReplies();
+    const { lines } = replies;
+    const { invocation = numbered } = turn;
+    const sent = sentTurn(turn, number, options, cache, { lines, isNewInvocation: invocation !== numbered });
+    for (const [key, { record, version }] of sent.records) {
+      cache.put(key, { record, ...version }, number);
+      if (version.slice !== 0) cache.need([key], version.slice);
+    }
+    cache.append(turn.attempts);
+    const { mine, others } = await patiently(() => sendTurn(pool, sent));
+    settled = number;
+    replies.onWritten(lines);
+    numbered = invocation;
+    facts.delete(receiptFact);
+    for (const [name, value] of Object.entries(turn.facts ?? {})) facts.set(name, value);
+    if (replies.needsSegment) replies.addSegment(await nextSegment());
+
+    const refused = new Set((others ?? []).map(({ key }) => key));
+    await show(others ?? [], settled);
+    const lost = new Set(sent.held.filter((slice) => !mine.includes(slice)));
+    // What was shown of lost slices was never written.
+    const unwritten = [...sent.records]
+      .filter(([, { version }]) => lost.has(version.slice))
+      .map(([key]) => key);
+    const { found } = await load(unwritten);
+    for (const key of unwritten) if (!found.has(key)) cache.forget(key);
+    return { refused, lost };
+  };
+
+  return {
+    reader,
+    get: (key) => cache.get(key),
+    peek: (key) => cache.peek(key)?.record,
+    // What a slice was left with comes with the slice.
+    unfinished: () => [],
+    attempts: (key) => cache.attempts(key),
+    totals: () => totals,
+    fact: (name) => facts.get(name),
+    commit,
+    countSubmissions: () => undefined,
+    keepReply: (job, reply) => replies.keep(job, reply),
+    setFact: async (name, value) => {
+      await ask(
+        `INSERT INTO promptpress.facts VALUES ($1, $2, $3) ON CONFLICT (run, name) DO UPDATE SET value = excluded.value`,
+        name,
+        value,
+      );
+      facts.set(name, value);
+    },
+    rememberInputFile: async ({ path, sha256, bytes, mtimeMs }) => {
+      await ask(
+        `WITH gone AS (DELETE FROM promptpress.facts WHERE run = $1 AND name = '${receiptFact}')
+         INSERT INTO promptpress.inputs VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (run, path) DO UPDATE SET sha256 = excluded.sha256, bytes = excluded.bytes, mtime = excluded.mtime`,
+        path,
+        sha256,
+        bytes,
+        mtimeMs,
+      );
+      facts.delete(receiptFact);
+    },
+    prefetch: async (keys, slice) => {
+      const missing = cache.missing(keys, slice);
+      const unknown = missing.filter((key) => cache.peek(key) === undefined);
+      cache.need(missing, slice);
+      await load(unknown);
+    },
+    left: async (slice) => {
+      const after = settled;
+      const rows = await ask<WriterRow>(
+        `SELECT ${writerColumns}, j.number FROM promptpress.jobs j WHERE j.run = $1 AND j.slice = $2 AND j.open
+         UNION ALL
+         SELECT ${writerColumns}, j.number FROM (SELECT DISTINCT run, key FROM promptpress.facts_late WHERE run = $1) AS heard
+         JOIN promptpress.jobs j USING (run, key) WHERE j.slice = $2 AND j.status = 'in-doubt'
+         ORDER BY number`,
+        slice,
+      );
+      cache.need(
+        rows.map(({ key }) => key),
+        slice,
+      );
+      return (await show(rows, after)).flatMap(({ record, row }) => {
+        const heard = lateFactOf(row, record);
+        if (record.status === 'in-doubt' && heard === undefined) return [];
+        return [
+          {
+            record,
+            ...(row.hold_over ? {} : { sender: row.hold }),
+            ...(heard === undefined ? {} : { heard }),
+          },
+        ];
+      });
+    },
+    release: (slice) => {
+      cache.release(slice);
+    },
+    others: {
+      invocation: ofRun?.invocation ?? 0,
+      sliceOf: (key) => cache.peek(key)?.slice,
+      look: async (keys) => (await load(keys)).heard,
+    },
+  };
+}

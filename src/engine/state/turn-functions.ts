@@ -1,0 +1,160 @@
+import { writerColumns } from './rows.ts';
+
+/** Columns of `jobs` that are summed in `totals`. */
+const sums = ['attempts', 'cost', 'tokens', 'possible', 'assumed'] as const;
+
+const each = (template: (name: string) => string): string => sums.map(template).join(', ');
+
+const columns =
+  'key text, slice int, rev bigint, seen_slice int, seen_rev bigint, status text, code text, root boolean, slot text, step text, ' +
+  'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, doc text, said text';
+
+const isOpen = "k.status IN ('pending', 'submitting', 'running', 'modal', 'saving')";
+const isTrouble = "k.status IN ('failed', 'in-doubt')";
+
+/**
+ * One turn, as one statement of the client: what fences it, its records, attempts, totals, replies and facts.
+ *
+ * A record is written where nobody has written its key, where its own slice wrote it last and no later, and where it rests and is as the
+ * client saw it. What is executed once more, because its answer was lost, changes nothing. The settings keep the plan from one that is
+ * quick for a small table only: each key is looked up by the index, in order, so that two turns never wait for one another.
+ */
+const commit = `
+  CREATE FUNCTION commit_turn(
+    the_run int, the_session bigint, the_worker text, held int[], epochs bigint[],
+    records json, tries json, lines json, heard json, kept json, submits bigint
+  ) RETURNS json LANGUAGE plpgsql
+  SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+  AS $$
+  DECLARE
+    mine int[] := '{}';
+    refused text[] := '{}';
+    others json;
+    base bigint;
+    spent bigint := 0;
+    spent_cost float8 := 0;
+    spent_tokens bigint := 0;
+  BEGIN
+    IF cardinality(held) > 0 THEN
+      SELECT coalesce(array_agg(locked.n), '{}') INTO mine
+      FROM (
+        SELECT s.n, s.epoch FROM promptpress.slices s WHERE s.run = the_run AND s.n = ANY(held) ORDER BY s.n FOR SHARE
+      ) AS locked
+      WHERE locked.epoch = epochs[array_position(held, locked.n)];
+    END IF;
+
+    IF records IS NOT NULL THEN
+      base := nextval('promptpress.turns') << 20;
+      WITH given AS MATERIALIZED (
+        SELECT r.* FROM ROWS FROM (json_to_recordset(records) AS (${columns})) WITH ORDINALITY
+          AS r(key, slice, rev, seen_slice, seen_rev, status, code, root, slot, step,
+            attempts, cost, tokens, possible, assumed, unanswered, sender, doc, said, place)
+        WHERE r.slice = 0 OR r.slice = ANY(mine)
+        ORDER BY r.key COLLATE "C"
+      ), known AS MATERIALIZED (
+        SELECT g.*, old.* FROM given g LEFT JOIN LATERAL (
+          SELECT j.ctid AS row, j.slice AS was_slice, j.rev AS was_rev, j.status AS was_status, j.code AS was_code,
+            ${each((name) => `j.${name} AS was_${name}`)}
+          FROM promptpress.jobs j WHERE j.run = the_run AND j.key = g.key OFFSET 0
+        ) AS old ON true
+      ), replaced AS (
+        UPDATE promptpress.jobs j SET
+          slice = k.slice, rev = k.rev, session = the_session, status = k.status, code = k.code, root = k.root, slot = k.slot,
+          step = k.step, unanswered = k.unanswered, sender = k.sender, doc = k.doc, said = k.said, open = ${isOpen}, trouble = ${isTrouble},
+          ${each((name) => `${name} = k.${name}`)}
+        FROM known k
+        WHERE j.ctid = k.row AND j.run = the_run AND j.key = k.key AND (
+          (k.was_slice = k.slice AND (k.was_rev = k.rev OR (k.slice <> 0 AND k.was_rev < k.rev)))
+          OR (k.was_slice = k.seen_slice AND k.was_rev = k.seen_rev
+            AND (k.slice = 0 OR k.was_status IN ('done', 'failed', 'in-doubt', 'pending', 'modal'))))
+        RETURNING k.key, k.slice, k.status, k.code, ${each((name) => `k.${name}`)}, j.number,
+          k.was_status, k.was_code, ${each((name) => `k.was_${name}`)}
+      ), added AS (
+        INSERT INTO promptpress.jobs AS j (run, key, number, slice, rev, session, status, code, root, slot, step, unanswered,
+          sender, doc, said, open, trouble, ${each((name) => name)})
+        SELECT the_run, k.key, base + k.place, k.slice, k.rev, the_session, k.status, k.code, k.root, k.slot, k.step, k.unanswered,
+          k.sender, k.doc, k.said, ${isOpen}, ${isTrouble}, ${each((name) => `k.${name}`)}
+        FROM known k WHERE k.row IS NULL
+        ON CONFLICT (run, key) DO NOTHING
+        RETURNING key, slice, status, code, ${each((name) => name)}, number
+      ), changes AS MATERIALIZED (
+        SELECT slice, status, code, 1 AS jobs, ${each((name) => name)}, number FROM replaced
+        UNION ALL
+        SELECT slice, was_status, was_code, -1, ${each((name) => `-was_${name}`)}, 0 FROM replaced
+        UNION ALL
+        SELECT slice, status, code, 1, ${each((name) => name)}, number FROM added
+      ), summed AS (
+        INSERT INTO promptpress.totals AS t (run, slice, status, code, jobs, ${each((name) => name)}, last)
+        SELECT the_run, slice, status, code, sum(jobs), ${each((name) => `sum(${name})`)}, max(number)
+        FROM changes GROUP BY slice, status, code
+        HAVING sum(jobs) <> 0 OR ${sums.map((name) => `sum(${name}) <> 0`).join(' OR ')}
+        ORDER BY slice, status, code
+        ON CONFLICT (run, slice, status, code) DO UPDATE SET jobs = t.jobs + excluded.jobs,
+          ${each((name) => `${name} = t.${name} + excluded.${name}`)}, last = greatest(t.last, excluded.last)
+      ), spendings AS (
+        SELECT coalesce(sum(attempts), 0) AS attempts, coalesce(sum(cost + possible), 0) AS cost,
+          coalesce(sum(tokens + assumed), 0) AS tokens FROM changes
+      )
+      SELECT s.attempts, s.cost, s.tokens, (
+        SELECT coalesce(array_agg(g.key), '{}') FROM given g
+        WHERE g.key NOT IN (SELECT key FROM replaced UNION ALL SELECT key FROM added)
+      ) INTO spent, spent_cost, spent_tokens, refused FROM spendings s;
+    END IF;
+
+    IF tries IS NOT NULL THEN
+      INSERT INTO promptpress.attempts (run, key, slice, rev, part, number, task, doc)
+      SELECT the_run, t.key, t.slice, t.rev, t.part, nextval('promptpress.turns'), t.task, t.doc
+      FROM json_to_recordset(tries) AS t(key text, slice int, rev bigint, part int, task text, doc text)
+      WHERE (t.slice = 0 OR t.slice = ANY(mine)) AND t.key <> ALL(refused)
+      ON CONFLICT DO NOTHING;
+    END IF;
+    IF lines IS NOT NULL THEN
+      INSERT INTO promptpress.replies SELECT the_run, l.segment, l.start, l.line
+      FROM json_to_recordset(lines) AS l(segment int, start bigint, line text) ON CONFLICT DO NOTHING;
+    END IF;
+    IF heard IS NOT NULL THEN
+      INSERT INTO promptpress.facts_late AS f SELECT the_run, h.key, h.submitted, h.task
+      FROM json_to_recordset(heard) AS h(key text, submitted bigint, task text) ORDER BY h.key, h.submitted
+      ON CONFLICT (run, key, submitted) DO UPDATE SET task = coalesce(f.task, excluded.task);
+    END IF;
+    DELETE FROM promptpress.facts WHERE run = the_run AND name = 'run.receipt';
+    IF kept IS NOT NULL THEN
+      INSERT INTO promptpress.facts AS f SELECT the_run, k.name, k.value
+      FROM json_to_recordset(kept) AS k(name text, value text) ORDER BY k.name
+      ON CONFLICT (run, name) DO UPDATE SET value = excluded.value WHERE f.value <> excluded.value;
+    END IF;
+    IF cardinality(held) > 0 THEN
+      submits := spent;
+    END IF;
+    IF submits <> 0 THEN
+      INSERT INTO promptpress.totals AS t (run, slice, status, code, attempts) VALUES (the_run, coalesce(mine[1], 0), '', '', submits)
+      ON CONFLICT (run, slice, status, code) DO UPDATE SET attempts = t.attempts + excluded.attempts;
+    END IF;
+    IF the_worker IS NOT NULL AND (spent <> 0 OR spent_cost <> 0 OR spent_tokens <> 0) THEN
+      PERFORM promptpress.purse_spend(the_run, the_worker, spent, spent_cost, spent_tokens);
+    END IF;
+    IF cardinality(refused) > 0 THEN
+      SELECT json_agg(other) INTO others
+      FROM unnest(refused) AS r(key) CROSS JOIN LATERAL (
+        SELECT ${writerColumns} FROM promptpress.jobs j WHERE j.run = the_run AND j.key = r.key OFFSET 0
+      ) AS other;
+    END IF;
+    RETURN json_build_object('mine', mine, 'others', others);
+  END $$;
+`;
+
+/** Brings the sums of a slice that is done into one row of the run: few rows stay, however many slices there were. */
+const fold = `
+  CREATE FUNCTION fold_totals(the_run int, the_slice int) RETURNS void LANGUAGE sql AS $$
+    WITH gone AS (
+      DELETE FROM promptpress.totals WHERE run = the_run AND slice = the_slice RETURNING *
+    )
+    INSERT INTO promptpress.totals AS t (run, slice, status, code, jobs, ${each((name) => name)}, last)
+    SELECT run, -1, status, code, jobs, ${each((name) => name)}, last FROM gone ORDER BY status, code
+    ON CONFLICT (run, slice, status, code) DO UPDATE SET jobs = t.jobs + excluded.jobs,
+      ${each((name) => `${name} = t.${name} + excluded.${name}`)}, last = greatest(t.last, excluded.last)
+  $$;
+`;
+
+/** The functions that write to the tables of a run. */
+export const turnFunctions: string = commit + fold;
