@@ -1,0 +1,24 @@
+/** What a route asks of the row that all workers share. */
+export interface MomentsAsk {
+  readonly route: string;
+  readonly per_ms: number | null;
+  readonly count: number | null;
+  readonly most: number;
+  readonly cost: number;
+  readonly credit: number;
+  readonly pause_ms: number;
+  readonly found: number | null;
+  readonly sent: number;
+}
+
+/** What it answers. */
+export interface MomentsAnswer {
+  readonly route: string;
+  readonly base_ms: number | null;
+  readonly spacing: number | null;
+  readonly given: number;
+  readonly next_at_ms: number;
+  readonly paused_ms: number;
+  readonly sent_rate: number;
+  readonly now_ms: number;
+}

@@ -1,0 +1,15 @@
+import { allowanceSql } from './allowance-sql.ts';
+import { momentsSql } from './moments-sql.ts';
+import { roomsSql } from './rooms-sql.ts';
+
+/** What a dead worker has stays its own until its slices are taken over: before that its tasks and intents are nobody else's. */
+const workersSql = `
+CREATE OR REPLACE FUNCTION promptpress.limits_worker_holds(p_worker text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN EXISTS (SELECT 1 FROM promptpress.slices s WHERE s.holder = p_worker::bigint AND NOT s.done);
+END $$;
+CREATE INDEX IF NOT EXISTS slices_by_holder ON promptpress.slices (holder) WHERE NOT done;
+`;
+
+/** Tables and functions of the limits that all workers share. The table `slices` must be there before they are used. */
+export const limitsSchema = [workersSql, momentsSql, roomsSql, allowanceSql].join('\n');

@@ -1,0 +1,80 @@
+import type { Limits } from '../../pipeline/pipeline.ts';
+import type { Clock } from '../../run/clock.ts';
+import type { Route } from '../../run/events.ts';
+import { type Away, type Database, Inquiry } from './inquiry.ts';
+import type { MomentsAnswer, MomentsAsk } from './moments-question.ts';
+import { RouteMoments } from './route-moments.ts';
+import { ServerClock } from './server-clock.ts';
+
+/** The rates of one service, which all workers share. One question to the database serves all routes. */
+export class ServiceMoments {
+  readonly routes: Readonly<Record<Route, RouteMoments>>;
+  readonly tokens: RouteMoments;
+  readonly server: ServerClock;
+  readonly #service: string;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #onMore: () => void;
+  readonly #inquiry: Inquiry;
+
+  /** @param onMore called when moments were reserved */
+  constructor(
+    service: string,
+    limits: Limits,
+    ports: { readonly database: Database; readonly clock: Clock; readonly random: () => number },
+    onMore: () => void,
+  ) {
+    this.#service = service;
+    this.#database = ports.database;
+    this.#clock = ports.clock;
+    this.#random = ports.random;
+    this.#onMore = onMore;
+    this.server = new ServerClock(ports.clock);
+    this.#inquiry = new Inquiry(ports.clock, () => this.#ask());
+    const { clock } = ports;
+    const around = { clock, server: this.server, wake: (): void => this.#inquiry.wake() };
+    const of = (route: Route): RouteMoments => new RouteMoments(route, limits[route], around);
+    this.routes = { submit: of('submit'), text: of('text'), poll: of('poll'), download: of('download') };
+    this.tokens = new RouteMoments('tokens', limits.tokens, around);
+  }
+
+  get away(): Away | undefined {
+    return this.#inquiry.away;
+  }
+
+  stop(): Promise<void> {
+    return this.#inquiry.stop();
+  }
+
+  async #ask(): Promise<number | undefined> {
+    const sentAt = this.#clock.now();
+    const asking = [...Object.values(this.routes), this.tokens].flatMap(
+      (moments): [RouteMoments, MomentsAsk][] => {
+        const ask = moments.ask(sentAt);
+        return ask === undefined ? [] : [[moments, ask]];
+      },
+    );
+    if (asking.length === 0) return undefined;
+    let answers: readonly MomentsAnswer[];
+    try {
+      const asks = JSON.stringify(asking.map(([, ask]) => ask));
+      const text = 'SELECT * FROM promptpress.pace_reserve($1, $2)';
+      answers = (await this.#database.query(text, [this.#service, asks])).rows as MomentsAnswer[];
+    } catch (error) {
+      for (const [moments, ask] of asking) moments.onUnanswered(ask, this.#clock.now());
+      throw error;
+    }
+    this.#inquiry.onAnswered();
+    const latest = answers.at(-1);
+    if (latest !== undefined) this.server.measure(sentAt, latest.now_ms);
+    let next = 1000;
+    for (const [moments, ask] of asking) {
+      const answer = answers.find(({ route }) => route === ask.route);
+      if (answer !== undefined) next = Math.min(next, moments.onAnswer(ask, answer));
+    }
+    if (answers.some(({ given }) => given > 0)) this.#onMore();
+    // Workers that ask at the same moments would serve themselves in the same order each time.
+    return next * (0.8 + 0.4 * this.#random());
+  }
+}

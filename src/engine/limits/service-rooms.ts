@@ -1,0 +1,126 @@
+import type { Clock } from '../../run/clock.ts';
+import type { Rooms } from '../../run/ports.ts';
+import { type Away, type Database, Inquiry } from './inquiry.ts';
+
+/** How often room is asked for, ms; soon where it would change something. */
+const everyMs = 500;
+const soonMs = 60;
+/** What was granted counts for so long without an answer, ms: after 10 s it may be another's. */
+const validMs = 5000;
+
+interface RoomsAnswer {
+  readonly granted: number;
+  readonly target: number;
+  readonly accepted: number | null;
+}
+
+/**
+ * The tasks that this worker may have in flight, of those that all workers of a service may. It asks for as many as it uses, and for all
+ * while it uses all that it has.
+ */
+export class ServiceRooms implements Rooms {
+  readonly #service: string;
+  readonly #worker: string;
+  readonly #limit: number;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #onMore: () => void;
+  readonly #inquiry: Inquiry;
+  #granted = 0;
+  /** What the worker should come down to when its tasks end. */
+  #target = 0;
+  #used = 0;
+  /** The most that were used at once since it asked last. */
+  #peak = 0;
+  #asked = 0;
+  /** What it said that it wants. */
+  #wanted = 0;
+  #isFull = false;
+  #began = 0;
+
+  /** @param onMore called when more was granted */
+  constructor(
+    { service, worker, limit }: { readonly service: string; readonly worker: string; readonly limit: number },
+    ports: { readonly database: Database; readonly clock: Clock },
+    onMore: () => void,
+  ) {
+    this.#service = service;
+    this.#worker = worker;
+    this.#limit = limit;
+    this.#database = ports.database;
+    this.#clock = ports.clock;
+    this.#onMore = onMore;
+    this.#inquiry = new Inquiry(ports.clock, () => this.#ask());
+    this.#inquiry.wake();
+  }
+
+  get granted(): number {
+    if (this.#clock.now() - this.#inquiry.answeredAt > validMs) return 0;
+    return Math.min(this.#granted, Math.max(this.#used, this.#target));
+  }
+
+  get away(): Away | undefined {
+    return this.#inquiry.away;
+  }
+
+  /** The run has so many tasks in flight. */
+  note(tasks: number): void {
+    if (tasks > this.#used) this.#began += tasks - this.#used;
+    this.#used = tasks;
+    this.#peak = Math.max(this.#peak, tasks);
+    if (this.#wanted >= this.#limit || tasks < this.#granted) return;
+    this.#wanted = this.#limit;
+    this.#inquiry.wake();
+  }
+
+  /** The service has refused one more task. */
+  noteFull(): void {
+    this.#isFull = true;
+    this.#inquiry.wake();
+  }
+
+  /** Gives all back. */
+  async stop(): Promise<void> {
+    await this.#inquiry.stop();
+    this.#granted = 0;
+    // A database that is away frees what is granted once this worker is known to be over.
+    await this.#database
+      .query('SELECT promptpress.rooms_leave($1, $2)', [this.#service, this.#worker])
+      .catch(() => undefined);
+  }
+
+  async #ask(): Promise<number> {
+    // Until the answer is there no more than this is used: the database may give away the rest.
+    const holds = this.granted;
+    this.#granted = Math.max(holds, this.#used);
+    const isSaturated = this.#peak >= holds;
+    this.#wanted = isSaturated ? this.#limit : Math.min(this.#limit, this.#peak + 1);
+    const [isFull, began] = [this.#isFull, this.#began];
+    this.#peak = this.#used;
+    this.#isFull = false;
+    this.#began = 0;
+    this.#asked += 1;
+    const { rows } = await this.#database.query(
+      'SELECT * FROM promptpress.rooms_ask($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+      [
+        this.#service,
+        this.#worker,
+        this.#asked,
+        this.#limit,
+        this.#granted,
+        this.#used,
+        this.#wanted,
+        isFull,
+        began,
+      ],
+    );
+    const answer = rows[0] as RoomsAnswer | undefined;
+    if (answer === undefined) throw new Error('Internal error: rooms_ask gave no row');
+    this.#inquiry.onAnswered();
+    this.#granted = answer.granted;
+    this.#target = answer.target;
+    if (Math.min(this.#granted, Math.max(this.#used, this.#target)) > holds) this.#onMore();
+    // What is to go back goes back at once, so that another gets it.
+    return this.#granted > Math.max(this.#used, this.#target) ? soonMs : everyMs;
+  }
+}

@@ -1,0 +1,79 @@
+import type { Limits } from '../../pipeline/pipeline.ts';
+import type { JobRecord } from '../../plan/job.ts';
+import type { Clock } from '../../run/clock.ts';
+import type { RunListener } from '../../run/events.ts';
+import type { SharedLimits } from '../../run/ports.ts';
+import type { Away, Database } from './inquiry.ts';
+import { type Bounds, RunAllowance } from './run-allowance.ts';
+import { ServiceMoments } from './service-moments.ts';
+import { ServiceRooms } from './service-rooms.ts';
+
+/** Whose limits these are. */
+export interface LimitsNames {
+  /** The gateway and the account there: all runs that name it share its limits. */
+  readonly service: string;
+  /** Number of the run. */
+  readonly run: number;
+  /** Number of its session, as `slices.holder` names it. */
+  readonly worker: string;
+}
+
+/**
+ * Limits over all workers, behind the ports of a run: what this worker may do is fetched ahead, in the background. Where the database is
+ * away nothing new is allowed, soon, until it is back.
+ */
+export class EngineLimits implements SharedLimits {
+  readonly moments: NonNullable<SharedLimits['moments']>;
+  readonly rooms: ServiceRooms;
+  readonly allowance: RunAllowance;
+  readonly #moments: ServiceMoments;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(
+    { service, run, worker }: LimitsNames,
+    settings: { readonly limits: Limits; readonly bounds: Bounds },
+    costs: {
+      readonly price: (record: JobRecord) => number | undefined;
+      readonly tokens: (record: JobRecord) => number;
+    },
+    ports: { readonly database: Database; readonly clock: Clock; readonly random: () => number },
+  ) {
+    const more = (): void => {
+      for (const listener of this.#listeners) listener();
+    };
+    const { limits, bounds } = settings;
+    this.#moments = new ServiceMoments(service, limits, ports, more);
+    this.moments = this.#moments.routes;
+    this.rooms = new ServiceRooms({ service, worker, limit: limits.tasks }, ports, more);
+    this.allowance = new RunAllowance({ run, worker, bounds }, costs, ports, more);
+  }
+
+  readonly onMore = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Since when the database gives no answer; undefined: it answers. */
+  get away(): Away | undefined {
+    return this.#moments.away ?? this.rooms.away ?? this.allowance.away;
+  }
+
+  /** What this worker learns of the service, all workers know within a second. */
+  readonly listener: RunListener = (event) => {
+    switch (event.type) {
+      case 'route:pause':
+        return this.#moments.routes[event.route].pause(event.untilMs);
+      case 'route:rate':
+        return this.#moments.routes[event.route].notePace(event.perMinute);
+      case 'request:end':
+        if (event.route === 'submit' && event.outcome === 'queue-full') this.rooms.noteFull();
+        return;
+      default:
+    }
+  };
+
+  /** Asks no more, and gives back what is left. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#moments.stop(), this.rooms.stop(), this.allowance.stop()]);
+  }
+}

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RouteMoments } from '../../../src/engine/limits/route-moments.ts';
+import { ServiceMoments } from '../../../src/engine/limits/service-moments.ts';
+import type { Rate } from '../../../src/pipeline/pipeline.ts';
+import { type LimitsDatabase, limitsDatabase, seeded } from '../../rig/engine/limits-database.ts';
+import type { VirtualDatabase, VirtualTime } from '../../rig/engine/virtual-time.ts';
+
+let db: LimitsDatabase;
+let time: VirtualTime;
+let virtual: VirtualDatabase;
+
+beforeAll(async () => {
+  db = await limitsDatabase(7_200_000);
+  ({ time, virtual } = db);
+});
+afterAll(async () => {
+  await db[Symbol.asyncDispose]();
+});
+
+let services = 0;
+const worker = (service: string, rate: Rate, i: number, roundTrip = 4) => {
+  const random = seeded(i);
+  const limits = { tasks: 10, requests: 10, submit: rate };
+  const clock = time.clock((i - 2) * 600_000);
+  const moments = new ServiceMoments(
+    service,
+    limits,
+    { database: virtual.reach(roundTrip), clock, random },
+    () => undefined,
+  );
+  return { moments, route: moments.routes.submit, clock, random };
+};
+
+/** Decides whenever it may, commits for some ms, then lets the request leave at its moment. */
+function send(
+  route: RouteMoments,
+  clock: { now(): number },
+  until: number,
+  random: () => number,
+  sent: number[],
+): void {
+  const off = clock.now() - time.now;
+  const turn = (): void => {
+    if (time.now >= until) return;
+    const at = route.nextAt();
+    if (at > clock.now()) return void time.at(at - off, turn);
+    route.take(clock.now());
+    const leave = async (): Promise<void> => {
+      if ((await route.pass(new AbortController().signal)) !== false) sent.push(time.now);
+    };
+    time.at(time.now + 1 + 9 * random(), () => void leave());
+    time.at(time.now, turn);
+  };
+  turn();
+}
+
+const most = (sent: readonly number[], window: number): number => {
+  const sorted = sent.toSorted((a, b) => a - b);
+  let from = 0;
+  let best = 0;
+  for (const [i, at] of sorted.entries()) {
+    while ((sorted[from] ?? 0) <= at - window) from += 1;
+    best = Math.max(best, i - from + 1);
+  }
+  return best;
+};
+
+describe('moments of a rate that workers share', () => {
+  it.each([
+    [1, { count: 100, perMs: 1000 }, 10_000],
+    [2, { count: 100, perMs: 1000 }, 10_000],
+    [4, { count: 100, perMs: 1000 }, 10_000],
+    [8, { count: 100, perMs: 1000 }, 10_000],
+    [4, { count: 60, perMs: 60_000 }, 120_000],
+    [8, { count: 1200, perMs: 60_000 }, 20_000],
+  ])('%i workers use %o, and never more', async (workers, rate, ms) => {
+    services += 1;
+    const sent: number[] = [];
+    const before = virtual.asked();
+    const all = Array.from({ length: workers }, (_, i) => worker(`s${services}`, rate, i));
+    const from = time.now;
+    for (const { route, clock, random } of all) send(route, clock, from + ms, random, sent);
+    await time.pass(ms);
+    const steady = sent.filter((at) => at >= from + 1000).length;
+    const used = steady / (((ms - 1000) / rate.perMs) * rate.count);
+    expect(used).toBeGreaterThan(rate.perMs === 1000 ? 0.96 : 0.98);
+    expect(most(sent, rate.perMs)).toBeLessThanOrEqual(rate.count);
+    // Two or three questions a second of each worker, whatever the rate.
+    expect((virtual.asked() - before) / (ms / 1000)).toBeLessThan(2 + 4 * workers);
+    await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
+  });
+});

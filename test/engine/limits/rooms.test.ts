@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ServiceRooms } from '../../../src/engine/limits/service-rooms.ts';
+import { type LimitsDatabase, limitsDatabase, seeded } from '../../rig/engine/limits-database.ts';
+
+let db: LimitsDatabase;
+beforeAll(async () => {
+  db = await limitsDatabase(-3_600_000);
+});
+afterAll(async () => {
+  await db[Symbol.asyncDispose]();
+});
+
+let workers = 0;
+
+/** A worker that has a task for every room, of about a second each. */
+class Busy {
+  readonly rooms: ServiceRooms;
+  readonly name: string;
+  tasks = 0;
+  isAway = false;
+  /** Tasks that it would have. */
+  wants = Number.POSITIVE_INFINITY;
+  readonly #random: () => number;
+
+  constructor(service: string, limit: number, offMs = 0) {
+    workers += 1;
+    this.name = String(workers);
+    this.#random = seeded(workers);
+    const database = db.virtual.reach(6, () => this.isAway);
+    this.rooms = new ServiceRooms(
+      { service, worker: this.name, limit },
+      { database, clock: db.time.clock(offMs) },
+      () => this.begin(),
+    );
+  }
+
+  begin(): void {
+    while (this.tasks < Math.min(this.wants, this.rooms.granted)) {
+      this.tasks += 1;
+      this.rooms.note(this.tasks);
+      db.time.at(db.time.now + 500 + 1000 * this.#random(), () => {
+        this.tasks -= 1;
+        this.rooms.note(this.tasks);
+        this.begin();
+      });
+    }
+  }
+}
+
+async function stop(all: readonly Busy[]): Promise<void> {
+  for (const worker of all) worker.wants = 0;
+  await Promise.all([db.time.pass(3000), ...all.map(({ rooms }) => rooms.stop())]);
+}
+
+/** Watches them for so long. @returns the most tasks at once, and the part of the limit in use */
+async function watch(all: readonly Busy[], limit: number, ms: number) {
+  let most = 0;
+  let sum = 0;
+  for (let passed = 0; passed < ms; passed += 10) {
+    await db.time.pass(10);
+    const tasks = all.reduce((total, worker) => total + worker.tasks, 0);
+    most = Math.max(most, tasks);
+    sum += tasks;
+  }
+  return { most, used: sum / (ms / 10) / limit };
+}
+
+it.each([1, 2, 3, 4, 8])('%i workers use all rooms and never more', async (count) => {
+  const limit = 40;
+  const all = Array.from({ length: count }, (_, i) => new Busy(`all-${count}`, limit, i * 600_000));
+  const start = await watch(all, limit, 4000);
+  const { most, used } = await watch(all, limit, 6000);
+  expect(Math.max(start.most, most)).toBeLessThanOrEqual(limit);
+  expect(used).toBeGreaterThanOrEqual(0.99);
+  const tasks = all.map((worker) => worker.tasks);
+  expect(Math.max(...tasks) - Math.min(...tasks)).toBeLessThanOrEqual(2);
+  await stop(all);
+});
+
+it('gives what one worker does not want to the others', async () => {
+  const [little, ...others] = [0, 1, 2].map(() => new Busy('uneven', 40));
+  if (little === undefined) throw new Error('unreachable');
+  little.wants = 2;
+  await watch([little, ...others], 40, 4000);
+  const { most, used } = await watch([little, ...others], 40, 4000);
+  expect(most).toBeLessThanOrEqual(40);
+  expect(used).toBeGreaterThanOrEqual(0.97);
+  expect(little.tasks).toBe(2);
+  await stop([little, ...others]);
+});
+
+it('keeps what a dead worker was granted until its slices are taken over', async () => {
+  const dead = new Busy('dead', 10);
+  const other = new Busy('dead', 10);
+  await watch([dead, other], 10, 3000);
+  await db.query('INSERT INTO promptpress.slices VALUES (1, 1, $1)', [dead.name]);
+  const left = dead.tasks;
+  dead.isAway = true;
+  await db.time.pass(30_000);
+  expect(dead.rooms.granted).toBe(0);
+  expect(other.tasks).toBe(10 - left);
+  await db.query('UPDATE promptpress.slices SET holder = $1', [other.name]);
+  await db.time.pass(3000);
+  expect(other.tasks).toBe(10);
+  await stop([dead, other]);
+});
+
+it('has no room while the database is away, and room again when it is back', async () => {
+  const worker = new Busy('away', 10);
+  await db.time.pass(1000);
+  expect(worker.rooms.granted).toBe(10);
+  worker.isAway = true;
+  await db.time.pass(7000);
+  expect(worker.rooms.granted).toBe(0);
+  expect(worker.rooms.away?.error).toMatchObject({ message: 'the database is away' });
+  worker.isAway = false;
+  await db.time.pass(1000);
+  expect(worker.rooms.away).toBeUndefined();
+  expect(worker.tasks).toBe(10);
+  await stop([worker]);
+});
+
+it('narrows to what the service accepts once one worker is refused, and tries one more later', async () => {
+  const all = [new Busy('full', 40), new Busy('full', 40)];
+  await watch(all, 40, 3000);
+  const [first] = all;
+  for (const worker of all) worker.wants = 5;
+  await db.time.pass(2000);
+  first?.rooms.noteFull();
+  for (const worker of all) worker.wants = Number.POSITIVE_INFINITY;
+  const { most } = await watch(all, 40, 2000);
+  expect(most).toBeLessThanOrEqual(20);
+  const [row] = await db.query<{ accepted: number }>(
+    `SELECT accepted FROM promptpress.rooms WHERE service = 'full'`,
+  );
+  expect(row?.accepted).toBe(10);
+  await db.time.pass(20_000);
+  const [later] = await db.query<{ accepted: number }>(
+    `SELECT accepted FROM promptpress.rooms WHERE service = 'full'`,
+  );
+  expect(later?.accepted).toBeGreaterThan(10);
+  await stop(all);
+});
+
+it('changes nothing for a question that comes late', async () => {
+  const ask = (asked: number, holds: number): Promise<{ granted: number }[]> =>
+    db.query(`SELECT * FROM promptpress.rooms_ask('late', '900', $1, 10, $2, 0, 10, false, 0)`, [
+      asked,
+      holds,
+    ]);
+  await ask(1, 0);
+  expect((await ask(3, 10))[0]?.granted).toBe(10);
+  expect((await ask(2, 0))[0]?.granted).toBe(10);
+});
