@@ -91,11 +91,14 @@ export class CommitWriter {
   }
 }
 
-/** What fences a commit: the slices of its records, as they are held. */
-function slicesOf(holds: ReadonlyMap<string, Hold>): TurnSlices {
+/** What fences a commit: the slices of its records, as they are held, and what was known of the records. */
+export function slicesOf(holds: ReadonlyMap<string, Hold>): TurnSlices {
   const epochs = new Map<number, number>();
   for (const { slice, epoch } of holds.values()) epochs.set(slice, epoch);
-  return { of: new Map([...holds].map(([key, { slice }]) => [key, slice])), epochs };
+  const basis = [...holds].flatMap(([key, hold]) =>
+    hold.basis === undefined ? [] : [[key, hold.basis] as const],
+  );
+  return { of: new Map([...holds].map(([key, { slice }]) => [key, slice])), epochs, basis: new Map(basis) };
 }
 
 /** Does some work, then calls `onDone` or `onFailed`: at once where the work returns no promise. */

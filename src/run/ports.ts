@@ -48,8 +48,8 @@ export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attem
 export interface OtherRecords {
   /** Number of the run, the same for all of its workers. */
   readonly invocation: number;
-  /** The slice that wrote the record of this key last, as `get` shows that record; undefined: there is none. */
-  sliceOf(key: string): number | undefined;
+  /** For which slice the record of this key was written last, as `get` shows that record, and its version as `basis`; undefined: there is none. */
+  holdOf(key: string): Hold | undefined;
   /**
    * Reads these records again, all with one query; `get` and `sliceOf` show them from then on.
    *
@@ -62,6 +62,8 @@ export interface OtherRecords {
 export interface Hold {
   readonly slice: number;
   readonly epoch: number;
+  /** Of a decision: the version of the record that it was made from, which another slice may have written. Absent: there was none. */
+  readonly basis?: string;
 }
 
 /** A record that a slice was left with. */

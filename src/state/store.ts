@@ -31,12 +31,14 @@ export interface TurnSlices {
    * and nothing of it is written; no clock decides that.
    */
   readonly epochs: ReadonlyMap<number, number>;
+  /** From which version of its record each decision was made, by key; a key that nobody had written is absent. */
+  readonly basis: ReadonlyMap<string, string>;
 }
 
 /**
  * What became of a turn on several machines. A record is written where nobody has written its key yet; where its own slice wrote it
- * last; and where it rests (it is settled, pending or modal) and is still as the store showed it when this was decided. In that
- * case it belongs to the new slice from then on.
+ * last; and where it rests (it is settled, pending or modal) and is still the version that this was decided from. In that case it
+ * belongs to the new slice from then on.
  */
 export interface Committed {
   /** Keys that belong to another slice by now: their records and attempts are not written. From now on `get` shows the record as it is. */

@@ -1,10 +1,14 @@
 /**
  * `npm run sim -- --seeds 10000 [--from 1] [--met]`: plays that many histories, and shows the first broken promise; with `--met`
- * how often each kind of trouble came about. `--cover` prints a few of these seeds instead, which together meet every kind that all meet.
+ * how often each kind of trouble came about. `--workers 3` plays several workers on one state (0: 2 to 4, by the seed), with `--mutant no-epoch`
+ * and so on one that must be noticed. `--cover` prints a few of these seeds instead, which together meet every kind that all meet.
  */
 import { parseArgs } from 'node:util';
 import { faultNames } from '../rig/gateway/faults.ts';
 import { covering, search } from './search.ts';
+import { searchWorkers } from './workers/simulate.ts';
+
+const mutants = ['no-epoch', 'no-claim', 'holds-first', 'left-is-closed'] as const;
 
 const { values } = parseArgs({
   options: {
@@ -12,11 +16,29 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     met: { type: 'boolean', default: false },
     cover: { type: 'boolean', default: false },
+    workers: { type: 'string' },
+    mutant: { type: 'string' },
   },
 });
 const from = Number(values.from);
 const seeds = Number(values.seeds);
-if (values.cover) {
+if (values.workers !== undefined) {
+  const startedAt = performance.now();
+  const workers = Number(values.workers);
+  const mutant = mutants.find((name) => name === values.mutant);
+  const { found, ...played } = await searchWorkers(from, seeds, {
+    ...(workers > 0 && { workers }),
+    ...(mutant && { mutant }),
+  });
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(
+    `${played.seeds} histories from seed ${from}: ${played.submits} submissions, ${played.kills} kills, ${played.inDoubt} jobs in doubt (${played.neverSent} never sent), ${found === undefined ? 0 : 1} violations, ${seconds} s`,
+  );
+  if (found !== undefined) {
+    console.log(`seed ${found.seed}: ${found.broken}`);
+    process.exitCode = 1;
+  }
+} else if (values.cover) {
   console.log((await covering(from, seeds)).join(', '));
 } else {
   const startedAt = performance.now();

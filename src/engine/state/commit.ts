@@ -5,7 +5,7 @@ import { EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import type { RecordCache } from './cache.ts';
 import type { ReplyLine } from './reply-lines.ts';
-import { attemptRow, recordRow, revOf, type Version, type WriterRow } from './rows.ts';
+import { attemptRow, recordRow, revOf, type Version, versionOfBasis, type WriterRow } from './rows.ts';
 
 /** Whose turns these are. */
 export interface Writer {
@@ -48,12 +48,18 @@ export function sentTurn(
       throw new Error(`Internal error: job ${key} is written for slice ${slice}, which has no epoch.`);
     return { slice, rev: revOf(epoch, number) };
   };
+  // A run on several machines says from which version it has decided: what was looked up last may be a later one.
+  const seenOf = (key: string): Version | undefined => {
+    if (slices === undefined) return cache.seen(key);
+    const basis = slices.basis.get(key);
+    return basis === undefined ? undefined : versionOfBasis(basis);
+  };
   // The last record of a key counts.
   const records = new Map(
     turn.records.map((record) => [record.key, { record, version: versionOf(record.key) }]),
   );
   const rows = [...records.values()].map(({ record, version }) =>
-    recordRow(record, version, cache.seen(record.key)),
+    recordRow(record, version, seenOf(record.key)),
   );
   const tries = turn.attempts.map((attempt, part) => attemptRow(attempt, versionOf(attempt.key), part));
   const heard = (turn.heard ?? []).map(({ key, submittedAt, taskId }) => ({

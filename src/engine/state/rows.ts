@@ -13,6 +13,15 @@ export interface Version {
   readonly rev: string;
 }
 
+/** A version as decisions name it. */
+export const basisOf = ({ slice, rev }: Version): string => `${slice}/${rev}`;
+
+/** The version that a decision names. */
+export function versionOfBasis(basis: string): Version {
+  const [slice = '', rev = ''] = basis.split('/');
+  return { slice: Number(slice), rev };
+}
+
 /** The number of a turn under an epoch: greater than any of an earlier epoch, and no clock in it. */
 export const revOf = (epoch: number, turn: number): string =>
   ((BigInt(epoch) << 32n) | BigInt(turn)).toString();

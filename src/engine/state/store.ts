@@ -10,7 +10,7 @@ import { RecordCache } from './cache.ts';
 import { repeated, sendTurn, sentTurn, type Writer } from './commit.ts';
 import { engineReader, groupsOf } from './reader.ts';
 import { ReplyLines } from './reply-lines.ts';
-import { lateFactOf, storedRecordOf, type WriterRow, writerColumns } from './rows.ts';
+import { basisOf, lateFactOf, storedRecordOf, type WriterRow, writerColumns } from './rows.ts';
 
 /** How a run's state on an engine is opened for writing. */
 export interface EngineStoreOptions extends Writer {
@@ -229,7 +229,12 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     },
     others: {
       invocation: ofRun?.invocation ?? 0,
-      sliceOf: (key) => cache.peek(key)?.slice,
+      holdOf: (key) => {
+        const entry = cache.peek(key);
+        if (entry === undefined) return undefined;
+        const { slice, rev } = entry;
+        return { slice, epoch: Number(BigInt(rev) >> 32n), basis: basisOf({ slice, rev }) };
+      },
       look: async (keys) => (await load(keys)).heard,
     },
   };

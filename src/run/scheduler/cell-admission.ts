@@ -136,8 +136,9 @@ function jobToBegin(state: SchedulerState, slot: Slot): Job | undefined {
 }
 
 function begin(state: SchedulerState, job: Job, hold: Hold | undefined): void {
-  state.cells.redo.delete(job.record.key);
-  placeJob(state, undefined, heldAs({ hold }, job));
+  const { key } = job.record;
+  state.cells.redo.delete(key);
+  placeJob(state, undefined, heldAs({ hold: state.slices.decidedFor(hold, key) }, job));
 }
 
 const isChosen = ({ options: { steps } }: SchedulerState, { step }: Slot): boolean =>

@@ -91,6 +91,10 @@ export interface RunCommit {
   readonly heard?: readonly LateFact[];
 }
 
+/** True for the same slice under the same epoch. */
+export const isSameHold = (one: Hold | undefined, other: Hold): boolean =>
+  one?.slice === other.slice && one.epoch === other.epoch;
+
 /** What others hold by now of a commit. */
 export interface HeldByOthers {
   /** Keys that another slice wrote first. */
@@ -106,7 +110,7 @@ export interface HeldByOthers {
 export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers): RunCommit {
   const { holds, records, attempts, effects, events } = commit;
   const isMine = (key: string, hold = holds?.get(key)): boolean =>
-    !refused.has(key) && !lost.some(({ slice, epoch }) => slice === hold?.slice && epoch === hold.epoch);
+    !refused.has(key) && !lost.some((slice) => isSameHold(hold, slice));
   const isWhole =
     lost.length === 0 && records.every(({ key, status }) => !refused.has(key) || !isSettled(status));
   return {
@@ -128,7 +132,8 @@ export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers
 export class Outbox {
   #records = new Map<string, JobRecord>();
   /** Records of the commit that is being made durable. */
-  #committing: ReadonlyMap<string, JobRecord> | undefined;
+  #committing: Map<string, JobRecord> | undefined;
+  #committingHolds: ReadonlyMap<string, Hold> = new Map();
   #attempts: Attempt[] = [];
   #effects: Effect[] = [];
   #events: RunEvent[] = [];
@@ -151,23 +156,29 @@ export class Outbox {
     this.#heard.push(fact);
   }
 
-  /** Decisions about a job belong to another worker by now. @returns the effects that were not handed over yet */
-  forget(key: string): readonly Effect[] {
-    const isOf = (effect: Effect): boolean => effect.send.kind !== 'list' && effect.job.record.key === key;
+  /** Decisions about a job for this slice belong to another worker by now. @returns the effects that were not handed over yet */
+  forget(key: string, slice: Hold): readonly Effect[] {
+    const isOf = ({ job: { record, hold }, send }: Effect): boolean =>
+      send.kind !== 'list' && record.key === key && isSameHold(hold, slice);
     const effects = this.#effects.filter(isOf);
+    this.#effects = this.#effects.filter((effect) => !isOf(effect));
+    if (isSameHold(this.#committingHolds.get(key), slice)) this.#committing?.delete(key);
+    if (!isSameHold(this.#holds.get(key), slice)) return effects;
     this.#records.delete(key);
     this.#holds.delete(key);
     this.#attempts = this.#attempts.filter((attempt) => attempt.key !== key);
-    this.#effects = this.#effects.filter((effect) => !isOf(effect));
     this.#events = this.#events.filter((event) => !('key' in event) || event.key !== key);
     return effects;
   }
 
-  /** Keys of the jobs that were decided for this slice since the last commit was taken. */
-  keysOf({ slice, epoch }: Hold): readonly string[] {
-    return [...this.#holds].flatMap(([key, hold]) =>
-      hold.slice === slice && hold.epoch === epoch ? [key] : [],
+  /** Keys of the jobs that were decided for this slice and are not durable. */
+  keysOf(slice: Hold): readonly string[] {
+    const decided = [...this.#committingHolds, ...this.#holds].flatMap(([key, hold]) =>
+      isSameHold(hold, slice) ? [key] : [],
     );
+    // A commit that comes back may stand behind what was decided since for the same slice, held anew.
+    const toSend = this.#effects.flatMap(({ job }) => (isSameHold(job.hold, slice) ? [job.record.key] : []));
+    return [...decided, ...toSend];
   }
 
   attempt(attempt: Attempt): void {
@@ -224,6 +235,7 @@ export class Outbox {
       ...(this.#heard.length > 0 && { heard: this.#heard }),
     };
     this.#committing = this.#records;
+    this.#committingHolds = this.#holds;
     this.#records = new Map();
     this.#attempts = [];
     this.#effects = [];
@@ -236,6 +248,7 @@ export class Outbox {
   /** The commit that was taken is durable: the store shows its records from now on. */
   onDurable(): void {
     this.#committing = undefined;
+    this.#committingHolds = new Map();
   }
 
   /**
@@ -244,7 +257,7 @@ export class Outbox {
    */
   requeue({ records, attempts, effects, events, holds = new Map(), heard = [] }: RunCommit): void {
     const since = this.#records;
-    this.#committing = undefined;
+    this.onDurable();
     this.#records = new Map(records.map((record) => [record.key, record]));
     for (const [key, record] of since) this.#records.set(key, record);
     this.#holds = new Map([...holds, ...this.#holds]);

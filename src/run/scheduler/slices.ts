@@ -1,10 +1,19 @@
 import type { JobRecord } from '../../plan/job.ts';
 import type { Committed, LateFact } from '../../state/store.ts';
 import type { SliceEnd } from '../events.ts';
+import type { Job } from '../machine/job.ts';
 import { factDecided, factOf, heardOf } from '../machine/search/late-fact.ts';
 import { tokensUsed } from '../machine/text-call.ts';
 import type { CellBatch, Hold, LeftRecord, SliceBatch } from '../ports.ts';
-import { type Effect, type HeldByOthers, isPaid, type RunCommit, type RunInput, routeOf } from './commit.ts';
+import {
+  type Effect,
+  type HeldByOthers,
+  isPaid,
+  isSameHold,
+  type RunCommit,
+  type RunInput,
+  routeOf,
+} from './commit.ts';
 import { leaveCell } from './drain.ts';
 import { adoptJob, releaseCells } from './place-job.ts';
 import type { SchedulerState } from './state/state.ts';
@@ -46,7 +55,8 @@ function takeSlice(state: SchedulerState, of: SliceBatch, cells: CellBatch['cell
 /** Takes up what a slice was left with. */
 function adoptLeft(state: SchedulerState, { record, sender, heard }: LeftRecord, hold: Hold): void {
   // A cell of another slice has begun the job without knowing of this one; nothing of that is durable, nor will be.
-  if (state.jobs.get(record.key) !== undefined) forgetJob(state, record.key);
+  const begun = state.jobs.get(record.key);
+  if (begun !== undefined) forgetJob(state, begun);
   if (heard !== undefined && record.status === 'in-doubt') return hear(state, heard, hold);
   if (record.status === 'pending' || record.status === 'in-doubt') return;
   const isSending = record.status === 'submitting' && sender !== undefined;
@@ -55,12 +65,13 @@ function adoptLeft(state: SchedulerState, { record, sender, heard }: LeftRecord,
 }
 
 /** A late fact ends a doubt. */
-function hear(state: SchedulerState, fact: LateFact, hold: Hold): void {
+function hear(state: SchedulerState, fact: LateFact, slice: Hold): void {
   const { lookup, jobs, outbox, options, budget } = state;
   const record = lookup(fact.key);
   if (record === undefined || jobs.get(fact.key) !== undefined) return;
   const known = heardOf(record, fact, options.price(record));
   if (known === undefined) return;
+  const hold = state.slices.decidedFor(slice, fact.key);
   budget.note(record, known);
   outbox.write(known, hold);
   outbox.emitStatus(record, known);
@@ -80,7 +91,7 @@ export function onRefused(
     // A cell may be closed because of what is not so.
     if (job === undefined) lookAgain(state);
     // The slice that wrote the key first may be held here by now.
-    if (job !== undefined && hold !== undefined && isSame(job.hold, hold)) forgetJob(state, key);
+    if (job !== undefined && hold !== undefined && isSameHold(job.hold, hold)) forgetJob(state, job);
     else releaseCells(state, key);
   }
 }
@@ -93,8 +104,8 @@ function lookAgain({ slices }: SchedulerState): void {
 const isOf = ({ job, send }: Effect, key: string): boolean => send.kind !== 'list' && job.record.key === key;
 
 /** Forgets a job that another slice holds. Its cells look again. */
-function forgetJob(state: SchedulerState, key: string): void {
-  for (const effect of state.outbox.forget(key)) unsend(state, effect);
+function forgetJob(state: SchedulerState, { record: { key }, hold }: Job): void {
+  if (hold !== undefined) for (const effect of state.outbox.forget(key, hold)) unsend(state, effect);
   state.jobs.drop(key);
   state.slices.sent.delete(key);
   releaseCells(state, key);
@@ -117,19 +128,19 @@ function unsend({ routes, budget, now }: SchedulerState, effect: Effect): void {
  */
 export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit): void {
   const { slices, jobs, cells, outbox } = state;
-  const isMine = (one: { readonly hold?: Hold }): boolean => isSame(one.hold, hold);
+  const isMine = (one: { readonly hold?: Hold }): boolean => isSameHold(one.hold, hold);
   const effects = (commit?.effects ?? []).filter(({ job, send }) => isMine(job) && send.kind !== 'list');
   for (const effect of effects) unsend(state, effect);
   const taken = new Map(
     (commit?.records ?? [])
-      .filter(({ key }) => isSame(commit?.holds?.get(key), hold))
+      .filter(({ key }) => isSameHold(commit?.holds?.get(key), hold))
       .map((record) => [record.key, record] as const),
   );
   const active = [...jobs.all()].filter(isMine).map(({ record }) => record.key);
   for (const key of new Set([...taken.keys(), ...active, ...outbox.keysOf(hold)])) {
     const job = jobs.get(key);
     const record = outbox.record(key) ?? job?.record ?? taken.get(key);
-    const unsent = [...effects.filter((effect) => isOf(effect, key)), ...outbox.forget(key)];
+    const unsent = [...effects.filter((effect) => isOf(effect, key)), ...outbox.forget(key, hold)];
     for (const effect of unsent) if (!effects.includes(effect)) unsend(state, effect);
     for (const fact of factsOf(state, key, record, unsent)) outbox.hear(fact);
     slices.sent.delete(key);
@@ -165,9 +176,6 @@ function factsOf(
       : factDecided(record, submittedAt);
   return decided === undefined ? never : [...never, decided];
 }
-
-const isSame = (one: Hold | undefined, other: Hold): boolean =>
-  one?.slice === other.slice && one.epoch === other.epoch;
 
 /** The part of a commit that others hold: what the store says, and what was lost while the commit was written. */
 export function othersOf(

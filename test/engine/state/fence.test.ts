@@ -54,6 +54,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
           [1, 1],
           [2, 2],
         ]),
+        basis: new Map(),
       },
       heard: [{ key: 'a', submittedAt: 17, taskId: '7' }],
     });
@@ -123,8 +124,8 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect(commits.filter(({ refused }) => refused.size === 0)).toHaveLength(1);
     const winner = commits.findIndex(({ refused }) => refused.size === 0) + 1;
     for (const [at, worker] of workers.entries()) {
-      expect(worker.others.sliceOf('equal')).toBe(winner);
-      expect(worker.others.sliceOf(`own-${at}`)).toBe(at + 1);
+      expect(worker.others.holdOf('equal')?.slice).toBe(winner);
+      expect(worker.others.holdOf(`own-${at}`)?.slice).toBe(at + 1);
     }
     expect((await workers[0]?.reader.totals())?.jobs.submitting).toBe(5);
   });
@@ -138,11 +139,13 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
       await one.commit(turnOf(1, 1, [jobRecord('a', status)]));
       await two.prefetch(['a', 'none'], 2);
       expect(two.get('a')).toEqual(jobRecord('a', status));
-      const taken = await two.commit(turnOf(2, 1, [jobRecord('a', 'submitting', { tries: 1 })]));
+      const taken = await two.commit(
+        turnOf(2, 1, [jobRecord('a', 'submitting', { tries: 1 })], { from: two }),
+      );
       expect(taken.refused.size).toBe(resting.includes(status) ? 0 : 1);
-      expect(two.others.sliceOf('a')).toBe(resting.includes(status) ? 2 : 1);
+      expect(two.others.holdOf('a')?.slice).toBe(resting.includes(status) ? 2 : 1);
       // It is no longer the first one's, however late that hears of it.
-      const again = await one.commit(turnOf(1, 1, [jobRecord('a', 'failed')]));
+      const again = await one.commit(turnOf(1, 1, [jobRecord('a', 'failed')], { from: one }));
       expect(again.refused.size).toBe(resting.includes(status) ? 1 : 0);
       expect(one.get('a')?.tries).toBe(resting.includes(status) ? 1 : 0);
     },
@@ -156,10 +159,11 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
       await worker.prefetch(['a'], worker === two ? 2 : 3);
       expect(worker.get('a')?.status).toBe('failed');
     }
-    await two.commit(turnOf(2, 1, [jobRecord('a', 'done')]));
+    await two.commit(turnOf(2, 1, [jobRecord('a', 'done')], { from: two }));
     // It is looked at again, but what is committed was decided before.
+    const decided = turnOf(3, 1, [jobRecord('a', 'submitting')], { from: three });
     await three.others.look(['a']);
-    const committed = await three.commit(turnOf(3, 1, [jobRecord('a', 'submitting')]));
+    const committed = await three.commit(decided);
     expect(committed).toEqual({ refused: new Set(['a']), lost: new Set() });
     expect(three.get('a')).toEqual(jobRecord('a', 'done'));
     expect(await three.reader.get('a')).toEqual(jobRecord('a', 'done'));

@@ -70,17 +70,29 @@ export async function testEngine(url?: string): Promise<TestEngine> {
   };
 }
 
-/** A turn of one slice. */
+/**
+ * A turn of one slice.
+ *
+ * @param from whose knowledge of the records it was decided from; absent: nobody had written any
+ */
 export function turnOf(
   slice: number,
   epoch: number,
   records: readonly JobRecord[],
-  more: Partial<Turn> = {},
+  { from, ...more }: Partial<Turn> & { readonly from?: Pick<EngineStore, 'others'> } = {},
 ): Turn {
+  const known = records.flatMap(({ key }) => {
+    const basis = from?.others.holdOf(key)?.basis;
+    return basis === undefined ? [] : [[key, basis] as const];
+  });
   return {
     records,
     attempts: [],
-    slices: { of: new Map(records.map(({ key }) => [key, slice])), epochs: new Map([[slice, epoch]]) },
+    slices: {
+      of: new Map(records.map(({ key }) => [key, slice])),
+      epochs: new Map([[slice, epoch]]),
+      basis: new Map(known),
+    },
     ...more,
   };
 }

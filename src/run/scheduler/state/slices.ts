@@ -64,7 +64,8 @@ export class Slices {
   /** Cells of this slice wait to be opened. */
   give(cells: readonly Cell[], held: HeldSlice): void {
     held.cells += cells.length;
-    for (const { number } of cells) this.#holds.set(number, held);
+    const hold: Hold = { slice: held.slice, epoch: held.epoch };
+    for (const { number } of cells) this.#holds.set(number, hold);
   }
 
   /** The slice of a cell that is not open yet. */
@@ -85,6 +86,12 @@ export class Slices {
     if (held !== undefined) held.cells -= 1;
   }
 
+  /** A decision for a slice about the job of this key, from its record as it is known now. */
+  decidedFor<H extends Hold | undefined>(hold: H, key: string): H {
+    const basis = this.#others?.holdOf(key)?.basis;
+    return hold === undefined || basis === undefined ? hold : { ...hold, basis };
+  }
+
   /**
    * True while another worker decides what becomes of this job: it is under way in a slice that this worker does not hold, or was so
    * here when the slice was lost; or it is not known whether somebody still sends what it intended.
@@ -94,8 +101,10 @@ export class Slices {
     if (this.#others === undefined) return false;
     if (sender !== undefined && (status === 'pending' || status === 'in-doubt')) return true;
     if (status !== 'submitting' && status !== 'running' && status !== 'saving') return false;
-    const slice = this.#others.sliceOf(key);
-    return slice === undefined || !this.#held.has(slice);
+    const by = this.#others.holdOf(key);
+    const held = by && this.#held.get(by.slice);
+    // Whoever has a later epoch has taken the slice over, though it is not known here yet.
+    return by === undefined || held === undefined || held.epoch < by.epoch;
   }
 
   /** True while a paid request for this slice, which was lost, has no result. */

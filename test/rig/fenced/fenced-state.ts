@@ -1,0 +1,151 @@
+import type { Attempt, JobRecord } from '../../../src/plan/job.ts';
+import type { LeftRecord } from '../../../src/run/ports.ts';
+import type { Committed, LateFact, Turn, TurnSlices } from '../../../src/state/store.ts';
+
+/** A record as the state has it: which slice wrote it last, under which number, and who held that slice then. */
+export interface Row {
+  readonly record: JobRecord;
+  readonly slice: number;
+  /** `epoch × 2^32 + turn`: a commit that is executed late has a smaller one. */
+  readonly rev: number;
+  readonly holder: string;
+  /** Counts the writes of all records. */
+  readonly version: string;
+}
+
+/** A turn as it travels to the state. */
+export interface Request {
+  readonly turn: Turn;
+  /** Number of the turn of its worker. */
+  readonly number: number;
+}
+
+/** A rule that is left out on purpose, to see that it is noticed. */
+export type Unfenced = 'no-epoch' | 'no-claim';
+
+/** Who holds a slice so. */
+export const holderOf = (slice: number, epoch: number): string => `${slice}/${epoch}`;
+
+const noSlices: TurnSlices = { of: new Map(), epochs: new Map(), basis: new Map() };
+
+const resting = new Set(['pending', 'modal', 'done', 'failed', 'in-doubt']);
+
+/**
+ * The shared state of several workers in memory: what any such state promises, in the fewest words. Each call is one transaction, and
+ * everything that goes in or comes out is a copy.
+ */
+export class FencedState {
+  readonly rows = new Map<string, Row>();
+  readonly #history: Attempt[] = [];
+  readonly #facts = new Map<string, LateFact>();
+  readonly #epochs = new Map<number, number>();
+  readonly #over = new Set<string>();
+  readonly #without: Unfenced | undefined;
+  #writes = 0;
+
+  constructor(without?: Unfenced) {
+    this.#without = without;
+  }
+
+  epochOf(slice: number): number {
+    return this.#epochs.get(slice) ?? 0;
+  }
+
+  /** Takes a slice, whoever holds it. */
+  claim(slice: number): { readonly epoch: number; readonly left: readonly LeftRecord[] } {
+    const epoch = this.epochOf(slice) + 1;
+    this.#epochs.set(slice, epoch);
+    const left = [...this.rows.values()].flatMap((row): LeftRecord[] => {
+      const { record, holder } = row;
+      if (row.slice !== slice || ['done', 'failed'].includes(record.status)) return [];
+      const [heard] = this.#factsOf(record);
+      if (record.status === 'in-doubt' && heard === undefined) return [];
+      return [
+        {
+          record: this.#shown(record),
+          ...(this.#over.has(holder) ? {} : { sender: holder }),
+          ...(heard && { heard }),
+        },
+      ];
+    });
+    return { epoch, left };
+  }
+
+  /** Nothing is sent or heard any more by who held a slice so. */
+  end(holder: string): void {
+    this.#over.add(holder);
+  }
+
+  commit({ turn, number }: Request): Committed {
+    const { of, epochs, basis } = turn.slices ?? noSlices;
+    const lost = new Set<number>();
+    const refused = new Set<string>();
+    for (const [slice, epoch] of epochs)
+      if (this.#without !== 'no-epoch' && this.epochOf(slice) !== epoch) lost.add(slice);
+    for (const record of turn.records) {
+      const { key } = record;
+      const slice = of.get(key) ?? -1;
+      const epoch = epochs.get(slice) ?? 0;
+      if (lost.has(slice)) continue;
+      const row: Row = {
+        record: copied(record),
+        slice,
+        rev: epoch * 2 ** 32 + number,
+        holder: holderOf(slice, epoch),
+        version: `${this.#writes + 1}`,
+      };
+      if (this.#mayWrite(row, basis.get(key))) this.#write(row);
+      else refused.add(key);
+    }
+    for (const attempt of turn.attempts)
+      if (!refused.has(attempt.key) && !lost.has(of.get(attempt.key) ?? -1))
+        this.#history.push(copied(attempt));
+    for (const fact of turn.heard ?? []) this.#facts.set(nameOf(fact), copied(fact));
+    return { refused, lost };
+  }
+
+  /** The rows of these keys, as they are now, and the late facts about them. */
+  read(keys: Iterable<string>): {
+    readonly rows: ReadonlyMap<string, Row>;
+    readonly heard: readonly LateFact[];
+  } {
+    const found = [...keys].flatMap((key) => this.rows.get(key) ?? []);
+    return {
+      rows: new Map(found.map((row) => [row.record.key, { ...row, record: this.#shown(row.record) }])),
+      heard: found.flatMap(({ record }) => this.#factsOf(record)),
+    };
+  }
+
+  attempts(key: string): readonly Attempt[] {
+    return this.#history.filter((attempt) => attempt.key === key);
+  }
+
+  #write(row: Row): void {
+    this.#writes += 1;
+    this.rows.set(row.record.key, row);
+  }
+
+  #mayWrite(row: Row, basis: string | undefined): boolean {
+    const before = this.rows.get(row.record.key);
+    if (before === undefined || this.#without === 'no-claim') return true;
+    if (before.slice === row.slice) return before.rev < row.rev || this.#without === 'no-epoch';
+    return resting.has(before.record.status) && before.version === basis;
+  }
+
+  #factsOf({ key, submittedAt }: JobRecord): readonly LateFact[] {
+    const fact = submittedAt === undefined ? undefined : this.#facts.get(nameOf({ key, submittedAt }));
+    return fact === undefined ? [] : [fact];
+  }
+
+  /** Without a sender that is over. */
+  #shown(record: JobRecord): JobRecord {
+    const { sender, ...rest } = record;
+    return sender === undefined || !this.#over.has(sender) ? record : rest;
+  }
+}
+
+const nameOf = ({ key, submittedAt }: Pick<LateFact, 'key' | 'submittedAt'>): string =>
+  `${key} ${submittedAt}`;
+
+/** A copy, as if it had been written and read again. */
+const copied = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

@@ -1,0 +1,101 @@
+import type { Cell } from '../../../src/plan/cell.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+import { type Effect } from '../../../src/run/scheduler/commit.ts';
+import type { Turn } from '../../../src/state/store.ts';
+import type { FencedState } from '../../rig/fenced/fenced-state.ts';
+import type { MadeTask } from '../../rig/gateway/made-tasks.ts';
+import { BrokenPromise } from '../violation.ts';
+import type { Timeline } from './timeline.ts';
+
+/** Watches several workers: nothing is lost, nothing is paid twice, and only what cannot be known is in doubt. */
+export class WorkersAuditor {
+  readonly #state: FencedState;
+  readonly #tasks: ReadonlyMap<string, MadeTask>;
+  readonly #time: Timeline;
+  readonly #killed = new Set<string>();
+  /** Who intended each submission, by its key and moment. */
+  readonly #intents = new Map<string, string>();
+  /** Submissions that left. */
+  readonly #sent = new Set<string>();
+  /** Text calls that are under way, and whose they are. */
+  readonly #asking = new Map<string, string>();
+  submits = 0;
+  inDoubt = 0;
+  neverSent = 0;
+
+  constructor(state: FencedState, tasks: ReadonlyMap<string, MadeTask>, time: Timeline) {
+    this.#state = state;
+    this.#tasks = tasks;
+    this.#time = time;
+  }
+
+  killed(worker: string): void {
+    this.#killed.add(worker);
+    for (const [key, name] of this.#asking) if (name === worker) this.#asking.delete(key);
+  }
+
+  intends(worker: string, { records }: Turn): void {
+    for (const record of records)
+      if (record.status === 'submitting') this.#intents.set(`${record.key} ${record.submittedAt}`, worker);
+  }
+
+  sends(worker: string, { job, send }: Effect): void {
+    const { key, submittedAt } = job.record;
+    const durable = this.#state.rows.get(key)?.record;
+    if (send.kind === 'ask') {
+      const by = this.#asking.get(key);
+      if (durable?.status === 'done')
+        throw new BrokenPromise(`${key} is asked by ${worker} although it is done`);
+      if (by !== undefined) throw new BrokenPromise(`${key} is asked by ${worker} while ${by} asks it`);
+      this.#asking.set(key, worker);
+    }
+    if (send.kind !== 'submit') return;
+    this.submits += 1;
+    // Somebody else may have put it in doubt since, and nothing more.
+    const isIntended = durable?.status === 'submitting' || durable?.status === 'in-doubt';
+    if (!isIntended || durable.submittedAt !== submittedAt)
+      throw new BrokenPromise(
+        `${key} is submitted by ${worker} while its record says ${durable?.status ?? 'nothing'}`,
+      );
+    for (const task of this.#tasks.values())
+      if (task.key === key && (task.end === 'success' || task.endsAt > this.#time.now))
+        throw new BrokenPromise(`${key} is submitted by ${worker} although ${task.id} was made for it`);
+    this.#sent.add(`${key} ${submittedAt}`);
+  }
+
+  hears(worker: string, { job, send }: Effect): void {
+    if (send.kind === 'ask' && this.#asking.get(job.record.key) === worker)
+      this.#asking.delete(job.record.key);
+  }
+
+  /** All slices are done: so is everything but what cannot be known, and what comes from that. */
+  checkEnd(plan: Plan, cells: readonly Cell[]): void {
+    for (const { record } of this.#state.rows.values()) {
+      const { key, status, submittedAt } = record;
+      if (status === 'done') continue;
+      if (status !== 'in-doubt') throw new BrokenPromise(`${key} is ${status} at the end`);
+      const submission = `${key} ${submittedAt}`;
+      const by = this.#intents.get(submission) ?? 'nobody';
+      if (!this.#killed.has(by))
+        throw new BrokenPromise(`${key} is in doubt although ${by} was never killed`);
+      this.inDoubt += 1;
+      if (!this.#sent.has(submission)) this.neverSent += 1;
+    }
+    for (const { id, key, end } of this.#tasks.values()) {
+      const record = this.#state.rows.get(key)?.record;
+      if (end === 'success' && record?.taskId !== id && record?.status !== 'in-doubt')
+        throw new BrokenPromise(
+          `task ${id} of ${key} is lost: ${record?.status ?? 'nothing'} of ${record?.taskId}`,
+        );
+    }
+    for (const cell of cells) {
+      const slots = plan.resolve(cell, (key) => this.#state.rows.get(key)?.record);
+      const isDoubtful = slots.some(({ status }) => status === 'in-doubt');
+      for (const { step, branch, status } of slots)
+        if (status !== 'done' && status !== 'in-doubt' && !(isDoubtful && status === 'pending'))
+          throw new BrokenPromise(
+            `${step} ${branch.join('/')} of cell ${cell.number} is ${status} at the end`,
+          );
+    }
+  }
+}

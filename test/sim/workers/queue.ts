@@ -1,0 +1,86 @@
+import type { Cell } from '../../../src/plan/cell.ts';
+import type { Chance } from '../chance.ts';
+import type { WorkersScenario } from './scenario.ts';
+import type { Timeline } from './timeline.ts';
+
+interface Place {
+  readonly cells: readonly Cell[];
+  isDone: boolean;
+  leaseUntil: number;
+  notBefore: number;
+}
+
+/** Whose turn it is, and nothing more: it loses and doubles slices, and no promise depends on it. */
+export class Queue {
+  readonly #places = new Map<number, Place>();
+  readonly #time: Timeline;
+  readonly #chance: Chance;
+  readonly #scenario: WorkersScenario;
+  readonly #calmAt: number;
+  #takes = 0;
+
+  /** @param calmAt it makes no mistakes from then on */
+  constructor(
+    cells: readonly Cell[],
+    scenario: WorkersScenario,
+    time: Timeline,
+    chance: Chance,
+    calmAt: number,
+  ) {
+    this.#calmAt = calmAt;
+    this.#time = time;
+    this.#chance = chance;
+    this.#scenario = scenario;
+    const of = scenario.cellsOfSlice;
+    for (let at = 0; at < cells.length; at += of)
+      this.#places.set(at / of + 1, {
+        cells: cells.slice(at, at + of),
+        isDone: false,
+        leaseUntil: 0,
+        notBefore: 0,
+      });
+  }
+
+  get isDone(): boolean {
+    return [...this.#places.values()].every(({ isDone }) => isDone);
+  }
+
+  /** A slice whose turn it is; undefined: none is there now. */
+  take(): { readonly slice: number; readonly cells: readonly Cell[] } | undefined {
+    const { now } = this.#time;
+    this.#takes += 1;
+    const { doubled, forgotten, leaseMs } = this.#scenario;
+    const isTroubled = now < this.#calmAt;
+    const isDoubled = isTroubled && this.#chance.happens(doubled, 'doubled', this.#takes);
+    for (const [slice, place] of this.#places) {
+      const isFree = place.leaseUntil <= now && place.notBefore <= now;
+      if (place.isDone || !(isFree || isDoubled)) continue;
+      if (isTroubled && this.#chance.happens(forgotten, 'forgotten', this.#takes, slice)) {
+        // Whoever feeds the queue sees that it is missing.
+        place.notBefore = now + 5000;
+        continue;
+      }
+      if (isDoubled && !isFree && this.#chance.happens(0.5, 'which', this.#takes, slice)) continue;
+      place.leaseUntil = now + leaseMs;
+      return { slice, cells: place.cells };
+    }
+    return undefined;
+  }
+
+  keep(slice: number): void {
+    const place = this.#places.get(slice);
+    if (place !== undefined) place.leaseUntil = this.#time.now + this.#scenario.leaseMs;
+  }
+
+  giveBack(slice: number, afterMs: number): void {
+    const place = this.#places.get(slice);
+    if (place === undefined) return;
+    place.leaseUntil = 0;
+    place.notBefore = this.#time.now + afterMs;
+  }
+
+  done(slice: number): void {
+    const place = this.#places.get(slice);
+    if (place !== undefined) place.isDone = true;
+  }
+}

@@ -1,0 +1,80 @@
+import { Chance } from '../chance.ts';
+
+/** One history of several workers: everything that is to go wrong, drawn from one seed. */
+export interface WorkersScenario {
+  readonly seed: number;
+  readonly workers: number;
+  /** Jobs that several cells ask for: so many cells have the same grid. */
+  readonly sharers: number;
+  readonly grids: number;
+  readonly cellsOfSlice: number;
+  readonly tasks: number;
+  readonly hasTexts: boolean;
+  readonly hasClicks: boolean;
+  /** Shares of commits: whose answer is lost; that arrive only after their repetition; that are not executed. */
+  readonly lostAnswers: number;
+  readonly lateCommits: number;
+  readonly failedCommits: number;
+  /** Shares of moments: at which a worker is killed, or stopped for longer than its lease. */
+  readonly kills: number;
+  readonly stops: number;
+  /** How far the clocks of the workers are apart at most, ms. */
+  readonly skewMs: number;
+  /** Share of the takes of a slice that somebody holds. */
+  readonly doubled: number;
+  /** Share of slices that the queue forgets for a while. */
+  readonly forgotten: number;
+  /** Share of submissions that the service does not accept, and of tasks that fail in a way that may pass. */
+  readonly unaccepted: number;
+  readonly failing: number;
+  readonly leaseMs: number;
+}
+
+export function drawWorkers(seed: number, workers?: number): WorkersScenario {
+  const chance = new Chance(seed);
+  const share = (what: string, rates: readonly number[]): number =>
+    chance.happens(0.6, what) ? chance.pick(rates, what, 'rate') : 0;
+  return {
+    seed,
+    workers: workers ?? chance.whole(2, 4, 'workers'),
+    sharers: chance.whole(1, 4, 'sharers'),
+    grids: chance.whole(2, 6, 'grids'),
+    cellsOfSlice: chance.whole(1, 4, 'cells of a slice'),
+    tasks: chance.pick([1, 2, 6], 'tasks'),
+    hasTexts: chance.happens(0.5, 'texts'),
+    hasClicks: chance.happens(0.7, 'clicks'),
+    lostAnswers: share('lost answers', [0.03, 0.15]),
+    lateCommits: share('late commits', [0.03, 0.15]),
+    failedCommits: share('failed commits', [0.03, 0.1]),
+    kills: share('kills', [0.01, 0.04]),
+    stops: share('stops', [0.01, 0.05]),
+    skewMs: chance.pick([0, 1000, 600_000], 'skew'),
+    doubled: share('doubled', [0.1, 0.4]),
+    forgotten: share('forgotten', [0.1, 0.3]),
+    unaccepted: share('unaccepted', [0.05, 0.2]),
+    failing: share('failing', [0.1, 0.3]),
+    leaseMs: chance.pick([5000, 15_000], 'lease'),
+  };
+}
+
+/** Cells are ordered so that equal jobs are asked for by several slices. */
+export const pipelineOf = ({ sharers, grids, hasTexts, hasClicks }: WorkersScenario): string => `name: sim
+matrix: { turn: { from: 1, to: ${sharers} }, n: { from: 1, to: ${grids} } }
+steps:
+  grid:
+    imagine: "picture {{ n }}"
+${hasClicks ? '    path: U1\n' : ''}${
+  hasTexts
+    ? `  caption:
+    from: grid
+    generate: { model: text-pro, prompt: "Caption {{ n }}, {{ turn }}.", images: [parent] }
+  note:
+    generate: { model: text-pro, prompt: "Tell of {{ n }}." }
+`
+    : ''
+}  other:
+    from: grid
+    click: V2
+  own:
+    imagine: "picture {{ n }} of {{ turn }}"
+`;

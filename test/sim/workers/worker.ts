@@ -1,0 +1,315 @@
+import type { Cell } from '../../../src/plan/cell.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+import { slicesOf } from '../../../src/run/commit-writer.ts';
+import type { CellBatch, Hold, RunSettings, SliceBatch } from '../../../src/run/ports.ts';
+import { type Effect, isPaid, type RunCommit, type RunInput } from '../../../src/run/scheduler/commit.ts';
+import { Scheduler } from '../../../src/run/scheduler/scheduler.ts';
+import type { Committed, Turn } from '../../../src/state/store.ts';
+import { answered, type DrivenService } from '../../rig/driven-service.ts';
+import { type FencedState, holderOf, type Request } from '../../rig/fenced/fenced-state.ts';
+import { WorkerView } from '../../rig/fenced/worker-view.ts';
+import type { Chance } from '../chance.ts';
+import { BrokenPromise } from '../violation.ts';
+import type { WorkersAuditor } from './auditor.ts';
+import type { Queue } from './queue.ts';
+import type { WorkersScenario } from './scenario.ts';
+import type { Timeline } from './timeline.ts';
+
+/** A rule that is broken on purpose, to see that it is noticed. */
+export type WorkersMutant = 'no-epoch' | 'no-claim' | 'holds-first' | 'left-is-closed';
+
+/** What all workers of a history share. */
+export interface World {
+  readonly scenario: WorkersScenario;
+  readonly settings: RunSettings;
+  readonly plan: Plan;
+  readonly time: Timeline;
+  readonly chance: Chance;
+  readonly state: FencedState;
+  readonly queue: Queue;
+  readonly gateway: DrivenService;
+  readonly auditor: WorkersAuditor;
+  readonly mutant?: WorkersMutant | undefined;
+  /** No more is killed or stopped from then on. */
+  readonly calmAt: number;
+  /** The worker was killed; another one comes. */
+  readonly onKilled: () => void;
+}
+
+/** What a worker waits for the answer to a commit. */
+const answerMs = 5000;
+
+/**
+ * One worker in virtual time, in the order of things of the engine: makes what its scheduler decides durable, then carries out what
+ * others do not hold of it. It can be stopped or killed between any two of these steps.
+ */
+export class SimWorker {
+  readonly name: string;
+  readonly #world: World;
+  readonly #skewMs: number;
+  readonly #view: WorkerView;
+  readonly #scheduler: Scheduler;
+  /** Every hold that it ever had. */
+  readonly #holds: Hold[] = [];
+  /** Those that have not ended. */
+  readonly #kept = new Set<string>();
+  isDead = false;
+  hasEnded = false;
+  #stoppedUntil = 0;
+  #steps = 0;
+  #isCommitting = false;
+  #isReading = false;
+  #isLooking = false;
+  #ticks = 0;
+
+  constructor(name: string, world: World) {
+    this.name = name;
+    this.#world = world;
+    const { scenario, chance, settings, plan, state } = world;
+    this.#skewMs = chance.whole(-scenario.skewMs, scenario.skewMs, 'skew', name);
+    this.#view = new WorkerView(state);
+    let draws = 0;
+    this.#scheduler = new Scheduler({
+      settings,
+      startedAt: this.#clock,
+      invocation: 1,
+      random: () => chance.of('jitter', name, ++draws),
+      resolve: (cell, lookup) => plan.resolve(cell, lookup),
+      lookup: (key) => this.#view.get(key),
+      price: () => 1,
+      spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
+      others: {
+        invocation: 1,
+        holdOf: (key) => this.#view.holdOf(key),
+        look: (keys) => Promise.resolve(this.#view.read(keys)),
+      },
+    });
+    this.#keep();
+    this.#input({ type: 'tick' });
+  }
+
+  get #clock(): number {
+    return this.#world.time.now + this.#skewMs;
+  }
+
+  /** Does this worker's next step, where it is neither dead nor stopped. */
+  #later(ms: number, step: () => void): void {
+    const { time } = this.#world;
+    time.after(ms, () => {
+      if (this.isDead || this.hasEnded) return;
+      if (time.now < this.#stoppedUntil) return this.#later(this.#stoppedUntil - time.now, step);
+      step();
+    });
+  }
+
+  /** Between two steps. @returns true where the worker dies or stands still here; then it does not go on by itself */
+  #mishap(place: string, share = 1): boolean {
+    const { scenario, time, chance, calmAt } = this.#world;
+    if (time.now >= calmAt) return false;
+    this.#steps += 1;
+    if (chance.happens(scenario.kills * share, 'kill', place, this.name, this.#steps)) {
+      this.#kill();
+      return true;
+    }
+    if (chance.happens(scenario.stops * share, 'stop', place, this.name, this.#steps)) {
+      const ms = chance.whole(scenario.leaseMs / 3, 4 * scenario.leaseMs, 'stop for', this.name, this.#steps);
+      this.#stoppedUntil = time.now + ms;
+      return true;
+    }
+    return false;
+  }
+
+  #kill(): void {
+    const { time, chance, state, auditor, onKilled } = this.#world;
+    this.isDead = true;
+    auditor.killed(this.name);
+    const holders = this.#holds.map(({ slice, epoch }) => holderOf(slice, epoch));
+    time.after(chance.whole(500, 20_000, 'found dead', this.name), () => {
+      for (const holder of holders) state.end(holder);
+    });
+    onKilled();
+  }
+
+  #latency(what: string): number {
+    this.#steps += 1;
+    return this.#world.chance.whole(1, 40, what, this.name, this.#steps);
+  }
+
+  #input(input: RunInput): void {
+    this.#scheduler.handle(input, this.#clock);
+    this.#turn();
+  }
+
+  #turn(): void {
+    if (this.#isCommitting) return;
+    const commit = this.#scheduler.takeCommit();
+    const { records, attempts, effects, holds, heard = [] } = commit;
+    if (records.length + attempts.length + heard.length + effects.filter(isPaid).length === 0)
+      return this.#onCommitted(commit, undefined);
+    this.#isCommitting = true;
+    const turn: Turn = { records, attempts, heard, ...(holds && { slices: slicesOf(holds) }) };
+    this.#send(commit, this.#view.request(turn));
+  }
+
+  /** A commit travels to the state, which may execute it late, twice with its repetition, or not at all. */
+  #send(commit: RunCommit, request: Request): void {
+    const { scenario, chance, time } = this.#world;
+    const fate = chance.of('fate', this.name, ++this.#steps);
+    const { lostAnswers, lateCommits, failedCommits } = scenario;
+    const execute = (): Committed => {
+      this.#world.auditor.intends(this.name, request.turn);
+      return this.#world.state.commit(request);
+    };
+    const fail = (): void =>
+      this.#later(answerMs, () => {
+        this.#isCommitting = false;
+        this.#scheduler.requeue(commit);
+        this.#isCommitting = true;
+        this.#later(500, () => {
+          this.#isCommitting = false;
+          this.#turn();
+        });
+      });
+    if (this.#mishap('before commit')) {
+      // What is under way arrives all the same, or does not.
+      if (chance.happens(0.5, 'arrives', this.name, this.#steps)) time.after(5, execute);
+      if (!this.isDead) fail();
+      return;
+    }
+    if (fate < failedCommits) return fail();
+    if (fate < failedCommits + lostAnswers) {
+      time.after(this.#latency('commit'), execute);
+      return fail();
+    }
+    if (fate < failedCommits + lostAnswers + lateCommits) {
+      time.after(answerMs + chance.whole(0, 30_000, 'late', this.name, this.#steps), execute);
+      return fail();
+    }
+    time.after(this.#latency('commit'), () => {
+      const committed = execute();
+      this.#later(this.#latency('answer'), () => {
+        this.#isCommitting = false;
+        this.#view.committed(request, committed);
+        this.#onCommitted(commit, committed);
+      });
+    });
+  }
+
+  #onCommitted(taken: RunCommit, committed: Committed | undefined): void {
+    const commit = this.#scheduler.onDurable(taken, committed);
+    for (const event of commit.events) if (event.type === 'slice:end') this.#end(event, event.how);
+    // The first leaves at once or after a stop: whatever happens then, the intents of all are durable.
+    if (commit.effects.some(isPaid)) this.#mishap('before sending', 2);
+    commit.effects.forEach((effect, at) => {
+      this.#later(0, () => {
+        if (at > 0 && isPaid(effect)) this.#mishap('within sending');
+        if (!this.isDead) this.#later(0, () => this.#carryOut(effect));
+      });
+    });
+    const { ended } = this.#scheduler;
+    if (ended !== undefined) return this.#finish(ended.kind);
+    if (this.#scheduler.hasDecided) this.#later(0, () => this.#turn());
+    this.#wake();
+    if (this.#scheduler.wantsCells && !this.#isReading) this.#read();
+  }
+
+  #finish(kind: string): void {
+    if (kind !== 'complete') throw new BrokenPromise(`${this.name} ended: ${kind}`);
+    for (const { slice, epoch } of this.#holds) this.#world.state.end(holderOf(slice, epoch));
+    this.hasEnded = true;
+  }
+
+  #carryOut(effect: Effect): void {
+    const { auditor, gateway, state, time } = this.#world;
+    auditor.sends(this.name, effect);
+    const { afterMs, input } = answered(effect, gateway, (key) => state.attempts(key), time.now);
+    this.#later(afterMs, () => {
+      if (isPaid(effect) && this.#mishap('before hearing') && this.isDead) return;
+      this.#later(0, () => {
+        auditor.hears(this.name, effect);
+        this.#input(effect.job.hold === undefined ? input : { type: 'result', effect, input });
+      });
+    });
+  }
+
+  #wake(): void {
+    const at = this.#scheduler.nextWakeAt();
+    const tick = ++this.#ticks;
+    if (at !== undefined)
+      this.#later(at - this.#clock, () => {
+        if (tick === this.#ticks) this.#input({ type: 'tick' });
+      });
+    if (this.#isLooking || this.#scheduler.awaited.length === 0) return;
+    this.#isLooking = true;
+    this.#later(1000, () => {
+      this.#isLooking = false;
+      this.#input({ type: 'looked', heard: this.#view.read(this.#scheduler.awaited) });
+    });
+  }
+
+  /** Takes a slice, claims it, reads what its cells ask for, and gives all of that to the scheduler in one turn. */
+  #read(): void {
+    this.#isReading = true;
+    this.#later(this.#latency('take'), () => {
+      const { queue, state } = this.#world;
+      if (queue.isDone) return this.#give({ cells: [], last: true });
+      const taken = queue.take();
+      if (taken === undefined) return this.#later(500, () => this.#read());
+      const { slice, cells } = taken;
+      const { epoch, left } = state.claim(slice);
+      this.#holds.push({ slice, epoch });
+      this.#kept.add(holderOf(slice, epoch));
+      this.#mishap('after claim');
+      this.#later(this.#latency('claim'), () => {
+        this.#view.read(left.map(({ record }) => record.key));
+        this.#prefetch(cells, new Set(), () => {
+          const of: SliceBatch = { slice, epoch, left, isWhole: true };
+          if (this.#world.mutant !== 'holds-first') return this.#give({ cells, of, last: false });
+          this.#input({ type: 'cells', cells: [], of: { slice, epoch, isWhole: false }, last: false });
+          this.#later(300, () => this.#give({ cells, of, last: false }));
+        });
+      });
+    });
+  }
+
+  #give(batch: CellBatch): void {
+    this.#isReading = false;
+    this.#input({ type: 'cells', ...batch });
+  }
+
+  /** Reads the records that cells ask for, until they ask for none that was not read. */
+  #prefetch(cells: readonly Cell[], known: ReadonlySet<string>, done: () => void): void {
+    const slots = cells.flatMap((cell) => this.#world.plan.resolve(cell, (key) => this.#view.get(key)));
+    const keys = new Set(slots.flatMap(({ job }) => job?.key ?? []));
+    if ([...keys].every((key) => known.has(key))) return done();
+    this.#later(this.#latency('read'), () => {
+      this.#view.read(keys);
+      this.#prefetch(cells, new Set([...known, ...keys]), done);
+    });
+  }
+
+  #end({ slice, epoch }: Hold, how: 'closed' | 'waits' | 'lost'): void {
+    const { queue, state, mutant } = this.#world;
+    this.#kept.delete(holderOf(slice, epoch));
+    this.#later(this.#latency('end'), () => {
+      if (state.epochOf(slice) === epoch && how !== 'lost') {
+        if (how === 'closed' || mutant === 'left-is-closed') queue.done(slice);
+        else queue.giveBack(slice, 1000);
+      }
+      state.end(holderOf(slice, epoch));
+    });
+  }
+
+  /** Keeps the slices that it holds, and finds those that it has lost. */
+  #keep(): void {
+    const { queue, state, scenario } = this.#world;
+    this.#later(scenario.leaseMs / 3, () => {
+      for (const hold of this.#holds) {
+        if (!this.#kept.has(holderOf(hold.slice, hold.epoch))) continue;
+        if (state.epochOf(hold.slice) === hold.epoch) queue.keep(hold.slice);
+        else this.#input({ type: 'lost', hold });
+      }
+      this.#keep();
+    });
+  }
+}
