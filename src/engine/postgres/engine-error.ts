@@ -21,6 +21,8 @@ export type EngineFault =
   /** It acknowledges what is not yet on a disk. */
   | 'durability'
   | 'encoding'
+  /** Its clock and the clock of this machine differ. */
+  | 'clock'
   /** Another release made its tables. */
   | 'schema'
   | 'readonly'
@@ -41,7 +43,10 @@ const again = 'give the same command again: nothing that was finished is lost';
 
 /** What users are told of a fault, and what to do. */
 const sayings: Readonly<
-  Record<Exclude<EngineFault, 'address' | 'version' | 'durability' | 'schema'>, readonly [string, string]>
+  Record<
+    Exclude<EngineFault, 'address' | 'version' | 'durability' | 'clock' | 'schema'>,
+    readonly [string, string]
+  >
 > = {
   away: ['does not answer', `Check that PostgreSQL runs there and can be reached from here, then ${again}.`],
   tls: [

@@ -59,12 +59,13 @@ const connectMs = 5000;
 
 const ignore = (): void => undefined;
 
-/** Connects to an engine when it is first asked something. */
-export async function openPool(address: EngineAddress, settings: PoolSettings): Promise<EnginePool> {
-  const { clock, name = 'promptpress', connections = 4, patienceMs = 0 } = settings;
-  const { statementMs = 6000, silentMs = 8000 } = settings;
-  const { shown } = address;
-  const config: PoolConfig = {
+/** How a pool of connections to an engine is set up. */
+export function poolConfig(
+  address: EngineAddress,
+  settings: Omit<PoolSettings, 'clock' | 'patienceMs'>,
+): PoolConfig {
+  const { name = 'promptpress', connections = 4, statementMs = 6000, silentMs = 8000 } = settings;
+  return {
     host: address.host,
     port: address.port,
     user: address.user,
@@ -82,6 +83,13 @@ export async function openPool(address: EngineAddress, settings: PoolSettings): 
     // A transaction whose client has gone must not keep its locks.
     idle_in_transaction_session_timeout: silentMs,
   };
+}
+
+/** Connects to an engine when it is first asked something. */
+export async function openPool(address: EngineAddress, settings: PoolSettings): Promise<EnginePool> {
+  const { clock, patienceMs = 0 } = settings;
+  const { shown } = address;
+  const config = poolConfig(address, settings);
   const pg = (await import('pg')).default;
   const pool = new pg.Pool(config);
   // A connection that breaks while nobody uses it leaves the pool; whoever asks next gets another.

@@ -87,7 +87,8 @@ it('spends what dead workers had not used, once their slices are taken over', as
   const [first, second] = all;
   if (first === undefined || second === undefined) throw new Error('unreachable');
   await db.time.pass(300);
-  await db.query('INSERT INTO promptpress.slices VALUES (7, 1, $1), (7, 2, $2)', [first.name, second.name]);
+  await db.hold(7, 1, first.name);
+  await db.hold(7, 2, second.name);
   first.isDead = true;
   second.isDead = true;
   await db.time.pass(40_000);

@@ -93,7 +93,7 @@ it('keeps what a dead worker was granted until its slices are taken over', async
   const dead = new Busy('dead', 10);
   const other = new Busy('dead', 10);
   await watch([dead, other], 10, 3000);
-  await db.query('INSERT INTO promptpress.slices VALUES (1, 1, $1)', [dead.name]);
+  await db.hold(1, 1, dead.name);
   const left = dead.tasks;
   dead.isAway = true;
   await db.time.pass(30_000);

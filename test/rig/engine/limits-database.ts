@@ -1,4 +1,8 @@
-import { limitsSchema } from '../../../src/engine/limits/schema.ts';
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { migrations } from '../../../src/engine/migrations.ts';
+import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
+import { migrate } from '../../../src/engine/postgres/migrate.ts';
+import { openPool } from '../../../src/engine/postgres/pool.ts';
 import { type TestDatabase, testDatabase } from '../postgres.ts';
 import { type VirtualDatabase, VirtualTime, virtualDatabase } from './virtual-time.ts';
 
@@ -8,16 +12,16 @@ export interface LimitsDatabase extends AsyncDisposable {
   readonly virtual: VirtualDatabase;
   readonly url: string;
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** The worker holds this slice of the run. */
+  hold(run: number, slice: number, worker: string): Promise<void>;
 }
 
 /** @param serverOffMs how far the clock of the server is off */
 export async function limitsDatabase(serverOffMs = 0): Promise<LimitsDatabase> {
   const database: TestDatabase = await testDatabase();
-  await database.query(`
-    CREATE SCHEMA promptpress;
-    CREATE TABLE promptpress.slices (run int, n int, holder bigint, done bool NOT NULL DEFAULT false);
-  `);
-  await database.query(limitsSchema);
+  const pool = await openPool(parseEngineAddress(database.url), { clock: wallClock, connections: 1 });
+  await migrate(pool, migrations);
+  await pool.close();
   const time = new VirtualTime();
   const virtual = await virtualDatabase(database.url, time, serverOffMs);
   return {
@@ -25,6 +29,15 @@ export async function limitsDatabase(serverOffMs = 0): Promise<LimitsDatabase> {
     virtual,
     url: database.url,
     query: (text, values) => database.query(text, values),
+    hold: async (run, slice, worker) => {
+      const insert = 'INSERT INTO promptpress.runs (run, name) OVERRIDING SYSTEM VALUE VALUES ($1, $2)';
+      await database.query(`${insert} ON CONFLICT DO NOTHING`, [run, String(run)]);
+      await database.query('INSERT INTO promptpress.slices (run, n, holder) VALUES ($1, $2, $3)', [
+        run,
+        slice,
+        worker,
+      ]);
+    },
     [Symbol.asyncDispose]: async () => {
       await virtual[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();

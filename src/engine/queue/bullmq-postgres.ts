@@ -1,0 +1,95 @@
+import type { PostgresConnectionOptions } from 'bullmq';
+import type { Clock } from '../../run/clock.ts';
+import type { EngineAddress } from '../postgres/address.ts';
+import { clockAhead } from '../postgres/checks.ts';
+import { EngineError, engineErrorOf } from '../postgres/engine-error.ts';
+import { type EnginePool, poolConfig } from '../postgres/pool.ts';
+import { type BullmqPlace, queueName, queueOptions, workerOptions } from './bullmq-queue.ts';
+
+/** The schema of the tables of BullMQ. */
+const schema = 'bullmq';
+
+/** BullMQ on PostgreSQL goes by the clocks of the workers: one that is further off takes slices from workers that live. */
+const mostAheadMs = 1000;
+/** How often that is looked at, ms. */
+const checkEveryMs = 10_000;
+
+/** @throws EngineError `engine.clock` where a worker's clock is off by too much for BullMQ on PostgreSQL */
+export function checkClock(aheadMs: number, shown: string): void {
+  if (Math.abs(aheadMs) <= mostAheadMs) return;
+  const seconds = Math.round(Math.abs(aheadMs) / 100) / 10;
+  throw new EngineError(
+    'clock',
+    `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the engine ${shown}: the queue would take slices from workers that are at work on them.`,
+    'Set the clock of this machine or of the engine (NTP), or use `--queue lease`, which goes by the clock of the engine alone.',
+  );
+}
+
+/**
+ * BullMQ in the engine's database.
+ *
+ * @param mayMigrate whether its tables are made where they are not there: a run does so, a worker never does
+ * @throws EngineError
+ */
+export async function bullmqOnPostgres(
+  address: EngineAddress,
+  engine: EnginePool,
+  {
+    clock,
+    leaseMs,
+    mayMigrate,
+  }: { readonly clock: Clock; readonly leaseMs: number; readonly mayMigrate: boolean },
+): Promise<BullmqPlace> {
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  const check = async (): Promise<void> => {
+    if (clock.now() - checkedAt < checkEveryMs) return;
+    checkClock(await clockAhead(engine, () => clock.now()), address.shown);
+    checkedAt = clock.now();
+  };
+  await check();
+  const [{ createPostgresBackend, Queue, runMigrations, Worker }, { default: pg }] = await Promise.all([
+    import('bullmq'),
+    import('pg'),
+  ]);
+  const config = poolConfig(address, { name: 'promptpress queue', connections: 3 });
+  // BullMQ names its functions without their schema.
+  const pool = new pg.Pool({ ...config, options: `-c search_path=${schema}` });
+  pool.on('error', ignore);
+  try {
+    if (mayMigrate) {
+      const client = await pool.connect();
+      try {
+        await runMigrations(client, schema);
+      } finally {
+        client.release();
+      }
+    }
+    // The types of both packages describe one pool in two ways.
+    const connection = pool as unknown as PostgresConnectionOptions & object;
+    const worker = new Worker(
+      queueName,
+      null,
+      { connection, ...workerOptions(leaseMs) },
+      createPostgresBackend,
+    );
+    const queue = new Queue(queueName, { connection, ...queueOptions }, createPostgresBackend);
+    // Each verb says what it meets; beside them only the look for leases that are over, which is repeated.
+    worker.on('error', ignore);
+    queue.on('error', ignore);
+    await Promise.all([worker.waitUntilReady(), queue.waitUntilReady()]);
+    return {
+      worker: worker as unknown as BullmqPlace['worker'],
+      queue: queue as unknown as BullmqPlace['queue'],
+      check,
+      close: async () => {
+        await Promise.all([worker.close(true), queue.close()]);
+        await pool.end();
+      },
+    };
+  } catch (error) {
+    await pool.end();
+    throw engineErrorOf(error, address.shown);
+  }
+}
+
+const ignore = (): void => undefined;

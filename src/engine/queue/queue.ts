@@ -1,0 +1,32 @@
+/** A slice whose turn it is for this worker. */
+export interface Turn {
+  readonly run: number;
+  readonly slice: number;
+}
+
+/**
+ * Says whose turn a slice is, and nothing more: a queue may lose a slice, or give it to two workers at once. That a slice is nobody else's
+ * is a matter of its epoch in the state. Each verb may reject where the queue is away: it is tried again later, and whoever has a slice
+ * goes on.
+ */
+export interface SliceQueue {
+  /**
+   * Takes a slice that nobody has, of some run; undefined: there is none now. It does not wait for one. Whether the slice is done, or its
+   * run over, the state says.
+   */
+  take(): Promise<Turn | undefined>;
+  /**
+   * Says that this worker is still at work on these slices; to be said every third of the lease.
+   *
+   * @returns those that are not its own any more: others may have taken them
+   */
+  keep(turns: readonly Turn[]): Promise<readonly Turn[]>;
+  /** Gives a slice back that is not done; nobody takes it for so long, ms. */
+  giveBack(turn: Turn, delayMs: number): Promise<void>;
+  /** The slice is done, and the state says so. */
+  done(turn: Turn): Promise<void>;
+  /** Adds slices that the state has. One that the queue knows stays as it is. */
+  feed(run: number, slices: readonly number[]): Promise<void>;
+  /** Takes no more slices, and lets go of the connections. What is held falls to others once its lease is over. */
+  close(): Promise<void>;
+}

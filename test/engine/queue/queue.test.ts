@@ -1,0 +1,116 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { migrations } from '../../../src/engine/migrations.ts';
+import { type EngineAddress, parseEngineAddress } from '../../../src/engine/postgres/address.ts';
+import { migrate } from '../../../src/engine/postgres/migrate.ts';
+import { type EnginePool, openPool } from '../../../src/engine/postgres/pool.ts';
+import { bullmqOnPostgres, checkClock } from '../../../src/engine/queue/bullmq-postgres.ts';
+import { BullmqQueue } from '../../../src/engine/queue/bullmq-queue.ts';
+import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
+import type { SliceQueue } from '../../../src/engine/queue/queue.ts';
+import { Refeeder } from '../../../src/engine/queue/refeed.ts';
+import { addSlices, registerRun } from '../../../src/engine/state/slices.ts';
+import type { Clock } from '../../../src/run/clock.ts';
+import { VirtualTime } from '../../rig/engine/virtual-time.ts';
+import { type TestDatabase, testDatabase } from '../../rig/postgres.ts';
+import { describeQueue, type QueueRig } from './contract.ts';
+
+let database: TestDatabase;
+let address: EngineAddress;
+let pool: EnginePool;
+let runs = 0;
+const opened: SliceQueue[] = [];
+
+beforeAll(async () => {
+  database = await testDatabase();
+  address = parseEngineAddress(database.url);
+  pool = await openPool(address, { clock: wallClock });
+  await migrate(pool, migrations);
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((queue) => queue.close()));
+  await pool.query("UPDATE promptpress.runs SET state = 'ended'");
+});
+afterAll(async () => {
+  await pool.close();
+  await database[Symbol.asyncDispose]();
+});
+
+/** A queue of another worker. */
+type Open = (worker: string, leaseMs: number) => Promise<SliceQueue>;
+
+const rigOf = (open: Open): QueueRig => {
+  const openOne = async (leaseMs: number): Promise<SliceQueue> => {
+    const queue = await open(`worker-${opened.length}-${runs}`, leaseMs);
+    opened.push(queue);
+    return queue;
+  };
+  return {
+    open: openOne,
+    run: async (slices) => {
+      runs += 1;
+      const run = await registerRun(pool, `run-${runs}`);
+      await addSlices(
+        pool,
+        run,
+        slices.map((n) => ({ n, cells: '[]' })),
+      );
+      await (await openOne(60_000)).feed(run, slices);
+      return run;
+    },
+    finish: async (run, slice) => {
+      await pool.query('UPDATE promptpress.slices SET done = true WHERE run = $1 AND n = $2', [run, slice]);
+    },
+  };
+};
+
+const openLease: Open = async (worker, leaseMs) => new LeaseQueue(pool, { worker, leaseMs });
+const openBullmq: Open = async (worker, leaseMs) =>
+  new BullmqQueue(await bullmqOnPostgres(address, pool, { clock: wallClock, leaseMs, mayMigrate: true }), {
+    worker,
+    leaseMs,
+  });
+
+describe('lease on the row of the slice', () => {
+  describeQueue(() => rigOf(openLease));
+
+  it('takes nothing of a run that is not open', async () => {
+    const rig = rigOf(openLease);
+    const run = await rig.run([1]);
+    await pool.query("UPDATE promptpress.runs SET state = 'stopping' WHERE run = $1", [run]);
+    expect(await (await rig.open(1000)).take()).toBeUndefined();
+  });
+});
+
+describe('BullMQ on PostgreSQL', () => {
+  describeQueue(() => rigOf(openBullmq));
+
+  it('a queue that has lost its slices is fed again from the state, and not with what is done', async () => {
+    const rig = rigOf(openBullmq);
+    const run = await rig.run([1, 2, 3]);
+    await database.query('TRUNCATE bullmq.job CASCADE');
+    const queue = await rig.open(60_000);
+    expect(await queue.take()).toBeUndefined();
+    await rig.finish(run, 2);
+    const time = new VirtualTime();
+    const feeder = new Refeeder(queue, pool, time.clock(), run);
+    await time.pass(5000);
+    await feeder.stop();
+    expect(feeder.error).toBeUndefined();
+    expect([await queue.take(), await queue.take(), await queue.take()]).toEqual([
+      { run, slice: 1 },
+      { run, slice: 3 },
+      undefined,
+    ]);
+  });
+
+  it('refuses a worker whose clock is more than a second off that of the database', async () => {
+    for (const offMs of [-60_000, 5000]) {
+      const clock: Clock = { ...wallClock, now: () => wallClock.now() + offMs };
+      await expect(
+        bullmqOnPostgres(address, pool, { clock, leaseMs: 1000, mayMigrate: true }),
+      ).rejects.toMatchObject({ code: 'engine.clock' });
+    }
+    expect(() => checkClock(900, 'engine')).not.toThrow();
+  });
+});
