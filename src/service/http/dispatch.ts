@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
 import { acceptedCodings, decoded } from './body/content-coding.ts';
@@ -14,16 +15,19 @@ export interface HttpResponse {
 
 /** A request as it is put on a connection. */
 export interface Outbound {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'HEAD' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  /** Of a stream, the headers say its length. */
+  readonly body?: string | Uint8Array | Readable;
 }
 
 /** How a response is waited for. */
 interface Awaiting {
   /** Gives the request up, also while it waits for a connection. */
   readonly signal: AbortSignal;
+  /** The longest silence of the connection, in ms; absent: the caller's signal bounds it. */
+  readonly idleMs?: number;
   /** The first byte is about to leave: whatever fails before that has left nothing at the service. */
   readonly onStart?: () => void;
 }
@@ -88,8 +92,8 @@ export function openResponse(
         method,
         headers,
         // The bounds of an exchange are its own: undici's 300 s would cut off a model that thinks for longer.
-        headersTimeout: 0,
-        bodyTimeout: 0,
+        headersTimeout: awaiting.idleMs ?? 0,
+        bodyTimeout: awaiting.idleMs ?? 0,
         ...(body !== undefined && { body }),
       },
       new ResponseHandler(awaiting, resolve, reject),

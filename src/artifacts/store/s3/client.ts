@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import type { Dispatcher } from 'undici';
+import type { OpenResponse } from '../../../service/http/dispatch.ts';
 import { aborted, fail, SaveError } from '../../failure.ts';
 import { type S3Address, shownS3Address } from './address.ts';
 import { isPassing, PassingFailure, readBroken, readProblem, type S3Problem, s3Failure } from './failure.ts';
@@ -132,20 +133,19 @@ export class S3Client {
       try {
         const headers = { range: `bytes=${at}-${before - 1}`, 'if-match': etag };
         const {
-          statusCode,
+          status,
           headers: said,
           body,
         } = await this.#limit(() => this.#send({ method: 'GET', name, headers, doing }));
         try {
-          if (statusCode !== 206)
-            throw this.#failed(readProblem(statusCode, said, await textOf(body)), doing);
-          for await (const chunk of body as AsyncIterable<Buffer>) {
+          if (status !== 206) throw this.#failed(readProblem(status, said, await textOf(body)), doing);
+          for await (const chunk of body) {
             at += chunk.length;
             trouble.since = undefined;
-            yield chunk;
+            yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
           }
         } finally {
-          body.destroy();
+          await body.cancel();
         }
         if (at < before) throw new PassingFailure('The answer ended early.');
       } catch (error) {
@@ -160,15 +160,15 @@ export class S3Client {
   }
 
   async #once(ask: S3Ask): Promise<S3Answer> {
-    const { statusCode, headers, body } = await this.#send(ask);
+    const { status, headers, body } = await this.#send(ask);
     try {
-      const isSuccess = statusCode >= 200 && statusCode < 300;
+      const isSuccess = status >= 200 && status < 300;
       const most = isSuccess ? (ask.mostBytes ?? documentBytes) : documentBytes;
       if (ask.method !== 'HEAD' && Number(headers['content-length'] ?? 0) > most)
         return { headers, body: Buffer.alloc(0), isTooLarge: true };
-      const chunks: Buffer[] = [];
+      const chunks: Uint8Array[] = [];
       let size = 0;
-      for await (const chunk of body as AsyncIterable<Buffer>) {
+      for await (const chunk of body) {
         size += chunk.length;
         if (size > most) return { headers, body: Buffer.alloc(0), isTooLarge: true };
         chunks.push(chunk);
@@ -177,11 +177,11 @@ export class S3Client {
       // The end of an upload in parts answers 200 before it is known whether it succeeds.
       const isHiddenError = ask.method === 'POST' && content.includes('<Error>');
       if (isSuccess && !isHiddenError) return { headers, body: content, isTooLarge: false };
-      const problem = readProblem(statusCode, headers, content.toString());
+      const problem = readProblem(status, headers, content.toString());
       if (ask.accepts?.(problem) === true) return { headers, body: content, isTooLarge: false, problem };
       throw this.#failed(problem, ask.doing);
     } finally {
-      body.destroy();
+      await body.cancel();
     }
   }
 
@@ -197,7 +197,7 @@ export class S3Client {
     return new SaveError(s3Failure(problem, doing, { address, origin, now }));
   }
 
-  #send({ name, ...ask }: S3Ask): Promise<Dispatcher.ResponseData> {
+  #send({ name, ...ask }: S3Ask): Promise<OpenResponse> {
     return this.#sender.send({ ...ask, ...(name === undefined ? {} : { key: this.keyOf(name) }) });
   }
 
@@ -247,8 +247,8 @@ const isOurs = (error: unknown): boolean =>
 const orFailed = (found: ReturnType<typeof readBroken>): Error =>
   found instanceof PassingFailure ? found : new SaveError(found);
 
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;

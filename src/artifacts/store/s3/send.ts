@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, type ReadStream } from 'node:fs';
 import type { AwsV4Signer } from 'aws4fetch';
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
+import { type OpenResponse, openResponse } from '../../../service/http/dispatch.ts';
 import type { S3Settings } from './settings.ts';
 
 /** A piece of a file on the disk. */
@@ -54,8 +55,8 @@ export class Sender {
     return new Sender(options, Signer);
   }
 
-  /** The caller reads or destroys the body. @throws the error of the connection; the signal's reason */
-  async send({ method, key, query = {}, headers: more, body }: S3Request): Promise<Dispatcher.ResponseData> {
+  /** The caller reads the body or cancels it. @throws the error of the connection; the signal's reason */
+  async send({ method, key, query = {}, headers: more, body }: S3Request): Promise<OpenResponse> {
     const { settings, dispatcher, now, signal } = this.#options;
     const length = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.bytes;
     const path = key === undefined ? '/' : `/${key.split('/').map(encoded).join('/')}`;
@@ -70,21 +71,22 @@ export class Sender {
       datetime: new Date(now()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
       headers: { ...more, 'x-amz-content-sha256': hashOf(body) },
     }).sign();
-    const answer = await request(url, {
-      method,
+    const hasBody = method === 'PUT' || method === 'POST';
+    return await openResponse(
       dispatcher,
-      headers: {
-        ...Object.fromEntries(headers),
-        ...(method === 'PUT' || method === 'POST' ? { 'content-length': String(length) } : {}),
+      {
+        method,
+        url,
+        headers: {
+          ...Object.fromEntries(headers),
+          ...(hasBody ? { 'content-length': String(length) } : {}),
+        },
+        ...(body === undefined || length === 0
+          ? {}
+          : { body: Buffer.isBuffer(body) ? body : streamOf(body) }),
       },
-      body: body === undefined || length === 0 ? null : Buffer.isBuffer(body) ? body : streamOf(body),
-      signal,
-      headersTimeout: idleMs,
-      bodyTimeout: idleMs,
-    });
-    // A body that is destroyed before its end says so, and nobody has to hear it.
-    answer.body.on('error', () => undefined);
-    return answer;
+      { signal, idleMs },
+    );
   }
 }
 
@@ -100,5 +102,8 @@ const hashOf = (body: S3Request['body']): string => {
   return Buffer.isBuffer(body) ? createHash('sha256').update(body).digest('hex') : body.sha256;
 };
 
-const streamOf = ({ path, from, bytes }: FilePiece) =>
-  createReadStream(path, { start: from, end: from + bytes - 1 });
+function streamOf({ path, from, bytes }: FilePiece): ReadStream {
+  const stream = createReadStream(path, { start: from, end: from + bytes - 1 });
+  // Whoever sends it hears of its errors; one that is given up before it is sent has nobody who would.
+  return stream.on('error', () => undefined);
+}

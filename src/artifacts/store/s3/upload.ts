@@ -120,7 +120,7 @@ async function putInParts(
   try {
     const limit = pLimit({ concurrency: partsAtOnce, rejectOnClear: true });
     const count = Math.ceil(file.size / partBytes);
-    const etags = await Promise.all(
+    const sent = await Promise.allSettled(
       Array.from({ length: count }, (_, at) =>
         limit(async () => {
           const body = await pieceOf(file, at * partBytes, Math.min(partBytes, file.size - at * partBytes));
@@ -134,6 +134,10 @@ async function putInParts(
         }),
       ),
     );
+    // A part that came behind the end of its upload would be kept, and nobody would know it.
+    const lost = sent.find((part) => part.status === 'rejected');
+    if (lost !== undefined) throw lost.reason;
+    const etags = sent.flatMap((part) => (part.status === 'fulfilled' ? [part.value] : []));
     const parts = etags.map(
       (etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
     );
