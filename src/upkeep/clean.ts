@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { incomingFolder } from '../artifacts/store/check.ts';
 import { openArtifactFolder } from '../artifacts/store/folder.ts';
 import { artifactRoots, isOurArtifactName } from '../artifacts/store/names.ts';
+import type { ArtifactStore } from '../artifacts/store/store.ts';
 import { KeySet } from '../manifest/key-set.ts';
 import type { Artifact, JobRecord } from '../plan/job.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -63,6 +64,7 @@ export async function plannedFiles(
  */
 export async function* filesToClean(
   directory: string,
+  artifacts: Pick<ArtifactStore, 'list' | 'open'>,
   planned: KeySet,
   reader: Pick<StateReader, 'withStatus'>,
   signal: AbortSignal,
@@ -72,11 +74,14 @@ export async function* filesToClean(
     signal.throwIfAborted();
     for (const file of filesOf(record)) named.add(file);
   }
-  for await (const file of openArtifactFolder(directory).list('')) {
+  for await (const file of artifacts.list('')) {
     signal.throwIfAborted();
     if (!isOurArtifactName(file) || planned.has(file)) continue;
-    const bytes = await sizeOf(join(directory, file));
-    if (bytes !== undefined) yield { file, bytes, why: named.has(file) ? 'unplanned' : 'unlisted' };
+    const found = await artifacts.open(file);
+    if (!found.ok) continue;
+    await found.close();
+    const { bytes } = found;
+    yield { file, bytes, why: named.has(file) ? 'unplanned' : 'unlisted' };
   }
   for (const folder of ['', ...artifactRoots.map((root) => `${root}/${incomingFolder}/`)]) {
     for (const name of await namesIn(join(directory, folder))) {
@@ -128,7 +133,7 @@ export async function foreignFiles(
   directory: string,
   isOurs: (name: string) => boolean,
   most: number,
-): Promise<{ readonly count: number; readonly names: readonly string[] }> {
+): Promise<{ count: number; readonly names: string[] }> {
   const found = { count: 0, names: [] as string[] };
   const note = (name: string): void => {
     found.count += 1;

@@ -14,11 +14,12 @@ export const placeFlags = {
   out: notCalled(
     valued(
       'DIR',
-      'run directory; default: runs/<name> beside the pipeline file, with --sandbox runs/<name>.sandbox',
+      'run directory; default: runs/<name> beside the pipeline file, with --sandbox runs/<name>.sandbox. s3://BUCKET/PREFIX puts images, videos, manifest.csv and run.json there, and keeps the run directory for the rest',
       anyText,
     ),
     Object.fromEntries(['output', 'output-dir', 'dir', 'o'].map((name) => [name, { write: ['--out'] }])),
   ),
+  state: valued('DIR', 'with --out s3://…: the run directory; default as above', anyText),
   'trust-directory': toggle(
     'use a run directory whose state, lock, log or inputs git tracks, or that a tracked link leads to; refused otherwise, as whoever committed them decides what counts as done and what is sent',
   ),

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { runFiles } from '../../report/facts/layout.ts';
+import { namesDirectory, runFiles } from '../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
 import { runAgain } from '../../report/text/next-commands.ts';
 import { serviceWords } from '../../report/text/plan-text.ts';
@@ -28,6 +28,7 @@ import { reachService } from '../run/execute.ts';
 import { type HeldDirectory, holdDirectory, openRunSession, type RunOpening } from '../run/session.ts';
 import { runSettings } from '../run/settings.ts';
 import { summarize } from '../run/summary.ts';
+import { publishFiles, s3PlaceOf } from '../service/artifact-place.ts';
 import { notify, notifyTarget } from '../service/notify.ts';
 import { settleService } from '../service/settings.ts';
 import { type AdmittedService, admit } from '../service/trust.ts';
@@ -131,6 +132,7 @@ async function runPipeline(
   const readSince = Date.now();
   const interrupts = io.interrupts();
   disposables.add(() => interrupts.stop());
+  const place = s3PlaceOf(flags.out);
   const opening: RunOpening = {
     directory: await placeOfRun(read, flags, io.cwd),
     service: {
@@ -139,12 +141,13 @@ async function runPipeline(
     },
     newService: flags['new-service'],
     selection: selectionOf(flags),
-    isDefault: flags.out === undefined,
+    isDefault: !namesDirectory(flags),
+    ...(place === undefined ? {} : { place }),
     frozen: flags.frozen,
     trusted: flags['trust-directory'],
     acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
   };
-  const held = await holdDirectory(read, opening, disposables, context);
+  const held = await holdDirectory(read, opening, interrupts.leave, disposables, context);
   const warn = (text: string): void => say(redactor.apply(failureText(`warning: ${text}`)));
   const metrics =
     metricsName === undefined
@@ -223,22 +226,28 @@ async function carriedOut(
     metrics,
   };
   if (opened.receipt !== undefined) metrics?.begin({ steps: settledSteps(begun, opened.receipt) });
-  const { report, totals, exitCode, gridsCut } =
+  const result =
     opened.receipt === undefined
       ? await workOff(opened.begun, work, flags, interrupts, disposables, context)
       : finishedResult(begun, opened.receipt, readSince, flags, interrupts, context);
   const finishedAt = io.now();
+  const { report, totals } = result;
   const { end, submits } = report;
+  const publish = (...names: readonly string[]): Promise<boolean> =>
+    publishFiles(begun, names, interrupts.leave, context);
+  const isListed = end.kind === 'disk' || totals === undefined || (await publish(runFiles.manifest));
+  const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
   const outcome = { finishedAt, end, exitCode, submits, ...(totals === undefined ? {} : { totals }) };
   if (end.kind !== 'disk') {
     writeRunFacts(begun.state, { ...begun.facts, outcome: outcomeFacts(outcome) });
     await writeRunRecord(recordFile, begin, outcome, redactor);
+    if (isListed) await publish(runFiles.record);
   }
 
   const summary = await summarize(begun, {
     ...outcome,
     redosFailed: report.redosFailed,
-    gridsCut,
+    gridsCut: result.gridsCut,
     totals,
     cwd: io.cwd,
     origin,

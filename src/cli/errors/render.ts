@@ -1,3 +1,4 @@
+import { SaveError } from '../../artifacts/failure.ts';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { TableError } from '../../pipeline/matrix/table/error.ts';
 import { StateError } from '../../state/store.ts';
@@ -30,6 +31,11 @@ export function shownErrorOf(error: unknown, words?: readonly string[]): ShownEr
   }
   if (error instanceof StateError) {
     return { exitCode: stateExitCode(error.code), text: failureText(error.message, error.hint) };
+  }
+  if (error instanceof SaveError) {
+    const { code, message } = error.failure;
+    const isSetUp = /^s3\.(?:no-bucket|denied|credentials|region|clock)$/.test(code);
+    return { exitCode: isSetUp ? exitCodes.usage : exitCodes.disk, text: failureText(message) };
   }
   // A table that changed or went away while it was read.
   if (error instanceof TableError) return { exitCode: exitCodes.usage, text: failureText(error.message) };

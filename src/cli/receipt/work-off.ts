@@ -113,7 +113,9 @@ async function watched(
   const start = await progressStart(session, settings);
   metrics?.begin(start);
   const progress = showProgress(redacted(context), start, { quiet: flags['no-progress'] || flags.quiet });
-  const disk = await diskOf(session, start.steps, (folder) => io.freeBytes(folder));
+  // Files that go elsewhere need no room here.
+  const growing = session.remote === undefined ? start.steps : [];
+  const disk = await diskOf(session, growing, (folder) => io.freeBytes(folder));
   const log = openRunLog(
     join(session.directory, runFiles.log),
     flags['log-level'] ?? 'info',

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { KnownImageFiles } from '../../artifacts/input/known-files.ts';
-import { openArtifactFolder } from '../../artifacts/store/folder.ts';
+import type { S3Address } from '../../artifacts/store/s3/address.ts';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { Selection } from '../../plan/cell.ts';
@@ -20,6 +20,7 @@ import type { Context } from '../args/command.ts';
 import { checkChosen, checkSelection } from '../args/selection-flags.ts';
 import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
 import { giving, without } from '../errors/correction.ts';
+import { type RemotePlace, takePlace } from '../service/artifact-place.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
 import { refuseOtherDirectory } from '../workspace/checks/owned.ts';
 import { checkSet, refuseDefaultDirectory } from '../workspace/checks/set.ts';
@@ -36,6 +37,8 @@ export interface HeldDirectory {
   readonly state: StateStore;
   /** The files that jobs produce. */
   readonly artifacts: ArtifactStore;
+  /** Where they lie; absent: in the directory. */
+  readonly remote?: RemotePlace;
   readonly startedAt: number;
   /** What the state does not know though it was sent; nothing is paid before it is settled. */
   readonly missing?: MissingWork;
@@ -71,6 +74,8 @@ export interface RunOpening {
   readonly selection: Selection;
   /** The directory is the pipeline's default one (no `--out`). */
   readonly isDefault: boolean;
+  /** Where its files are to lie (`--out s3://…`); absent: where they were, at first in the directory. */
+  readonly place?: S3Address;
   readonly frozen: boolean;
   /** Files that git tracks in the directory are accepted (`--trust-directory`). */
   readonly trusted: boolean;
@@ -81,6 +86,8 @@ export interface RunOpening {
 /**
  * Takes hold of a run directory for a pipeline. `disposables` closes everything that this opens.
  *
+ * @param leave aborted when the user does not want to wait any longer
+ *
  * The order matters: nothing of the directory is changed before it is known to be ours and free.
  *
  * @throws StateError, CliError
@@ -88,6 +95,7 @@ export interface RunOpening {
 export async function holdDirectory(
   { pipeline, path }: ReadPipeline,
   run: RunOpening,
+  leave: AbortSignal,
   disposables: Disposables,
   context: Context,
 ): Promise<HeldDirectory> {
@@ -120,9 +128,10 @@ export async function holdDirectory(
   }
   if (missing === undefined) state.cutReplies();
   await removeUnfinished(directory);
-  const artifacts = openArtifactFolder(directory);
-  disposables.add(() => artifacts.close());
-  return { directory, state, artifacts, startedAt, ...(missing === undefined ? {} : { missing }) };
+  const wanted = { directory, pipeline: pipeline.name, wanted: run.place };
+  const { store: artifacts, remote } = await takePlace(wanted, state, leave, disposables, context);
+  const place = remote === undefined ? {} : { remote };
+  return { directory, state, artifacts, ...place, startedAt, ...(missing === undefined ? {} : { missing }) };
 }
 
 /**

@@ -13,7 +13,7 @@ const mostInDoubt = 20;
 
 /** Adds up the results of a run. */
 export async function summarize(
-  { plan, state, artifacts, directory, startedAt }: BegunRun,
+  { plan, state, artifacts, remote, directory, startedAt }: BegunRun,
   run: {
     readonly cwd: string;
     readonly origin: string;
@@ -29,6 +29,8 @@ export async function summarize(
 ): Promise<RunSummary> {
   const { totals, cwd } = run;
   const place = (name = ''): string => relative(cwd, join(directory, name)) || '.';
+  /** Of what lies with the artifacts. */
+  const fileAt = (name: string): string => (remote === undefined ? place(name) : `${remote.url}/${name}`);
   const { name, source } = plan.pipeline;
   return {
     pipeline: name,
@@ -37,13 +39,13 @@ export async function summarize(
     origin: run.origin,
     sandbox: run.sandbox,
     directory: place(),
-    ...((await hasArtifacts(artifacts, `${runFiles.images}/`)) ? { images: place(runFiles.images) } : {}),
+    ...((await hasArtifacts(artifacts, `${runFiles.images}/`)) ? { images: fileAt(runFiles.images) } : {}),
     ...(kindAt(join(directory, runFiles.replies)) === 'folder' ? { replies: place(runFiles.replies) } : {}),
     ...((await hasArtifacts(artifacts, `${runFiles.texts}/`)) ? { texts: place(runFiles.texts) } : {}),
     // Which buttons make videos only their labels say.
-    ...((await hasArtifacts(artifacts, `${runFiles.videos}/`)) ? { videos: place(runFiles.videos) } : {}),
+    ...((await hasArtifacts(artifacts, `${runFiles.videos}/`)) ? { videos: fileAt(runFiles.videos) } : {}),
     log: place(runFiles.log),
-    ...(totals === undefined ? {} : { manifest: place(runFiles.manifest) }),
+    ...(totals === undefined ? {} : { manifest: fileAt(runFiles.manifest) }),
     startedAt: new Date(startedAt).toISOString(),
     finishedAt: new Date(run.finishedAt).toISOString(),
     end: run.end,

@@ -8,6 +8,7 @@ import { openStateForReading } from '../../state/state.ts';
 import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { adding, type Correction, without, writing } from '../errors/correction.ts';
+import { refuseOtherPlace } from '../service/artifact-place.ts';
 import { checkRunDirectory } from './checks/directory.ts';
 import { placeOfRun } from './checks/place.ts';
 import { checkAge } from './checks/stale-state.ts';
@@ -34,7 +35,15 @@ export async function openTarget(target: string, flags: TargetFlags, context: Co
   const directory = await directoryOf(target, flags, context);
   await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, context.io.env);
   const state = openStateForReading(directory);
-  if (state !== undefined) return { directory, state };
+  if (state !== undefined) {
+    try {
+      await refuseOtherPlace(flags.out, directory, state);
+    } catch (error) {
+      await state.close();
+      throw error;
+    }
+    return { directory, state };
+  }
 
   const near = relative(cwd, directory) || '.';
   // The full stop of a sentence behind ".." would read as another folder.

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { isS3Address } from '../../artifacts/store/s3/address.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { repliesFolder } from '../../state/files/segment-files.ts';
 
@@ -36,16 +37,23 @@ export const runsFolder = 'runs';
 
 /** The flags that say where a pipeline's run lies. */
 export interface DirectoryFlags {
+  /** The run directory, or the place of its files in a bucket. */
   readonly out?: string | undefined;
+  /** The run directory, where `out` is a place in a bucket. */
+  readonly state?: string | undefined;
   readonly sandbox: boolean;
 }
+
+/** Whether a user has named the run directory, and not only its pipeline. */
+export const namesDirectory = ({ out, state }: Omit<DirectoryFlags, 'sandbox'>): boolean =>
+  state !== undefined || (out !== undefined && !isS3Address(out));
 
 /** A table in `inputs/`, by its hash, and one that is being copied. */
 export const inputFile = /^[0-9a-f]{64}$|\.part$/;
 
 /**
  * Where a pipeline's run lies: `--out`, relative to the current folder, else `runs/<name>` beside the pipeline file,
- * wherever the command is started; with `--sandbox` `runs/<name>.sandbox`, so that rehearsed images never mix with real
+ * wherever the command is started; where `--out` is a place in a bucket, `--state` says it in its stead; with `--sandbox` `runs/<name>.sandbox`, so that rehearsed images never mix with real
  * ones. Absolute.
  */
 export const runDirectory = (
@@ -53,9 +61,9 @@ export const runDirectory = (
   flags: DirectoryFlags,
   cwd: string,
 ): string =>
-  flags.out === undefined
-    ? join(pipeline.source.folder, runsFolder, directoryName(pipeline, flags))
-    : resolve(cwd, flags.out);
+  namesDirectory(flags)
+    ? resolve(cwd, flags.state ?? flags.out ?? '')
+    : join(pipeline.source.folder, runsFolder, directoryName(pipeline, flags));
 
 /** Name of a default run directory. */
 export const directoryName = (

@@ -1,3 +1,4 @@
+import { isS3Address } from '../../artifacts/store/s3/address.ts';
 import { messageText } from '../../manifest/messages.ts';
 import type { Reason } from '../../manifest/tally.ts';
 import { droppedCode, type TokenUsage } from '../../plan/job.ts';
@@ -17,7 +18,7 @@ import {
 import { changeFor, mayHelp } from './job/advice.ts';
 import { jobCommands } from './next-commands.ts';
 import { serviceWords } from './plan-text.ts';
-import { shownLine } from './printable.ts';
+import { quoted, shownLine } from './printable.ts';
 import { endingWord, slotNumbers, unsettled } from './slot-counts.ts';
 import { padEnd, tableLines, widest } from './table.ts';
 
@@ -101,7 +102,7 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
     ...(summary.videos === undefined ? [] : [`  videos    ${summary.videos}`]),
     ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),
     // A run that was left at once has not looked at what is there.
-    ...(summary.manifest === undefined ? [] : [`  gallery   ${jobCommands(summary.directory).report}`]),
+    ...(summary.manifest === undefined ? [] : [`  gallery   ${galleryCommand(summary)}`]),
     `  log       ${summary.log}`,
     ...reasonLines(summary.reasons),
     ...inDoubtLines(summary),
@@ -109,6 +110,12 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
     '',
   ].join('\n');
 }
+
+/** A report shows the images that lie in the run directory. */
+const galleryCommand = ({ directory, manifest = '' }: RunSummary): string => {
+  const { report } = jobCommands(directory);
+  return isS3Address(manifest) ? `promptpress serve ${quoted(directory)}` : report;
+};
 
 function headline(summary: RunSummary): string {
   const { pipeline, end, slots, submits, redosFailed, gridsCut, cost, possibleCost, startedAt, finishedAt } =

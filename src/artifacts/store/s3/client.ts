@@ -46,8 +46,8 @@ export interface S3ClientOptions {
   readonly random: () => number;
   /** Ends all requests and all waits. */
   readonly signal: AbortSignal;
-  /** How long a request is sent again before the run gives up, in ms. Default three minutes. */
-  readonly patienceMs?: number;
+  /** How long a request is sent again before it is given up, in ms. */
+  readonly patienceMs: number;
 }
 
 /** Requests that are on their way at a time. */
@@ -72,11 +72,14 @@ export class S3Client {
   readonly #sender: Sender;
   readonly #limit = pLimit({ concurrency: requestsAtOnce, rejectOnClear: true });
   readonly #end: AbortController;
+  /** How long a request is sent again before it is given up, in ms. */
+  patienceMs: number;
 
   private constructor(options: S3ClientOptions, sender: Sender, end: AbortController) {
     this.#options = options;
     this.#sender = sender;
     this.#end = end;
+    this.patienceMs = options.patienceMs;
   }
 
   /** Loads the signer. */
@@ -208,7 +211,8 @@ export class S3Client {
     if (error instanceof SaveError || isOurs(error)) throw error;
     const passing = error instanceof PassingFailure ? error : orFailed(readBroken(error, this.origin));
     if (!(passing instanceof PassingFailure)) throw passing;
-    const { clock, random, patienceMs = 180_000 } = this.#options;
+    const { clock, random } = this.#options;
+    const { patienceMs } = this;
     const now = clock.now();
     trouble.since ??= now;
     trouble.tries += 1;

@@ -25,7 +25,7 @@ const pageNames = 1000;
 export function openS3Artifacts(
   client: S3Client,
   directory: string,
-  { sizes }: { readonly sizes?: UploadSizes } = {},
+  options: { readonly sizes?: UploadSizes } = {},
 ): ArtifactStore {
   const incoming = new Map(artifactRoots.map((root) => [root, new IncomingFolder(directory, root)]));
   const names = new KnownNames(client);
@@ -40,7 +40,7 @@ export function openS3Artifacts(
       await (incoming.get(rootOf(path)) as IncomingFolder).receive(basename(path), async (file, name) => {
         rootOf(name);
         names.add(name);
-        await upload(client, name, file, sizes);
+        await upload(client, name, file, options);
         await onDisk(() => rm(file.path, { force: true }));
       }),
     get: (name, mostBytes) => read(client, name, mostBytes),
@@ -56,7 +56,9 @@ export function openS3Artifacts(
         close: () => Promise.resolve(),
       };
     },
-    list: (prefix) => listed(client, prefix),
+    list: async function* (prefix) {
+      for await (const name of namesUnder(client, prefix)) if (isArtifactName(name)) yield name;
+    },
     remove: async (all) => {
       const limit = pLimit({ concurrency: removedAtOnce, rejectOnClear: true });
       return (await Promise.all(all.map((name) => limit(() => remove(name))))).some(Boolean);
@@ -123,11 +125,11 @@ export async function pageOf(
   };
 }
 
-/** Stores list by bytes, and so do the names of artifacts sort. */
-async function* listed(client: S3Client, prefix: string): AsyncGenerator<string> {
+/** Names within the place that begin so, whatever they are. Stores list by bytes, and so do the names of artifacts sort. */
+export async function* namesUnder(client: S3Client, prefix: string): AsyncGenerator<string> {
   let page = await pageOf(client, prefix);
   for (;;) {
-    for (const name of page.names) if (name.startsWith(prefix) && isArtifactName(name)) yield name;
+    for (const name of page.names) if (name.startsWith(prefix)) yield name;
     if (page.next === undefined) return;
     page = await pageOf(client, prefix, page.next);
   }

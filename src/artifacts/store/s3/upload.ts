@@ -50,11 +50,15 @@ export async function upload(
   client: S3Client,
   name: string,
   file: SealedFile,
-  sizes: UploadSizes = uploadSizes,
+  options: {
+    readonly sizes?: UploadSizes;
+    /** The same file is likely to be there: a large one is never sent to find that out. */
+    readonly isLikely?: boolean;
+  } = {},
 ): Promise<void> {
+  const { sizes = uploadSizes, isLikely = false } = options;
   const isLarge = file.size > sizes.wholeBytes;
-  // A large file is not sent to find that it is there.
-  let found = isLarge ? await look(client, name) : undefined;
+  let found = isLarge || isLikely ? await look(client, name) : undefined;
   for (let turn = 0; turn < mostTurns; turn += 1) {
     if (found !== undefined && (await isSame(client, name, file, found))) return;
     const condition: Readonly<Record<string, string>> =

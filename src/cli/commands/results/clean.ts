@@ -19,6 +19,7 @@ import { toggle } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
+import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { holdState } from '../../workspace/checks/hold-state.ts';
 import { checkAge } from '../../workspace/checks/stale-state.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
@@ -68,19 +69,25 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
       const state = holdState(directory, 'promptpress clean', disposables, io);
       await checkAge(state.reader, directory, io.env);
       const { plan } = await planOfDirectory(directory, state.reader, context);
+      const { store, remote } = await openArtifactsOf(directory, state.reader, signal, disposables, context);
       const planned = await plannedFiles(plan, state.reader, signal);
 
       const sums = new Map<CleanFile['why'], { files: number; bytes: number }>();
       const going = new KeySet();
       const examples: string[] = [];
-      for await (const found of filesToClean(directory, planned, state.reader, signal)) {
+      for await (const found of filesToClean(directory, store, planned, state.reader, signal)) {
         const sum = sums.get(found.why) ?? { files: 0, bytes: 0 };
         sums.set(found.why, { files: sum.files + 1, bytes: sum.bytes + found.bytes });
         going.add(found.file);
         if (examples.length < mostListed) examples.push(found.file);
       }
       const foreign = await foreignFiles(directory, isOurs, mostListed);
-      const place = relative(io.cwd, directory) || '.';
+      const near = relative(io.cwd, directory) || '.';
+      const place = remote?.url ?? near;
+      for await (const name of remote?.foreign() ?? []) {
+        foreign.count += 1;
+        if (foreign.names.length < mostListed) foreign.names.push(name);
+      }
       const total = [...sums.values()].reduce((all, { files }) => all + files, 0);
       const bytes = [...sums.values()].reduce((all, sum) => all + sum.bytes, 0);
       const lines = [
@@ -103,13 +110,15 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
             ]),
         ...(flags.yes || total === 0
           ? []
-          : ['Nothing was removed. This removes them:', `  promptpress clean ${quoted(place)} --yes`]),
+          : ['Nothing was removed. This removes them:', `  promptpress clean ${quoted(near)} --yes`]),
       ];
       if (flags.yes && total > 0) {
         await forgetFiles(state, (file) => going.has(file), signal);
-        for await (const { file } of filesToClean(directory, planned, state.reader, signal)) {
+        for await (const { file, why } of filesToClean(directory, store, planned, state.reader, signal)) {
+          if (!going.has(file)) continue;
           const path = join(directory, file);
-          if (going.has(file) && checkFile(path)) await rm(path);
+          if (why !== 'unfinished') await store.remove([file]);
+          else if (checkFile(path)) await rm(path);
         }
       }
       await io.out(`${lines.join('\n')}\n`);

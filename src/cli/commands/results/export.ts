@@ -1,5 +1,4 @@
 import { join, relative, resolve } from 'node:path';
-import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
 import { isTextKind } from '../../../plan/job-request.ts';
 import type { Plan } from '../../../plan/plan.ts';
@@ -20,6 +19,7 @@ import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf, splitParts } from '../../args/values.ts';
 import { CliError, exitCodes, usageError } from '../../errors/cli-error.ts';
 import { giving, revaluing } from '../../errors/correction.ts';
+import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { version } from '../../version.ts';
 import { readJobFile } from '../../workspace/checks/job-file.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
@@ -146,6 +146,13 @@ Without --status only finished results are in it.`,
       disposables.add(() => state.close());
       const interrupts = io.interrupts();
       disposables.add(() => interrupts.stop());
+      const { store: artifacts } = await openArtifactsOf(
+        directory,
+        state,
+        interrupts.drain,
+        disposables,
+        context,
+      );
       const { plan, facts } = await planOfDirectory(directory, state, context);
       const narrowed = flags.filter.length > 0;
       const selection = narrowed ? { filters: flags.filter } : facts.selection;
@@ -177,7 +184,7 @@ Without --status only finished results are in it.`,
           parts: flags.split ?? [],
         },
         reader: state,
-        artifacts: openArtifactFolder(directory),
+        artifacts,
         to: folder,
         format,
         copyFiles: !flags['no-files'],

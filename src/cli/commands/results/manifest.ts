@@ -12,6 +12,7 @@ import { summaries } from '../../args/summaries.ts';
 import { anyText } from '../../args/values.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
 import { currentManifest } from '../../receipt/current-manifest.ts';
+import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { spreadsheetFile } from '../../workspace/checks/spreadsheet-file.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
@@ -58,9 +59,13 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
       const { directory, state } = await openTarget(target, flags, context);
       disposables.add(() => state.close());
       const file = join(directory, runFiles.manifest);
+      const interrupts = context.io.interrupts();
+      disposables.add(() => interrupts.stop());
+      const { drain } = interrupts;
+      const { remote } = await openArtifactsOf(directory, state, drain, disposables, context);
       const said = async (written: string, { rows, files }: ManifestTotals, more = ''): Promise<void> =>
         await context.io.out(
-          `${relative(context.io.cwd, written)}: ${counted(rows, 'row')}, ${count(files)} with a file${more}\n`,
+          `${remote !== undefined && written === file ? `${remote.url}/${runFiles.manifest}` : relative(context.io.cwd, written)}: ${counted(rows, 'row')}, ${count(files)} with a file${more}\n`,
         );
       const current =
         flags.spreadsheet === undefined
@@ -72,6 +77,7 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
             )
           : undefined;
       if (current !== undefined) {
+        await remote?.publish(runFiles.manifest, file);
         await said(file, current);
         return exitCodes.ok;
       }
@@ -86,7 +92,9 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
         reader: state,
         redact: context.redactor.applyToData,
       };
-      await said(file, await writeManifest({ ...listed, file, escapeFormulas: flags['escape-formulas'] }));
+      const all = await writeManifest({ ...listed, file, escapeFormulas: flags['escape-formulas'] });
+      await remote?.publish(runFiles.manifest, file);
+      await said(file, all);
       if (copy !== undefined) {
         const totals = await writeManifest({ ...listed, file: copy, forSpreadsheet: true });
         const isCut = totals.rows >= sheetBounds.lines;

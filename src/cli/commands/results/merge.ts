@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { SaveError } from '../../../artifacts/failure.ts';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
+import { isS3Address } from '../../../artifacts/store/s3/address.ts';
 import { writeManifest } from '../../../manifest/write.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../../report/facts/run.ts';
@@ -61,6 +62,11 @@ The merged directory can be continued like any other: promptpress run FILE --out
     const { io } = context;
     if (flags.out === undefined)
       throw usageError('merge needs --out DIR: the directory to make.', 'For example --out runs/merged.');
+    if (isS3Address(flags.out))
+      throw usageError(
+        '--out: merge makes a run directory, and no place in a bucket.',
+        'Name a directory; its files can be copied to a bucket afterwards.',
+      );
     const to = resolve(io.cwd, flags.out);
     if (!(await isFreeFolder(to)))
       throw usageError(
@@ -105,7 +111,7 @@ async function merged(
   const { io, redactor } = context;
   const runs: MergedRun[] = [];
   for (const name of names) {
-    const run = await openMergedRun(name, flags, disposables, context);
+    const run = await openMergedRun(name, flags, signal, disposables, context);
     refuseOther(run, runs);
     if (isWithin(await realOf(to), run.directory))
       throw usageError(`--out lies in ${name}, which is merged.`, 'Name a folder beside it.');

@@ -1,11 +1,14 @@
 import { join, relative, resolve, sep } from 'node:path';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
+import { hasArtifacts } from '../../../artifacts/store/store.ts';
 import { reportFiles, runFiles } from '../../../report/facts/layout.ts';
 import { type ReportProgress, type ReportTotals, writeReport } from '../../../report/gallery/write.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
+import { quoted } from '../../../report/text/printable.ts';
 import { checkFolder } from '../../../state/files/plain-path.ts';
 import { lockOwner } from '../../../state/lock/lock.ts';
+import type { StateReader } from '../../../state/reader.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
 import { toggle, valued } from '../../args/flags.ts';
@@ -14,6 +17,7 @@ import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf } from '../../args/values.ts';
 import { exitCodes, usageError } from '../../errors/cli-error.ts';
 import { without } from '../../errors/correction.ts';
+import { rememberedPlace } from '../../service/artifact-place.ts';
 import { showCounting } from '../../terminal/counting.ts';
 import { version } from '../../version.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
@@ -61,6 +65,7 @@ The report lies in report/ of the run directory and shows the images where they 
       disposables.add(() => state.close());
       const folder = folderOf(flags.to, directory, io.cwd);
       const { plan, facts } = await planOfDirectory(directory, state, context);
+      await refuseWithoutFiles(directory, state, io.cwd);
       const artifacts = flags.thumbnails === 'none' ? undefined : openArtifactFolder(directory);
       disposables.add(async () => await artifacts?.close());
       const interrupts = io.interrupts();
@@ -107,6 +112,17 @@ The report lies in report/ of the run directory and shows the images where they 
       return exitCodes.ok;
     }),
 );
+
+/** The page shows images where they lie beside it. @throws CliError (exit 2) where they lie in a bucket, and no copy of them here */
+async function refuseWithoutFiles(directory: string, state: StateReader, cwd: string): Promise<void> {
+  const place = await rememberedPlace(state);
+  if (place === undefined || (await hasArtifacts(openArtifactFolder(directory), ''))) return;
+  const near = relative(cwd, directory) || '.';
+  throw usageError(
+    `The images of this run lie in ${place}, and a report shows those that lie in its run directory.`,
+    `This shows them from where they are: promptpress serve ${quoted(near)}\nOr bring a copy here first: aws s3 sync ${quoted(`${place}/images`)} ${quoted(join(near, 'images'))}`,
+  );
+}
 
 /** @throws CliError (exit 2) where the report would lie among the files of the run; StateError where a link is in its place */
 function folderOf(to: string | undefined, directory: string, cwd: string): string {

@@ -1,5 +1,4 @@
 import { relative } from 'node:path';
-import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import { type ServeOptions, type Serving, startServing } from '../../../report/serve/server.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
@@ -14,6 +13,7 @@ import { summaries } from '../../args/summaries.ts';
 import { portNumber } from '../../args/values.ts';
 import { exitCodes, usageError } from '../../errors/cli-error.ts';
 import { shownErrorOf } from '../../errors/render.ts';
+import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { version } from '../../version.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
@@ -51,8 +51,8 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
       const target = targetOrDefault(given, 'serve', io);
       const { directory, state } = await openTarget(target, flags, context);
       disposables.add(() => state.close());
-      const artifacts = openArtifactFolder(directory);
-      disposables.add(() => artifacts.close());
+      const { leave } = interrupts;
+      const { store: artifacts } = await openArtifactsOf(directory, state, leave, disposables, context);
       let problem = '';
       const serving = await started({
         directory,

@@ -1,5 +1,4 @@
 import { relative } from 'node:path';
-import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
@@ -11,6 +10,7 @@ import { toggle } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { CliError, exitCodes } from '../../errors/cli-error.ts';
+import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { jsonLine } from '../../terminal/json-line.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
@@ -106,6 +106,7 @@ async function look(
     const { io, redactor } = context;
     const { directory, state } = await openTarget(target, flags, context);
     disposables.add(() => state.close());
+    const { store: artifacts } = await openArtifactsOf(directory, state, signal, disposables, context);
     const facts = await readRunFacts(state);
     const plan = facts === undefined ? undefined : (await planOfDirectory(directory, state, context)).plan;
     const looked: Looked = { files: 0, bytes: 0, replies: 0 };
@@ -114,7 +115,7 @@ async function look(
     let unlisted = 0;
     const findings = verify({
       directory,
-      artifacts: openArtifactFolder(directory),
+      artifacts,
       reader: state,
       ...(plan === undefined || facts === undefined
         ? {}

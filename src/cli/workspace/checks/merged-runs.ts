@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { type RunFacts, readRunFacts } from '../../../report/facts/run.ts';
 import { StateServices } from '../../../report/facts/services.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
@@ -11,6 +10,7 @@ import type { MergeSource } from '../../../upkeep/merge.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
 import { usageError } from '../../errors/cli-error.ts';
+import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { checkRunDirectory } from './directory.ts';
 import { checkAge } from './stale-state.ts';
 
@@ -34,9 +34,11 @@ export interface MergedRun extends MergeSource {
 export async function openMergedRun(
   name: string,
   flags: { readonly 'trust-directory': boolean },
+  signal: AbortSignal,
   disposables: Disposables,
-  { io }: Context,
+  context: Context,
 ): Promise<MergedRun> {
+  const { io } = context;
   const noRun = (): Error =>
     usageError(`There is no run in ${name}.`, 'merge takes run directories; promptpress ls lists them.');
   const directory = await realpath(resolve(io.cwd, name)).catch(() => {
@@ -57,7 +59,7 @@ export async function openMergedRun(
       `${name} holds jobs of several services.`,
       'Only directories with jobs of one and the same service can be merged.',
     );
-  const artifacts = openArtifactFolder(directory);
+  const { store: artifacts } = await openArtifactsOf(directory, reader, signal, disposables, context);
   return { directory, name, reader, artifacts, facts, text, path, witness: await witnessOf(reader) };
 }
 

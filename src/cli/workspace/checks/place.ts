@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import {
   type DirectoryFlags,
   directoryName,
+  namesDirectory,
   runDirectory,
   runsFolder,
 } from '../../../report/facts/layout.ts';
@@ -11,6 +12,7 @@ import { checkDirectory } from '../../../state/binding.ts';
 import { openStateForReading } from '../../../state/state.ts';
 import { StateError } from '../../../state/store.ts';
 import { usageError } from '../../errors/cli-error.ts';
+import { s3PlaceOf } from '../../service/artifact-place.ts';
 import type { ReadPipeline } from '../read-pipeline.ts';
 
 /**
@@ -28,8 +30,13 @@ export async function placeOfRun(
   flags: DirectoryFlags,
   cwd: string,
 ): Promise<string> {
+  if (flags.state !== undefined && s3PlaceOf(flags.out) === undefined)
+    throw usageError(
+      '--state goes together with --out s3://…, where it names the run directory.',
+      'Where the files lie in the run directory, --out names it.',
+    );
   const directory = runDirectory(pipeline, flags, cwd);
-  if (flags.out !== undefined) return directory;
+  if (namesDirectory(flags)) return directory;
   const earlier = join(cwd, runsFolder, directoryName(pipeline, flags));
   if (isOnePlace(earlier, directory) || (await hasState(directory))) return directory;
   if (!(await holdsRunOf(earlier, { file: path, text: pipeline.source.text }))) return directory;

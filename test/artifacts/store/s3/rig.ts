@@ -61,6 +61,7 @@ export async function openRig(
     dispatcher,
     clock,
     random: () => 0.5,
+    patienceMs: 180_000,
     signal: new AbortController().signal,
     ...own,
   });

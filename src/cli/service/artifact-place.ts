@@ -1,0 +1,276 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SaveError } from '../../artifacts/failure.ts';
+import { openArtifactFolder } from '../../artifacts/store/folder.ts';
+import { isArtifactName, isOurArtifactName } from '../../artifacts/store/names.ts';
+import {
+  isS3Address,
+  readS3Address,
+  type S3Address,
+  shownS3Address,
+} from '../../artifacts/store/s3/address.ts';
+import type { S3Client } from '../../artifacts/store/s3/client.ts';
+import { type ArtifactStore, hasArtifacts } from '../../artifacts/store/store.ts';
+import { runFiles } from '../../report/facts/layout.ts';
+import { quoted } from '../../report/text/printable.ts';
+import type { StateReader } from '../../state/reader.ts';
+import type { StateStore } from '../../state/store.ts';
+import { wallClock } from '../adapters/clock.ts';
+import type { Disposables } from '../adapters/disposables.ts';
+import type { Context } from '../args/command.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { failureText } from '../errors/render.ts';
+
+/** Facts of a state whose artifacts lie in a bucket. */
+const placeFacts = {
+  /** `s3://bucket/prefix`. */
+  address: 'artifacts.place',
+  /** Whose the place is: an id of the run directory, for ever. */
+  owner: 'artifacts.owner',
+} as const;
+
+/** How long a command asks a store that does not answer before anything has begun, and later, in ms. */
+const patience = { atStart: 15_000, later: 180_000 } as const;
+
+/** Where the files of a run lie that do not lie in its directory. */
+export interface RemotePlace {
+  /** `s3://bucket/prefix`. */
+  readonly url: string;
+  /** Puts a whole file of the run directory there, unless the same is there. @throws SaveError */
+  publish(name: string, file: string): Promise<void>;
+  /** Names there that are not of promptpress, in order. @throws SaveError */
+  foreign(): AsyncIterable<string>;
+}
+
+/** The artifacts of a run directory, wherever they lie. */
+export interface ArtifactPlace {
+  readonly store: ArtifactStore;
+  /** Absent: in the directory. */
+  readonly remote?: RemotePlace;
+}
+
+type Facts = Pick<StateReader, 'fact'>;
+
+/** `s3://bucket/prefix` of `--out`; undefined where it names a folder. @throws CliError (exit 2) where the address is wrong */
+export function s3PlaceOf(out: string | undefined): S3Address | undefined {
+  if (out === undefined || !isS3Address(out)) return undefined;
+  const address = readS3Address(out);
+  if (typeof address !== 'string') return address;
+  throw usageError(
+    `--out: ${out} is no place in a bucket. ${address}`,
+    'Write it like s3://bucket/prefix, and give each run a prefix of its own.',
+  );
+}
+
+/** The place in a bucket that a state remembers; undefined: its artifacts lie in the run directory. */
+export async function rememberedPlace(state: Facts): Promise<string | undefined> {
+  return await state.fact(placeFacts.address);
+}
+
+/**
+ * Puts files of a run directory into its bucket; what is said where that fails, and how the next run mends it.
+ *
+ * @returns whether they are there, or are not wanted there
+ */
+export async function publishFiles(
+  { remote, directory }: { readonly remote?: RemotePlace; readonly directory: string },
+  names: readonly string[],
+  leave: AbortSignal,
+  { io, redactor }: Context,
+): Promise<boolean> {
+  if (remote === undefined || leave.aborted) return true;
+  try {
+    for (const name of names) await remote.publish(name, join(directory, name));
+    return true;
+  } catch (error) {
+    if (!(error instanceof SaveError)) throw error;
+    if (leave.aborted) return true;
+    const hint = 'Give the same command again: it does what is left, and no more.';
+    io.err(redactor.apply(failureText(error.message, hint)));
+    return false;
+  }
+}
+
+/** @throws CliError (exit 2) where `--out` names another place than that of the run */
+export async function refuseOtherPlace(
+  out: string | undefined,
+  directory: string,
+  state: Facts,
+): Promise<void> {
+  const address = s3PlaceOf(out);
+  if (address === undefined) return;
+  const url = await rememberedPlace(state);
+  if (url === shownS3Address(address)) return;
+  throw usageError(
+    `--out: the files of the run in ${directory} lie ${url === undefined ? 'there' : `in ${url}`}, not in ${shownS3Address(address)}.`,
+    'Name the run directory alone: it knows where its files lie.',
+  );
+}
+
+/**
+ * Opens the artifacts of a run directory to read or to keep in order. `disposables` closes them.
+ *
+ * @throws CliError (exit 2) where the environment does not say how the store is reached
+ */
+export async function openArtifactsOf(
+  directory: string,
+  state: Facts,
+  signal: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+): Promise<ArtifactPlace> {
+  const remembered = await rememberedPlace(state);
+  if (remembered === undefined) return inFolder(directory, disposables);
+  const address = readS3Address(remembered);
+  if (typeof address === 'string')
+    throw usageError(`The state of ${directory} names ${remembered} as the place of its files. ${address}`);
+  const client = await openClient(address, signal, disposables, context);
+  return await inBucket(client, directory, disposables);
+}
+
+/**
+ * Opens the artifacts of a run that is about to begin: the store is asked before anything is paid, and the directory remembers its place. The
+ * lock of the directory is held.
+ *
+ * @param wanted of `--out`; absent: wherever they were before
+ * @throws CliError (exit 2), SaveError
+ */
+export async function takePlace(
+  run: {
+    readonly directory: string;
+    /** For whoever meets the place. */
+    readonly pipeline: string;
+    readonly wanted: S3Address | undefined;
+  },
+  state: StateStore,
+  signal: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+): Promise<ArtifactPlace> {
+  const { directory, pipeline, wanted } = run;
+  const remembered = await rememberedPlace(state.reader);
+  const url = wanted === undefined ? remembered : shownS3Address(wanted);
+  if (url === undefined) return inFolder(directory, disposables);
+  if (url !== remembered) await refuseMove(directory, url, remembered, state);
+  const address = readS3Address(url);
+  if (typeof address === 'string')
+    throw usageError(`The state of ${directory} names ${url} as the place of its files. ${address}`);
+  const client = await openClient(address, signal, disposables, context);
+  // Durable before the place is taken in its name.
+  const id = state.fact(placeFacts.owner) ?? randomUUID();
+  if (state.fact(placeFacts.owner) === undefined) state.setFact(placeFacts.owner, id);
+  const [{ claimPlace }, { dropLeftUploads }] = await Promise.all([
+    import('../../artifacts/store/s3/claim.ts'),
+    import('../../artifacts/store/s3/upload.ts'),
+  ]);
+  client.patienceMs = patience.atStart;
+  const claim = await claimPlace(client, { id, pipeline });
+  if ('message' in claim) throw usageError(`--out: ${claim.message}`, claim.hint);
+  if (!claim.honoursConditions)
+    context.io.err(
+      `promptpress: warning: ${client.origin} passes over the conditions of writes (If-None-Match): let no two runs write to ${url}.\n`,
+    );
+  await dropLeftUploads(client, (name) => isArtifactName(name) || published.has(name), client.now);
+  client.patienceMs = patience.later;
+  if (remembered !== url) state.setFact(placeFacts.address, url);
+  return await inBucket(client, directory, disposables);
+}
+
+/** What lies beside the artifacts. */
+const published = new Set<string>([runFiles.manifest, runFiles.record]);
+
+/** @throws CliError (exit 2) where the files of earlier runs lie elsewhere */
+async function refuseMove(
+  directory: string,
+  wanted: string,
+  remembered: string | undefined,
+  state: StateStore,
+): Promise<void> {
+  const hasFiles =
+    remembered === undefined
+      ? await hasArtifacts(openArtifactFolder(directory), '')
+      : ['saving', 'done'].some((status) => state.totals().jobs[status as 'saving' | 'done'] > 0);
+  if (!hasFiles) return;
+  throw usageError(
+    `--out: the results of this run lie in ${remembered ?? directory}, and ${wanted} is another place: a run has all its files in one.`,
+    remembered === undefined
+      ? `Leave --out out to continue there, or begin anew in a run directory of its own: --out ${quoted(wanted)} --state DIR`
+      : `Continue there: --out ${quoted(remembered)}\nOr begin anew, in a run directory of its own: --out ${quoted(wanted)} --state DIR`,
+  );
+}
+
+function inFolder(directory: string, disposables: Disposables): ArtifactPlace {
+  const store = openArtifactFolder(directory);
+  disposables.add(() => store.close());
+  return { store };
+}
+
+async function inBucket(
+  client: S3Client,
+  directory: string,
+  disposables: Disposables,
+): Promise<ArtifactPlace> {
+  const [{ openS3Artifacts, namesUnder }, { upload }, { ownerName }] = await Promise.all([
+    import('../../artifacts/store/s3/s3-store.ts'),
+    import('../../artifacts/store/s3/upload.ts'),
+    import('../../artifacts/store/s3/claim.ts'),
+  ]);
+  const store = openS3Artifacts(client, directory);
+  disposables.add(() => store.close());
+  return {
+    store,
+    remote: {
+      url: shownS3Address(client.address),
+      async *foreign() {
+        for await (const name of namesUnder(client, ''))
+          if (!isOurArtifactName(name) && !published.has(name) && name !== ownerName) yield name;
+      },
+      publish: async (name, path) => {
+        const hash = createHash('sha256');
+        for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+        const { size } = await stat(path);
+        await upload(client, name, { path, size, sha256: hash.digest('hex') }, { isLikely: true });
+      },
+    },
+  };
+}
+
+/** The parts that nobody needs whose files lie in a folder are loaded here. */
+async function openClient(
+  address: S3Address,
+  signal: AbortSignal,
+  disposables: Disposables,
+  { io: { env }, redactor }: Context,
+): Promise<S3Client> {
+  const [
+    { S3Client: Client, requestsAtOnce },
+    { readS3Settings, S3SettingsError, secretsOfS3 },
+    { createDispatcher },
+  ] = await Promise.all([
+    import('../../artifacts/store/s3/client.ts'),
+    import('../../artifacts/store/s3/settings.ts'),
+    import('../../service/http/connect/dispatcher.ts'),
+  ]);
+  for (const secret of secretsOfS3(env)) redactor.addCredential(secret);
+  try {
+    const settings = readS3Settings(address, env);
+    const dispatcher = createDispatcher({ connections: requestsAtOnce, connectMs: 10_000, env });
+    disposables.add(() => dispatcher.destroy());
+    const client = await Client.open({
+      address,
+      settings,
+      dispatcher,
+      clock: wallClock,
+      random: Math.random,
+      signal,
+      patienceMs: patience.later,
+    });
+    disposables.add(() => client.close());
+    return client;
+  } catch (error) {
+    if (error instanceof S3SettingsError) throw usageError(error.message, error.hint);
+    throw error;
+  }
+}
