@@ -19,7 +19,7 @@ export const placeFlags = {
     ),
     Object.fromEntries(['output', 'output-dir', 'dir', 'o'].map((name) => [name, { write: ['--out'] }])),
   ),
-  state: valued('DIR', 'with --out s3://…: the run directory; default as above', anyText),
+  'run-directory': valued('DIR', 'with --out s3://…: the run directory; default as above', anyText),
   'trust-directory': toggle(
     'use a run directory whose state, lock, log or inputs git tracks, or that a tracked link leads to; refused otherwise, as whoever committed them decides what counts as done and what is sent',
   ),

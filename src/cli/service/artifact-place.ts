@@ -196,8 +196,8 @@ async function refuseMove(
   throw usageError(
     `--out: the results of this run lie in ${remembered ?? directory}, and ${wanted} is another place: a run has all its files in one.`,
     remembered === undefined
-      ? `Leave --out out to continue there, or begin anew in a run directory of its own: --out ${quoted(wanted)} --state DIR`
-      : `Continue there: --out ${quoted(remembered)}\nOr begin anew, in a run directory of its own: --out ${quoted(wanted)} --state DIR`,
+      ? `Leave --out out to continue there, or begin anew in a run directory of its own: --out ${quoted(wanted)} --run-directory DIR`
+      : `Continue there: --out ${quoted(remembered)}\nOr begin anew, in a run directory of its own: --out ${quoted(wanted)} --run-directory DIR`,
   );
 }
 

@@ -40,20 +40,20 @@ export interface DirectoryFlags {
   /** The run directory, or the place of its files in a bucket. */
   readonly out?: string | undefined;
   /** The run directory, where `out` is a place in a bucket. */
-  readonly state?: string | undefined;
+  readonly 'run-directory'?: string | undefined;
   readonly sandbox: boolean;
 }
 
 /** Whether a user has named the run directory, and not only its pipeline. */
-export const namesDirectory = ({ out, state }: Omit<DirectoryFlags, 'sandbox'>): boolean =>
-  state !== undefined || (out !== undefined && !isS3Address(out));
+export const namesDirectory = ({ out, 'run-directory': named }: Omit<DirectoryFlags, 'sandbox'>): boolean =>
+  named !== undefined || (out !== undefined && !isS3Address(out));
 
 /** A table in `inputs/`, by its hash, and one that is being copied. */
 export const inputFile = /^[0-9a-f]{64}$|\.part$/;
 
 /**
  * Where a pipeline's run lies: `--out`, relative to the current folder, else `runs/<name>` beside the pipeline file,
- * wherever the command is started; where `--out` is a place in a bucket, `--state` says it in its stead; with `--sandbox` `runs/<name>.sandbox`, so that rehearsed images never mix with real
+ * wherever the command is started; where `--out` is a place in a bucket, `--run-directory` says it in its stead; with `--sandbox` `runs/<name>.sandbox`, so that rehearsed images never mix with real
  * ones. Absolute.
  */
 export const runDirectory = (
@@ -62,7 +62,7 @@ export const runDirectory = (
   cwd: string,
 ): string =>
   namesDirectory(flags)
-    ? resolve(cwd, flags.state ?? flags.out ?? '')
+    ? resolve(cwd, flags['run-directory'] ?? flags.out ?? '')
     : join(pipeline.source.folder, runsFolder, directoryName(pipeline, flags));
 
 /** Name of a default run directory. */

@@ -72,7 +72,7 @@ async function lastRun(
     sandbox,
     out: isDefault ? undefined : place,
     // Where its files lie, the directory knows.
-    state: undefined,
+    'run-directory': undefined,
     // Left out: the user gives this flag each time.
     'trust-directory': false,
     'base-url': undefined,
@@ -92,7 +92,7 @@ interface PlaceAndPart {
   /** Of the sandbox. Its faults are left out: the next run is to succeed. */
   readonly pace?: number | undefined;
   readonly out: string | undefined;
-  readonly state: string | undefined;
+  readonly 'run-directory': string | undefined;
   readonly 'trust-directory': boolean;
   readonly 'base-url': string | undefined;
   readonly 'files-root': string | undefined;
@@ -113,7 +113,7 @@ export function runAgain(file: string, flags: PlaceAndPart): string {
     ...(flags.sandbox ? ['--sandbox'] : []),
     ...flag('pace', flags.pace?.toString()),
     ...flag('out', flags.out),
-    ...flag('state', flags.state),
+    ...flag('run-directory', flags['run-directory']),
     ...(flags['trust-directory'] ? ['--trust-directory'] : []),
     ...flag('base-url', flags['base-url']),
     ...flag('files-root', flags['files-root']),

@@ -168,18 +168,32 @@ it('keeps the files of a run in one place, and two runs apart', async () => {
   expect((await say('run', 'killed.yaml', '--out', out)).code).toBe(0);
   const moved = await say('run', 'killed.yaml', '--out', 's3://pictures/other');
   expect([moved.code, moved.err]).toEqual([2, expect.stringContaining(`Continue there: --out ${out}`)]);
-  const other = await say('run', 'killed.yaml', '--out', out, '--state', 'runs/second');
+  const other = await say('run', 'killed.yaml', '--out', out, '--run-directory', 'runs/second');
   expect([other.code, other.err]).toEqual([2, expect.stringContaining('belongs to another run')]);
   const asked = await say('status', 'killed.yaml', '--out', 's3://pictures/other');
   expect([asked.code, asked.err]).toEqual([2, expect.stringContaining(`lie in ${out}`)]);
-  const alone = await say('run', 'killed.yaml', '--state', 'runs/third');
+  const alone = await say('run', 'killed.yaml', '--run-directory', 'runs/third');
   expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('--out s3://')]);
   const submits = place.service.submits.all.length;
-  const beside = await say('run', 'killed.yaml', '--out', 's3://pictures/third', '--state', 'runs/third');
+  const beside = await say(
+    'run',
+    'killed.yaml',
+    '--out',
+    's3://pictures/third',
+    '--run-directory',
+    'runs/third',
+  );
   expect([beside.code, place.service.submits.all.length]).toEqual([0, 2 * submits]);
   await mkdir(join(place.folder, 'runs/local'), { recursive: true });
   expect((await say('run', 'killed.yaml', '--out', 'runs/local')).code).toBe(0);
-  const late = await say('run', 'killed.yaml', '--out', 's3://pictures/late', '--state', 'runs/local');
+  const late = await say(
+    'run',
+    'killed.yaml',
+    '--out',
+    's3://pictures/late',
+    '--run-directory',
+    'runs/local',
+  );
   expect([late.code, late.err]).toEqual([2, expect.stringContaining('another place')]);
 }, 30_000);
 

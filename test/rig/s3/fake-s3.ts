@@ -48,6 +48,8 @@ export interface FakeS3 extends AsyncDisposable {
   /** Puts an object there without a request. */
   store(key: string, content: string | Buffer, headers?: Readonly<Record<string, string>>): void;
   remove(key: string): void;
+  /** Begins an upload in parts, as a run that was killed has. */
+  begin(key: string): void;
 }
 
 const defaults: Account = {
@@ -121,6 +123,7 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
     store: (key: string, content: string | Buffer, headers = {}) =>
       table.put(key, Buffer.from(content), headers),
     remove: (key: string) => void table.objects.delete(key),
+    begin: (key) => table.begin(key, {}),
     [Symbol.asyncDispose]: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

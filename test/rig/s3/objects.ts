@@ -131,10 +131,15 @@ export class ObjectTable {
     );
   }
 
-  #begin(request: S3Request): Answer {
+  begin(key: string, headers: Readonly<Record<string, string>>): string {
     this.#made += 1;
     const id = `upload-${this.#made}`;
-    this.#uploads.set(id, { key: request.key, headers: kept(request), parts: new Map() });
+    this.#uploads.set(id, { key, headers, parts: new Map() });
+    return id;
+  }
+
+  #begin(request: S3Request): Answer {
+    const id = this.begin(request.key, kept(request));
     return xml(
       `<InitiateMultipartUploadResult><Bucket>${this.#bucket}</Bucket><Key>${escaped(request.key)}</Key><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
     );

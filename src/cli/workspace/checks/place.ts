@@ -30,9 +30,9 @@ export async function placeOfRun(
   flags: DirectoryFlags,
   cwd: string,
 ): Promise<string> {
-  if (flags.state !== undefined && s3PlaceOf(flags.out) === undefined)
+  if (flags['run-directory'] !== undefined && s3PlaceOf(flags.out) === undefined)
     throw usageError(
-      '--state goes together with --out s3://…, where it names the run directory.',
+      '--run-directory goes together with --out s3://…',
       'Where the files lie in the run directory, --out names it.',
     );
   const directory = runDirectory(pipeline, flags, cwd);

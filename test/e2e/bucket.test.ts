@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startCli } from '../rig/cli.ts';
+import { readManifest } from '../rig/manifest.ts';
+import { openPlace, repeated } from '../rig/run-place.ts';
+import { type S3Fault, type S3Request, startFakeS3 } from '../rig/s3/fake-s3.ts';
+import { quick } from './pipelines.ts';
+
+const pipeline = `name: killed
+service: { id: fake }
+${quick}
+matrix: { animal: [fox, owl, lynx, hare] }
+steps:
+  grid: { imagine: "{{ animal }}", path: U1..U2 }
+`;
+
+const isImage = ({ method, key }: S3Request): boolean => method === 'PUT' && key.includes('/images/');
+
+it('goes on after kills in the middle of uploads: nothing half, nothing left over, nothing lost, nothing paid twice', async () => {
+  await using place = await openPlace(pipeline);
+  const fake = await startFakeS3();
+  onTestFinished(() => fake[Symbol.asyncDispose]());
+  const { folder: cwd, service } = place;
+  const env = { ...place.env, ...fake.env };
+  const args = ['run', 'killed.yaml', '--out', 's3://pictures/set'];
+  fake.begin('set/video/ab/abcdef12-1.mp4');
+  fake.begin('other/movie.mp4');
+
+  /** Kills a run when so many images are on their way, in one of three states: not begun, half, carried out and not answered. */
+  const killAt = async (images: number, fault: (release: Promise<void>) => S3Fault): Promise<void> => {
+    let reached = (): void => undefined;
+    const isReached = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    let release = (): void => undefined;
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let seen = 0;
+    fake.fault = (request) => {
+      if (!isImage(request)) return undefined;
+      seen += 1;
+      if (seen < images) return undefined;
+      if (seen === images) setImmediate(reached);
+      return fault(until);
+    };
+    const { child, done } = startCli(args, { cwd, env });
+    await Promise.race([isReached, done]);
+    child.kill('SIGKILL');
+    expect((await done).signal).toBe('SIGKILL');
+    // What the dead run had sent arrives now, behind its end.
+    release();
+    fake.fault = () => undefined;
+  };
+  await killAt(2, (until) => ({ kind: 'held', until }));
+  await killAt(2, () => ({ kind: 'lost' }));
+  await killAt(1, () => ({ kind: 'reset' }));
+
+  // Submissions that a kill left without an answer are paid a second time once somebody says so, and not before.
+  const first = await startCli(args, { cwd, env }).done;
+  expect([0, 5]).toContain(first.code);
+  expect(repeated(service)).toEqual([]);
+  const last = await startCli([...args, '--in-doubt', 'retry'], { cwd, env }).done;
+  expect([last.code, last.stderr]).toEqual([0, expect.stringContaining('s3://pictures/set/images')]);
+  expect(fake.uploads).toEqual(['other/movie.mp4']);
+  const copy = join(cwd, 'manifest.csv');
+  await writeFile(copy, fake.objects.get('set/manifest.csv')?.content ?? '');
+  const rows = await readManifest(copy);
+  expect(rows.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 'done'));
+  const images = [...fake.objects].filter(([key]) => key.startsWith('set/images/'));
+  expect(images.map(([key]) => key).sort()).toEqual(rows.map(({ file_name }) => `set/${file_name}`).sort());
+  for (const [, { content, headers }] of images)
+    expect(createHash('sha256').update(content).digest('hex')).toBe(headers['x-amz-meta-sha256']);
+  expect((await startCli(['verify', 'runs/killed'], { cwd, env }).done).code).toBe(0);
+}, 60_000);
