@@ -13,6 +13,7 @@ import { cli, startCli, temporaryFolder } from '../rig/cli.ts';
 import { pipelineExamples, readDocuments, repository } from '../rig/documents.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { byStatus, type ManifestRow, readManifest } from '../rig/manifest.ts';
+import { startFakeS3 } from '../rig/s3/fake-s3.ts';
 import { DocumentBlocks, shell } from './document-blocks.ts';
 import { oneStep, quick, write } from './pipelines.ts';
 
@@ -362,6 +363,24 @@ it('forwards with ssh the very port that serve listens on', async () => {
   // The flags are those of the command; only the run is not there.
   expect([code, err]).toEqual([2, expect.stringContaining('runs/foxes')]);
 });
+
+it('schemas/README.md: put the files of a run into a bucket', async () => {
+  const script = blocks.take('schemas/README.md', 'sh', 'AWS_ENDPOINT_URL_S3');
+  await using fake = await startFakeS3({ bucket: 'bucket' });
+  await withGateway(async (folder, env) => {
+    await write(folder, { 'foxes.yaml': oneStep(1) });
+    const values: Readonly<Record<string, string>> = fake.env;
+    const filled = script.replaceAll(/(AWS_\w+)=\S+/g, (_, name: string) => `${name}='${values[name]}'`);
+    const { code, stderr } = await shell(filled, folder, env);
+    expect(code, stderr).toBe(0);
+    expect([...fake.objects.keys()].sort()).toEqual([
+      'sets/foxes/.promptpress.json',
+      expect.stringMatching(/^sets\/foxes\/images\//),
+      'sets/foxes/manifest.csv',
+      'sets/foxes/run.json',
+    ]);
+  });
+}, 60_000);
 
 it('runs every code block of every document', () => {
   expect(blocks.left()).toEqual([]);
