@@ -81,6 +81,6 @@ function placeOf(
       'The endpoint of the S3 store (AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL) is no address.',
       'Set it to something like https://s3.example.com, or leave it out for AWS.',
     );
-  const path = url.pathname.replace(/\/+$/, '');
+  const path = url.pathname.replace(/\/$/, '');
   return { base: `${url.origin}${path}/${bucket}`, origin: url.origin };
 }

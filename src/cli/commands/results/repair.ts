@@ -10,9 +10,10 @@ import type { StateStore } from '../../../state/store.ts';
 import type { Finding } from '../../../upkeep/finding.ts';
 import { isRepairable } from '../../../upkeep/verify.ts';
 import { withoutFiles, withoutFrames } from '../../../upkeep/without-files.ts';
-import { closingAfter } from '../../adapters/disposables.ts';
+import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
+import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { notifyVariable } from '../../service/notify.ts';
 import { holdWords } from '../../terminal/held-words.ts';
 import { holdState } from '../../workspace/checks/hold-state.ts';
@@ -35,6 +36,7 @@ export interface RepairFlags {
 export async function repair(
   { directory, faults }: { readonly directory: string; readonly faults: readonly Finding[] },
   flags: RepairFlags,
+  leave: AbortSignal,
   context: Context,
 ): Promise<number> {
   const { io, redactor } = context;
@@ -42,11 +44,11 @@ export async function repair(
   const keys = new Set(mendable.map(({ job }) => job));
   /** Jobs whose own files are damaged, and not frames alone. */
   const toDownload = new Set(mendable.filter(({ isFrame }) => !isFrame).map(({ job }) => job));
-  const held = async <T>(work: (state: StateStore) => T | Promise<T>): Promise<T> =>
+  const held = async <T>(work: (state: StateStore, disposables: Disposables) => T | Promise<T>): Promise<T> =>
     await closingAfter(async (disposables) => {
       const state = holdState(directory, 'promptpress verify --repair', disposables, io);
       await checkAge(state.reader, directory, io.env);
-      return await work(state);
+      return await work(state, disposables);
     });
   const before = new Map<string, JobRecord>();
   /** It may be refused, by a link in the way for example: the jobs get their files back in the state all the same. */
@@ -67,7 +69,7 @@ export async function repair(
     if (args !== undefined) ran = runQuietly(args, context);
     await ran?.catch(() => undefined);
   }
-  const failed = await held(async (state) => {
+  const failed = await held(async (state, disposables) => {
     let failed = 0;
     for (const [key, { artifacts, frames }] of before) {
       const record = state.get(key);
@@ -83,6 +85,8 @@ export async function repair(
     const file = join(directory, runFiles.manifest);
     const { selection } = facts;
     await writeManifest({ plan, selection, reader: state.reader, redact: redactor.applyToData, file });
+    const { remote } = await openArtifactsOf(directory, state.reader, leave, disposables, context);
+    await remote?.publish(runFiles.manifest, file);
     return failed;
   });
   await ran;

@@ -59,7 +59,7 @@ export const verifyCommand = command(
     try {
       const first = await look(target, flags, context, interrupts.drain, flags.json && !flags.repair);
       if (!flags.repair || first.faults.length === 0) return await tell(first, flags, context);
-      const failed = await repair(first, flags, context);
+      const failed = await repair(first, flags, interrupts.leave, context);
       const left = await look(first.directory, flags, context, interrupts.drain, flags.json);
       const mended = first.faults.length - left.faults.length - failed;
       if (!flags.json) await io.out(`${counted(mended, 'fault')} mended.\n`);
