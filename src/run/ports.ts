@@ -116,11 +116,28 @@ export interface Moments {
   nextAt(): number;
   /** Uses the moment that `nextAt` offered. */
   take(now: number): void;
+  /**
+   * Waits until a request that was decided may leave: between its decision and that lies a commit. Undefined: it may at once. False: the
+   * signal ended the wait, and it must not. Absent: it may leave whenever it was decided.
+   */
+  pass?(signal: AbortSignal): undefined | Promise<boolean>;
+}
+
+/** When calls may leave: a rate of tokens. */
+export interface TokenMoments {
+  /** Unix ms from when on a call of this many tokens may leave; not in the future means now. */
+  nextAt(tokens: number): number;
+  /** Counts a call that leaves, with its estimated tokens. */
+  take(key: string, tokens: number, now: number): void;
+  /** Counts the true tokens of an answered call; undefined: they are not known. */
+  settle(key: string, tokens: number | undefined, now: number): void;
 }
 
 /** How many tasks this run may have in flight. The number may change while the run lasts. */
 export interface Rooms {
   readonly granted: number;
+  /** The run has so many tasks in flight. */
+  note?(tasks: number): void;
 }
 
 /** What may be spent. */
@@ -130,11 +147,14 @@ export interface Allowance {
    * {@link SharedLimits.onMore} reports. An end: it never may in this run.
    */
   refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | 'wait' | undefined;
+  /** A record has changed, and with it what is spent or reserved. */
+  note?(before: JobRecord, after: JobRecord): void;
 }
 
 /** Limits that a run shares with others, each beside the run's own; absent: its own alone. */
 export interface SharedLimits {
   readonly moments?: Readonly<Partial<Record<Route, Moments>>>;
+  readonly tokens?: TokenMoments;
   readonly rooms?: Rooms;
   readonly allowance?: Allowance;
   /**

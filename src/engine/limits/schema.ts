@@ -8,7 +8,6 @@ CREATE OR REPLACE FUNCTION promptpress.limits_worker_holds(p_worker text) RETURN
 BEGIN
   RETURN EXISTS (SELECT 1 FROM promptpress.slices s WHERE s.holder = p_worker::bigint AND NOT s.done);
 END $$;
-CREATE INDEX IF NOT EXISTS slices_by_holder ON promptpress.slices (holder) WHERE NOT done;
 `;
 
 /** Tables and functions of the limits that all workers share. The table `slices` must be there before they are used. */

@@ -1,6 +1,7 @@
 import type { Limits } from '../../pipeline/pipeline.ts';
 import type { Clock } from '../../run/clock.ts';
 import type { Route } from '../../run/events.ts';
+import type { TokenMoments } from '../../run/ports.ts';
 import { type Away, type Database, Inquiry } from './inquiry.ts';
 import type { MomentsAnswer, MomentsAsk } from './moments-question.ts';
 import { RouteMoments } from './route-moments.ts';
@@ -9,7 +10,8 @@ import { ServerClock } from './server-clock.ts';
 /** The rates of one service, which all workers share. One question to the database serves all routes. */
 export class ServiceMoments {
   readonly routes: Readonly<Record<Route, RouteMoments>>;
-  readonly tokens: RouteMoments;
+  readonly tokens: ServiceTokens;
+  readonly #tokens: RouteMoments;
   readonly server: ServerClock;
   readonly #service: string;
   readonly #database: Database;
@@ -36,7 +38,8 @@ export class ServiceMoments {
     const around = { clock, server: this.server, wake: (): void => this.#inquiry.wake() };
     const of = (route: Route): RouteMoments => new RouteMoments(route, limits[route], around);
     this.routes = { submit: of('submit'), text: of('text'), poll: of('poll'), download: of('download') };
-    this.tokens = new RouteMoments('tokens', limits.tokens, around);
+    this.#tokens = new RouteMoments('tokens', limits.tokens, around);
+    this.tokens = new ServiceTokens(this.#tokens);
   }
 
   get away(): Away | undefined {
@@ -49,7 +52,7 @@ export class ServiceMoments {
 
   async #ask(): Promise<number | undefined> {
     const sentAt = this.#clock.now();
-    const asking = [...Object.values(this.routes), this.tokens].flatMap(
+    const asking = [...Object.values(this.routes), this.#tokens].flatMap(
       (moments): [RouteMoments, MomentsAsk][] => {
         const ask = moments.ask(sentAt);
         return ask === undefined ? [] : [[moments, ask]];
@@ -76,5 +79,33 @@ export class ServiceMoments {
     if (answers.some(({ given }) => given > 0)) this.#onMore();
     // Workers that ask at the same moments would serve themselves in the same order each time.
     return next * (0.8 + 0.4 * this.#random());
+  }
+}
+
+/**
+ * Tokens a minute that all workers share: moments that cost as many tokens as a call is estimated to take. What it took more or less
+ * moves the moments of later calls.
+ */
+class ServiceTokens implements TokenMoments {
+  readonly #moments: RouteMoments;
+  readonly #reserved = new Map<string, number>();
+
+  constructor(moments: RouteMoments) {
+    this.#moments = moments;
+  }
+
+  nextAt(tokens: number): number {
+    return this.#moments.nextAt(Math.max(1, tokens));
+  }
+
+  take(key: string, tokens: number, now: number): void {
+    this.#reserved.set(key, tokens);
+    this.#moments.take(now, Math.max(1, tokens));
+  }
+
+  settle(key: string, tokens: number | undefined): void {
+    const reserved = this.#reserved.get(key);
+    this.#reserved.delete(key);
+    if (reserved !== undefined && tokens !== undefined) this.#moments.refund(reserved - tokens);
   }
 }

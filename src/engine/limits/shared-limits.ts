@@ -24,6 +24,7 @@ export interface LimitsNames {
  */
 export class EngineLimits implements SharedLimits {
   readonly moments: NonNullable<SharedLimits['moments']>;
+  readonly tokens: NonNullable<SharedLimits['tokens']>;
   readonly rooms: ServiceRooms;
   readonly allowance: RunAllowance;
   readonly #moments: ServiceMoments;
@@ -44,6 +45,7 @@ export class EngineLimits implements SharedLimits {
     const { limits, bounds } = settings;
     this.#moments = new ServiceMoments(service, limits, ports, more);
     this.moments = this.#moments.routes;
+    this.tokens = this.#moments.tokens;
     this.rooms = new ServiceRooms({ service, worker, limit: limits.tasks }, ports, more);
     this.allowance = new RunAllowance({ run, worker, bounds }, costs, ports, more);
   }

@@ -41,7 +41,10 @@ export class Effects {
     onLeft?: OnLeft,
   ) {
     const { inputs, store, clock } = given;
-    const ports = limits === undefined ? given : { ...given, ...gated(given, limits, clock, onLeft) };
+    const ports =
+      limits === undefined
+        ? given
+        : { ...given, ...gated(given, limits, clock, onLeft, given.shared?.moments) };
     const { service, text, artifacts } = ports;
     const shared = { inputs, lookup: (key: string) => store.get(key), inputBudget: new InputBudget() };
     this.#ports = ports;

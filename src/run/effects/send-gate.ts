@@ -5,6 +5,7 @@ import type { OnLeave, ServiceFailure, TellsLeaving } from '../../service/result
 import type { TextService } from '../../service/text-service.ts';
 import type { Clock } from '../clock.ts';
 import type { Route } from '../events.ts';
+import type { SharedLimits } from '../ports.ts';
 import { RouteGate } from './route-gate.ts';
 
 /** The ports through which requests leave. */
@@ -26,8 +27,15 @@ const routeNames = ['submit', 'text', 'poll', 'download'] as const satisfies rea
  */
 export class SendGate {
   readonly #routes: ReadonlyMap<Route, RouteGate>;
+  readonly #shared: NonNullable<SharedLimits['moments']>;
 
-  constructor(limits: Limits, clock: Clock, onLeft: OnLeft = () => undefined) {
+  constructor(
+    limits: Limits,
+    clock: Clock,
+    onLeft: OnLeft = () => undefined,
+    shared: SharedLimits['moments'] = {},
+  ) {
+    this.#shared = shared;
     this.#routes = new Map(
       routeNames.flatMap((route) => {
         const rate = limits[route];
@@ -48,6 +56,8 @@ export class SendGate {
     refusal: T,
     send: (onLeave?: OnLeave) => Promise<T>,
   ): Promise<T> {
+    const shared = this.#shared[route]?.pass?.(signal);
+    if (shared !== undefined && !(await shared)) return refusal;
     const gate = this.#routes.get(route);
     if (gate === undefined) return await send();
     const passed = gate.pass(signal);
@@ -77,10 +87,17 @@ const unsaved: { readonly ok: false; readonly error: SaveFailure } = {
 };
 
 /** The same ports, each request of which waits for its moment. Without rates the ports themselves. */
-export function gated(ports: SendPorts, limits: Limits, clock: Clock, onLeft?: OnLeft): SendPorts {
+export function gated(
+  ports: SendPorts,
+  limits: Limits,
+  clock: Clock,
+  onLeft?: OnLeft,
+  shared: SharedLimits['moments'] = {},
+): SendPorts {
   const { service, text, artifacts } = ports;
-  if (routeNames.every((route) => limits[route] === undefined)) return { service, text, artifacts };
-  const gate = new SendGate(limits, clock, onLeft);
+  const isFree = (route: Route): boolean => limits[route] === undefined && shared[route] === undefined;
+  if (routeNames.every((route) => isFree(route))) return { service, text, artifacts };
+  const gate = new SendGate(limits, clock, onLeft, shared);
   const listTasks = service.listTasks?.bind(service);
   const after = <T>(
     route: 'submit' | 'poll',

@@ -31,6 +31,7 @@ export interface Spent {
  */
 export class BudgetTracker implements Allowance {
   readonly #settings: RunSettings;
+  readonly #shared: Allowance | undefined;
   readonly #costModel: Pick<CostModel, 'price' | 'tokens'>;
   #submits: number;
   #cost: number;
@@ -44,8 +45,15 @@ export class BudgetTracker implements Allowance {
   readonly #reserves = new Map<string, Reserve>();
   #reserved: Reserve = { cost: 0, tokens: 0 };
 
-  constructor(settings: RunSettings, costModel: Pick<CostModel, 'price' | 'tokens'>, spent: Spent) {
+  /** @param shared what the run shares with others, which is told of all spending */
+  constructor(
+    settings: RunSettings,
+    costModel: Pick<CostModel, 'price' | 'tokens'>,
+    spent: Spent,
+    shared?: Allowance,
+  ) {
     this.#settings = settings;
+    this.#shared = shared;
     this.#costModel = costModel;
     this.#submits = spent.attempts;
     this.#cost = spent.cost;
@@ -114,6 +122,7 @@ export class BudgetTracker implements Allowance {
 
   /** Notes the changes that an event made to a record. */
   note(before: JobRecord, after: JobRecord): void {
+    this.#shared?.note?.(before, after);
     const attempts = after.attempts - before.attempts;
     this.#submits += attempts;
     this.#submitsHere += attempts;

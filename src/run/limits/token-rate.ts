@@ -1,4 +1,5 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
+import type { TokenMoments } from '../ports.ts';
 
 /** A window has this many moments; calls answered within one moment are counted together. */
 const moments = 256;
@@ -12,7 +13,7 @@ const moments = 256;
  * by which calls that were unanswered when the last one left exceed their estimates. A single call that is larger than the
  * limit leaves when nothing else counts.
  */
-export class TokenLimiter {
+export class TokenLimiter implements TokenMoments {
   readonly #rate: Rate | undefined;
   /** Estimates of the calls under way. */
   readonly #reserved = new Map<string, number>();
@@ -20,8 +21,12 @@ export class TokenLimiter {
   /** Tokens of answered calls, oldest first; each entry counts until `until`. */
   #spent: { readonly until: number; tokens: number }[] = [];
 
-  constructor(rate: Rate | undefined) {
+  readonly #shared: TokenMoments | undefined;
+
+  /** @param shared the limit that the run shares with others */
+  constructor(rate: Rate | undefined, shared?: TokenMoments) {
     this.#rate = rate;
+    this.#shared = shared;
   }
 
   /**
@@ -29,6 +34,12 @@ export class TokenLimiter {
    * calls under way are answered.
    */
   nextAt(tokens: number): number {
+    const own = this.#ownAt(tokens);
+    // Where its own limit holds a call, none is asked for of the shared one.
+    return own === Number.POSITIVE_INFINITY ? own : Math.max(own, this.#shared?.nextAt(tokens) ?? own);
+  }
+
+  #ownAt(tokens: number): number {
     if (this.#rate === undefined) return Number.NEGATIVE_INFINITY;
     let counted = this.#sum;
     let at = Number.NEGATIVE_INFINITY;
@@ -42,6 +53,7 @@ export class TokenLimiter {
 
   /** Counts a call that leaves, with its estimated tokens. */
   take(key: string, tokens: number, now: number): void {
+    this.#shared?.take(key, tokens, now);
     if (this.#rate === undefined) return;
     this.#forget(now);
     this.#reserved.set(key, tokens);
@@ -50,6 +62,7 @@ export class TokenLimiter {
 
   /** Counts the true tokens of an answered call, where they are known; else its estimate stands. */
   settle(key: string, tokens: number | undefined, now: number): void {
+    this.#shared?.settle(key, tokens, now);
     if (this.#rate === undefined) return;
     this.#forget(now);
     const reserved = this.#reserved.get(key) ?? 0;

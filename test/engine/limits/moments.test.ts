@@ -89,4 +89,53 @@ describe('moments of a rate that workers share', () => {
     expect((virtual.asked() - before) / (ms / 1000)).toBeLessThan(2 + 4 * workers);
     await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
   });
+
+  it.each([1, 4])('%i workers use the tokens of a minute, and never more', async (workers) => {
+    services += 1;
+    const rate = { count: 60_000, perMs: 60_000 };
+    const calls: { readonly at: number; readonly tokens: number }[] = [];
+    const until = time.now + 150_000;
+    const all = Array.from({ length: workers }, (_, i) => {
+      const random = seeded(i);
+      const limits = { tasks: 1, requests: 1, tokens: rate };
+      const service = `tokens${services}`;
+      const clock = time.clock(i * 60_000);
+      const moments = new ServiceMoments(
+        service,
+        limits,
+        { database: virtual.reach(4), clock, random },
+        () => undefined,
+      );
+      let next = 500;
+      const turn = (): void => {
+        if (time.now >= until) return;
+        const at = moments.tokens.nextAt(next) - i * 60_000;
+        if (at > time.now) return void time.at(at, turn);
+        const key = `${i}-${calls.length}`;
+        const [estimate, tokens] = [next, Math.round(next * (0.9 + 0.2 * random()))];
+        moments.tokens.take(key, estimate, clock.now());
+        calls.push({ at: time.now, tokens });
+        time.at(time.now + 2000, () => moments.tokens.settle(key, tokens));
+        next = Math.round(200 + 1500 * random());
+        time.at(time.now, turn);
+      };
+      turn();
+      return moments;
+    });
+    const from = time.now;
+    await time.pass(150_000);
+    const steady = calls.filter(({ at }) => at >= from + 30_000);
+    const sum = steady.reduce((total, { tokens }) => total + tokens, 0);
+    expect(sum / 120_000).toBeGreaterThan(0.95);
+    let highest = 0;
+    for (const { at } of calls) {
+      const window = calls.filter((call) => call.at > at - rate.perMs && call.at <= at);
+      highest = Math.max(
+        highest,
+        window.reduce((total, { tokens }) => total + tokens, 0),
+      );
+    }
+    expect(highest).toBeLessThanOrEqual(rate.count * 1.01);
+    await Promise.all([...all.map((moments) => moments.stop()), time.pass(1000)]);
+  });
 });

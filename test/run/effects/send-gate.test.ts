@@ -88,6 +88,29 @@ describe('the gate before the service', () => {
     expect(await Promise.all(both)).toEqual([1, 2]);
   });
 
+  it('lets a request of a shared rate leave when that lets it pass, whatever its own rate', async () => {
+    let pass: (may: boolean) => void = () => undefined;
+    const shared = {
+      poll: {
+        nextAt: () => 0,
+        take: () => undefined,
+        pass: () => new Promise<boolean>((resolve) => void (pass = resolve)),
+      },
+    };
+    const clock = movedClock(() => 0);
+    const gate = new SendGate(limits, clock, undefined, shared);
+    let sent = 0;
+    const send = (): Promise<number> => Promise.resolve((sent += 1));
+    const first = gate.send('poll', untold, new AbortController().signal, refused, send);
+    await clock.runTo(1000);
+    expect(sent).toBe(0);
+    pass(true);
+    expect(await first).toBe(1);
+    const second = gate.send('poll', untold, new AbortController().signal, refused, send);
+    pass(false);
+    expect([await second, sent]).toEqual([refused, 1]);
+  });
+
   it('spreads what a commit bunches together: never more than the count in any second, and nearly all of it', async () => {
     let step = 0;
     const clock = movedClock(() => ((step += 1) % 40 === 0 ? 60 : step % 5));

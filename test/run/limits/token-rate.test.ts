@@ -192,3 +192,24 @@ describe('the limit of tokens', () => {
     );
   });
 });
+
+it('asks a limit that is shared beside its own, and tells it what leaves and what it took', () => {
+  const told: unknown[] = [];
+  const shared = {
+    nextAt: (tokens: number) => 10_000 + tokens,
+    take: (...call: unknown[]) => void told.push(call),
+    settle: (...call: unknown[]) => void told.push(call),
+  };
+  const free = new TokenLimiter(undefined, shared);
+  expect(free.nextAt(5)).toBe(10_005);
+  free.take('a', 5, 1);
+  free.settle('a', 7, 2);
+  expect(told).toEqual([
+    ['a', 5, 1],
+    ['a', 7, 2],
+  ]);
+  const own = new TokenLimiter({ count: 10, perMs: 60_000 }, shared);
+  own.take('b', 10, 0);
+  own.settle('b', 10, 1000);
+  expect(own.nextAt(5)).toBeGreaterThan(60_000);
+});

@@ -62,4 +62,20 @@ describe('limits that a run shares with others', () => {
     const rig = await rigOf({ allowance: { refusal: () => end } });
     expect([sent(rig), rig.state.lifecycle.isEnding]).toEqual([0, true]);
   });
+
+  it('are told how many tasks are in flight, and what is reserved and spent', async () => {
+    const tasks: number[] = [];
+    const spent: string[] = [];
+    const rig = await rigOf({
+      rooms: { granted: 2, note: (count) => void tasks.push(count) },
+      allowance: {
+        refusal: () => undefined,
+        note: (before, after) =>
+          void (after.attempts > before.attempts && spent.push(`${before.status} ${after.status}`)),
+      },
+    });
+    expect(sent(rig)).toBe(2);
+    expect(Math.max(...tasks)).toBe(2);
+    expect(spent).toEqual(['pending submitting', 'pending submitting']);
+  });
 });

@@ -61,14 +61,14 @@ export class Routes {
     random: () => number,
     tokens: (job: Job) => number,
     isHeldBack: (job: Job, now: number) => boolean = () => false,
-    moments: SharedLimits['moments'] = {},
+    { moments = {}, tokens: sharedTokens }: Pick<SharedLimits, 'moments' | 'tokens'> = {},
     load: ImageLoad = { isActive: true, backlog: 0 },
     before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
     learned: LearnedLimits = noLimits,
   ) {
     this.#tokens = tokens;
     this.#isHeldBack = isHeldBack;
-    this.tokens = new TokenLimiter(settings.limits.tokens);
+    this.tokens = new TokenLimiter(settings.limits.tokens, sharedTokens);
     const { limits, retry } = settings;
     this.#requests = limits.requests;
     this.#load = load;

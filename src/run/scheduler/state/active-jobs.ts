@@ -53,12 +53,12 @@ export class ActiveJobs {
     settings: RunSettings,
     random: () => number,
     tokens: (job: Job) => number,
-    { moments = {}, rooms = { granted: settings.limits.tasks } }: SharedLimits = {},
+    shared: SharedLimits = {},
     before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
     learned: LearnedLimits = noLimits,
   ) {
     this.#limits = settings.limits;
-    this.#granted = rooms;
+    this.#granted = shared.rooms ?? { granted: settings.limits.tasks };
     this.concurrency = new ConcurrencyWindow(settings.limits.tasks, learned.tasks);
     const isHeldBack = (job: Job, now: number): boolean => {
       // An open modal is one of the tasks that the service has.
@@ -74,7 +74,7 @@ export class ActiveJobs {
       random,
       tokens,
       isHeldBack,
-      moments,
+      shared,
       this.#imageLoad(),
       before,
       learned,
@@ -163,7 +163,8 @@ export class ActiveJobs {
     return (
       this.#beginning + this.#rooms.size < most &&
       this.#hasRoomForImages &&
-      this.#outside < this.#mostDeferred &&
+      // Deferred jobs take up no room for a task.
+      this.#outside < 2 * (this.#limits.tasks + this.#limits.requests) &&
       this.#texts < this.#limits.requests
     );
   }
@@ -204,11 +205,6 @@ export class ActiveJobs {
     return this.#saving < this.#mostSaving;
   }
 
-  /** Maximum of deferred jobs: they take up no room for a task. */
-  get #mostDeferred(): number {
-    return 2 * (this.#limits.tasks + this.#limits.requests);
-  }
-
   /** Maximum of jobs whose images are downloaded. A few hundred, so that slow downloads keep no slot of the service waiting. */
   get #mostSaving(): number {
     const all = this.#limits.tasks + this.#limits.requests;
@@ -241,6 +237,7 @@ export class ActiveJobs {
     this.#count(this.#jobs.get(job.record.key), -1);
     this.#jobs.set(job.record.key, job);
     this.#count(job, 1);
+    this.#granted.note?.(this.#rooming);
   }
 
   /** Puts the job into the queue for its want, if there is one. */
@@ -274,6 +271,7 @@ export class ActiveJobs {
   drop(key: string): void {
     this.#count(this.#jobs.get(key), -1);
     this.#jobs.delete(key);
+    this.#granted.note?.(this.#rooming);
   }
 
   #count(job: Job | undefined, by: number): void {

@@ -127,7 +127,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
       redo: new Set(settings.redo),
     },
     routes: jobs.routes,
-    budget: new BudgetTracker(settings, costModel, options.spent),
+    budget: new BudgetTracker(settings, costModel, options.spent, options.shared?.allowance),
     estimators,
     polls: new PollLoad(settings.limits.poll),
     lifecycle: new RunLifecycle(),
