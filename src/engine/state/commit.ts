@@ -5,15 +5,28 @@ import { EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import type { RecordCache } from './cache.ts';
 import type { ReplyLine } from './reply-lines.ts';
-import { attemptRow, recordRow, revOf, type Version, versionOfBasis, type WriterRow } from './rows.ts';
+import {
+  attemptRow,
+  type Charge,
+  recordRow,
+  revOf,
+  type Version,
+  versionOfBasis,
+  type WriterRow,
+} from './rows.ts';
 
 /** Whose turns these are. */
 export interface Writer {
   readonly run: number;
   /** Number of the session. */
   readonly session: number;
-  /** The name under which the budget is shared; absent: nothing of it is. */
-  readonly worker?: string;
+  /** How the budget is shared: what a turn spends is counted with it. Absent: it is not. */
+  readonly budget?: {
+    /** The name under which this worker spends. */
+    readonly worker: string;
+    /** What a new record of a job uses more than the one before. */
+    charge(before: JobRecord | undefined, after: JobRecord): Charge;
+  };
 }
 
 /** A turn as it is sent: the very same when it is sent again. */
@@ -59,7 +72,12 @@ export function sentTurn(
     turn.records.map((record) => [record.key, { record, version: versionOf(record.key) }]),
   );
   const rows = [...records.values()].map(({ record, version }) =>
-    recordRow(record, version, seenOf(record.key)),
+    recordRow(
+      record,
+      version,
+      seenOf(record.key),
+      writer.budget?.charge(cache.peek(record.key)?.record, record),
+    ),
   );
   const tries = turn.attempts.map((attempt, part) => attemptRow(attempt, versionOf(attempt.key), part));
   const heard = (turn.heard ?? []).map(({ key, submittedAt, taskId }) => ({
@@ -79,7 +97,7 @@ export function sentTurn(
     values: [
       writer.run,
       writer.session,
-      writer.worker ?? null,
+      writer.budget?.worker ?? null,
       held,
       held.map((slice) => slices?.epochs.get(slice)),
       jsonOf(rows),

@@ -22,6 +22,13 @@ export function versionOfBasis(basis: string): Version {
   return { slice: Number(slice), rev };
 }
 
+/** What a job uses of what may be spent. */
+export interface Charge {
+  readonly submits: number;
+  readonly cost: number;
+  readonly tokens: number;
+}
+
 /** The number of a turn under an epoch: greater than any of an earlier epoch, and no clock in it. */
 export const revOf = (epoch: number, turn: number): string =>
   ((BigInt(epoch) << 32n) | BigInt(turn)).toString();
@@ -89,6 +96,7 @@ export function recordRow(
   record: JobRecord,
   version: Version,
   seen: Version | undefined,
+  spent: Charge | undefined,
 ): Readonly<Record<string, unknown>> {
   const { doc, said } = storedForm(record);
   const { root, ...row } = rowOf(record);
@@ -108,6 +116,9 @@ export function recordRow(
       : {}),
     doc,
     ...(said === undefined ? {} : { said }),
+    ...(spent === undefined
+      ? {}
+      : { spend_submits: spent.submits, spend_cost: spent.cost, spend_tokens: spent.tokens }),
   };
 }
 

@@ -56,7 +56,8 @@ const slices = `
  * The tables of a run's records.
  *
  * The indexes name no column that changes while a job is under way, but for \`open\`, which changes twice: so most updates are HOT, and
- * touch no index. \`number\` orders jobs as they came. Slice 0 is nobody's: what is written without a slice.
+ * touch no index. None but the key's begins with \`run\`: a plan that was made for few rows must not take it for one that finds a
+ * job. \`number\` orders jobs as they came. Slice 0 is nobody's: what is written without a slice.
  */
 const records = `
   CREATE TABLE jobs (
@@ -87,7 +88,7 @@ const records = `
   CREATE INDEX jobs_open ON jobs (run, slice) WHERE open;
   CREATE INDEX jobs_trouble ON jobs (run, key) WHERE trouble;
   CREATE INDEX jobs_root ON jobs (run, key) WHERE root;
-  CREATE INDEX jobs_slot ON jobs (run, hashtextextended(slot, 0));
+  CREATE INDEX jobs_slot ON jobs (hashtextextended(slot, 0), run);
   CREATE SEQUENCE turns CACHE 1;
 
   CREATE TABLE attempts (
@@ -101,7 +102,7 @@ const records = `
     doc    text NOT NULL,
     PRIMARY KEY (run, key, slice, rev, part)
   );
-  CREATE INDEX attempts_task ON attempts (run, hashtextextended(task, 0)) WHERE task IS NOT NULL;
+  CREATE INDEX attempts_task ON attempts (hashtextextended(task, 0), run) WHERE task IS NOT NULL;
 
   CREATE TABLE facts_late (
     run       int NOT NULL,

@@ -7,7 +7,8 @@ const each = (template: (name: string) => string): string => sums.map(template).
 
 const columns =
   'key text, slice int, rev bigint, seen_slice int, seen_rev bigint, status text, code text, root boolean, slot text, step text, ' +
-  'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, doc text, said text';
+  'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, doc text, said text, ' +
+  'spend_submits float8, spend_cost float8, spend_tokens float8';
 
 const isOpen = "k.status IN ('pending', 'submitting', 'running', 'modal', 'saving')";
 const isTrouble = "k.status IN ('failed', 'in-doubt')";
@@ -31,9 +32,8 @@ const commit = `
     refused text[] := '{}';
     others json;
     base bigint;
-    spent bigint := 0;
-    spent_cost float8 := 0;
-    spent_tokens bigint := 0;
+    sent bigint := 0;
+    spent record;
   BEGIN
     IF cardinality(held) > 0 THEN
       SELECT coalesce(array_agg(locked.n), '{}') INTO mine
@@ -48,7 +48,8 @@ const commit = `
       WITH given AS MATERIALIZED (
         SELECT r.* FROM ROWS FROM (json_to_recordset(records) AS (${columns})) WITH ORDINALITY
           AS r(key, slice, rev, seen_slice, seen_rev, status, code, root, slot, step,
-            attempts, cost, tokens, possible, assumed, unanswered, sender, doc, said, place)
+            attempts, cost, tokens, possible, assumed, unanswered, sender, doc, said,
+            spend_submits, spend_cost, spend_tokens, place)
         WHERE r.slice = 0 OR r.slice = ANY(mine)
         ORDER BY r.key COLLATE "C"
       ), known AS MATERIALIZED (
@@ -91,14 +92,19 @@ const commit = `
         ORDER BY slice, status, code
         ON CONFLICT (run, slice, status, code) DO UPDATE SET jobs = t.jobs + excluded.jobs,
           ${each((name) => `${name} = t.${name} + excluded.${name}`)}, last = greatest(t.last, excluded.last)
-      ), spendings AS (
-        SELECT coalesce(sum(attempts), 0) AS attempts, coalesce(sum(cost + possible), 0) AS cost,
-          coalesce(sum(tokens + assumed), 0) AS tokens FROM changes
+      ), written AS MATERIALIZED (
+        SELECT key FROM replaced UNION ALL SELECT key FROM added
       )
-      SELECT s.attempts, s.cost, s.tokens, (
-        SELECT coalesce(array_agg(g.key), '{}') FROM given g
-        WHERE g.key NOT IN (SELECT key FROM replaced UNION ALL SELECT key FROM added)
-      ) INTO spent, spent_cost, spent_tokens, refused FROM spendings s;
+      SELECT coalesce(sum(k.attempts - coalesce(k.was_attempts, 0)) FILTER (WHERE w), 0) AS attempts,
+        -- A turn that is executed once more has spent nothing.
+        sum(k.spend_submits) FILTER (WHERE w AND (k.was_slice, k.was_rev) IS DISTINCT FROM (k.slice, k.rev)) AS submits,
+        sum(k.spend_cost) FILTER (WHERE w AND (k.was_slice, k.was_rev) IS DISTINCT FROM (k.slice, k.rev)) AS cost,
+        sum(k.spend_tokens) FILTER (WHERE w AND (k.was_slice, k.was_rev) IS DISTINCT FROM (k.slice, k.rev)) AS tokens,
+        coalesce(array_agg(k.key) FILTER (WHERE NOT w), '{}') AS refused
+      INTO spent
+      FROM (SELECT *, key IN (SELECT key FROM written) AS w FROM known OFFSET 0) AS k;
+      sent := spent.attempts;
+      refused := spent.refused;
     END IF;
 
     IF tries IS NOT NULL THEN
@@ -124,14 +130,16 @@ const commit = `
       ON CONFLICT (run, name) DO UPDATE SET value = excluded.value WHERE f.value <> excluded.value;
     END IF;
     IF cardinality(held) > 0 THEN
-      submits := spent;
+      submits := sent;
     END IF;
     IF submits <> 0 THEN
       INSERT INTO promptpress.totals AS t (run, slice, status, code, attempts) VALUES (the_run, coalesce(mine[1], 0), '', '', submits)
       ON CONFLICT (run, slice, status, code) DO UPDATE SET attempts = t.attempts + excluded.attempts;
     END IF;
-    IF the_worker IS NOT NULL AND (spent <> 0 OR spent_cost <> 0 OR spent_tokens <> 0) THEN
-      PERFORM promptpress.purse_spend(the_run, the_worker, spent, spent_cost, spent_tokens);
+    IF the_worker IS NOT NULL AND records IS NOT NULL THEN
+      IF coalesce(spent.submits, 0) <> 0 OR coalesce(spent.cost, 0) <> 0 OR coalesce(spent.tokens, 0) <> 0 THEN
+        PERFORM promptpress.purse_spend(the_run, the_worker, spent.submits, spent.cost, spent.tokens);
+      END IF;
     END IF;
     IF cardinality(refused) > 0 THEN
       SELECT json_agg(other) INTO others
