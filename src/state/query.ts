@@ -1,7 +1,7 @@
 import { parseExact } from '../pipeline/values/exact-json.ts';
 import { type Attempt, type JobRecord, type JobStatus, jobStatuses } from '../plan/job.ts';
 import type { InputFile, StateReader, StepSums, StoreTotals, Submissions } from './reader.ts';
-import type { Database, Statement } from './sqlite/sqlite.ts';
+import { type Database, isDeclared, type Statement } from './sqlite/sqlite.ts';
 import { stepSums } from './sqlite/step-sums.ts';
 import { type DocumentRow, documents, recordOf } from './sqlite/texts.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
@@ -43,6 +43,18 @@ const wanted = (table: string, column: string): string =>
 
 const ofMany = (columns: string, table: string, column: string): string =>
   `SELECT ${columns} FROM ${wanted(table, column)}`;
+
+/** Through the beginnings of slots, which the index has; before version 7 it has the whole. */
+const slotsText = `SELECT jobs.slot, jobs.key FROM json_each(?) AS wanted CROSS JOIN jobs
+  ON substr(jobs.slot, 1, 8) = substr(wanted.value, 1, 8) AND jobs.slot = wanted.value ORDER BY jobs.id`;
+
+/** A page of roots: keys that no job of `jobs_child` has, without a look at any row. Before version 7 the roots have an index. */
+const rootsText = (database: Database): string =>
+  `SELECT key FROM jobs WHERE key > ? AND ${
+    isDeclared(database, 'jobs_child')
+      ? 'NOT EXISTS (SELECT 1 FROM jobs AS child INDEXED BY jobs_child WHERE child.root = 0 AND child.id = jobs.id)'
+      : 'root = 1'
+  } ORDER BY key LIMIT ${page}`;
 
 /** The fact that says how many submissions the state knows of; absent: none, or a release that did not count them. */
 export const submissionsFact = 'submissions';
@@ -101,9 +113,7 @@ export function stateQueries(database: Database, counted: () => number): StateQu
       ),
     ),
     many: database.prepare<DocumentRow>(documents(database, '', wanted('jobs', 'key'))),
-    slots: database.prepare<{ slot: string; key: string }>(
-      `${ofMany('jobs.slot, jobs.key', 'jobs', 'slot')} ORDER BY jobs.id`,
-    ),
+    slots: database.prepare<{ slot: string; key: string }>(slotsText),
     prefix: database.prepare<{ key: string }>(
       'SELECT key FROM jobs WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
     ),
@@ -116,9 +126,7 @@ export function stateQueries(database: Database, counted: () => number): StateQu
     attemptsOfTask: database.prepare<Omit<DocumentRow, 'said'>>(
       'SELECT key, doc FROM attempts WHERE id > ? AND id <= ? AND instr(doc, ?) > 0 ORDER BY id',
     ),
-    roots: database.prepare<{ key: string }>(
-      `SELECT key FROM jobs WHERE root = 1 AND key > ? ORDER BY key LIMIT ${page}`,
-    ),
+    roots: database.prepare<{ key: string }>(rootsText(database)),
     totals: database.prepare<TotalRow>('SELECT * FROM totals WHERE jobs > 0'),
     attempts: database.prepare<{ doc: string }>('SELECT doc FROM attempts WHERE key = ? ORDER BY id'),
     inputs: database.prepare<InputFile>(

@@ -61,27 +61,26 @@ export function stateStore(
   /** False: there is none to take away. */
   let mayHaveReceipt = true;
   const say = database.prepare(
-    `INSERT INTO texts (job, doc) SELECT id, ? FROM jobs WHERE key = ?
-     ON CONFLICT (job) DO UPDATE SET doc = excluded.doc`,
+    'INSERT INTO texts (job, doc) VALUES (?, ?) ON CONFLICT (job) DO UPDATE SET doc = excluded.doc',
   );
-  const unsay = database.prepare('DELETE FROM texts WHERE job = (SELECT id FROM jobs WHERE key = ?)');
+  const unsay = database.prepare('DELETE FROM texts WHERE job = ?');
   const replies = new Replies(folder.files, endOf(file, queries.fact(repliesFact)), (end) =>
     guarded(file, () => state.run(repliesFact, JSON.stringify(end))),
   );
-  const commit = (turn: Turn): void => {
+  /** Right behind a check. */
+  const write = (turn: Turn): void => {
     const { submits = 0, invocation = numbered } = turn;
     guarded(file, () => {
-      check();
       rows.transaction(() => {
         if (mayHaveReceipt) forget.run(receiptFact);
         const totals = changeTotals();
         for (const record of turn.records) {
           const { doc, said } = storedForm(record);
           const row = rowOf(record);
-          const last = rows.write(record.key, row, doc);
+          const { id, last } = rows.write(record.key, row, doc);
           totals.replace(last, row);
-          if (said !== undefined) say.run(said, record.key);
-          else if (last !== undefined && isTextRequest(record.request)) unsay.run(record.key);
+          if (said !== undefined) say.run(id, said);
+          else if (last !== undefined && isTextRequest(record.request)) unsay.run(id);
         }
         totals.write();
         for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
@@ -113,7 +112,7 @@ export function stateStore(
       database.exec('PRAGMA synchronous = NORMAL');
     });
     try {
-      commit(turn);
+      write(turn);
     } finally {
       try {
         database.exec('PRAGMA synchronous = FULL');
@@ -156,7 +155,8 @@ export function stateStore(
           check();
           replies.write();
         });
-      commit(turn);
+      guarded(file, check);
+      write(turn);
       durable = known;
     },
     commitSoon: (turn) => {

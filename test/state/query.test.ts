@@ -119,6 +119,26 @@ describe('pages of a search', () => {
       attempts: [],
     });
     expect(await all(state.reader.rootKeys())).toEqual(['a']);
+    // What a job continues is said anew with each record.
+    state.commit({
+      records: [jobRecord('a', 'done', { parent: 'b' }), jobRecord('b', 'done')],
+      attempts: [],
+    });
+    expect(await all(state.reader.rootKeys())).toEqual(['b']);
+    state.close();
+  });
+
+  it('hold the jobs of a slot, and none of another that begins like it', async () => {
+    const state = openState(freshFolder());
+    const slots = ['01234567', '012345678', '0123456', '', '01234567\u{1F98A}'];
+    const records = slots.map((slot, n) =>
+      jobRecord(`k${n}`, 'done', { origin: { cell: 1, step: 'grid', branch: '', slot } }),
+    );
+    state.commit({ records, attempts: [] });
+    for (const [n, slot] of slots.entries())
+      expect(await state.reader.keysOfSlots([slot])).toEqual(new Map([[slot, [`k${n}`]]]));
+    expect([...(await state.reader.keysOfSlots(slots)).keys()]).toEqual(slots);
+    expect(await state.reader.keysOfSlots(['0123456789', '01234568'])).toEqual(new Map());
     state.close();
   });
 });

@@ -42,6 +42,7 @@ describe('what a state is kept in', () => {
       '211ab93107fd45c5',
       '4223f7b5abd75e2f',
       '2930af9c5b86fb31',
+      'a9e9c2c244297d28',
     ]);
   });
 });

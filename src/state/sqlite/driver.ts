@@ -9,7 +9,10 @@ export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 /** The part of a prepared statement that both drivers have. */
 interface RawStatement {
-  run(...values: SqlValue[]): { readonly changes: number | bigint };
+  run(...values: SqlValue[]): {
+    readonly changes: number | bigint;
+    readonly lastInsertRowid: number | bigint;
+  };
   get(...values: SqlValue[]): unknown;
   all(...values: SqlValue[]): unknown[];
   iterate(...values: SqlValue[]): IterableIterator<unknown>;

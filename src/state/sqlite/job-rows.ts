@@ -36,16 +36,31 @@ export const rowOf = ({
 /** Rows of jobs in work that are known without being read, at most: a few hundred bytes each. */
 const mostKnown = 8192;
 
+/** A row that is there. */
+interface WrittenRow extends JobRow {
+  readonly id: number;
+}
+
+/** What was written of a job. */
+export interface Written {
+  /** The number of the job. */
+  readonly id: number;
+  /** The row as it was; undefined: there was none. */
+  readonly last: JobRow | undefined;
+}
+
 /**
  * Writes the rows of `jobs`. Of a row that is there, only the columns are set that differ, because SQLite writes the entries of every
  * index anew whose columns are set. In large tables, each entry is on a page of its own.
+ *
+ * A job is found by its key once, where it is new by the insert itself; from then on it goes by its number.
  *
  * While it is open, nobody else may write these rows: what was written is not read again until the job is settled.
  */
 export class JobRows {
   readonly #database: Database;
-  readonly #known = new Map<string, JobRow>();
-  readonly #before: Statement<JobRow>;
+  readonly #known = new Map<string, WrittenRow>();
+  readonly #before: Statement<WrittenRow>;
   readonly #insert: Statement;
   /** Where status and code are the same, and the place too. */
   readonly #updateSums: Statement;
@@ -55,15 +70,15 @@ export class JobRows {
 
   constructor(database: Database) {
     const update = (columns: readonly string[]): Statement =>
-      database.prepare(`UPDATE jobs SET ${columns.map((name) => `${name} = ?`).join(', ')} WHERE key = ?`);
+      database.prepare(`UPDATE jobs SET ${columns.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`);
     const sums = [...summed, 'doc'];
     this.#database = database;
-    this.#before = database.prepare<JobRow>(
-      `SELECT status, code, root, slot, ${summed.join(', ')} FROM jobs WHERE key = ?`,
+    this.#before = database.prepare<WrittenRow>(
+      `SELECT status, code, root, slot, ${summed.join(', ')}, id FROM jobs WHERE key = ?`,
     );
     const columns = [...sums, 'status', 'code', 'root', 'slot', 'key'];
     this.#insert = database.prepare(
-      `INSERT INTO jobs (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+      `INSERT INTO jobs (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT (key) DO NOTHING`,
     );
     this.#updateSums = update(sums);
     this.#updateStatus = update([...sums, 'status', 'code']);
@@ -80,21 +95,32 @@ export class JobRows {
     }
   }
 
-  /** Writes a row, within a transaction. The id of a row stays, and with it the order in which jobs came. @returns the row as it was */
-  write(key: string, row: JobRow, doc: string): JobRow | undefined {
-    const last = this.#known.get(key) ?? this.#before.get(key);
-    const { status, code, root, slot } = row;
-    const sums = [...summed.map((name) => row[name]), doc];
-    if (last === undefined) this.#insert.run(...sums, status, code, root, slot, key);
-    else if (last.root !== root || last.slot !== slot)
-      this.#updateAll.run(...sums, status, code, root, slot, key);
-    else if (last.status !== status || last.code !== code) this.#updateStatus.run(...sums, status, code, key);
-    else this.#updateSums.run(...sums, key);
-    if (isSettled(status)) this.#known.delete(key);
-    else {
-      if (this.#known.size >= mostKnown) this.#known.clear();
-      this.#known.set(key, row);
+  /** Writes a row, within a transaction. The id of a row stays, and with it the order in which jobs came. */
+  write(key: string, row: JobRow, doc: string): Written {
+    const { status, code, root, slot, attempts, cost, tokens, possible, assumed } = row;
+    let last = this.#known.get(key);
+    let id = last?.id;
+    if (id === undefined) {
+      id = this.#insert.insert(attempts, cost, tokens, possible, assumed, doc, status, code, root, slot, key);
+      if (id === undefined) {
+        last = this.#before.get(key);
+        if (last === undefined) throw new Error(`Internal error: job ${key} is there and is not found.`);
+        id = last.id;
+      }
     }
-    return last;
+    if (last !== undefined) {
+      if (last.root !== root || last.slot !== slot)
+        this.#updateAll.run(attempts, cost, tokens, possible, assumed, doc, status, code, root, slot, id);
+      else if (last.status !== status || last.code !== code)
+        this.#updateStatus.run(attempts, cost, tokens, possible, assumed, doc, status, code, id);
+      else this.#updateSums.run(attempts, cost, tokens, possible, assumed, doc, id);
+    }
+    if (isSettled(status)) {
+      if (last !== undefined) this.#known.delete(key);
+    } else {
+      if (this.#known.size >= mostKnown) this.#known.clear();
+      this.#known.set(key, { ...row, id });
+    }
+    return { id, last };
   }
 }

@@ -7,6 +7,8 @@ import { type Driver, type RawDatabase, type SqlRow, type SqlValue, sqliteDriver
 export interface Statement<Row = SqlRow> {
   /** The number of rows changed. */
   run(...values: SqlValue[]): number;
+  /** The id of the row that was inserted; undefined where none was. */
+  insert(...values: SqlValue[]): number | undefined;
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
   /** Holds a read transaction open until it is exhausted or left. */
@@ -74,6 +76,10 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
     },
   };
 }
+
+/** Whether a database has a table or an index of this name. */
+export const isDeclared = (database: Database, name: string): boolean =>
+  database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined;
 
 /** What SQLite keeps beside a database, behind its name. */
 const besides = ['-wal', '-shm', '-journal'] as const;
@@ -143,6 +149,10 @@ function prepare<Row>(raw: RawDatabase, sql: string): Statement<Row> {
   const statement = raw.prepare(sql);
   return {
     run: (...values) => Number(statement.run(...values).changes),
+    insert: (...values) => {
+      const { changes, lastInsertRowid } = statement.run(...values);
+      return Number(changes) === 0 ? undefined : Number(lastInsertRowid);
+    },
     get: (...values) => statement.get(...values) as Row | undefined,
     all: (...values) => statement.all(...values) as Row[],
     iterate: (...values) => statement.iterate(...values) as IterableIterator<Row>,

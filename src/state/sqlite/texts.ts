@@ -1,7 +1,7 @@
 import { exactJson, parseExact } from '../../pipeline/values/exact-json.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import type { TextCandidate, TextResult } from '../../plan/job-request.ts';
-import type { Database } from './sqlite.ts';
+import { type Database, isDeclared } from './sqlite.ts';
 
 /** A row of `jobs`, with that of `texts` beside it. */
 export interface DocumentRow {
@@ -26,9 +26,7 @@ interface StoredTexts {
  * @param condition what follows: `WHERE …`
  */
 export function documents(database: Database, condition: string, source = 'jobs'): string {
-  const hasTexts =
-    database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'texts'").get() !==
-    undefined;
+  const hasTexts = isDeclared(database, 'texts');
   return `SELECT jobs.key, jobs.doc, ${hasTexts ? 'texts.doc' : 'NULL'} AS said FROM ${source}${
     hasTexts ? ' LEFT JOIN texts ON texts.job = jobs.id' : ''
   } ${condition}`;

@@ -3,10 +3,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Driver } from '../../../src/state/sqlite/driver.ts';
-import { applicationId, migrations } from '../../../src/state/sqlite/schema.ts';
+import { applicationId, earliestReadable, migrations } from '../../../src/state/sqlite/schema.ts';
 import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
 import { openState, openStateForReading } from '../../../src/state/state.ts';
 import type { Turn } from '../../../src/state/store.ts';
+import { all } from '../../rig/all.ts';
 import { recount } from '../../rig/memory-store.ts';
 import { drivers, freshFolder } from '../places.ts';
 import { anyTurn, jobRecord } from '../records.ts';
@@ -156,3 +157,43 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
     });
   },
 );
+
+/** All versions before this release's that are read as they lie. */
+const withFullIndexes = migrations.flatMap((_, at) =>
+  at + 1 >= earliestReadable && at + 1 < 7 ? [at + 1] : [],
+);
+
+describe.each(
+  drivers.flatMap((driver) => withFullIndexes.map((version) => [version, driver.name, driver] as const)),
+)('roots and slots of a state of version %i with %s', (version, _, driver) => {
+  it('are found as it lies, and the same once it is brought up to date', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyTurn, { maxLength: 4 }), async (turns) => {
+        const known = turns.map(knownTo(version));
+        const directory = stateOfVersion(version, driver, known);
+        const jobs = new Map<string, JobRecord>();
+        for (const { records } of known) for (const record of records) jobs.set(record.key, record);
+        const slots = [...new Set([...jobs.values()].map(({ origin }) => origin.slot))];
+        const found = async () => {
+          const reader = openStateForReading(directory, { driver });
+          if (reader === undefined) throw new Error('There is no state.');
+          const roots = await all(reader.rootKeys());
+          const ofSlots = await reader.keysOfSlots(slots);
+          await reader.close();
+          return { roots, ofSlots };
+        };
+        const asItLies = await found();
+        expect(asItLies.roots).toEqual(
+          [...jobs.values()].flatMap(({ key, parent }) => (parent === undefined ? [key] : [])).toSorted(),
+        );
+        for (const slot of slots)
+          expect(asItLies.ofSlots.get(slot)).toEqual(
+            [...jobs.values()].flatMap(({ key, origin }) => (origin.slot === slot ? [key] : [])),
+          );
+        openState(directory, { driver }).close();
+        expect(await found()).toEqual(asItLies);
+      }),
+      { seed: 20_261_123, numRuns: 5 },
+    );
+  });
+});
