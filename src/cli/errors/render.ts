@@ -71,6 +71,17 @@ function stateExitCode(code: string): number {
     case 'directory.system':
     case 'directory.tracked':
     case 'directory.foreign':
+    case 'engine.address':
+    case 'engine.tls':
+    case 'engine.password':
+    case 'engine.database':
+    case 'engine.rights':
+    case 'engine.pooler':
+    case 'engine.version':
+    case 'engine.standby':
+    case 'engine.durability':
+    case 'engine.encoding':
+    case 'engine.schema':
       return exitCodes.usage;
     default:
       return exitCodes.disk;
