@@ -29,6 +29,12 @@ export async function summarize(
 ): Promise<RunSummary> {
   const { totals, cwd } = run;
   const place = (name = ''): string => relative(cwd, join(directory, name)) || '.';
+  /** A bucket that has ended the run, or that nobody waits for any more, is not asked. */
+  const has = async (folder: string): Promise<boolean> => {
+    if (remote === undefined) return await hasArtifacts(artifacts, `${folder}/`);
+    if (run.end.kind === 'disk') return false;
+    return await hasArtifacts(artifacts, `${folder}/`).catch(() => false);
+  };
   /** Of what lies with the artifacts. */
   const fileAt = (name: string): string => (remote === undefined ? place(name) : `${remote.url}/${name}`);
   const { name, source } = plan.pipeline;
@@ -39,11 +45,11 @@ export async function summarize(
     origin: run.origin,
     sandbox: run.sandbox,
     directory: place(),
-    ...((await hasArtifacts(artifacts, `${runFiles.images}/`)) ? { images: fileAt(runFiles.images) } : {}),
+    ...((await has(runFiles.images)) ? { images: fileAt(runFiles.images) } : {}),
     ...(kindAt(join(directory, runFiles.replies)) === 'folder' ? { replies: place(runFiles.replies) } : {}),
-    ...((await hasArtifacts(artifacts, `${runFiles.texts}/`)) ? { texts: place(runFiles.texts) } : {}),
+    ...((await has(runFiles.texts)) ? { texts: place(runFiles.texts) } : {}),
     // Which buttons make videos only their labels say.
-    ...((await hasArtifacts(artifacts, `${runFiles.videos}/`)) ? { videos: fileAt(runFiles.videos) } : {}),
+    ...((await has(runFiles.videos)) ? { videos: fileAt(runFiles.videos) } : {}),
     log: place(runFiles.log),
     ...(totals === undefined ? {} : { manifest: fileAt(runFiles.manifest) }),
     startedAt: new Date(startedAt).toISOString(),

@@ -176,12 +176,15 @@ export class ObjectTable {
   }
 
   #complete(id: string, upload: Upload, request: S3Request, body: Buffer): Answer | Refusal {
-    const named = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>([^<]*)<\/ETag>/g)];
-    const parts = named.map(([, number = '', etag = '']) => {
-      const part = upload.parts.get(Number(number));
-      return part?.etag === etag.replaceAll('&quot;', '"') ? part.content : undefined;
+    const named = [...body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = '']) => ({
+      number: Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
+      etag: /<ETag>([^<]*)</.exec(part)?.[1]?.replaceAll('&quot;', '"'),
+    }));
+    const parts = named.map(({ number, etag }) => {
+      const part = upload.parts.get(number);
+      return part?.etag === etag ? part?.content : undefined;
     });
-    const numbers = named.map(([, number]) => Number(number));
+    const numbers = named.map(({ number }) => number);
     if (parts.length === 0 || parts.includes(undefined)) return { status: 400, code: 'InvalidPart' };
     if (numbers.some((number, at) => at > 0 && number <= (numbers[at - 1] ?? 0)))
       return { status: 400, code: 'InvalidPartOrder' };
