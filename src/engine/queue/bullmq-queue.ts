@@ -88,7 +88,7 @@ export class BullmqQueue implements SliceQueue {
 
   giveBack(turn: Turn, delayMs: number): Promise<void> {
     return this.#end(turn, async ({ job, token }) => {
-      // BullMQ has no job that is delayed by nothing.
+      // BullMQ reads this clock too, and has no job that is delayed by nothing.
       await job.moveToDelayed(Date.now() + Math.max(1, delayMs), token);
     });
   }

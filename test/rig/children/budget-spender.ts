@@ -1,0 +1,40 @@
+/** Spends what it may of a run's submissions, until the budget is used up: a row of `spent` each, in the transaction that counts it. */
+
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { RunAllowance } from '../../../src/engine/limits/run-allowance.ts';
+import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
+import { openPool } from '../../../src/engine/postgres/pool.ts';
+import { imagineRecord } from '../jobs.ts';
+
+const [url = '', run = '', worker = '', submits = ''] = process.argv.slice(2);
+const pool = await openPool(parseEngineAddress(url), { clock: wallClock, connections: 2 });
+let more: (() => void) | undefined;
+const allowance = new RunAllowance(
+  { run: Number(run), worker, bounds: { submits: Number(submits) } },
+  { price: () => undefined, tokens: () => 0 },
+  { database: pool, clock: wallClock },
+  () => more?.(),
+);
+console.log('begins');
+for (;;) {
+  const record = imagineRecord({ status: 'pending', attempts: 0 });
+  const refusal = allowance.refusal(record);
+  if (typeof refusal === 'object') {
+    console.log(refusal.code);
+    break;
+  }
+  if (refusal === 'wait') {
+    await new Promise<void>((resolve) => {
+      more = resolve;
+    });
+    continue;
+  }
+  const intent = imagineRecord({ status: 'submitting', attempts: 1 });
+  allowance.note(record, intent);
+  await pool.transaction(async (connection) => {
+    await connection.query('SELECT promptpress.purse_spend($1, $2, 1, 0, 0)', [Number(run), worker]);
+    await connection.query('INSERT INTO spent VALUES ($1)', [worker]);
+  });
+}
+await allowance.stop();
+await pool.close();
