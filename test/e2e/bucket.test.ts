@@ -74,4 +74,4 @@ it('goes on after kills in the middle of uploads: nothing half, nothing left ove
   for (const [, { content, headers }] of images)
     expect(createHash('sha256').update(content).digest('hex')).toBe(headers['x-amz-meta-sha256']);
   expect((await startCli(['verify', 'runs/killed'], { cwd, env }).done).code).toBe(0);
-}, 60_000);
+}, 120_000);

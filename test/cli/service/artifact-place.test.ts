@@ -86,7 +86,7 @@ it('puts files, manifest and record into a bucket, and shows models the images f
   }
   // Its claim and its record, and no image.
   expect((fake.counts.get('PUT object') ?? 0) - puts).toBe(4);
-}, 30_000);
+}, 120_000);
 
 it('reads, checks, repairs, cleans, exports and lists what lies in the bucket', async () => {
   const opened = await open();
@@ -137,7 +137,7 @@ it('reads, checks, repairs, cleans, exports and lists what lies in the bucket', 
   const report = await say('report', 'runs/killed');
   expect([report.code, report.err]).toEqual([2, expect.stringContaining('promptpress serve runs/killed')]);
   expect(existsSync(join(place.directory, 'report'))).toBe(false);
-}, 30_000);
+}, 120_000);
 
 it.each([
   ['no keys', { AWS_ACCESS_KEY_ID: '' }, 'AWS_ACCESS_KEY_ID is not set'],
@@ -195,7 +195,7 @@ it('keeps the files of a run in one place, and two runs apart', async () => {
     'runs/local',
   );
   expect([late.code, late.err]).toEqual([2, expect.stringContaining('another place')]);
-}, 30_000);
+}, 120_000);
 
 it('stops where the store takes no more, and goes on from there', async () => {
   const opened = await open();
@@ -212,4 +212,4 @@ it('stops where the store takes no more, and goes on from there', async () => {
   expect((await say('run', 'killed.yaml')).code).toBe(0);
   expect(place.service.submits.all).toHaveLength(4);
   await checkBucket(opened, 6);
-}, 30_000);
+}, 120_000);
