@@ -16,6 +16,7 @@ const { moment: aim, n: first = 1, when = 'before', does } = JSON.parse(process.
 delete process.env['MISHAP'];
 const { writeSync, writevSync, openSync, renameSync, fsync, fsyncSync, fdatasync, fdatasyncSync, mkdirSync } =
   fs;
+const callingBack = { open: fs.open, write: fs.write, rename: fs.rename };
 const { open, rename, mkdir } = fs.promises;
 
 const callsFile = process.env['DISK_CALLS'];
@@ -173,13 +174,47 @@ fs.writeSync = (file, ...rest) => {
     aroundSync(`${kind} write`, { syscall: 'write' }, () => writeSync(file, ...rest)),
   );
 };
-fs.fsync = (file, done) => {
-  step += 1;
-  const began = step;
-  fsync(file, (error) => {
-    if (error === null) record('sync', began, { path: openFiles.get(file) });
-    done(error);
+/** A call of `node:fs` that calls back, as a promise. */
+const promised = (call) =>
+  new Promise((resolve, reject) => {
+    call((error, value) => (error ? reject(error) : resolve(value)));
   });
+const calledBack = (work, done) => callbackify(work)(done);
+fs.open = (path, flags, ...rest) => {
+  const done = rest.pop();
+  const kind = kindOf(path);
+  if (kind === undefined || !makes(flags)) return callingBack.open(path, flags, ...rest, done);
+  const opening = () => promised((back) => callingBack.open(path, flags, ...rest, back));
+  const watched = async () => {
+    const file = await around(`${kind} open`, { syscall: 'open', path }, opening);
+    openFiles.set(file, path);
+    return file;
+  };
+  return calledBack(() => recorded('create', { path }, watched), done);
+};
+fs.write = (file, ...rest) => {
+  const path = openFiles.get(file);
+  const kind = path === undefined ? undefined : kindOf(path);
+  if (kind === undefined) return callingBack.write(file, ...rest);
+  const done = rest.pop();
+  const writing = () => promised((back) => callingBack.write(file, ...rest, back));
+  const watched = () => around(`${kind} write`, { syscall: 'write' }, writing);
+  return calledBack(() => recorded('write', { path }, watched), done);
+};
+fs.fsync = (file, done) => {
+  const path = openFiles.get(file);
+  const kind = path === undefined ? undefined : kindOf(path);
+  const syncing = () => promised((back) => fsync(file, back));
+  const watched = () =>
+    kind === undefined ? syncing() : around(`${kind} sync`, { syscall: 'fsync' }, syncing);
+  calledBack(() => recorded('sync', { path }, watched), done);
+};
+fs.rename = (from, to, done) => {
+  const kind = kindOf(from);
+  const naming = () => promised((back) => callingBack.rename(from, to, back));
+  const watched = () =>
+    kind === undefined ? naming() : around(`${kind} rename`, { syscall: 'rename', path: from }, naming);
+  calledBack(() => recorded('rename', { path: from, to }, watched), done);
 };
 /** `end`: how far into the file it wrote. */
 fs.writevSync = (file, pieces, position) => {
