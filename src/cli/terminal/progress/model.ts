@@ -142,6 +142,7 @@ export class ProgressModel {
       case 'job:retry':
       case 'grid:cut':
       case 'run:memory':
+      case 'slice:end':
         return;
     }
   }
