@@ -1,7 +1,7 @@
 import { formatBranch } from '../pipeline/selectors/parse.ts';
 import { renderValue, type Value } from '../pipeline/values/value.ts';
 import { roundMoney } from '../plan/estimate/price.ts';
-import { knownCost, type TaskResult, type TokenUsage } from '../plan/job.ts';
+import { knownCost, type TaskResult } from '../plan/job.ts';
 import type { ManifestRow, RowOutput } from './row.ts';
 import { textFields, tokenColumns } from './text-columns.ts';
 
@@ -57,7 +57,9 @@ export const manifestHeader = (variables: readonly string[]): readonly string[] 
 /** A row as text, one field per column of {@link manifestHeader}. What is unknown is empty, never 0. */
 export function rowFields(row: ManifestRow, variables: readonly string[]): readonly string[] {
   const named = rowValues(row);
-  return [...manifestColumns.map((column) => text(named[column])), ...variableFields(row, variables)];
+  const fields = manifestColumns.map((column) => text(named[column]));
+  fields.push(...variableFields(row, variables));
+  return fields;
 }
 
 /** The values of a row's variables, as text. */
@@ -75,6 +77,7 @@ export type RowValues = Readonly<Partial<Record<ManifestColumn, Field>>>;
 export function rowValues({ cell, slot, artifact, firstOfJob, parentTaskId }: ManifestRow): RowValues {
   const { record } = slot;
   const { text, model, finishReason, blockReason } = textFields(slot, artifact);
+  const usage = firstOfJob ? record?.usage : undefined;
   return {
     file_name: artifact?.file,
     cell: cell.number,
@@ -100,7 +103,12 @@ export function rowValues({ cell, slot, artifact, firstOfJob, parentTaskId }: Ma
     sha256: artifact?.sha256,
     finish_reason: finishReason,
     block_reason: blockReason,
-    ...(firstOfJob ? tokenFields(record?.usage) : {}),
+    prompt_tokens: usage?.[tokenColumns.prompt_tokens],
+    cached_tokens: usage?.[tokenColumns.cached_tokens],
+    candidates_tokens: usage?.[tokenColumns.candidates_tokens],
+    thoughts_tokens: usage?.[tokenColumns.thoughts_tokens],
+    tool_tokens: usage?.[tokenColumns.tool_tokens],
+    total_tokens: usage?.[tokenColumns.total_tokens],
     cost: firstOfJob ? amount(record && knownCost(record)) : undefined,
     attempts: record?.attempts,
     submitted_at: time(record?.submittedAt),
@@ -116,11 +124,6 @@ export function rowValues({ cell, slot, artifact, firstOfJob, parentTaskId }: Ma
 /** The link that a row's file came from; a video's job has one for each of its files (`TaskResult.videoUrls`). */
 const linkOf = (result: TaskResult | undefined, artifact: RowOutput | undefined): string | undefined =>
   result?.videoUrls?.[(artifact?.output ?? 1) - 1] ?? result?.imageUrl;
-
-const tokenFields = (usage: TokenUsage | undefined): RowValues =>
-  usage === undefined ? {} : Object.fromEntries(tokenNames.map(([column, name]) => [column, usage[name]]));
-
-const tokenNames = Object.entries(tokenColumns);
 
 const text = (field: Field): string => (field === undefined ? '' : String(field));
 

@@ -47,15 +47,18 @@ export function outputsOf(
 ): readonly RowOutput[] {
   const { artifacts, frames } = record;
   if (split && frames !== undefined) return [...artifacts, ...frames.files];
+  if (!keep && !record.keep) return artifacts;
+  const all = textsOf(record);
+  if (artifacts.length === 0) return all;
   const files = new Set(artifacts.map(({ output }) => output));
-  const texts = textsOf({ ...record, keep: keep || record.keep }).filter(({ output }) => !files.has(output));
+  const texts = all.filter(({ output }) => !files.has(output));
   if (texts.length === 0) return artifacts;
   return [...artifacts, ...texts].sort((one, other) => one.output - other.output);
 }
 
-function textsOf({ keep, status, former, text, result }: JobRecord): readonly RowOutput[] {
+function textsOf({ status, former, text, result }: JobRecord): readonly RowOutput[] {
   // While a job is made again, it shows the result that stands.
-  if (!keep || (status !== 'done' && former === undefined)) return [];
+  if (status !== 'done' && former === undefined) return [];
   if (text !== undefined)
     return textOutputs(text).map(({ text: said, ...output }) => ({ ...output, ...sizeOf(said) }));
   const described = describedText(result);

@@ -27,26 +27,42 @@ export async function* manifestRows(
   reader: Pick<StateReader, 'many' | 'rootKeys'>,
   onCell?: OnCell,
 ): AsyncGenerator<ManifestRow> {
+  for await (const rows of manifestGroups(plan, selection, reader, onCell)) yield* rows;
+}
+
+/**
+ * The same rows in groups, to go through without a promise for each row. All rows of a group must be taken before the next group is
+ * asked for.
+ */
+export async function* manifestGroups(
+  plan: Plan,
+  selection: Selection,
+  reader: Pick<StateReader, 'many' | 'rootKeys'>,
+  onCell?: OnCell,
+): AsyncGenerator<Iterable<ManifestRow>> {
   const listedJobs = new KeySet();
   const size = cellsAtOnce(plan);
   const roots = isNarrowed(selection) ? await Roots.of(reader) : undefined;
-  const groups =
-    roots === undefined ? inGroups(everyCell(plan), size) : narrowedCells(plan, selection, roots, size);
+  const groups = roots === undefined ? everyCell(plan, size) : narrowedCells(plan, selection, roots, size);
   const steps = chosenSteps(plan, selection.only);
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
 
-  for await (const cells of groups) {
-    for (const { cell, chosen, rootKeys, listed, isSettled } of await listedCells(
-      plan,
-      cells,
-      steps.value,
-      reader,
-    )) {
-      if (!chosen && roots?.allPlaced === true) continue;
-      for (const key of rootKeys) roots?.place(key);
-      onCell?.(cell, isSettled);
-      for (const slot of listed) yield* slotRows(cell, slot, listedJobs);
-    }
+  for await (const cells of groups)
+    yield groupRows(await listedCells(plan, cells, steps.value, reader), roots, listedJobs, onCell);
+}
+
+/** The rows of a group of cells. Roots are placed cell by cell. */
+function* groupRows(
+  cells: readonly (ManifestCell & ListedSlots)[],
+  roots: Roots | undefined,
+  listedJobs: KeySet,
+  onCell: OnCell | undefined,
+): Generator<ManifestRow> {
+  for (const { cell, chosen, rootKeys, listed, isSettled } of cells) {
+    if (!chosen && roots?.allPlaced === true) continue;
+    if (roots !== undefined) for (const key of rootKeys) roots.place(key);
+    onCell?.(cell, isSettled);
+    for (const slot of listed) yield* slotRows(cell, slot, listedJobs);
   }
 }
 
@@ -129,7 +145,8 @@ function listedSlots(
     if (found.record !== undefined && found.record.parent === undefined) rootKeys.push(found.record.key);
     const chosen = steps?.includes(found) === true;
     if (!chosen && !hasResult(found)) continue;
-    const slot = found.record?.former === undefined ? found : { ...found, record: standing(found.record) };
+    const slot =
+      found.record?.former === undefined ? found : { ...found, id: found.id, record: standing(found.record) };
     const parentTaskId =
       slot.record === undefined ? taskToBe(slot, lookup) : parentTaskOf(slot.record, lookup);
     listed.push({
@@ -187,6 +204,7 @@ function taskToBe({ job }: Slot, lookup: RecordLookup): string | undefined {
 /** A record that only waits for its turn is no result. */
 const hasResult = ({ record }: Slot): boolean => record !== undefined && record.status !== 'pending';
 
-async function* everyCell(plan: Plan): AsyncGenerator<ManifestCell> {
-  for await (const cell of plan.matrix.cells({})) yield { cell, chosen: true };
+async function* everyCell(plan: Plan, size: number): AsyncGenerator<readonly ManifestCell[]> {
+  for await (const cells of inGroups(plan.matrix.cells({}), size))
+    yield cells.map((cell) => ({ cell, chosen: true }));
 }

@@ -4,7 +4,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { StateReader } from '../state/reader.ts';
 import { manifestHeader, rowFields } from './columns.ts';
 import type { ManifestRow } from './row.ts';
-import { manifestRows, type OnCell } from './rows.ts';
+import { manifestGroups, type OnCell } from './rows.ts';
 import { byteOrderMark, spreadsheetFields } from './spreadsheet.ts';
 import { ManifestCounter, type ManifestTotals } from './tally.ts';
 import { writeWhole } from './whole-file.ts';
@@ -114,14 +114,15 @@ async function* manifestText(
   onText?.(head, false);
   yield head;
   let batch: (readonly string[])[] = [];
-  for await (const row of manifestRows(plan, selection, reader, onCell)) {
-    totals.add(row);
-    onRow?.(row);
-    batch.push(fields(rowFields(row, variables)));
-    if (batch.length < batchSize) continue;
-    signal?.throwIfAborted();
-    yield masked(csv(batch));
-    batch = [];
-  }
+  for await (const rows of manifestGroups(plan, selection, reader, onCell))
+    for (const row of rows) {
+      totals.add(row);
+      onRow?.(row);
+      batch.push(fields(rowFields(row, variables)));
+      if (batch.length < batchSize) continue;
+      signal?.throwIfAborted();
+      yield masked(csv(batch));
+      batch = [];
+    }
   yield masked(csv(batch));
 }

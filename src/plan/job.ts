@@ -32,15 +32,19 @@ export interface JobSpec {
 
 /** Keys of the jobs that a job starts from or gathers, in order; empty for a root. */
 export const inputsOf = ({ parent, inputs }: Pick<JobSpec, 'parent' | 'inputs'>): readonly string[] =>
-  inputs ?? (parent === undefined ? [] : [parent]);
+  inputs ?? (parent === undefined ? none : [parent]);
+
+const none: readonly string[] = [];
 
 /** Keys of all jobs that must be done before a job may start, its inputs first; some may stand there more than once. */
 export function needsOf(job: Pick<JobSpec, 'parent' | 'inputs' | 'request'>): readonly string[] {
   const { request } = job;
   if (request.kind === 'click') return inputsOf(job);
-  const shown = (request.images ?? []).flatMap((image) => ('job' in image ? [image.job] : []));
-  const continued = 'continues' in request && request.continues !== undefined ? [request.continues] : [];
-  return [...inputsOf(job), ...shown, ...continued];
+  const { images = [] } = request;
+  const continues = 'continues' in request ? request.continues : undefined;
+  if (images.length === 0 && continues === undefined) return inputsOf(job);
+  const shown = images.flatMap((image) => ('job' in image ? [image.job] : []));
+  return [...inputsOf(job), ...shown, ...(continues === undefined ? [] : [continues])];
 }
 
 /** How far a job has come, in this order. `skipped` and `blocked` are states of slots, never of jobs. */

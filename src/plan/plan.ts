@@ -9,6 +9,7 @@ import { prepareMatrix } from './matrix/matrix.ts';
 import { type Matrix } from './matrix/types.ts';
 import type { ImageFiles } from './request/image-files.ts';
 import { resolveCell } from './resolve/resolve.ts';
+import { KnownReadings } from './resolve/slot-status.ts';
 import type { RecordLookup, Slot } from './slot.ts';
 
 /** A pipeline that is ready to be enumerated: all that is the same in every cell is worked out once. */
@@ -52,7 +53,12 @@ export async function preparePlan(
   if (!matrix.ok) return err([...matrix.error, ...tooLarge]);
   if ('tooMany' in slotGraph) return err(tooLarge);
   const known = images === undefined ? {} : { images };
-  const resolvable = { serviceId, slotGraph, ...known };
+  const resolvable = {
+    serviceId,
+    slotGraph,
+    ...known,
+    known: new KnownReadings(slotGraph.templates.length),
+  };
   return ok({
     pipeline,
     serviceId,

@@ -92,14 +92,16 @@ export function isMapping(value: unknown): value is { readonly [name: string]: V
  */
 export function canonicalJson(value: Value): string {
   if (value instanceof WrittenNumber) return value.source;
-  if (Array.isArray(value)) return `[${value.map((item: Value) => canonicalJson(item)).join(',')}]`;
-  if (isMapping(value)) {
-    const members = Object.keys(value)
-      .sort()
-      .map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name] as Value)}`);
-    return `{${members.join(',')}}`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value as readonly Value[]) text += `${text === '' ? '' : ','}${canonicalJson(item)}`;
+    return `[${text}]`;
   }
-  return JSON.stringify(value);
+  const mapping = value as { readonly [name: string]: Value };
+  for (const name of Object.keys(mapping).sort())
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(mapping[name] as Value)}`;
+  return `{${text}}`;
 }
 
 /** The text of a value in a template: scalars as they are written, lists and mappings as canonical JSON. */

@@ -251,11 +251,12 @@ export class Scan {
     this.#notKept = { count: count + 1, first, key };
   }
 
-  #reason({ id, job, record }: Slot): SubmitReason {
-    const again = record && this.#again.get(record);
+  #reason(slot: Slot): SubmitReason {
+    const again = slot.record && this.#again.get(slot.record);
     if (again !== undefined) return again;
-    const keys = this.#before.get(id) ?? [];
-    return keys.some((key) => key !== job?.key) ? 'changed' : 'new';
+    // To ask a slot for its id hashes the cell.
+    const keys = this.#before.size === 0 ? [] : (this.#before.get(slot.id) ?? []);
+    return keys.some((key) => key !== slot.job?.key) ? 'changed' : 'new';
   }
 
   #keepExample({ cell, step, job }: Slot): void {

@@ -38,6 +38,7 @@ export class ClickTemplate implements RequestTemplate {
   readonly names = [];
   /** A mask has the size of the image that the button is under, so the size of that image is read. */
   readonly shows: RequestTemplate['shows'];
+  readonly fromCell = false;
   readonly hasPrompt: boolean;
   readonly #fields: Fields;
   readonly #mask: MaskTemplate | undefined;

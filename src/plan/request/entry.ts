@@ -28,6 +28,7 @@ class EntryTemplate implements RequestTemplate {
   readonly steps: readonly string[];
   readonly names: readonly string[];
   readonly shows: RequestTemplate['shows'];
+  readonly fromCell: boolean;
   readonly hasPrompt: boolean;
   readonly #fields: Fields;
   readonly #extra: Fields | undefined;
@@ -66,6 +67,7 @@ class EntryTemplate implements RequestTemplate {
     this.hasPrompt = fields.prompt !== undefined;
     this.#constant = trees.every((tree) => treeSteps(tree).length + treeVariables(tree).length === 0);
     this.#plain = images.isEmpty && mask === undefined;
+    this.fromCell = this.#plain && this.steps.length === 0;
   }
 
   render(scope: TemplateScope, context: RequestContext): RenderedRequest {

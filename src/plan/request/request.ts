@@ -64,6 +64,8 @@ export interface RequestTemplate {
   };
   /** The step whose turns come before its own. */
   readonly continues?: string;
+  /** What it asks for follows from the cell alone: it names no job, no image and no file. */
+  readonly fromCell: boolean;
   /** It declares a prompt of its own. */
   readonly hasPrompt: boolean;
   /** See `JobSpec.call`. */

@@ -47,6 +47,7 @@ class CompiledText implements RequestTemplate {
   readonly names: readonly string[];
   readonly shows: RequestTemplate['shows'];
   readonly continues?: string;
+  readonly fromCell: boolean;
   readonly hasPrompt: boolean;
   readonly call: TextCall;
   readonly #fields: Fields;
@@ -82,6 +83,7 @@ class CompiledText implements RequestTemplate {
     this.steps = [
       ...new Set([...trees, ...images.templates].flatMap((tree) => treeSteps(tree)).map(({ step }) => step)),
     ];
+    this.fromCell = images.isEmpty && continued === undefined && this.steps.length === 0;
     this.hasPrompt = ['prompt', 'contents', 'messages'].some((name) => fields[name] !== undefined);
     this.#constant = trees.every((tree) => treeSteps(tree).length + treeVariables(tree).length === 0);
   }

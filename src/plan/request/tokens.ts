@@ -42,17 +42,18 @@ export const usualResult = (path: readonly string[]): number =>
  * @param images how many it shows beside those that stand in its fields
  */
 export function estimateTokens({ fields }: Pick<TextRequest, 'fields'>, images: number): TokenEstimate {
-  const spoken = spokenFields.map((name) => weigh(fields[name]));
   const config = mappingOf(fields.generationConfig);
-  const schemas = [
-    ...schemaFields.map((name) => fields[name]),
-    config.responseSchema,
-    config.responseJsonSchema,
-  ].filter((schema) => schema !== undefined);
-  const bytes =
-    spoken.reduce((sum, weight) => sum + weight.bytes, 0) +
-    schemas.reduce<number>((sum, schema) => sum + Buffer.byteLength(canonicalJson(schema)), 0);
-  const shown = images + spoken.reduce((sum, weight) => sum + weight.images, 0);
+  let bytes = 0;
+  let shown = images;
+  for (const name of spokenFields) {
+    const value = fields[name];
+    if (value === undefined) continue;
+    const weight = weigh(value);
+    bytes += weight.bytes;
+    shown += weight.images;
+  }
+  for (const name of schemaFields) bytes += lengthOf(fields[name]);
+  bytes += lengthOf(config.responseSchema) + lengthOf(config.responseJsonSchema);
   return {
     input: Math.ceil(bytes / bytesPerToken) + shown * tokensPerImage,
     output: outputOf(fields, config),
@@ -79,9 +80,14 @@ function thinkingOf(thinking: Value | undefined): number {
   return thinking < 0 ? (thinkingTokens.medium ?? 0) : Math.ceil(thinking);
 }
 
+const lengthOf = (schema: Value | undefined): number =>
+  schema === undefined ? 0 : Buffer.byteLength(canonicalJson(schema));
+
 const isCount = (value: Value | undefined): value is number => typeof value === 'number' && value > 0;
 
-const mappingOf = (value: Value | undefined): TextRequest['fields'] => (isMapping(value) ? value : {});
+const nothing: TextRequest['fields'] = {};
+
+const mappingOf = (value: Value | undefined): TextRequest['fields'] => (isMapping(value) ? value : nothing);
 
 interface Weight {
   readonly bytes: number;

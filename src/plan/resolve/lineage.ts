@@ -1,6 +1,7 @@
 import { droppedCode, type JobRecord, type JobSpec, needsOf } from '../job.ts';
-import type { RecordLookup } from '../slot.ts';
+import type { RecordLookup, Slot } from '../slot.ts';
 import { standing } from './former.ts';
+import { isBeingRedone } from './slot-status.ts';
 
 /** What a job is made from, as its record keeps it. */
 export type Lineage = Pick<JobRecord, 'parentTaskId' | 'from'>;
@@ -12,7 +13,12 @@ export const timesRedone = (record: Pick<JobRecord, 'redone'> | undefined): numb
 /** Keys of all jobs that a job comes from: those that it presses, shows, gathers or continues, and those whose results its templates name. */
 export const sourcesOf = (
   job: Pick<JobSpec, 'parent' | 'inputs' | 'request' | 'reads'>,
-): readonly string[] => [...new Set([...needsOf(job), ...(job.reads ?? [])])];
+): readonly string[] => {
+  const needs = needsOf(job);
+  const { reads = [] } = job;
+  // Of most jobs of a plan there are none, or one.
+  return reads.length === 0 && needs.length < 2 ? needs : [...new Set([...needs, ...reads])];
+};
 
 /** The same of a job that was submitted before. */
 const sourcesOnRecord = (record: JobRecord): readonly string[] =>
@@ -29,8 +35,10 @@ export function lineageOf(
   parentTaskId: string | undefined,
   lookup: RecordLookup,
 ): Lineage {
+  const sources = sourcesOf(job);
+  if (sources.length === 0) return parentTaskId === undefined ? {} : { parentTaskId };
   const needs = new Set(needsOf(job));
-  const from = sourcesOf(job)
+  const from = sources
     .map((key) => [key, timesRedone(lookup(key))] as const)
     .filter(([key, times]) => times > 0 || !needs.has(key));
   return {
@@ -125,6 +133,7 @@ export class CellSources {
 
   /** A job that several slots ask for may come from something else in each. */
   add(key: string, sources: readonly string[]): void {
+    if (sources.length === 0) return;
     const known = this.#of.get(key);
     this.#of.set(key, known === undefined ? sources : [...known, ...sources]);
   }
@@ -141,5 +150,56 @@ export class CellSources {
       for (const next of this.#of.get(one) ?? []) seen.add(next);
     }
     return false;
+  }
+}
+
+/** What happens to a slot when a job that it comes from is redone; see `Slot`. */
+interface RedoVerdict extends Pick<Slot, 'outdated' | 'waitsForRedo'> {
+  readonly ready?: true;
+  /** Its result is to be replaced. */
+  readonly isToCome: boolean;
+}
+
+const nothingRedone: RedoVerdict = { isToCome: false };
+
+/** The jobs of one cell that are being redone, or are to be. Slots are added in an order in which each follows what it comes from. */
+export class CellRedos {
+  readonly #lookup: RecordLookup;
+  /** By key of a job. */
+  readonly #records = new Map<string, JobRecord | undefined>();
+  /** Keys of jobs that are being redone, or are to be. */
+  readonly #redo = new Set<string>();
+  readonly #sources = new CellSources();
+
+  constructor(lookup: RecordLookup) {
+    this.#lookup = lookup;
+  }
+
+  /** @param free all that the slot waits for is done */
+  of(job: JobSpec | undefined, record: JobRecord | undefined, free: boolean): RedoVerdict {
+    if (job === undefined) return nothingRedone;
+    const { key } = job;
+    this.#records.set(key, record);
+    const sources = sourcesOf(job);
+    this.#sources.add(key, sources);
+    const waitsForRedo = this.#redo.size > 0 && sources.some((source) => this.#redo.has(source));
+    const outdated = record !== undefined && isOutdated(record, (source) => this.#recordOf(source), sources);
+    const isToCome = record !== undefined && (outdated || waitsForRedo);
+    if (isToCome || isBeingRedone(record)) this.#redo.add(key);
+    if (!isToCome && !waitsForRedo) return nothingRedone;
+    return {
+      isToCome,
+      ...(outdated && { outdated, ...(free && { ready: true }) }),
+      ...(waitsForRedo && { waitsForRedo }),
+    };
+  }
+
+  /** See {@link CellSources.before}. */
+  before(key: string, reads: readonly string[]): readonly string[] {
+    return reads.length === 0 ? reads : this.#sources.before(key, reads);
+  }
+
+  #recordOf(key: string): JobRecord | undefined {
+    return this.#records.has(key) ? this.#records.get(key) : this.#lookup(key);
   }
 }

@@ -2,17 +2,17 @@ import type { TemplateScope } from '../../pipeline/templates/template.ts';
 import type { Cell } from '../cell.ts';
 import { stepNamed } from '../graph/order.ts';
 import type { SlotGraph, SlotTemplate } from '../graph/slot-template.ts';
-import { inputsOf, type JobRecord, type JobSpec } from '../job.ts';
+import { inputsOf, type JobSpec } from '../job.ts';
 import type { Press } from '../job-request.ts';
-import { keyFromText, placeText, slotIdsOf } from '../key.ts';
+import { keyFromText, slotIdsOf } from '../key.ts';
 import { type ImageFiles, noImageFiles } from '../request/image-files.ts';
 import type { RecordLookup, Slot } from '../slot.ts';
 import { standing } from './former.ts';
-import { CellSources, isOutdated, sourcesOf } from './lineage.ts';
+import { CellRedos } from './lineage.ts';
 import { readNamed } from './references.ts';
-import { type DependencyState, drawnAbove, oneParent, type Resolved } from './resolved.ts';
+import { CellSlot, type DependencyState, drawnAbove, oneParent, type Resolved } from './resolved.ts';
 import { nearestJob, readNamedSteps } from './scope.ts';
-import { buttonsAbove, isBeingRedone, isFree, judge, type Reading, readingOf } from './slot-status.ts';
+import { buttonsAbove, isFree, judge, type KnownReadings, type Reading, readingOf } from './slot-status.ts';
 import {
   doneDependency,
   gatheredStart,
@@ -31,6 +31,8 @@ export interface Resolvable {
   readonly slotGraph: SlotGraph;
   /** The files that requests show; without it none is there. */
   readonly images?: ImageFiles;
+  /** What its cells ask for, as far as that follows from them alone and was worked out before. */
+  readonly known?: KnownReadings;
 }
 
 /** What a template sees, and whether that is there to stay. */
@@ -59,11 +61,7 @@ class CellResolution {
   readonly #slotId: (place: string) => string;
   /** By step, depth first. */
   readonly #resolved = new Map<string, Resolved[]>();
-  /** By key of a job. */
-  readonly #records = new Map<string, JobRecord | undefined>();
-  /** Keys of jobs that are being redone, or are to be. */
-  readonly #redo = new Set<string>();
-  readonly #sources = new CellSources();
+  readonly #redos: CellRedos;
 
   constructor(plan: Resolvable, cell: Cell, lookup: RecordLookup) {
     this.#plan = plan;
@@ -71,6 +69,7 @@ class CellResolution {
     this.#lookup = lookup;
     this.#scope = { vars: cell.vars, repeat: cell.repeat, steps: {} };
     this.#slotId = slotIdsOf(cell.vars, cell.repeat);
+    this.#redos = new CellRedos(lookup);
   }
 
   slots(): readonly Slot[] {
@@ -156,70 +155,45 @@ class CellResolution {
       : [...(above?.slot.branch ?? []), ...(segment === undefined ? [] : [segment])];
     const { job } = reading;
     const record = job === undefined ? undefined : this.#lookup(job.key);
-    const { cause, status, ready, ...more } = judge(template, start.dependency, reading, record);
-    const redo = this.#redoOf(job, record, isFree(start, reading));
+    const { cause, status, ready, error, unsaved, uncut } = judge(
+      template,
+      start.dependency,
+      reading,
+      record,
+    );
+    const redo = this.#redos.of(job, record, isFree(start, reading));
+    const { outdated, waitsForRedo, isToCome } = redo;
     const continued = template.request.hasPrompt ? undefined : drawnAbove(above);
     const said = reading.prompt ?? continued?.said;
     const prompt = said ?? reading.suggested ?? continued?.slot.prompt;
-    const idOf = this.#slotId;
-    const slot: Slot = {
+    const slot = new CellSlot(template, {
       cell: this.#cell.number,
-      step: template.step.name,
-      kind: template.kind,
       branch,
-      place: template.index,
-      depth: template.depth,
-      keep: template.keep,
-      ...(template.split && { split: true }),
-      get id(): string {
-        return idOf(asWritten ? template.text : placeText(template.step.name, branch));
-      },
       status,
       ready: redo.ready ?? ready ?? false,
-      ...(redo.outdated && { outdated: true }),
-      ...(redo.waitsForRedo && { waitsForRedo: true }),
-      ...(job === undefined ? {} : { job }),
-      ...(record === undefined ? {} : { record }),
-      ...(prompt === undefined ? {} : { prompt }),
-      ...more,
-    };
-    const resolved = {
+      outdated,
+      waitsForRedo,
+      job,
+      record,
+      prompt,
+      error,
+      unsaved,
+      uncut,
+      idOf: this.#slotId,
+      asWritten,
+    });
+    const resolved: Resolved = {
       template,
       above,
       slot,
-      ...(said === undefined ? {} : { said }),
-      dependency: redo.isToCome ? openDependency : stateOf(slot, cause),
-      stands: record !== undefined && (record.former !== undefined || (redo.isToCome && status === 'done')),
+      said,
+      dependency: isToCome ? openDependency : stateOf(slot, cause),
+      stands: record !== undefined && (record.former !== undefined || (isToCome && status === 'done')),
     };
     found.push(resolved);
+    if (template.below.length === 0) return;
     const below = startBelow(resolved);
     for (const next of template.below) this.#resolve(next, below, found);
-  }
-
-  /** What happens to a slot when a job that it comes from is redone; see `Slot`. */
-  #redoOf(
-    job: JobSpec | undefined,
-    record: JobRecord | undefined,
-    free: boolean,
-  ): Pick<Slot, 'outdated' | 'waitsForRedo'> & { readonly ready?: true; readonly isToCome: boolean } {
-    if (job === undefined) return { isToCome: false };
-    const { key } = job;
-    this.#records.set(key, record);
-    const sources = sourcesOf(job);
-    this.#sources.add(key, sources);
-    const waitsForRedo = this.#redo.size > 0 && sources.some((source) => this.#redo.has(source));
-    const outdated = record !== undefined && isOutdated(record, (source) => this.#recordOf(source), sources);
-    const isToCome = record !== undefined && (outdated || waitsForRedo);
-    if (isToCome || isBeingRedone(record)) this.#redo.add(key);
-    return {
-      isToCome,
-      ...(outdated && { outdated, ...(free && { ready: true }) }),
-      ...(waitsForRedo && { waitsForRedo }),
-    };
-  }
-
-  #recordOf(key: string): JobRecord | undefined {
-    return this.#records.has(key) ? this.#records.get(key) : this.#lookup(key);
   }
 
   /** What this place asks for in this cell, whether or not it may be asked for yet. */
@@ -227,7 +201,10 @@ class CellResolution {
     const opened = this.#open(template, start);
     if (!('scope' in opened)) return opened;
     const { scope, dependency } = opened;
-    const reading = readingOf(() => this.#request(template, start, scope, found));
+    const known = this.#isOwn(template, start)
+      ? this.#plan.known?.get(this.#cell.number, template.index)
+      : undefined;
+    const reading = known ?? readingOf(() => this.#request(template, start, scope, found));
     return dependency.kind === 'done' || reading.dependency.kind !== 'done'
       ? reading
       : { ...reading, dependency };
@@ -285,7 +262,7 @@ class CellResolution {
     if (keys === undefined || known === undefined) return reading;
     const { request, text, files } = known;
     const key = keyFromText(text, this.#plan.serviceId, inputsOf(keys), this.#cell.repeat);
-    const reads = this.#sources.before(key, this.#reads(template, start));
+    const reads = this.#redos.before(key, this.#reads(template, start));
     const job: JobSpec = {
       key,
       kind: template.kind,
@@ -295,6 +272,14 @@ class CellResolution {
       ...(template.request.call && { call: template.request.call }),
       ...(reads.length === 0 ? {} : { reads }),
     };
-    return { ...reading, job };
+    const complete: Reading = { ...reading, job };
+    if (this.#isOwn(template, start))
+      this.#plan.known?.keep(this.#cell.number, template.index, complete, text.length);
+    return complete;
+  }
+
+  /** What it asks for follows from the cell alone. */
+  #isOwn({ request }: SlotTemplate, start: Upstream): boolean {
+    return request.fromCell && start === rootStart;
   }
 }

@@ -1,7 +1,9 @@
+import type { StepKind } from '../../pipeline/pipeline.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
-import { inputsOf, type JobSpec } from '../job.ts';
+import { inputsOf, type JobError, type JobRecord, type JobSpec } from '../job.ts';
 import { isTextKind } from '../job-request.ts';
-import type { Slot } from '../slot.ts';
+import { placeText } from '../key.ts';
+import type { Slot, SlotStatus } from '../slot.ts';
 
 /** A slot with what those below it ask of it. */
 export interface Resolved {
@@ -9,10 +11,80 @@ export interface Resolved {
   readonly above: Resolved | undefined;
   readonly slot: Slot;
   /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
-  readonly said?: string;
+  readonly said: string | undefined;
   readonly dependency: DependencyState;
   /** Its job was done and is being redone, or is to be: its former result stands until then. */
   readonly stands: boolean;
+}
+
+/** What is found out about one slot, beside what its place says. */
+interface SlotFacts
+  extends Pick<Slot, 'cell' | 'branch' | 'status' | 'ready'>,
+    Partial<Readonly<Record<'outdated' | 'waitsForRedo' | 'unsaved' | 'uncut', true | undefined>>> {
+  readonly job: JobSpec | undefined;
+  readonly record: JobRecord | undefined;
+  readonly prompt: string | undefined;
+  readonly error: JobError | undefined;
+  /** {@link slotIdsOf} its cell. */
+  readonly idOf: (place: string) => string;
+  /** Its branch is the one that the file says. */
+  readonly asWritten: boolean;
+}
+
+/**
+ * A slot of a cell. Members come in one order, so that slots have few shapes. Its id is worked out when it is asked for: most slots
+ * of most passes over a plan are never asked.
+ */
+export class CellSlot implements Slot {
+  readonly cell: number;
+  readonly step: string;
+  readonly kind: StepKind;
+  readonly branch: readonly string[];
+  readonly place: number;
+  readonly depth: number;
+  readonly keep: boolean;
+  declare readonly split?: true;
+  readonly status: SlotStatus;
+  readonly ready: boolean;
+  declare readonly outdated?: true;
+  declare readonly waitsForRedo?: true;
+  declare readonly job?: JobSpec;
+  declare readonly record?: JobRecord;
+  declare readonly prompt?: string;
+  declare readonly error?: JobError;
+  declare readonly unsaved?: true;
+  declare readonly uncut?: true;
+  readonly #idOf: (place: string) => string;
+  /** Absent: the file says another branch. */
+  readonly #text: string | undefined;
+
+  constructor({ step, kind, index, depth, keep, split, text }: SlotTemplate, facts: SlotFacts) {
+    this.cell = facts.cell;
+    this.step = step.name;
+    this.kind = kind;
+    this.branch = facts.branch;
+    this.place = index;
+    this.depth = depth;
+    this.keep = keep;
+    if (split === true) this.split = true;
+    this.status = facts.status;
+    this.ready = facts.ready;
+    if (facts.outdated === true) this.outdated = true;
+    if (facts.waitsForRedo === true) this.waitsForRedo = true;
+    if (facts.job !== undefined) this.job = facts.job;
+    if (facts.record !== undefined) this.record = facts.record;
+    if (facts.prompt !== undefined) this.prompt = facts.prompt;
+    if (facts.error !== undefined) this.error = facts.error;
+    if (facts.unsaved === true) this.unsaved = true;
+    if (facts.uncut === true) this.uncut = true;
+    this.#idOf = facts.idOf;
+    this.#text = facts.asWritten ? text : undefined;
+  }
+
+  /** No member of its own: a copy of the members lacks it. */
+  get id(): string {
+    return this.#idOf(this.#text ?? placeText(this.step, this.branch));
+  }
 }
 
 /** What a slot means for all that follows from it. */

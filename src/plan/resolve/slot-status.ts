@@ -23,6 +23,34 @@ export interface Reading {
   readonly dependency: DependencyState;
 }
 
+/** Readings that are kept, and characters of JSON of a request that is: a plan of any size keeps some megabytes. */
+const mostReadings = 4096;
+const longestKept = 2048;
+
+/**
+ * What cells ask for, where that follows from the cell alone: a plan that is gone through again (counted, run, listed) renders and
+ * hashes these once. The first ones are kept, as every pass goes through the cells in the same order.
+ */
+export class KnownReadings {
+  readonly #places: number;
+  readonly #of = new Map<number, Reading>();
+
+  /** @param places how many a cell has */
+  constructor(places: number) {
+    this.#places = places;
+  }
+
+  get(cell: number, place: number): Reading | undefined {
+    return this.#of.get(cell * this.#places + place);
+  }
+
+  /** @param length characters of the request's JSON */
+  keep(cell: number, place: number, reading: Reading, length: number): void {
+    if (length <= longestKept && this.#of.size < mostReadings)
+      this.#of.set(cell * this.#places + place, reading);
+  }
+}
+
 /** The state of a slot, derived from everything else. */
 export interface SlotVerdict {
   readonly status: SlotStatus;

@@ -147,6 +147,7 @@ const isChosen = ({ options: { steps } }: SchedulerState, { step }: Slot): boole
 /** True when every job is done that a request shows, continues or names; it waits for a redone one, as a click does. */
 function areInputsDone({ lookup }: SchedulerState, job: JobSpec): boolean {
   const { request, parent, reads = [] } = job;
+  if (sourcesOf(job).length === 0) return true;
   const needed = new Set([...(request.kind === 'click' ? [] : needsOf(job)), ...reads]);
   // What a request only starts from needs no files.
   const start = parent !== undefined && !showsJob(request, parent) && !reads.includes(parent) ? parent : '';

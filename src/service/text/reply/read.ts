@@ -133,12 +133,20 @@ function statusOf(body: JsonObject): number {
  */
 function masked(value: unknown, mask: Mask, name = ''): unknown {
   if (typeof value === 'string') return name === 'data' && isBase64(value) ? value : mask(value);
-  if (Array.isArray(value)) return value.map((item: unknown) => masked(item, mask));
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => masked(item, mask));
+    return items.every((item, at) => item === value[at]) ? value : items;
+  }
   const object = members(value);
   if (object === undefined) return value;
-  return Object.fromEntries(
-    Object.entries(object).map(([key, inner]) => [mask(key), masked(inner, mask, key)]),
-  );
+  let isChanged = false;
+  const entries = Object.keys(object).map((key) => {
+    const [name, inner] = [mask(key), masked(object[key], mask, key)];
+    isChanged ||= name !== key || inner !== object[key];
+    return [name, inner] as const;
+  });
+  // Few replies hold a secret: the others are kept as they came.
+  return isChanged ? Object.fromEntries(entries) : value;
 }
 
 const isBase64 = (text: string): boolean => text.length > 1024 && /^[\w+/-]+={0,2}$/.test(text);
