@@ -95,7 +95,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   run: ['resources', 'machine', 'limits', 'scheduler', 'effects'],
   'run/limits': ['poll', 'rate'],
   'run/machine': ['retry', 'poll', 'search'],
-  'run/scheduler': ['routes', 'state'],
+  'run/scheduler': ['routes', 'state', 'slices'],
 
   report: ['facts', 'metrics', 'text', 'exports', 'results', 'gallery', 'page', 'serve'],
   'report/serve': ['index', 'http'],

@@ -77,7 +77,8 @@ export function readRecord(row: DocumentRow, shown: string): JobRecord {
 /** The record of a row, without a sender that is over. @throws as {@link readRecord} */
 export function storedRecordOf(row: WriterRow, shown: string): StoredRecord {
   const { sender, ...record } = readRecord(row, shown);
-  const mayBeSent = sender !== undefined && !row.sender_over;
+  // A fact that is not in the record yet ends the doubt first.
+  const mayBeSent = sender !== undefined && (!row.sender_over || lateFactOf(row, record) !== undefined);
   return { record: mayBeSent ? { ...record, sender } : record, slice: row.slice, rev: row.rev };
 }
 

@@ -34,8 +34,7 @@ export function onBatchPolled(
   const result = routes.queues.poll.route.isServing(now) ? shedAsThrottle(answer) : answer;
   const isUnlisted = hasNoListing(result);
   // What was lost, and may be held anew, is polled by its own requests.
-  const isHeld = ({ hold }: PollTarget): boolean =>
-    hold === undefined || state.slices.heldAs(hold) !== undefined;
+  const isHeld = ({ key, hold }: PollTarget): boolean => jobs.get(key)?.hold === hold;
   if (isUnlisted) state.pollsBatches = false;
   else noteOutcome(state, { route: 'poll', reading: readList(result), isFirst: false, sentAt });
   for (const [key, event] of pollResults(targets.filter(isHeld), result)) {

@@ -30,7 +30,9 @@ export function admitCells(state: SchedulerState): void {
 /** Resolves the open cells again in which a job was settled or released since the last call. */
 export function visitDueCells(state: SchedulerState): void {
   const { cells } = state;
-  for (let open = cells.due.shift(); open !== undefined; open = cells.due.shift()) visitCell(state, open);
+  for (let open = cells.due.shift(); open !== undefined; open = cells.due.shift())
+    // Several of its jobs may be others' and released together: it may be closed since.
+    if (open.hold === undefined || cells.open.has(open)) visitCell(state, open);
 }
 
 /** Resolves a cell: takes up the jobs that can be worked on now, and closes the cell when there is none left. */
@@ -137,8 +139,11 @@ function jobToBegin(state: SchedulerState, slot: Slot): Job | undefined {
 
 function begin(state: SchedulerState, job: Job, hold: Hold | undefined): void {
   const { key } = job.record;
-  state.cells.redo.delete(key);
-  placeJob(state, undefined, heldAs({ hold: state.slices.decidedFor(hold, key) }, job));
+  const { cells, slices, outbox } = state;
+  cells.redo.delete(key);
+  // What was decided of it last, for whichever slice, is not durable yet: it goes on from there.
+  const decided = outbox.holdOf(key);
+  placeJob(state, undefined, heldAs({ hold: decided ? { ...decided } : slices.takeUp(hold, key) }, job));
 }
 
 const isChosen = ({ options: { steps } }: SchedulerState, { step }: Slot): boolean =>

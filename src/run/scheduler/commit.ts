@@ -111,6 +111,10 @@ export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers
   const { holds, records, attempts, effects, events } = commit;
   const isMine = (key: string, hold = holds?.get(key)): boolean =>
     !refused.has(key) && !lost.some((slice) => isSameHold(hold, slice));
+  const isSaid = (event: RunEvent): boolean =>
+    event.type === 'slice:end'
+      ? !lost.some((slice) => isSameHold(event, slice))
+      : !('key' in event) || isMine(event.key);
   const isWhole =
     lost.length === 0 && records.every(({ key, status }) => !refused.has(key) || !isSettled(status));
   return {
@@ -120,13 +124,13 @@ export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers
     effects: effects.filter(
       ({ job: { record, hold }, send }) => send.kind === 'list' || isMine(record.key, hold),
     ),
-    events: events
-      .filter((event) => !('key' in event) || isMine(event.key))
-      .map((event) =>
-        isWhole || event.type !== 'slice:end' || event.how !== 'closed' ? event : { ...event, how: 'waits' },
-      ),
+    events: events.filter(isSaid).map((event) => (isWhole ? event : withoutClosing(event))),
   };
 }
+
+/** A slice that is not closed after all is given back. */
+const withoutClosing = (event: RunEvent): RunEvent =>
+  event.type === 'slice:end' && event.how === 'closed' ? { ...event, how: 'waits' } : event;
 
 /** Gathers decisions until they are taken as a commit. If a job changes twice before that, the last record counts. */
 export class Outbox {
@@ -169,6 +173,21 @@ export class Outbox {
     this.#attempts = this.#attempts.filter((attempt) => attempt.key !== key);
     this.#events = this.#events.filter((event) => !('key' in event) || event.key !== key);
     return effects;
+  }
+
+  /** The slice for which the record of this job was decided, while that is not durable. */
+  holdOf(key: string): Hold | undefined {
+    return this.#holds.get(key) ?? (this.#committing?.has(key) ? this.#committingHolds.get(key) : undefined);
+  }
+
+  /** The end of this slice is not said any more. */
+  forgetEnd(slice: Hold): void {
+    this.#events = this.#events.filter((event) => event.type !== 'slice:end' || !isSameHold(event, slice));
+  }
+
+  /** No slice is said to be closed: its cells are to be resolved once more. */
+  reopen(): void {
+    this.#events = this.#events.map(withoutClosing);
   }
 
   /** Keys of the jobs that were decided for this slice and are not durable. */

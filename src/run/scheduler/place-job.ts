@@ -57,7 +57,7 @@ export function adoptJob(state: SchedulerState, record: JobRecord, hold?: Hold):
   if (record.status === 'modal') return;
   if (isInterrupted(record)) return recoverJob(state, record, hold);
   const job = adopt(record, Number.MAX_SAFE_INTEGER, taskOf(state, record.parent));
-  placeJob(state, undefined, heldAs({ hold }, job));
+  placeJob(state, undefined, heldAs({ hold: state.slices.takeUp(hold, record.key) }, job));
 }
 
 /** Recovers a job whose request was under way when an earlier run ended. The cells that ask for the job take it up. */

@@ -16,17 +16,10 @@ import { withinPatience } from './routes/asked-wait.ts';
 import { limitsText } from './routes/learned-limits.ts';
 import { readOnServingRoute } from './routes/load-shed.ts';
 import { isDeferral, type JobResult, outcomeOf, withoutKnownWords } from './routes/outcome.ts';
-import {
-  endSlices,
-  giveCells,
-  loseSlice,
-  onLooked,
-  onRefused,
-  onRequeued,
-  onResultFor,
-  onSent,
-  othersOf,
-} from './slices.ts';
+import { endSlices } from './slices/end.ts';
+import { loseSlice, onRefused, onRequeued } from './slices/lose.ts';
+import { onResultFor, onSent, othersOf, withIntents } from './slices/results.ts';
+import { giveCells, onLooked } from './slices/take.ts';
 import { lasted } from './state/lifecycle.ts';
 import { areAllCellsOpened, canOpenCell, wantsCells } from './state/queries.ts';
 import { initialState, type SchedulerOptions, type SchedulerState } from './state/state.ts';
@@ -70,7 +63,7 @@ export class Scheduler {
 
   /** Hands over the decisions since the last call. */
   takeCommit(): RunCommit {
-    return this.#state.outbox.take();
+    return withIntents(this.#state, this.#state.outbox.take());
   }
 
   /** A commit could not be made durable: it is part of the next one. */
@@ -87,7 +80,7 @@ export class Scheduler {
   onDurable(commit: RunCommit = nothing, committed?: Committed): RunCommit {
     const state = this.#state;
     state.outbox.onDurable();
-    if (commit.holds === undefined) return commit;
+    if (state.options.others === undefined) return commit;
     const others = othersOf(state, commit, committed);
     const mine = withoutOthers(commit, others);
     onSent(state, mine);

@@ -137,10 +137,11 @@ export class FencedState {
     return fact === undefined ? [] : [fact];
   }
 
-  /** Without a sender that is over. */
+  /** Without a sender that is over, and of which nothing was heard that is not in the record. */
   #shown(record: JobRecord): JobRecord {
     const { sender, ...rest } = record;
-    return sender === undefined || !this.#over.has(sender) ? record : rest;
+    const isSettled = sender !== undefined && this.#over.has(sender) && this.#factsOf(record).length === 0;
+    return isSettled ? rest : record;
   }
 }
 

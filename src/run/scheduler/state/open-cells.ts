@@ -39,6 +39,11 @@ export class OpenCells {
     return this.#open.size < mostOpen;
   }
 
+  /** True until the cell is closed. */
+  has(open: OpenCell): boolean {
+    return this.#open.get(open.cell.number) === open;
+  }
+
   /** The open cells that wait for this job. */
   awaiting(key: string): readonly OpenCell[] {
     return [...(this.#watchers.get(key) ?? [])];

@@ -11,6 +11,8 @@ export interface HeldSlice extends Hold {
   isWhole: boolean;
   /** Since when it only waits for others, Unix ms; absent: it does not. */
   waitsSince?: number;
+  /** It has ended here, which is not durable yet. */
+  hasEnded?: true;
   /** A cell of it may have been closed because of what was not written: its cells are to be resolved once more. */
   looksAgain?: true;
 }
@@ -86,10 +88,11 @@ export class Slices {
     if (held !== undefined) held.cells -= 1;
   }
 
-  /** A decision for a slice about the job of this key, from its record as it is known now. */
-  decidedFor<H extends Hold | undefined>(hold: H, key: string): H {
+  /** A slice takes the job of this key up, from its record as it is known now. Its identity is that of the take-up. */
+  takeUp(hold: Hold | undefined, key: string): Hold | undefined {
+    if (hold === undefined) return undefined;
     const basis = this.#others?.holdOf(key)?.basis;
-    return hold === undefined || basis === undefined ? hold : { ...hold, basis };
+    return { slice: hold.slice, epoch: hold.epoch, ...(basis === undefined ? {} : { basis }) };
   }
 
   /**

@@ -1,0 +1,48 @@
+import type { SliceEnd } from '../../events.ts';
+import type { Hold } from '../../ports.ts';
+import { leaveCell } from '../drain.ts';
+import type { SchedulerState } from '../state/state.ts';
+
+/** How long a slice only waits for others before it is given back, ms. */
+const waitMs = 2000;
+
+/** Ends the slices that are closed, that only wait, or of which the last result was heard. */
+export function endSlices(state: SchedulerState): void {
+  const { slices, jobs, lifecycle, now } = state;
+  if (slices.held.length === 0 && slices.ending.size === 0) return;
+  for (const hold of slices.ending) if (!slices.isHearing(hold)) end(state, hold, 'lost');
+  for (const held of slices.held) {
+    if (!held.isWhole || held.hasEnded || lifecycle.isHalted) continue;
+    const isIdle = (): boolean => [...jobs.all()].every(({ hold }) => hold?.slice !== held.slice);
+    if (held.cells === 0) {
+      if (isIdle()) end(state, held, held.looksAgain ? 'waits' : 'closed');
+    } else if (onlyWaits(state, held) && isIdle()) {
+      held.waitsSince ??= now;
+      if (now - held.waitsSince >= waitMs) end(state, held, 'waits');
+    } else delete held.waitsSince;
+  }
+}
+
+/** True where all cells of a slice that are left are open, and wait for nothing but jobs of others. */
+function onlyWaits(
+  { cells, slices }: SchedulerState,
+  { slice, cells: left }: { slice: number; cells: number },
+) {
+  if (slices.awaited.size === 0) return false;
+  const open = [...cells.open.all()].filter(({ hold }) => hold?.slice === slice);
+  return (
+    open.length === left &&
+    open.every(({ waiting }) => waiting.size > 0 && [...waiting].every((key) => slices.awaited.has(key)))
+  );
+}
+
+function end(state: SchedulerState, hold: Hold, how: SliceEnd): void {
+  const { slices, cells, outbox } = state;
+  const { slice, epoch } = hold;
+  if (how === 'waits')
+    for (const open of cells.open.all()) if (open.hold?.slice === slice) leaveCell(state, open);
+  if (how === 'lost') slices.ending.delete(hold);
+  const held = slices.heldAs(hold);
+  if (held !== undefined) held.hasEnded = true;
+  outbox.emit({ type: 'slice:end', slice, epoch, how });
+}

@@ -1,0 +1,116 @@
+import type { JobRecord } from '../../../plan/job.ts';
+import type { LateFact } from '../../../state/store.ts';
+import type { Job } from '../../machine/job.ts';
+import { factDecided } from '../../machine/search/late-fact.ts';
+import type { Hold } from '../../ports.ts';
+import { type Effect, isPaid, isSameHold, type RunCommit, type RunInput, routeOf } from '../commit.ts';
+import { leaveCell } from '../drain.ts';
+import { releaseCells } from '../place-job.ts';
+import type { SchedulerState } from '../state/state.ts';
+
+/** Others hold a part of a commit: what was decided of it here is forgotten. */
+export function onRefused(
+  state: SchedulerState,
+  { commit, others }: Extract<RunInput, { type: 'refused' }>,
+): void {
+  for (const hold of others.lost) loseSlice(state, hold, commit);
+  for (const key of others.refused) {
+    const hold = commit.holds?.get(key);
+    for (const effect of commit.effects) if (isOf(effect, key)) unsend(state, effect);
+    const job = state.jobs.get(key);
+    // A cell may be closed because of what is not so.
+    if (job === undefined) lookAgain(state);
+    // The slice that wrote the key first may be held here by now.
+    if (job !== undefined && hold !== undefined && isSameHold(job.hold, hold)) forgetJob(state, job);
+    else releaseCells(state, key);
+  }
+}
+
+/** No slice is closed before its cells were resolved once more. */
+function lookAgain({ slices, outbox }: SchedulerState): void {
+  for (const held of slices.held) held.looksAgain = true;
+  outbox.reopen();
+}
+
+const isOf = ({ job, send }: Effect, key: string): boolean => send.kind !== 'list' && job.record.key === key;
+
+/** Forgets a job that another slice holds. Its cells look again. */
+export function forgetJob(state: SchedulerState, { record: { key }, hold }: Job): void {
+  if (hold !== undefined) for (const effect of state.outbox.forget(key, hold)) unsend(state, effect);
+  state.jobs.drop(key);
+  state.slices.sent.delete(key);
+  releaseCells(state, key);
+}
+
+/** An effect never leaves. */
+export function unsend({ routes, budget, now }: SchedulerState, effect: Effect): void {
+  const { job, send } = effect;
+  const { record } = job;
+  const route = routeOf[send.kind];
+  if (route !== undefined) routes.onResult(route, record.key);
+  if (send.kind === 'ask') routes.tokens.settle(record.key, 0, now);
+  if (isPaid(effect)) budget.note(record, { ...record, status: 'pending', attempts: record.attempts - 1 });
+}
+
+/**
+ * Forgets a slice that somebody else has taken over.
+ *
+ * @param commit that was not written for it, or whose effects must not leave any more
+ */
+export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit): void {
+  const { slices, jobs, cells, outbox } = state;
+  const isMine = (one: { readonly hold?: Hold }): boolean => isSameHold(one.hold, hold);
+  const effects = (commit?.effects ?? []).filter(({ job, send }) => isMine(job) && send.kind !== 'list');
+  for (const effect of effects) unsend(state, effect);
+  const taken = new Map(
+    (commit?.records ?? [])
+      .filter(({ key }) => isSameHold(commit?.holds?.get(key), hold))
+      .map((record) => [record.key, record] as const),
+  );
+  const active = [...jobs.all()].filter(isMine).map(({ record }) => record.key);
+  for (const key of new Set([...taken.keys(), ...active, ...outbox.keysOf(hold)])) {
+    const job = jobs.get(key);
+    const record = outbox.record(key) ?? job?.record ?? taken.get(key);
+    const unsent = [...effects.filter((effect) => isOf(effect, key)), ...outbox.forget(key, hold)];
+    for (const effect of unsent) if (!effects.includes(effect)) unsend(state, effect);
+    for (const fact of factsOf(state, key, record, unsent)) outbox.hear(fact);
+    slices.sent.delete(key);
+    if (job !== undefined && isMine(job)) jobs.drop(key);
+    if (job === undefined || isMine(job)) releaseCells(state, key);
+  }
+  if (slices.heldAs(hold) === undefined) return;
+  cells.incoming = cells.incoming.filter((cell) => slices.holdOf(cell)?.slice !== hold.slice);
+  for (const open of cells.open.all()) if (isMine(open)) leaveCell(state, open);
+  cells.due = cells.due.filter((open) => !isMine(open));
+  slices.drop(hold.slice);
+  outbox.forgetEnd(hold);
+  slices.ending.add(hold);
+  lookAgain(state);
+}
+
+/** What is certain of the submissions of a job whose slice is lost. What is under way is heard later. */
+function factsOf(
+  { slices }: SchedulerState,
+  key: string,
+  record: JobRecord | undefined,
+  unsent: readonly Effect[],
+): readonly LateFact[] {
+  const never = unsent.flatMap(({ job: { record: intent }, send }) =>
+    send.kind === 'submit' && intent.submittedAt !== undefined
+      ? [{ key, submittedAt: intent.submittedAt }]
+      : [],
+  );
+  const submittedAt = slices.sent.get(key);
+  const isUnderWay = [...slices.paid].some((effect) => isOf(effect, key));
+  const decided =
+    submittedAt === undefined || record === undefined || isUnderWay
+      ? undefined
+      : factDecided(record, submittedAt);
+  return decided === undefined ? never : [...never, decided];
+}
+
+/** A commit is not durable, and is part of the next one: but for what was lost meanwhile. */
+export function onRequeued(state: SchedulerState, { holds = new Map() }: RunCommit): void {
+  for (const hold of new Set<Hold>(holds.values()))
+    if (state.slices.heldAs(hold) === undefined) loseSlice(state, hold);
+}

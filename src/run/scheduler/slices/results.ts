@@ -1,0 +1,84 @@
+import type { Committed } from '../../../state/store.ts';
+import { factOf } from '../../machine/search/late-fact.ts';
+import { tokensUsed } from '../../machine/text-call.ts';
+import type { Hold } from '../../ports.ts';
+import {
+  type Effect,
+  type HeldByOthers,
+  isPaid,
+  isSameHold,
+  type RunCommit,
+  type RunInput,
+  routeOf,
+} from '../commit.ts';
+import type { SchedulerState } from '../state/state.ts';
+import { unsend } from './lose.ts';
+
+/** The part of a commit that others hold: what the store says, and what was lost while the commit was written. */
+export function othersOf(
+  { slices }: SchedulerState,
+  { holds = new Map() }: RunCommit,
+  { refused, lost }: Committed = nobody,
+): HeldByOthers {
+  const gone = new Map<number, Hold>();
+  for (const hold of holds.values())
+    if (lost.has(hold.slice) || slices.heldAs(hold) === undefined) gone.set(hold.slice, hold);
+  return { refused, lost: [...gone.values()] };
+}
+
+const nobody: Committed = { refused: new Set(), lost: new Set() };
+
+/** A commit without what is paid and not intended by it any more: another slice has taken the job up since. */
+export function withIntents(state: SchedulerState, commit: RunCommit): RunCommit {
+  if (state.options.others === undefined) return commit;
+  const records = new Map(commit.records.map((record) => [record.key, record]));
+  const isIntended = (effect: Effect): boolean => {
+    const { record, hold } = effect.job;
+    const intent = records.get(record.key) ?? state.lookup(record.key);
+    const by = commit.holds?.get(record.key) ?? state.jobs.get(record.key)?.hold;
+    const isSent = intent?.status === 'submitting' && intent.submittedAt === record.submittedAt;
+    return !isPaid(effect) || hold === undefined || (isSent && isSameHold(by, hold));
+  };
+  for (const effect of commit.effects) if (!isIntended(effect)) unsend(state, effect);
+  return { ...commit, effects: commit.effects.filter(isIntended) };
+}
+
+/** A request for a slice has its result. @returns false where the slice was lost meanwhile: nothing follows from it */
+export function onResultFor(
+  state: SchedulerState,
+  { effect, input }: Extract<RunInput, { type: 'result' }>,
+): boolean {
+  const { slices, routes, outbox, now } = state;
+  const { job, send } = effect;
+  slices.paid.delete(effect);
+  // Held by the same take-up: a job that was forgotten, and is taken up anew, gets no result of before.
+  if (send.kind === 'list' || state.jobs.get(job.record.key)?.hold === job.hold) return true;
+  const route = routeOf[send.kind];
+  if (route !== undefined) routes.onResult(route, job.record.key);
+  if (input.type === 'asked') routes.tokens.settle(input.key, tokensUsed(input.result), now);
+  if (send.kind !== 'submit') return false;
+  const { key, submittedAt } = job.record;
+  const fact =
+    input.type === 'submitted'
+      ? factOf(job.record, input.result)
+      : input.type === 'unread' && submittedAt !== undefined
+        ? { key, submittedAt }
+        : undefined;
+  if (fact !== undefined) outbox.hear(fact);
+  return false;
+}
+
+/** The effects of a commit leave; what was decided before is durable. */
+export function onSent({ slices }: SchedulerState, { records, effects, events }: RunCommit): void {
+  for (const event of events)
+    if (event.type === 'slice:end' && slices.heldAs(event) !== undefined) slices.drop(event.slice);
+  for (const { key, status, submittedAt } of records)
+    if (status !== 'submitting' || submittedAt !== slices.sent.get(key)) slices.sent.delete(key);
+  for (const effect of effects) {
+    const { job, send } = effect;
+    if (job.hold === undefined || !isPaid(effect)) continue;
+    slices.paid.add(effect);
+    if (send.kind === 'submit' && job.record.submittedAt !== undefined)
+      slices.sent.set(job.record.key, job.record.submittedAt);
+  }
+}

@@ -1,0 +1,79 @@
+import type { LateFact } from '../../../state/store.ts';
+import { heardOf } from '../../machine/search/late-fact.ts';
+import type { CellBatch, Hold, LeftRecord, SliceBatch } from '../../ports.ts';
+import { adoptJob, releaseCells } from '../place-job.ts';
+import type { SchedulerState } from '../state/state.ts';
+import { forgetJob, loseSlice } from './lose.ts';
+
+/**
+ * What a run on several machines adds to one on a single machine. A worker holds slices of the cells under epochs that only the
+ * store compares. What it decides for a slice that somebody has taken over, or for a key that another slice wrote first, is never
+ * written, and what was to follow is never sent.
+ *
+ * - A slice is held from the very input that adopts what it was left with: no cell can find such a job before.
+ * - A slice that is lost is forgotten at once. What is paid and under way is heard out, and kept as a fact.
+ * - A slice is closed once all its cells are closed and none of its jobs is under way. One that only waits is given back.
+ */
+
+/** Cells were given: of a slice, after what it was left with. */
+export function giveCells(state: SchedulerState, { cells, of, last }: CellBatch): void {
+  const { slices } = state;
+  const before = of && slices.of(of.slice);
+  // The worker is given again what it has lost without a word.
+  if (before !== undefined && before.epoch !== of?.epoch) loseSlice(state, holdOf(before));
+  if (of !== undefined) takeSlice(state, of, cells);
+  state.cells.incoming.push(...cells);
+  state.cells.areAllGiven = last;
+}
+
+const holdOf = ({ slice, epoch }: Hold): Hold => ({ slice, epoch });
+
+function takeSlice(state: SchedulerState, of: SliceBatch, cells: CellBatch['cells']): void {
+  const held = state.slices.hold(of.slice, of.epoch);
+  const hold = holdOf(of);
+  for (const left of of.left ?? []) adoptLeft(state, left, hold);
+  state.slices.give(cells, held);
+  held.isWhole = of.isWhole;
+}
+
+/** Takes up what a slice was left with. What rests is left to the cells that ask for it, of whichever slice. */
+function adoptLeft(state: SchedulerState, { record, sender, heard }: LeftRecord, hold: Hold): void {
+  const { status, key } = record;
+  if (status === 'in-doubt' && heard !== undefined) return hear(state, heard, hold);
+  if (status === 'pending' || status === 'in-doubt' || status === 'modal') return;
+  // A cell of another slice has begun the job without knowing of this one; nothing of that is durable, nor will be.
+  const begun = state.jobs.get(key);
+  if (begun !== undefined) forgetJob(state, begun);
+  const isSending = status === 'submitting' && sender !== undefined;
+  adoptJob(state, isSending ? { ...record, sender } : record, hold);
+  if (heard !== undefined) hear(state, heard, hold);
+}
+
+/** A late fact ends a doubt. */
+function hear(state: SchedulerState, fact: LateFact, slice: Hold): void {
+  const { lookup, jobs, outbox, options, budget } = state;
+  const record = lookup(fact.key);
+  if (record === undefined || jobs.get(fact.key) !== undefined) return;
+  const known = heardOf(record, fact, options.price(record));
+  if (known === undefined) return;
+  const hold = state.slices.takeUp(slice, fact.key);
+  budget.note(record, known);
+  outbox.write(known, hold);
+  outbox.emitStatus(record, known);
+  if (known.status === 'running') adoptJob(state, known, hold);
+}
+
+/** The jobs of others were read again: cells that wait for them look whether they may go on. */
+export function onLooked(state: SchedulerState, heard: readonly LateFact[]): void {
+  const { slices, cells, lookup } = state;
+  for (const fact of heard) {
+    const hold = cells.open.awaiting(fact.key).find((open) => open.hold !== undefined)?.hold;
+    if (hold !== undefined) hear(state, fact, hold);
+  }
+  for (const key of slices.awaited) {
+    const record = lookup(key);
+    if (state.jobs.get(key) === undefined && record !== undefined && slices.isOthers(record)) continue;
+    slices.awaited.delete(key);
+    releaseCells(state, key);
+  }
+}
