@@ -12,12 +12,11 @@ import { resolveCell } from './resolve/resolve.ts';
 import { KnownReadings } from './resolve/slot-status.ts';
 import type { RecordLookup, Slot } from './slot.ts';
 
-/** A pipeline that is ready to be enumerated: all that is the same in every cell is worked out once. */
-export interface Plan {
+/** What the steps of a pipeline do in any cell: all that is the same in every cell is worked out once. */
+export interface StepsPlan {
   readonly pipeline: Pipeline;
   /** Part of every job key: `service.id`, else the address's origin, for the sandbox the word sandbox. */
   readonly serviceId: string;
-  readonly matrix: Matrix;
   readonly slotGraph: SlotGraph;
   /** What its requests show; absent: nothing is said about files. */
   readonly images?: ImageFiles;
@@ -29,29 +28,32 @@ export interface Plan {
   resolve(cell: Cell, lookup: RecordLookup): readonly Slot[];
 }
 
-/** What planning needs beside the pipeline. */
-export interface PlanSurroundings {
-  readonly files: FilePort;
+/** A pipeline that is ready to be enumerated: its steps, and the cells of its matrix. */
+export interface Plan extends StepsPlan {
+  readonly matrix: Matrix;
+}
+
+/** What the steps of a plan need beside the pipeline. */
+export interface StepsSurroundings {
   readonly serviceId: string;
   /** The files that requests show, masks too. Without it a slot that shows one fails with `input.missing`. */
   readonly images?: ImageFiles;
+}
+
+/** What planning needs beside the pipeline. */
+export interface PlanSurroundings extends StepsSurroundings {
+  readonly files: FilePort;
   /** Aborts the reading of tables. */
   readonly signal?: AbortSignal;
 }
 
-/**
- * Makes a plan of a valid pipeline. Reads the matrix's tables once, to count and to hash them; expands nothing.
- * Its diagnostics are the tables' and `plan.too-large`.
- */
-export async function preparePlan(
+/** Makes the part of a plan that needs no tables: whoever is given the cells can carry them out with it. Its diagnostic is `plan.too-large`. */
+export function prepareSteps(
   pipeline: Pipeline,
-  { files, serviceId, images, signal }: PlanSurroundings,
-): Promise<Result<Plan, readonly Diagnostic[]>> {
+  { serviceId, images }: StepsSurroundings,
+): Result<StepsPlan, readonly Diagnostic[]> {
   const slotGraph = buildGraph(pipeline.steps, pipeline.models);
-  const tooLarge = 'tooMany' in slotGraph ? [tooLargeDiagnostic(pipeline, slotGraph)] : [];
-  const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal);
-  if (!matrix.ok) return err([...matrix.error, ...tooLarge]);
-  if ('tooMany' in slotGraph) return err(tooLarge);
+  if ('tooMany' in slotGraph) return err([tooLargeDiagnostic(pipeline, slotGraph)]);
   const known = images === undefined ? {} : { images };
   const resolvable = {
     serviceId,
@@ -64,11 +66,24 @@ export async function preparePlan(
     serviceId,
     slotGraph,
     ...known,
-    matrix: matrix.value,
     slotsPerCell: slotGraph.templates.length,
     hasWildcards: slotGraph.templates.some(({ wild }) => wild),
     resolve: (cell: Cell, lookup: RecordLookup) => resolveCell(resolvable, cell, lookup),
   });
+}
+
+/**
+ * Makes a plan of a valid pipeline. Reads the matrix's tables once, to count and to hash them; expands nothing.
+ * Its diagnostics are the tables' and `plan.too-large`.
+ */
+export async function preparePlan(
+  pipeline: Pipeline,
+  { files, signal, ...surroundings }: PlanSurroundings,
+): Promise<Result<Plan, readonly Diagnostic[]>> {
+  const steps = prepareSteps(pipeline, surroundings);
+  const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal);
+  if (!matrix.ok) return err([...matrix.error, ...(steps.ok ? [] : steps.error)]);
+  return steps.ok ? ok({ ...steps.value, matrix: matrix.value }) : steps;
 }
 
 function tooLargeDiagnostic({ source }: Pipeline, { tooMany, of }: TooLarge): Diagnostic {

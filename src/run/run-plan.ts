@@ -3,17 +3,22 @@ import type { Cell, Selection } from '../plan/cell.ts';
 import { pressNames, priceOf } from '../plan/estimate/price.ts';
 import { chosenSteps } from '../plan/graph/step-selection.ts';
 import type { JobRecord } from '../plan/job.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Plan, StepsPlan } from '../plan/plan.ts';
 import type { CellSource, RunPlan } from './ports.ts';
 
 /** A plan as a run sees it: only the slots that `--only` leaves, and what a submission of each job costs. */
-export function planForRun(plan: Plan, { only }: Selection): RunPlan {
+export const planForRun = (plan: Plan, selection: Selection): RunPlan => ({
+  ...stepsForRun(plan, selection),
+  cells: (chosen) => plan.matrix.cells(chosen),
+});
+
+/** The same of a plan without a matrix: its cells come from elsewhere. */
+export function stepsForRun(plan: StepsPlan, { only }: Selection): Omit<RunPlan, 'cells'> {
   const steps = chosenSteps(plan, only);
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
   const chosen = steps.value;
   const { prices } = plan.pipeline;
   return {
-    cells: (selection) => plan.matrix.cells(selection),
     resolve: (cell, lookup) =>
       only === undefined
         ? plan.resolve(cell, lookup)

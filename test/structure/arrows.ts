@@ -106,7 +106,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'report/page/views': ['results', 'result', 'compare', 'charts', 'failures'],
   'report/page/views/results': ['filters', 'grid'],
 
-  engine: ['postgres', 'state', 'limits', 'queue'],
+  engine: ['postgres', 'state', 'limits', 'queue', 'slices'],
 
   sandbox: ['prompt', 'draw', 'faults', 'text', 'images', 'tasks', 'http'],
   'sandbox/draw': ['canvas', 'motif', 'style', 'scene', 'panel', 'picture'],

@@ -17,9 +17,10 @@ import type { ArtifactStore, FoundArtifact } from './store.ts';
  * synced, renamed, and its folder is synced.
  *
  * @param directory the run directory; who writes holds its lock
+ * @param isShared several processes write into the directory: what is unfinished in it may be another's, and is left alone
  */
-export function openArtifactFolder(directory: string): ArtifactStore {
-  const roots = new Map(artifactRoots.map((root) => [root, new RootFolder(directory, root)]));
+export function openArtifactFolder(directory: string, isShared = false): ArtifactStore {
+  const roots = new Map(artifactRoots.map((root) => [root, new RootFolder(directory, root, isShared)]));
   const rootOf = (name: string): RootFolder => {
     // A name comes from a job's key, or from what the program itself looks for.
     if (!isArtifactName(name))

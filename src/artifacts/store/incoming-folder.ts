@@ -18,11 +18,16 @@ export class IncomingFolder {
    */
   readonly #folder: string;
   readonly #directory: string;
+  readonly #isShared: boolean;
   #prepared: Promise<void> | undefined;
 
-  /** @param directory the run directory; its lock is held */
-  constructor(directory: string, root: ArtifactRoot) {
+  /**
+   * @param directory the run directory; its lock is held
+   * @param isShared others receive files in it too: what is unfinished may be theirs
+   */
+  constructor(directory: string, root: ArtifactRoot, isShared = false) {
     this.#directory = directory;
+    this.#isShared = isShared;
     this.#folder = join(directory, root, incomingFolder);
   }
 
@@ -42,6 +47,7 @@ export class IncomingFolder {
 
   /** Tidies up, also where nothing was received. The folder stays while there is something in it. */
   async close(): Promise<void> {
+    if (this.#isShared) return;
     const folder = this.#folder;
     try {
       if (!checkFolder(dirname(folder)) || !checkFolder(folder)) return;
@@ -59,7 +65,7 @@ export class IncomingFolder {
       const folder = this.#folder;
       makeFolders(this.#directory);
       for (const made of [dirname(folder), folder]) await makeFolder(made);
-      await removeUnfinished(folder);
+      if (!this.#isShared) await removeUnfinished(folder);
       for (const made of [dirname(folder), this.#directory]) await syncFolderAsync(made);
     });
   }

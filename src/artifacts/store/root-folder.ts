@@ -28,9 +28,9 @@ export class RootFolder {
   #root: HeldFolder | undefined;
   #isClosed = false;
 
-  constructor(directory: string, root: ArtifactRoot) {
+  constructor(directory: string, root: ArtifactRoot, isShared: boolean) {
     this.#directory = directory;
-    this.#incoming = new IncomingFolder(directory, root);
+    this.#incoming = new IncomingFolder(directory, root, isShared);
   }
 
   async receive(stem: string): Promise<IncomingArtifact> {

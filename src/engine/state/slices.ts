@@ -65,6 +65,7 @@ export async function addSlices(
 /**
  * Takes a slice, from whoever holds it: waits for that holder's commit under way, and fences all later ones. Undefined where it is done.
  *
+ * @param invocation absent: whichever the run is in; given: only where the run is open and in this one
  * @throws EngineError
  */
 export async function takeSlice(
@@ -72,11 +73,15 @@ export async function takeSlice(
   run: number,
   n: number,
   session: number,
+  invocation?: number,
 ): Promise<TakenSlice | undefined> {
   return first(
     pool,
     `UPDATE promptpress.slices SET epoch = epoch + 1, holder = $3 WHERE run = $1 AND n = $2 AND NOT done
+       AND ($4::bigint IS NULL OR EXISTS (
+         SELECT FROM promptpress.runs WHERE run = $1 AND state = 'open' AND invocation = $4 FOR SHARE
+       ))
      RETURNING epoch::float8 AS epoch, coalesce(cells, '') AS cells`,
-    [run, n, session],
+    [run, n, session, invocation ?? null],
   );
 }

@@ -1,0 +1,135 @@
+import type { Cell } from '../plan/cell.ts';
+import type { RunEnd } from '../run/events.ts';
+import type { RunControl } from '../run/ports.ts';
+import { StateError } from '../state/store.ts';
+import { type Bounds, openAllowance } from './limits/run-allowance.ts';
+import type { EnginePool } from './postgres/pool.ts';
+import { lockSpaces, trySessionLock } from './postgres/session-lock.ts';
+import type { SliceQueue } from './queue/queue.ts';
+import { Refeeder } from './queue/refeed.ts';
+import { feed, pause } from './slices/feeder.ts';
+import { LateFacts } from './slices/late-facts.ts';
+import { RunWatch } from './slices/run-watch.ts';
+import { beginInvocation, endRun, stopRun } from './slices/runs.ts';
+import { endDeadSessions, every, liveSessions } from './slices/session.ts';
+import type { Engine } from './worker.ts';
+
+/** A run as its coordinator leads it. */
+export interface LedRun {
+  readonly run: number;
+  readonly name: string;
+  /** What workers need to know of it. */
+  readonly spec: string;
+  readonly queue: SliceQueue;
+  readonly leaseMs: number;
+  /** All chosen cells, by ascending number. */
+  cells(): AsyncIterable<Cell>;
+  /** Cells of a slice at most. */
+  readonly size: number;
+  /** Tasks that all workers may have in flight. */
+  readonly slots: number;
+  /** What all workers together may spend. */
+  readonly bounds?: Bounds;
+  /** Returns once all cells are fed: workers do the rest, and the same command goes on with it. */
+  readonly detach?: boolean;
+}
+
+/** How often the coordinator looks whether the run is over, ms. */
+const lookMs = 250;
+/** How often dead workers and late facts are looked for, ms. */
+const careMs = 2000;
+/** A worker without a connection that was not seen for so many leases is gone. */
+const leasesSilent = 2;
+
+/** What came of leading a run. */
+export interface LedEnd {
+  /** Undefined: it was left to the workers. */
+  readonly end?: RunEnd;
+}
+
+/**
+ * Leads a run: registers its cells as slices, feeds again what was lost, and sees its end. One process leads a run at a time; where it
+ * dies the workers go on, and the same command takes the run up again.
+ *
+ * @param working what this process itself does for the run, once it is known which invocation it is
+ * @throws StateError `state.locked` where another process leads the run; EngineError; what reading the cells throws
+ */
+export async function lead(
+  engine: Engine,
+  led: LedRun,
+  control: RunControl,
+  working?: (invocation: number) => Promise<unknown>,
+): Promise<LedEnd> {
+  const { address, pool, clock } = engine;
+  const { run, queue } = led;
+  const lock = await trySessionLock(address, lockSpaces.run, run);
+  if (lock === undefined)
+    throw new StateError(
+      'state.locked',
+      `Another process leads the run ${led.name} of the engine ${address.shown}.`,
+      {
+        hint: 'Work on it too: `promptpress worker --engine …`; or wait for its end.',
+      },
+    );
+  const stop = new AbortController();
+  try {
+    const { invocation } = await beginInvocation(pool, run, led.spec);
+    await openAllowance({ query: (text, values) => pool.query(text, values) }, run, led.bounds ?? {});
+    const watch = new RunWatch(pool, clock, run, invocation);
+    const refeeder = new Refeeder(queue, pool, clock, run);
+    const late = new LateFacts(pool, run);
+    const stopCare = every(clock, careMs, async () => {
+      await endDeadSessions(pool, run, leasesSilent * led.leaseMs);
+      await late.feed();
+    });
+    const onDrain = (): void => {
+      void stopRun(pool, run, invocation, { kind: 'interrupted', forced: false }).catch(() => undefined);
+    };
+    control.drain.addEventListener('abort', onDrain);
+    const unwatch = watch.onEnd(() => stop.abort());
+    try {
+      if (control.drain.aborted) onDrain();
+      const feeding = feed(led.cells(), { pool, queue, clock }, { ...led, invocation }, stop.signal);
+      const ending = led.detach === true ? Promise.resolve() : ended(engine, run, watch, late, control);
+      await Promise.all([feeding, ending, working?.(invocation)]);
+      if (led.detach === true && !control.drain.aborted) return {};
+      return { end: watch.status?.end ?? { kind: 'complete' } };
+    } finally {
+      unwatch();
+      control.drain.removeEventListener('abort', onDrain);
+      stop.abort();
+      await Promise.all([watch.stop(), refeeder.stop(), stopCare()]);
+    }
+  } finally {
+    await lock.close();
+  }
+}
+
+/** Resolves when all is done, or when every worker has ended after the run was stopped, or when the user waits no longer. */
+async function ended(
+  { pool, clock }: Engine,
+  run: number,
+  watch: RunWatch,
+  late: LateFacts,
+  { leave }: RunControl,
+): Promise<void> {
+  for (; !leave.aborted; await pause(clock, lookMs, leave)) {
+    const isOver = await isDone(pool, run, watch, late).catch(() => false);
+    if (!isOver) continue;
+    const { invocation } = watch.status ?? {};
+    if (invocation === undefined) continue;
+    const isSaid = await endRun(pool, run, invocation).then(
+      () => true,
+      () => false,
+    );
+    if (isSaid) return;
+  }
+}
+
+/** @throws EngineError */
+async function isDone(pool: EnginePool, run: number, watch: RunWatch, late: LateFacts): Promise<boolean> {
+  await watch.look();
+  const { state, fed, waiting } = watch.status ?? { state: 'open', fed: false, waiting: 0 };
+  if (state !== 'open') return (await liveSessions(pool, run)) === 0;
+  return fed && waiting === 0 && !(await late.feed());
+}

@@ -1,0 +1,63 @@
+import { isMapping, type Value, WrittenNumber } from '../../pipeline/values/value.ts';
+import type { Cell } from '../../plan/cell.ts';
+
+/** A value in which numbers keep how they were written. */
+type Packed = string | number | boolean | null | readonly Packed[] | { readonly [name: string]: Packed };
+
+/** Stands for a number that JSON would write otherwise: `{"$": "6.0"}`. */
+const written = '$';
+
+function packed(value: Value): Packed {
+  if (value instanceof WrittenNumber) return { [written]: value.source };
+  if (Array.isArray(value)) return value.map((item: Value) => packed(item));
+  if (!isMapping(value)) return value as Packed;
+  // As entries: a mapping of the user's may have any names.
+  return { of: Object.entries(value).map(([name, item]) => [name, packed(item)]) };
+}
+
+function unpacked(value: Packed): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return (value as readonly Packed[]).map(unpacked);
+  const { [written]: source, of } = value as { readonly [name: string]: Packed };
+  if (typeof source === 'string') return new WrittenNumber(source, Number(source));
+  return Object.fromEntries(
+    (of as readonly (readonly [string, Packed])[]).map(([name, item]) => [name, unpacked(item)]),
+  );
+}
+
+/** The cells of a slice with their values, so that nobody else needs the tables. */
+interface PackedSlice {
+  readonly names: readonly string[];
+  /** Number, repeat, and the values by `names`; `null` in the place of values of other names, which follow as entries. */
+  readonly cells: readonly (readonly [number, number, readonly Packed[] | null, Packed?])[];
+}
+
+/** The text of a slice. */
+export function packCells(cells: readonly Cell[]): string {
+  const names = Object.keys(cells[0]?.vars ?? {});
+  const slice: PackedSlice = {
+    names,
+    cells: cells.map(({ number, repeat, vars }) => {
+      const own = Object.keys(vars);
+      const isAlike = own.length === names.length && own.every((name, at) => name === names[at]);
+      return isAlike
+        ? [number, repeat, names.map((name) => packed(vars[name] as Value))]
+        : [number, repeat, null, packed(vars)];
+    }),
+  };
+  return JSON.stringify(slice);
+}
+
+/** The cells of a slice's text; of an empty text none. */
+export function unpackCells(text: string): readonly Cell[] {
+  if (text === '') return [];
+  const { names, cells } = JSON.parse(text) as PackedSlice;
+  return cells.map(([number, repeat, values, vars]) => ({
+    number,
+    repeat,
+    vars:
+      values === null
+        ? (unpacked(vars as Packed) as Cell['vars'])
+        : Object.fromEntries(names.map((name, at) => [name, unpacked(values[at] as Packed)])),
+  }));
+}

@@ -1,0 +1,144 @@
+import type { Cell } from '../../plan/cell.ts';
+import type { Clock } from '../../run/clock.ts';
+import { StateError } from '../../state/store.ts';
+import type { EnginePool } from '../postgres/pool.ts';
+import type { SliceQueue } from '../queue/queue.ts';
+import { packCells } from './cells.ts';
+
+/** Slices that wait at most, beside two for each place of a task. */
+const mostBeside = 1000;
+
+/** Slices that are added with one statement. */
+const mostAtOnce = 32;
+
+/** How long is waited while enough slices wait, and while the engine is away, ms. */
+const pauseMs = 500;
+
+export interface FeederSettings {
+  readonly run: number;
+  readonly invocation: number;
+  /** Cells of a slice at most: few where each has images to wait for, so that a takeover is cheap (64); more where all are texts (256). */
+  readonly size: number;
+  /** Tasks that all workers may have in flight. */
+  readonly slots: number;
+}
+
+interface Fed {
+  readonly upto: number;
+  readonly fed: boolean;
+}
+
+/**
+ * Feeds the cells of a plan as slices, in order, and no more ahead than is soon taken. What was fed is known in the engine: a feeder that
+ * begins anew goes on behind that.
+ *
+ * @param cells all chosen cells, by ascending number: the same for every feeder of an invocation
+ * @returns once all are fed, or it was aborted, or the invocation is over
+ * @throws what reading the cells throws
+ */
+export async function feed(
+  cells: AsyncIterable<Cell>,
+  { pool, queue, clock }: { readonly pool: EnginePool; readonly queue: SliceQueue; readonly clock: Clock },
+  settings: FeederSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const { run, invocation, size, slots } = settings;
+  const most = 2 * slots + mostBeside;
+  const patiently = <T>(work: () => Promise<T>): Promise<T | undefined> => untilDone(work, clock, signal);
+  const known = async (): Promise<Fed | undefined> =>
+    (
+      await pool.query<Fed>(
+        `SELECT fed_upto::float8 AS upto, fed FROM promptpress.runs WHERE run = $1 AND invocation = $2`,
+        [run, invocation],
+      )
+    ).rows[0];
+
+  let fed = await patiently(known);
+  if (fed === undefined || fed.fed) return;
+  const add = async (slices: readonly (readonly Cell[])[], isLast: boolean): Promise<boolean> => {
+    const upto = slices.at(-1)?.at(-1)?.number ?? fed?.upto ?? 0;
+    const added = await patiently(async () => {
+      const { rows } = await pool.query<{ n: number }>(
+        `WITH mine AS (
+           UPDATE promptpress.runs SET fed_upto = $4, fed = $5, next_slice = next_slice + cardinality($6::text[])
+           WHERE run = $1 AND invocation = $2 AND fed_upto = $3 AND NOT fed RETURNING next_slice - cardinality($6::text[]) AS base
+         )
+         INSERT INTO promptpress.slices (run, n, cells)
+         SELECT $1, mine.base + s.place - 1, s.cells FROM mine, unnest($6::text[]) WITH ORDINALITY AS s(cells, place) RETURNING n`,
+        [run, invocation, fed?.upto ?? 0, upto, isLast, slices.map(packCells)],
+      );
+      // Where nothing was added, the answer to the same question was lost, or somebody else feeds.
+      return rows.map(({ n }) => n);
+    });
+    if (added === undefined) return false;
+    if (added.length < slices.length && (await patiently(known))?.upto !== upto) return false;
+    fed = { upto, fed: isLast };
+    // The engine has them: what the queue does not take now, it is fed again.
+    await queue.feed(run, added).catch(() => undefined);
+    return true;
+  };
+  /** Waits until a few more slices may wait. @returns how many */
+  const room = async (): Promise<number> => {
+    for (;;) {
+      const waiting = await patiently(async () => {
+        const { rows } = await pool.query<{ waiting: number }>(
+          'SELECT count(*)::int AS waiting FROM promptpress.slices WHERE run = $1 AND NOT done',
+          [run],
+        );
+        return rows[0]?.waiting ?? 0;
+      });
+      if (waiting === undefined) return 0;
+      if (waiting < most) return Math.min(mostAtOnce, most - waiting);
+      await pause(clock, pauseMs, signal);
+    }
+  };
+
+  let open: Cell[] = [];
+  let slices: Cell[][] = [];
+  let places = await room();
+  for await (const cell of cells) {
+    if (signal.aborted) return;
+    if (cell.number <= fed.upto) continue;
+    open.push(cell);
+    if (open.length < size) continue;
+    slices.push(open);
+    open = [];
+    if (slices.length < places) continue;
+    if (!(await add(slices, false))) return;
+    slices = [];
+    places = await room();
+  }
+  if (signal.aborted) return;
+  await add(open.length > 0 ? [...slices, open] : slices, true);
+}
+
+/** Does some work until the engine is there for it. @returns undefined: it was aborted */
+export async function untilDone<T>(
+  work: () => Promise<T>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error;
+    }
+    await pause(clock, pauseMs, signal);
+  }
+  return undefined;
+}
+
+/** Resolves after so long, or when it is aborted. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.at(clock.now() + ms, end);
+    signal.addEventListener('abort', end);
+  });
+}

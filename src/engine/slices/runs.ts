@@ -1,0 +1,96 @@
+import type { RunEnd } from '../../run/events.ts';
+import type { EnginePool } from '../postgres/pool.ts';
+
+/** How far a run is, as all of its processes see it. */
+export interface RunStatus {
+  /** `open`: slices are taken. `stopping`: all workers drain. `ended`: nothing more is done. */
+  readonly state: 'open' | 'stopping' | 'ended';
+  /** Separates the jobs that this run settles from those of earlier ones. */
+  readonly invocation: number;
+  /** All cells are in slices. */
+  readonly fed: boolean;
+  /** Slices that are not done. */
+  readonly waiting: number;
+  /** Why it ended before all was done. */
+  readonly end?: RunEnd;
+}
+
+interface StatusRow {
+  readonly state: RunStatus['state'];
+  readonly invocation: number;
+  readonly fed: boolean;
+  readonly ended: string | null;
+  readonly waiting: number;
+}
+
+/** Undefined: there is no such run. @throws EngineError */
+export async function runStatus(pool: EnginePool, run: number): Promise<RunStatus | undefined> {
+  const { rows } = await pool.query<StatusRow>(
+    `SELECT state, invocation::float8 AS invocation, fed, ended,
+       (SELECT count(*)::int FROM promptpress.slices s WHERE s.run = r.run AND NOT s.done) AS waiting
+     FROM promptpress.runs r WHERE run = $1`,
+    [run],
+  );
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { ended, ...status } = row;
+  return { ...status, ...(ended === null ? {} : { end: JSON.parse(ended) as RunEnd }) };
+}
+
+/**
+ * Begins an invocation of a run, or goes on with the one that is open and was asked for in the same words.
+ *
+ * What earlier invocations left under way stays theirs: their slices are fenced, lose their cells, and are fed again where one of their
+ * jobs is not settled.
+ *
+ * @param spec what the workers need to know of the run, as text
+ * @returns its number, and whether it goes on with one whose coordinator was gone
+ * @throws EngineError
+ */
+export async function beginInvocation(
+  pool: EnginePool,
+  run: number,
+  spec: string,
+): Promise<{ readonly invocation: number; readonly goesOn: boolean }> {
+  return await pool.transaction(async (connection) => {
+    const { rows } = await connection.query<{
+      readonly state: string;
+      readonly spec: string | null;
+      readonly invocation: number;
+    }>(
+      'SELECT state, spec, invocation::float8 AS invocation FROM promptpress.runs WHERE run = $1 FOR UPDATE',
+      [run],
+    );
+    const { state = '', spec: before = null, invocation = 0 } = rows[0] ?? {};
+    if (state === 'open' && before === spec) return { invocation, goesOn: true };
+    await connection.query(
+      `UPDATE promptpress.runs SET state = 'open', spec = $2, invocation = invocation + 1, fed = false, fed_upto = 0, ended = NULL
+       WHERE run = $1`,
+      [run, spec],
+    );
+    await connection.query(
+      `UPDATE promptpress.slices s SET epoch = epoch + 1, holder = NULL, lease_holder = NULL, lease_until = NULL, not_before = NULL,
+         cells = '', done = NOT EXISTS (SELECT FROM promptpress.jobs j WHERE j.run = s.run AND j.slice = s.n AND j.open)
+       WHERE s.run = $1`,
+      [run],
+    );
+    await connection.query('DELETE FROM promptpress.slices WHERE run = $1 AND done', [run]);
+    return { invocation: invocation + 1, goesOn: false };
+  });
+}
+
+/** Ends a run before all is done: every worker drains within a second. The first end counts. @throws EngineError */
+export async function stopRun(pool: EnginePool, run: number, invocation: number, end: RunEnd): Promise<void> {
+  await pool.query(
+    `UPDATE promptpress.runs SET state = 'stopping', ended = $3 WHERE run = $1 AND invocation = $2 AND state = 'open'`,
+    [run, invocation, JSON.stringify(end)],
+  );
+}
+
+/** Nothing more is done for this invocation. @throws EngineError */
+export async function endRun(pool: EnginePool, run: number, invocation: number): Promise<void> {
+  await pool.query(`UPDATE promptpress.runs SET state = 'ended' WHERE run = $1 AND invocation = $2`, [
+    run,
+    invocation,
+  ]);
+}

@@ -1,0 +1,11 @@
+/**
+ * What a run is made of, and how far its cells were fed: `fed_upto` is the number of the last cell that is in a slice. The numbers of
+ * slices are never used twice, so that what a slice of an earlier invocation left has an owner of its own.
+ */
+export const slicesSchema = `
+  ALTER TABLE runs ADD COLUMN spec text, ADD COLUMN fed boolean NOT NULL DEFAULT false, ADD COLUMN fed_upto bigint NOT NULL DEFAULT 0,
+    ADD COLUMN next_slice int NOT NULL DEFAULT 1, ADD COLUMN ended text;
+  ALTER TABLE sessions ADD COLUMN run int;
+  CREATE INDEX slices_open ON slices (run, n) WHERE NOT done;
+  CREATE INDEX sessions_open ON sessions (run) WHERE NOT over;
+`;

@@ -1,0 +1,239 @@
+import type { Cell } from '../../plan/cell.ts';
+import type { ImageFiles } from '../../plan/request/image-files.ts';
+import { withRecords } from '../../plan/resolve/load-records.ts';
+import type { Clock } from '../../run/clock.ts';
+import type { SliceEnd } from '../../run/events.ts';
+import type { CellBatch, CellSource, Hold, LeftRecord, RunPlan } from '../../run/ports.ts';
+import type { EnginePool } from '../postgres/pool.ts';
+import type { SliceQueue, Turn } from '../queue/queue.ts';
+import { endHold, takeSlice } from '../state/slices.ts';
+import type { EngineStore } from '../state/store.ts';
+import { unpackCells } from './cells.ts';
+import { pause, untilDone } from './feeder.ts';
+import { every, type WorkerSession } from './session.ts';
+
+/** How long is waited where there is no slice, ms. */
+const idleMs = 250;
+/** For so long nobody takes a slice that only waits for others, ms. */
+const waitsMs = 1000;
+/** Cells whose records are loaded together. */
+const cellsAtOnce = 64;
+/** How long it is tried to say that a slice has ended, in leases: later it is somebody else's. */
+const leasesToEnd = 2;
+
+/** What a source takes its slices from. */
+export interface SourcePorts {
+  readonly pool: EnginePool;
+  readonly queue: SliceQueue;
+  readonly store: EngineStore;
+  readonly clock: Clock;
+}
+
+export interface SourceSettings {
+  readonly run: number;
+  readonly session: WorkerSession;
+  readonly leaseMs: number;
+  readonly plan: Pick<RunPlan, 'resolve'>;
+  /** The files that requests show, where facts of them have to be loaded. */
+  readonly images?: ImageFiles;
+  /** No more slices are to be taken. */
+  readonly isOver: () => boolean;
+}
+
+interface HeldSlice extends Hold {
+  /** Cells that were not given yet. */
+  cells: readonly Cell[];
+  left: readonly LeftRecord[] | undefined;
+}
+
+/**
+ * The slices of one run, as one worker takes them. A slice is taken from the queue, then from whoever held it, by its epoch; then
+ * what it was left with is read, and every record that its cells ask for. Where the engine is away, it is waited for.
+ */
+export class SliceSource implements CellSource {
+  readonly #ports: SourcePorts;
+  readonly #settings: SourceSettings;
+  readonly #held = new Map<number, HeldSlice>();
+  /** The slice whose cells are being given. */
+  #giving: HeldSlice | undefined;
+  readonly #listeners = new Set<(hold: Hold) => void>();
+  readonly #ending = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+  readonly #stopKeeping: () => Promise<void>;
+  /** Others know the session to be over. */
+  #isDead = false;
+
+  constructor(ports: SourcePorts, settings: SourceSettings) {
+    this.#ports = ports;
+    this.#settings = settings;
+    this.#stopKeeping = every(ports.clock, Math.ceil(settings.leaseMs / 3), () => this.#keep());
+  }
+
+  /** True once others know the worker to be gone: it decides nothing more, and begins anew. */
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  async next(most: number, signal: AbortSignal): Promise<CellBatch> {
+    while (!signal.aborted) {
+      const held = this.#giving ?? (await this.#take(signal));
+      if (held !== undefined) return this.#give(held, most);
+      if (this.#isDead || this.#settings.isOver()) return { cells: [], last: true };
+      await pause(this.#ports.clock, idleMs, signal);
+    }
+    return { cells: [], last: false };
+  }
+
+  end(hold: Hold, how: SliceEnd): void {
+    const held = this.#held.get(hold.slice);
+    const isHeld = held?.epoch === hold.epoch;
+    if (isHeld) this.#held.delete(hold.slice);
+    if (this.#giving === held) this.#giving = undefined;
+    if (isHeld || held === undefined) this.#ports.store.release(hold.slice);
+    const ending = this.#end(hold, how).finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  onLost(listener: (hold: Hold) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Gives back what is still held. */
+  async close(): Promise<void> {
+    await this.#stopKeeping();
+    for (const hold of this.#held.values()) {
+      this.#held.delete(hold.slice);
+      const ending = this.#end(hold, 'waits', 0).finally(() => this.#ending.delete(ending));
+      this.#ending.add(ending);
+    }
+    const { clock } = this.#ports;
+    const cancel = clock.at(clock.now() + leasesToEnd * this.#settings.leaseMs, () => this.#closing.abort());
+    await Promise.all(this.#ending);
+    cancel();
+  }
+
+  #give(held: HeldSlice, most: number): CellBatch {
+    const cells = held.cells.slice(0, most);
+    const { slice, epoch, left } = held;
+    held.cells = held.cells.slice(most);
+    held.left = undefined;
+    const isWhole = held.cells.length === 0;
+    this.#giving = isWhole ? undefined : held;
+    return {
+      cells,
+      of: { slice, epoch, isWhole, ...(left === undefined ? {} : { left }) },
+      last: false,
+    };
+  }
+
+  /** Undefined: there is none, or the engine is away. */
+  async #take(signal: AbortSignal): Promise<HeldSlice | undefined> {
+    if (this.#isDead || this.#settings.isOver()) return undefined;
+    const { queue, pool, clock, store } = this.#ports;
+    const { run, session } = this.#settings;
+    const { invocation } = store.others;
+    const turn = await queue.take().catch(() => undefined);
+    if (turn === undefined) return undefined;
+    if (turn.run !== run) {
+      await queue.giveBack(turn, waitsMs).catch(() => undefined);
+      return undefined;
+    }
+    const taken = await untilDone(
+      () => takeSlice(pool, run, turn.slice, session.session, invocation),
+      clock,
+      signal,
+    );
+    if (taken === undefined) {
+      // It is done or was removed; a queue that knows nothing of it is fed with it again where it is not.
+      if (!signal.aborted) await queue.done(turn).catch(() => undefined);
+      return undefined;
+    }
+    const held: HeldSlice = {
+      slice: turn.slice,
+      epoch: taken.epoch,
+      cells: unpackCells(taken.cells),
+      left: undefined,
+    };
+    this.#held.set(turn.slice, held);
+    const left = await untilDone(() => this.#load(held), clock, signal);
+    // Aborted: `close` gives it back.
+    if (left === undefined || this.#held.get(held.slice) !== held) return undefined;
+    held.left = left;
+    return held;
+  }
+
+  /** Reads all that decisions about a slice are made from. @throws EngineError */
+  async #load({ slice, cells }: HeldSlice): Promise<readonly LeftRecord[]> {
+    const { store } = this.#ports;
+    const { plan, images } = this.#settings;
+    for (let from = 0; from < cells.length; from += cellsAtOnce)
+      await withRecords(
+        cells.slice(from, from + cellsAtOnce),
+        (cell, lookup) => {
+          plan.resolve(cell, lookup);
+        },
+        async (keys) => {
+          await store.prefetch(keys, slice);
+          return new Map(
+            keys.flatMap((key) => {
+              const record = store.peek(key);
+              return record === undefined ? [] : [[key, record] as const];
+            }),
+          );
+        },
+        images,
+      );
+    // Read last: what was decided by the former holder before the takeover is in it.
+    return await store.left(slice);
+  }
+
+  async #keep(): Promise<void> {
+    const { queue } = this.#ports;
+    const { run, session } = this.#settings;
+    if (!(await session.beat())) {
+      this.#isDead = true;
+      for (const hold of this.#held.values()) this.#lose(hold);
+      return;
+    }
+    const turns = [...this.#held.keys()].map((slice): Turn => ({ run, slice }));
+    for (const { slice } of await queue.keep(turns)) {
+      const hold = this.#held.get(slice);
+      if (hold !== undefined) this.#lose(hold);
+    }
+  }
+
+  #lose({ slice, epoch }: Hold): void {
+    for (const listener of this.#listeners) listener({ slice, epoch });
+  }
+
+  /** Says that a slice has ended here. What cannot be said falls to others when the lease is over. */
+  async #end({ slice, epoch }: Hold, how: SliceEnd, delayMs = waitsMs): Promise<void> {
+    const { pool, queue, clock } = this.#ports;
+    const { run } = this.#settings;
+    const turn: Turn = { run, slice };
+    await untilDone(
+      async () => {
+        const isDone = how === 'closed' && (await closeSlice(pool, run, slice, epoch));
+        await endHold(pool, run, slice, epoch);
+        if (how === 'lost') return;
+        if (isDone || how === 'closed') await queue.done(turn).catch(() => undefined);
+        else await queue.giveBack(turn, delayMs).catch(() => undefined);
+      },
+      clock,
+      this.#closing.signal,
+    );
+  }
+}
+
+/** Says that all cells of a slice are closed. @returns whether it was still held so @throws EngineError */
+async function closeSlice(pool: EnginePool, run: number, slice: number, epoch: number): Promise<boolean> {
+  const { rows } = await pool.query<{ n: number }>(
+    `WITH closed AS (
+       UPDATE promptpress.slices SET done = true WHERE run = $1 AND n = $2 AND epoch = $3 RETURNING run, n
+     )
+     SELECT n, promptpress.fold_totals(run, n) FROM closed`,
+    [run, slice, epoch],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,150 @@
+import type { Selection } from '../plan/cell.ts';
+import type { JobRecord } from '../plan/job.ts';
+import type { ImageFiles } from '../plan/request/image-files.ts';
+import type { Clock } from '../run/clock.ts';
+import type { RunEvent, RunListener } from '../run/events.ts';
+import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from '../run/ports.ts';
+import { runPlan } from '../run/run.ts';
+import { boundsOf } from './limits/run-allowance.ts';
+import { EngineLimits } from './limits/shared-limits.ts';
+import type { EngineAddress } from './postgres/address.ts';
+import type { EnginePool } from './postgres/pool.ts';
+import type { SliceQueue } from './queue/queue.ts';
+import { RunWatch } from './slices/run-watch.ts';
+import { stopRun } from './slices/runs.ts';
+import { beginSession } from './slices/session.ts';
+import { SliceSource } from './slices/source.ts';
+import { type EngineStore, openEngineStore } from './state/store.ts';
+
+/** An engine as a process reaches it. */
+export interface Engine {
+  readonly address: EngineAddress;
+  readonly pool: EnginePool;
+  readonly clock: Clock;
+}
+
+/** What a worker does for one run. */
+export interface Work {
+  readonly run: number;
+  readonly invocation: number;
+  /** Shown beside its sessions. */
+  readonly name: string;
+  readonly leaseMs: number;
+  readonly queue: SliceQueue;
+  readonly plan: Omit<RunPlan, 'cells'>;
+  readonly selection: Selection;
+  readonly settings: RunSettings;
+  /** The gateway and the account there: all runs that name it share its limits. */
+  readonly service: string;
+  /** The files that requests show, where facts of them have to be loaded. */
+  readonly images?: ImageFiles;
+  /** Ends where all slices are done, and does not wait for more. */
+  readonly once?: boolean;
+  /** Its Ctrl-C ends the whole run, and not only this worker. */
+  readonly endsRun?: boolean;
+  /** All that the run needs beside its state. */
+  ports(store: EngineStore): Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared'>;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/**
+ * Works on the slices of one run until the run is over. Where others took it for dead it begins a new session: what the old one held
+ * is theirs.
+ *
+ * @throws EngineError while it begins; Error beginning `Internal error:` for a bug
+ */
+export async function workOn(
+  engine: Engine,
+  work: Work,
+  control: RunControl,
+  listener: RunListener,
+): Promise<RunReport> {
+  const { pool, clock } = engine;
+  const { run, invocation } = work;
+  const watch = new RunWatch(pool, clock, run, invocation);
+  try {
+    await watch.look();
+    for (;;) {
+      const { report, isDead } = await oneSession(engine, work, watch, control, listener);
+      if (!isDead || control.drain.aborted || watch.isOver) return report;
+    }
+  } finally {
+    await watch.stop();
+  }
+}
+
+async function oneSession(
+  { address, pool, clock }: Engine,
+  work: Work,
+  watch: RunWatch,
+  control: RunControl,
+  listener: RunListener,
+): Promise<{ readonly report: RunReport; readonly isDead: boolean }> {
+  const { run, invocation, queue, plan, settings, leaseMs, once = false } = work;
+  const session = await beginSession({ address, pool }, run, work.name);
+  let limits: EngineLimits | undefined;
+  try {
+    const worker = String(session.session);
+    const shared = new EngineLimits(
+      { service: work.service, run, worker },
+      { limits: settings.limits, bounds: boundsOf(settings.budget, settings.maxSubmits) },
+      { price: (record) => plan.price(record), tokens: () => 0 },
+      { database: poolOf(pool), clock, random: work.random },
+    );
+    limits = shared;
+    const budget = {
+      worker,
+      charge: (before: JobRecord | undefined, after: JobRecord) => shared.allowance.charge(before, after),
+    };
+    const store = await openEngineStore(pool, { run, session: session.session, clock, budget });
+    const ports = work.ports(store);
+    const source = new SliceSource(
+      { pool, queue, store, clock },
+      {
+        run,
+        session,
+        leaseMs,
+        plan,
+        ...(work.images === undefined ? {} : { images: work.images }),
+        isOver: () => watch.isOver || (once && watch.status?.fed === true && watch.status.waiting === 0),
+      },
+    );
+    const stopping: Promise<void>[] = [];
+    const onEvent = (event: RunEvent): void => {
+      if (event.type === 'run:stopping' && (work.endsRun === true || event.end.kind !== 'interrupted'))
+        stopping.push(stopRun(pool, run, invocation, event.end).catch(() => undefined));
+      shared.listener(event);
+      listener(event);
+    };
+    const report = await runPlan(
+      { ...plan, cells: noCells },
+      work.selection,
+      // What is spent is bounded for all workers together.
+      withoutBounds(settings),
+      { ...ports, store, cells: source, clock, shared, random: work.random },
+      { ...control, onEnd: watch.onEnd },
+      onEvent,
+    );
+    await Promise.all(stopping);
+    return { report, isDead: source.isDead };
+  } finally {
+    await limits?.stop().catch(() => undefined);
+    // Whoever cannot say so is found to be gone.
+    await session.end().catch(() => undefined);
+  }
+}
+
+/** The cells of a worker come by slices. */
+const noCells: RunPlan['cells'] = () => {
+  throw new Error('Internal error: a worker has no matrix.');
+};
+
+const withoutBounds = ({ maxSubmits: _all, ...settings }: RunSettings): RunSettings => ({
+  ...settings,
+  budget: {},
+});
+
+const poolOf = (pool: EnginePool) => ({
+  query: (text: string, values: unknown[]) => pool.query<unknown>(text, values),
+});

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { wallClock } from '../../src/cli/adapters/clock.ts';
+import { lead } from '../../src/engine/coordinator.ts';
+import { parseEngineAddress } from '../../src/engine/postgres/address.ts';
+import { LeaseQueue } from '../../src/engine/queue/lease-queue.ts';
+import { registerRun } from '../../src/engine/state/slices.ts';
+import type { EngineStore } from '../../src/engine/state/store.ts';
+import { type Work, workOn } from '../../src/engine/worker.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import type { RunControl, RunReport } from '../../src/run/ports.ts';
+import { stepsForRun } from '../../src/run/run-plan.ts';
+import { cutNowhere } from '../rig/frames.ts';
+import { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
+import { planOf } from '../rig/plan.ts';
+import { hasPostgres } from '../rig/postgres.ts';
+import { keptNowhere, noText } from '../rig/text-ports.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { type TestEngine, testEngine } from './state/opened.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  if (hasPostgres) engine = await testEngine();
+});
+afterAll(async () => {
+  if (hasPostgres) await engine[Symbol.asyncDispose]();
+});
+
+const never: RunControl = { drain: new AbortController().signal, leave: new AbortController().signal };
+
+/** What each step of a run asks of the outside, with one gateway for all workers. */
+function portsOf(service: ScriptedGateway): Work['ports'] {
+  return (store: EngineStore) => {
+    const submit = ({ tag = '', taskId }: { readonly tag?: string; readonly taskId?: string }) => {
+      const record = store.get(tag);
+      if (record?.status !== 'submitting')
+        throw new Error('A submission left before its intent was durable.');
+      const { result } = service.submit(record, taskId, wallClock.now());
+      if ('unread' in result) throw new Error('No image is read here.');
+      return Promise.resolve(result);
+    };
+    return {
+      service: {
+        imagine: submit,
+        action: submit,
+        modal: () => Promise.reject(new Error('no modal is confirmed here')),
+        begin: (request) => submit(request.tag === undefined ? {} : { tag: request.tag }),
+        fetchTask: (id) => Promise.resolve(service.fetch(id, wallClock.now()).result),
+        fetchTasks: (ids) => Promise.resolve(service.list(ids, wallClock.now()).result),
+        close: () => Promise.resolve(),
+      },
+      ...noText,
+      artifacts: {
+        save: ({ key, output }) => Promise.resolve(service.save(key, output).result),
+        cut: cutNowhere,
+        keep: keptNowhere,
+        close: () => Promise.resolve(),
+      },
+    };
+  };
+}
+
+async function crew(
+  name: string,
+  plan: Plan,
+  workers: number,
+  size: number,
+  control = never,
+  onSubmit = (_count: number) => {},
+) {
+  const service = new ScriptedGateway({
+    duration: ({ number }) => {
+      onSubmit(number);
+      return 30;
+    },
+  });
+  const { pool } = engine;
+  const run = await registerRun(pool, name);
+  const there = { address: parseEngineAddress(engine.database.url), pool, clock: wallClock };
+  const settings = virtualSettings({ poll: { minMs: 20, maxMs: 50 } });
+  const queueOf = (worker: string) => new LeaseQueue(pool, { worker: `${name} ${worker}`, leaseMs: 3000 });
+  const worker =
+    (at: number) =>
+    (invocation: number): Promise<RunReport> =>
+      workOn(
+        there,
+        {
+          run,
+          invocation,
+          name: `worker ${at}`,
+          leaseMs: 3000,
+          queue: queueOf(String(at)),
+          plan: stepsForRun(plan, {}),
+          selection: {},
+          settings,
+          service: name,
+          random: () => 0.5,
+          ports: portsOf(service),
+        },
+        never,
+        () => undefined,
+      );
+  const led = await lead(
+    there,
+    {
+      run,
+      name,
+      spec: name,
+      queue: queueOf('coordinator'),
+      leaseMs: 3000,
+      cells: () => plan.matrix.cells(),
+      size,
+      slots: 12,
+    },
+    control,
+    (invocation) => Promise.all(Array.from({ length: workers }, (_unused, at) => worker(at)(invocation))),
+  );
+  return { led, service, run };
+}
+
+it.runIf(hasPostgres)('two workers carry out a run by slices, each job once', async () => {
+  const { plan, cells } = await planOf(`name: crew
+matrix: { n: { from: 1, to: 40 } }
+steps:
+  grid: { imagine: "picture {{ n }}", path: U1 }
+  one: { imagine: "the same for all" }
+`);
+  const { led, service, run } = await crew('crew', plan, 2, 4);
+  expect(led).toEqual({ end: { kind: 'complete' } });
+  const { rows } = await engine.pool.query<{ status: string; count: number }>(
+    'SELECT status, count(*)::int AS count FROM promptpress.jobs WHERE run = $1 GROUP BY status',
+    [run],
+  );
+  expect(rows).toEqual([{ status: 'done', count: 2 * cells.length + 1 }]);
+  expect(service.submits.length).toBe(2 * cells.length + 1);
+  const left = await engine.pool.query<{ done: boolean }>(
+    'SELECT done FROM promptpress.slices WHERE run = $1',
+    [run],
+  );
+  expect(left.rows).toHaveLength(10);
+  expect(left.rows.every(({ done }) => done)).toBe(true);
+});
+
+it.runIf(hasPostgres)(
+  'a run that its coordinator stops ends for all workers, and the next invocation finishes it',
+  async () => {
+    const { plan, cells } = await planOf(`name: stopped
+matrix: { n: { from: 1, to: 30 } }
+steps:
+  grid: { imagine: "picture {{ n }}" }
+`);
+    const drain = new AbortController();
+    const stopped = crew('stopped', plan, 2, 4, { ...never, drain: drain.signal }, (submits) => {
+      if (submits === 8) drain.abort();
+    });
+    const first = await stopped;
+    expect(first.led).toEqual({ end: { kind: 'interrupted', forced: false } });
+    expect(first.service.submits.length).toBeLessThan(cells.length);
+    const second = await crew('stopped', plan, 2, 4);
+    expect(second.led).toEqual({ end: { kind: 'complete' } });
+    expect(first.service.submits.length + second.service.submits.length).toBe(cells.length);
+  },
+);

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
+import { unpackCells } from '../../../src/engine/slices/cells.ts';
+import { feed } from '../../../src/engine/slices/feeder.ts';
+import { beginInvocation, endRun, runStatus, stopRun } from '../../../src/engine/slices/runs.ts';
+import { openSession, takeSlice } from '../../../src/engine/state/slices.ts';
+import type { Cell } from '../../../src/plan/cell.ts';
+import { hasPostgres } from '../../rig/postgres.ts';
+import { type TestEngine, testEngine } from '../state/opened.ts';
+
+describe.skipIf(!hasPostgres)('feeding a run', () => {
+  let engine: TestEngine;
+  beforeAll(async () => {
+    engine = await testEngine();
+  });
+  afterAll(async () => {
+    await engine[Symbol.asyncDispose]();
+  });
+
+  const never = new AbortController().signal;
+
+  /** @param onCell is called before a cell is given */
+  async function* cells(count: number, onCell: (number: number) => void = () => undefined) {
+    for (let number = 1; number <= count; number += 1) {
+      onCell(number);
+      const cell: Cell = { number, repeat: 1, vars: { n: number } };
+      yield await Promise.resolve(cell);
+    }
+  }
+
+  const feedCells = (run: number, invocation: number, from: AsyncIterable<Cell>, signal = never) => {
+    const { pool } = engine;
+    const queue = new LeaseQueue(pool, { worker: 'feeder', leaseMs: 1000 });
+    return feed(from, { pool, queue, clock: wallClock }, { run, invocation, size: 2, slots: 1 }, signal);
+  };
+
+  const fedTo = async (run: number): Promise<readonly (readonly number[])[]> => {
+    const { rows } = await engine.pool.query<{ cells: string }>(
+      'SELECT cells FROM promptpress.slices WHERE run = $1 ORDER BY n',
+      [run],
+    );
+    return rows.map((row) => unpackCells(row.cells).map(({ number }) => number));
+  };
+
+  it('a feeder that dies is followed by one that feeds the rest, each cell once and in order', async () => {
+    const run = await engine.run();
+    const { invocation } = await beginInvocation(engine.pool, run, 'spec');
+    const dies = new AbortController();
+    const die = (number: number): void => {
+      if (number === 100) dies.abort();
+    };
+    await feedCells(run, invocation, cells(105, die), dies.signal);
+    expect((await fedTo(run)).flat()).toHaveLength(64);
+    expect(await runStatus(engine.pool, run)).toMatchObject({ fed: false, waiting: 32 });
+
+    expect(await beginInvocation(engine.pool, run, 'spec')).toEqual({ invocation, goesOn: true });
+    await feedCells(run, invocation, cells(105));
+    const fed = await fedTo(run);
+    expect(fed.flat()).toEqual(Array.from({ length: 105 }, (_unused, at) => at + 1));
+    expect(fed.at(-1)).toEqual([105]);
+    expect(await runStatus(engine.pool, run)).toMatchObject({ fed: true, waiting: 53 });
+  });
+
+  it('a feeder of an earlier invocation feeds nothing, and slices keep numbers of their own', async () => {
+    const run = await engine.run();
+    const first = await beginInvocation(engine.pool, run, 'spec');
+    await feedCells(run, first.invocation, cells(4));
+    await endRun(engine.pool, run, first.invocation);
+    const second = await beginInvocation(engine.pool, run, 'spec');
+    expect(second).toEqual({ invocation: first.invocation + 1, goesOn: false });
+    await feedCells(run, first.invocation, cells(4));
+    expect(await fedTo(run)).toEqual([]);
+    await feedCells(run, second.invocation, cells(2));
+    const { rows } = await engine.pool.query('SELECT n FROM promptpress.slices WHERE run = $1', [run]);
+    expect(rows).toEqual([{ n: 3 }]);
+  });
+
+  it('no slice is taken of another invocation, nor of a run that was stopped; the first end of a run stands', async () => {
+    const run = await engine.run();
+    const { invocation } = await beginInvocation(engine.pool, run, 'spec');
+    await feedCells(run, invocation, cells(2));
+    const session = await openSession(engine.pool, 'a worker');
+    expect(await takeSlice(engine.pool, run, 1, session, invocation + 1)).toBeUndefined();
+    expect(await takeSlice(engine.pool, run, 1, session, invocation)).toMatchObject({ epoch: 1 });
+    const end = { kind: 'stopped', code: 'service.auth', message: 'no' } as const;
+    await stopRun(engine.pool, run, invocation, end);
+    await stopRun(engine.pool, run, invocation, { kind: 'interrupted', forced: false });
+    expect(await runStatus(engine.pool, run)).toMatchObject({ state: 'stopping', end });
+    expect(await takeSlice(engine.pool, run, 1, session, invocation)).toBeUndefined();
+  });
+});
