@@ -82,6 +82,8 @@ export class RunAllowance implements Allowance {
   readonly #parts: ReadonlyMap<Kind, Part>;
   #asked = 0;
   #spentAt = Number.NEGATIVE_INFINITY;
+  /** Something was refused for want of an answer that still counts. */
+  #isAwaited = false;
 
   /** @param onMore called when more was given, or it is known that there is no more */
   constructor(
@@ -118,7 +120,7 @@ export class RunAllowance implements Allowance {
     // The first answer to a modal belongs to its click, which is counted.
     if (this.#parts.size === 0 || record.modal?.sent === 0) return undefined;
     const needs = this.#needs(record);
-    const isStale = this.#clock.now() - this.#inquiry.answeredAt > validMs;
+    const isStale = this.#isStale;
     let isShort = false;
     for (const [kind, part] of this.#parts) {
       const need = needs[kind];
@@ -130,8 +132,14 @@ export class RunAllowance implements Allowance {
       if (isDry) return { kind: 'budget', ...this.#end(kind, part) };
     }
     if (!isShort) return undefined;
+    this.#isAwaited ||= isStale;
     this.#inquiry.wake();
     return 'wait';
+  }
+
+  /** The last answer is too old: what was given may be another's. */
+  get #isStale(): boolean {
+    return this.#clock.now() - this.#inquiry.answeredAt > validMs;
   }
 
   /** Notes the changes that an event made to a record. */
@@ -198,7 +206,13 @@ export class RunAllowance implements Allowance {
     const before = [...this.#parts.values()].map(({ given }) => given);
     await this.#query();
     const after = [...this.#parts.values()];
-    if (after.some(({ given }, i) => given > (before[i] ?? 0)) || after.some((part) => isOver(part)))
+    const counts = this.#isAwaited && !this.#isStale;
+    if (counts) this.#isAwaited = false;
+    if (
+      counts ||
+      after.some(({ given }, i) => given > (before[i] ?? 0)) ||
+      after.some((part) => isOver(part))
+    )
       this.#onMore();
     return after.some((part) => part.asked > 0 && part.given - part.used + tolerance < part.asked)
       ? againMs
@@ -224,6 +238,9 @@ export class RunAllowance implements Allowance {
       if (given > part.given) part.lastGrant = given - part.given;
       part.given = given;
       part.left = unclaimed + elsewhere;
+      // Whoever waits for it asks no more until it is told: the need lasts while another may give back what is missing.
+      if (part.given - part.used + tolerance < part.asked && !isOver(part))
+        part.need = Math.max(part.need, part.asked);
     }
   }
 
