@@ -34,13 +34,20 @@ async function serverWith(answer: (response: ServerResponse) => void): Promise<s
 test('32 responses just under the cap, all sent at once: no more than the bound and one of them is held, and all are read', async () => {
   const cap = 2 * MiB;
   const body = padded(cap - 1);
+  const half = cap / 2;
+  const begun: ServerResponse[] = [];
   const baseUrl = await serverWith((response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(body);
+    response.write(body.subarray(0, half));
+    begun.push(response);
   });
   const bodies = new BodyPool(4 * MiB);
   const service = serviceWith({ baseUrl, bodies, maxBodyBytes: cap });
-  const results = await Promise.all(Array.from({ length: 32 }, () => imagine(service)));
+  const answers = Promise.all(Array.from({ length: 32 }, () => imagine(service)));
+  // No response can be read to its end before the bound is passed: each of them stops at its half until then.
+  while (begun.length < 32 || bodies.waiting === 0) await new Promise(setImmediate);
+  for (const response of begun) response.end(body.subarray(half));
+  const results = await answers;
   expect(results.filter(({ ok }) => ok)).toHaveLength(32);
   expect(bodies.most).toBeGreaterThan(4 * MiB);
   expect(bodies.most).toBeLessThanOrEqual(6 * MiB);
