@@ -2,7 +2,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { incomingFolder } from '../artifacts/store/check.ts';
 import { openArtifactFolder } from '../artifacts/store/folder.ts';
-import { artifactRoots, isOurArtifactName } from '../artifacts/store/names.ts';
+import { artifactRoots, isOurArtifactName, keyOfArtifact } from '../artifacts/store/names.ts';
 import type { ArtifactStore } from '../artifacts/store/store.ts';
 import { KeySet } from '../manifest/key-set.ts';
 import type { Artifact, JobRecord } from '../plan/job.ts';
@@ -29,8 +29,9 @@ export interface CleanFile {
 }
 
 /**
- * The names of the files of all jobs that a plan has, whatever flags chose. Where two names count as one, a file that nobody names is taken for
- * one that is named, and left alone.
+ * The names of the files of all jobs that a plan has, whatever flags chose, and the keys of those of its jobs whose files the state does not
+ * have: a repair that was killed took them out, and they may be whole. Where two names count as one, a file that nobody names is taken for one
+ * that is named, and left alone.
  */
 export async function plannedFiles(
   plan: Plan,
@@ -43,10 +44,11 @@ export async function plannedFiles(
     await withRecords(
       cells,
       (cell, lookup) => {
-        for (const { record, split } of plan.resolve(cell, lookup)) {
+        for (const { record, split, unsaved } of plan.resolve(cell, lookup)) {
           if (record === undefined) continue;
           // Frames have rows while a step of theirs says `grid: split`, and are left over when none does any more.
           for (const file of filesOf(split ? record : withoutFrames(record))) names.add(file);
+          if (unsaved === true) names.add(record.key);
         }
       },
       (keys) => reader.many(keys),
@@ -76,7 +78,8 @@ export async function* filesToClean(
   }
   for await (const file of artifacts.list('')) {
     signal.throwIfAborted();
-    if (!isOurArtifactName(file) || planned.has(file)) continue;
+    const key = keyOfArtifact(file);
+    if (key === undefined || planned.has(file) || planned.has(key)) continue;
     const found = await artifacts.open(file);
     if (!found.ok) continue;
     await found.close();

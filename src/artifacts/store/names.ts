@@ -26,12 +26,15 @@ export function checkName(key: string, output: number): void {
  * Whether a name is one that promptpress gives: a key below its first two characters, and the number of an output (in earlier releases
  * also the answer of a text model). Whatever else lies in the folders of artifacts was put there by somebody else.
  */
-export function isOurArtifactName(name: string): boolean {
+export const isOurArtifactName = (name: string): boolean => keyOfArtifact(name) !== undefined;
+
+/** The key of the job that a name says. Undefined: promptpress gives no such name. */
+export function keyOfArtifact(name: string): string | undefined {
   const [, folder = '', key = ''] =
     /^(?:images|text|video)\/([0-9a-f]{2})\/([0-9a-f]{8,64})(?:-[1-9]\d*|\.answer(?:\.\d+)?)\.[a-z0-9]{2,5}$/.exec(
       name,
     ) ?? [];
-  return key !== '' && key.startsWith(folder);
+  return key !== '' && key.startsWith(folder) ? key : undefined;
 }
 
 /** Whether a text can be the name of an artifact. The state may have come with a repository: it can name anything. */

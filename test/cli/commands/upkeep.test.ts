@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rmdir, symlink, truncate, unlink, writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
+import { openState } from '../../../src/state/state.ts';
+import { withoutFiles } from '../../../src/upkeep/without-files.ts';
 import { eachWithRun, type Row } from './run-rig.ts';
 
 const { pp, at, runIt, rows, imagesOf, status } = eachWithRun();
@@ -222,6 +224,25 @@ describe('clean', () => {
     await runIt();
     expect((await rows()).map(({ sha256 }) => sha256)).toEqual(before.map(({ sha256 }) => sha256));
     expect(await submits()).toEqual(counted);
+  });
+
+  it('keeps files that a repair took out of the state before it was killed', async () => {
+    const before = await imagesOf();
+    const [kept = ''] = before;
+    const lock = acquireLock(at('run'), {
+      pid: process.pid,
+      host: 'here',
+      startedAt: '2026-01-01',
+      command: 'verify --repair',
+    });
+    const state = openState(at('run'), { lock });
+    const record = state.get(kept.split('/')[2]?.split('-')[0] ?? '');
+    if (record === undefined) throw new Error(`No job has ${kept}.`);
+    state.commit({ records: [withoutFiles(record)], attempts: [] });
+    await state.close();
+    lock.release();
+    expect((await pp('clean', 'run', '--yes')).out).toContain('run: nothing to remove.');
+    expect(await imagesOf()).toEqual(before);
   });
 
   it('is refused while a run holds the directory', async () => {

@@ -222,7 +222,7 @@ export class S3Client {
       fail({
         code: 's3.unreachable',
         class: 'stop',
-        message: `The store could not ${doing} in ${shownS3Address(this.address)} for ${Math.round(patienceMs / 1000)} s: ${passing.message}.`,
+        message: `The store could not ${doing} in ${shownS3Address(this.address)} for ${Math.round(patienceMs / 1000)} s: ${passing.message}. Check the network and AWS_ENDPOINT_URL; the same command goes on where this one stopped.`,
         cause: passing.cause ?? passing,
       });
     await this.#wait(now + waitMs);
