@@ -122,6 +122,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'cli/adapters': ['git'],
   'cli/args': ['completion'],
   'cli/commands': ['machine', 'status', 'results'],
+  'cli/service': ['engine'],
   'cli/receipt': ['merge'],
   'cli/terminal': ['progress'],
   'cli/workspace': ['checks'],

@@ -1,0 +1,120 @@
+import type { EngineAddress } from '../../../engine/postgres/address.ts';
+import type { EnginePool } from '../../../engine/postgres/pool.ts';
+import type { Clock } from '../../../run/clock.ts';
+import { wallClock } from '../../adapters/clock.ts';
+import type { Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../args/command.ts';
+import { usageError } from '../../errors/cli-error.ts';
+
+/** Stands for `--engine`: the address has a password in it, which a command line shows to everybody on the machine. */
+export const engineVariable = 'PROMPTPRESS_ENGINE';
+
+/** An engine that answers, and whose tables are those of this release. */
+export interface OpenEngine {
+  readonly address: EngineAddress;
+  readonly pool: EnginePool;
+  readonly clock: Clock;
+}
+
+/** How a command uses an engine. */
+export interface EngineUse {
+  /**
+   * `run` makes or upgrades the tables; `worker` refuses those of another release; both refuse a server that could forget what it has
+   * acknowledged. `reading` asks any server that holds runs of this release.
+   */
+  readonly as: 'run' | 'worker' | 'reading';
+  /** Shown by PostgreSQL beside the connections: `promptpress worker`. */
+  readonly name: string;
+  /** At most. Default 4. */
+  readonly connections?: number;
+  /** How long a server that does not answer is asked again, ms. Default 0. */
+  readonly patienceMs?: number;
+}
+
+/** The address that a user gave, or that the environment has in its place; undefined: none. */
+export const givenEngine = (
+  given: string | undefined,
+  { env }: { readonly env: Context['io']['env'] },
+): string | undefined => given ?? (env[engineVariable] === '' ? undefined : env[engineVariable]);
+
+/**
+ * The address of an engine, with its password from wherever it is. From here on no message shows it.
+ *
+ * @throws CliError (exit 2) where none is given; EngineError `engine.address`
+ */
+export async function readEngineAddress(
+  given: string | undefined,
+  { io, redactor }: Context,
+): Promise<EngineAddress> {
+  const text = givenEngine(given, io);
+  if (text === undefined)
+    throw usageError(
+      'No engine is named.',
+      `Give --engine postgres://user@host:5432/database, or set ${engineVariable} to it; a password belongs into the variable.`,
+    );
+  const { parseEngineAddress } = await import('../../../engine/postgres/address.ts');
+  const address = parseEngineAddress(text);
+  const password = address.password ?? passwordFor(address, io.env, parseEngineAddress);
+  const known = password === undefined ? address : { ...address, password };
+  for (const secret of [...address.secrets, ...(password === undefined ? [] : [password])])
+    if (!isGuessed(secret, address)) redactor.addCredential(secret);
+  return known;
+}
+
+/** Whoever tries any password tries these first; masked, every address in a message would be illegible. */
+const isGuessed = (password: string, { user, database }: EngineAddress): boolean =>
+  ['postgres', user, database].includes(password);
+
+/** An address as messages show it has no password: the environment has it, for the same user of the same database. */
+function passwordFor(
+  { host, port, user, database }: EngineAddress,
+  env: Context['io']['env'],
+  parse: (text: string) => EngineAddress,
+): string | undefined {
+  const own = env['PGPASSWORD'];
+  if (own !== undefined && own !== '') return own;
+  const text = givenEngine(undefined, { env });
+  if (text === undefined) return undefined;
+  try {
+    const other = parse(text);
+    const isSame =
+      other.host === host && other.port === port && other.user === user && other.database === database;
+    return isSame ? other.password : undefined;
+  } catch {
+    // Nobody asked for that address.
+    return undefined;
+  }
+}
+
+/**
+ * Reaches an engine. `disposables` closes its connections.
+ *
+ * @param given of a flag or an operand; absent: the environment's
+ * @throws CliError (exit 2), EngineError
+ */
+export async function openEngine(
+  given: string | undefined,
+  use: EngineUse,
+  disposables: Disposables,
+  context: Context,
+): Promise<OpenEngine> {
+  const address = await readEngineAddress(given, context);
+  const [{ openPool }, { checkServer }, { checkSchema, migrate }, { migrations }] = await Promise.all([
+    import('../../../engine/postgres/pool.ts'),
+    import('../../../engine/postgres/checks.ts'),
+    import('../../../engine/postgres/migrate.ts'),
+    import('../../../engine/migrations.ts'),
+  ]);
+  const { as, name, connections, patienceMs } = use;
+  const pool = await openPool(address, {
+    clock: wallClock,
+    name: `promptpress ${name}`,
+    ...(connections === undefined ? {} : { connections }),
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+  });
+  disposables.add(() => pool.close());
+  if (as !== 'reading') await checkServer(pool);
+  if (as === 'run') await migrate(pool, migrations);
+  else await checkSchema(pool, migrations.length);
+  return { address, pool, clock: wallClock };
+}
