@@ -72,6 +72,7 @@ export async function lead(
       },
     );
   const stop = new AbortController();
+  let isEnded = false;
   try {
     const { invocation } = await beginInvocation(pool, run, led.spec);
     await openAllowance({ query: (text, values) => pool.query(text, values) }, run, led.bounds ?? {});
@@ -90,8 +91,8 @@ export async function lead(
     try {
       if (control.drain.aborted) onDrain();
       const feeding = feed(led.cells(), { pool, queue, clock }, { ...led, invocation }, stop.signal);
-      const ending = led.detach === true ? Promise.resolve() : ended(engine, run, watch, late, control);
-      await Promise.all([feeding, ending, working?.(invocation)]);
+      const ending = led.detach === true ? Promise.resolve(false) : ended(engine, run, watch, late, control);
+      [, isEnded] = await Promise.all([feeding, ending, working?.(invocation)]);
       if (led.detach === true && !control.drain.aborted) return {};
       return { end: watch.status?.end ?? { kind: 'complete' } };
     } finally {
@@ -99,20 +100,26 @@ export async function lead(
       control.drain.removeEventListener('abort', onDrain);
       stop.abort();
       await Promise.all([watch.stop(), refeeder.stop(), stopCare()]);
+      // What a queue still has of a run that is over is taken by nobody.
+      if (isEnded) await queue.remove(run).catch(() => undefined);
     }
   } finally {
     await lock.close();
   }
 }
 
-/** Resolves when all is done, or when every worker has ended after the run was stopped, or when the user waits no longer. */
+/**
+ * Resolves when all is done, or when every worker has ended after the run was stopped, or when the user waits no longer.
+ *
+ * @returns whether the run is over
+ */
 async function ended(
   { pool, clock }: Engine,
   run: number,
   watch: RunWatch,
   late: LateFacts,
   { leave }: RunControl,
-): Promise<void> {
+): Promise<boolean> {
   for (; !leave.aborted; await pause(clock, lookMs, leave)) {
     const isOver = await isDone(pool, run, watch, late).catch(() => false);
     if (!isOver) continue;
@@ -122,8 +129,9 @@ async function ended(
       () => true,
       () => false,
     );
-    if (isSaid) return;
+    if (isSaid) return true;
   }
+  return false;
 }
 
 /** @throws EngineError */

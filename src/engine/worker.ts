@@ -71,6 +71,7 @@ export async function workOn(
     }
   } finally {
     await watch.stop();
+    await work.queue.leave(run).catch(() => undefined);
   }
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { wallClock } from '../../src/cli/adapters/clock.ts';
 import { BullmqQueue } from '../../src/engine/queue/bullmq-queue.ts';
 import { bullmqOnRedis } from '../../src/engine/queue/bullmq-redis.ts';
 import type { SliceQueue } from '../../src/engine/queue/queue.ts';
@@ -66,7 +67,11 @@ describe('BullMQ on Redis', async () => {
 
   const open = async (leaseMs: number): Promise<SliceQueue> => {
     const place = await bullmqOnRedis(`redis://127.0.0.1:${port}`, leaseMs);
-    const queue = new BullmqQueue(place, { worker: `worker-${runs}-${opened.length}`, leaseMs });
+    const queue = new BullmqQueue(place, {
+      worker: `worker-${runs}-${opened.length}`,
+      leaseMs,
+      clock: wallClock,
+    });
     opened.push(queue);
     return queue;
   };
@@ -81,16 +86,28 @@ describe('BullMQ on Redis', async () => {
   };
   describeQueue(() => rig);
 
+  it('keeps nothing of a run that was removed', async () => {
+    const run = await rig.run([1, 2]);
+    const queue = await open(60_000);
+    await queue.take(run);
+    await queue.remove(run);
+    const redis = new Redis(port);
+    expect(await redis.keys('*')).toEqual([]);
+    redis.disconnect();
+    await queue.feed(run, [2]);
+    expect(await queue.take(run)).toEqual({ run, slice: 2 });
+  });
+
   it('rejects while Redis is away, and goes on when it is back with what it is fed again', async () => {
     const run = await rig.run([1, 2]);
     const queue = await open(60_000);
-    expect(await queue.take()).toEqual({ run, slice: 1 });
+    expect(await queue.take(run)).toEqual({ run, slice: 1 });
     await stop();
-    await expect(queue.take()).rejects.toThrow(/Connection|Command|timed out|ECONNREFUSED/);
+    await expect(queue.take(run)).rejects.toThrow(/Connection|Command|timed out|ECONNREFUSED/);
     stop = await startRedis(port, folder.path);
     await expect
-      .poll(() => queue.feed(run, [1, 2]).then(() => queue.take()), { timeout: 20_000 })
+      .poll(() => queue.feed(run, [1, 2]).then(() => queue.take(run)), { timeout: 20_000 })
       .toEqual({ run, slice: 1 });
-    expect(await queue.take()).toEqual({ run, slice: 2 });
+    expect(await queue.take(run)).toEqual({ run, slice: 2 });
   });
 });

@@ -1,10 +1,11 @@
 import type { PostgresConnectionOptions } from 'bullmq';
+import type { Pool } from 'pg';
 import type { Clock } from '../../run/clock.ts';
 import type { EngineAddress } from '../postgres/address.ts';
 import { clockAhead } from '../postgres/checks.ts';
 import { EngineError, engineErrorOf } from '../postgres/engine-error.ts';
 import { type EnginePool, poolConfig } from '../postgres/pool.ts';
-import { type BullmqPlace, queueName, queueOptions, workerOptions } from './bullmq-queue.ts';
+import { type BullmqPlace, type BullmqRun, queueName, queueOptions, workerOptions } from './bullmq-queue.ts';
 
 /** The schema of the tables of BullMQ. */
 const schema = 'bullmq';
@@ -51,45 +52,91 @@ export async function bullmqOnPostgres(
     import('bullmq'),
     import('pg'),
   ]);
-  const config = poolConfig(address, { name: 'promptpress queue', connections: 3 });
-  // BullMQ names its functions without their schema.
-  const pool = new pg.Pool({ ...config, options: `-c search_path=${schema}` });
-  pool.on('error', ignore);
-  try {
-    if (mayMigrate) {
+  /** BullMQ names its functions without their schema. A worker keeps one of the connections for itself. */
+  const connect = (): Pool => {
+    const pool = new pg.Pool({
+      ...poolConfig(address, { name: 'promptpress queue', connections: 3 }),
+      options: `-c search_path=${schema}`,
+    });
+    pool.on('error', ignore);
+    return pool;
+  };
+  const said = (error: unknown): unknown => engineErrorOf(error, address.shown);
+  if (mayMigrate) {
+    const pool = connect();
+    try {
       const client = await pool.connect();
       try {
         await runMigrations(client, schema);
       } finally {
         client.release();
       }
+    } catch (error) {
+      throw said(error);
+    } finally {
+      await pool.end();
     }
-    // The types of both packages describe one pool in two ways.
-    const connection = pool as unknown as PostgresConnectionOptions & object;
-    const worker = new Worker(
-      queueName,
-      null,
-      { connection, ...workerOptions(leaseMs) },
-      createPostgresBackend,
-    );
-    const queue = new Queue(queueName, { connection, ...queueOptions }, createPostgresBackend);
-    // Each verb says what it meets; beside them only the look for leases that are over, which is repeated.
-    worker.on('error', ignore);
-    queue.on('error', ignore);
-    await Promise.all([worker.waitUntilReady(), queue.waitUntilReady()]);
-    return {
-      worker: worker as unknown as BullmqPlace['worker'],
-      queue: queue as unknown as BullmqPlace['queue'],
-      check,
-      close: async () => {
+  }
+  return {
+    check,
+    remove: (run) => removeBullmqRun(engine, run),
+    open: async (run) => {
+      const pool = connect();
+      // The types of both packages describe one pool in two ways.
+      const connection = pool as unknown as PostgresConnectionOptions & object;
+      const worker = new Worker(
+        queueName(run),
+        null,
+        { connection, ...workerOptions(leaseMs) },
+        createPostgresBackend,
+      );
+      const queue = new Queue(queueName(run), { connection, ...queueOptions }, createPostgresBackend);
+      // Each verb says what it meets; beside them only the look for leases that are over, which is repeated.
+      worker.on('error', ignore);
+      queue.on('error', ignore);
+      const close = async (): Promise<void> => {
         await Promise.all([worker.close(true), queue.close()]);
         await pool.end();
-      },
-    };
-  } catch (error) {
-    await pool.end();
-    throw engineErrorOf(error, address.shown);
-  }
+      };
+      try {
+        await Promise.all([worker.waitUntilReady(), queue.waitUntilReady()]);
+      } catch (error) {
+        await close().catch(ignore);
+        throw said(error);
+      }
+      return {
+        worker: worker as unknown as BullmqRun['worker'],
+        queue: queue as unknown as BullmqRun['queue'],
+        close,
+      };
+    },
+  };
+}
+
+/** Jobs that are removed at a time. */
+const removedAtOnce = 1000;
+
+/** Removes all that BullMQ keeps of a run in the engine's database; nothing where it was never used there. @throws EngineError */
+export async function removeBullmqRun(engine: EnginePool, run: number): Promise<void> {
+  const { rows } = await engine.query<{ used: boolean }>('SELECT to_regclass($1) IS NOT NULL AS used', [
+    `${schema}.job`,
+  ]);
+  if (rows[0]?.used !== true) return;
+  const name = queueName(run);
+  for (let left = 1; left > 0; )
+    left = await engine.transaction(async (connection) => {
+      // It removes what is halted only.
+      await connection.query(
+        `INSERT INTO ${schema}.meta (queue, field, value) VALUES ($1, 'paused', '1')
+         ON CONFLICT (queue, field) DO UPDATE SET value = excluded.value`,
+        [name],
+      );
+      const removed = await connection.query<{ left: number }>(
+        `SELECT ${schema}.obliterate($1, $2, true) AS left`,
+        [name, removedAtOnce],
+      );
+      return removed.rows[0]?.left ?? 0;
+    });
 }
 
 const ignore = (): void => undefined;

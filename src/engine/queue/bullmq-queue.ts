@@ -1,21 +1,30 @@
 import type { Job, Queue, Worker } from 'bullmq';
+import type { Clock } from '../../run/clock.ts';
 import type { SliceQueue, Turn } from './queue.ts';
 
 /** A job of a slice says which one it is. */
 type SliceJob = Job<Turn>;
 
-/** What BullMQ needs of the place that it keeps its jobs in. */
-export interface BullmqPlace {
+/** What BullMQ needs to keep the jobs of one run. */
+export interface BullmqRun {
   /** Never runs, and takes by hand: BullMQ's own loop would run a slice as a function, whose end would be the slice's. */
   readonly worker: Worker<Turn>;
   readonly queue: Queue<Turn>;
-  /** @throws EngineError why this worker may take nothing now */
-  readonly check?: () => Promise<void>;
   close(): Promise<void>;
 }
 
-/** All runs of an engine are in one queue. */
-export const queueName = 'promptpress-slices';
+/** What BullMQ keeps its jobs in. Each run has a queue of its own: a worker takes slices of the run that it is at work on. */
+export interface BullmqPlace {
+  /** @throws EngineError; what BullMQ throws where the place is away */
+  open(run: number): Promise<BullmqRun>;
+  /** Forgets all of a run. @throws as `open` */
+  remove(run: number): Promise<void>;
+  /** @throws EngineError why this worker may take nothing now */
+  readonly check?: () => Promise<void>;
+}
+
+/** The queue of a run. */
+export const queueName = (run: number): string => `promptpress-slices-${run}`;
 
 /** How often others' slices are looked for whose lease is over, as a part of the lease. */
 const looksPerLease = 2;
@@ -45,38 +54,50 @@ export class BullmqQueue implements SliceQueue {
   readonly #place: BullmqPlace;
   readonly #worker: string;
   readonly #leaseMs: number;
+  readonly #clock: Clock;
+  readonly #runs = new Map<number, Promise<BullmqRun>>();
   readonly #held = new Map<string, { readonly job: SliceJob; readonly token: string }>();
   #tokens = 0;
-  /** True once it looks for slices whose lease is over. */
-  #isLooking = false;
+  /** Runs of which it looks for slices whose lease is over. */
+  readonly #looking = new Set<number>();
 
-  /** @param worker a name that no other has */
-  constructor(place: BullmqPlace, settings: { readonly worker: string; readonly leaseMs: number }) {
+  /**
+   * @param worker a name that no other has
+   * @param clock of this machine, as BullMQ reads it
+   */
+  constructor(
+    place: BullmqPlace,
+    settings: { readonly worker: string; readonly leaseMs: number; readonly clock: Clock },
+  ) {
     this.#place = place;
     this.#worker = settings.worker;
     this.#leaseMs = settings.leaseMs;
+    this.#clock = settings.clock;
   }
 
-  async take(): Promise<Turn | undefined> {
+  async take(run: number): Promise<Turn | undefined> {
     await this.#place.check?.();
-    if (!this.#isLooking) await this.#place.worker.startStalledCheckTimer();
-    this.#isLooking = true;
+    const { worker } = await this.#of(run);
+    if (!this.#looking.has(run)) await worker.startStalledCheckTimer();
+    this.#looking.add(run);
     this.#tokens += 1;
     const token = `${this.#worker}:${this.#tokens}`;
-    const job = (await this.#place.worker.getNextJob(token, { block: false })) as SliceJob | undefined;
+    const job = (await worker.getNextJob(token, { block: false })) as SliceJob | undefined;
     if (job === undefined) return undefined;
-    const { run, slice } = job.data;
+    const { slice } = job.data;
     this.#held.set(nameOf({ run, slice }), { job, token });
     return { run, slice };
   }
 
   async keep(turns: readonly Turn[]): Promise<readonly Turn[]> {
-    const held = turns.flatMap((turn) => {
-      const found = this.#held.get(nameOf(turn));
-      return found === undefined ? [] : [{ id: found.job.id ?? '', token: found.token }];
-    });
-    if (held.length > 0) {
-      const lost = await this.#place.worker.extendJobLocks(
+    for (const run of new Set(turns.map((turn) => turn.run))) {
+      const held = turns.flatMap((turn) => {
+        const found = turn.run === run ? this.#held.get(nameOf(turn)) : undefined;
+        return found === undefined ? [] : [{ id: found.job.id ?? '', token: found.token }];
+      });
+      if (held.length === 0) continue;
+      const { worker } = await this.#of(run);
+      const lost = await worker.extendJobLocks(
         held.map(({ id }) => id),
         held.map(({ token }) => token),
         this.#leaseMs,
@@ -88,8 +109,8 @@ export class BullmqQueue implements SliceQueue {
 
   giveBack(turn: Turn, delayMs: number): Promise<void> {
     return this.#end(turn, async ({ job, token }) => {
-      // BullMQ reads this clock too, and has no job that is delayed by nothing.
-      await job.moveToDelayed(Date.now() + Math.max(1, delayMs), token);
+      // BullMQ has no job that is delayed by nothing.
+      await job.moveToDelayed(this.#clock.now() + Math.max(1, delayMs), token);
     });
   }
 
@@ -101,7 +122,9 @@ export class BullmqQueue implements SliceQueue {
 
   async feed(run: number, slices: readonly number[]): Promise<void> {
     if (slices.length === 0) return;
-    const { queue } = this.#place;
+    const { queue } = await this.#of(run);
+    // Whoever removes a queue halts it first, and may have died before the rest.
+    if (await queue.isPaused()) await queue.resume();
     await queue.addBulk(
       slices.map((slice) => ({
         name: 'slice',
@@ -112,8 +135,34 @@ export class BullmqQueue implements SliceQueue {
     );
   }
 
+  async leave(run: number): Promise<void> {
+    const opened = this.#runs.get(run);
+    this.#runs.delete(run);
+    this.#looking.delete(run);
+    const prefix = nameOf({ run, slice: '' });
+    for (const name of this.#held.keys()) if (name.startsWith(prefix)) this.#held.delete(name);
+    await (await opened?.catch(() => undefined))?.close();
+  }
+
+  async remove(run: number): Promise<void> {
+    await this.leave(run);
+    await this.#place.remove(run);
+  }
+
   async close(): Promise<void> {
-    await this.#place.close();
+    await Promise.all([...this.#runs.keys()].map((run) => this.leave(run)));
+  }
+
+  #of(run: number): Promise<BullmqRun> {
+    const known = this.#runs.get(run);
+    if (known !== undefined) return known;
+    const opening = this.#place.open(run);
+    this.#runs.set(run, opening);
+    // Where it is away, whoever asks next tries again.
+    opening.catch(() => {
+      if (this.#runs.get(run) === opening) this.#runs.delete(run);
+    });
+    return opening;
   }
 
   /** What is not its own any more is somebody else's to end. */
@@ -132,7 +181,8 @@ export class BullmqQueue implements SliceQueue {
   }
 }
 
-const nameOf = ({ run, slice }: Turn): string => `${run}-${slice}`;
+const nameOf = ({ run, slice }: { readonly run: number; readonly slice: number | '' }): string =>
+  `${run}-${slice}`;
 
 /** Codes of BullMQ: there is no such job, it is not locked, it is not being worked on, its lock is another's. */
 const lostCodes = new Set([-1, -2, -3, -6]);

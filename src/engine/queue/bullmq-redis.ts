@@ -1,4 +1,4 @@
-import { type BullmqPlace, queueName, queueOptions, workerOptions } from './bullmq-queue.ts';
+import { type BullmqPlace, type BullmqRun, queueName, queueOptions, workerOptions } from './bullmq-queue.ts';
 
 /** A connection on which nothing comes back for so long is none any more, ms: without this a black hole is waited for without end. */
 const socketTimeoutMs = 5000;
@@ -14,29 +14,43 @@ export async function bullmqOnRedis(url: string, leaseMs: number): Promise<Bullm
     maxRetriesPerRequest: 1,
     retryStrategy: (times: number) => Math.min(2000, 50 * 2 ** Math.min(times, 6)),
   };
-  const forQueue = new Redis(url, options);
-  const forWorker = new Redis(url, {
-    ...options,
-    maxRetriesPerRequest: null,
-    commandTimeout: socketTimeoutMs,
-  });
-  for (const connection of [forQueue, forWorker]) connection.on('error', ignore);
-  const worker = new Worker<{ run: number; slice: number }>(queueName, null, {
-    connection: forWorker,
-    ...workerOptions(leaseMs),
-  });
-  const queue = new Queue<{ run: number; slice: number }>(queueName, {
-    connection: forQueue,
-    ...queueOptions,
-  });
-  worker.on('error', ignore);
-  queue.on('error', ignore);
+  const quiet = (connection: InstanceType<typeof Redis>): InstanceType<typeof Redis> =>
+    connection.on('error', ignore);
   return {
-    worker,
-    queue: queue as unknown as BullmqPlace['queue'],
-    close: async () => {
-      await Promise.all([worker.close(true), queue.close()]);
-      for (const connection of [forQueue, forWorker]) connection.disconnect();
+    remove: async (run) => {
+      const connection = quiet(new Redis(url, options));
+      const queue = new Queue(queueName(run), { connection });
+      queue.on('error', ignore);
+      try {
+        await queue.obliterate({ force: true });
+      } finally {
+        await queue.close().catch(ignore);
+        connection.disconnect();
+      }
+    },
+    open: async (run) => {
+      const forQueue = quiet(new Redis(url, options));
+      const forWorker = quiet(
+        new Redis(url, { ...options, maxRetriesPerRequest: null, commandTimeout: socketTimeoutMs }),
+      );
+      const worker = new Worker<{ run: number; slice: number }>(queueName(run), null, {
+        connection: forWorker,
+        ...workerOptions(leaseMs),
+      });
+      const queue = new Queue<{ run: number; slice: number }>(queueName(run), {
+        connection: forQueue,
+        ...queueOptions,
+      });
+      worker.on('error', ignore);
+      queue.on('error', ignore);
+      return {
+        worker,
+        queue: queue as unknown as BullmqRun['queue'],
+        close: async () => {
+          await Promise.all([worker.close(true), queue.close()]);
+          for (const connection of [forQueue, forWorker]) connection.disconnect();
+        },
+      };
     },
   };
 }

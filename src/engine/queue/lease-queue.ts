@@ -17,18 +17,18 @@ export class LeaseQueue implements SliceQueue {
     this.#leaseMs = settings.leaseMs;
   }
 
-  async take(): Promise<Turn | undefined> {
+  async take(run: number): Promise<Turn | undefined> {
     const { rows } = await this.#database.query<Turn>(
       `UPDATE promptpress.slices s
        SET lease_holder = $1, lease_until = clock_timestamp() + $2 * interval '1 ms', not_before = NULL
        FROM (
          SELECT w.run, w.n FROM promptpress.slices w JOIN promptpress.runs r USING (run)
-         WHERE NOT w.done AND r.state = 'open' AND (w.lease_until IS NULL OR w.lease_until < clock_timestamp())
+         WHERE w.run = $3 AND NOT w.done AND r.state = 'open' AND (w.lease_until IS NULL OR w.lease_until < clock_timestamp())
            AND (w.not_before IS NULL OR w.not_before <= clock_timestamp())
-         ORDER BY w.run, w.n LIMIT 1 FOR NO KEY UPDATE OF w SKIP LOCKED
+         ORDER BY w.n LIMIT 1 FOR NO KEY UPDATE OF w SKIP LOCKED
        ) free
        WHERE s.run = free.run AND s.n = free.n RETURNING s.run, s.n AS slice`,
-      [this.#worker, this.#leaseMs],
+      [this.#worker, this.#leaseMs, run],
     );
     return rows[0];
   }
@@ -63,6 +63,11 @@ export class LeaseQueue implements SliceQueue {
 
   /** The rows of the slices are the queue. */
   async feed(): Promise<void> {}
+
+  async leave(): Promise<void> {}
+
+  /** They go with their run. */
+  async remove(): Promise<void> {}
 
   async close(): Promise<void> {}
 }

@@ -11,10 +11,10 @@ export interface Turn {
  */
 export interface SliceQueue {
   /**
-   * Takes a slice that nobody has, of some run; undefined: there is none now. It does not wait for one. Whether the slice is done, or its
+   * Takes a slice of a run that nobody has; undefined: there is none now. It does not wait for one. Whether the slice is done, or the
    * run over, the state says.
    */
-  take(): Promise<Turn | undefined>;
+  take(run: number): Promise<Turn | undefined>;
   /**
    * Says that this worker is still at work on these slices; to be said every third of the lease.
    *
@@ -27,6 +27,10 @@ export interface SliceQueue {
   done(turn: Turn): Promise<void>;
   /** Adds slices that the state has. One that the queue knows stays as it is. */
   feed(run: number, slices: readonly number[]): Promise<void>;
+  /** This process has nothing more to do with a run for now: connections of its own for that run are closed. */
+  leave(run: number): Promise<void>;
+  /** The run is over: nothing of it stays in the queue. What comes later feeds it anew. */
+  remove(run: number): Promise<void>;
   /** Takes no more slices, and lets go of the connections. What is held falls to others once its lease is over. */
   close(): Promise<void>;
 }

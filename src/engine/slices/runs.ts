@@ -37,6 +37,35 @@ export async function runStatus(pool: EnginePool, run: number): Promise<RunStatu
   return { ...status, ...(ended === null ? {} : { end: JSON.parse(ended) as RunEnd }) };
 }
 
+/** A run on which work is waiting. */
+export interface OpenRun {
+  readonly run: number;
+  readonly name: string;
+  readonly invocation: number;
+  /** Its slices that nobody holds who is known to live. */
+  readonly waiting: number;
+}
+
+/**
+ * The open runs of an engine of which slices wait, those first that began first: what a worker may do next, and by how much there are too
+ * few workers.
+ *
+ * @throws EngineError
+ */
+export async function openRuns(pool: EnginePool): Promise<readonly OpenRun[]> {
+  const { rows } = await pool.query<OpenRun>(
+    `SELECT r.run, r.name, r.invocation::float8 AS invocation, s.waiting
+     FROM promptpress.runs r CROSS JOIN LATERAL (
+       SELECT count(*)::int AS waiting FROM promptpress.slices s
+       WHERE s.run = r.run AND NOT s.done AND (s.holder IS NULL
+         OR EXISTS (SELECT FROM promptpress.sessions w WHERE w.session = s.holder AND w.over)
+         OR EXISTS (SELECT FROM promptpress.holds_over h WHERE h.run = s.run AND h.slice = s.n AND h.epoch = s.epoch))
+     ) s
+     WHERE r.state = 'open' AND s.waiting > 0 ORDER BY r.run`,
+  );
+  return rows;
+}
+
 /**
  * Begins an invocation of a run, or goes on with the one that is open and was asked for in the same words.
  *

@@ -133,12 +133,8 @@ export class SliceSource implements CellSource {
     const { queue, pool, clock, store } = this.#ports;
     const { run, session } = this.#settings;
     const { invocation } = store.others;
-    const turn = await queue.take().catch(() => undefined);
+    const turn = await queue.take(run).catch(() => undefined);
     if (turn === undefined) return undefined;
-    if (turn.run !== run) {
-      await queue.giveBack(turn, waitsMs).catch(() => undefined);
-      return undefined;
-    }
     const taken = await untilDone(
       () => takeSlice(pool, run, turn.slice, session.session, invocation),
       clock,

@@ -5,7 +5,7 @@ import { type EngineAddress, parseEngineAddress } from '../../../src/engine/post
 import { migrate } from '../../../src/engine/postgres/migrate.ts';
 import { type EnginePool, openPool } from '../../../src/engine/postgres/pool.ts';
 import { bullmqOnPostgres, checkClock } from '../../../src/engine/queue/bullmq-postgres.ts';
-import { BullmqQueue } from '../../../src/engine/queue/bullmq-queue.ts';
+import { BullmqQueue, queueName } from '../../../src/engine/queue/bullmq-queue.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import type { SliceQueue } from '../../../src/engine/queue/queue.ts';
 import { Refeeder } from '../../../src/engine/queue/refeed.ts';
@@ -69,6 +69,7 @@ const openBullmq: Open = async (worker, leaseMs) =>
   new BullmqQueue(await bullmqOnPostgres(address, pool, { clock: wallClock, leaseMs, mayMigrate: true }), {
     worker,
     leaseMs,
+    clock: wallClock,
   });
 
 describe('lease on the row of the slice', () => {
@@ -78,7 +79,7 @@ describe('lease on the row of the slice', () => {
     const rig = rigOf(openLease);
     const run = await rig.run([1]);
     await pool.query("UPDATE promptpress.runs SET state = 'stopping' WHERE run = $1", [run]);
-    expect(await (await rig.open(1000)).take()).toBeUndefined();
+    expect(await (await rig.open(1000)).take(run)).toBeUndefined();
   });
 });
 
@@ -90,18 +91,43 @@ describe('BullMQ on PostgreSQL', () => {
     const run = await rig.run([1, 2, 3]);
     await database.query('TRUNCATE bullmq.job CASCADE');
     const queue = await rig.open(60_000);
-    expect(await queue.take()).toBeUndefined();
+    expect(await queue.take(run)).toBeUndefined();
     await rig.finish(run, 2);
     const time = new VirtualTime();
     const feeder = new Refeeder(queue, pool, time.clock(), run);
     await time.pass(5000);
     await feeder.stop();
     expect(feeder.error).toBeUndefined();
-    expect([await queue.take(), await queue.take(), await queue.take()]).toEqual([
+    expect([await queue.take(run), await queue.take(run), await queue.take(run)]).toEqual([
       { run, slice: 1 },
       { run, slice: 3 },
       undefined,
     ]);
+  });
+
+  it('keeps nothing of a run that was removed, and takes it up again where it is fed', async () => {
+    const rig = rigOf(openBullmq);
+    const [run, other] = [await rig.run([1, 2]), await rig.run([1])];
+    const kept = async (): Promise<readonly unknown[]> =>
+      await database.query(
+        `SELECT queue FROM (SELECT queue FROM bullmq.job UNION ALL SELECT queue FROM bullmq.meta UNION ALL
+           SELECT queue FROM bullmq.event) AS k WHERE queue = $1`,
+        [queueName(run)],
+      );
+    const queue = await rig.open(60_000);
+    await queue.take(run);
+    expect(await kept()).not.toEqual([]);
+    await queue.remove(run);
+    expect(await kept()).toEqual([]);
+    expect(await queue.take(other)).toEqual({ run: other, slice: 1 });
+    // Whoever died while it removed the queue has left it halted.
+    await queue.feed(run, [2]);
+    await database.query(
+      "INSERT INTO bullmq.meta (queue, field, value) VALUES ($1, 'paused', '1') ON CONFLICT (queue, field) DO UPDATE SET value = '1'",
+      [queueName(run)],
+    );
+    await queue.feed(run, [3]);
+    expect(await queue.take(run)).toEqual({ run, slice: 2 });
   });
 
   it('refuses a worker whose clock is more than a second off that of the database', async () => {

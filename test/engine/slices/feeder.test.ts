@@ -3,8 +3,8 @@ import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import { unpackCells } from '../../../src/engine/slices/cells.ts';
 import { feed } from '../../../src/engine/slices/feeder.ts';
-import { beginInvocation, endRun, runStatus, stopRun } from '../../../src/engine/slices/runs.ts';
-import { openSession, takeSlice } from '../../../src/engine/state/slices.ts';
+import { beginInvocation, endRun, openRuns, runStatus, stopRun } from '../../../src/engine/slices/runs.ts';
+import { endHold, endSession, openSession, takeSlice } from '../../../src/engine/state/slices.ts';
 import type { Cell } from '../../../src/plan/cell.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { type TestEngine, testEngine } from '../state/opened.ts';
@@ -88,5 +88,28 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     await stopRun(engine.pool, run, invocation, { kind: 'interrupted', forced: false });
     expect(await runStatus(engine.pool, run)).toMatchObject({ state: 'stopping', end });
     expect(await takeSlice(engine.pool, run, 1, session, invocation)).toBeUndefined();
+  });
+
+  it('an engine knows the open runs of which slices wait: those of workers that are gone wait, too', async () => {
+    const { pool } = engine;
+    const [run, other] = [await engine.run(), await engine.run()];
+    const waiting = async () =>
+      (await openRuns(pool)).filter((open) => open.run === run || open.run === other);
+    const { invocation } = await beginInvocation(pool, run, 'spec');
+    await beginInvocation(pool, other, 'spec');
+    expect(await waiting()).toEqual([]);
+    await feedCells(run, invocation, cells(6));
+    const open = { run, name: expect.any(String), invocation };
+    expect(await waiting()).toEqual([{ ...open, waiting: 3 }]);
+    const session = await openSession(pool, 'a worker');
+    await takeSlice(pool, run, 1, session, invocation);
+    await takeSlice(pool, run, 2, session, invocation);
+    expect(await waiting()).toEqual([{ ...open, waiting: 1 }]);
+    await endHold(pool, run, 1, 1);
+    expect(await waiting()).toEqual([{ ...open, waiting: 2 }]);
+    await endSession(pool, session);
+    expect(await waiting()).toEqual([{ ...open, waiting: 3 }]);
+    await pool.query('UPDATE promptpress.slices SET done = true WHERE run = $1', [run]);
+    expect(await waiting()).toEqual([]);
   });
 });
