@@ -91,6 +91,8 @@ export interface StateReader {
   inputFiles(paths: readonly string[]): Promise<ReadonlyMap<string, InputFile>>;
   /** Facts of the directory: the pipeline's text, its file, the last run's settings. */
   fact(name: string): Promise<string | undefined>;
+  /** The copy of a table that the last run was planned from, by its hash. Absent: copies lie in the run directory. */
+  table?(sha256: string): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 

@@ -5,6 +5,7 @@ import type { InputFile, StateReader, StepSums } from '../../state/reader.ts';
 import type { DocumentRow } from '../../state/sqlite/texts.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { readRecord, recordColumns, searchable } from './rows.ts';
+import { readTable } from './tables.ts';
 
 /** Records of one page: well below a megabyte. */
 const page = 256;
@@ -175,6 +176,7 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
       (
         await ask<{ value: string }>('SELECT value FROM promptpress.facts WHERE run = $1 AND name = $2', name)
       )[0]?.value,
+    table: (sha256) => readTable(pool, run, sha256),
     // The connections are those of whoever opened them.
     close: async () => undefined,
   };

@@ -1,3 +1,4 @@
+import { tablesSchema } from './tables.ts';
 import { turnFunctions } from './turn-functions.ts';
 
 /**
@@ -89,6 +90,8 @@ const records = `
   CREATE INDEX jobs_trouble ON jobs (run, key) WHERE trouble;
   CREATE INDEX jobs_root ON jobs (run, key) WHERE root;
   CREATE INDEX jobs_slot ON jobs (hashtextextended(slot, 0), run);
+  -- Of a few pages: who watches a run asks for what came last.
+  CREATE INDEX jobs_number ON jobs USING brin (number) WITH (pages_per_range = 16);
   CREATE SEQUENCE turns CACHE 1;
 
   CREATE TABLE attempts (
@@ -103,6 +106,7 @@ const records = `
     PRIMARY KEY (run, key, slice, rev, part)
   );
   CREATE INDEX attempts_task ON attempts (hashtextextended(task, 0), run) WHERE task IS NOT NULL;
+  CREATE INDEX attempts_number ON attempts USING brin (number) WITH (pages_per_range = 16);
 
   CREATE TABLE facts_late (
     run       int NOT NULL,
@@ -151,4 +155,4 @@ const records = `
 `;
 
 /** What the state of runs needs in the schema of an engine. */
-export const stateSchema: string = slices + records + turnFunctions;
+export const stateSchema: string = slices + records + tablesSchema + turnFunctions;

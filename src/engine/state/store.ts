@@ -8,6 +8,7 @@ import { type Committed, type LateFact, receiptFact, type Turn } from '../../sta
 import type { EnginePool } from '../postgres/pool.ts';
 import { RecordCache } from './cache.ts';
 import { repeated, sendTurn, sentTurn, type Writer } from './commit.ts';
+import { writeFact } from './facts.ts';
 import { engineReader, groupsOf } from './reader.ts';
 import { ReplyLines } from './reply-lines.ts';
 import { basisOf, lateFactOf, storedRecordOf, type WriterRow, writerColumns } from './rows.ts';
@@ -173,11 +174,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     countSubmissions: () => undefined,
     keepReply: (job, reply) => replies.keep(job, reply),
     setFact: async (name, value) => {
-      await ask(
-        `INSERT INTO promptpress.facts VALUES ($1, $2, $3) ON CONFLICT (run, name) DO UPDATE SET value = excluded.value`,
-        name,
-        value,
-      );
+      await patiently(() => writeFact(pool, run, name, value));
       facts.set(name, value);
     },
     rememberInputFile: async ({ path, sha256, bytes, mtimeMs }) => {

@@ -1,0 +1,84 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engineChanges } from '../../../src/engine/state/changes.ts';
+import { openFacts } from '../../../src/engine/state/facts.ts';
+import { engineReader } from '../../../src/engine/state/reader.ts';
+import { takeSlice } from '../../../src/engine/state/slices.ts';
+import { forgetOtherTables, keepTable } from '../../../src/engine/state/tables.ts';
+import { hasPostgres } from '../../rig/postgres.ts';
+import { jobRecord } from '../../state/records.ts';
+import { type TestEngine, testEngine, turnOf } from './opened.ts';
+
+describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records', () => {
+  let engine: TestEngine;
+  beforeAll(async () => {
+    engine = await testEngine();
+  });
+  afterAll(async () => {
+    await engine[Symbol.asyncDispose]();
+  });
+
+  it('has the facts that its coordinator set', async () => {
+    const run = await engine.run();
+    const facts = await openFacts(engine.pool, run);
+    await facts.setFact('run.last', '{}');
+    await facts.setFact('run.last', '{"exitCode":0}');
+    expect(facts.fact('run.last')).toBe('{"exitCode":0}');
+    expect((await openFacts(engine.pool, run)).fact('run.last')).toBe('{"exitCode":0}');
+    expect(await engineReader(engine.pool, run).fact('run.last')).toBe('{"exitCode":0}');
+    expect(await engineReader(engine.pool, await engine.run()).fact('run.last')).toBe(undefined);
+  });
+
+  it('has its tables, byte for byte, and no half of one', async () => {
+    const run = await engine.run();
+    const reader = engineReader(engine.pool, run);
+    const bytes = randomBytes(2.5 * 1024 * 1024);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const kept = async (): Promise<Buffer> => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of reader.table?.(sha256) ?? []) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    };
+    async function* chunks(upTo: number): AsyncGenerator<Uint8Array> {
+      for (let from = 0; from < upTo; from += 65_536) yield bytes.subarray(from, from + 65_536);
+      if (upTo < bytes.length) throw new Error('The disk failed.');
+    }
+    await expect(keepTable(engine.pool, run, sha256, chunks(2_000_000))).rejects.toThrow('The disk failed.');
+    await expect(kept()).rejects.toMatchObject({ code: 'engine.io' });
+    await keepTable(engine.pool, run, sha256, chunks(bytes.length));
+    expect((await kept()).equals(bytes)).toBe(true);
+    await forgetOtherTables(engine.pool, run, [sha256]);
+    expect((await kept()).length).toBe(bytes.length);
+    await forgetOtherTables(engine.pool, run, []);
+    await expect(kept()).rejects.toMatchObject({ code: 'engine.io' });
+  });
+
+  it('tells who watches what has begun since, and what is open', async () => {
+    const run = await engine.run(1);
+    const worker = await engine.worker(run);
+    const epoch = (await takeSlice(engine.pool, run, 1, worker.session))?.epoch ?? 0;
+    const changes = engineChanges(engine.pool, run);
+    const begun = async (mark: Awaited<ReturnType<typeof changes.changeMark>>): Promise<Set<string>> => {
+      const keys = new Set<string>();
+      for await (const { key } of changes.begunSince(mark)) keys.add(key);
+      return keys;
+    };
+    const before = await changes.changeMark();
+    expect(await changes.changeMark()).toEqual(before);
+    const prompt = 'half of a pair \ud800 and \0';
+    const one = jobRecord('one', 'running');
+    const two = jobRecord('two', 'failed', { error: { code: 'task.failed', message: prompt } });
+    await worker.commit(turnOf(1, epoch, [one, two]));
+    const after = await changes.changeMark();
+    expect(after.version).not.toBe(before.version);
+    expect(await begun(before)).toEqual(new Set(['one', 'two']));
+    const open: unknown[] = [];
+    for await (const job of changes.openJobs()) open.push(job);
+    expect(open).toEqual([
+      { key: 'one', status: 'running', code: '' },
+      { key: 'two', status: 'failed', code: 'task.failed' },
+    ]);
+    // A turn that began before is committed behind it: what came lately is told again.
+    expect(await begun(after)).toEqual(new Set(['one', 'two']));
+  });
+});
