@@ -5,7 +5,7 @@ import type { Clock } from '../run/clock.ts';
 import type { RunEvent, RunListener } from '../run/events.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
-import { boundsOf } from './limits/run-allowance.ts';
+import { boundsOf, type Charge } from './limits/run-allowance.ts';
 import { EngineLimits } from './limits/shared-limits.ts';
 import type { EngineAddress } from './postgres/address.ts';
 import type { EnginePool } from './postgres/pool.ts';
@@ -90,13 +90,13 @@ async function oneSession(
     const shared = new EngineLimits(
       { service: work.service, run, worker },
       { limits: settings.limits, bounds: boundsOf(settings.budget, settings.maxSubmits) },
-      { price: (record) => plan.price(record), tokens: () => 0 },
       { database: poolOf(pool), clock, random: work.random },
     );
     limits = shared;
     const budget = {
       worker,
-      charge: (before: JobRecord | undefined, after: JobRecord) => shared.allowance.charge(before, after),
+      charge: (record: JobRecord) => shared.allowance.chargeOf(record),
+      takeOver: (record: JobRecord, charged: Charge) => shared.allowance.takeOver(record, charged),
     };
     const store = await openEngineStore(pool, { run, session: session.session, clock, budget });
     const ports = work.ports(store);

@@ -140,15 +140,29 @@ export interface Rooms {
   note?(tasks: number): void;
 }
 
+/** What a request may use at most, as it is estimated before it leaves. */
+export interface Reserve {
+  /** Absent: it has no price. */
+  readonly cost?: number;
+  /** Of a text call. */
+  readonly tokens: number;
+}
+
 /** What may be spent. */
 export interface Allowance {
   /**
    * Why a job may not be submitted; undefined: it may. `wait`: it may once the allowance is refilled, which
    * {@link SharedLimits.onMore} reports. An end: it never may in this run.
+   *
+   * @param reserve of the request
    */
-  refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | 'wait' | undefined;
-  /** A record has changed, and with it what is spent or reserved. */
-  note?(before: JobRecord, after: JobRecord): void;
+  refusal(record: JobRecord, reserve: Reserve): Extract<RunEnd, { kind: 'budget' }> | 'wait' | undefined;
+  /**
+   * A record has changed, and with it what is spent or reserved.
+   *
+   * @param reserve of its request that is under way now; absent: there is none
+   */
+  note?(before: JobRecord, after: JobRecord, reserve?: Reserve): void;
 }
 
 /** Limits that a run shares with others, each beside the run's own; absent: its own alone. */

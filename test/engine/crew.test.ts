@@ -1,19 +1,22 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { wallClock } from '../../src/cli/adapters/clock.ts';
 import { lead } from '../../src/engine/coordinator.ts';
+import { boundsOf } from '../../src/engine/limits/run-allowance.ts';
 import { parseEngineAddress } from '../../src/engine/postgres/address.ts';
 import { LeaseQueue } from '../../src/engine/queue/lease-queue.ts';
 import { registerRun } from '../../src/engine/state/slices.ts';
 import type { EngineStore } from '../../src/engine/state/store.ts';
 import { type Work, workOn } from '../../src/engine/worker.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import type { RunControl, RunReport } from '../../src/run/ports.ts';
+import type { RunControl, RunReport, RunSettings } from '../../src/run/ports.ts';
 import { stepsForRun } from '../../src/run/run-plan.ts';
+import type { TextService } from '../../src/service/text-service.ts';
 import { cutNowhere } from '../rig/frames.ts';
 import { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { planOf } from '../rig/plan.ts';
 import { hasPostgres } from '../rig/postgres.ts';
 import { keptNowhere, noText } from '../rig/text-ports.ts';
+import { textReply } from '../rig/text-reply.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { type TestEngine, testEngine } from './state/opened.ts';
 
@@ -66,6 +69,7 @@ async function crew(
   size: number,
   control = never,
   onSubmit = (_count: number) => {},
+  more: Partial<RunSettings> & { readonly text?: TextService } = {},
 ) {
   const service = new ScriptedGateway({
     duration: ({ number }) => {
@@ -76,7 +80,8 @@ async function crew(
   const { pool } = engine;
   const run = await registerRun(pool, name);
   const there = { address: parseEngineAddress(engine.database.url), pool, clock: wallClock };
-  const settings = virtualSettings({ poll: { minMs: 20, maxMs: 50 } });
+  const { text, ...changed } = more;
+  const settings = virtualSettings({ poll: { minMs: 20, maxMs: 50 }, ...changed });
   const queueOf = (worker: string) => new LeaseQueue(pool, { worker: `${name} ${worker}`, leaseMs: 3000 });
   const worker =
     (at: number) =>
@@ -94,7 +99,7 @@ async function crew(
           settings,
           service: name,
           random: () => 0.5,
-          ports: portsOf(service),
+          ports: (store) => ({ ...portsOf(service)(store), ...(text === undefined ? {} : { text }) }),
         },
         never,
         () => undefined,
@@ -110,6 +115,7 @@ async function crew(
       cells: () => plan.matrix.cells(),
       size,
       slots: 12,
+      bounds: boundsOf(settings.budget, settings.maxSubmits),
     },
     control,
     (invocation) => Promise.all(Array.from({ length: workers }, (_unused, at) => worker(at)(invocation))),
@@ -158,5 +164,34 @@ steps:
     const second = await crew('stopped', plan, 2, 4);
     expect(second.led).toEqual({ end: { kind: 'complete' } });
     expect(first.service.submits.length + second.service.submits.length).toBe(cells.length);
+  },
+);
+
+it.runIf(hasPostgres)(
+  'workers spend no more tokens than the budget: what is under way is counted, too',
+  async () => {
+    const { plan } = await planOf(`name: tokens
+matrix: { n: { from: 1, to: 60 } }
+steps:
+  line: { generate: { model: m, prompt: "Say {{ n }}" } }
+`);
+    let calls = 0;
+    const text: TextService = {
+      ...noText.text,
+      ask: async () => {
+        calls += 1;
+        await new Promise<void>((resolve) => {
+          wallClock.at(wallClock.now() + 30, resolve);
+        });
+        // About what is forecast of a call of which nothing is known.
+        const usage = { prompt: 10, candidates: 990, total: 1000 };
+        return { ok: true, value: textReply({ text: 'a line' }, { usage }) };
+      },
+    };
+    const budget = { tokens: 20_500 };
+    const { led } = await crew('tokens', plan, 2, 8, never, undefined, { text, budget });
+    expect(led).toMatchObject({ end: { kind: 'budget', code: 'budget.tokens' } });
+    expect(calls).toBeLessThanOrEqual(20);
+    expect(calls).toBeGreaterThan(15);
   },
 );

@@ -1,10 +1,10 @@
 import type { Budget } from '../../pipeline/pipeline.ts';
 import type { JobRecord } from '../../plan/job.ts';
-import { isTextRequest } from '../../plan/job-request.ts';
 import type { Clock } from '../../run/clock.ts';
 import type { RunEnd } from '../../run/events.ts';
+import { unpriced } from '../../run/limits/budget.ts';
 import { totalTokens } from '../../run/machine/text-call.ts';
-import type { Allowance } from '../../run/ports.ts';
+import type { Allowance, Reserve } from '../../run/ports.ts';
 import { type Away, type Database, Inquiry } from './inquiry.ts';
 
 /** How often a worker shows that it is there, and how soon it asks again for what others have, ms. */
@@ -23,9 +23,8 @@ type Kind = (typeof kinds)[number];
 /** What a run may spend, by kind; a kind that is absent has no bound. */
 export type Bounds = Readonly<Partial<Record<Kind, number>>>;
 
-/** What a job has used, and what is reserved for its request under way. */
+/** What a job has used, and what is reserved for its request under way, beside its attempts. */
 export interface Charge {
-  readonly submits: number;
   readonly cost: number;
   readonly tokens: number;
 }
@@ -68,18 +67,18 @@ export async function openAllowance(database: Database, run: number, bounds: Bou
 
 /**
  * What this worker may spend of what all workers of a run may. It has a part in hand, and asks for another before that is used up. What a
- * request may cost at most is used from its intent on, as the commit of the intent counts it (`charge`).
+ * request may use at most is used from its intent on, as the commit of the intent counts it (`chargeOf`).
  */
 export class RunAllowance implements Allowance {
   readonly #run: number;
   readonly #worker: string;
-  readonly #price: (record: JobRecord) => number | undefined;
-  readonly #tokens: (record: JobRecord) => number;
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #onMore: () => void;
   readonly #inquiry: Inquiry;
   readonly #parts: ReadonlyMap<Kind, Part>;
+  /** What is reserved for requests under way, by job. */
+  readonly #reserves = new Map<string, Reserve>();
   #asked = 0;
   #spentAt = Number.NEGATIVE_INFINITY;
   /** Something was refused for want of an answer that still counts. */
@@ -88,17 +87,11 @@ export class RunAllowance implements Allowance {
   /** @param onMore called when more was given, or it is known that there is no more */
   constructor(
     { run, worker, bounds }: { readonly run: number; readonly worker: string; readonly bounds: Bounds },
-    costs: {
-      readonly price: (record: JobRecord) => number | undefined;
-      readonly tokens: (record: JobRecord) => number;
-    },
     ports: { readonly database: Database; readonly clock: Clock },
     onMore: () => void,
   ) {
     this.#run = run;
     this.#worker = worker;
-    this.#price = costs.price;
-    this.#tokens = costs.tokens;
     this.#database = ports.database;
     this.#clock = ports.clock;
     this.#onMore = onMore;
@@ -116,10 +109,12 @@ export class RunAllowance implements Allowance {
     return this.#inquiry.away;
   }
 
-  refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | 'wait' | undefined {
+  refusal(record: JobRecord, reserve: Reserve): Extract<RunEnd, { kind: 'budget' }> | 'wait' | undefined {
     // The first answer to a modal belongs to its click, which is counted.
     if (this.#parts.size === 0 || record.modal?.sent === 0) return undefined;
-    const needs = this.#needs(record);
+    const { cost, tokens } = reserve;
+    if (cost === undefined && this.#parts.has('cost')) return unpriced(record);
+    const needs = { submits: 1, invocation: 1, cost: cost ?? 0, tokens };
     const isStale = this.#isStale;
     let isShort = false;
     for (const [kind, part] of this.#parts) {
@@ -143,8 +138,13 @@ export class RunAllowance implements Allowance {
   }
 
   /** Notes the changes that an event made to a record. */
-  note(before: JobRecord | undefined, after: JobRecord): void {
-    const { submits, cost, tokens } = this.charge(before, after);
+  note(before: JobRecord, after: JobRecord, reserve?: Reserve): void {
+    const was = this.chargeOf(before);
+    if (after.status === 'submitting' && reserve !== undefined) this.#reserves.set(after.key, reserve);
+    if (after.status !== 'submitting') this.#reserves.delete(after.key);
+    const is = this.chargeOf(after);
+    const submits = after.attempts - before.attempts;
+    const [cost, tokens] = [is.cost - was.cost, is.tokens - was.tokens];
     const used = { submits, invocation: submits, cost, tokens };
     let isLow = false;
     for (const [kind, part] of this.#parts) {
@@ -155,11 +155,24 @@ export class RunAllowance implements Allowance {
     if (isLow) this.#inquiry.wake();
   }
 
-  /** What the change of a record uses. The commit counts it, for each record that it has written. */
-  charge(before: JobRecord | undefined, after: JobRecord): Charge {
-    const was = before === undefined ? nothing : this.#chargeOf(before);
-    const is = this.#chargeOf(after);
-    return { submits: is.submits - was.submits, cost: is.cost - was.cost, tokens: is.tokens - was.tokens };
+  /** What the commit of a record counts for it, of which the database takes the difference to what it had counted before. */
+  chargeOf({ key, cost, doubtful, assumed, usage, status }: JobRecord): Charge {
+    const reserve = status === 'submitting' ? this.#reserves.get(key) : undefined;
+    return {
+      cost: (cost ?? 0) + (doubtful?.cost ?? 0) + (assumed?.cost ?? 0) + (reserve?.cost ?? 0),
+      tokens:
+        (usage === undefined ? 0 : totalTokens(usage)) + (assumed?.tokens ?? 0) + (reserve?.tokens ?? 0),
+    };
+  }
+
+  /** A request that another worker has begun was taken over, with what the database has counted for it. */
+  takeOver(record: JobRecord, charged: Charge): void {
+    if (record.status !== 'submitting' || this.#reserves.has(record.key)) return;
+    const { cost, tokens } = this.chargeOf(record);
+    this.#reserves.set(record.key, {
+      cost: Math.max(0, charged.cost - cost),
+      tokens: Math.max(0, charged.tokens - tokens),
+    });
   }
 
   /** Gives back what is not used. */
@@ -172,28 +185,6 @@ export class RunAllowance implements Allowance {
     }
     // A database that is away frees what was given once this worker is known to be over.
     await this.#query().catch(() => undefined);
-  }
-
-  #needs(record: JobRecord): Readonly<Record<Kind, number>> {
-    const { cost, tokens } = this.#reserveOf(record);
-    return { submits: 1, invocation: 1, cost, tokens };
-  }
-
-  #reserveOf(record: JobRecord): { readonly cost: number; readonly tokens: number } {
-    return {
-      cost: record.modal === undefined ? (this.#price(record) ?? 0) : 0,
-      tokens: isTextRequest(record.request) ? this.#tokens(record) : 0,
-    };
-  }
-
-  #chargeOf(record: JobRecord): Charge {
-    const { attempts, cost, doubtful, assumed, usage, status } = record;
-    const reserve = status === 'submitting' ? this.#reserveOf(record) : { cost: 0, tokens: 0 };
-    return {
-      submits: attempts,
-      cost: (cost ?? 0) + (doubtful?.cost ?? 0) + (assumed?.cost ?? 0) + reserve.cost,
-      tokens: (usage === undefined ? 0 : totalTokens(usage)) + (assumed?.tokens ?? 0) + reserve.tokens,
-    };
   }
 
   async #ask(): Promise<number> {
@@ -269,8 +260,6 @@ export class RunAllowance implements Allowance {
     }
   }
 }
-
-const nothing: Charge = { submits: 0, cost: 0, tokens: 0 };
 
 /** True where what is left of the whole is not enough for what was asked. */
 const isOver = ({ asked, left, given, used }: Part): boolean =>

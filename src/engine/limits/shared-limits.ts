@@ -1,5 +1,4 @@
 import type { Limits } from '../../pipeline/pipeline.ts';
-import type { JobRecord } from '../../plan/job.ts';
 import type { Clock } from '../../run/clock.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { SharedLimits } from '../../run/ports.ts';
@@ -33,10 +32,6 @@ export class EngineLimits implements SharedLimits {
   constructor(
     { service, run, worker }: LimitsNames,
     settings: { readonly limits: Limits; readonly bounds: Bounds },
-    costs: {
-      readonly price: (record: JobRecord) => number | undefined;
-      readonly tokens: (record: JobRecord) => number;
-    },
     ports: { readonly database: Database; readonly clock: Clock; readonly random: () => number },
   ) {
     const more = (): void => {
@@ -47,7 +42,7 @@ export class EngineLimits implements SharedLimits {
     this.moments = this.#moments.routes;
     this.tokens = this.#moments.tokens;
     this.rooms = new ServiceRooms({ service, worker, limit: limits.tasks }, ports, more);
-    this.allowance = new RunAllowance({ run, worker, bounds }, costs, ports, more);
+    this.allowance = new RunAllowance({ run, worker, bounds }, ports, more);
   }
 
   readonly onMore = (listener: () => void): (() => void) => {

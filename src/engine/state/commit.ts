@@ -24,8 +24,10 @@ export interface Writer {
   readonly budget?: {
     /** The name under which this worker spends. */
     readonly worker: string;
-    /** What a new record of a job uses more than the one before. */
-    charge(before: JobRecord | undefined, after: JobRecord): Charge;
+    /** What is counted for a job from this record on. */
+    charge(record: JobRecord): Charge;
+    /** A record was taken over with what had been counted for it. */
+    takeOver?(record: JobRecord, charged: Charge): void;
   };
 }
 
@@ -72,12 +74,7 @@ export function sentTurn(
     turn.records.map((record) => [record.key, { record, version: versionOf(record.key) }]),
   );
   const rows = [...records.values()].map(({ record, version }) =>
-    recordRow(
-      record,
-      version,
-      seenOf(record.key),
-      writer.budget?.charge(cache.peek(record.key)?.record, record),
-    ),
+    recordRow(record, version, seenOf(record.key), writer.budget?.charge(record)),
   );
   const tries = turn.attempts.map((attempt, part) => attemptRow(attempt, versionOf(attempt.key), part));
   const heard = (turn.heard ?? []).map(({ key, submittedAt, taskId }) => ({

@@ -22,9 +22,8 @@ export function versionOfBasis(basis: string): Version {
   return { slice: Number(slice), rev };
 }
 
-/** What a job uses of what may be spent. */
+/** What a job uses of what may be spent, beside its attempts: what it has used, and what its request under way may use. */
 export interface Charge {
-  readonly submits: number;
   readonly cost: number;
   readonly tokens: number;
 }
@@ -39,6 +38,7 @@ export const recordColumns = 'j.key, j.doc, j.said';
 /** What a worker reads of a record: all of one moment. */
 export const writerColumns = `${recordColumns}, j.slice, j.rev::text AS rev, j.session || '/' || j.slice || '/' || (j.rev >> 32) AS hold,
   promptpress.is_over(j.run, j.session || '/' || j.slice || '/' || (j.rev >> 32)) AS hold_over,
+  j.charged_cost, j.charged_tokens::float8 AS charged_tokens,
   coalesce(promptpress.is_over(j.run, j.sender), false) AS sender_over,
   (SELECT json_agg(json_build_object('submitted', f.submitted, 'task', f.task)) FROM promptpress.facts_late f
     WHERE f.run = j.run AND f.key = j.key) AS late`;
@@ -47,6 +47,8 @@ export const writerColumns = `${recordColumns}, j.slice, j.rev::text AS rev, j.s
 export interface WriterRow extends DocumentRow, Version {
   readonly hold: string;
   readonly hold_over: boolean;
+  readonly charged_cost: number;
+  readonly charged_tokens: number;
   readonly sender_over: boolean;
   readonly late: readonly { readonly submitted: number; readonly task: string | null }[] | null;
 }
@@ -97,7 +99,7 @@ export function recordRow(
   record: JobRecord,
   version: Version,
   seen: Version | undefined,
-  spent: Charge | undefined,
+  charged: Charge = { cost: 0, tokens: 0 },
 ): Readonly<Record<string, unknown>> {
   const { doc, said } = storedForm(record);
   const { root, ...row } = rowOf(record);
@@ -117,9 +119,8 @@ export function recordRow(
       : {}),
     doc,
     ...(said === undefined ? {} : { said }),
-    ...(spent === undefined
-      ? {}
-      : { spend_submits: spent.submits, spend_cost: spent.cost, spend_tokens: spent.tokens }),
+    charged_cost: charged.cost,
+    charged_tokens: charged.tokens,
   };
 }
 

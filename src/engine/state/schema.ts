@@ -71,6 +71,9 @@ const records = `
     assumed    bigint NOT NULL,
     cost       float8 NOT NULL,
     possible   float8 NOT NULL,
+    -- What was counted for the job of what may be spent: what its request under way may use is in it.
+    charged_cost   float8 NOT NULL DEFAULT 0,
+    charged_tokens bigint NOT NULL DEFAULT 0,
     attempts   int NOT NULL,
     unanswered int NOT NULL,
     open       boolean NOT NULL,

@@ -211,6 +211,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
       );
       return (await show(rows, after)).flatMap(({ record, row }) => {
         const heard = lateFactOf(row, record);
+        options.budget?.takeOver?.(record, { cost: row.charged_cost, tokens: row.charged_tokens });
         if (record.status === 'in-doubt' && heard === undefined) return [];
         return [
           {

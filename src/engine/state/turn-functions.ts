@@ -3,12 +3,15 @@ import { writerColumns } from './rows.ts';
 /** Columns of `jobs` that are summed in `totals`. */
 const sums = ['attempts', 'cost', 'tokens', 'possible', 'assumed'] as const;
 
+/** Columns that say what was counted of what may be spent. */
+const charges = ['charged_cost', 'charged_tokens'] as const;
+
 const each = (template: (name: string) => string): string => sums.map(template).join(', ');
 
 const columns =
   'key text, slice int, rev bigint, seen_slice int, seen_rev bigint, status text, code text, root boolean, slot text, step text, ' +
   'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, doc text, said text, ' +
-  'spend_submits float8, spend_cost float8, spend_tokens float8';
+  'charged_cost float8, charged_tokens bigint';
 
 const isOpen = "k.status IN ('pending', 'submitting', 'running', 'modal', 'saving')";
 const isTrouble = "k.status IN ('failed', 'in-doubt')";
@@ -49,20 +52,20 @@ const commit = `
         SELECT r.* FROM ROWS FROM (json_to_recordset(records) AS (${columns})) WITH ORDINALITY
           AS r(key, slice, rev, seen_slice, seen_rev, status, code, root, slot, step,
             attempts, cost, tokens, possible, assumed, unanswered, sender, doc, said,
-            spend_submits, spend_cost, spend_tokens, place)
+            charged_cost, charged_tokens, place)
         WHERE r.slice = 0 OR r.slice = ANY(mine)
         ORDER BY r.key COLLATE "C"
       ), known AS MATERIALIZED (
         SELECT g.*, old.* FROM given g LEFT JOIN LATERAL (
           SELECT j.ctid AS row, j.slice AS was_slice, j.rev AS was_rev, j.status AS was_status, j.code AS was_code,
-            ${each((name) => `j.${name} AS was_${name}`)}
+            ${[...sums, ...charges].map((name) => `j.${name} AS was_${name}`).join(', ')}
           FROM promptpress.jobs j WHERE j.run = the_run AND j.key = g.key OFFSET 0
         ) AS old ON true
       ), replaced AS (
         UPDATE promptpress.jobs j SET
           slice = k.slice, rev = k.rev, session = the_session, status = k.status, code = k.code, root = k.root, slot = k.slot,
           step = k.step, unanswered = k.unanswered, sender = k.sender, doc = k.doc, said = k.said, open = ${isOpen}, trouble = ${isTrouble},
-          ${each((name) => `${name} = k.${name}`)}
+          ${[...sums, ...charges].map((name) => `${name} = k.${name}`).join(', ')}
         FROM known k
         WHERE j.ctid = k.row AND j.run = the_run AND j.key = k.key AND (
           (k.was_slice = k.slice AND (k.was_rev = k.rev OR (k.slice <> 0 AND k.was_rev < k.rev)))
@@ -72,9 +75,9 @@ const commit = `
           k.was_status, k.was_code, ${each((name) => `k.was_${name}`)}
       ), added AS (
         INSERT INTO promptpress.jobs AS j (run, key, number, slice, rev, session, status, code, root, slot, step, unanswered,
-          sender, doc, said, open, trouble, ${each((name) => name)})
+          sender, doc, said, open, trouble, ${[...sums, ...charges].join(', ')})
         SELECT the_run, k.key, base + k.place, k.slice, k.rev, the_session, k.status, k.code, k.root, k.slot, k.step, k.unanswered,
-          k.sender, k.doc, k.said, ${isOpen}, ${isTrouble}, ${each((name) => `k.${name}`)}
+          k.sender, k.doc, k.said, ${isOpen}, ${isTrouble}, ${[...sums, ...charges].map((name) => `k.${name}`).join(', ')}
         FROM known k WHERE k.row IS NULL
         ON CONFLICT (run, key) DO NOTHING
         RETURNING key, slice, status, code, ${each((name) => name)}, number
@@ -96,10 +99,9 @@ const commit = `
         SELECT key FROM replaced UNION ALL SELECT key FROM added
       )
       SELECT coalesce(sum(k.attempts - coalesce(k.was_attempts, 0)) FILTER (WHERE w), 0) AS attempts,
-        -- A turn that is executed once more has spent nothing.
-        sum(k.spend_submits) FILTER (WHERE w AND (k.was_slice, k.was_rev) IS DISTINCT FROM (k.slice, k.rev)) AS submits,
-        sum(k.spend_cost) FILTER (WHERE w AND (k.was_slice, k.was_rev) IS DISTINCT FROM (k.slice, k.rev)) AS cost,
-        sum(k.spend_tokens) FILTER (WHERE w AND (k.was_slice, k.was_rev) IS DISTINCT FROM (k.slice, k.rev)) AS tokens,
+        -- A turn that is executed once more finds itself, and has spent nothing.
+        coalesce(sum(k.charged_cost - coalesce(k.was_charged_cost, 0)) FILTER (WHERE w), 0) AS cost,
+        coalesce(sum(k.charged_tokens - coalesce(k.was_charged_tokens, 0)) FILTER (WHERE w), 0) AS tokens,
         coalesce(array_agg(k.key) FILTER (WHERE NOT w), '{}') AS refused
       INTO spent
       FROM (SELECT *, key IN (SELECT key FROM written) AS w FROM known OFFSET 0) AS k;
@@ -137,8 +139,8 @@ const commit = `
       ON CONFLICT (run, slice, status, code) DO UPDATE SET attempts = t.attempts + excluded.attempts;
     END IF;
     IF the_worker IS NOT NULL AND records IS NOT NULL THEN
-      IF coalesce(spent.submits, 0) <> 0 OR coalesce(spent.cost, 0) <> 0 OR coalesce(spent.tokens, 0) <> 0 THEN
-        PERFORM promptpress.purse_spend(the_run, the_worker, spent.submits, spent.cost, spent.tokens);
+      IF sent <> 0 OR spent.cost <> 0 OR spent.tokens <> 0 THEN
+        PERFORM promptpress.purse_spend(the_run, the_worker, sent, spent.cost, spent.tokens);
       END IF;
     END IF;
     IF cardinality(refused) > 0 THEN

@@ -3,14 +3,8 @@ import type { JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { RunEnd } from '../events.ts';
 import { totalTokens } from '../machine/text-call.ts';
-import type { Allowance, RunSettings } from '../ports.ts';
+import type { Allowance, Reserve, RunSettings } from '../ports.ts';
 import type { CostModel } from './cost.ts';
-
-/** Price and tokens reserved for a request until its result arrives. */
-interface Reserve {
-  readonly cost: number;
-  readonly tokens: number;
-}
 
 /** Spending over the directory's life until a run began. */
 export interface Spent {
@@ -43,7 +37,7 @@ export class BudgetTracker implements Allowance {
   #tokensHere = 0;
   /** Reserves of the requests under way, by job. */
   readonly #reserves = new Map<string, Reserve>();
-  #reserved: Reserve = { cost: 0, tokens: 0 };
+  #reserved = { cost: 0, tokens: 0 };
 
   /** @param shared what the run shares with others, which is told of all spending */
   constructor(
@@ -89,17 +83,9 @@ export class BudgetTracker implements Allowance {
         code: 'budget.submits',
         message: `The budget of ${budget.submits} submissions (budget.submits) is used up.`,
       };
-    if (
-      budget.cost !== undefined &&
-      record.modal === undefined &&
-      this.#costModel.price(record) === undefined
-    )
-      return {
-        kind: 'budget',
-        code: 'budget.unpriced',
-        message: `The next submission (${priceName(record)}) has no price, so budget.cost cannot bound it. Give it one in prices; 0 where it costs nothing.`,
-      };
-    const { cost, tokens } = this.#reserveOf(record);
+    const reserve = this.reserveOf(record);
+    if (budget.cost !== undefined && reserve.cost === undefined) return unpriced(record);
+    const { cost = 0, tokens } = reserve;
     const costs = this.#cost + this.#possibleCost + this.#reserved.cost + cost;
     if (budget.cost !== undefined && cost > 0 && costs > budget.cost + 1e-9)
       return {
@@ -122,7 +108,6 @@ export class BudgetTracker implements Allowance {
 
   /** Notes the changes that an event made to a record. */
   note(before: JobRecord, after: JobRecord): void {
-    this.#shared?.note?.(before, after);
     const attempts = after.attempts - before.attempts;
     this.#submits += attempts;
     this.#submitsHere += attempts;
@@ -134,8 +119,16 @@ export class BudgetTracker implements Allowance {
     this.#tokens += tokens + assumed;
     this.#tokensHere += tokens;
     if (before.status !== 'submitting' && after.status === 'submitting')
-      this.#reserve(after.key, this.#reserveOf(after));
+      this.#reserve(after.key, this.reserveOf(after));
     if (before.status === 'submitting' && after.status !== 'submitting') this.#release(after.key);
+    this.#shared?.note?.(before, after, this.#reserves.get(after.key));
+  }
+
+  /** What the next request of this job may use. */
+  reserveOf(record: JobRecord): Reserve {
+    const tokens = isTextRequest(record.request) ? this.#costModel.tokens(record) : 0;
+    const cost = record.modal === undefined ? this.#costModel.price(record) : 0;
+    return cost === undefined ? { tokens } : { cost, tokens };
   }
 
   get #mayBeSpent(): string {
@@ -150,23 +143,16 @@ export class BudgetTracker implements Allowance {
     return assumed === 0 ? '' : `, of which ${assumed} are estimated: the service reported none`;
   }
 
-  #reserveOf(record: JobRecord): Reserve {
-    return {
-      cost: record.modal === undefined ? (this.#costModel.price(record) ?? 0) : 0,
-      tokens: isTextRequest(record.request) ? this.#costModel.tokens(record) : 0,
-    };
-  }
-
   #reserve(key: string, reserve: Reserve): void {
     this.#reserves.set(key, reserve);
     this.#reserved = {
-      cost: this.#reserved.cost + reserve.cost,
+      cost: this.#reserved.cost + (reserve.cost ?? 0),
       tokens: this.#reserved.tokens + reserve.tokens,
     };
   }
 
   #release(key: string): void {
-    const { cost, tokens } = this.#reserves.get(key) ?? { cost: 0, tokens: 0 };
+    const { cost = 0, tokens } = this.#reserves.get(key) ?? { tokens: 0 };
     this.#reserves.delete(key);
     // With no request under way the reserve is 0; sums leave rounding errors.
     this.#reserved =
@@ -175,6 +161,13 @@ export class BudgetTracker implements Allowance {
         : { cost: this.#reserved.cost - cost, tokens: this.#reserved.tokens - tokens };
   }
 }
+
+/** A budget of cost refuses a job without a price, which it cannot bound. */
+export const unpriced = (record: JobRecord): Extract<RunEnd, { kind: 'budget' }> => ({
+  kind: 'budget',
+  code: 'budget.unpriced',
+  message: `The next submission (${priceName(record)}) has no price, so budget.cost cannot bound it. Give it one in prices; 0 where it costs nothing.`,
+});
 
 /** Possible cost of a job beside its known cost. */
 const possible = ({ doubtful, assumed }: JobRecord): number => (doubtful?.cost ?? 0) + (assumed?.cost ?? 0);

@@ -46,7 +46,9 @@ function nextOnRoute(
   if (job === undefined || !routes.hasRoom(name, now) || routes.nextAtOf(name, job, now) > now)
     return undefined;
   if (name === 'submit' || name === 'text') {
-    const refusal = budget.refusal(job.record) ?? options.shared?.allowance?.refusal(job.record);
+    const { record } = job;
+    const refusal =
+      budget.refusal(record) ?? options.shared?.allowance?.refusal(record, budget.reserveOf(record));
     if (refusal !== undefined) {
       if (refusal !== 'wait' && !routes.isSpending) return { end: refusal };
       // A request under way may turn out to be unpaid; an allowance may be refilled.

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Bounds, openAllowance, RunAllowance } from '../../../src/engine/limits/run-allowance.ts';
+import {
+  type Bounds,
+  type Charge,
+  openAllowance,
+  RunAllowance,
+} from '../../../src/engine/limits/run-allowance.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
+import type { Reserve } from '../../../src/run/ports.ts';
 import { type LimitsDatabase, limitsDatabase, seeded } from '../../rig/engine/limits-database.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
 
@@ -24,19 +30,23 @@ class Spender {
   spent = 0;
   end: string | undefined;
   isDead = false;
+  #jobs = 0;
   readonly #run: number;
   readonly #random: () => number;
-  readonly #price: number;
+  readonly #reserve: Reserve;
+  readonly #tokens: () => number;
+  /** Of answered calls. */
+  tokens = 0;
 
-  constructor(run: number, bounds: Bounds, price = 0) {
+  constructor(run: number, bounds: Bounds, price = 0, { reserved = 0, taken = (): number => 0 } = {}) {
     workers += 1;
     this.name = String(workers);
     this.#run = run;
     this.#random = seeded(workers);
-    this.#price = price;
+    this.#reserve = { cost: price, tokens: reserved };
+    this.#tokens = taken;
     this.allowance = new RunAllowance(
       { run, worker: this.name, bounds },
-      { price: () => price, tokens: () => 0 },
       { database: db.virtual.reach(6, () => this.isDead), clock: db.time.clock(workers * 60_000) },
       () => undefined,
     );
@@ -45,43 +55,68 @@ class Spender {
 
   #turn(): void {
     if (this.isDead || this.end !== undefined) return;
-    const record: JobRecord = imagineRecord({ status: 'pending', attempts: 0 });
-    const refusal = this.allowance.refusal(record);
+    this.#jobs += 1;
+    const record: JobRecord = imagineRecord({
+      key: `${this.name}-${this.#jobs}`,
+      status: 'pending',
+      attempts: 0,
+    });
+    const refusal = this.allowance.refusal(record, this.#reserve);
     if (typeof refusal === 'object') this.end = refusal.code;
     if (refusal !== undefined) return void db.time.at(db.time.now + 20, () => this.#turn());
     const intent: JobRecord = { ...record, status: 'submitting', attempts: 1 };
-    this.allowance.note(record, intent);
-    const used = this.allowance.charge(record, intent);
-    void this.#submit(intent, [this.#run, this.name, used.submits, used.cost, used.tokens]);
+    this.allowance.note(record, intent, this.#reserve);
+    void this.#submit(intent);
   }
 
-  async #submit(intent: JobRecord, used: unknown[]): Promise<void> {
+  /** Counts, as the commit of a record does, what it has used more than the one before. */
+  async #commit(before: Charge, after: JobRecord, submits: number): Promise<Charge> {
+    const now = this.allowance.chargeOf(after);
+    const used = [this.#run, this.name, submits, now.cost - before.cost, now.tokens - before.tokens];
     await db.time.hold(() => db.virtual.send('SELECT promptpress.purse_spend($1, $2, $3, $4, $5)', used));
+    return now;
+  }
+
+  async #submit(intent: JobRecord): Promise<void> {
+    const charged = await this.#commit({ cost: 0, tokens: 0 }, intent, 1);
     this.spent += 1;
-    // A task that is accepted costs what was reserved.
-    this.allowance.note(intent, { ...intent, status: 'running', cost: this.#price });
+    const { cost = 0 } = this.#reserve;
+    const total = this.#tokens();
+    if (total === 0) {
+      // A task that is accepted costs what was reserved.
+      this.allowance.note(intent, { ...intent, status: 'running', cost });
+      db.time.at(db.time.now + 1 + 8 * this.#random(), () => this.#turn());
+      return;
+    }
+    // The next call is made while this one is under way.
     db.time.at(db.time.now + 1 + 8 * this.#random(), () => this.#turn());
+    db.time.at(db.time.now + 50, () => {
+      this.tokens += total;
+      const done: JobRecord = { ...intent, status: 'done', cost, usage: { total } };
+      this.allowance.note(intent, done);
+      void this.#commit(charged, done, 0);
+    });
   }
 }
 
 const sum = (all: readonly Spender[]): number => all.reduce((total, { spent }) => total + spent, 0);
 
-it.each([1, 2, 4, 8])('%i workers spend a budget exactly, and end only then', async (count) => {
-  const bounds = { submits: 1000 };
+it.each([1, 4])('%i workers spend a budget exactly, and end only then', async (count) => {
+  const bounds = { submits: 240 };
   const run = 100 + count;
   await open(run, bounds);
   const all = Array.from({ length: count }, () => new Spender(run, bounds));
   for (let i = 0; i < 400 && all.some(({ end }) => end === undefined); i += 1) {
     await db.time.pass(100);
-    expect(sum(all)).toBeLessThanOrEqual(1000);
+    expect(sum(all)).toBeLessThanOrEqual(240);
   }
-  expect(sum(all)).toBe(1000);
+  expect(sum(all)).toBe(240);
   expect(all.map(({ end }) => end)).toEqual(all.map(() => 'budget.submits'));
   await Promise.all([db.time.pass(1000), ...all.map(({ allowance }) => allowance.stop())]);
 });
 
 it('spends what dead workers had not used, once their slices are taken over', async () => {
-  const bounds = { submits: 2000 };
+  const bounds = { submits: 400 };
   await open(7, bounds);
   const all = Array.from({ length: 4 }, () => new Spender(7, bounds));
   const [first, second] = all;
@@ -92,11 +127,11 @@ it('spends what dead workers had not used, once their slices are taken over', as
   first.isDead = true;
   second.isDead = true;
   await db.time.pass(40_000);
-  expect(sum(all)).toBeLessThan(2000);
+  expect(sum(all)).toBeLessThan(400);
   expect(all.slice(2).map(({ end }) => end)).toEqual([undefined, undefined]);
   await db.query('UPDATE promptpress.slices SET holder = $1 WHERE run = 7', [all[3]?.name]);
   await db.time.pass(20_000);
-  expect(sum(all)).toBe(2000);
+  expect(sum(all)).toBe(400);
   expect(all.slice(2).map(({ end }) => end)).toEqual(['budget.submits', 'budget.submits']);
   await Promise.all([db.time.pass(1000), ...all.map(({ allowance }) => allowance.stop())]);
 });
@@ -109,6 +144,28 @@ it('holds to a cost, of which no worker strands a part that is too little for it
   expect(sum(all)).toBe(Math.floor(10 / 0.07));
   expect(all.map(({ end }) => end)).toEqual(all.map(() => 'budget.cost'));
   await Promise.all([db.time.pass(1000), ...all.map(({ allowance }) => allowance.stop())]);
+});
+
+it('holds to a number of tokens with many calls under way: each reserves what it may take', async () => {
+  const bounds = { tokens: 8000 };
+  await open(11, bounds);
+  const taken = (): number => 60 + (all.length % 2) * 20;
+  const all: Spender[] = [];
+  for (let i = 0; i < 3; i += 1) all.push(new Spender(11, bounds, 0, { reserved: 100, taken }));
+  const tokens = (): number => all.reduce((total, worker) => total + worker.tokens, 0);
+  await db.time.pass(20_000);
+  expect(all.map(({ end }) => end)).toEqual(all.map(() => 'budget.tokens'));
+  expect(tokens()).toBeLessThanOrEqual(8000);
+  expect(tokens()).toBeGreaterThan(8000 - 3 * 100);
+  await Promise.all([db.time.pass(1000), ...all.map(({ allowance }) => allowance.stop())]);
+});
+
+it('a budget of cost refuses what has no price', async () => {
+  await open(12, { cost: 10 });
+  const worker = new Spender(12, { cost: 10 });
+  const refusal = worker.allowance.refusal(imagineRecord({ status: 'pending' }), { tokens: 0 });
+  expect(refusal).toMatchObject({ code: 'budget.unpriced' });
+  await Promise.all([db.time.pass(1000), worker.allowance.stop()]);
 });
 
 it('counts --max-submits from the beginning of an invocation, and the budget over all of them', async () => {
@@ -127,6 +184,9 @@ it('counts --max-submits from the beginning of an invocation, and the budget ove
   expect(spent).toBe(15);
 });
 
+const pending = imagineRecord({ status: 'pending' });
+const free: Reserve = { cost: 0, tokens: 0 };
+
 it('lets nobody submit while the database is away', async () => {
   const bounds = { submits: 1_000_000 };
   await open(10, bounds);
@@ -134,14 +194,14 @@ it('lets nobody submit while the database is away', async () => {
   await db.time.pass(500);
   worker.isDead = true;
   await db.time.pass(9000);
-  expect(worker.allowance.refusal(imagineRecord({ status: 'pending' }))).toBe('wait');
+  expect(worker.allowance.refusal(pending, free)).toBe('wait');
   await db.time.pass(1000);
   expect(worker.allowance.away?.error).toMatchObject({ message: 'the database is away' });
   worker.isDead = false;
   await db.time.pass(1000);
   // What it had it gave back, as it was idle.
-  expect(worker.allowance.refusal(imagineRecord({ status: 'pending' }))).toBe('wait');
+  expect(worker.allowance.refusal(pending, free)).toBe('wait');
   await db.time.pass(200);
-  expect(worker.allowance.refusal(imagineRecord({ status: 'pending' }))).toBeUndefined();
+  expect(worker.allowance.refusal(pending, free)).toBeUndefined();
   await Promise.all([db.time.pass(1000), worker.allowance.stop()]);
 });

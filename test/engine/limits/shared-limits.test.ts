@@ -20,7 +20,6 @@ function limitsOf(service: string, run: number, offMs: number): EngineLimits {
       limits: { tasks: 20, requests: 32, submit: { count: 100, perMs: 1000 } },
       bounds: boundsOf({ submits: 5 }, 3),
     },
-    { price: () => undefined, tokens: () => 0 },
     { database: db.virtual.reach(4), clock: db.time.clock(offMs), random: seeded(workers) },
   );
 }

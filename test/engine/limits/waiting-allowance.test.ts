@@ -37,7 +37,6 @@ class Waiting {
   constructor(database: Budget) {
     this.#allowance = new RunAllowance(
       { run: 1, worker: '1', bounds: { submits: 100 } },
-      { price: () => undefined, tokens: () => 0 },
       { database, clock: database.time.clock() },
       () => this.ask(),
     );
@@ -45,7 +44,8 @@ class Waiting {
   }
 
   ask(): void {
-    this.isRefused = this.#allowance.refusal(imagineRecord({ status: 'pending', attempts: 0 })) === 'wait';
+    const record = imagineRecord({ status: 'pending', attempts: 0 });
+    this.isRefused = this.#allowance.refusal(record, { tokens: 0 }) === 'wait';
   }
 }
 

@@ -69,11 +69,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
       clock: jumping(),
       budget: {
         worker: 'w',
-        charge: (before, after) => ({
-          submits: after.attempts - (before?.attempts ?? 0),
-          cost: (after.cost ?? 0) - (before?.cost ?? 0),
-          tokens: 0,
-        }),
+        charge: ({ status, cost = 0 }) => ({ cost, tokens: status === 'submitting' ? 100 : 40 }),
       },
     });
     const sent = turnOf(1, 1, [jobRecord('a', 'submitting', { attempts: 1, cost: 2 })], {
@@ -107,7 +103,25 @@ describe.skipIf(!hasPostgres)('a commit', () => {
       { kind: 'cost', used: 3 },
       { kind: 'invocation', used: 1 },
       { kind: 'submits', used: 1 },
+      { kind: 'tokens', used: 40 },
     ]);
+  });
+
+  it('what a request may use that is under way comes with the slice that is taken over', async () => {
+    const run = await engine.run(1);
+    const session = await openSession(engine.pool, 'a worker');
+    await takeSlice(engine.pool, run, 1, session);
+    const charge = () => ({ cost: 2, tokens: 100 });
+    const first = await engine.worker(run, { session, budget: { worker: 'w', charge } });
+    await first.commit(turnOf(1, 1, [jobRecord('a', 'submitting', { attempts: 1 })]));
+    const taken: unknown[] = [];
+    const takeOver = ({ key }: { readonly key: string }, charged: unknown): void => {
+      taken.push([key, charged]);
+    };
+    const second = await engine.worker(run, { budget: { worker: 'v', charge, takeOver } });
+    await takeSlice(engine.pool, run, 1, second.session);
+    await second.left(1);
+    expect(taken).toEqual([['a', { cost: 2, tokens: 100 }]]);
   });
 
   it('fails with what is wrong once there is no more patience', async () => {

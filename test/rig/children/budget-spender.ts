@@ -11,14 +11,13 @@ const pool = await openPool(parseEngineAddress(url), { clock: wallClock, connect
 let more: (() => void) | undefined;
 const allowance = new RunAllowance(
   { run: Number(run), worker, bounds: { submits: Number(submits) } },
-  { price: () => undefined, tokens: () => 0 },
   { database: pool, clock: wallClock },
   () => more?.(),
 );
 console.log('begins');
 for (;;) {
   const record = imagineRecord({ status: 'pending', attempts: 0 });
-  const refusal = allowance.refusal(record);
+  const refusal = allowance.refusal(record, { tokens: 0 });
   if (typeof refusal === 'object') {
     console.log(refusal.code);
     break;
