@@ -219,6 +219,8 @@ export interface JobRecord {
   readonly modal?: { readonly taskId: string; readonly sent: number; readonly accepted?: true };
   readonly taskId?: string;
   readonly submittedAt?: number;
+  /** The slice and epoch of its last submission, `slice/epoch`: names it with `submittedAt`, which two workers may share. Absent: one machine. */
+  readonly submittedBy?: string;
   readonly finishedAt?: number;
   /** Number of the run that settled it: that run does not take it up again by itself. */
   readonly invocation?: number;
@@ -249,10 +251,7 @@ export interface JobRecord {
   readonly cost?: number;
   /** Absent: none. */
   readonly doubtful?: DoubtfulSubmits;
-  /**
-   * Who may still send the last submission, although another worker has taken the slice over: until that one is known to be over, nobody
-   * submits this again. Absent: nobody, as always on one machine.
-   */
+  /** Who may still send the last submission though the slice was taken over: until that is over, nobody submits this again. Absent: nobody. */
   readonly sender?: string;
   /** Its `taskId` was named by the user, and the service has not shown that task yet. */
   readonly named?: NamedTask;

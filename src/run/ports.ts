@@ -51,7 +51,7 @@ export interface OtherRecords {
   /** For which slice the record of this key was written last, as `get` shows that record, and its version as `basis`; undefined: there is none. */
   holdOf(key: string): Hold | undefined;
   /**
-   * Reads these records again, all with one query; `get` and `sliceOf` show them from then on.
+   * Reads these records again, all with one query; `get` and `holdOf` show them from then on.
    *
    * @returns the late facts about them
    */

@@ -48,13 +48,15 @@ export interface Committed {
 }
 
 /**
- * What a worker knows of a submission whose slice it has lost: a fact, and no decision. It is kept by key and `submittedAt`, which name
- * one submission, without regard to who holds the slice.
+ * What a worker knows of a submission whose slice it has lost: a fact, and no decision. It is kept without regard to who holds the slice
+ * by now, by what names one submission: key, `submittedAt` and `submittedBy`. What is known of a task stays known.
  */
 export interface LateFact {
   readonly key: string;
   /** As in the record of the intent: the moment by the clock of the worker that submitted it. */
   readonly submittedAt: number;
+  /** As in the record of the intent. */
+  readonly submittedBy: string;
   /** The task that the service made for it. Absent: it certainly made none, so the job may be submitted again. */
   readonly taskId?: string;
 }

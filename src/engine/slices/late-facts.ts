@@ -2,9 +2,10 @@ import type { EnginePool } from '../postgres/pool.ts';
 
 /** Records in doubt of whose very submission something was heard. */
 const heard = `
-  SELECT j.slice, j.key || '/' || f.submitted AS fact
+  SELECT j.slice, j.key || '/' || f.submitted || '/' || f.hold AS fact
   FROM promptpress.facts_late f JOIN promptpress.jobs j USING (run, key)
-  WHERE j.run = $1 AND j.status = 'in-doubt' AND (j.doc::json ->> 'submittedAt')::bigint = f.submitted`;
+  WHERE j.run = $1 AND j.status = 'in-doubt' AND (j.doc::json ->> 'submittedAt')::bigint = f.submitted
+    AND j.doc::json ->> 'submittedBy' = f.hold`;
 
 /** Feeds slices again of which a record is in doubt and something was heard since, also where they were done. */
 export class LateFacts {

@@ -77,9 +77,10 @@ export function sentTurn(
     recordRow(record, version, seenOf(record.key), writer.budget?.charge(record)),
   );
   const tries = turn.attempts.map((attempt, part) => attemptRow(attempt, versionOf(attempt.key), part));
-  const heard = (turn.heard ?? []).map(({ key, submittedAt, taskId }) => ({
+  const heard = (turn.heard ?? []).map(({ key, submittedAt, submittedBy, taskId }) => ({
     key,
     submitted: submittedAt,
+    hold: submittedBy,
     task: taskId,
   }));
   const facts: Record<string, string> = { ...turn.facts };

@@ -40,7 +40,7 @@ export const writerColumns = `${recordColumns}, j.slice, j.rev::text AS rev, j.s
   promptpress.is_over(j.run, j.session || '/' || j.slice || '/' || (j.rev >> 32)) AS hold_over,
   j.charged_cost, j.charged_tokens::float8 AS charged_tokens,
   coalesce(promptpress.is_over(j.run, j.sender), false) AS sender_over,
-  (SELECT json_agg(json_build_object('submitted', f.submitted, 'task', f.task)) FROM promptpress.facts_late f
+  (SELECT json_agg(json_build_object('submitted', f.submitted, 'hold', f.hold, 'task', f.task)) FROM promptpress.facts_late f
     WHERE f.run = j.run AND f.key = j.key) AS late`;
 
 /** A row of {@link writerColumns}. */
@@ -50,7 +50,9 @@ export interface WriterRow extends DocumentRow, Version {
   readonly charged_cost: number;
   readonly charged_tokens: number;
   readonly sender_over: boolean;
-  readonly late: readonly { readonly submitted: number; readonly task: string | null }[] | null;
+  readonly late:
+    | readonly { readonly submitted: number; readonly hold: string; readonly task: string | null }[]
+    | null;
 }
 
 /** A record as a worker knows it. */
@@ -85,10 +87,13 @@ export function storedRecordOf(row: WriterRow, shown: string): StoredRecord {
 }
 
 /** What was heard late of the very submission that the record is about. */
-export function lateFactOf(row: WriterRow, { key, submittedAt }: JobRecord): LateFact | undefined {
-  const fact = row.late?.find(({ submitted }) => submitted === submittedAt);
-  if (fact === undefined || submittedAt === undefined) return undefined;
-  return { key, submittedAt, ...(fact.task === null ? {} : { taskId: fact.task }) };
+export function lateFactOf(
+  row: WriterRow,
+  { key, submittedAt, submittedBy }: JobRecord,
+): LateFact | undefined {
+  const fact = row.late?.find(({ submitted, hold }) => submitted === submittedAt && hold === submittedBy);
+  if (fact === undefined || submittedAt === undefined || submittedBy === undefined) return undefined;
+  return { key, submittedAt, submittedBy, ...(fact.task === null ? {} : { taskId: fact.task }) };
 }
 
 /** PostgreSQL's text holds no NUL and no half of a surrogate pair. Only columns that are searched go by this: documents are exact. */

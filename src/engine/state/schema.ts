@@ -115,8 +115,9 @@ const records = `
     run       int NOT NULL,
     key       text COLLATE "C" NOT NULL,
     submitted bigint NOT NULL,
+    hold      text COLLATE "C" NOT NULL,
     task      text,
-    PRIMARY KEY (run, key, submitted)
+    PRIMARY KEY (run, key, submitted, hold)
   );
 
   CREATE TABLE totals (

@@ -121,9 +121,9 @@ const commit = `
       FROM json_to_recordset(lines) AS l(segment int, start bigint, line text) ON CONFLICT DO NOTHING;
     END IF;
     IF heard IS NOT NULL THEN
-      INSERT INTO promptpress.facts_late AS f SELECT the_run, h.key, h.submitted, h.task
-      FROM json_to_recordset(heard) AS h(key text, submitted bigint, task text) ORDER BY h.key, h.submitted
-      ON CONFLICT (run, key, submitted) DO UPDATE SET task = coalesce(f.task, excluded.task);
+      INSERT INTO promptpress.facts_late AS f SELECT the_run, h.key, h.submitted, h.hold, h.task
+      FROM json_to_recordset(heard) AS h(key text, submitted bigint, hold text, task text) ORDER BY h.key, h.submitted, h.hold
+      ON CONFLICT (run, key, submitted, hold) DO UPDATE SET task = coalesce(f.task, excluded.task);
     END IF;
     DELETE FROM promptpress.facts WHERE run = the_run AND name = 'run.receipt';
     IF kept IS NOT NULL THEN

@@ -246,6 +246,9 @@ export function newJob(record: JobRecord, depth: number, parentTaskId: string | 
 export const heldAs = ({ hold }: { readonly hold?: Hold | undefined }, job: Job): Job =>
   hold === undefined || job.hold !== undefined ? job : { ...job, hold };
 
+/** Names a hold in records. */
+export const holdName = ({ slice, epoch }: Hold): string => `${slice}/${epoch}`;
+
 /** True while a job rests before it wants room again, without a task. */
 export const restsOutside = ({ want }: Job): boolean => want.kind === 'wait' && want.next.kind === 'room';
 
@@ -281,9 +284,8 @@ export interface Tally {
 }
 
 /**
- * Deferrals in a row: results of a route that neither advanced a job nor ended it, such as 429, a full queue or a failed read. A
- * single one may be about the route, whose patience then bounds it. Where the route serves other jobs in between, the fault is the
- * job's own, which then slows down no other job, and ends.
+ * Deferrals in a row: results that neither advanced a job nor ended it, such as 429, a full queue or a failed read. A single one may be
+ * about the route, whose patience bounds it. Where the route serves others in between, the fault is the job's own, which slows none, and ends.
  */
 export interface Deferrals {
   readonly times: number;

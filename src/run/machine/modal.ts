@@ -3,7 +3,7 @@ import { suggestedBy } from '../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import type { SubmitResult } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
-import { become, type Job, type JobContext, type JobStep, type Want } from './job.ts';
+import { become, holdName, type Job, type JobContext, type JobStep, type Want } from './job.ts';
 import { modalLag } from './retry/modal-lag.ts';
 import { afterAll, defer, restAfter, retryLater, retryUnread } from './retry/retry.ts';
 import {
@@ -91,6 +91,7 @@ export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
     attempts: record.attempts + Number(modal.sent > 0),
     speed,
     submittedAt: now,
+    submittedBy: job.hold && holdName(job.hold),
     sender: undefined,
     error: undefined,
   });

@@ -4,7 +4,7 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import { begunFrom } from '../../plan/resolve/lineage.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
-import { become, type Job, type JobContext, type JobStep, type Want } from './job.ts';
+import { become, holdName, type Job, type JobContext, type JobStep, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
 import { buttonError } from './retry/button-error.ts';
 import {
@@ -146,6 +146,7 @@ export function submitNow(job: Job, context: JobContext): JobStep {
     attempts: begun.attempts + 1,
     speed: context.speed,
     submittedAt: now,
+    submittedBy: job.hold && holdName(job.hold),
     pressed: job.fresh?.button,
     // The result will come from the task that is pressed now, whatever the record says.
     parentTaskId: job.parentTaskId ?? begun.parentTaskId,

@@ -7,6 +7,7 @@ import {
   type Asked,
   become,
   type CallResult,
+  holdName,
   type Job,
   type JobContext,
   type JobStep,
@@ -26,6 +27,7 @@ export function askNow(job: Job, { now }: JobContext): JobStep {
   const record = become(job.record, 'submitting', {
     attempts: job.record.attempts + 1,
     submittedAt: now,
+    submittedBy: job.hold && holdName(job.hold),
     sender: undefined,
     error: undefined,
     finishedAt: undefined,

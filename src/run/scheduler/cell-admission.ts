@@ -8,6 +8,7 @@ import { jobForSlot } from '../machine/resume.ts';
 import type { Hold } from '../ports.ts';
 import { closeCell, leaveCell } from './drain.ts';
 import { placeJob, recoverJob } from './place-job.ts';
+import { adoptKept } from './slices/take.ts';
 import type { OpenCell } from './state/open-cells.ts';
 import { canOpenCell, isAtEnd, taskOf } from './state/queries.ts';
 import { reportSlots } from './state/slot-reports.ts';
@@ -90,8 +91,8 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
  * @returns false where there is none
  */
 function recoverJobs(state: SchedulerState, slots: readonly Slot[]): boolean {
-  // Such a job belongs to somebody else, or was adopted with its slice: `jobForSlot` submits none again.
-  if (state.options.others !== undefined) return false;
+  // Such a job belongs to somebody else, or was left with its slice: `jobForSlot` submits none again.
+  if (state.options.others !== undefined) return adoptKept(state, slots);
   const left = slots.flatMap(({ record }) =>
     record !== undefined && isInterrupted(record) && state.jobs.get(record.key) === undefined ? [record] : [],
   );

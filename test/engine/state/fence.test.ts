@@ -34,7 +34,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
   it('writes nothing of a slice that was taken over, and all the rest', async () => {
     const { run, workers } = await working(2);
     const [old, next] = workers as [Worker, Worker];
-    const sent = jobRecord('a', 'submitting', { submittedAt: 17, attempts: 1 });
+    const sent = jobRecord('a', 'submitting', { submittedAt: 17, submittedBy: '1/1', attempts: 1 });
     expect(await old.commit(turnOf(1, 1, [sent]))).toEqual(nothing);
     expect(await takeSlice(engine.pool, run, 1, next.session)).toMatchObject({ epoch: 2 });
     expect(await takeSlice(engine.pool, run, 2, old.session)).toMatchObject({ epoch: 2 });
@@ -56,7 +56,11 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
         ]),
         basis: new Map(),
       },
-      heard: [{ key: 'a', submittedAt: 17, taskId: '7' }],
+      heard: [
+        { key: 'a', submittedAt: 17, submittedBy: '1/1', taskId: '7' },
+        // Another worker may decide in the very same millisecond.
+        { key: 'a', submittedAt: 17, submittedBy: '1/2' },
+      ],
     });
     expect(committed).toEqual({ refused: new Set(), lost: new Set([1]) });
     expect(old.get('a')).toEqual(sent);
@@ -66,11 +70,15 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect(await old.reader.totals()).toMatchObject({ jobs: { submitting: 2, running: 0 }, attempts: 1 });
 
     // What was heard all the same is a fact, and whoever takes the slice is told of it.
-    const heard = { key: 'a', submittedAt: 17, taskId: '7' };
+    const heard = { key: 'a', submittedAt: 17, submittedBy: '1/1', taskId: '7' };
     expect(await next.others.look(['a', 'b'])).toEqual([heard]);
     expect(await next.left(1)).toEqual([{ record: sent, sender: `${old.session}/1/1`, heard }]);
     // The word of the service outweighs a later "it never left".
-    await old.commit({ records: [], attempts: [], heard: [{ key: 'a', submittedAt: 17 }] });
+    await old.commit({
+      records: [],
+      attempts: [],
+      heard: [{ key: 'a', submittedAt: 17, submittedBy: '1/1' }],
+    });
     expect(await next.others.look(['a'])).toEqual([heard]);
   });
 
@@ -192,7 +200,11 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect(next.get('a')).toEqual(jobRecord('a', 'in-doubt'));
     await endSession(engine.pool, next.session);
     await takeSlice(engine.pool, run, 1, 99);
-    await next.commit({ records: [], attempts: [], heard: [{ key: 'b', submittedAt: 1 }] });
+    await next.commit({
+      records: [],
+      attempts: [],
+      heard: [{ key: 'b', submittedAt: 1, submittedBy: '1/1' }],
+    });
     expect(await old.left(1)).toEqual([{ record: jobRecord('p', 'pending') }]);
   });
 });

@@ -100,7 +100,11 @@ export class FencedState {
     for (const attempt of turn.attempts)
       if (!refused.has(attempt.key) && !lost.has(of.get(attempt.key) ?? -1))
         this.#history.push(copied(attempt));
-    for (const fact of turn.heard ?? []) this.#facts.set(nameOf(fact), copied(fact));
+    for (const fact of turn.heard ?? []) {
+      const name = nameOf(fact);
+      // What is known of a task stays known.
+      if (this.#facts.get(name)?.taskId === undefined) this.#facts.set(name, copied(fact));
+    }
     return { refused, lost };
   }
 
@@ -132,8 +136,8 @@ export class FencedState {
     return resting.has(before.record.status) && before.version === basis;
   }
 
-  #factsOf({ key, submittedAt }: JobRecord): readonly LateFact[] {
-    const fact = submittedAt === undefined ? undefined : this.#facts.get(nameOf({ key, submittedAt }));
+  #factsOf(record: JobRecord): readonly LateFact[] {
+    const fact = this.#facts.get(nameOf(record));
     return fact === undefined ? [] : [fact];
   }
 
@@ -145,8 +149,12 @@ export class FencedState {
   }
 }
 
-const nameOf = ({ key, submittedAt }: Pick<LateFact, 'key' | 'submittedAt'>): string =>
-  `${key} ${submittedAt}`;
+/** Names a submission. */
+export const nameOf = ({
+  key,
+  submittedAt,
+  submittedBy,
+}: Pick<JobRecord, 'key' | 'submittedAt' | 'submittedBy'>): string => `${key} ${submittedAt} ${submittedBy}`;
 
 /** A copy, as if it had been written and read again. */
 const copied = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

@@ -2,7 +2,7 @@ import type { Cell } from '../../../src/plan/cell.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { type Effect } from '../../../src/run/scheduler/commit.ts';
 import type { Turn } from '../../../src/state/store.ts';
-import type { FencedState } from '../../rig/fenced/fenced-state.ts';
+import { type FencedState, nameOf } from '../../rig/fenced/fenced-state.ts';
 import type { MadeTask } from '../../rig/gateway/made-tasks.ts';
 import { BrokenPromise } from '../violation.ts';
 import type { Timeline } from './timeline.ts';
@@ -36,11 +36,11 @@ export class WorkersAuditor {
 
   intends(worker: string, { records }: Turn): void {
     for (const record of records)
-      if (record.status === 'submitting') this.#intents.set(`${record.key} ${record.submittedAt}`, worker);
+      if (record.status === 'submitting') this.#intents.set(nameOf(record), worker);
   }
 
   sends(worker: string, { job, send }: Effect): void {
-    const { key, submittedAt } = job.record;
+    const { key } = job.record;
     const durable = this.#state.rows.get(key)?.record;
     if (send.kind === 'ask') {
       const by = this.#asking.get(key);
@@ -53,14 +53,14 @@ export class WorkersAuditor {
     this.submits += 1;
     // Somebody else may have put it in doubt since, and nothing more.
     const isIntended = durable?.status === 'submitting' || durable?.status === 'in-doubt';
-    if (!isIntended || durable.submittedAt !== submittedAt)
+    if (!isIntended || nameOf(durable) !== nameOf(job.record))
       throw new BrokenPromise(
         `${key} is submitted by ${worker} while its record says ${durable?.status ?? 'nothing'}`,
       );
     for (const task of this.#tasks.values())
       if (task.key === key && (task.end === 'success' || task.endsAt > this.#time.now))
         throw new BrokenPromise(`${key} is submitted by ${worker} although ${task.id} was made for it`);
-    this.#sent.add(`${key} ${submittedAt}`);
+    this.#sent.add(nameOf(job.record));
   }
 
   hears(worker: string, { job, send }: Effect): void {
@@ -71,10 +71,10 @@ export class WorkersAuditor {
   /** All slices are done: so is everything but what cannot be known, and what comes from that. */
   checkEnd(plan: Plan, cells: readonly Cell[]): void {
     for (const { record } of this.#state.rows.values()) {
-      const { key, status, submittedAt } = record;
+      const { key, status } = record;
       if (status === 'done') continue;
       if (status !== 'in-doubt') throw new BrokenPromise(`${key} is ${status} at the end`);
-      const submission = `${key} ${submittedAt}`;
+      const submission = nameOf(record);
       const by = this.#intents.get(submission) ?? 'nobody';
       if (!this.#killed.has(by))
         throw new BrokenPromise(`${key} is in doubt although ${by} was never killed`);

@@ -12,32 +12,41 @@ import { revertAttempt } from '../retry/retry.ts';
  * doubt. But it is known, and ends the doubt: the task is polled, or the job is submitted again because it certainly never was.
  */
 
+/** What names one submission of a slice. */
+export type Submission = Omit<LateFact, 'taskId'>;
+
+/** The last submission of a job; undefined: none is known, or it was not for a slice. */
+export const submissionOf = ({ key, submittedAt, submittedBy }: JobRecord): Submission | undefined =>
+  submittedAt === undefined || submittedBy === undefined ? undefined : { key, submittedAt, submittedBy };
+
+/** True where this is the last submission of the job. */
+export const isLast = (
+  { key, submittedAt, submittedBy }: JobRecord,
+  submission: Submission | undefined,
+): boolean =>
+  key === submission?.key && submittedAt === submission.submittedAt && submittedBy === submission.submittedBy;
+
 /** What the answer to a submission says as a fact; undefined: whether there is a task stays unknown. */
-export function factOf(
-  { key, submittedAt }: JobRecord,
-  result: ServiceResult<SubmitResult>,
-): LateFact | undefined {
-  if (submittedAt === undefined) return undefined;
-  if (!result.ok) return mayHaveMade(result.error) ? undefined : { key, submittedAt };
+export function factOf(submission: Submission, result: ServiceResult<SubmitResult>): LateFact | undefined {
+  if (!result.ok) return mayHaveMade(result.error) ? undefined : submission;
   const { value } = result;
-  if ('taskId' in value) return { key, submittedAt, taskId: value.taskId };
-  return value.kind === 'refused' && value.made ? undefined : { key, submittedAt };
+  if ('taskId' in value) return { ...submission, taskId: value.taskId };
+  return value.kind === 'refused' && value.made ? undefined : submission;
 }
 
 /**
  * What a worker that loses a slice knows of a submission whose outcome it could not make durable; undefined: nothing certain.
  *
  * @param record as last decided here
- * @param submittedAt of the submission
  */
 export function factDecided(
-  { key, taskId, status, doubtful }: JobRecord,
-  submittedAt: number,
+  { taskId, status, doubtful }: JobRecord,
+  submission: Submission,
 ): LateFact | undefined {
-  if (taskId !== undefined) return { key, submittedAt, taskId };
+  if (taskId !== undefined) return { ...submission, taskId };
   // Its answer came, and was no task: the job was to be submitted again.
   const isAgain = status === 'pending' || status === 'submitting';
-  return isAgain && doubtful?.since === undefined ? { key, submittedAt } : undefined;
+  return isAgain && doubtful?.since === undefined ? submission : undefined;
 }
 
 /**
@@ -46,8 +55,8 @@ export function factDecided(
  * @param price of one submission, where known
  */
 export function heardOf(record: JobRecord, fact: LateFact, price: number | undefined): JobRecord | undefined {
-  const { status, submittedAt, modal } = record;
-  if (status !== 'in-doubt' || modal !== undefined || submittedAt !== fact.submittedAt) return undefined;
+  const { status, modal } = record;
+  if (status !== 'in-doubt' || modal !== undefined || !isLast(record, fact)) return undefined;
   const known = become(record, status, { sender: undefined });
   if (fact.taskId === undefined) return neverMade(known);
   // The service itself has named the task: it is no claim.

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../../plan/job.ts';
 import type { LateFact } from '../../../state/store.ts';
 import type { Job } from '../../machine/job.ts';
-import { factDecided } from '../../machine/search/late-fact.ts';
+import { factDecided, submissionOf } from '../../machine/search/late-fact.ts';
 import type { Hold } from '../../ports.ts';
 import { type Effect, isPaid, isSameHold, type RunCommit, type RunInput, routeOf } from '../commit.ts';
 import { leaveCell } from '../drain.ts';
@@ -95,17 +95,13 @@ function factsOf(
   record: JobRecord | undefined,
   unsent: readonly Effect[],
 ): readonly LateFact[] {
-  const never = unsent.flatMap(({ job: { record: intent }, send }) =>
-    send.kind === 'submit' && intent.submittedAt !== undefined
-      ? [{ key, submittedAt: intent.submittedAt }]
-      : [],
+  const never = unsent.flatMap(({ job, send }) =>
+    send.kind === 'submit' ? (submissionOf(job.record) ?? []) : [],
   );
-  const submittedAt = slices.sent.get(key);
+  const sent = slices.sent.get(key);
   const isUnderWay = [...slices.paid].some((effect) => isOf(effect, key));
   const decided =
-    submittedAt === undefined || record === undefined || isUnderWay
-      ? undefined
-      : factDecided(record, submittedAt);
+    sent === undefined || record === undefined || isUnderWay ? undefined : factDecided(record, sent);
   return decided === undefined ? never : [...never, decided];
 }
 

@@ -1,5 +1,5 @@
 import type { Committed } from '../../../state/store.ts';
-import { factOf } from '../../machine/search/late-fact.ts';
+import { factOf, isLast, submissionOf } from '../../machine/search/late-fact.ts';
 import { tokensUsed } from '../../machine/text-call.ts';
 import type { Hold } from '../../ports.ts';
 import {
@@ -36,7 +36,7 @@ export function withIntents(state: SchedulerState, commit: RunCommit): RunCommit
     const { record, hold } = effect.job;
     const intent = records.get(record.key) ?? state.lookup(record.key);
     const by = commit.holds?.get(record.key) ?? state.jobs.get(record.key)?.hold;
-    const isSent = intent?.status === 'submitting' && intent.submittedAt === record.submittedAt;
+    const isSent = intent?.status === 'submitting' && isLast(intent, submissionOf(record));
     return !isPaid(effect) || hold === undefined || (isSent && isSameHold(by, hold));
   };
   for (const effect of commit.effects) if (!isIntended(effect)) unsend(state, effect);
@@ -57,12 +57,13 @@ export function onResultFor(
   if (route !== undefined) routes.onResult(route, job.record.key);
   if (input.type === 'asked') routes.tokens.settle(input.key, tokensUsed(input.result), now);
   if (send.kind !== 'submit') return false;
-  const { key, submittedAt } = job.record;
+  const submission = submissionOf(job.record);
+  if (submission === undefined) return false;
   const fact =
     input.type === 'submitted'
-      ? factOf(job.record, input.result)
-      : input.type === 'unread' && submittedAt !== undefined
-        ? { key, submittedAt }
+      ? factOf(submission, input.result)
+      : input.type === 'unread'
+        ? submission
         : undefined;
   if (fact !== undefined) outbox.hear(fact);
   return false;
@@ -72,13 +73,14 @@ export function onResultFor(
 export function onSent({ slices }: SchedulerState, { records, effects, events }: RunCommit): void {
   for (const event of events)
     if (event.type === 'slice:end' && slices.heldAs(event) !== undefined) slices.drop(event.slice);
-  for (const { key, status, submittedAt } of records)
-    if (status !== 'submitting' || submittedAt !== slices.sent.get(key)) slices.sent.delete(key);
+  for (const record of records)
+    if (record.status !== 'submitting' || !isLast(record, slices.sent.get(record.key)))
+      slices.sent.delete(record.key);
   for (const effect of effects) {
     const { job, send } = effect;
     if (job.hold === undefined || !isPaid(effect)) continue;
     slices.paid.add(effect);
-    if (send.kind === 'submit' && job.record.submittedAt !== undefined)
-      slices.sent.set(job.record.key, job.record.submittedAt);
+    const submission = submissionOf(job.record);
+    if (send.kind === 'submit' && submission !== undefined) slices.sent.set(job.record.key, submission);
   }
 }

@@ -1,9 +1,10 @@
+import type { Slot } from '../../../plan/slot.ts';
 import type { LateFact } from '../../../state/store.ts';
 import { heardOf } from '../../machine/search/late-fact.ts';
 import type { CellBatch, Hold, LeftRecord, SliceBatch } from '../../ports.ts';
 import { adoptJob, releaseCells } from '../place-job.ts';
 import type { SchedulerState } from '../state/state.ts';
-import { forgetJob, loseSlice } from './lose.ts';
+import { loseSlice } from './lose.ts';
 
 /**
  * What a run on several machines adds to one on a single machine. A worker holds slices of the cells under epochs that only the
@@ -36,17 +37,44 @@ function takeSlice(state: SchedulerState, of: SliceBatch, cells: CellBatch['cell
   held.isWhole = of.isWhole;
 }
 
-/** Takes up what a slice was left with. What rests is left to the cells that ask for it, of whichever slice. */
-function adoptLeft(state: SchedulerState, { record, sender, heard }: LeftRecord, hold: Hold): void {
+/**
+ * Takes up what a slice was left with. What rests is left to the cells that ask for it, of whichever slice.
+ *
+ * It was read when the slice was claimed: by now the slice may be lost and the job be somebody else's, of this worker too. And a cell of
+ * another slice may have begun the job before that, without knowing of this one. Which of the two it is, only a commit says: what is
+ * begun goes on, and what was left is kept for the case that it is refused.
+ */
+function adoptLeft(state: SchedulerState, left: LeftRecord, hold: Hold): void {
+  const { record, sender, heard } = left;
   const { status, key } = record;
   if (status === 'in-doubt' && heard !== undefined) return hear(state, heard, hold);
   if (status === 'pending' || status === 'in-doubt' || status === 'modal') return;
-  // A cell of another slice has begun the job without knowing of this one; nothing of that is durable, nor will be.
-  const begun = state.jobs.get(key);
-  if (begun !== undefined) forgetJob(state, begun);
+  if (isBegun(state, key)) return state.slices.keepLeft(left, hold);
+  if (!state.slices.isStill(key, hold)) return;
   const isSending = status === 'submitting' && sender !== undefined;
   adoptJob(state, isSending ? { ...record, sender } : record, hold);
   if (heard !== undefined) hear(state, heard, hold);
+}
+
+/** True while a job is carried out here, or something was decided about it that is not durable. */
+const isBegun = ({ jobs, outbox }: SchedulerState, key: string): boolean =>
+  jobs.get(key) !== undefined || outbox.holdOf(key) !== undefined;
+
+/**
+ * Takes up jobs of a cell that were kept of a slice, where what was begun in their place is given up.
+ *
+ * @returns false where there is none
+ */
+export function adoptKept(state: SchedulerState, slots: readonly Slot[]): boolean {
+  let hasAdopted = false;
+  for (const { job } of slots) {
+    if (job === undefined || isBegun(state, job.key)) continue;
+    const kept = state.slices.takeKept(job.key);
+    if (kept === undefined) continue;
+    adoptLeft(state, kept.left, kept.hold);
+    hasAdopted = true;
+  }
+  return hasAdopted;
 }
 
 /** A late fact ends a doubt. */

@@ -1,6 +1,7 @@
 import type { Cell } from '../../../plan/cell.ts';
 import type { JobRecord } from '../../../plan/job.ts';
-import type { Hold, OtherRecords } from '../../ports.ts';
+import type { Submission } from '../../machine/search/late-fact.ts';
+import type { Hold, LeftRecord, OtherRecords } from '../../ports.ts';
 import type { Effect } from '../commit.ts';
 
 /** A slice that this worker holds. */
@@ -15,6 +16,8 @@ export interface HeldSlice extends Hold {
   hasEnded?: true;
   /** A cell of it may have been closed because of what was not written: its cells are to be resolved once more. */
   looksAgain?: true;
+  /** What it was left with and others had begun here meanwhile, by key. */
+  readonly kept: Map<string, LeftRecord>;
 }
 
 /** The slices that this worker holds or has lost, and what is under way for them. All is empty on one machine. */
@@ -27,8 +30,8 @@ export class Slices {
   readonly awaited = new Set<string>();
   /** Paid requests that left and have no result yet. */
   readonly paid = new Set<Effect>();
-  /** When the submission of a job left whose outcome is not durable: as its intent says, Unix ms. */
-  readonly sent = new Map<string, number>();
+  /** The submissions that left and whose outcome is not durable, by the keys of their jobs. */
+  readonly sent = new Map<string, Submission>();
   /** Slices that were lost while a paid request of theirs is under way. */
   readonly ending = new Set<Hold>();
 
@@ -42,7 +45,7 @@ export class Slices {
 
   /** This worker holds the slice, or is given more of its cells. */
   hold(slice: number, epoch: number): HeldSlice {
-    const held = this.#held.get(slice) ?? { slice, epoch, cells: 0, isWhole: false };
+    const held = this.#held.get(slice) ?? { slice, epoch, cells: 0, isWhole: false, kept: new Map() };
     this.#held.set(slice, held);
     return held;
   }
@@ -93,6 +96,27 @@ export class Slices {
     if (hold === undefined) return undefined;
     const basis = this.#others?.holdOf(key)?.basis;
     return { slice: hold.slice, epoch: hold.epoch, ...(basis === undefined ? {} : { basis }) };
+  }
+
+  /** True where the record of this key is still as this holding of its slice found it: nobody has written it since, for whichever slice. */
+  isStill(key: string, { slice, epoch }: Hold): boolean {
+    const by = this.#others?.holdOf(key);
+    return by?.slice === slice && by.epoch < epoch;
+  }
+
+  /** Keeps what a slice was left with while the job is carried out here for another one. */
+  keepLeft(left: LeftRecord, hold: Hold): void {
+    this.heldAs(hold)?.kept.set(left.record.key, left);
+  }
+
+  /** Hands over what was kept of a job that is still of its slice. */
+  takeKept(key: string): { readonly left: LeftRecord; readonly hold: Hold } | undefined {
+    for (const { slice, epoch, kept } of this.#held.values()) {
+      const left = kept.get(key);
+      kept.delete(key);
+      if (left !== undefined && this.isStill(key, { slice, epoch })) return { left, hold: { slice, epoch } };
+    }
+    return undefined;
   }
 
   /**

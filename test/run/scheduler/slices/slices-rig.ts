@@ -1,0 +1,172 @@
+import type { Cell } from '../../../../src/plan/cell.ts';
+import type { JobRecord } from '../../../../src/plan/job.ts';
+import type { Plan } from '../../../../src/plan/plan.ts';
+import { slicesOf } from '../../../../src/run/commit-writer.ts';
+import type { RunEvent } from '../../../../src/run/events.ts';
+import type { Hold, LeftRecord, SliceBatch } from '../../../../src/run/ports.ts';
+import type { Effect, RunCommit, RunInput } from '../../../../src/run/scheduler/commit.ts';
+import { Scheduler } from '../../../../src/run/scheduler/scheduler.ts';
+import type { SubmitResult } from '../../../../src/service/image-service.ts';
+import type { Committed } from '../../../../src/state/store.ts';
+import { FencedState, holderOf, type Request } from '../../../rig/fenced/fenced-state.ts';
+import { WorkerView } from '../../../rig/fenced/worker-view.ts';
+import { epoch } from '../../../rig/jobs.ts';
+import { planOf } from '../../../rig/plan.ts';
+import { virtualSettings } from '../../../rig/virtual-run.ts';
+
+/** Three cells that ask for the same job, and nothing else. */
+export const oneJob = `name: t
+matrix: { turn: { from: 1, to: 3 } }
+steps: { grid: { imagine: "a picture" } }
+`;
+
+/** Workers on one state, of which each test decides who does what when. */
+export interface SlicesRig {
+  readonly state: FencedState;
+  readonly cells: readonly Cell[];
+  /** Key of the first job of the first cell. */
+  readonly key: string;
+  readonly record: () => JobRecord | undefined;
+  readonly worker: () => TestWorker;
+}
+
+export async function slicesRig(text: string = oneJob): Promise<SlicesRig> {
+  const { plan, cells } = await planOf(text);
+  const state = new FencedState();
+  const key = (cells[0] && plan.resolve(cells[0], () => undefined)[0]?.job?.key) ?? '';
+  return {
+    state,
+    cells,
+    key,
+    record: () => state.rows.get(key)?.record,
+    worker: () => new TestWorker(state, plan),
+  };
+}
+
+/** A slice that was claimed, and what it was left with. */
+export type Claimed = SliceBatch & { readonly left: readonly LeftRecord[] };
+
+/** A worker that takes no step by itself. */
+export class TestWorker {
+  readonly view: WorkerView;
+  readonly scheduler: Scheduler;
+  readonly #state: FencedState;
+  now = epoch;
+
+  constructor(state: FencedState, plan: Plan) {
+    this.#state = state;
+    this.view = new WorkerView(state);
+    this.scheduler = new Scheduler({
+      settings: virtualSettings(),
+      startedAt: epoch,
+      invocation: 1,
+      random: () => 0.5,
+      resolve: (cell, lookup) => plan.resolve(cell, lookup),
+      lookup: (key) => this.view.get(key),
+      price: () => undefined,
+      spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
+      others: {
+        invocation: 1,
+        holdOf: (key) => this.view.holdOf(key),
+        look: (keys) => Promise.resolve(this.view.read(keys)),
+      },
+    });
+  }
+
+  /** Claims a slice, and reads these records and those that it was left with. Nothing of it reaches the scheduler. */
+  claim(slice: number, ...keys: readonly string[]): Claimed {
+    const { epoch: claimed, left } = this.#state.claim(slice);
+    this.view.read([...keys, ...left.map(({ record }) => record.key)]);
+    return { slice, epoch: claimed, left, isWhole: true };
+  }
+
+  input(input: RunInput): void {
+    this.scheduler.handle(input, this.now);
+  }
+
+  give(of: SliceBatch, ...cells: readonly (Cell | undefined)[]): void {
+    this.input({
+      type: 'cells',
+      cells: cells.flatMap((cell) => (cell === undefined ? [] : [cell])),
+      of,
+      last: false,
+    });
+  }
+
+  /** Takes a slice with these cells, in one go. */
+  begin(slice: number, ...cells: readonly (Cell | undefined)[]): Hold {
+    const { left, ...hold } = this.claim(slice);
+    this.give({ ...hold, left }, ...cells);
+    return { slice, epoch: hold.epoch };
+  }
+
+  /** Looks at the records of others that its cells wait for, once this time has passed. */
+  look(afterMs = 1000): void {
+    this.now += afterMs;
+    this.input({ type: 'looked', heard: this.view.read(this.scheduler.awaited) });
+  }
+
+  /** What was decided, on its way to the state. */
+  take(): { readonly commit: RunCommit; readonly request: Request } {
+    const commit = this.scheduler.takeCommit();
+    const { records, attempts, holds, heard = [] } = commit;
+    return {
+      commit,
+      request: this.view.request({ records, attempts, heard, ...(holds && { slices: slicesOf(holds) }) }),
+    };
+  }
+
+  /** The answer of the state has come. @returns what may leave */
+  answered({ commit, request }: ReturnType<TestWorker['take']>, committed: Committed): RunCommit {
+    this.view.committed(request, committed);
+    return this.scheduler.onDurable(commit, committed);
+  }
+
+  /** Commits what was decided. @returns what may leave */
+  commit(): RunCommit {
+    const taken = this.take();
+    return this.answered(taken, this.#state.commit(taken.request));
+  }
+
+  /** Commits until nothing is decided any more. @returns all that may leave, in order */
+  commitAll(): Pick<RunCommit, 'effects' | 'events'> {
+    const effects: Effect[] = [];
+    const events: RunEvent[] = [];
+    do {
+      const commit = this.commit();
+      effects.push(...commit.effects);
+      events.push(...commit.events);
+    } while (this.scheduler.hasDecided);
+    return { effects, events };
+  }
+
+  /** The service has answered a submission. */
+  hears(effect: Effect, value: SubmitResult = { kind: 'accepted', taskId: '7', code: 1 }): void {
+    const { key } = effect.job.record;
+    const input: RunInput = { type: 'submitted', key, result: { ok: true, value } };
+    this.input({ type: 'result', effect, input });
+  }
+
+  /** It is gone, and others know that. */
+  dies(...holds: readonly Hold[]): void {
+    for (const { slice, epoch: held } of holds) this.#state.end(holderOf(slice, held));
+  }
+}
+
+/** The submissions among effects. */
+export const submits = ({ effects }: Pick<RunCommit, 'effects'>): readonly Effect[] =>
+  effects.filter(({ send }) => send.kind === 'submit');
+
+/** The only submission among effects. */
+export function onlySubmit(commit: Pick<RunCommit, 'effects'>): Effect {
+  const [effect, ...more] = submits(commit);
+  if (effect === undefined || more.length > 0)
+    throw new Error(`${more.length + Number(!!effect)} submissions`);
+  return effect;
+}
+
+/** How slices ended, in order. */
+export const endsOf = ({ events }: Pick<RunCommit, 'events'>): readonly string[] =>
+  events.flatMap((event) =>
+    event.type === 'slice:end' ? [`${event.slice}/${event.epoch} ${event.how}`] : [],
+  );

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { endsOf, onlySubmit, slicesRig, submits } from './slices-rig.ts';
+
+const full = { kind: 'queue-full', code: 23, message: 'queue full' } as const;
+
+describe('what a slice was left with', () => {
+  it('is in doubt while its sender may live, and is not submitted again', async () => {
+    const { worker, cells, record } = await slicesRig();
+    const [first, second] = [worker(), worker()];
+    const held = first.begin(1, cells[0]);
+    onlySubmit(first.commitAll());
+    second.begin(1, cells[0]);
+    expect(submits(second.commitAll())).toEqual([]);
+    expect(record()).toMatchObject({ status: 'in-doubt', sender: '1/1', submittedBy: '1/1' });
+    second.look();
+    expect(second.scheduler.awaited).toHaveLength(1);
+    first.dies(held);
+    second.look();
+    expect(endsOf(second.commitAll())).toEqual(['1/2 closed']);
+    expect(record()).toMatchObject({ status: 'in-doubt' });
+  });
+
+  it('is polled once the one who sent it says what it heard', async () => {
+    const { worker, cells, record } = await slicesRig();
+    const [first, second] = [worker(), worker()];
+    const held = first.begin(1, cells[0]);
+    const sent = onlySubmit(first.commitAll());
+    second.begin(1, cells[0]);
+    second.commitAll();
+    first.input({ type: 'lost', hold: held });
+    first.hears(sent);
+    expect(endsOf(first.commitAll())).toEqual(['1/1 lost']);
+    second.look();
+    second.commitAll();
+    expect(record()).toMatchObject({ status: 'running', taskId: '7', submittedBy: '1/1' });
+    expect(record()).not.toHaveProperty('sender');
+  });
+
+  it('is submitted again where its submission never left, once', async () => {
+    const { worker, cells, state, record } = await slicesRig();
+    const [first, second] = [worker(), worker()];
+    const held = first.begin(1, cells[0]);
+    const { commit, request } = first.take();
+    state.commit(request);
+    // The answer does not come, and the slice goes to somebody else.
+    first.scheduler.requeue(commit);
+    second.begin(1, cells[0]);
+    expect(submits(second.commitAll())).toEqual([]);
+    first.input({ type: 'lost', hold: held });
+    expect(submits(first.commitAll())).toEqual([]);
+    second.look();
+    expect(onlySubmit(second.commitAll()).job.record.submittedBy).toBe('1/2');
+    expect(record()).toMatchObject({ status: 'submitting', attempts: 1 });
+  });
+
+  it('leaves a job alone that this worker carries out by now for another slice', async () => {
+    const { worker, cells, key, record } = await slicesRig();
+    const [first, second, third] = [worker(), worker(), worker()];
+    const held = first.begin(1, cells[0]);
+    const unaccepted = onlySubmit(first.commitAll());
+    // It stands still between its claim and the turn that takes the slice.
+    const stale = third.claim(1);
+    expect(stale.left).toMatchObject([{ record: { status: 'submitting' } }]);
+    second.begin(1, cells[0]);
+    second.commitAll();
+    first.input({ type: 'lost', hold: held });
+    first.hears(unaccepted, full);
+    first.commitAll();
+    second.look();
+    second.hears(onlySubmit(second.commitAll()), full);
+    second.commitAll();
+    expect(record()).toMatchObject({ status: 'pending' });
+    third.give(third.claim(2, key), cells[1]);
+    const sent = onlySubmit(third.commitAll());
+    third.give(stale, cells[0]);
+    third.input({ type: 'lost', hold: stale });
+    expect(submits(third.commitAll())).toEqual([]);
+    third.hears(sent);
+    third.commitAll();
+    expect(record()).toMatchObject({ status: 'running', taskId: '7', submittedBy: '2/1' });
+  });
+
+  it('is taken up once the commit is refused that knew nothing of it', async () => {
+    const { worker, cells, state, record } = await slicesRig();
+    const [first, second] = [worker(), worker()];
+    second.begin(2, cells[1]);
+    const ignorant = second.take();
+    expect(ignorant.commit.records).toMatchObject([{ status: 'submitting', submittedBy: '2/1' }]);
+    first.begin(1, cells[0]);
+    onlySubmit(first.commitAll());
+    second.begin(1, cells[0]);
+    expect(second.answered(ignorant, state.commit(ignorant.request)).effects).toEqual([]);
+    expect(submits(second.commitAll())).toEqual([]);
+    expect(record()).toMatchObject({ status: 'in-doubt', sender: '1/1', submittedBy: '1/1' });
+    expect(state.rows.get(record()?.key ?? '')).toMatchObject({ slice: 1, holder: '1/2' });
+  });
+});
+
+describe('a submission', () => {
+  it('is not taken for another one of the same moment by the same worker', async () => {
+    const { worker, cells, record } = await slicesRig();
+    const [first, second] = [worker(), worker()];
+    const held = first.begin(1, cells[0]);
+    first.begin(3, cells[2]);
+    first.input({ type: 'lost', hold: held });
+    // What was decided for the lost slice and what is decided for the other one go out in one commit.
+    const commit = first.commitAll();
+    expect(onlySubmit(commit).job.record.submittedBy).toBe('3/1');
+    second.begin(3, cells[2]);
+    second.commitAll();
+    second.look();
+    expect(submits(second.commitAll())).toEqual([]);
+    expect(record()).toMatchObject({ status: 'in-doubt', sender: '3/1', submittedBy: '3/1' });
+  });
+
+  it('is not taken for another one of the same moment by another worker', async () => {
+    const { worker, cells, state, record } = await slicesRig();
+    const [first, second, third] = [worker(), worker(), worker()];
+    first.begin(1, cells[0]);
+    const lost = first.take();
+    second.begin(1, cells[0]);
+    const sent = onlySubmit(second.commitAll());
+    expect(lost.commit.records[0]?.submittedAt).toBe(sent.job.record.submittedAt);
+    expect(submits(first.answered(lost, state.commit(lost.request)))).toEqual([]);
+    // It says that its own submission never left.
+    first.commitAll();
+    third.begin(1, cells[0]);
+    third.commitAll();
+    third.look();
+    expect(submits(third.commitAll())).toEqual([]);
+    expect(record()).toMatchObject({ status: 'in-doubt', sender: '1/2', submittedBy: '1/2' });
+  });
+});
