@@ -143,13 +143,15 @@ export async function takePlace(
     /** For whoever meets the place. */
     readonly pipeline: string;
     readonly wanted: S3Address | undefined;
+    /** For how long others have been at work on it, ms: what they upload is left alone. Absent: nobody else is. */
+    readonly othersForMs?: number;
   },
   state: StateStore,
   signal: AbortSignal,
   disposables: Disposables,
   context: Context,
 ): Promise<ArtifactPlace> {
-  const { directory, pipeline, wanted } = run;
+  const { directory, pipeline, wanted, othersForMs = 0 } = run;
   const remembered = await rememberedPlace(state.reader);
   const url = wanted === undefined ? remembered : shownS3Address(wanted);
   if (url === undefined) return inFolder(directory, disposables);
@@ -172,7 +174,11 @@ export async function takePlace(
     context.io.err(
       `promptpress: warning: ${client.origin} passes over the conditions of writes (If-None-Match): let no two runs write to ${url}.\n`,
     );
-  await dropLeftUploads(client, (name) => isArtifactName(name) || published.has(name), client.now);
+  await dropLeftUploads(
+    client,
+    (name) => isArtifactName(name) || published.has(name),
+    client.now - othersForMs,
+  );
   client.patienceMs = patience.later;
   if (remembered !== url) state.setFact(placeFacts.address, url);
   return await inBucket(client, directory, disposables);

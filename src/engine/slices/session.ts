@@ -70,6 +70,16 @@ export async function liveSessions(pool: EnginePool, run: number): Promise<numbe
   return rows[0]?.live ?? 0;
 }
 
+/** For how long the oldest of a run's sessions has been there that is not known to be over, ms; 0: there is none. @throws EngineError */
+export async function liveForMs(pool: EnginePool, run: number): Promise<number> {
+  const { rows } = await pool.query<{ ms: number | null }>(
+    `SELECT (extract(epoch FROM clock_timestamp() - min(started)) * 1000)::float8 AS ms
+     FROM promptpress.sessions WHERE run = $1 AND NOT over`,
+    [run],
+  );
+  return rows[0]?.ms ?? 0;
+}
+
 /** Calls again and again, one call at a time, until it is ended; a call that fails is the next one's matter. @returns what ends it */
 export function every(clock: Clock, ms: number, call: () => Promise<void>): () => Promise<void> {
   let isOver = false;

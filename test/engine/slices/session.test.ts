@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { lockSpaces, trySessionLock } from '../../../src/engine/postgres/session-lock.ts';
-import { beginSession, endDeadSessions, liveSessions } from '../../../src/engine/slices/session.ts';
+import { beginSession, endDeadSessions, liveForMs, liveSessions } from '../../../src/engine/slices/session.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { type TestEngine, testEngine } from '../state/opened.ts';
 
@@ -37,6 +37,27 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
       .toBe(0);
     expect(await worker.beat()).toBe(false);
     await worker.end();
+  });
+
+  it('a run knows for how long a worker of it may have been at something', async () => {
+    const { pool } = engine;
+    const address = parseEngineAddress(engine.database.url);
+    const run = await engine.run();
+    expect(await liveForMs(pool, run)).toBe(0);
+    const workers = [
+      await beginSession({ address, pool }, run, 'first'),
+      await beginSession({ address, pool }, run, 'second'),
+    ];
+    const [first] = workers;
+    await engine.database.query(
+      "UPDATE promptpress.sessions SET started = started - interval '1 hour' WHERE session = $1",
+      [first?.session],
+    );
+    expect(await liveForMs(pool, run)).toBeGreaterThanOrEqual(3_600_000);
+    await first?.end();
+    expect(await liveForMs(pool, run)).toBeLessThan(3_600_000);
+    for (const worker of workers) await worker.end();
+    expect(await liveForMs(pool, run)).toBe(0);
   });
 
   it('one process leads a run at a time', async () => {
