@@ -1,6 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../src/cli/adapters/clock.ts';
@@ -9,64 +6,27 @@ import { bullmqOnRedis } from '../../src/engine/queue/bullmq-redis.ts';
 import type { SliceQueue } from '../../src/engine/queue/queue.ts';
 import { describeQueue, type QueueRig } from '../engine/queue/contract.ts';
 import { temporaryFolder } from '../rig/cli.ts';
-
-/** A Redis that writes nothing, on a port of its own. */
-async function startRedis(port: number, folder: string): Promise<() => Promise<void>> {
-  const args = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--dir',
-    folder,
-  ];
-  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  for await (const text of child.stdout.setEncoding('utf8')) {
-    said += String(text);
-    if (said.includes('Ready to accept connections')) break;
-  }
-  child.stdout.resume();
-  return async () => {
-    child.kill('SIGKILL');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
+import { startRedis, type TestRedis } from '../rig/redis.ts';
 
 describe('BullMQ on Redis', async () => {
-  let stop: () => Promise<void>;
+  let server: TestRedis;
   const folder = await temporaryFolder();
-  const port = await freePort();
   let runs = 0;
   const opened: SliceQueue[] = [];
   beforeAll(async () => {
-    stop = await startRedis(port, folder.path);
+    server = await startRedis(folder.path);
   });
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((queue) => queue.close()));
-    const redis = new Redis(port);
-    await redis.flushall();
-    redis.disconnect();
+    await server.flush();
   });
   afterAll(async () => {
-    await stop();
+    await server.stop();
     await folder[Symbol.asyncDispose]();
   });
 
   const open = async (leaseMs: number): Promise<SliceQueue> => {
-    const place = await bullmqOnRedis(`redis://127.0.0.1:${port}`, leaseMs);
+    const place = await bullmqOnRedis(server.url, leaseMs);
     const queue = new BullmqQueue(place, {
       worker: `worker-${runs}-${opened.length}`,
       leaseMs,
@@ -91,7 +51,7 @@ describe('BullMQ on Redis', async () => {
     const queue = await open(60_000);
     await queue.take(run);
     await queue.remove(run);
-    const redis = new Redis(port);
+    const redis = new Redis(server.url);
     expect(await redis.keys('*')).toEqual([]);
     redis.disconnect();
     await queue.feed(run, [2]);
@@ -102,9 +62,9 @@ describe('BullMQ on Redis', async () => {
     const run = await rig.run([1, 2]);
     const queue = await open(60_000);
     expect(await queue.take(run)).toEqual({ run, slice: 1 });
-    await stop();
+    await server.stop();
     await expect(queue.take(run)).rejects.toThrow(/Connection|Command|timed out|ECONNREFUSED/);
-    stop = await startRedis(port, folder.path);
+    await server.start();
     await expect
       .poll(() => queue.feed(run, [1, 2]).then(() => queue.take(run)), { timeout: 20_000 })
       .toEqual({ run, slice: 1 });

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { lockSpaces, trySessionLock } from '../../../src/engine/postgres/session-lock.ts';
-import { beginSession, endDeadSessions, liveForMs, liveSessions } from '../../../src/engine/slices/session.ts';
+import {
+  beginSession,
+  endDeadSessions,
+  liveForMs,
+  liveSessions,
+} from '../../../src/engine/slices/session.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { type TestEngine, testEngine } from '../state/opened.ts';
 

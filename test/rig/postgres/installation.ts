@@ -54,10 +54,7 @@ export function handOver(path: string): void {
  * between the libraries that a package cannot hold. And makes a cluster. All of it goes with this process at the latest.
  */
 export async function install(packaged: string): Promise<Installation & AsyncDisposable> {
-  const folder = await mkdtemp(join(tmpdir(), 'promptpress-postgres-'));
-  const keeping = keep(folder);
-  try {
-    chmodSync(folder, 0o755);
+  return await prepared(async (folder) => {
     const copied = !reachable(packaged);
     await mkdir(join(folder, 'bin'));
     // PostgreSQL looks for its files beside the program, from where that really is: a link to it would not do.
@@ -66,7 +63,25 @@ export async function install(packaged: string): Promise<Installation & AsyncDis
     if (copied) await cp(join(packaged, 'share'), join(folder, 'share'), { recursive: true });
     else await symlink(join(packaged, 'share'), join(folder, 'share'));
     await linkLibraries(packaged, join(folder, 'lib'), copied);
+  });
+}
 
+/** The same with the programs of this machine, where they are: `bin` is their folder, such as `/usr/lib/postgresql/15/bin`. */
+export async function installedAt(bin: string): Promise<Installation & AsyncDisposable> {
+  return await prepared(async (folder) => {
+    // They find their files from where they really are.
+    await symlink(bin, join(folder, 'bin'));
+  });
+}
+
+async function prepared(
+  putPrograms: (folder: string) => Promise<void>,
+): Promise<Installation & AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), 'promptpress-postgres-'));
+  const keeping = keep(folder);
+  try {
+    chmodSync(folder, 0o755);
+    await putPrograms(folder);
     const password = randomBytes(16).toString('hex');
     await writeFile(join(folder, 'password'), password, { mode: 0o600 });
     handOver(join(folder, 'password'));

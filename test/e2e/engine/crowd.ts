@@ -1,0 +1,170 @@
+import { type CliResult, type RunningCli, startCli } from '../../rig/cli.ts';
+
+/** A process that ended by itself while it should have worked on. */
+export interface GaveUp extends CliResult {
+  readonly name: string;
+}
+
+/** One process of a run, which may be killed, stopped and started again. */
+class Member {
+  readonly name: string;
+  readonly #begin: () => RunningCli;
+  #running: RunningCli | undefined;
+  #isStopped = false;
+  #isKilled = false;
+  /** How each start of it ended that was not killed. */
+  readonly ended: CliResult[] = [];
+
+  constructor(name: string, begin: () => RunningCli) {
+    this.name = name;
+    this.#begin = begin;
+  }
+
+  get isUp(): boolean {
+    return this.#running !== undefined && !this.#isStopped;
+  }
+
+  /** Resolves with how it ends; undefined: it was killed, or is not there. */
+  async end(): Promise<CliResult | undefined> {
+    const running = this.#running;
+    const result = await running?.done;
+    return result?.signal === 'SIGKILL' ? undefined : result;
+  }
+
+  /** What it says until it ends. */
+  async words(): Promise<string> {
+    return (await this.#running?.done)?.stderr ?? '';
+  }
+
+  start(): void {
+    if (this.#running !== undefined) return;
+    const running = this.#begin();
+    this.#running = running;
+    this.#isStopped = false;
+    this.#isKilled = false;
+    void this.#watch(running);
+  }
+
+  async #watch({ done }: RunningCli): Promise<void> {
+    const result = await done;
+    this.#running = undefined;
+    if (!this.#isKilled) this.ended.push(result);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (signal === 'SIGSTOP') this.#isStopped = true;
+    if (signal === 'SIGCONT') this.#isStopped = false;
+    if (signal === 'SIGKILL') this.#isKilled = true;
+    this.#running?.child.kill(signal);
+  }
+}
+
+export interface CrowdCommands {
+  readonly coordinator: readonly string[];
+  /** @param name of the worker */
+  worker(name: string): readonly string[];
+}
+
+/** The processes of one run: a coordinator, and workers. */
+export class Crowd implements AsyncDisposable {
+  /** The coordinator is the first. */
+  readonly members: readonly Member[];
+  readonly #timers = new Set<Promise<void>>();
+
+  constructor(commands: CrowdCommands, workers: number, place: { cwd: string; env: Record<string, string> }) {
+    const member = (name: string, args: readonly string[]): Member =>
+      new Member(name, () => startCli(args, place));
+    this.members = [
+      member('coordinator', commands.coordinator),
+      ...Array.from({ length: workers }, (_unused, at) => {
+        const name = `worker-${at + 1}`;
+        return member(name, commands.worker(name));
+      }),
+    ];
+  }
+
+  get coordinator(): Member {
+    return this.members[0] as Member;
+  }
+
+  /** Of the workers: that of the coordinator is the run's own. */
+  get gaveUp(): readonly GaveUp[] {
+    return this.members.slice(1).flatMap(({ name, ended }) => ended.map((end) => ({ name, ...end })));
+  }
+
+  start(): void {
+    for (const member of this.members) member.start();
+  }
+
+  /** @returns whether there was anybody to do it to */
+  kill(whom: number, forMs: number): boolean {
+    const member = this.#oneFrom(whom);
+    if (member === undefined) return false;
+    member.signal('SIGKILL');
+    this.#later(forMs, async () => {
+      await member.end();
+      member.start();
+    });
+    return true;
+  }
+
+  /** @returns whether there was anybody to do it to */
+  stop(whom: number, forMs: number): boolean {
+    const member = this.#oneFrom(whom);
+    if (member === undefined) return false;
+    member.signal('SIGSTOP');
+    this.#later(forMs, () => {
+      member.signal('SIGCONT');
+      return Promise.resolve();
+    });
+    return true;
+  }
+
+  /** Resolves once everybody is at work again. */
+  async whole(): Promise<void> {
+    while (this.#timers.size > 0) await Promise.all(this.#timers);
+  }
+
+  /** Ends the workers as a user does. @returns how they ended */
+  async dismiss(): Promise<readonly CliResult[]> {
+    const ended: CliResult[] = [];
+    for (const member of this.members.slice(1)) {
+      const before = member.ended.length;
+      member.signal('SIGTERM');
+      await member.end();
+      ended.push(...member.ended.splice(before));
+    }
+    return ended;
+  }
+
+  /** Kills everybody. @returns what they have said in their last lives */
+  async silence(): Promise<string> {
+    const said: string[] = [];
+    for (const member of this.members) {
+      member.signal('SIGKILL');
+      said.push(`${member.name}: ${await member.words()}`);
+    }
+    return said.join('\n');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#timers);
+    await this.silence();
+  }
+
+  /** The one that is meant, or the next that is up. */
+  #oneFrom(whom: number): Member | undefined {
+    const { members } = this;
+    const order = [...members.slice(whom), ...members.slice(0, whom)];
+    return order.find(({ isUp }) => isUp);
+  }
+
+  #later(ms: number, work: () => Promise<void>): void {
+    const timer = new Promise<void>((resolve) => {
+      setTimeout(resolve, ms);
+    })
+      .then(work)
+      .finally(() => this.#timers.delete(timer));
+    this.#timers.add(timer);
+  }
+}
