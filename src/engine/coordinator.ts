@@ -7,11 +7,12 @@ import type { EnginePool } from './postgres/pool.ts';
 import { lockSpaces, trySessionLock } from './postgres/session-lock.ts';
 import type { SliceQueue } from './queue/queue.ts';
 import { Refeeder } from './queue/refeed.ts';
+import { DeadSessions } from './slices/dead-sessions.ts';
 import { feed, pause } from './slices/feeder.ts';
 import { LateFacts } from './slices/late-facts.ts';
 import { RunWatch } from './slices/run-watch.ts';
 import { beginInvocation, endRun, stopRun } from './slices/runs.ts';
-import { endDeadSessions, every, liveSessions } from './slices/session.ts';
+import { every, liveSessions } from './slices/session.ts';
 import type { Engine } from './worker.ts';
 
 /** A run as its coordinator leads it. */
@@ -38,8 +39,6 @@ export interface LedRun {
 const lookMs = 250;
 /** How often dead workers and late facts are looked for, ms. */
 const careMs = 2000;
-/** A worker without a connection that was not seen for so many leases is gone. */
-const leasesSilent = 2;
 
 /** What came of leading a run. */
 export interface LedEnd {
@@ -79,8 +78,9 @@ export async function lead(
     const watch = new RunWatch(pool, clock, run, invocation);
     const refeeder = new Refeeder(queue, pool, clock, run);
     const late = new LateFacts(pool, run);
+    const dead = new DeadSessions(pool, run, led);
     const stopCare = every(clock, careMs, async () => {
-      await endDeadSessions(pool, run, leasesSilent * led.leaseMs);
+      await dead.look();
       await late.feed();
     });
     const onDrain = (): void => {

@@ -43,7 +43,7 @@ export interface Work {
   /** Its Ctrl-C ends the whole run, and not only this worker. */
   readonly endsRun?: boolean;
   /** All that the run needs beside its state. */
-  ports(store: EngineStore): Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared'>;
+  ports(store: EngineStore): Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence'>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
@@ -83,7 +83,7 @@ async function oneSession(
   listener: RunListener,
 ): Promise<{ readonly report: RunReport; readonly isDead: boolean }> {
   const { run, invocation, queue, plan, settings, leaseMs, once = false } = work;
-  const session = await beginSession({ address, pool }, run, work.name);
+  const session = await beginSession({ address, pool, clock }, run, work);
   let limits: EngineLimits | undefined;
   try {
     const worker = String(session.session);
@@ -123,7 +123,7 @@ async function oneSession(
       work.selection,
       // What is spent is bounded for all workers together.
       withoutBounds(settings),
-      { ...ports, store, cells: source, clock, shared, random: work.random },
+      { ...ports, store, cells: source, clock, shared, fence: session.fence, random: work.random },
       { ...control, onEnd: watch.onEnd },
       onEvent,
     );

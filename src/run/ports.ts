@@ -165,6 +165,18 @@ export interface Allowance {
   note?(before: JobRecord, after: JobRecord, reserve?: Reserve): void;
 }
 
+/** Whether paid requests may leave: a worker that others may take for dead sends nothing. */
+export interface SendFence {
+  /** Asked right before the first byte of a request leaves. */
+  readonly isOpen: boolean;
+  /**
+   * Waits until it is open; undefined: it is.
+   *
+   * @returns false where it never will be, or the signal ended the wait: the request must not leave
+   */
+  pass(signal: AbortSignal): undefined | Promise<boolean>;
+}
+
 /** Limits that a run shares with others, each beside the run's own; absent: its own alone. */
 export interface SharedLimits {
   readonly moments?: Readonly<Partial<Record<Route, Moments>>>;
@@ -193,6 +205,8 @@ export interface RunPorts {
   readonly random: () => number;
   /** Limits that other runs share; absent: the run's own alone. */
   readonly shared?: SharedLimits;
+  /** Absent: paid requests may leave whenever they were decided. */
+  readonly fence?: SendFence;
   /** Where the cells come from; absent: from the plan. */
   readonly cells?: CellSource;
   /** Asked once a minute, for the log. */

@@ -51,8 +51,10 @@ export interface ServiceFailure {
 /**
  * Called when the first byte of a request is handed to the network, and again should the same request be sent once more. A request that
  * fails before that has left nothing at the service.
+ *
+ * @returns false: it must not leave, and fails as one that never left; anything else is of no meaning
  */
-export type OnLeave = () => void;
+export type OnLeave = () => unknown;
 
 /** Whether a half of the service reports when requests leave. */
 export interface TellsLeaving {

@@ -3,10 +3,12 @@ import { wallClock } from '../../src/cli/adapters/clock.ts';
 import { lead } from '../../src/engine/coordinator.ts';
 import { boundsOf } from '../../src/engine/limits/run-allowance.ts';
 import { parseEngineAddress } from '../../src/engine/postgres/address.ts';
+import { engineError } from '../../src/engine/postgres/engine-error.ts';
+import type { EnginePool } from '../../src/engine/postgres/pool.ts';
 import { LeaseQueue } from '../../src/engine/queue/lease-queue.ts';
 import { registerRun } from '../../src/engine/state/slices.ts';
 import type { EngineStore } from '../../src/engine/state/store.ts';
-import { type Work, workOn } from '../../src/engine/worker.ts';
+import { type Engine, type Work, workOn } from '../../src/engine/worker.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { RunControl, RunReport, RunSettings } from '../../src/run/ports.ts';
 import { stepsForRun } from '../../src/run/run-plan.ts';
@@ -62,6 +64,11 @@ function portsOf(service: ScriptedGateway): Work['ports'] {
   };
 }
 
+interface Changes {
+  readonly text?: TextService;
+  readonly leaseMs?: number;
+}
+
 async function crew(
   name: string,
   plan: Plan,
@@ -69,7 +76,7 @@ async function crew(
   size: number,
   control = never,
   onSubmit = (_count: number) => {},
-  more: Partial<RunSettings> & { readonly text?: TextService } = {},
+  more: Partial<RunSettings> & Partial<Pick<Engine, 'pool'>> & Changes = {},
 ) {
   const service = new ScriptedGateway({
     duration: ({ number }) => {
@@ -77,12 +84,12 @@ async function crew(
       return 30;
     },
   });
-  const { pool } = engine;
+  const { pool = engine.pool, leaseMs = 3000 } = more;
   const run = await registerRun(pool, name);
   const there = { address: parseEngineAddress(engine.database.url), pool, clock: wallClock };
-  const { text, ...changed } = more;
+  const { text, pool: _pool, leaseMs: _leaseMs, ...changed } = more;
   const settings = virtualSettings({ poll: { minMs: 20, maxMs: 50 }, ...changed });
-  const queueOf = (worker: string) => new LeaseQueue(pool, { worker: `${name} ${worker}`, leaseMs: 3000 });
+  const queueOf = (worker: string) => new LeaseQueue(pool, { worker: `${name} ${worker}`, leaseMs });
   const worker =
     (at: number) =>
     (invocation: number): Promise<RunReport> =>
@@ -92,7 +99,7 @@ async function crew(
           run,
           invocation,
           name: `worker ${at}`,
-          leaseMs: 3000,
+          leaseMs,
           queue: queueOf(String(at)),
           plan: stepsForRun(plan, {}),
           selection: {},
@@ -111,7 +118,7 @@ async function crew(
       name,
       spec: name,
       queue: queueOf('coordinator'),
-      leaseMs: 3000,
+      leaseMs,
       cells: () => plan.matrix.cells(),
       size,
       slots: 12,
@@ -193,5 +200,38 @@ steps:
     expect(led).toMatchObject({ end: { kind: 'budget', code: 'budget.tokens' } });
     expect(calls).toBeLessThanOrEqual(20);
     expect(calls).toBeGreaterThan(15);
+  },
+);
+
+it.runIf(hasPostgres)(
+  'a worker that cannot show that it is there sends nothing, and goes on where it can',
+  async () => {
+    const { plan, cells } = await planOf(`name: silent
+matrix: { n: { from: 1, to: 24 } }
+steps:
+  grid: { imagine: "picture {{ n }}" }
+`);
+    let isSilent = true;
+    const pool: EnginePool = {
+      ...engine.pool,
+      query: async (text, values) => {
+        if (isSilent && text.includes('SET seen')) throw engineError('away', 'engine');
+        return await engine.pool.query(text, values);
+      },
+    };
+    const submits: number[] = [];
+    const note = (): void => void submits.push(wallClock.now());
+    // One task at a time takes 30 ms at least: not nearly all are sent in one and a half leases.
+    const limits = { tasks: 1, requests: 4 };
+    const working = crew('silent', plan, 1, 24, never, note, { pool, leaseMs: 200, limits });
+    await expect.poll(() => submits.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect
+      .poll(() => wallClock.now() - (submits.at(-1) ?? 0), { timeout: 20_000, interval: 50 })
+      .toBeGreaterThan(800);
+    expect(submits.length).toBeLessThan(cells.length);
+    isSilent = false;
+    const { led, service } = await working;
+    expect(led).toEqual({ end: { kind: 'complete' } });
+    expect(service.submits.length).toBe(cells.length);
   },
 );

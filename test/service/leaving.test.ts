@@ -54,6 +54,27 @@ test('every request says once when its first byte leaves, before the service has
   await dispatcher.destroy();
 });
 
+test('a request that must not leave in the moment in which it would leaves nothing at the service', async () => {
+  let came = 0;
+  await using server = await rawServer((socket) => {
+    came += 1;
+    socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${accepted.length}\r\n\r\n${accepted}`);
+  });
+  const dispatcher = createDispatcher({ connections: 1, connectMs: 5000 });
+  const service = serviceWith({ baseUrl: server.url, dispatcher });
+  const submission = { speed: 'relax', fields: { prompt: 'a fox' } } as const;
+  for (let i = 0; i < 2; i += 1)
+    expect(await service.imagine(submission, never, () => false)).toMatchObject({
+      ok: false,
+      error: { code: 'connection.aborted', class: 'unsent' },
+    });
+  expect(came).toBe(0);
+  // The next one finds a connection.
+  await service.imagine(submission, never, () => true);
+  expect(came).toBe(1);
+  await dispatcher.destroy();
+});
+
 test('a request that finds no connection never says so', async () => {
   const dispatcher = createDispatcher({ connectMs: 5000 });
   const service = serviceWith({ baseUrl: `http://127.0.0.1:${await closedPort()}`, dispatcher });

@@ -6,6 +6,10 @@ import { poolConfig } from './pool.ts';
 /** What advisory locks of a session are about: the first of their two numbers. */
 export const lockSpaces = { run: 0x5050726e, session: 0x50507365 } as const;
 
+/** By which a server finds out within half a minute that a machine is gone: without these it may take two hours. */
+const keepAlives =
+  'SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4';
+
 /** A lock that is held as long as a connection of its own: when this process dies, the server lets go of it at once. */
 export interface SessionLock {
   /** False once the connection broke: somebody else may have the lock. */
@@ -38,6 +42,7 @@ export async function trySessionLock(
   };
   try {
     await client.connect();
+    await client.query(keepAlives);
     const { rows } = await client.query<{ locked: boolean }>(
       'SELECT pg_try_advisory_lock($1::int, $2::int) AS locked',
       [space, key],

@@ -1,64 +1,69 @@
 import type { Clock } from '../../run/clock.ts';
+import type { SendFence } from '../../run/ports.ts';
 import type { EngineAddress } from '../postgres/address.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { lockSpaces, type SessionLock, trySessionLock } from '../postgres/session-lock.ts';
 import { endSession } from '../state/slices.ts';
+import { BeatFence, leasesSending } from './beat-fence.ts';
 
 /** A worker's session with a run: what it intends to send is its own until the session is known to be over. */
 export interface WorkerSession {
   readonly session: number;
+  /** Lets paid requests leave while nobody can take this worker for dead. */
+  readonly fence: SendFence;
   /** Shows that it is there. @returns false where others know it to be over: it may decide nothing more @throws EngineError */
   beat(): Promise<boolean>;
   /** Nothing is under way any more, and all that was heard is written. @throws EngineError */
   end(): Promise<void>;
 }
 
+/** What a session is begun with. */
+export interface SessionPorts {
+  readonly address: EngineAddress;
+  readonly pool: EnginePool;
+  readonly clock: Clock;
+  /** Milliseconds since whenever, never going back. Default: performance.now. */
+  readonly elapsed?: () => number;
+}
+
 /** @throws EngineError */
 export async function beginSession(
-  { address, pool }: { readonly address: EngineAddress; readonly pool: EnginePool },
+  { address, pool, clock, elapsed = () => performance.now() }: SessionPorts,
   run: number,
-  name: string,
+  { name, leaseMs }: { readonly name: string; readonly leaseMs: number },
 ): Promise<WorkerSession> {
+  const fence = new BeatFence({ clock, elapsed }, leasesSending * leaseMs);
+  const asked = fence.moment();
   const { rows } = await pool.query<{ session: number }>(
     'INSERT INTO promptpress.sessions (name, run) VALUES ($1, $2) RETURNING session::float8 AS session',
     [name, run],
   );
+  fence.onSeen(asked);
   const session = rows[0]?.session ?? 0;
   let lock: SessionLock | undefined = await trySessionLock(address, lockSpaces.session, session);
   return {
     session,
+    fence,
     beat: async () => {
-      if (lock?.isHeld !== true) lock = await trySessionLock(address, lockSpaces.session, session);
+      const sent = fence.moment();
       const seen = await pool.query<{ session: number }>(
         'UPDATE promptpress.sessions SET seen = clock_timestamp() WHERE session = $1 AND NOT over RETURNING session::float8 AS session',
         [session],
       );
-      return seen.rows.length > 0;
+      if (seen.rows.length === 0) {
+        fence.close();
+        return false;
+      }
+      fence.onSeen(sent);
+      if (lock?.isHeld !== true) lock = await trySessionLock(address, lockSpaces.session, session);
+      return true;
     },
     end: async () => {
+      fence.close();
       await endSession(pool, session);
       await lock?.close();
     },
   };
-}
-
-/**
- * Says of sessions of a run that they are over whose worker is gone: its connection was closed, and for so long it has not come back. A
- * worker that is only stopped keeps its connection.
- *
- * @throws EngineError
- */
-export async function endDeadSessions(pool: EnginePool, run: number, silentMs: number): Promise<void> {
-  await pool.query(
-    `UPDATE promptpress.sessions s SET over = true
-     WHERE s.run = $1 AND NOT s.over AND s.seen < clock_timestamp() - $2 * interval '1 ms'
-       AND NOT EXISTS (
-         SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-         WHERE l.locktype = 'advisory' AND d.datname = current_database() AND l.granted
-           AND l.classid::bigint = $3 AND l.objid::bigint = s.session
-       )`,
-    [run, silentMs, lockSpaces.session],
-  );
 }
 
 /** How many sessions of a run are not known to be over. @throws EngineError */
@@ -80,20 +85,24 @@ export async function liveForMs(pool: EnginePool, run: number): Promise<number> 
   return rows[0]?.ms ?? 0;
 }
 
-/** Calls again and again, one call at a time, until it is ended; a call that fails is the next one's matter. @returns what ends it */
+/** A call that failed is repeated this soon at the latest, ms. */
+const soonMs = 1000;
+
+/** Calls again and again, one call at a time, until it is ended; a call that fails is repeated soon. @returns what ends it */
 export function every(clock: Clock, ms: number, call: () => Promise<void>): () => Promise<void> {
   let isOver = false;
   let cancel: (() => void) | undefined;
   let calling: Promise<void> = Promise.resolve();
-  const arm = (): void => {
+  const arm = (inMs: number): void => {
     if (isOver) return;
-    cancel = clock.at(clock.now() + ms, () => {
-      calling = call()
-        .catch(() => undefined)
-        .then(arm);
+    cancel = clock.at(clock.now() + inMs, () => {
+      calling = call().then(
+        () => arm(ms),
+        () => arm(Math.min(ms, soonMs)),
+      );
     });
   };
-  arm();
+  arm(ms);
   return async () => {
     isOver = true;
     cancel?.();

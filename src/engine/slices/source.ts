@@ -66,7 +66,15 @@ export class SliceSource implements CellSource {
   constructor(ports: SourcePorts, settings: SourceSettings) {
     this.#ports = ports;
     this.#settings = settings;
-    this.#stopKeeping = every(ports.clock, Math.ceil(settings.leaseMs / 3), () => this.#keep());
+    const thirdMs = Math.ceil(settings.leaseMs / 3);
+    // A queue that gives no answer keeps nobody from showing that he is there.
+    const stops = [
+      every(ports.clock, thirdMs, () => this.#beat()),
+      every(ports.clock, thirdMs, () => this.#keep()),
+    ];
+    this.#stopKeeping = async () => {
+      await Promise.all(stops.map((stop) => stop()));
+    };
   }
 
   /** True once others know the worker to be gone: it decides nothing more, and begins anew. */
@@ -184,14 +192,16 @@ export class SliceSource implements CellSource {
     return await store.left(slice);
   }
 
+  async #beat(): Promise<void> {
+    if (await this.#settings.session.beat()) return;
+    this.#isDead = true;
+    for (const hold of this.#held.values()) this.#lose(hold);
+  }
+
   async #keep(): Promise<void> {
+    if (this.#isDead) return;
     const { queue } = this.#ports;
-    const { run, session } = this.#settings;
-    if (!(await session.beat())) {
-      this.#isDead = true;
-      for (const hold of this.#held.values()) this.#lose(hold);
-      return;
-    }
+    const { run } = this.#settings;
     const turns = [...this.#held.keys()].map((slice): Turn => ({ run, slice }));
     for (const { slice } of await queue.keep(turns)) {
       const hold = this.#held.get(slice);

@@ -44,7 +44,13 @@ export class Effects {
     const ports =
       limits === undefined
         ? given
-        : { ...given, ...gated(given, limits, clock, onLeft, given.shared?.moments) };
+        : {
+            ...given,
+            ...gated(given, limits, clock, onLeft, {
+              ...(given.shared?.moments && { moments: given.shared.moments }),
+              ...(given.fence && { fence: given.fence }),
+            }),
+          };
     const { service, text, artifacts } = ports;
     const shared = { inputs, lookup: (key: string) => store.get(key), inputBudget: new InputBudget() };
     this.#ports = ports;

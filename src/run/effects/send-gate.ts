@@ -5,7 +5,7 @@ import type { OnLeave, ServiceFailure, TellsLeaving } from '../../service/result
 import type { TextService } from '../../service/text-service.ts';
 import type { Clock } from '../clock.ts';
 import type { Route } from '../events.ts';
-import type { SharedLimits } from '../ports.ts';
+import type { SendFence, SharedLimits } from '../ports.ts';
 import { RouteGate } from './route-gate.ts';
 
 /** The ports through which requests leave. */
@@ -18,24 +18,32 @@ interface SendPorts {
 /** Is told when a request leaves on a route that has a rate. */
 export type OnLeft = (route: Route, at: number) => void;
 
+/** Routes whose requests may be paid. */
+const paidRoutes: ReadonlySet<Route> = new Set(['submit', 'text']);
+
 const routeNames = ['submit', 'text', 'poll', 'download'] as const satisfies readonly Route[];
 
 /**
  * Keeps the rates of `limits` at the moment in which requests leave. The scheduler decides at the same rates; between its decision and
  * the request lie a commit and the reading of images, which bunch requests together, and between the gate and the network a handshake, or
  * a pause of the process. Where a port tells when its requests leave, the gate counts that; of others, that they passed.
+ *
+ * A worker of several lets no paid request pass while others may take it for dead, and looks at that again in the very moment in which the
+ * request leaves: the process may have been stopped in between.
  */
 export class SendGate {
   readonly #routes: ReadonlyMap<Route, RouteGate>;
   readonly #shared: NonNullable<SharedLimits['moments']>;
+  readonly #fence: SendFence | undefined;
 
   constructor(
     limits: Limits,
     clock: Clock,
     onLeft: OnLeft = () => undefined,
-    shared: SharedLimits['moments'] = {},
+    { moments = {}, fence }: { readonly moments?: SharedLimits['moments']; readonly fence?: SendFence } = {},
   ) {
-    this.#shared = shared;
+    this.#shared = moments;
+    this.#fence = fence;
     this.#routes = new Map(
       routeNames.flatMap((route) => {
         const rate = limits[route];
@@ -56,18 +64,25 @@ export class SendGate {
     refusal: T,
     send: (onLeave?: OnLeave) => Promise<T>,
   ): Promise<T> {
+    const fence = paidRoutes.has(route) ? this.#fence : undefined;
+    const open = fence?.pass(signal);
+    if (open !== undefined && !(await open)) return refusal;
     const shared = this.#shared[route]?.pass?.(signal);
     if (shared !== undefined && !(await shared)) return refusal;
-    const gate = this.#routes.get(route);
-    if (gate === undefined) return await send();
-    const passed = gate.pass(signal);
+    const passed = this.#routes.get(route)?.pass(signal);
     const departure = passed instanceof Promise ? await passed : passed;
-    if (departure === undefined) return refusal;
-    if (!tellsLeaving) departure.onLeave();
+    if (passed !== undefined && departure === undefined) return refusal;
+    const onLeave = (): boolean => {
+      if (fence?.isOpen === false) return false;
+      departure?.onLeave();
+      return true;
+    };
     try {
-      return await send(departure.onLeave);
+      if (!tellsLeaving && !onLeave()) return refusal;
+      if (departure === undefined && fence === undefined) return await send();
+      return await send(tellsLeaving ? onLeave : departure?.onLeave);
     } finally {
-      departure.onEnd();
+      departure?.onEnd();
     }
   }
 }
@@ -77,7 +92,7 @@ const unsent: { readonly ok: false; readonly error: ServiceFailure } = {
   error: {
     code: 'connection.aborted',
     class: 'unsent',
-    message: 'The run ended before the request left.',
+    message: 'The run ended, or this worker lost the engine, before the request left.',
   },
 };
 
@@ -92,12 +107,15 @@ export function gated(
   limits: Limits,
   clock: Clock,
   onLeft?: OnLeft,
-  shared: SharedLimits['moments'] = {},
+  { moments = {}, fence }: { readonly moments?: SharedLimits['moments']; readonly fence?: SendFence } = {},
 ): SendPorts {
   const { service, text, artifacts } = ports;
-  const isFree = (route: Route): boolean => limits[route] === undefined && shared[route] === undefined;
+  const isFree = (route: Route): boolean =>
+    limits[route] === undefined &&
+    moments[route] === undefined &&
+    (fence === undefined || !paidRoutes.has(route));
   if (routeNames.every((route) => isFree(route))) return { service, text, artifacts };
-  const gate = new SendGate(limits, clock, onLeft, shared);
+  const gate = new SendGate(limits, clock, onLeft, { moments, ...(fence && { fence }) });
   const listTasks = service.listTasks?.bind(service);
   const after = <T>(
     route: 'submit' | 'poll',

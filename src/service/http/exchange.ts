@@ -26,8 +26,8 @@ export interface HttpRequest extends Outbound {
   readonly timeoutMs: number;
   /** Bounds of how long the service may be silent, if any. */
   readonly silence?: Silence;
-  /** The first byte is about to leave. Only a dispatcher reports that. */
-  readonly onLeave?: (() => void) | undefined;
+  /** The first byte is about to leave, unless this returns false. Only a dispatcher reports that. */
+  readonly onLeave?: (() => unknown) | undefined;
 }
 
 /** Milliseconds; waiting for room does not count. */
@@ -110,8 +110,8 @@ export async function exchange<T>(
   let sent: Sent = 'dispatcher' in transport.via ? 'no' : 'unknown';
   try {
     const response = await send(request, transport, giveUp.signal, () => {
+      if (request.onLeave?.() === false) return end(heldBack());
       sent = 'yes';
-      request.onLeave?.();
     });
     const value = await receive(response, {
       maxBytes: transport.maxBodyBytes,
@@ -139,6 +139,12 @@ const aborted = (signal: AbortSignal): ConnectionFailure => ({
   code: 'connection.aborted',
   what: 'the request was given up because the run is stopping',
   cause: signal.reason,
+});
+
+const heldBack = (): ConnectionFailure => ({
+  code: 'connection.aborted',
+  what: 'the request was held back before it left',
+  cause: new Error('held back'),
 });
 
 async function send(

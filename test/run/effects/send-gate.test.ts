@@ -4,6 +4,7 @@ import type { Rate } from '../../../src/pipeline/pipeline.ts';
 import type { Clock } from '../../../src/run/clock.ts';
 import { SendGate } from '../../../src/run/effects/send-gate.ts';
 import { RouteTraffic } from '../../../src/run/limits/route.ts';
+import type { SendFence } from '../../../src/run/ports.ts';
 import { seededRandom, virtualSettings } from '../../rig/virtual-run.ts';
 
 type MovedClock = Clock & {
@@ -98,7 +99,7 @@ describe('the gate before the service', () => {
       },
     };
     const clock = movedClock(() => 0);
-    const gate = new SendGate(limits, clock, undefined, shared);
+    const gate = new SendGate(limits, clock, undefined, { moments: shared });
     let sent = 0;
     const send = (): Promise<number> => Promise.resolve((sent += 1));
     const first = gate.send('poll', untold, new AbortController().signal, refused, send);
@@ -109,6 +110,50 @@ describe('the gate before the service', () => {
     const second = gate.send('poll', untold, new AbortController().signal, refused, send);
     pass(false);
     expect([await second, sent]).toEqual([refused, 1]);
+  });
+
+  it('holds what is paid while others may take the worker for dead, and looks again when it leaves', async () => {
+    let isOpen = false;
+    let open: (may: boolean) => void = () => undefined;
+    const fence: SendFence = {
+      get isOpen() {
+        return isOpen;
+      },
+      pass: () => (isOpen ? undefined : new Promise<boolean>((resolve) => void (open = resolve))),
+    };
+    const gate = new SendGate(
+      { tasks: 1, requests: 1 },
+      movedClock(() => 0),
+      undefined,
+      { fence },
+    );
+    const { signal } = new AbortController();
+    let sent = 0;
+    /** A service that finds a connection, and then tells that the request leaves. */
+    const told = async (onLeave?: () => unknown): Promise<number> => {
+      await Promise.resolve();
+      isOpen = stays;
+      return onLeave?.() === false ? refused : (sent += 1);
+    };
+    let stays = true;
+    const send = (
+      route: 'submit' | 'text' | 'poll',
+      port: object = { tellsLeaving: true },
+    ): Promise<number> => gate.send<number>(route, port, signal, refused, told);
+    expect(await send('poll')).toBe(1);
+    isOpen = false;
+    const first = send('submit');
+    await Promise.resolve();
+    expect(sent).toBe(1);
+    isOpen = true;
+    open(true);
+    expect(await first).toBe(2);
+    // The process stands still between the gate and the network.
+    stays = false;
+    expect([await send('text'), sent]).toEqual([refused, 2]);
+    const second = send('text', {});
+    open(false);
+    expect([await second, sent]).toEqual([refused, 2]);
   });
 
   it('spreads what a commit bunches together: never more than the count in any second, and nearly all of it', async () => {
