@@ -13,7 +13,7 @@ import { type FlagValues, toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
-import { type Decision, resolveInDoubt } from '../run/resolution.ts';
+import { type Decision, resolveInDoubt } from '../run/doubt/resolution.ts';
 import { holdState } from '../workspace/checks/hold-state.ts';
 import { checkAge } from '../workspace/checks/stale-state.ts';
 import { openJob } from '../workspace/find-job.ts';

@@ -22,7 +22,7 @@ import type { ServiceSettings } from '../service/settings.ts';
 import type { AdmittedService } from '../service/trust.ts';
 import type { Environment } from '../terminal/io.ts';
 import type { Redactor } from '../terminal/redact.ts';
-import { continueWithout, findingsText, findMissing, findTasks, takingOn } from './find-tasks.ts';
+import { continueWithout, findingsText, findMissing, findTasks, takingOn } from './doubt/find-tasks.ts';
 import { type RunLog, tracedText } from './log.ts';
 import { checkModelsBeside } from './model-warnings.ts';
 import type { RunSession } from './session.ts';

@@ -1,9 +1,9 @@
-import { type Attempt, droppedCode, type JobError, type JobRecord } from '../../plan/job.ts';
-import { become } from '../../run/machine/job.ts';
-import { withAdoptedTask } from '../../run/machine/poll/poll.ts';
-import { asBefore, keptAsIs } from '../../run/machine/redo.ts';
-import { interrupted, retryOf } from '../../run/machine/resume.ts';
-import type { Turn } from '../../state/store.ts';
+import { type Attempt, droppedCode, type JobError, type JobRecord } from '../../../plan/job.ts';
+import { become } from '../../../run/machine/job.ts';
+import { withAdoptedTask } from '../../../run/machine/poll/poll.ts';
+import { asBefore, keptAsIs } from '../../../run/machine/redo.ts';
+import { interrupted, retryOf } from '../../../run/machine/resume.ts';
+import type { Turn } from '../../../state/store.ts';
 
 /** What the user decided about a job in doubt. */
 export type Decision =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { findMissing, takingOn } from '../../../src/cli/run/find-tasks.ts';
-import type { ImageService, Task } from '../../../src/service/image-service.ts';
-import { memoryStore } from '../../rig/memory-store.ts';
+import { findMissing, takingOn } from '../../../../src/cli/run/doubt/find-tasks.ts';
+import type { ImageService, Task } from '../../../../src/service/image-service.ts';
+import { memoryStore } from '../../../rig/memory-store.ts';
 
 const task = (id: string, tag: string): Task => ({
   id,

@@ -1,18 +1,18 @@
-import type { Pipeline } from '../../pipeline/pipeline.ts';
-import { isObject } from '../../pipeline/values/value.ts';
-import type { JobRecord } from '../../plan/job.ts';
-import { isTextKind, isTextRequest } from '../../plan/job-request.ts';
-import { jobsInDoubt } from '../../report/facts/in-doubt.ts';
-import { jsonFact } from '../../report/facts/json.ts';
-import { type ListFacts, listFacts, listWords } from '../../report/facts/task-list.ts';
-import { shownLine } from '../../report/text/printable.ts';
-import { furthestFirst, ownTasks, skewMs, unusedTask } from '../../run/machine/search/own-tasks.ts';
-import { priceOfJob } from '../../run/run-plan.ts';
-import type { ImageService, SubmitResult, Task } from '../../service/image-service.ts';
-import type { ServiceResult } from '../../service/result.ts';
-import type { StateReader } from '../../state/reader.ts';
-import type { StateStore } from '../../state/store.ts';
-import { acceptMissing, type MissingWork, olderState, twice } from '../workspace/checks/stale-state.ts';
+import type { Pipeline } from '../../../pipeline/pipeline.ts';
+import { isObject } from '../../../pipeline/values/value.ts';
+import type { JobRecord } from '../../../plan/job.ts';
+import { isTextKind, isTextRequest } from '../../../plan/job-request.ts';
+import { jobsInDoubt } from '../../../report/facts/in-doubt.ts';
+import { jsonFact } from '../../../report/facts/json.ts';
+import { type ListFacts, listFacts, listWords } from '../../../report/facts/task-list.ts';
+import { shownLine } from '../../../report/text/printable.ts';
+import { furthestFirst, ownTasks, skewMs, unusedTask } from '../../../run/machine/search/own-tasks.ts';
+import { priceOfJob } from '../../../run/run-plan.ts';
+import type { ImageService, SubmitResult, Task } from '../../../service/image-service.ts';
+import type { ServiceResult } from '../../../service/result.ts';
+import type { StateReader } from '../../../state/reader.ts';
+import type { StateStore } from '../../../state/store.ts';
+import { acceptMissing, type MissingWork, olderState, twice } from '../../workspace/checks/stale-state.ts';
 import { resolveInDoubt } from './resolution.ts';
 
 /** The result of `--in-doubt find`. */

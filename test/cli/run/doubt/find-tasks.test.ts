@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { findingsText, findTasks } from '../../../src/cli/run/find-tasks.ts';
-import type { JobRecord } from '../../../src/plan/job.ts';
-import type { Task } from '../../../src/service/image-service.ts';
-import type { ServiceResult } from '../../../src/service/result.ts';
-import { imagineRecord, textRecord } from '../../rig/jobs.ts';
-import { memoryStore } from '../../rig/memory-store.ts';
+import { findingsText, findTasks } from '../../../../src/cli/run/doubt/find-tasks.ts';
+import type { JobRecord } from '../../../../src/plan/job.ts';
+import type { Task } from '../../../../src/service/image-service.ts';
+import type { ServiceResult } from '../../../../src/service/result.ts';
+import { imagineRecord, textRecord } from '../../../rig/jobs.ts';
+import { memoryStore } from '../../../rig/memory-store.ts';
 
 const never = new AbortController().signal;
 const task = (id: string, tag?: string, state: Task['state'] = 'success'): Task => ({
