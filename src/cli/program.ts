@@ -17,6 +17,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   validate: async () => (await import('./commands/validate.ts')).validate,
   plan: async () => (await import('./commands/plan.ts')).plan,
   run: async () => (await import('./commands/run.ts')).run,
+  worker: async () => (await import('./commands/machine/worker.ts')).worker,
   status: async () => (await import('./commands/status/status.ts')).status,
   ls: async () => (await import('./commands/ls.ts')).ls,
   show: async () => (await import('./commands/show.ts')).show,

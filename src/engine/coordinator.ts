@@ -4,7 +4,7 @@ import type { RunControl } from '../run/ports.ts';
 import { StateError } from '../state/store.ts';
 import { type Bounds, openAllowance } from './limits/run-allowance.ts';
 import type { EnginePool } from './postgres/pool.ts';
-import { lockSpaces, trySessionLock } from './postgres/session-lock.ts';
+import { lockSpaces, type SessionLock, trySessionLock } from './postgres/session-lock.ts';
 import type { SliceQueue } from './queue/queue.ts';
 import { Refeeder } from './queue/refeed.ts';
 import { DeadSessions } from './slices/dead-sessions.ts';
@@ -31,6 +31,8 @@ export interface LedRun {
   readonly slots: number;
   /** What all workers together may spend. */
   readonly bounds?: Bounds;
+  /** What {@link holdRun} gave; absent: it is held now. Let go of at the end. */
+  readonly lock?: SessionLock;
   /** Returns once all cells are fed: workers do the rest, and the same command goes on with it. */
   readonly detach?: boolean;
 }
@@ -47,6 +49,21 @@ export interface LedEnd {
 }
 
 /**
+ * Takes hold of a run, to lead it: one process does so at a time. What holds it is let go of when this process dies.
+ *
+ * @throws StateError `state.locked` where another process leads the run; EngineError
+ */
+export async function holdRun({ address }: Engine, run: number, name: string): Promise<SessionLock> {
+  const lock = await trySessionLock(address, lockSpaces.run, run);
+  if (lock !== undefined) return lock;
+  throw new StateError(
+    'state.locked',
+    `Another process leads the run ${name} of the engine ${address.shown}.`,
+    { hint: 'Work on it too: `promptpress worker --engine …`; or wait for its end.' },
+  );
+}
+
+/**
  * Leads a run: registers its cells as slices, feeds again what was lost, and sees its end. One process leads a run at a time; where it
  * dies the workers go on, and the same command takes the run up again.
  *
@@ -59,22 +76,15 @@ export async function lead(
   control: RunControl,
   working?: (invocation: number) => Promise<unknown>,
 ): Promise<LedEnd> {
-  const { address, pool, clock } = engine;
+  const { pool, clock } = engine;
   const { run, queue } = led;
-  const lock = await trySessionLock(address, lockSpaces.run, run);
-  if (lock === undefined)
-    throw new StateError(
-      'state.locked',
-      `Another process leads the run ${led.name} of the engine ${address.shown}.`,
-      {
-        hint: 'Work on it too: `promptpress worker --engine …`; or wait for its end.',
-      },
-    );
+  const lock = led.lock ?? (await holdRun(engine, run, led.name));
   const stop = new AbortController();
   let isEnded = false;
   try {
-    const { invocation } = await beginInvocation(pool, run, led.spec);
-    await openAllowance({ query: (text, values) => pool.query(text, values) }, run, led.bounds ?? {});
+    const { invocation, goesOn } = await beginInvocation(pool, run, led.spec);
+    if (!goesOn)
+      await openAllowance({ query: (text, values) => pool.query(text, values) }, run, led.bounds ?? {});
     const watch = new RunWatch(pool, clock, run, invocation);
     const refeeder = new Refeeder(queue, pool, clock, run);
     const late = new LateFacts(pool, run);

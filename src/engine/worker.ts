@@ -38,6 +38,8 @@ export interface Work {
   readonly service: string;
   /** The files that requests show, where facts of them have to be loaded. */
   readonly images?: ImageFiles;
+  /** Tasks that this worker may have in flight; absent: as many as the limits of the run leave it. */
+  readonly slots?: number;
   /** Ends where all slices are done, and does not wait for more. */
   readonly once?: boolean;
   /** Its Ctrl-C ends the whole run, and not only this worker. */
@@ -122,7 +124,7 @@ async function oneSession(
       { ...plan, cells: noCells },
       work.selection,
       // What is spent is bounded for all workers together.
-      withoutBounds(settings),
+      ownSettings(settings, work.slots),
       { ...ports, store, cells: source, clock, shared, fence: session.fence, random: work.random },
       { ...control, onEnd: watch.onEnd },
       onEvent,
@@ -141,8 +143,12 @@ const noCells: RunPlan['cells'] = () => {
   throw new Error('Internal error: a worker has no matrix.');
 };
 
-const withoutBounds = ({ maxSubmits: _all, ...settings }: RunSettings): RunSettings => ({
+const ownSettings = (
+  { maxSubmits: _all, ...settings }: RunSettings,
+  slots = Number.POSITIVE_INFINITY,
+): RunSettings => ({
   ...settings,
+  limits: { ...settings.limits, tasks: Math.min(settings.limits.tasks, slots) },
   budget: {},
 });
 

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import type { StateReader } from './reader.ts';
-import { StateError, type StateStore } from './store.ts';
+import { type FactKeeper, StateError } from './store.ts';
 
 /** The pipeline that a run directory is for. */
 export interface PipelineIdentity {
@@ -47,7 +47,7 @@ export async function checkDirectory(
 
 /** Binds a directory to a pipeline at the start of a run, and keeps its text. @throws as {@link checkDirectory} */
 export async function bindDirectory(
-  state: StateStore,
+  state: FactKeeper,
   directory: string,
   pipeline: PipelineIdentity,
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function bindDirectory(
     [pipelineFacts.text, pipeline.text],
   ];
   for (const [name, value] of facts) {
-    if (state.fact(name) !== value) state.setFact(name, value);
+    if (state.fact(name) !== value) await state.setFact(name, value);
   }
 }
 

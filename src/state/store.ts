@@ -124,6 +124,14 @@ export interface StateStore {
   close(): void;
 }
 
+/** What commands say to one another about a run, beside its records: in a run directory, or on an engine. */
+export interface FactKeeper {
+  readonly reader: StateReader;
+  fact(name: string): string | undefined;
+  /** A local state has kept it when it returns. @throws StateError */
+  setFact(name: string, value: string): void | Promise<void>;
+}
+
 /** The disk or the file failed: the run stops (exit 74) and can be continued. */
 export class StateError extends Error {
   /**

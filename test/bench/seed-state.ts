@@ -86,7 +86,7 @@ export async function seedState(folder: string, options: SeedOptions): Promise<n
     await bindDirectory(state, directory, { file, text });
     await enterService(state, service);
     const jobs = await commitAll(prepared.value, state, options.images === true ? directory : undefined);
-    writeRunFacts(state, {
+    await writeRunFacts(state, {
       filesRoot: folder,
       tables: [],
       serviceId,

@@ -70,7 +70,7 @@ it('a run that left jobs in doubt has ended, and is not complete', async () => {
       ...last,
       slots: { ...slots, pending, failed, 'in-doubt': inDoubt, skipped: 0, blocked: 0 },
     };
-    writeRunFacts(state, { ...facts, outcome });
+    await writeRunFacts(state, { ...facts, outcome });
     return (await promptpress(['status', '.'], { cwd })).out.split('\n')[0] ?? '';
   };
   expect(await said(1, 1)).toMatch(/the last run ended at 1970-01-01T00:01/);

@@ -124,6 +124,8 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'cli/commands': ['machine', 'status', 'results'],
   'cli/service': ['engine'],
   'cli/receipt': ['merge'],
+  'cli/run': ['doubt', 'engine'],
+  'cli/run/engine': ['worker', 'lead'],
   'cli/terminal': ['progress'],
   'cli/workspace': ['checks'],
 };

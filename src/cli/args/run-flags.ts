@@ -84,6 +84,51 @@ const metricsName = Object.assign((text: string, name: string): string => anyTex
   example: 'promptpress.prom',
 });
 
+const engineExample = Object.assign((text: string, name: string): string => anyText(text, name), {
+  example: 'postgres://user@db.example/promptpress?sslmode=verify-full',
+});
+
+/** Which engine is meant. */
+export const engineFlag = {
+  engine: valued(
+    'URL',
+    'PostgreSQL of several machines: postgres://user@host/database, with #NAME for a name of the run that is not the pipeline’s. PROMPTPRESS_ENGINE stands for it, and is the place for a password',
+    engineExample,
+  ),
+} as const;
+
+const queueExample = Object.assign((text: string, name: string): string => anyText(text, name), {
+  example: 'lease',
+});
+
+/** How a process takes part in a run on an engine; `run` and `worker` take them. */
+export const workingFlags = {
+  ...engineFlag,
+  lease: valued(
+    'TIME',
+    'with --engine: a worker that has shown no sign for so long has lost its slices to others; default 30s',
+    duration,
+  ),
+  slots: valued(
+    'N',
+    'with --engine: tasks in flight of this process at most; default: all that limits leave',
+    wholeNumber(1),
+  ),
+} as const;
+
+/** What says whose turn a slice is. */
+export const queueFlag = (help: string) => ({ queue: valued('QUEUE', help, queueExample) });
+
+/** How a run on an engine is led. */
+export const leadingFlags = {
+  ...workingFlags,
+  ...queueFlag(
+    'with --engine: what says whose turn a slice is: bullmq (default), lease, which a pooler of connections lets through, or redis://HOST:PORT',
+  ),
+  'no-work': toggle('with --engine: only lead the run; workers do the jobs'),
+  detach: toggle('with --engine: register the run and return; workers carry it out'),
+} as const;
+
 /** The flags of `promptpress run`. */
 export const runFlags = {
   ...placeFlags,
@@ -92,6 +137,7 @@ export const runFlags = {
   ...selectionFlags,
   ...revivalFlags,
   ...rehearsalFlags,
+  ...leadingFlags,
   relearn: toggle(
     'forget what earlier runs of the directory have learned about the service: how long its tasks take, and what it accepts',
   ),
@@ -166,3 +212,56 @@ export function checkRehearsal({
     adding('--sandbox'),
   );
 }
+
+/**
+ * The engine that a run is for: of the flag, else of the environment; undefined: none. A rehearsal is for this machine, whatever the
+ * environment has.
+ */
+export const engineOfRun = (
+  { engine, sandbox }: FlagValues<Pick<typeof runFlags, 'engine' | 'sandbox'>>,
+  { env }: { readonly env: Readonly<Record<string, string | undefined>> },
+): string | undefined => {
+  if (engine !== undefined || sandbox) return engine;
+  const variable = env['PROMPTPRESS_ENGINE'] ?? '';
+  return variable === '' ? undefined : variable;
+};
+
+/** @throws CliError (exit 2) for flags of a run on several machines without an engine, and for those that no engine has */
+export function checkEngineFlags(
+  flags: FlagValues<typeof runFlags>,
+  io: { readonly env: Readonly<Record<string, string | undefined>> },
+): void {
+  if (engineOfRun(flags, io) === undefined) {
+    const { lease, slots, queue, detach, 'no-work': noWork } = flags;
+    const given = Object.entries({
+      lease,
+      slots,
+      queue,
+      detach: detach || undefined,
+      'no-work': noWork || undefined,
+    });
+    const [first] = given.find(([, value]) => value !== undefined) ?? [];
+    if (first === undefined) return;
+    throw usageError(
+      `--${first} is for runs on an engine, and none is named.`,
+      'Name it with --engine postgres://… or PROMPTPRESS_ENGINE, or leave the flag out.',
+    );
+  }
+  for (const [name, hint] of Object.entries(notOnEngines))
+    if (flags[name as keyof typeof notOnEngines])
+      throw usageError(`--${name} does not go together with --engine.`, hint);
+  if (flags.detach && flags['no-work'])
+    throw usageError(
+      '--detach and --no-work: a detached run is left to its workers anyway.',
+      'Leave --no-work out.',
+    );
+}
+
+/** What to do in place of these. */
+const notOnEngines = {
+  sandbox:
+    'The sandbox of a run is in its own process. Start one for all: promptpress sandbox --port 8080, and give its address and key to the run and its workers (PROMPTPRESS_BASE_URL, PROMPTPRESS_API_KEY).',
+  'dry-run': 'promptpress plan says what a run would do.',
+  'new-service': 'Give the run of another service a name of its own: --engine postgres://…#NAME',
+  'accept-older-state': 'An engine has one state, and no older one beside it.',
+} as const;

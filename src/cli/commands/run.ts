@@ -12,7 +12,7 @@ import { checkMetricsFile } from '../adapters/metrics-file.ts';
 import { type MetricsWatch, watchMetrics } from '../adapters/metrics-watch.ts';
 import { type Context, command } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
-import { checkRehearsal, runFlags } from '../args/run-flags.ts';
+import { checkEngineFlags, checkRehearsal, engineOfRun, runFlags } from '../args/run-flags.ts';
 import { rehearsalSettings } from '../args/sandbox-flags.ts';
 import { selectionOf } from '../args/selection-flags.ts';
 import { summaries } from '../args/summaries.ts';
@@ -73,6 +73,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
     boundInlining();
     const file = fileOrDefault(given, 'run', context.io);
     checkRehearsal(flags);
+    checkEngineFlags(flags, context.io);
     if (!flags.quiet || flags['dry-run'])
       return await runFile(file, flags, context, { onWork: () => {}, warn: (text) => context.io.err(text) });
     const words = holdWords(context.io);
@@ -112,6 +113,10 @@ async function runFile(file: string, flags: RunFlags, context: Context, hearing:
     if (warning !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${warning}`)));
   }
   await askAboutCost(read, flags, context, knownPlan);
+  if (engineOfRun(flags, context.io) !== undefined) {
+    const { runOnEngine } = await import('../run/engine/lead/command.ts');
+    return await runOnEngine(read, service, flags, context, hearing.warn);
+  }
   return await closingAfter((disposables) =>
     runPipeline(read, service, flags, disposables, context, hearing),
   );
@@ -239,7 +244,7 @@ async function carriedOut(
   const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
   const outcome = { finishedAt, end, exitCode, submits, ...(totals === undefined ? {} : { totals }) };
   if (end.kind !== 'disk') {
-    writeRunFacts(begun.state, { ...begun.facts, outcome: outcomeFacts(outcome) });
+    await writeRunFacts(begun.state, { ...begun.facts, outcome: outcomeFacts(outcome) });
     await writeRunRecord(recordFile, begin, outcome, redactor);
     if (isListed) await publish(runFiles.record);
   }

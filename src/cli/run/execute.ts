@@ -11,6 +11,7 @@ import { planForRun } from '../../run/run-plan.ts';
 import type { SandboxSettings } from '../../sandbox/settings.ts';
 import { createImageService } from '../../service/client.ts';
 import { dataMaskOf, secretMaskOf } from '../../service/http/secrets.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { wallClock } from '../adapters/clock.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import { boundHeapGrowth, memoryOf } from '../adapters/memory.ts';
@@ -166,7 +167,14 @@ export function onceAtWork(listener: RunListener, call: () => void): RunListener
  * @throws the error of the file system, StateError, TableError
  */
 export async function listResults(
-  { plan, selection, state, directory }: RunSession,
+  {
+    plan,
+    selection,
+    state,
+    directory,
+  }: Pick<RunSession, 'plan' | 'selection' | 'directory'> & {
+    readonly state: { readonly reader: StateReader };
+  },
   redactor: Redactor,
   leave: AbortSignal,
   options: Pick<ManifestOptions, 'escapeFormulas' | 'onText' | 'onCell' | 'onRow'>,

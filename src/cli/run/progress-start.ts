@@ -21,7 +21,11 @@ const mostRecords = 256;
 
 /** What a run is before it begins: its steps, how many jobs each has, how many are settled, and what is known of durations. */
 export async function progressStart(
-  { plan, selection, state }: Pick<RunSession, 'plan' | 'selection' | 'state'>,
+  {
+    plan,
+    selection,
+    state,
+  }: Pick<RunSession, 'plan' | 'selection'> & { readonly state: { readonly reader: StateReader } },
   settings: Pick<RunSettings, 'limits'> & RevivalFlags,
 ): Promise<ProgressStart> {
   const { reader } = state;

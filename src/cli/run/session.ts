@@ -208,13 +208,13 @@ export async function beginRun(
   };
   // Before the facts of the run, by which a state without this one is read.
   await enterService(state, service);
-  writeRunFacts(state, facts);
+  await writeRunFacts(state, facts);
   await forgetOtherInputs(tables, directory);
   return facts;
 }
 
 /** @throws StateError; CliError (exit 2) where `--out` named no folder */
-async function checkPlace(
+export async function checkPlace(
   directory: string,
   run: { readonly trusted: boolean; readonly isDefault: boolean },
   { env }: Pick<Context['io'], 'env'>,
@@ -232,7 +232,7 @@ async function checkPlace(
 }
 
 /** @throws CliError (exit 2) where `--out` named the directory of another pipeline; StateError where the default one is another's */
-async function checkOwner(
+export async function checkOwner(
   state: StateReader,
   directory: string,
   identity: PipelineIdentity,

@@ -9,11 +9,16 @@ import { kindAt } from '../../state/files/plain-path.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { BegunRun } from './session.ts';
 
+/** What is said of a run at its end. */
+export type EndedRun = Pick<BegunRun, 'plan' | 'artifacts' | 'remote' | 'directory' | 'startedAt'> & {
+  readonly state: { readonly reader: StateReader };
+};
+
 const mostInDoubt = 20;
 
 /** Adds up the results of a run. */
 export async function summarize(
-  { plan, state, artifacts, remote, directory, startedAt }: BegunRun,
+  { plan, state, artifacts, remote, directory, startedAt }: EndedRun,
   run: {
     readonly cwd: string;
     readonly origin: string;

@@ -29,6 +29,8 @@ export interface RunBegin {
   readonly selection: Selection;
   readonly settings: RunSettings;
   readonly startedAt: number;
+  /** Where its state lies, `postgres://…#name` without a password; absent: in the run directory. */
+  readonly engine?: string;
 }
 
 /** What is known when it has ended. */
@@ -88,6 +90,7 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
         }),
     git,
     service: { id: plan.serviceId, origin: begin.origin },
+    engine: begin.engine,
     cells: plan.matrix.cellCount,
     selection: begin.selection,
     settings: limits,

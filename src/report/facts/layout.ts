@@ -8,6 +8,8 @@ export const runFiles = {
   manifest: 'manifest.csv',
   record: 'run.json',
   log: 'run.log',
+  /** Of which run on an engine the files are. */
+  engine: 'engine.json',
   images: 'images',
   /** Whole replies of text calls. */
   replies: repliesFolder,

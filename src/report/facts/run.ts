@@ -5,7 +5,7 @@ import { isObject } from '../../pipeline/values/value.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { RunEnd } from '../../run/events.ts';
 import type { StateReader, StoreTotals } from '../../state/reader.ts';
-import type { StateStore } from '../../state/store.ts';
+import type { FactKeeper } from '../../state/store.ts';
 import { isMoment, jsonFact } from './json.ts';
 
 /** What a run leaves in the state for the commands that have only the directory. */
@@ -55,8 +55,10 @@ export function outcomeFacts(outcome: {
 
 const factName = 'run.last';
 
-export const writeRunFacts = (state: StateStore, facts: RunFacts): void =>
-  state.setFact(factName, JSON.stringify(facts));
+/** @throws StateError */
+export async function writeRunFacts(state: Pick<FactKeeper, 'setFact'>, facts: RunFacts): Promise<void> {
+  await state.setFact(factName, JSON.stringify(facts));
+}
 
 /** Undefined: nothing has ever run here. @throws StateError `state.corrupt` */
 export const readRunFacts = async (

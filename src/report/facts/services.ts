@@ -2,7 +2,7 @@ import { isObject } from '../../pipeline/values/value.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import { inGroups } from '../../plan/resolve/load-records.ts';
 import type { StateReader } from '../../state/reader.ts';
-import type { StateStore } from '../../state/store.ts';
+import type { FactKeeper, StateStore } from '../../state/store.ts';
 import { jobsInDoubt } from './in-doubt.ts';
 import { jsonFact } from './json.ts';
 import { readRunFacts } from './run.ts';
@@ -101,13 +101,13 @@ export class StateServices {
 }
 
 /** From now on jobs are made for this service. Nothing is written where they were before. */
-export async function enterService(state: StateStore, service: RunService): Promise<void> {
+export async function enterService(state: FactKeeper, service: RunService): Promise<void> {
   const after = await state.reader.lastNumber();
   const spans = await readSpans(state.reader);
   const kept = spans.filter((span) => span.after < after);
   const same = kept.at(-1)?.id === service.id ? kept.pop() : undefined;
   const next = JSON.stringify([...kept, { ...service, after: same?.after ?? after }]);
-  if (state.fact(factName) !== next) state.setFact(factName, next);
+  if (state.fact(factName) !== next) await state.setFact(factName, next);
 }
 
 /**

@@ -50,7 +50,7 @@ beforeEach(async () => {
   state.commit({ records: killed, attempts: [] });
   if (facts === undefined) throw new Error('The run left no facts.');
   const { outcome: _, ...begun } = facts;
-  writeRunFacts(state, begun);
+  await writeRunFacts(state, begun);
   state.close();
 }, 120_000);
 afterEach(() => rm(cwd, { recursive: true, force: true }));

@@ -79,12 +79,12 @@ describe('the services of a state', () => {
 
   it('of a state that an earlier release wrote are the one of its last run', async () => {
     const state = memoryStore();
-    writeRunFacts(state, facts('https://a.example'));
+    await writeRunFacts(state, facts('https://a.example'));
     put(state, 'job-1', 'done');
     expect(await (await StateServices.of(state.reader)).last()).toEqual({ id: 'https://a.example' });
     await enterService(state, { id: 'b' });
     put(state, 'job-2', 'in-doubt');
-    writeRunFacts(state, facts('b'));
+    await writeRunFacts(state, facts('b'));
     const services = await StateServices.of(state.reader);
     const found: unknown[] = [];
     for await (const { owner } of services.withOwners([{ key: 'job-1' }, { key: 'job-2' }]))

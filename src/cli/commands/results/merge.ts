@@ -150,7 +150,7 @@ async function begin(state: StateStore, folder: string, run: MergedRun, now: num
     const text = await run.reader.fact(learnedFact(name));
     if (text !== undefined) state.setFact(learnedFact(name), text);
   }
-  writeRunFacts(state, {
+  await writeRunFacts(state, {
     filesRoot,
     tables,
     serviceId: id,
@@ -195,7 +195,7 @@ async function finish(
   const exitCode = runExitCode(end, totals.slots, undefined);
   const { jobs, attempts } = state.totals();
   const settled = jobs.done + jobs.failed + jobs['in-doubt'];
-  writeRunFacts(state, {
+  await writeRunFacts(state, {
     ...own,
     selection: {},
     tables: facts.tables,

@@ -2,7 +2,7 @@ import { counted, span } from '../../../report/text/amounts.ts';
 import { sentence, shownLine } from '../../../report/text/printable.ts';
 import type { Route, RunEvent, RunListener } from '../../../run/events.ts';
 import type { Io } from '../io.ts';
-import { ProgressModel, type ProgressStart } from './model.ts';
+import { type Progress, ProgressModel, type ProgressStart } from './model.ts';
 import { Screen } from './screen.ts';
 import { Intervals, progressSentence } from './sentence.ts';
 import { paintWith, progressLines } from './view.ts';
@@ -21,9 +21,25 @@ const sentenceMs = 1000;
 /** Of a route that is refused again and again is spoken once in this time. */
 const pauseMs = 60_000;
 
-/** How a run's progress is shown: a live view on a terminal, else a line now and then. */
-export function showProgress(io: Io, run: ProgressStart, options: { readonly quiet: boolean }): ProgressShow {
-  const model = new ProgressModel(run, io.now());
+/** Knows at any time how far a run is. */
+export interface ProgressSource {
+  take(event: RunEvent, now: number): void;
+  /** @param now Unix ms; never before that of the call before */
+  progress(now: number): Progress;
+}
+
+/**
+ * How a run's progress is shown: a live view on a terminal, else a line now and then.
+ *
+ * @param source what knows it; absent: the events that the view listens to
+ */
+export function showProgress(
+  io: Io,
+  run: ProgressStart,
+  options: { readonly quiet: boolean },
+  source?: ProgressSource,
+): ProgressShow {
+  const model = source ?? new ProgressModel(run, io.now());
   const { terminal } = io;
   if (terminal === undefined || options.quiet) return inSentences(io, model, options.quiet);
 
@@ -52,7 +68,7 @@ export function showProgress(io: Io, run: ProgressStart, options: { readonly qui
   };
 }
 
-function inSentences(io: Io, model: ProgressModel, quiet: boolean): ProgressShow {
+function inSentences(io: Io, model: ProgressSource, quiet: boolean): ProgressShow {
   const say = (text: string): void => io.err(`${text}\n`);
   const intervals = new Intervals(io.now());
   const sayWhenDue = (): void => {
@@ -66,7 +82,7 @@ function inSentences(io: Io, model: ProgressModel, quiet: boolean): ProgressShow
 }
 
 /** Notes what happens in the model of the progress, and says the lines that the user must not miss. */
-function listenerOf(io: Io, model: ProgressModel, say: (text: string) => void): RunListener {
+function listenerOf(io: Io, model: ProgressSource, say: (text: string) => void): RunListener {
   const lineFor = announcer(io);
   return (event) => {
     model.take(event, io.now());

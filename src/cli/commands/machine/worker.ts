@@ -1,0 +1,79 @@
+import { closingAfter } from '../../adapters/disposables.ts';
+import { boundInlining } from '../../adapters/memory.ts';
+import { command } from '../../args/command.ts';
+import { toggle, valued } from '../../args/flags.ts';
+import { placeFlags, queueFlag, workingFlags } from '../../args/run-flags.ts';
+import { summaries } from '../../args/summaries.ts';
+import { anyText } from '../../args/values.ts';
+import { exitCodes } from '../../errors/cli-error.ts';
+import { openEngine } from '../../service/engine/connect.ts';
+
+/** Of a worker: for each run that it works on its commits and statements, and what it looks at beside them. */
+const connections = 8;
+
+/** `promptpress worker` */
+export const worker = command(
+  {
+    name: 'worker',
+    summary: summaries.worker,
+    operands: '',
+    about: `Takes part in the runs of an engine (promptpress run FILE --engine …): takes slices of any run that is open there, and works on them until the run is over, then on those of the next. It needs the address of the engine, the key of the service (PROMPTPRESS_API_KEY), and, where the pipeline names images or masks, a copy of them; no table, and no pipeline file. What a run is made of, its limits and its queue are with the run.
+Start as many as are wanted, on any machines; stop and kill them at any time. Ctrl-C or SIGTERM once: it settles what is in flight, gives back what it holds, and ends (exit 0); the runs go on elsewhere. Twice: it leaves at once (130, 143), and what it held falls to others once its lease is over.
+A run that this machine cannot carry out is not taken on, and it says why once: another release, other files, another service, a key that is missing or may not be sent there.`,
+    examples: [
+      {
+        command: 'promptpress worker --engine postgres://press@db.example/press?sslmode=verify-full',
+        does: 'work on whatever is open there, until it is stopped',
+      },
+      {
+        command: 'promptpress worker --once',
+        does: 'until nothing is left; the engine is in PROMPTPRESS_ENGINE',
+      },
+      { command: 'promptpress worker --slots 20', does: 'with twenty image tasks in flight at most' },
+    ],
+    flags: {
+      ...workingFlags,
+      ...queueFlag('where a run keeps its queue on Redis: redis://USER:PASSWORD@HOST:PORT of that server'),
+      name: valued(
+        'NAME',
+        'how this worker is called in status; default: the machine and the process',
+        anyText,
+      ),
+      'files-root': placeFlags['files-root'],
+      once: toggle('end once nothing is left to do'),
+    },
+  },
+  { least: 0, most: 0 },
+  async (flags, _operands, context) => {
+    boundInlining();
+    const [{ WorkerLoop }, { namedQueue }, { defaultLeaseMs, workerName }] = await Promise.all([
+      import('../../run/engine/worker/supervise.ts'),
+      import('../../run/engine/queue.ts'),
+      import('../../run/engine/worker/work.ts'),
+    ]);
+    const { io, redactor } = context;
+    const queue = flags.queue === undefined ? undefined : namedQueue(flags.queue, redactor);
+    return await closingAfter(async (disposables) => {
+      const interrupts = io.interrupts();
+      disposables.add(() => interrupts.stop());
+      const engine = await openEngine(
+        flags.engine,
+        { as: 'worker', name: 'worker', connections },
+        disposables,
+        context,
+      );
+      const settings = {
+        name: workerName(flags.name),
+        leaseMs: flags.lease ?? defaultLeaseMs,
+        slots: flags.slots,
+        'files-root': flags['files-root'],
+        queue,
+        once: flags.once,
+      };
+      const loop = new WorkerLoop(engine, settings, interrupts, () => undefined, disposables, context);
+      await loop.run();
+      const signal = interrupts.first();
+      return interrupts.leave.aborted && signal !== undefined ? exitCodes[signal] : exitCodes.ok;
+    });
+  },
+);

@@ -1,0 +1,146 @@
+import { createImageFiles, type KnownImageFiles } from '../../../../artifacts/input/known-files.ts';
+import { isTextKind } from '../../../../plan/job-request.ts';
+import { type Plan, preparePlan } from '../../../../plan/plan.ts';
+import {
+  type InputTable,
+  type RunFacts,
+  readRunFacts,
+  settledJobs,
+  writeRunFacts,
+} from '../../../../report/facts/run.ts';
+import { enterService } from '../../../../report/facts/services.ts';
+import type { RunSettings } from '../../../../run/ports.ts';
+import { bindDirectory } from '../../../../state/binding.ts';
+import type { Context } from '../../../args/command.ts';
+import type { FlagValues } from '../../../args/flags.ts';
+import type { runFlags } from '../../../args/run-flags.ts';
+import { checkChosen, checkSelection, selectionOf } from '../../../args/selection-flags.ts';
+import { exitCodes, ReportedError } from '../../../errors/cli-error.ts';
+import type { OpenEngine } from '../../../service/engine/connect.ts';
+import type { AdmittedService } from '../../../service/trust.ts';
+import { checkFrozen } from '../../../workspace/frozen.ts';
+import { printDiagnostics, type ReadPipeline } from '../../../workspace/read-pipeline.ts';
+import { forgetOtherInputs, keepInputs, keptFiles } from '../../../workspace/tables.ts';
+import { runSettings } from '../../settings.ts';
+import { namedQueue } from '../queue.ts';
+import { type RunSpec, specSettings, specTables, specText } from '../spec.ts';
+import type { LedDirectory } from './hold.ts';
+
+type RunFlags = FlagValues<typeof runFlags>;
+type Service = AdmittedService & { readonly baseUrl: string };
+
+/** Cells of a slice at most: few where each has images to wait for, so that a takeover is cheap. */
+const mostCells = { image: 64, text: 256 } as const;
+/** A run of few cells is cut into so many slices, so that several workers have something to do. */
+const fewestSlices = 32;
+
+/** A run on an engine whose plan is ready. */
+export interface BegunOnEngine extends LedDirectory {
+  readonly engine: OpenEngine;
+  readonly plan: Plan;
+  readonly tables: readonly InputTable[];
+  readonly images: KnownImageFiles;
+  readonly settings: RunSettings;
+  readonly spec: RunSpec;
+  readonly specText: string;
+  readonly runFacts: RunFacts;
+  /** Chosen cells. */
+  readonly cells: number;
+}
+
+/** Makes the plan, and says in the engine what is about to run. */
+export async function beginOnEngine(
+  read: ReadPipeline,
+  service: Service,
+  engine: OpenEngine,
+  held: LedDirectory,
+  flags: RunFlags,
+  context: Context,
+): Promise<BegunOnEngine> {
+  const { pipeline, path, files } = read;
+  const { redactor, io } = context;
+  const { directory, facts } = held;
+  const { reader } = facts;
+  const { id: serviceId, baseUrl } = service;
+  const selection = selectionOf(flags);
+  const tables = await keepInputs(pipeline, files, directory);
+  if (flags.frozen) await checkFrozen(reader, { text: pipeline.source.text, tables, serviceId });
+  const images = createImageFiles({ folder: pipeline.source.folder, filesRoot: files.root });
+  const kept = keptFiles(tables, directory, files);
+  const prepared = await preparePlan(pipeline, { files: kept, serviceId, images });
+  if (!prepared.ok) {
+    await printDiagnostics(prepared.error, context);
+    throw new ReportedError(exitCodes.usage);
+  }
+  const plan = prepared.value;
+  await checkSelection(plan, selection);
+  const cells = await plan.matrix.chosen(selection);
+  checkChosen(plan, cells);
+  const settings = await runSettings(pipeline, flags, service.speed, reader, io.cwd);
+  const { file, folder, text, set } = pipeline.source;
+  const { origin } = new URL(baseUrl);
+  const spec = {
+    pipeline: { file, folder, text, ...(set === undefined ? {} : { set }) },
+    tables: specTables(pipeline),
+    filesRoot: files.root,
+    service: {
+      id: serviceId,
+      origin,
+      // What a variable puts into an address may be a token.
+      ...(redactor.applyToData(baseUrl) === baseUrl ? { baseUrl } : {}),
+    },
+    selection,
+    settings: specSettings(settings),
+    place: held.place,
+    queue: namedQueue(flags.queue, redactor).choice,
+  };
+  const written = specText(spec);
+  await bindDirectory(facts, directory, { file: path, text });
+  const totals = await reader.totals();
+  const before = await readRunFacts(reader);
+  const runFacts: RunFacts = {
+    filesRoot: files.root,
+    tables,
+    serviceId,
+    origin,
+    ...(set === undefined ? {} : { set }),
+    selection,
+    startedAt: held.startedAt,
+    atStart: { settled: settledJobs(totals), attempts: totals.attempts },
+    // A run that goes on began when it began.
+    ...((await goesOn(engine, held.run, written)) && before !== undefined
+      ? { startedAt: before.startedAt, atStart: before.atStart }
+      : {}),
+  };
+  await enterService(facts, { id: serviceId, origin });
+  await writeRunFacts(facts, runFacts);
+  await forgetOtherInputs(tables, directory);
+  return {
+    ...held,
+    engine,
+    plan,
+    tables,
+    images,
+    settings,
+    spec: JSON.parse(written) as RunSpec,
+    specText: written,
+    runFacts,
+    cells,
+  };
+}
+
+/** Whether the run is open still, and was asked for in these words. */
+async function goesOn({ pool }: OpenEngine, run: number, spec: string): Promise<boolean> {
+  const { rows } = await pool.query<{ same: boolean }>(
+    `SELECT state = 'open' AND spec IS NOT DISTINCT FROM $2 AS same FROM promptpress.runs WHERE run = $1`,
+    [run, spec],
+  );
+  return rows[0]?.same === true;
+}
+
+/** Cells of a slice of this run. */
+export function sliceSize({ slotGraph }: Plan, cells: number): number {
+  const isText = slotGraph.templates.every(({ step }) => isTextKind(step.kind));
+  const most = isText ? mostCells.text : mostCells.image;
+  return Math.max(1, Math.min(most, Math.ceil(cells / fewestSlices)));
+}

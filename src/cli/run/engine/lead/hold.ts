@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { holdRun } from '../../../../engine/coordinator.ts';
+import type { SessionLock } from '../../../../engine/postgres/session-lock.ts';
+import { openFacts } from '../../../../engine/state/facts.ts';
+import { engineReader } from '../../../../engine/state/reader.ts';
+import { registerRun } from '../../../../engine/state/slices.ts';
+import { namesDirectory } from '../../../../report/facts/layout.ts';
+import { noteOnOtherService } from '../../../../report/text/other-service.ts';
+import { checkDirectory } from '../../../../state/binding.ts';
+import { type FactKeeper, StateError } from '../../../../state/store.ts';
+import type { Disposables } from '../../../adapters/disposables.ts';
+import type { Context } from '../../../args/command.ts';
+import type { FlagValues } from '../../../args/flags.ts';
+import type { runFlags } from '../../../args/run-flags.ts';
+import { usageError } from '../../../errors/cli-error.ts';
+import type { OpenEngine } from '../../../service/engine/connect.ts';
+import type { AdmittedService } from '../../../service/trust.ts';
+import { placeOfRun } from '../../../workspace/checks/place.ts';
+import { checkSet } from '../../../workspace/checks/set.ts';
+import type { ReadPipeline } from '../../../workspace/read-pipeline.ts';
+import { checkPlace } from '../../session.ts';
+import { takeFolder } from '../place.ts';
+import type { SpecPlace } from '../spec.ts';
+
+/** A run on an engine that this process leads, and its run directory. */
+export interface LedDirectory {
+  readonly run: number;
+  readonly name: string;
+  /** `postgres://…#name`, without a password. */
+  readonly shown: string;
+  readonly lock: SessionLock;
+  readonly facts: FactKeeper;
+  /** Absolute. */
+  readonly directory: string;
+  readonly place: SpecPlace;
+  readonly startedAt: number;
+}
+
+/** Facts of a run on an engine. */
+export const engineFactNames = {
+  /** Whose the files are, for ever. */
+  owner: 'artifacts.owner',
+  /** Where its coordinator has its run directory: `{"path", "host"}`. */
+  directory: 'run.directory',
+} as const;
+
+/**
+ * Takes hold of a run on an engine for a pipeline, and of its run directory. `disposables` lets go of both.
+ *
+ * @throws StateError, EngineError, CliError
+ */
+export async function holdOnEngine(
+  read: ReadPipeline,
+  service: AdmittedService & { readonly baseUrl: string },
+  engine: OpenEngine,
+  flags: FlagValues<typeof runFlags>,
+  disposables: Disposables,
+  { io }: Context,
+): Promise<LedDirectory> {
+  const { pipeline, path } = read;
+  const { address, pool } = engine;
+  const name = address.run ?? pipeline.name;
+  const shown = `${address.shown}#${name}`;
+  const startedAt = io.now();
+  const directory = await placeOfRun(read, flags, io.cwd);
+  const isDefault = !namesDirectory(flags);
+  await checkPlace(directory, { trusted: flags['trust-directory'], isDefault }, io);
+  const run = await registerRun(pool, name);
+  const lock = await holdRun(engine, run, name);
+  disposables.add(() => lock.close());
+  const reader = engineReader(pool, run);
+  const facts: FactKeeper = { reader, ...(await openFacts(pool, run)) };
+  await refuseOtherPipeline(facts, directory, { file: path, text: pipeline.source.text }, shown);
+  await checkSet(reader, directory, pipeline, io.cwd);
+  await refuseOtherService(facts, service, shown, { directory, file: pipeline.source.file, cwd: io.cwd });
+  const known = facts.fact(engineFactNames.owner);
+  const id = known ?? randomUUID();
+  // Durable before the place is taken in its name.
+  if (known === undefined) await facts.setFact(engineFactNames.owner, id);
+  await takeFolder(directory, { engine: shown, place: id });
+  await facts.setFact(engineFactNames.directory, JSON.stringify({ path: directory, host: hostname() }));
+  const place: SpecPlace = { kind: 'folder', path: directory, id };
+  return { run, name, shown, lock, facts, directory, place, startedAt };
+}
+
+/** @throws CliError (exit 2) where the run of this name is of another pipeline */
+async function refuseOtherPipeline(
+  { reader }: FactKeeper,
+  directory: string,
+  identity: { readonly file: string; readonly text: string },
+  shown: string,
+): Promise<void> {
+  try {
+    await checkDirectory(reader, directory, identity);
+  } catch (error) {
+    if (!(error instanceof StateError) || error.code !== 'state.foreign') throw error;
+    throw usageError(
+      `The run ${shown} is of another pipeline, or of another file of this name.`,
+      'Give this run a name of its own behind the address: --engine postgres://…#NAME',
+    );
+  }
+}
+
+/** @throws CliError (exit 2) where the run's jobs were made for another service */
+async function refuseOtherService(
+  { reader }: FactKeeper,
+  { id, baseUrl }: AdmittedService & { readonly baseUrl: string },
+  shown: string,
+  place: { readonly directory: string; readonly file: string; readonly cwd: string },
+): Promise<void> {
+  const service = { id, origin: new URL(baseUrl).origin };
+  const other = await noteOnOtherService(reader, service, place);
+  if (other === undefined) return;
+  throw usageError(
+    `The run ${shown} holds jobs of another service. ${other.message}`,
+    'To begin again with this one, give the run a name of its own: --engine postgres://…#NAME',
+  );
+}

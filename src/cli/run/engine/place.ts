@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
+import type { ArtifactStore } from '../../../artifacts/store/store.ts';
+import { writeWhole } from '../../../manifest/whole-file.ts';
+import { isObject } from '../../../pipeline/values/value.ts';
+import { runFiles } from '../../../report/facts/layout.ts';
+import { makeFolders } from '../../../state/files/folders.ts';
+import { kindAt, readOwnText } from '../../../state/files/plain-path.ts';
+import { stateFileName } from '../../../state/state-files.ts';
+import type { Disposables } from '../../adapters/disposables.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import { refuseOtherDirectory } from '../../workspace/checks/owned.ts';
+import type { SpecPlace } from './spec.ts';
+
+/** What a folder says of the run that its files are of. */
+interface Marker {
+  /** `postgres://…#name`, without a password. */
+  readonly engine: string;
+  /** Of the run, for ever: on every machine the folder with this id is the same one. */
+  readonly place: string;
+}
+
+/** Longer than any marker. */
+const mostBytes = 65_536;
+
+/** Undefined: there is none. */
+function readMarker(directory: string): Marker | undefined {
+  const file = join(directory, runFiles.engine);
+  if (kindAt(file) !== 'file') return undefined;
+  try {
+    const value: unknown = JSON.parse(readOwnText(file, mostBytes) ?? '');
+    if (!isObject(value)) return undefined;
+    const { engine, place } = value;
+    return typeof engine === 'string' && typeof place === 'string' ? { engine, place } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Makes a folder the place of a run on an engine, which says so in it from then on.
+ *
+ * @throws CliError (exit 2) where it is another run's; StateError `directory.foreign`; the error of the file system
+ */
+export async function takeFolder(directory: string, marker: Marker): Promise<void> {
+  const found = readMarker(directory);
+  if (found?.place === marker.place) return;
+  if (found !== undefined)
+    throw usageError(
+      `${directory} holds the files of another run: ${found.engine}.`,
+      'Choose another folder with --out.',
+    );
+  if (kindAt(join(directory, stateFileName)) !== 'nothing')
+    throw usageError(
+      `${directory} holds a run of one machine, and its state cannot be continued on an engine.`,
+      'Choose another folder with --out, or leave --engine out to continue it here.',
+    );
+  await refuseOtherDirectory(directory);
+  makeFolders(directory);
+  await writeWhole(join(directory, runFiles.engine), [`${JSON.stringify(marker, undefined, 2)}\n`]);
+}
+
+/**
+ * Opens the place of a run's files as a worker.
+ *
+ * @throws CliError (exit 2) where this machine does not have it
+ */
+export function openPlace(place: SpecPlace, disposables: Disposables): ArtifactStore {
+  if (place.kind === 's3') throw usageError('Buckets are not yet opened by workers.');
+  const found = readMarker(place.path);
+  if (found?.place !== place.id)
+    throw usageError(
+      found === undefined
+        ? `The run's files lie in ${place.path}, and on this machine that folder is not there, or is another one (it has no ${runFiles.engine}).`
+        : `The run's files lie in ${place.path}, and on this machine that folder is of another run.`,
+      'All workers of a run write to one folder: share it under the same path (NFS), or let the run begin with --out s3://bucket/prefix.',
+    );
+  const store = openArtifactFolder(place.path, true);
+  disposables.add(() => store.close());
+  return store;
+}

@@ -1,0 +1,59 @@
+import type { ArtifactStore } from '../../../../artifacts/store/store.ts';
+import type { Work } from '../../../../engine/worker.ts';
+import type { Pipeline } from '../../../../pipeline/pipeline.ts';
+import { createImageService } from '../../../../service/client.ts';
+import { dataMaskOf, secretMaskOf } from '../../../../service/http/secrets.ts';
+import type { Disposables } from '../../../adapters/disposables.ts';
+import { memoryOf } from '../../../adapters/memory.ts';
+import type { Context } from '../../../args/command.ts';
+import { connectingTo, openTextService, serviceOptions } from '../../../service/clients.ts';
+import { linkOptions, openArtifacts, openInputs } from '../../../service/downloads.ts';
+import type { AdmittedService } from '../../../service/trust.ts';
+
+/** What a worker needs to reach all that is outside of a run. */
+export interface OutsideOf {
+  readonly pipeline: Pipeline;
+  readonly service: AdmittedService & { readonly baseUrl: string };
+  readonly filesRoot: string;
+  readonly artifacts: ArtifactStore;
+  /** The folder that its files go to; absent: a bucket. */
+  readonly directory?: string;
+}
+
+/** What a run asks of the outside, as one worker does. `disposables` closes it. */
+export function openOutside(of: OutsideOf, { io }: Context, disposables: Disposables): Work['ports'] {
+  const { pipeline, service, filesRoot, directory } = of;
+  const { timeouts, source } = pipeline;
+  const { baseUrl } = service;
+  const connecting = connectingTo(service, pipeline, io.env);
+  const mask = secretMaskOf(service.secrets);
+  const dataMask = dataMaskOf(service.credentials);
+  const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
+  const images = createImageService(options);
+  disposables.add(() => images.close());
+  const text = openTextService(options, service, timeouts, disposables);
+  const links = linkOptions(
+    { baseUrl, isRehearsal: false, requestMs: timeouts.requestMs, mask, dataMask },
+    connecting,
+    disposables,
+  );
+  const inputs = openInputs({ store: of.artifacts, folder: source.folder, filesRoot }, links, disposables);
+  return (store) => ({
+    service: images,
+    text,
+    inputs,
+    // Of each session of the worker: replies go with its own commits.
+    artifacts: openArtifacts({ artifacts: of.artifacts, state: store }, links, disposables),
+    memory: () => memoryOf(options.bodies),
+    ...(directory === undefined
+      ? {}
+      : {
+          disk: {
+            directory,
+            freeBytes: () => io.freeBytes(directory),
+            jobsLeft: undefined,
+            made: { jobs: 0, bytes: 0 },
+          },
+        }),
+  });
+}

@@ -1,0 +1,193 @@
+import { SaveError } from '../../../../artifacts/failure.ts';
+import type { SliceQueue } from '../../../../engine/queue/queue.ts';
+import { pause } from '../../../../engine/slices/feeder.ts';
+import { shownLine } from '../../../../report/text/printable.ts';
+import type { RunEnd, RunListener } from '../../../../run/events.ts';
+import { StateError } from '../../../../state/store.ts';
+import type { Disposables } from '../../../adapters/disposables.ts';
+import type { Context } from '../../../args/command.ts';
+import { CliError } from '../../../errors/cli-error.ts';
+import type { OpenEngine } from '../../../service/engine/connect.ts';
+import type { Interrupts } from '../../../terminal/io.ts';
+import { version } from '../../../version.ts';
+import { type NamedQueue, openQueue, type QueueChoice } from '../queue.ts';
+import { readSpec } from '../spec.ts';
+import { prepareRun } from './prepare.ts';
+import { workOnRun } from './work.ts';
+
+/** How often is looked for runs, ms. */
+const lookMs = 1000;
+/** Runs that are worked on at the same time. */
+const mostRuns = 4;
+
+/** How a worker works. */
+export interface WorkerSettings {
+  readonly name: string;
+  readonly leaseMs: number;
+  readonly slots: number | undefined;
+  readonly 'files-root': string | undefined;
+  /** Where the queue of a run is on Redis, what gives access to it. */
+  readonly queue: NamedQueue | undefined;
+  /** Ends where there is nothing left. */
+  readonly once: boolean;
+}
+
+interface OpenRow {
+  readonly run: number;
+  readonly name: string;
+  readonly invocation: number;
+}
+
+/** Works on the open runs of an engine until this process is to end. */
+export class WorkerLoop {
+  readonly #engine: OpenEngine;
+  readonly #settings: WorkerSettings;
+  readonly #interrupts: Interrupts;
+  readonly #disposables: Disposables;
+  readonly #context: Context;
+  readonly #listener: RunListener;
+  readonly #busy = new Map<number, Promise<void>>();
+  /** Invocations that this process does not work on, or cannot. */
+  readonly #refused = new Set<string>();
+  readonly #queues = new Map<string, Promise<SliceQueue>>();
+  #said: string | undefined;
+  #bug: { readonly error: unknown } | undefined;
+
+  constructor(
+    engine: OpenEngine,
+    settings: WorkerSettings,
+    interrupts: Interrupts,
+    listener: RunListener,
+    disposables: Disposables,
+    context: Context,
+  ) {
+    this.#engine = engine;
+    this.#settings = settings;
+    this.#interrupts = interrupts;
+    this.#listener = listener;
+    this.#disposables = disposables;
+    this.#context = context;
+  }
+
+  /** @throws Error beginning `Internal error:` for a bug */
+  async run(): Promise<void> {
+    const { clock } = this.#engine;
+    const { drain } = this.#interrupts;
+    while (!drain.aborted && this.#bug === undefined) {
+      const isIdle = await this.#look();
+      if (isIdle && this.#settings.once) break;
+      await Promise.race([pause(clock, lookMs, drain), ...this.#busy.values()]);
+    }
+    await Promise.all(this.#busy.values());
+    if (this.#bug !== undefined) throw this.#bug.error;
+  }
+
+  /** Begins what is to be done. @returns whether there is nothing */
+  async #look(): Promise<boolean> {
+    let rows: readonly OpenRow[];
+    try {
+      ({ rows } = await this.#engine.pool.query<OpenRow>(
+        `SELECT run, name, invocation::float8 AS invocation FROM promptpress.runs r
+         WHERE state = 'open' AND spec IS NOT NULL
+           AND (NOT fed OR EXISTS (SELECT FROM promptpress.slices s WHERE s.run = r.run AND NOT s.done)) ORDER BY run`,
+      ));
+      this.#said = undefined;
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error;
+      this.#sayOnce(error.message);
+      return false;
+    }
+    const open = rows.filter((row) => !this.#refused.has(nameOf(row)));
+    for (const row of open) {
+      if (this.#busy.has(row.run) || this.#busy.size >= mostRuns) continue;
+      const work = this.#workOn(row).finally(() => this.#busy.delete(row.run));
+      this.#busy.set(row.run, work);
+    }
+    return open.length === 0 && this.#busy.size === 0;
+  }
+
+  /** Never rejects. */
+  async #workOn(row: OpenRow): Promise<void> {
+    try {
+      await this.#begin(row);
+    } catch (error) {
+      if (error instanceof StateError) {
+        this.#sayOnce(error.message);
+        return await pause(this.#engine.clock, lookMs, this.#interrupts.drain);
+      }
+      if (error instanceof CliError) return this.#refuse(row, error.message, error.hint);
+      if (error instanceof SaveError) return this.#refuse(row, error.failure.message);
+      this.#bug ??= { error };
+    }
+  }
+
+  async #begin(row: OpenRow): Promise<void> {
+    const { run, name, invocation } = row;
+    const { pool, address } = this.#engine;
+    const { rows } = await pool.query<{ spec: string | null }>(
+      'SELECT spec FROM promptpress.runs WHERE run = $1 AND invocation = $2',
+      [run, invocation],
+    );
+    if (rows[0] === undefined) return;
+    const read = readSpec(rows[0].spec);
+    if (!('spec' in read))
+      return this.#refuse(
+        row,
+        read.other === undefined
+          ? 'What it is made of cannot be read.'
+          : `It was begun by promptpress ${read.other}, and this worker is ${version}.`,
+        'Start a worker of that release for it, or give the command of the run again with this one.',
+      );
+    const { spec } = read;
+    const shown = `the run ${address.shown}#${name}`;
+    const prepared = await prepareRun(spec, this.#settings, shown, this.#context);
+    const queue = await this.#queueOf(spec.queue);
+    const { leaseMs, slots, once } = this.#settings;
+    this.#say(`${name}: taken on.`);
+    const report = await workOnRun(
+      this.#engine,
+      { run, invocation, spec, prepared, name: this.#settings.name, leaseMs, slots, queue, once },
+      this.#interrupts,
+      this.#listener,
+      this.#context,
+    );
+    this.#say(`${name}: ${endWords(report.end)}; ${report.submits} submissions of this worker.`);
+    if (report.listenerError !== undefined) this.#bug ??= { error: report.listenerError };
+  }
+
+  #queueOf(choice: QueueChoice): Promise<SliceQueue> {
+    const name = JSON.stringify(choice);
+    const known = this.#queues.get(name);
+    if (known !== undefined) return known;
+    const { name: worker, leaseMs, queue: named } = this.#settings;
+    const opening = openQueue(this.#engine, choice, { worker, leaseMs, mayMigrate: false, named });
+    this.#queues.set(name, opening);
+    opening.then(
+      (queue) => this.#disposables.add(() => queue.close()),
+      () => this.#queues.delete(name),
+    );
+    return opening;
+  }
+
+  #refuse(row: OpenRow, message: string, hint?: string): void {
+    this.#refused.add(nameOf(row));
+    this.#say(`${row.name}: not taken on. ${message}${hint === undefined ? '' : `\n  ${hint}`}`);
+  }
+
+  #sayOnce(text: string): void {
+    if (this.#said === text) return;
+    this.#said = text;
+    this.#say(`${text} It is tried again.`);
+  }
+
+  #say(text: string): void {
+    const { io, redactor } = this.#context;
+    const lines = text.split('\n').map(shownLine).join('\n');
+    io.err(redactor.apply(`${new Date(io.now()).toISOString()} ${this.#settings.name}: ${lines}\n`));
+  }
+}
+
+const nameOf = ({ run, invocation }: OpenRow): string => `${run}/${invocation}`;
+
+const endWords = (end: RunEnd): string =>
+  'message' in end ? `ended: ${end.message}` : end.kind === 'complete' ? 'nothing left to do' : 'stopped';

@@ -1,0 +1,91 @@
+import { hostname } from 'node:os';
+import type { SliceQueue } from '../../../../engine/queue/queue.ts';
+import { type Work, workOn } from '../../../../engine/worker.ts';
+import type { RunListener } from '../../../../run/events.ts';
+import type { RunControl, RunReport, RunSettings } from '../../../../run/ports.ts';
+import { stepsForRun } from '../../../../run/run-plan.ts';
+import { closingAfter, type Disposables } from '../../../adapters/disposables.ts';
+import { boundHeapGrowth } from '../../../adapters/memory.ts';
+import type { Context } from '../../../args/command.ts';
+import type { OpenEngine } from '../../../service/engine/connect.ts';
+import { openPlace } from '../place.ts';
+import type { RunSpec } from '../spec.ts';
+import { openOutside } from './outside.ts';
+import type { PreparedRun } from './prepare.ts';
+
+/** A worker that has shown no sign for so long has lost its slices, ms. */
+export const defaultLeaseMs = 30_000;
+
+/** How a process is called among the workers. */
+export const workerName = (given: string | undefined): string => given ?? `${hostname()}-${process.pid}`;
+
+/** How this process works on a run. */
+export interface Working {
+  readonly run: number;
+  readonly invocation: number;
+  readonly spec: RunSpec;
+  readonly prepared: PreparedRun;
+  /** Shown beside its sessions; unique among the processes that work there. */
+  readonly name: string;
+  readonly leaseMs: number;
+  readonly slots: number | undefined;
+  /** As the run chose it. */
+  readonly queue: SliceQueue;
+  readonly once?: boolean;
+  /** It leads the run too. */
+  readonly isCoordinator?: boolean;
+}
+
+/**
+ * Works on one run until it is over, or this process is to end.
+ *
+ * @throws EngineError; CliError (exit 2) for what this machine lacks; Error beginning `Internal error:` for a bug
+ */
+export async function workOnRun(
+  engine: OpenEngine,
+  working: Working,
+  control: RunControl,
+  listener: RunListener,
+  context: Context,
+): Promise<RunReport> {
+  boundHeapGrowth();
+  return await closingAfter(async (disposables) => {
+    const work = workOf(working, disposables, context);
+    return await workOn(engine, work, control, listener);
+  });
+}
+
+function workOf(working: Working, disposables: Disposables, context: Context): Work {
+  const { run, invocation, spec, prepared, name, leaseMs, slots } = working;
+  const { pipeline, plan, images, filesRoot, service } = prepared;
+  const { place } = spec;
+  const artifacts = openPlace(place, disposables);
+  const settings: RunSettings = spec.settings;
+  return {
+    run,
+    invocation,
+    name,
+    leaseMs,
+    queue: working.queue,
+    plan: stepsForRun(plan, spec.selection),
+    selection: spec.selection,
+    settings,
+    service: spec.service.id,
+    images,
+    ...(slots === undefined ? {} : { slots }),
+    ...(working.once === true ? { once: true } : {}),
+    ...(working.isCoordinator === true ? { endsRun: true } : {}),
+    ports: openOutside(
+      {
+        pipeline,
+        service,
+        filesRoot,
+        artifacts,
+        ...(place.kind === 'folder' ? { directory: place.path } : {}),
+      },
+      context,
+      disposables,
+    ),
+    random: Math.random,
+  };
+}
