@@ -1,4 +1,5 @@
 import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
+import type { ReplyPlace } from '../plan/job-request.ts';
 
 /** Sums over all jobs of the directory. */
 export interface StoreTotals {
@@ -93,6 +94,8 @@ export interface StateReader {
   fact(name: string): Promise<string | undefined>;
   /** The copy of a table that the last run was planned from, by its hash. Absent: copies lie in the run directory. */
   table?(sha256: string): AsyncIterable<Uint8Array>;
+  /** The line of a whole reply, without its end; undefined: there is none at this place. Absent: they lie in the run directory. */
+  replyLine?(place: ReplyPlace): Promise<string | undefined>;
   close(): Promise<void>;
 }
 

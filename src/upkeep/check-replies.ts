@@ -7,6 +7,7 @@ import type { ReplyPlace } from '../plan/job-request.ts';
 import { isMissing } from '../state/files/folders.ts';
 import { readFlags } from '../state/files/plain-file.ts';
 import { segmentPath } from '../state/files/segment-files.ts';
+import type { StateReader } from '../state/reader.ts';
 
 /** Where the whole replies of a job lie, those of its rounds first; of a job that is being redone, those of its former result too. */
 export function* placesOf({ rounds = [], text, former }: JobRecord): Generator<ReplyPlace> {
@@ -22,12 +23,15 @@ const mostLine = 1024 * 1024 * 1024;
 /** Reads lines of kept replies; the segment that was read last stays open. */
 export class ReplyLines {
   readonly #directory: string;
+  readonly #state: Pick<StateReader, 'replyLine'>;
   /** Hashes of all lines of the segments in which some line was not in its place. */
   readonly #lines = new Map<number, KeySet>();
   #open: { readonly segment: number; readonly handle: FileHandle | undefined } | undefined;
 
-  constructor(directory: string) {
+  /** @param state which has the lines where they do not lie in the directory */
+  constructor(directory: string, state: Pick<StateReader, 'replyLine'> = {}) {
     this.#directory = directory;
+    this.#state = state;
   }
 
   /** Whether the line is there, with the bytes that the state says. @throws the error of the file system */
@@ -42,6 +46,7 @@ export class ReplyLines {
 
   /** Whether the segment has a line of these bytes, wherever it stands. @throws the error of the file system */
   async isElsewhere({ segment, sha256 }: ReplyPlace): Promise<boolean> {
+    if (this.#state.replyLine !== undefined) return false;
     let lines = this.#lines.get(segment);
     if (lines === undefined) {
       lines = await linesOf(await this.#segment(segment));
@@ -56,7 +61,13 @@ export class ReplyLines {
     await open?.handle?.close();
   }
 
-  async #bytes({ segment, offset, length, sha256 }: ReplyPlace): Promise<Buffer | undefined> {
+  async #bytes(place: ReplyPlace): Promise<Buffer | undefined> {
+    const { segment, offset, length, sha256 } = place;
+    if (this.#state.replyLine !== undefined) {
+      const kept = await this.#state.replyLine(place);
+      const bytes = Buffer.from(kept ?? '');
+      return createHash('sha256').update(bytes).digest('hex') === sha256 ? bytes : undefined;
+    }
     const handle = await this.#segment(segment);
     if (handle === undefined || length > mostLine) return undefined;
     const bytes = Buffer.allocUnsafe(length + 1);

@@ -37,7 +37,7 @@ export interface VerifyOptions {
 export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   const { directory, artifacts, reader, manifest, hasEnded, looked, signal } = options;
   const named = new KeySet();
-  const replies = new ReplyLines(directory);
+  const replies = new ReplyLines(directory, reader);
   let mayLackFiles = false;
   /** By segment, replies that are whole, but not where the state says: what was taken out before them, or put in, shifts all of them. */
   const moved = new Map<number, number>();

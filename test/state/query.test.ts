@@ -261,7 +261,7 @@ describe('a reader', () => {
     if (reader === undefined) throw new Error('There is a state.');
     fails = true;
     const questions: Readonly<
-      Record<Exclude<keyof StateReader, 'file' | 'table' | 'close'>, () => Promise<unknown>>
+      Record<Exclude<keyof StateReader, 'file' | 'table' | 'replyLine' | 'close'>, () => Promise<unknown>>
     > = {
       get: () => reader.get('a'),
       many: () => reader.many(['a']),

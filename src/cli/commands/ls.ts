@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { type ListedRun, readListedRun } from '../../report/facts/listed-run.ts';
+import { placeOfDirectory } from '../../report/facts/place.ts';
 import { count, counted, money, possibleCostWords } from '../../report/text/amounts.ts';
 import { shownLine } from '../../report/text/printable.ts';
 import { tableLines } from '../../report/text/table.ts';
@@ -79,7 +80,7 @@ async function entryOf(directory: string, trusted: boolean, { io }: Context): Pr
     if (state === undefined) return undefined;
     try {
       const isOptional = await keptOptional(directory, state, io.cwd);
-      const { path, ...run } = await readListedRun(directory, state, isOptional);
+      const { path, ...run } = await readListedRun(placeOfDirectory(directory, io.cwd), state, isOptional);
       return { directory: place, ...run, ...(path === undefined ? {} : { file: relative(io.cwd, path) }) };
     } finally {
       await state.close();

@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import type { JobRecord } from '../../plan/job.ts';
 import { isInDoubt } from '../../report/facts/in-doubt.ts';
 import { type Commands, commandsOf } from '../../report/text/next-commands.ts';
@@ -62,19 +61,18 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
     await closingAfter(async (disposables) => {
       checkOneDecision(flags);
       const { io, redactor } = context;
-      const { directory, key, state: reader } = await openJob(named, target, flags, context);
+      const { directory, place, key, state: reader } = await openJob(named, target, flags, context);
       await reader.close();
       const state = holdState(directory, 'promptpress resolve', disposables, io);
       await checkAge(state.reader, directory, io.env);
       const pipeline = await keptPipeline(directory, state.reader, io.cwd);
-      const commands = await commandsOf(directory, state.reader, pipeline, io.cwd);
+      const commands = await commandsOf(place, state.reader, pipeline, io.cwd);
       const record = doubtfulJob(key, state, commands);
       const decision = decisionOf(flags);
       if (decision.kind === 'task') await refuseOwnedTask(decision.taskId, record, state.reader);
       const price = pipeline && priceOfJob(pipeline.prices, record);
       state.commit(resolveInDoubt(record, decision, price, io.now()));
-      const place = relative(io.cwd, directory) || '.';
-      await io.out(redactor.apply(resolvedText(record, decision, place, commands)));
+      await io.out(redactor.apply(resolvedText(record, decision, place.name, commands)));
       return exitCodes.ok;
     }),
 );

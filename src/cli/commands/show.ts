@@ -38,11 +38,11 @@ Without FILE|DIR: the current folder if that is a run directory, else the one th
   async (flags, [named = '', target], context) =>
     await closingAfter(async (disposables) => {
       const { io, redactor } = context;
-      const { directory, state, key } = await openJob(named, target, flags, context);
+      const { directory, place, state, key } = await openJob(named, target, flags, context);
       disposables.add(() => state.close());
       const pipeline = await keptPipeline(directory, state, io.cwd);
-      const commands = await commandsOf(directory, state, pipeline, io.cwd);
-      const story = await readJobReport(directory, state, key, commands, optionalOf(pipeline), io);
+      const commands = await commandsOf(place, state, pipeline, io.cwd);
+      const story = await readJobReport(place, state, key, commands, optionalOf(pipeline));
       await io.out(redactor.apply(flags.json ? jsonLine(story) : jobReportText(story)));
       return exitCodes.ok;
     }),

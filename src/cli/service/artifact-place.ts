@@ -13,7 +13,7 @@ import {
 } from '../../artifacts/store/s3/address.ts';
 import type { S3Client } from '../../artifacts/store/s3/client.ts';
 import { type ArtifactStore, hasArtifacts } from '../../artifacts/store/store.ts';
-import { runFiles } from '../../report/facts/layout.ts';
+import { artifactPlaceFact, runFiles } from '../../report/facts/layout.ts';
 import { quoted } from '../../report/text/printable.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { StateStore } from '../../state/store.ts';
@@ -25,8 +25,7 @@ import { failureText } from '../errors/render.ts';
 
 /** Facts of a state whose artifacts lie in a bucket. */
 const placeFacts = {
-  /** `s3://bucket/prefix`. */
-  address: 'artifacts.place',
+  address: artifactPlaceFact,
   /** Whose the place is: an id of the run directory, for ever. */
   owner: 'artifacts.owner',
 } as const;

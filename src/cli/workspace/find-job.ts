@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { runsFolder } from '../../report/facts/layout.ts';
+import { placeOfDirectory } from '../../report/facts/place.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
 import type { Context } from '../args/command.ts';
@@ -144,7 +145,7 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
   const trust = { trusted: flags['trust-directory'] };
   await checkRunDirectory(cwd, trust, env);
   const here = openStateForReading(cwd);
-  if (here !== undefined) return { directory: cwd, state: here };
+  if (here !== undefined) return { directory: cwd, state: here, place: placeOfDirectory(cwd, cwd) };
 
   const found: RunTarget[] = [];
   const examples: string[] = [];
@@ -155,7 +156,8 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
       const state = openStateForReading(directory);
       if (state === undefined) continue;
       searched += 1;
-      if ((await jobsNamed(named, state)).length > 0) found.push({ directory, state });
+      if ((await jobsNamed(named, state)).length > 0)
+        found.push({ directory, state, place: placeOfDirectory(directory, cwd) });
       else {
         if (examples.length === 0) examples.push(...(await state.keysWithPrefix('', 1)));
         await state.close();

@@ -22,7 +22,7 @@ export async function keptPipeline(
   const text = await state.fact(pipelineFacts.text);
   const path = await state.fact(pipelineFacts.path);
   if (facts === undefined || text === undefined || path === undefined) return undefined;
-  const files = keptFiles(facts.tables, directory, machineFiles(facts.filesRoot));
+  const files = keptFiles(facts.tables, directory, machineFiles(facts.filesRoot), state);
   const source = {
     file: relative(cwd, path),
     folder: dirname(path),

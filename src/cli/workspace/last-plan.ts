@@ -34,7 +34,7 @@ export async function planOfDirectory(
     );
   }
 
-  const files = keptFiles(facts.tables, directory, machineFiles(facts.filesRoot));
+  const files = keptFiles(facts.tables, directory, machineFiles(facts.filesRoot), state);
   const source = {
     file: relative(context.io.cwd, path),
     folder: dirname(path),

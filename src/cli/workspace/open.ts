@@ -1,7 +1,10 @@
 import { stat } from 'node:fs/promises';
-import { relative, resolve } from 'node:path';
-import type { DirectoryFlags } from '../../report/facts/layout.ts';
-import { quoted } from '../../report/text/printable.ts';
+import { join, relative, resolve } from 'node:path';
+import type { Pipeline } from '../../pipeline/pipeline.ts';
+import { type DirectoryFlags, directoryName, runFiles } from '../../report/facts/layout.ts';
+import { placeOfDirectory, type RunPlace } from '../../report/facts/place.ts';
+import { quoted, shownLine } from '../../report/text/printable.ts';
+import { kindAt } from '../../state/files/plain-path.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { StateChanges } from '../../state/sqlite/changes.ts';
 import { openStateForReading } from '../../state/state.ts';
@@ -9,16 +12,21 @@ import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { adding, type Correction, without, writing } from '../errors/correction.ts';
 import { refuseOtherPlace } from '../service/artifact-place.ts';
+import { givenEngine, isEngineWord } from '../service/engine/connect.ts';
+import type { DirectoryUse, EngineRun } from '../service/engine/run.ts';
 import { checkRunDirectory } from './checks/directory.ts';
 import { placeOfRun } from './checks/place.ts';
 import { checkAge } from './checks/stale-state.ts';
 import { checkPipeline } from './read-pipeline.ts';
 
-/** A run directory that the user named, itself or by its pipeline. */
+/** A run that the user named: its directory, its pipeline, or its name on an engine. */
 export interface RunTarget {
-  /** Absolute. */
+  /** Absolute: where its files lie, or where a command may write. */
   readonly directory: string;
+  readonly place: RunPlace;
   readonly state: StateReader & StateChanges;
+  /** Of a run on an engine. */
+  readonly engine?: EngineRun;
 }
 
 /** The flags that say which run is meant, and whether its directory is trusted. */
@@ -26,13 +34,23 @@ export type TargetFlags = DirectoryFlags & { readonly 'trust-directory': boolean
 
 /**
  * Finds the run that `FILE|DIR` means: a folder is the run directory itself, a file is the pipeline whose run lies in
- * the default directory. The caller closes the state.
+ * the default directory; `postgres://…#name` is a run on an engine. Where the environment names an engine, a pipeline's run is there, as
+ * it is for `run`. The caller closes the state.
  *
+ * @param needs what of the run's directory the command needs, where the state lies on an engine
  * @throws CliError (exit 2) when nothing has run there, with the place where something has
  */
-export async function openTarget(target: string, flags: TargetFlags, context: Context): Promise<RunTarget> {
+export async function openTarget(
+  target: string,
+  flags: TargetFlags,
+  context: Context,
+  needs: DirectoryUse = 'nothing',
+): Promise<RunTarget> {
   const { cwd } = context.io;
-  const directory = await directoryOf(target, flags, context);
+  if (isEngineWord(target)) return await onEngine(target, undefined, flags, needs, context);
+  const { directory, pipeline } = await directoryOf(target, flags, context);
+  if (pipeline !== undefined)
+    return await onEngine(undefined, directoryName(pipeline, flags), flags, needs, context);
   await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, context.io.env);
   const state = openStateForReading(directory);
   if (state !== undefined) {
@@ -42,7 +60,7 @@ export async function openTarget(target: string, flags: TargetFlags, context: Co
       await state.close();
       throw error;
     }
-    return { directory, state };
+    return { directory, state, place: placeOfDirectory(directory, cwd) };
   }
 
   const near = relative(cwd, directory) || '.';
@@ -50,6 +68,25 @@ export async function openTarget(target: string, flags: TargetFlags, context: Co
   const place = near.endsWith('..') || near.length > directory.length ? directory : near;
   await checkAge(undefined, directory, context.io.env);
   throw await noRun(target, directory, place, flags, context);
+}
+
+async function onEngine(
+  given: string | undefined,
+  name: string | undefined,
+  { out }: TargetFlags,
+  needs: DirectoryUse,
+  context: Context,
+): Promise<RunTarget> {
+  const { openEngineRun } = await import('../service/engine/run.ts');
+  const engine = await openEngineRun(given, name, { out, needs }, context);
+  const { place, state } = engine;
+  try {
+    await refuseOtherPlace(out, place.directory, state);
+  } catch (error) {
+    await state.close();
+    throw error;
+  }
+  return { directory: place.directory, place, state, engine };
 }
 
 /** Nothing has run in a directory. What is said beside that is how a run comes there, or where it lies. */
@@ -61,6 +98,16 @@ async function noRun(
   { io: { cwd } }: Context,
 ): Promise<Error> {
   const message = `There is no run in ${place === '.' ? 'this folder' : place}.`;
+  const marker =
+    kindAt(join(directory, runFiles.engine)) === 'file'
+      ? (await import('../service/engine/run.ts')).engineOf(directory)
+      : undefined;
+  if (marker !== undefined)
+    return usageError(
+      `The files of a run on an engine lie in ${place}; its state is on the engine.`,
+      `Name it there: ${shownLine(marker.engine)}`,
+      exchangingWord(target, marker.engine),
+    );
   const isFile = !(await isFolder(resolve(cwd, target)));
   if (flags.out !== undefined || (!isFile && target === '.'))
     return usageError(message, 'promptpress ls lists the runs below this folder.', writing('ls'));
@@ -96,11 +143,14 @@ async function directoryOf(
   target: string,
   flags: { readonly out?: string | undefined; readonly sandbox: boolean },
   context: Context,
-): Promise<string> {
+): Promise<{ readonly directory: string; readonly pipeline?: Pipeline }> {
   const path = resolve(context.io.cwd, target);
-  if (await isFolder(path)) return path;
+  if (await isFolder(path)) return { directory: path };
   const { pipeline, path: file } = await checkPipeline(target, {}, context);
-  if (pipeline !== undefined) return await placeOfRun({ pipeline, path: file }, flags, context.io.cwd);
+  if (pipeline !== undefined && givenEngine(undefined, context.io) !== undefined)
+    return { directory: '', pipeline };
+  if (pipeline !== undefined)
+    return { directory: await placeOfRun({ pipeline, path: file }, flags, context.io.cwd) };
   throw usageError(
     `${target} is not a valid pipeline, so its run directory is not known.`,
     'Name the directory instead, for example runs/foxes; promptpress validate shows what is wrong with the file.',

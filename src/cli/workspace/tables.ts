@@ -9,6 +9,7 @@ import { syncFolderAsync } from '../../state/files/folders.ts';
 import { readFlags } from '../../state/files/plain-file.ts';
 import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
 import { unfinishedName } from '../../state/files/unfinished.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { usageError } from '../errors/cli-error.ts';
 
 /** Tables up to this size are copied; of larger ones only the hash is kept. */
@@ -118,10 +119,15 @@ async function* readCopy(file: string): AsyncGenerator<Uint8Array> {
  * A pipeline's files with its tables as they were when {@link keepInputs} took them, whatever has become of the
  * originals. A table too large to be copied is read where it lies.
  */
-export function keptFiles(tables: readonly InputTable[], directory: string, files: FilePort): FilePort {
+export function keptFiles(
+  tables: readonly InputTable[],
+  directory: string,
+  files: FilePort,
+  state: Pick<StateReader, 'table'> = {},
+): FilePort {
   const copies = new Map(tables.filter(({ copied }) => copied).map((table) => [table.file, table]));
   const copyOf = ({ sha256 }: InputTable): AsyncIterable<Uint8Array> =>
-    readCopy(join(directory, runFiles.inputs, sha256));
+    state.table?.(sha256) ?? readCopy(join(directory, runFiles.inputs, sha256));
   return {
     root: files.root,
     facts: async (file) => {

@@ -177,6 +177,14 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
         await ask<{ value: string }>('SELECT value FROM promptpress.facts WHERE run = $1 AND name = $2', name)
       )[0]?.value,
     table: (sha256) => readTable(pool, run, sha256),
+    replyLine: async ({ segment, offset }) =>
+      (
+        await ask<{ line: string }>(
+          'SELECT line FROM promptpress.replies WHERE run = $1 AND segment = $2 AND start = $3',
+          segment,
+          offset,
+        )
+      )[0]?.line,
     // The connections are those of whoever opened them.
     close: async () => undefined,
   };

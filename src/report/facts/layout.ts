@@ -50,6 +50,9 @@ export interface DirectoryFlags {
 export const namesDirectory = ({ out, 'run-directory': named }: Omit<DirectoryFlags, 'sandbox'>): boolean =>
   named !== undefined || (out !== undefined && !isS3Address(out));
 
+/** Name of the fact that says where the files of a run lie that do not lie in its directory: `s3://bucket/prefix`. */
+export const artifactPlaceFact = 'artifacts.place';
+
 /** A table in `inputs/`, by its hash, and one that is being copied. */
 export const inputFile = /^[0-9a-f]{64}$|\.part$/;
 

@@ -1,8 +1,8 @@
 import type { IsOptional } from '../../plan/graph/optional.ts';
 import { pipelineFacts } from '../../state/binding.ts';
-import { lockOwner } from '../../state/lock/lock.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { countLeft } from './in-doubt.ts';
+import type { RunPlace } from './place.ts';
 import { readRunFacts } from './run.ts';
 import { countSkipped } from './skipped.ts';
 
@@ -45,11 +45,11 @@ export interface ListedRun {
 
 /** Reads it from a state; a few short reads. @throws StateError where the state is damaged */
 export async function readListedRun(
-  directory: string,
+  place: RunPlace,
   state: StateReader,
   isOptional: IsOptional,
 ): Promise<ListedRun> {
-  const running = lockOwner(directory) !== undefined;
+  const running = (await place.owner()) !== undefined;
   const facts = await readRunFacts(state);
   const { jobs, attempts, cost, possibleCost, tokens } = await state.totals();
   const path = await state.fact(pipelineFacts.path);

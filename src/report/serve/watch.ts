@@ -22,7 +22,7 @@ export interface WatchOptions {
   /** Another text wherever {@link plan} gives another plan. */
   readonly identity: () => Promise<string>;
   /** A run is on; answered at once. */
-  readonly isRunning: () => boolean;
+  readonly isRunning: () => Promise<boolean>;
   /** Name and version of this program. */
   readonly madeBy: string;
   /** Unix ms. */
@@ -145,7 +145,7 @@ export class RunWatch {
   }
 
   async #look(): Promise<void> {
-    const live = this.#options.isRunning();
+    const live = await this.#options.isRunning();
     // Results of cells that the flags did not choose may have come by jobs that cells share.
     if (this.#live && !live && isNarrowed(this.#watched.selection)) this.#startsOverAt = this.#elapsed();
     this.#live = live;
@@ -284,6 +284,6 @@ async function begin(options: WatchOptions, watched: WatchedPlan): Promise<Begin
   const open = await openJobs(reader);
   const { elapsed } = options;
   const index = new ResultIndex({ ...watched, reader, ...(elapsed === undefined ? {} : { elapsed }) });
-  const counted = await index.summary({ madeBy, at: now(), live: isRunning() });
+  const counted = await index.summary({ madeBy, at: now(), live: await isRunning() });
   return { index, mark, open, counted };
 }

@@ -5,7 +5,8 @@ import type { RunEnd } from '../../run/events.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { finding } from '../facts/in-doubt.ts';
-import { runDirectory } from '../facts/layout.ts';
+import { artifactPlaceFact, runDirectory } from '../facts/layout.ts';
+import type { RunPlace } from '../facts/place.ts';
 import { readRunFacts } from '../facts/run.ts';
 import { sandboxId } from '../facts/services.ts';
 import { quoted, shownLine } from './printable.ts';
@@ -36,27 +37,25 @@ export const jobCommands = (
 });
 
 /**
- * The commands for a directory, from what its last run left in it.
+ * The commands for a run, from what the last one of it left.
  *
  * @param pipeline its name decides whether a run would choose this directory; absent: it is named, and its
  *   submissions are taken to be tagged
  */
 export async function commandsOf(
-  directory: string,
+  place: RunPlace,
   state: StateReader,
   pipeline: Pick<Pipeline, 'name' | 'source' | 'service'> | undefined,
   cwd: string,
 ): Promise<Commands> {
-  const place = relative(cwd, directory) || '.';
-  const run = await lastRun(directory, place, state, pipeline, cwd);
+  const run = await lastRun(place, state, pipeline, cwd);
   const isTagged = pipeline?.service.tag !== false;
   const find = run !== undefined && isTagged ? `${run} --in-doubt find` : undefined;
-  return { ...jobCommands(place), run, find };
+  return { ...jobCommands(place.name), run, find };
 }
 
 async function lastRun(
-  directory: string,
-  place: string,
+  { name, directory, engine }: RunPlace,
   state: StateReader,
   pipeline: Pick<Pipeline, 'name' | 'source'> | undefined,
   cwd: string,
@@ -70,7 +69,8 @@ async function lastRun(
     pipeline !== undefined && runDirectory(pipeline, { out: undefined, sandbox }, cwd) === directory;
   return runAgain(relative(cwd, path), {
     sandbox,
-    out: isDefault ? undefined : place,
+    engine,
+    out: isDefault ? undefined : engine === undefined ? name : await outOf(directory, state, cwd),
     // Where its files lie, the directory knows.
     'run-directory': undefined,
     // Left out: the user gives this flag each time.
@@ -86,8 +86,13 @@ async function lastRun(
   });
 }
 
+/** Where the files of a run on an engine lie, as its `--out` says it. */
+const outOf = async (directory: string, state: StateReader, cwd: string): Promise<string> =>
+  (await state.fact(artifactPlaceFact)) ?? (relative(cwd, directory) || '.');
+
 /** What flags said which run is meant: its place, and the part of the plan. */
 interface PlaceAndPart {
+  readonly engine?: string | undefined;
   readonly sandbox: boolean;
   /** Of the sandbox. Its faults are left out: the next run is to succeed. */
   readonly pace?: number | undefined;
@@ -112,6 +117,7 @@ export function runAgain(file: string, flags: PlaceAndPart): string {
     quoted(file),
     ...(flags.sandbox ? ['--sandbox'] : []),
     ...flag('pace', flags.pace?.toString()),
+    ...flag('engine', flags.engine),
     ...flag('out', flags.out),
     ...flag('run-directory', flags['run-directory']),
     ...(flags['trust-directory'] ? ['--trust-directory'] : []),

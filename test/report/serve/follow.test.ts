@@ -133,7 +133,7 @@ async function watching(
     reader: through(reader),
     plan: () => Promise.resolve({ plan, selection, advisor }),
     identity: () => Promise.resolve('one'),
-    isRunning: () => isRunning,
+    isRunning: () => Promise.resolve(isRunning),
     madeBy: 'test',
     now: () => 0,
     elapsed: () => 0,

@@ -20,6 +20,7 @@ import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
 import { openArtifactsOf } from '../../service/artifact-place.ts';
+import { noEngineHere } from '../../service/engine/connect.ts';
 import { holdState } from '../../workspace/checks/hold-state.ts';
 import { checkAge } from '../../workspace/checks/stale-state.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
@@ -56,12 +57,17 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
   async (flags, [given], context) =>
     await closingAfter(async (disposables) => {
       const { io } = context;
-      const { directory, state: reader } = await openTarget(
-        targetOrDefault(given, 'clean', io),
-        flags,
-        context,
-      );
+      const {
+        directory,
+        engine,
+        state: reader,
+      } = await openTarget(targetOrDefault(given, 'clean', io), flags, context);
       await reader.close();
+      if (engine !== undefined)
+        throw noEngineHere(
+          'clean',
+          'What the pipeline does not list any more stays where the files of the run lie.',
+        );
       const interrupts = io.interrupts();
       disposables.add(() => interrupts.stop());
       const signal = interrupts.drain;

@@ -142,7 +142,7 @@ Without --status only finished results are in it.`,
           'Take --format jsonl or parquet for a table alone.',
         );
       const target = targetOrDefault(given, 'export', io);
-      const { directory, state } = await openTarget(target, flags, context);
+      const { directory, place, state } = await openTarget(target, flags, context, 'files');
       disposables.add(() => state.close());
       const interrupts = io.interrupts();
       disposables.add(() => interrupts.stop());
@@ -206,7 +206,7 @@ Without --status only finished results are in it.`,
       const { missing, changed } = exported.problems;
       if (missing + changed === 0) return exitCodes.ok;
       io.err(
-        `promptpress: ${problemWords(exported)} Such rows are not in the data set.\n  promptpress verify ${quoted(relative(io.cwd, directory) || '.')} lists all of them; with --repair it downloads again what the service still has.\n`,
+        `promptpress: ${problemWords(exported)} Such rows are not in the data set.\n  promptpress verify ${quoted(place.name)} lists all of them; with --repair it downloads again what the service still has.\n`,
       );
       return exitCodes.failed;
     }),

@@ -56,7 +56,7 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
   async (flags, [given], context) =>
     await closingAfter(async (disposables) => {
       const target = targetOrDefault(given, 'manifest', context.io);
-      const { directory, state } = await openTarget(target, flags, context);
+      const { directory, state } = await openTarget(target, flags, context, 'place');
       disposables.add(() => state.close());
       const file = join(directory, runFiles.manifest);
       const interrupts = context.io.interrupts();

@@ -24,6 +24,7 @@ import { summaries } from '../../args/summaries.ts';
 import { anyText } from '../../args/values.ts';
 import { CliError, exitCodes, usageError } from '../../errors/cli-error.ts';
 import { runExitCode } from '../../run/exit-code.ts';
+import { isEngineWord, noEngineHere } from '../../service/engine/connect.ts';
 import { holdState } from '../../workspace/checks/hold-state.ts';
 import {
   type MergedRun,
@@ -60,6 +61,8 @@ The merged directory can be continued like any other: promptpress run FILE --out
   { least: 2, most: mostDirectories },
   async (flags, names, context) => {
     const { io } = context;
+    if (names.some(isEngineWord))
+      throw noEngineHere('merge', 'On an engine the shards of a pipeline are one run from the start.');
     if (flags.out === undefined)
       throw usageError('merge needs --out DIR: the directory to make.', 'For example --out runs/merged.');
     if (isS3Address(flags.out))

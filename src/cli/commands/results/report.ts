@@ -7,7 +7,6 @@ import { count, counted } from '../../../report/text/amounts.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
 import { quoted } from '../../../report/text/printable.ts';
 import { checkFolder } from '../../../state/files/plain-path.ts';
-import { lockOwner } from '../../../state/lock/lock.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
@@ -61,7 +60,7 @@ The report lies in report/ of the run directory and shows the images where they 
     await closingAfter(async (disposables) => {
       const { io, redactor } = context;
       const target = targetOrDefault(given, 'report', io);
-      const { directory, state } = await openTarget(target, flags, context);
+      const { directory, place, state } = await openTarget(target, flags, context, 'files');
       disposables.add(() => state.close());
       const folder = folderOf(flags.to, directory, io.cwd);
       const { plan, facts } = await planOfDirectory(directory, state, context);
@@ -82,9 +81,9 @@ The report lies in report/ of the run directory and shows the images where they 
           folder,
           page: builtPage(),
           ...(artifacts === undefined ? {} : { artifacts }),
-          commands: await commandsOf(directory, state, plan.pipeline, io.cwd),
-          running: lockOwner(directory) !== undefined,
-          live: lockOwner(directory) !== undefined,
+          commands: await commandsOf(place, state, plan.pipeline, io.cwd),
+          running: (await place.owner()) !== undefined,
+          live: (await place.owner()) !== undefined,
           mask: redactor.applyToData,
           madeBy: `promptpress ${version}`,
           at: io.now(),

@@ -1,9 +1,7 @@
-import { relative } from 'node:path';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import { type ServeOptions, type Serving, startServing } from '../../../report/serve/server.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
-import { lockOwner } from '../../../state/lock/lock.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
@@ -49,7 +47,7 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
       const interrupts = io.interrupts();
       disposables.add(() => interrupts.stop());
       const target = targetOrDefault(given, 'serve', io);
-      const { directory, state } = await openTarget(target, flags, context);
+      const { directory, place, state } = await openTarget(target, flags, context, 'files');
       disposables.add(() => state.close());
       const { leave } = interrupts;
       const { store: artifacts } = await openArtifactsOf(directory, state, leave, disposables, context);
@@ -62,12 +60,12 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
         port: flags.port ?? 0,
         plan: async () => {
           const { plan, facts } = await planOfDirectory(directory, state, context);
-          const commands = await commandsOf(directory, state, plan.pipeline, io.cwd);
+          const commands = await commandsOf(place, state, plan.pipeline, io.cwd);
           const advisor = { commands, mask: redactor.applyToData };
           return { plan, selection: flags.all ? {} : facts.selection, advisor };
         },
         identity: async () => await identityOf(state),
-        isRunning: () => lockOwner(directory, { waitMs: 0 }) !== undefined,
+        isRunning: async () => (await place.owner({ waitMs: 0 })) !== undefined,
         madeBy: `promptpress ${version}`,
         now: () => io.now(),
         every: (ms, call) => io.every(ms, call),
@@ -80,8 +78,7 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
       });
       disposables.add(() => serving.close());
       await io.out(`${serving.address}\n`);
-      const place = relative(io.cwd, directory) || '.';
-      io.err(redactor.apply(`Shows ${place}. Who has the address may look. Ctrl-C ends it.\n`));
+      io.err(redactor.apply(`Shows ${place.name}. Who has the address may look. Ctrl-C ends it.\n`));
       await aborted(interrupts.drain);
       return exitCodes.ok;
     }),

@@ -1,4 +1,7 @@
-import { relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { runFiles } from '../../../report/facts/layout.ts';
+import type { RunPlace } from '../../../report/facts/place.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
@@ -11,6 +14,7 @@ import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { CliError, exitCodes } from '../../errors/cli-error.ts';
 import { openArtifactsOf } from '../../service/artifact-place.ts';
+import { noEngineHere } from '../../service/engine/connect.ts';
 import { jsonLine } from '../../terminal/json-line.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
@@ -80,6 +84,7 @@ export const verifyCommand = command(
 );
 
 interface Flags extends RepairFlags {
+  readonly repair: boolean;
   readonly json: boolean;
   readonly out: string | undefined;
   readonly sandbox: boolean;
@@ -87,6 +92,7 @@ interface Flags extends RepairFlags {
 
 /** What a directory showed. */
 interface Seen {
+  readonly place: RunPlace;
   readonly directory: string;
   readonly looked: Looked;
   /** All faults; the bytes of a finding are few, and there are as many as files at most. */
@@ -104,8 +110,13 @@ async function look(
 ): Promise<Seen> {
   return await closingAfter(async (disposables) => {
     const { io, redactor } = context;
-    const { directory, state } = await openTarget(target, flags, context);
+    const { directory, place, engine, state } = await openTarget(target, flags, context, 'files');
     disposables.add(() => state.close());
+    if (flags.repair && engine !== undefined)
+      throw noEngineHere(
+        'verify --repair',
+        'Without --repair it shows what is wrong. promptpress run FILE --engine … --redo JOB makes a job anew, and pays for it again.',
+      );
     const { store: artifacts } = await openArtifactsOf(directory, state, signal, disposables, context);
     const facts = await readRunFacts(state);
     const plan = facts === undefined ? undefined : (await planOfDirectory(directory, state, context)).plan;
@@ -128,7 +139,10 @@ async function look(
               signal,
             },
           }),
-      hasEnded: facts?.outcome !== undefined,
+      // Elsewhere than in the run directory nobody wrote one.
+      hasEnded:
+        facts?.outcome !== undefined &&
+        (engine === undefined || existsSync(join(directory, runFiles.engine))),
       looked,
       signal,
     });
@@ -140,19 +154,18 @@ async function look(
         if (examples.length < mostListed) examples.push(finding.file);
       }
     }
-    return { directory, looked, faults, unlisted, examples };
+    return { place, directory, looked, faults, unlisted, examples };
   });
 }
 
 async function tell(
-  { directory, looked, faults, unlisted, examples }: Seen,
+  { place: { name: place }, looked, faults, unlisted, examples }: Seen,
   { json }: Flags,
   context: Context,
 ): Promise<number> {
   const { io, redactor } = context;
   const code = faults.length === 0 ? exitCodes.ok : exitCodes.failed;
   if (json) return code;
-  const place = relative(io.cwd, directory) || '.';
   const size = `${(looked.bytes / 1e6).toFixed(1)} MB`;
   const lines = [
     `${place}: ${counted(looked.files, 'file')} (${size}) and ${counted(looked.replies, 'kept reply').replace('replys', 'replies')} read, ${faults.length === 0 ? 'all as the state says' : counted(faults.length, 'fault')}.`,

@@ -1,7 +1,7 @@
+import type { RunPlace } from '../../../report/facts/place.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
 import { type RunStatus, readStatus, statusText } from '../../../report/text/status/status.ts';
 import { readStepCosts } from '../../../report/text/status/step-costs.ts';
-import { lockOwner } from '../../../state/lock/lock.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
@@ -42,23 +42,23 @@ export const status = command(
     await closingAfter(async (disposables) => {
       const { io, redactor } = context;
       const target = targetOrDefault(given, 'status', io);
-      const { directory, state } = await openTarget(target, flags, context);
+      const { directory, place, state } = await openTarget(target, flags, context);
       disposables.add(() => state.close());
       const stepCosts = rarely(
-        () => readStepCosts(state, lockOwner(directory) !== undefined),
+        async () => await readStepCosts(state, (await place.owner()) !== undefined),
         () => io.now(),
       );
       const read = async (): Promise<RunStatus> =>
         await readStatus(
-          directory,
+          place,
           state,
           await keptOptional(directory, state, io.cwd),
           io,
           flags.watch ? await stepCosts() : undefined,
         );
-      const textOf = (found: RunStatus): Promise<string> => forPeople(found, directory, state, io);
+      const textOf = (found: RunStatus): Promise<string> => forPeople(found, directory, place, state, io);
       const interrupted = flags.watch ? await watchStatus(read, textOf, context, disposables) : undefined;
-      const found = await readStatus(directory, state, await keptOptional(directory, state, io.cwd), io);
+      const found = await readStatus(place, state, await keptOptional(directory, state, io.cwd), io);
       await io.out(redactor.apply(flags.json ? jsonLine(found) : await textOf(found)));
       return interrupted === undefined ? exitCodes.ok : exitCodes[interrupted];
     }),
@@ -80,9 +80,10 @@ function rarely<T>(work: () => Promise<T>, now: () => number): () => Promise<T> 
 async function forPeople(
   found: RunStatus,
   directory: string,
+  place: RunPlace,
   state: StateReader,
   { cwd, now }: Pick<Io, 'cwd' | 'now'>,
 ): Promise<string> {
   const pipeline = found.doubts > 0 ? await keptPipeline(directory, state, cwd) : undefined;
-  return statusText(found, now(), (await commandsOf(directory, state, pipeline, cwd)).find);
+  return statusText(found, now(), (await commandsOf(place, state, pipeline, cwd)).find);
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../../run/clock.ts';
 import { wallClock } from '../../adapters/clock.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
-import { usageError } from '../../errors/cli-error.ts';
+import { type CliError, usageError } from '../../errors/cli-error.ts';
 
 /** Stands for `--engine`: the address has a password in it, which a command line shows to everybody on the machine. */
 export const engineVariable = 'PROMPTPRESS_ENGINE';
@@ -30,6 +30,13 @@ export interface EngineUse {
   /** How long a server that does not answer is asked again, ms. Default 0. */
   readonly patienceMs?: number;
 }
+
+/** Whether a user means the address of an engine, and not a file or a folder. */
+export const isEngineWord = (word: string): boolean => /^postgres(?:ql)?:\/\//i.test(word);
+
+/** Said of a run on an engine, where a command works on run directories alone. */
+export const noEngineHere = (command: string, instead: string): CliError =>
+  usageError(`promptpress ${command} takes no run on an engine: it works on run directories.`, instead);
 
 /** The address that a user gave, or that the environment has in its place; undefined: none. */
 export const givenEngine = (

@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import { framesError } from '../../../plan/graph/frames.ts';
 import { type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
 import {
@@ -16,9 +15,9 @@ import { isOutdated, parentTaskOf } from '../../../plan/resolve/lineage.ts';
 import { withRecords } from '../../../plan/resolve/load-records.ts';
 import { nearestPrompt } from '../../../plan/resolve/nearest-prompt.ts';
 import type { RecordLookup } from '../../../plan/slot.ts';
-import { lockOwner } from '../../../state/lock/lock.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { isInDoubt } from '../../facts/in-doubt.ts';
+import type { RunPlace } from '../../facts/place.ts';
 import type { Commands } from '../next-commands.ts';
 import { adviceFor, type NextStep, nextSteps } from './advice.ts';
 import { type ImageReport, imageReport } from './image-calls.ts';
@@ -102,16 +101,15 @@ const mostChildren = 100;
  * records, page by page.
  */
 export async function readJobReport(
-  directory: string,
+  place: RunPlace,
   state: StateReader,
   key: string,
   commands: Commands,
   isOptional: IsOptional,
-  io: { readonly cwd: string },
 ): Promise<JobReport> {
   const record = await state.get(key);
   if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
-  const running = lockOwner(directory) !== undefined;
+  const running = (await place.owner()) !== undefined;
   const [{ inputs, ...lineage } = noLineage] = await withRecords([record], lineageReport, (keys) =>
     state.many(keys),
   );
@@ -123,7 +121,7 @@ export async function readJobReport(
     ? 'Its button is optional: nothing is wrong, and what hangs on it is skipped too.'
     : error && adviceFor(error.code, record);
   return {
-    directory: relative(io.cwd, directory) || '.',
+    directory: place.name,
     running,
     job: key,
     status: skipped ? 'skipped' : record.status,

@@ -6,11 +6,11 @@ import type { JobStatus } from '../../../plan/job.ts';
 import type { SlotStatus } from '../../../plan/slot.ts';
 import type { RunEnd } from '../../../run/events.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
-import { lockOwner } from '../../../state/lock/lock.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { commonMessage } from '../../facts/common-message.ts';
 import { countLeft, first, jobsInDoubt } from '../../facts/in-doubt.ts';
 import { type LearnedFacts, readLearned } from '../../facts/learned.ts';
+import type { RunPlace } from '../../facts/place.ts';
 import { type OutcomeFacts, readRunFacts, settledJobs } from '../../facts/run.ts';
 import { StateServices } from '../../facts/services.ts';
 import { countSkipped } from '../../facts/skipped.ts';
@@ -110,7 +110,7 @@ const mostListed = 20;
  * @param stepCosts absent: they are read too, which takes long where there are many jobs
  */
 export async function readStatus(
-  directory: string,
+  place: RunPlace,
   state: StateReader,
   isOptional: IsOptional,
   io: {
@@ -121,7 +121,7 @@ export async function readStatus(
   },
   stepCosts?: readonly StepCosts[],
 ): Promise<RunStatus> {
-  const owner = lockOwner(directory);
+  const owner = await place.owner();
   const learned = await readLearned(state);
   const facts = await readRunFacts(state);
   const totals = await state.totals();
@@ -144,7 +144,7 @@ export async function readStatus(
   const { slots, unasked = [] } = owner === undefined ? (facts?.outcome ?? {}) : {};
   const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
   return {
-    directory: relative(io.cwd, directory) || '.',
+    directory: place.name,
     ...(path === undefined ? {} : { file: relative(io.cwd, path) }),
     running,
     ...(owner === undefined || owner.pid === 0 ? {} : { owner: { pid: owner.pid, host: owner.host } }),
