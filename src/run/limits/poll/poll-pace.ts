@@ -60,9 +60,11 @@ export class PollPace {
   /**
    * Milliseconds until the next poll of a task of this age.
    *
+   * @param sinceMs its age; less than nothing where the clock was set back since it was submitted
    * @param watch what its polls have shown; undefined: it was not polled yet
    */
-  nextMs(kind: TaskKind, ageMs: number, watch?: TaskWatch): number {
+  nextMs(kind: TaskKind, sinceMs: number, watch?: TaskWatch): number {
+    const ageMs = Math.max(0, sinceMs);
     const { minMs, maxMs } = this.#bounds;
     const model = this.#modelOf(kind);
     const { progress } = this.#classOf(kind.broader);

@@ -64,6 +64,31 @@ describe('PollLoad', () => {
     );
   });
 
+  it('keeps nobody waiting beyond the line, however many tasks come at once and however low the bound', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1000 }),
+        fc.integer({ min: 0, max: 20_000 }),
+        fc.constantFrom(
+          { count: 1, perMs: 3_600_000 },
+          { count: 1, perMs: 60_000 },
+          { count: 5, perMs: 1000 },
+          undefined,
+        ),
+        (tasks, wishMs, limit) => {
+          const load = new PollLoad(limit);
+          const perWindow = Math.max(1, Math.floor(load.perSecond));
+          const windowMs = Math.max(1000, 1000 / load.perSecond);
+          for (let n = 0; n < tasks; n++) {
+            // What it waits for beyond its wish is at most four times the line, and the room that is free behind all others.
+            const longest = wishMs + 5 * (Math.ceil(tasks / perWindow) + 1) * windowMs;
+            expect(load.waitMs(wishMs, n)).toBeLessThanOrEqual(longest);
+          }
+        },
+      ),
+    );
+  });
+
   it('never polls a task sooner than it would be alone', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(30_000), { minLength: 1, maxLength: 200 }), (wishes) => {

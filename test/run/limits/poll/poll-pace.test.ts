@@ -93,6 +93,12 @@ describe('PollPace', () => {
     );
   });
 
+  it('polls a task whose clock was set back as one that has just begun', () => {
+    const pace = taught(30, bounds);
+    const other = { name: 'of another class', broader: 'another class' };
+    for (const one of [kind, other]) expect(pace.nextMs(one, -3_600_000)).toBe(pace.nextMs(one, 0));
+  });
+
   it('is as good as a fixed interval where its bounds are one', () => {
     const pace = taught(30, { minMs: 5000, maxMs: 5000 });
     expect([0, 10, 40_000, 1e6].map((age) => pace.nextMs(kind, age))).toEqual([5000, 5000, 5000, 5000]);
