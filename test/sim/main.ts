@@ -35,7 +35,10 @@ if (values.workers !== undefined) {
     `${played.seeds} histories from seed ${from}: ${played.submits} submissions, ${played.kills} kills, ${played.inDoubt} jobs in doubt (${played.neverSent} never sent), ${found === undefined ? 0 : 1} violations, ${seconds} s`,
   );
   if (found !== undefined) {
-    console.log(`seed ${found.seed}: ${found.broken}`);
+    const { seed, first, duplicated, lost, nothing } = found;
+    console.log(
+      `seed ${seed}: ${first}\n${duplicated} duplicated, ${lost} lost, ${nothing} that cost nothing here`,
+    );
     process.exitCode = 1;
   }
 } else if (values.cover) {

@@ -4,8 +4,16 @@ import { type Effect } from '../../../src/run/scheduler/commit.ts';
 import type { Turn } from '../../../src/state/store.ts';
 import { type FencedState, nameOf } from '../../rig/fenced/fenced-state.ts';
 import type { MadeTask } from '../../rig/gateway/made-tasks.ts';
-import { BrokenPromise } from '../violation.ts';
 import type { Timeline } from './timeline.ts';
+
+/** What a broken promise costs: something was paid twice, or is not there at the end; or it may come to that another time. */
+export type Cost = 'duplicated' | 'lost' | 'nothing';
+
+/** A broken promise of several workers. */
+export interface Broken {
+  readonly cost: Cost;
+  readonly what: string;
+}
 
 /** Watches several workers: nothing is lost, nothing is paid twice, and only what cannot be known is in doubt. */
 export class WorkersAuditor {
@@ -19,6 +27,8 @@ export class WorkersAuditor {
   readonly #sent = new Set<string>();
   /** Text calls that are under way, and whose they are. */
   readonly #asking = new Map<string, string>();
+  /** All that was broken, in order. */
+  readonly broken: Broken[] = [];
   submits = 0;
   inDoubt = 0;
   neverSent = 0;
@@ -27,6 +37,10 @@ export class WorkersAuditor {
     this.#state = state;
     this.#tasks = tasks;
     this.#time = time;
+  }
+
+  breaks(cost: Cost, what: string): void {
+    this.broken.push({ cost, what });
   }
 
   killed(worker: string): void {
@@ -45,8 +59,8 @@ export class WorkersAuditor {
     if (send.kind === 'ask') {
       const by = this.#asking.get(key);
       if (durable?.status === 'done')
-        throw new BrokenPromise(`${key} is asked by ${worker} although it is done`);
-      if (by !== undefined) throw new BrokenPromise(`${key} is asked by ${worker} while ${by} asks it`);
+        this.breaks('duplicated', `${key} is asked by ${worker} although it is done`);
+      if (by !== undefined) this.breaks('duplicated', `${key} is asked by ${worker} while ${by} asks it`);
       this.#asking.set(key, worker);
     }
     if (send.kind !== 'submit') return;
@@ -54,12 +68,13 @@ export class WorkersAuditor {
     // Somebody else may have put it in doubt since, and nothing more.
     const isIntended = durable?.status === 'submitting' || durable?.status === 'in-doubt';
     if (!isIntended || nameOf(durable) !== nameOf(job.record))
-      throw new BrokenPromise(
+      this.breaks(
+        'nothing',
         `${key} is submitted by ${worker} while its record says ${durable?.status ?? 'nothing'}`,
       );
     for (const task of this.#tasks.values())
       if (task.key === key && (task.end === 'success' || task.endsAt > this.#time.now))
-        throw new BrokenPromise(`${key} is submitted by ${worker} although ${task.id} was made for it`);
+        this.breaks('duplicated', `${key} is submitted by ${worker} although ${task.id} was made for it`);
     this.#sent.add(nameOf(job.record));
   }
 
@@ -73,18 +88,21 @@ export class WorkersAuditor {
     for (const { record } of this.#state.rows.values()) {
       const { key, status } = record;
       if (status === 'done') continue;
-      if (status !== 'in-doubt') throw new BrokenPromise(`${key} is ${status} at the end`);
+      if (status !== 'in-doubt') {
+        this.breaks('lost', `${key} is ${status} at the end`);
+        continue;
+      }
       const submission = nameOf(record);
       const by = this.#intents.get(submission) ?? 'nobody';
-      if (!this.#killed.has(by))
-        throw new BrokenPromise(`${key} is in doubt although ${by} was never killed`);
+      if (!this.#killed.has(by)) this.breaks('nothing', `${key} is in doubt although ${by} was never killed`);
       this.inDoubt += 1;
       if (!this.#sent.has(submission)) this.neverSent += 1;
     }
     for (const { id, key, end } of this.#tasks.values()) {
       const record = this.#state.rows.get(key)?.record;
       if (end === 'success' && record?.taskId !== id && record?.status !== 'in-doubt')
-        throw new BrokenPromise(
+        this.breaks(
+          'lost',
           `task ${id} of ${key} is lost: ${record?.status ?? 'nothing'} of ${record?.taskId}`,
         );
     }
@@ -93,9 +111,7 @@ export class WorkersAuditor {
       const isDoubtful = slots.some(({ status }) => status === 'in-doubt');
       for (const { step, branch, status } of slots)
         if (status !== 'done' && status !== 'in-doubt' && !(isDoubtful && status === 'pending'))
-          throw new BrokenPromise(
-            `${step} ${branch.join('/')} of cell ${cell.number} is ${status} at the end`,
-          );
+          this.breaks('lost', `${step} ${branch.join('/')} of cell ${cell.number} is ${status} at the end`);
     }
   }
 }

@@ -5,16 +5,14 @@ import { planOf } from '../../rig/plan.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 import { Chance } from '../chance.ts';
 import { epoch } from '../outset.ts';
-import { BrokenPromise } from '../violation.ts';
-import { WorkersAuditor } from './auditor.ts';
+import { type Broken, type Cost, WorkersAuditor } from './auditor.ts';
 import { Queue } from './queue.ts';
 import { drawWorkers, pipelineOf, type WorkersScenario } from './scenario.ts';
 import { Timeline } from './timeline.ts';
 import { SimWorker, type WorkersMutant, type World } from './worker.ts';
 
 export interface WorkersOutcome {
-  /** What was broken; undefined: nothing. */
-  readonly broken?: string;
+  readonly broken: readonly Broken[];
   readonly submits: number;
   readonly inDoubt: number;
   /** Of these, what certainly never left. */
@@ -81,29 +79,18 @@ export async function simulateWorkers(
   const begin = (): void => {
     workers.push(new SimWorker(`worker ${workers.length + 1}`, world));
   };
-  const result = (broken?: string): WorkersOutcome => {
-    const { submits, inDoubt, neverSent } = auditor;
-    return { submits, inDoubt, neverSent, kills, ...(broken === undefined ? {} : { broken }) };
-  };
-  try {
-    for (let n = 0; n < scenario.workers; n++) time.after(n * 10, begin);
-    while (time.next()) {
-      if (time.now > epoch + longestMs || time.count > mostEvents)
-        throw new BrokenPromise('The run does not end.');
-      if (
-        workers.length > 0 &&
-        workers.every(({ isDead, hasEnded }) => isDead || hasEnded) &&
-        world.queue.isDone
-      )
-        break;
-    }
-    if (!world.queue.isDone) throw new BrokenPromise('The run stands still.');
+  for (let n = 0; n < scenario.workers; n++) time.after(n * 10, begin);
+  const hasEnded = (): boolean => workers.length > 0 && workers.every((one) => one.isDead || one.hasEnded);
+  let isEndless = false;
+  while (!isEndless && !(world.queue.isDone && hasEnded()) && time.next())
+    isEndless = time.now > epoch + longestMs || time.count > mostEvents;
+  if (isEndless) auditor.breaks('nothing', 'The run does not end.');
+  else {
+    if (!world.queue.isDone) auditor.breaks('nothing', 'The run stands still.');
     auditor.checkEnd(plan, cells);
-    return result();
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return result(error instanceof BrokenPromise ? error.message : `${error.message}\n${error.stack ?? ''}`);
   }
+  const { submits, inDoubt, neverSent, broken } = auditor;
+  return { submits, inDoubt, neverSent, kills, broken };
 }
 
 export interface WorkersSearched {
@@ -112,10 +99,15 @@ export interface WorkersSearched {
   readonly inDoubt: number;
   readonly neverSent: number;
   readonly kills: number;
-  readonly found?: { readonly seed: number; readonly broken: string };
+  /** How many promises were broken in the seed that was found, by what that costs. */
+  readonly found?: { readonly seed: number; readonly first: string } & Readonly<Record<Cost, number>>;
 }
 
-/** Plays seeds until one breaks a promise. @param workers how many; absent: 2 to 4, by the seed */
+/**
+ * Plays seeds until one breaks a promise; with a mutant, until that costs something: what is paid twice or lost.
+ *
+ * @param workers how many; absent: 2 to 4, by the seed
+ */
 export async function searchWorkers(
   from: number,
   count: number,
@@ -125,7 +117,11 @@ export async function searchWorkers(
   for (let seed = from; seed < from + count; seed++) {
     const { broken, ...outcome } = await simulateWorkers(drawWorkers(seed, workers), mutant);
     for (const what of ['submits', 'inDoubt', 'neverSent', 'kills'] as const) sums[what] += outcome[what];
-    if (broken !== undefined) return { seeds: seed - from + 1, ...sums, found: { seed, broken } };
+    const first = broken.find(({ cost }) => mutant === undefined || cost !== 'nothing');
+    if (first === undefined) continue;
+    const times = { duplicated: 0, lost: 0, nothing: 0 };
+    for (const { cost } of broken) times[cost] += 1;
+    return { seeds: seed - from + 1, ...sums, found: { seed, first: first.what, ...times } };
   }
   return { seeds: count, ...sums };
 }

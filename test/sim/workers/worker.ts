@@ -1,4 +1,5 @@
 import type { Cell } from '../../../src/plan/cell.ts';
+import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { slicesOf } from '../../../src/run/commit-writer.ts';
 import type { CellBatch, Hold, RunSettings, SliceBatch } from '../../../src/run/ports.ts';
@@ -9,7 +10,6 @@ import { answered, type DrivenService } from '../../rig/driven-service.ts';
 import { type FencedState, holderOf, type Request } from '../../rig/fenced/fenced-state.ts';
 import { WorkerView } from '../../rig/fenced/worker-view.ts';
 import type { Chance } from '../chance.ts';
-import { BrokenPromise } from '../violation.ts';
 import type { WorkersAuditor } from './auditor.ts';
 import type { Queue } from './queue.ts';
 import type { WorkersScenario } from './scenario.ts';
@@ -53,6 +53,8 @@ export class SimWorker {
   readonly #holds: Hold[] = [];
   /** Those that have not ended. */
   readonly #kept = new Set<string>();
+  /** Slices whose cells were given before what was left of them. */
+  readonly #unadopted = new Set<number>();
   isDead = false;
   hasEnded = false;
   #stoppedUntil = 0;
@@ -75,7 +77,7 @@ export class SimWorker {
       invocation: 1,
       random: () => chance.of('jitter', name, ++draws),
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
-      lookup: (key) => this.#view.get(key),
+      lookup: (key) => this.#lookup(key),
       price: () => 1,
       spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
       others: {
@@ -88,6 +90,15 @@ export class SimWorker {
     this.#input({ type: 'tick' });
   }
 
+  /** A worker that holds a slice before it adopts what was left takes for its own and not begun what it finds there. */
+  #lookup(key: string): JobRecord | undefined {
+    const record = this.#view.get(key);
+    const slice = this.#view.holdOf(key)?.slice;
+    if (record?.status !== 'submitting' || slice === undefined || !this.#unadopted.has(slice)) return record;
+    const { submittedAt: _, ...begun } = record;
+    return { ...begun, status: 'pending' };
+  }
+
   get #clock(): number {
     return this.#world.time.now + this.#skewMs;
   }
@@ -98,7 +109,13 @@ export class SimWorker {
     time.after(ms, () => {
       if (this.isDead || this.hasEnded) return;
       if (time.now < this.#stoppedUntil) return this.#later(this.#stoppedUntil - time.now, step);
-      step();
+      try {
+        step();
+      } catch (error) {
+        const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        this.#world.auditor.breaks('nothing', `${this.name} dies of a bug: ${what}`);
+        this.#kill();
+      }
     });
   }
 
@@ -214,7 +231,7 @@ export class SimWorker {
   }
 
   #finish(kind: string): void {
-    if (kind !== 'complete') throw new BrokenPromise(`${this.name} ended: ${kind}`);
+    if (kind !== 'complete') this.#world.auditor.breaks('nothing', `${this.name} ended: ${kind}`);
     for (const { slice, epoch } of this.#holds) this.#world.state.end(holderOf(slice, epoch));
     this.hasEnded = true;
   }
@@ -265,8 +282,12 @@ export class SimWorker {
         this.#prefetch(cells, new Set(), () => {
           const of: SliceBatch = { slice, epoch, left, isWhole: true };
           if (this.#world.mutant !== 'holds-first') return this.#give({ cells, of, last: false });
-          this.#input({ type: 'cells', cells: [], of: { slice, epoch, isWhole: false }, last: false });
-          this.#later(300, () => this.#give({ cells, of, last: false }));
+          this.#unadopted.add(slice);
+          this.#input({ type: 'cells', cells, of: { slice, epoch, isWhole: false }, last: false });
+          this.#later(300, () => {
+            this.#unadopted.delete(slice);
+            this.#give({ cells: [], of, last: false });
+          });
         });
       });
     });
