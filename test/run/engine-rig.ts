@@ -1,7 +1,7 @@
 import type { Cell } from '../../src/plan/cell.ts';
 import type { Clock } from '../../src/run/clock.ts';
 import type { RunEvent } from '../../src/run/events.ts';
-import type { RunPorts, RunReport, RunSettings, RunStore } from '../../src/run/ports.ts';
+import type { CellSource, RunPorts, RunReport, RunSettings, RunStore } from '../../src/run/ports.ts';
 import { runPlan } from '../../src/run/run.ts';
 import type { ImageService, SubmitResult } from '../../src/service/image-service.ts';
 import type { ServiceResult } from '../../src/service/result.ts';
@@ -82,6 +82,8 @@ export async function run(
     readonly clock?: Clock;
     /** What the run reads in place of the cells of the plan. */
     readonly cells?: (all: AsyncIterable<Cell>) => AsyncIterable<Cell>;
+    /** Gives the run slices of cells. */
+    readonly source?: CellSource;
     /** Is shown the service before the run begins. */
     readonly seen?: (service: ScriptedGateway) => void;
   } = {},
@@ -107,6 +109,7 @@ export async function run(
       ...change.artifacts,
     },
     ...(change.disk && { disk: change.disk }),
+    ...(change.source && { cells: change.source }),
     ...(change.shared && { shared: change.shared }),
   };
   const events: RunEvent[] = [];

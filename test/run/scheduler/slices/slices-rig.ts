@@ -8,8 +8,10 @@ import type { Effect, RunCommit, RunInput } from '../../../../src/run/scheduler/
 import { Scheduler } from '../../../../src/run/scheduler/scheduler.ts';
 import type { SubmitResult } from '../../../../src/service/image-service.ts';
 import type { Committed } from '../../../../src/state/store.ts';
+import { answered } from '../../../rig/driven-service.ts';
 import { FencedState, holderOf, type Request } from '../../../rig/fenced/fenced-state.ts';
 import { WorkerView } from '../../../rig/fenced/worker-view.ts';
+import type { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
 import { epoch } from '../../../rig/jobs.ts';
 import { planOf } from '../../../rig/plan.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
@@ -145,6 +147,24 @@ export class TestWorker {
     const { key } = effect.job.record;
     const input: RunInput = { type: 'submitted', key, result: { ok: true, value } };
     this.input({ type: 'result', effect, input });
+  }
+
+  /** Carries out what leaves, and all that follows from it, until nothing is to be done at this moment or later. @returns the events */
+  finish(gateway: ScriptedGateway): readonly RunEvent[] {
+    const events: RunEvent[] = [];
+    for (;;) {
+      const { effects, events: more } = this.commitAll();
+      events.push(...more);
+      const wakeAt = this.scheduler.nextWakeAt();
+      if (effects.length === 0 && wakeAt === undefined) return events;
+      if (effects.length === 0) this.now = Math.max(this.now, wakeAt ?? 0);
+      if (effects.length === 0) this.input({ type: 'tick' });
+      for (const effect of effects) {
+        const { input, afterMs } = answered(effect, gateway, (key) => this.#state.attempts(key), this.now);
+        this.now += afterMs;
+        this.input(effect.job.hold === undefined ? input : { type: 'result', effect, input });
+      }
+    }
   }
 
   /** It is gone, and others know that. */

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../src/plan/job.ts';
+import type { RunEvent } from '../../src/run/events.ts';
+import { become } from '../../src/run/machine/job.ts';
+import type { CellSource, OtherRecords } from '../../src/run/ports.ts';
+import { FencedState } from '../rig/fenced/fenced-state.ts';
+import { fencedSource, fencedStore } from '../rig/fenced/fenced-store.ts';
+import { WorkerView } from '../rig/fenced/worker-view.ts';
+import { planOf } from '../rig/plan.ts';
+import { run } from './engine-rig.ts';
+
+const text = `name: t
+matrix: { turn: { from: 1, to: 2 }, n: { from: 1, to: 3 } }
+steps:
+  grid: { imagine: "picture {{ n }}", path: U1 }
+`;
+
+/** What a run of two slices needs that ask for the same jobs. */
+async function worker(state = new FencedState()) {
+  const { plan, cells } = await planOf(text);
+  const view = new WorkerView(state);
+  const slices = [cells.slice(0, 3), cells.slice(3)];
+  const source = fencedSource(state, view, slices);
+  const key = (cells[0] && plan.resolve(cells[0], () => undefined)[0]?.job?.key) ?? '';
+  return { state, view, source, key, store: fencedStore(state, view) };
+}
+
+const settings = { limits: { tasks: 6, requests: 8 } };
+
+const statuses = (state: FencedState): readonly string[] =>
+  [...state.rows.values()].map(({ record }) => record.status);
+
+/** Another worker writes this record for a slice of its own. */
+function writesElsewhere(state: FencedState, record: JobRecord, number: number): void {
+  state.commit({
+    number,
+    turn: {
+      records: [record],
+      attempts: [],
+      slices: { of: new Map([[record.key, 9]]), epochs: new Map([[9, state.epochOf(9)]]), basis: new Map() },
+    },
+  });
+}
+
+describe('the engine, on one of several machines', () => {
+  it('carries out the slices that it is given, and ends each when that is durable', async () => {
+    const { state, source, store } = await worker();
+    const open: number[] = [];
+    const listener = (event: RunEvent): void => {
+      if (event.type === 'slice:end') open.push(statuses(state).filter((status) => status !== 'done').length);
+    };
+    const { end, service, submits } = await run({ text, store, source, settings, listener });
+    expect(end).toEqual({ kind: 'complete' });
+    expect(source.ends.toSorted()).toEqual(['1/1 closed', '2/1 closed']);
+    expect(open).toEqual([0, 0]);
+    expect(statuses(state)).toEqual(Array.from({ length: 6 }, () => 'done'));
+    expect([service.submits.length, submits]).toEqual([6, 6]);
+  });
+
+  it('does not send what another slice wrote first, and goes on from its result', async () => {
+    const before = await worker();
+    await run({ text, ...before, settings });
+    const done = before.state.rows.get(before.key)?.record;
+    if (done === undefined) throw new Error('no record');
+
+    const { state, source, store, key } = await worker();
+    state.claim(9);
+    let looks = 0;
+    const others: OtherRecords = {
+      ...whole(store.others),
+      look: (keys) => {
+        expect(keys).toEqual([key]);
+        looks += 1;
+        if (looks === 3) writesElsewhere(state, done, 2);
+        return whole(store.others).look(keys);
+      },
+    };
+    const slices: CellSource = {
+      ...source,
+      next: async (most, signal) => {
+        const batch = await source.next(most, signal);
+        // It is written once the worker has read what its cells ask for.
+        if (looks === 0) writesElsewhere(state, become(done, 'running'), 1);
+        return batch;
+      },
+    };
+    const { end, service } = await run({ text, store: { ...store, others }, source: slices, settings });
+    expect([end, looks]).toEqual([{ kind: 'complete' }, 3]);
+    expect(service.submits.map((submit) => submit.key)).not.toContain(key);
+    expect(service.submits).toHaveLength(5);
+    expect(statuses(state)).toEqual(Array.from({ length: 6 }, () => 'done'));
+  });
+
+  it('forgets a slice that is lost, and keeps what it hears of it as a fact', async () => {
+    const { state, source, store } = await worker();
+    const { end, service } = await run({
+      text,
+      store,
+      source,
+      service: (port) => ({
+        imagine: async (...request) => {
+          // Somebody else takes each slice while its first submission is under way.
+          for (const slice of [1, 2]) {
+            if (state.epochOf(slice) !== 1) continue;
+            state.claim(slice);
+            source.lose({ slice, epoch: 1 });
+          }
+          return port.imagine(...request);
+        },
+      }),
+    });
+    expect(end).toEqual({ kind: 'complete' });
+    expect(source.ends.toSorted()).toEqual(['1/1 lost', '2/1 lost']);
+    expect(statuses(state)).toEqual(service.submits.map(() => 'submitting'));
+    const left = [1, 2].flatMap((slice) => state.claim(slice).left);
+    expect(left.map(({ heard }) => heard?.taskId)).toEqual(service.submits.map(() => expect.any(String)));
+    expect(left.every(({ sender }) => sender === undefined)).toBe(true);
+  });
+});
+
+function whole<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('nothing is there');
+  return value;
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
+import { endsOf, onlySubmit, slicesRig } from './slices-rig.ts';
+
+describe('the end of a slice', () => {
+  it('is said once, with the commit after which all its cells are closed', async () => {
+    const { worker, cells, record } = await slicesRig();
+    const one = worker();
+    one.begin(1, cells[0], cells[1]);
+    const gateway = new ScriptedGateway();
+    expect(endsOf({ events: one.finish(gateway) })).toEqual(['1/1 closed']);
+    expect(record()?.status).toBe('done');
+    expect(gateway.submits).toHaveLength(1);
+    expect(one.scheduler.held).toEqual({ jobs: 0, cells: 0 });
+  });
+
+  it('waits for cells that were not given yet', async () => {
+    const { worker, cells } = await slicesRig();
+    const one = worker();
+    const { left, ...claimed } = one.claim(1);
+    one.give({ ...claimed, left, isWhole: false }, cells[0]);
+    const gateway = new ScriptedGateway();
+    expect(endsOf({ events: one.finish(gateway) })).toEqual([]);
+    one.give(claimed, cells[1]);
+    expect(endsOf({ events: one.finish(gateway) })).toEqual(['1/1 closed']);
+  });
+
+  it('comes after 2 s where it only waits for jobs of others, and its cells are left', async () => {
+    const { worker, cells } = await slicesRig();
+    const [one, other] = [worker(), worker()];
+    one.begin(1, cells[0]);
+    onlySubmit(one.commitAll());
+    other.begin(2, cells[1]);
+    other.commitAll();
+    other.look();
+    expect(endsOf(other.commitAll())).toEqual([]);
+    other.look(999);
+    expect(endsOf(other.commitAll())).toEqual([]);
+    other.look(1);
+    const { events } = other.commitAll();
+    expect(endsOf({ events })).toEqual(['2/1 waits']);
+    expect(events).toContainEqual({ type: 'cell:left', cell: cells[1]?.number });
+    other.look();
+    expect(other.scheduler.awaited).toEqual([]);
+  });
+
+  it('does not come while one of its own jobs is under way', async () => {
+    const text = `name: t
+matrix: { turn: { from: 1, to: 2 } }
+steps:
+  grid: { imagine: "a picture" }
+  own: { imagine: "picture {{ turn }}" }
+`;
+    const { worker, cells } = await slicesRig(text);
+    const [one, other] = [worker(), worker()];
+    one.begin(1, cells[0]);
+    one.commitAll();
+    other.begin(2, cells[1]);
+    onlySubmit(other.commitAll());
+    other.look(60_000);
+    expect(endsOf(other.commitAll())).toEqual([]);
+  });
+});

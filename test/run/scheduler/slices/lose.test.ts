@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { endsOf, onlySubmit, slicesRig, submits } from './slices-rig.ts';
+
+const full = { kind: 'queue-full', code: 23, message: 'queue full' } as const;
+
+describe('a slice that is lost', () => {
+  it('leaves nothing to commit but that its submission never left', async () => {
+    const { worker, cells, key, record } = await slicesRig();
+    const one = worker();
+    const held = one.begin(1, cells[0]);
+    one.input({ type: 'lost', hold: held });
+    const { commit } = one.take();
+    expect(commit).toMatchObject({ records: [], attempts: [], effects: [] });
+    expect(commit.heard).toMatchObject([{ key, submittedBy: '1/1' }]);
+    expect(commit.heard?.[0]).not.toHaveProperty('taskId');
+    expect(endsOf(commit)).toEqual(['1/1 lost']);
+    expect(commit.events).toContainEqual({ type: 'cell:left', cell: cells[0]?.number });
+    expect(record()).toBeUndefined();
+    expect(one.scheduler.held).toEqual({ jobs: 0, cells: 0 });
+  });
+
+  it('sends nothing of a commit that was under way, durable or not', async () => {
+    const { worker, cells, state, record } = await slicesRig();
+    const one = worker();
+    const held = one.begin(1, cells[0]);
+    const taken = one.take();
+    one.input({ type: 'lost', hold: held });
+    const committed = state.commit(taken.request);
+    expect(committed.lost.size).toBe(0);
+    expect(one.answered(taken, committed).effects).toEqual([]);
+    expect(one.commitAll().effects).toEqual([]);
+    expect(record()?.status).toBe('submitting');
+    expect(state.claim(1).left).toMatchObject([{ heard: { submittedBy: '1/1' } }]);
+  });
+
+  it('sends nothing of a commit that failed, and does not commit it again', async () => {
+    const { worker, cells, state, record } = await slicesRig();
+    const one = worker();
+    one.begin(1, cells[0]);
+    const { commit } = one.take();
+    one.input({ type: 'lost', hold: { slice: 1, epoch: 1 } });
+    one.scheduler.requeue(commit);
+    expect(one.commitAll().effects).toEqual([]);
+    expect([record(), state.attempts('')]).toEqual([undefined, []]);
+  });
+
+  it('is over only once its request under way is heard', async () => {
+    const { worker, cells, state } = await slicesRig();
+    const one = worker();
+    const held = one.begin(1, cells[0]);
+    const sent = onlySubmit(one.commitAll());
+    one.input({ type: 'lost', hold: held });
+    expect(endsOf(one.commitAll())).toEqual([]);
+    one.hears(sent);
+    expect(endsOf(one.commitAll())).toEqual(['1/1 lost']);
+    expect(state.claim(1).left).toMatchObject([{ heard: { taskId: '7' } }]);
+  });
+
+  it.each([
+    ['names the task', undefined, '7'],
+    ['says that there is none', full, undefined],
+  ] as const)('%s that it has heard of and could not make durable', async (_what, answer, taskId) => {
+    const { worker, cells, state } = await slicesRig();
+    const one = worker();
+    const held = one.begin(1, cells[0]);
+    one.hears(onlySubmit(one.commitAll()), answer);
+    one.input({ type: 'lost', hold: held });
+    expect(one.commitAll().effects).toEqual([]);
+    const [left] = state.claim(1).left;
+    expect(left?.record.status).toBe('submitting');
+    expect(left?.heard?.taskId).toBe(taskId);
+    expect(left?.heard?.submittedBy).toBe('1/1');
+  });
+
+  it('leaves its jobs to another slice that this worker holds', async () => {
+    const { worker, cells, record } = await slicesRig();
+    const one = worker();
+    const held = one.begin(1, cells[0]);
+    one.begin(2, cells[1]);
+    one.input({ type: 'lost', hold: held });
+    const commit = one.commitAll();
+    expect(submits(commit).map(({ job }) => job.hold)).toMatchObject([{ slice: 2, epoch: 1 }]);
+    expect(record()).toMatchObject({ status: 'submitting', attempts: 1, submittedBy: '2/1' });
+  });
+
+  it('is told apart from the same slice that is held anew', async () => {
+    const { worker, cells, record } = await slicesRig();
+    const one = worker();
+    const held = one.begin(1, cells[0]);
+    one.commitAll();
+    const again = one.begin(1, cells[0]);
+    expect(again.epoch).toBe(2);
+    one.input({ type: 'lost', hold: held });
+    one.commitAll();
+    expect(record()).toMatchObject({ status: 'in-doubt', sender: '1/1' });
+    expect(one.scheduler.held.cells).toBe(1);
+  });
+});
