@@ -18,6 +18,8 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   plan: async () => (await import('./commands/plan.ts')).plan,
   run: async () => (await import('./commands/run.ts')).run,
   worker: async () => (await import('./commands/machine/worker.ts')).worker,
+  stop: async () => (await import('./commands/machine/stop.ts')).stop,
+  rm: async () => (await import('./commands/machine/remove.ts')).remove,
   status: async () => (await import('./commands/status/status.ts')).status,
   ls: async () => (await import('./commands/ls.ts')).ls,
   show: async () => (await import('./commands/show.ts')).show,

@@ -5,6 +5,8 @@ export const summaries = {
   plan: 'what a run would submit, why, and what it would cost; no network',
   run: 'runs a pipeline, or continues it',
   worker: 'works on the runs of an engine, one of any number of machines',
+  stop: 'ends a run on an engine: all its workers settle what is in flight',
+  rm: 'removes a run from an engine, with all that is known of it; files stay',
   status: 'how far a run is, what failed and why, what is in doubt; also while it is on',
   ls: 'the run directories below a folder: how far each is, its cost, when it ran last',
   show: "one job's whole story: request, answers, files, and what to do next",

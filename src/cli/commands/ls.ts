@@ -1,16 +1,20 @@
 import { relative, resolve } from 'node:path';
+import type { IsOptional } from '../../plan/graph/optional.ts';
 import { type ListedRun, readListedRun } from '../../report/facts/listed-run.ts';
-import { placeOfDirectory } from '../../report/facts/place.ts';
+import { placeOfDirectory, type RunPlace } from '../../report/facts/place.ts';
 import { count, counted, money, possibleCostWords } from '../../report/text/amounts.ts';
 import { shownLine } from '../../report/text/printable.ts';
 import { tableLines } from '../../report/text/table.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
+import { closingAfter } from '../adapters/disposables.ts';
 import { type Context, command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { shownErrorOf } from '../errors/render.ts';
+import { isEngineWord } from '../service/engine/connect.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
 import { keptOptional } from '../workspace/last-pipeline.ts';
@@ -27,11 +31,12 @@ export const ls = command(
   {
     name: 'ls',
     summary: summaries.ls,
-    operands: '[DIR]',
-    about: `Lists the run directories in a folder and below it, without DIR in the current one, from what their states say. It may be asked while runs are on. A state that is damaged, or that git tracks, is listed with the reason. Links, folders that begin with a dot and node_modules are not looked into, and the search ends after 1,000 runs or 20,000 folders, with a word about it. Exit code 0, also where there is none.`,
+    operands: '[DIR|ENGINE]',
+    about: `Lists the run directories in a folder and below it, without DIR in the current one, from what their states say. It may be asked while runs are on. A state that is damaged, or that git tracks, is listed with the reason. Links, folders that begin with a dot and node_modules are not looked into, and the search ends after 1,000 runs or 20,000 folders, with a word about it. Of an engine (postgres://…) it lists the runs there. Exit code 0, also where there is none.`,
     examples: [
       { command: 'promptpress ls', does: 'below the current folder' },
       { command: 'promptpress ls sets --json', does: 'for a script' },
+      { command: 'promptpress ls postgres://press@db.example/press', does: 'the runs on an engine' },
     ],
     flags: {
       'trust-directory': placeFlags['trust-directory'],
@@ -41,23 +46,56 @@ export const ls = command(
   { least: 0, most: 1 },
   async (flags, [given = '.'], context) => {
     const { io, redactor } = context;
-    const { directories, truncated } = await found(resolve(io.cwd, given), given);
-    const entries: Entry[] = [];
-    for (const directory of directories) {
-      const entry = await entryOf(directory, flags['trust-directory'], context);
-      if (entry !== undefined) entries.push(entry);
-    }
+    const { entries, truncated } = isEngineWord(given)
+      ? await onEngine(given, context)
+      : await below(given, flags['trust-directory'], context);
     await io.out(
       redactor.apply(flags.json ? jsonLine({ runs: entries, truncated }) : tableText(entries, given)),
     );
     if (truncated) {
       io.err(
-        `promptpress: There may be more: the search ended early. Name a folder further down: promptpress ls DIR\n`,
+        `promptpress: There may be more: the search ended early. ${isEngineWord(given) ? 'Name one of them: promptpress ls postgres://…#NAME' : 'Name a folder further down: promptpress ls DIR'}\n`,
       );
     }
     return exitCodes.ok;
   },
 );
+
+interface Found {
+  readonly entries: readonly Entry[];
+  readonly truncated: boolean;
+}
+
+async function below(given: string, trusted: boolean, context: Context): Promise<Found> {
+  const { directories, truncated } = await found(resolve(context.io.cwd, given), given);
+  const entries: Entry[] = [];
+  for (const directory of directories) {
+    const entry = await entryOf(directory, trusted, context);
+    if (entry !== undefined) entries.push(entry);
+  }
+  return { entries, truncated };
+}
+
+const onEngine = (given: string, context: Context): Promise<Found> =>
+  closingAfter(async (disposables) => {
+    const { listEngineRuns } = await import('../service/engine/run.ts');
+    const { runs, truncated } = await listEngineRuns(given, disposables, context);
+    const { cwd } = context.io;
+    const entries: Entry[] = [];
+    for (const { place, state } of runs)
+      entries.push(await listed(place, state, await keptOptional(place.directory, state, cwd), cwd));
+    return { entries, truncated };
+  });
+
+async function listed(
+  place: RunPlace,
+  state: StateReader,
+  isOptional: IsOptional,
+  cwd: string,
+): Promise<Entry> {
+  const { path, ...run } = await readListedRun(place, state, isOptional);
+  return { directory: place.name, ...run, ...(path === undefined ? {} : { file: relative(cwd, path) }) };
+}
 
 async function found(folder: string, given: string): ReturnType<typeof findRunDirectories> {
   try {
@@ -80,8 +118,7 @@ async function entryOf(directory: string, trusted: boolean, { io }: Context): Pr
     if (state === undefined) return undefined;
     try {
       const isOptional = await keptOptional(directory, state, io.cwd);
-      const { path, ...run } = await readListedRun(placeOfDirectory(directory, io.cwd), state, isOptional);
-      return { directory: place, ...run, ...(path === undefined ? {} : { file: relative(io.cwd, path) }) };
+      return await listed(placeOfDirectory(directory, io.cwd), state, isOptional, io.cwd);
     } finally {
       await state.close();
     }
@@ -106,7 +143,10 @@ const head = [
 ];
 
 function tableText(entries: readonly Entry[], given: string): string {
-  if (entries.length === 0) return `There is no run in ${shownLine(given)} or below it.\n`;
+  if (entries.length === 0)
+    return isEngineWord(given)
+      ? 'There is no run on this engine.\n'
+      : `There is no run in ${shownLine(given)} or below it.\n`;
   const runs = entries.flatMap((entry) => ('problem' in entry ? [] : [entry]));
   const rows = runs.map(({ directory, name = '', state, jobs, cost, startedAt = '' }) => [
     shownLine(directory),

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
-import { type DirectoryFlags, directoryName, runFiles } from '../../report/facts/layout.ts';
+import { type DirectoryFlags, runFiles } from '../../report/facts/layout.ts';
 import { placeOfDirectory, type RunPlace } from '../../report/facts/place.ts';
 import { quoted, shownLine } from '../../report/text/printable.ts';
 import { kindAt } from '../../state/files/plain-path.ts';
@@ -12,7 +12,7 @@ import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { adding, type Correction, without, writing } from '../errors/correction.ts';
 import { refuseOtherPlace } from '../service/artifact-place.ts';
-import { givenEngine, isEngineWord } from '../service/engine/connect.ts';
+import { engineVariable, givenEngine, isEngineWord } from '../service/engine/connect.ts';
 import type { DirectoryUse, EngineRun } from '../service/engine/run.ts';
 import { checkRunDirectory } from './checks/directory.ts';
 import { placeOfRun } from './checks/place.ts';
@@ -49,8 +49,7 @@ export async function openTarget(
   const { cwd } = context.io;
   if (isEngineWord(target)) return await onEngine(target, undefined, flags, needs, context);
   const { directory, pipeline } = await directoryOf(target, flags, context);
-  if (pipeline !== undefined)
-    return await onEngine(undefined, directoryName(pipeline, flags), flags, needs, context);
+  if (pipeline !== undefined) return await onEngine(undefined, pipeline.name, flags, needs, context);
   await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, context.io.env);
   const state = openStateForReading(directory);
   if (state !== undefined) {
@@ -66,8 +65,34 @@ export async function openTarget(
   const near = relative(cwd, directory) || '.';
   // The full stop of a sentence behind ".." would read as another folder.
   const place = near.endsWith('..') || near.length > directory.length ? directory : near;
+  await refuseFilesOfEngine(target, directory, place);
   await checkAge(undefined, directory, context.io.env);
   throw await noRun(target, directory, place, flags, context);
+}
+
+/**
+ * The same for a command that is about runs on engines alone. The caller closes the state.
+ *
+ * @throws CliError (exit 2) for a run of one machine
+ */
+export async function openEngineTarget(
+  command: string,
+  target: string,
+  context: Context,
+): Promise<EngineRun> {
+  if (!isEngineWord(target) && givenEngine(undefined, context.io) === undefined)
+    throw usageError(
+      `promptpress ${command} takes a run on an engine, and none is named.`,
+      `Name it: promptpress ${command} "postgres://user@host:5432/database#NAME"; or name its pipeline, with the engine in ${engineVariable}.`,
+    );
+  const flags = { out: undefined, sandbox: false, 'trust-directory': false };
+  const { engine } = await openTarget(target, flags, context);
+  if (engine === undefined)
+    throw usageError(
+      `${target} is a run of one machine.`,
+      'Name a pipeline file, or postgres://…#NAME, for a run on an engine.',
+    );
+  return engine;
 }
 
 async function onEngine(
@@ -89,6 +114,20 @@ async function onEngine(
   return { directory: place.directory, place, state, engine };
 }
 
+/** @throws CliError (exit 2) for a folder that holds the files of a run on an engine, and no state */
+async function refuseFilesOfEngine(target: string, directory: string, place: string): Promise<void> {
+  const marker =
+    kindAt(join(directory, runFiles.engine)) === 'file'
+      ? (await import('../service/engine/run.ts')).engineOf(directory)
+      : undefined;
+  if (marker !== undefined)
+    throw usageError(
+      `The files of a run on an engine lie in ${place}; its state is on the engine.`,
+      `Name it there: ${shownLine(marker.engine)}`,
+      exchangingWord(target, marker.engine),
+    );
+}
+
 /** Nothing has run in a directory. What is said beside that is how a run comes there, or where it lies. */
 async function noRun(
   target: string,
@@ -98,16 +137,6 @@ async function noRun(
   { io: { cwd } }: Context,
 ): Promise<Error> {
   const message = `There is no run in ${place === '.' ? 'this folder' : place}.`;
-  const marker =
-    kindAt(join(directory, runFiles.engine)) === 'file'
-      ? (await import('../service/engine/run.ts')).engineOf(directory)
-      : undefined;
-  if (marker !== undefined)
-    return usageError(
-      `The files of a run on an engine lie in ${place}; its state is on the engine.`,
-      `Name it there: ${shownLine(marker.engine)}`,
-      exchangingWord(target, marker.engine),
-    );
   const isFile = !(await isFolder(resolve(cwd, target)));
   if (flags.out !== undefined || (!isFile && target === '.'))
     return usageError(message, 'promptpress ls lists the runs below this folder.', writing('ls'));
@@ -147,7 +176,8 @@ async function directoryOf(
   const path = resolve(context.io.cwd, target);
   if (await isFolder(path)) return { directory: path };
   const { pipeline, path: file } = await checkPipeline(target, {}, context);
-  if (pipeline !== undefined && givenEngine(undefined, context.io) !== undefined)
+  // A rehearsal is for this machine, whatever the environment says.
+  if (pipeline !== undefined && !flags.sandbox && givenEngine(undefined, context.io) !== undefined)
     return { directory: '', pipeline };
   if (pipeline !== undefined)
     return { directory: await placeOfRun({ pipeline, path: file }, flags, context.io.cwd) };

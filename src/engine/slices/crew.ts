@@ -9,7 +9,7 @@ const isLocked = (space: number, key: string): string => `EXISTS (
   SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
   WHERE l.locktype = 'advisory' AND d.datname = current_database() AND l.granted AND l.classid::bigint = ${space} AND l.objid::bigint = ${key})`;
 
-/** SQL: whether the worker of the session \`s\` lives, as far as can be seen. */
+/** SQL: whether the worker of the session `s` lives, as far as can be seen. */
 const isAlive = `(NOT s.over AND (s.seen > clock_timestamp() - interval '${silentMs} ms' OR ${isLocked(lockSpaces.session, 's.session')}))`;
 
 /** Whether a process leads a run, or works on it. @throws EngineError */
@@ -20,4 +20,129 @@ export async function isCarriedOut(pool: EnginePool, run: number): Promise<boole
     [run],
   );
   return rows[0]?.on === true;
+}
+
+/** A worker of a run, as the engine knows it. */
+export interface CrewMember {
+  readonly name: string;
+  /** Number of its session: one that was taken for dead comes back under another one. */
+  readonly session: number;
+  /** Unix ms, by the engine's clock. */
+  readonly startedAt: number;
+  /** When it showed itself last. */
+  readonly seenAt: number;
+  readonly alive: boolean;
+  /** How many slices it holds. */
+  readonly slices: number;
+}
+
+/** A rate of the service, over all workers of all runs there. */
+export interface RateInUse {
+  readonly route: string;
+  /** Requests a minute, over the last seconds. */
+  readonly perMinute: number;
+  /** How long the service asked all to wait from now on, ms; absent: it did not. */
+  readonly pausedMs?: number;
+}
+
+/** What all workers of a run may spend, and have. */
+export interface SpendingInUse {
+  readonly kind: 'cost' | 'tokens' | 'submits' | 'invocation';
+  readonly most: number;
+  readonly used: number;
+}
+
+/** How the workers of a run are doing, at one moment. */
+export interface Crew {
+  /** `open`: slices are taken; `stopping`: all workers settle what is in flight; `ended`: nothing more is done. */
+  readonly state: 'open' | 'stopping' | 'ended';
+  /** A coordinator leads it: a process of `promptpress run`. */
+  readonly led: boolean;
+  /** Those that have not ended. */
+  readonly workers: readonly CrewMember[];
+  readonly slices: {
+    /** Nobody works on them. */
+    readonly waiting: number;
+    readonly held: number;
+    readonly done: number;
+    /** All cells are in slices. */
+    readonly fed: boolean;
+  };
+  /** How often a slice was taken from a worker that had not let go of it. */
+  readonly takeovers: number;
+  readonly rates: readonly RateInUse[];
+  /** Image tasks in flight on the service, of all runs there; `accepted`: it refused more than so many. */
+  readonly tasks: { readonly granted: number; readonly used: number; readonly accepted?: number };
+  readonly spending: readonly SpendingInUse[];
+}
+
+/** SQL: whether somebody holds the slice `h` who has not let go of it. */
+const isHeld = `(h.holder IS NOT NULL AND NOT promptpress.is_over(h.run, h.holder || '/' || h.n || '/' || h.epoch))`;
+
+/** @param service whose limits are told; absent: none @throws EngineError */
+export async function readCrew(
+  pool: EnginePool,
+  run: number,
+  service: string | undefined,
+): Promise<Crew | undefined> {
+  const ask = async <Row>(text: string, ...values: readonly unknown[]): Promise<readonly Row[]> =>
+    (await pool.query<Row>(text, values)).rows;
+  const [[state], workers, [slices], rates, [tasks], spending] = await Promise.all([
+    ask<Pick<Crew, 'state' | 'led'> & { readonly fed: boolean }>(
+      `SELECT r.state, r.fed, ${isLocked(lockSpaces.run, 'r.run')} AS led FROM promptpress.runs r WHERE r.run = $1`,
+      run,
+    ),
+    ask<CrewMember>(
+      `SELECT s.name, s.session::float8 AS session, extract(epoch FROM s.started)::float8 * 1000 AS "startedAt",
+         extract(epoch FROM s.seen)::float8 * 1000 AS "seenAt", ${isAlive} AS alive,
+         (SELECT count(*)::int FROM promptpress.slices h
+          WHERE h.run = s.run AND h.holder = s.session AND NOT h.done AND ${isHeld}) AS slices
+       FROM promptpress.sessions s WHERE s.run = $1 AND NOT s.over ORDER BY s.session`,
+      run,
+    ),
+    ask<Omit<Crew['slices'], 'fed'> & Pick<Crew, 'takeovers'>>(
+      `SELECT count(*) FILTER (WHERE NOT h.done AND NOT ${isHeld})::int AS waiting,
+         count(*) FILTER (WHERE NOT h.done AND ${isHeld})::int AS held, count(*) FILTER (WHERE h.done)::int AS done,
+         coalesce(sum(h.takeovers), 0)::int AS takeovers
+       FROM promptpress.slices h WHERE h.run = $1`,
+      run,
+    ),
+    // What was sent counts for less the longer ago it was, as those who ask for moments reckon it.
+    ask<RateInUse & { readonly pausedMs: number }>(
+      `SELECT p.route, greatest(0, p.paused_until_ms - t.now) AS "pausedMs",
+         p.sent_per_ms * exp(-least(700, greatest(0, t.now - p.sent_at_ms) / 10000)) * 60000 AS "perMinute"
+       FROM promptpress.pace p, (SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now) t
+       WHERE p.service = $1 ORDER BY p.route`,
+      service ?? null,
+    ),
+    ask<{ readonly granted: number; readonly used: number; readonly accepted: number | null }>(
+      `SELECT coalesce(sum(w.granted), 0)::int AS granted, coalesce(sum(w.used), 0)::int AS used,
+         (SELECT r.accepted FROM promptpress.rooms r WHERE r.service = $1) AS accepted
+       FROM promptpress.rooms_worker w WHERE w.service = $1`,
+      service ?? null,
+    ),
+    ask<SpendingInUse>(
+      `SELECT p.kind, p.most, coalesce(sum(w.used), 0)::float8 AS used
+       FROM promptpress.purse p LEFT JOIN promptpress.purse_worker w USING (run, kind)
+       WHERE p.run = $1 GROUP BY p.kind, p.most ORDER BY p.kind`,
+      run,
+    ),
+  ]);
+  if (state === undefined || slices === undefined || tasks === undefined) return undefined;
+  const { fed, ...ofRun } = state;
+  const { takeovers, ...counts } = slices;
+  const { accepted, ...inUse } = tasks;
+  return {
+    ...ofRun,
+    workers,
+    slices: { ...counts, fed },
+    takeovers,
+    rates: rates.map(({ route, perMinute, pausedMs }) => ({
+      route,
+      perMinute: Number(perMinute.toFixed(1)),
+      ...(pausedMs === 0 ? {} : { pausedMs: Math.round(pausedMs) }),
+    })),
+    tasks: { ...inUse, ...(accepted === null ? {} : { accepted }) },
+    spending,
+  };
 }

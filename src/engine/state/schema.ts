@@ -34,6 +34,8 @@ const slices = `
     lease_holder text,
     lease_until  timestamptz,
     not_before   timestamptz,
+    -- How often somebody took it from a worker that had not let go of it.
+    takeovers    int NOT NULL DEFAULT 0,
     PRIMARY KEY (run, n)
   ) WITH (fillfactor = 80);
   CREATE TABLE holds_over (

@@ -77,7 +77,12 @@ export async function takeSlice(
 ): Promise<TakenSlice | undefined> {
   return first(
     pool,
-    `UPDATE promptpress.slices SET epoch = epoch + 1, holder = $3 WHERE run = $1 AND n = $2 AND NOT done
+    // Who has ended a holding in good order has said so.
+    `UPDATE promptpress.slices s SET epoch = epoch + 1, holder = $3,
+       takeovers = takeovers + (holder IS NOT NULL AND NOT EXISTS (
+         SELECT FROM promptpress.holds_over o WHERE o.run = s.run AND o.slice = s.n AND o.epoch = s.epoch
+       ))::int
+     WHERE run = $1 AND n = $2 AND NOT done
        AND ($4::bigint IS NULL OR EXISTS (
          SELECT FROM promptpress.runs WHERE run = $1 AND state = 'open' AND invocation = $4 FOR SHARE
        ))

@@ -46,7 +46,7 @@ export const shownRun = ({ shown }: { readonly shown: string }, name: string): s
  * Opens a run of an engine to be read. The caller closes its state.
  *
  * @param given the address, of a flag or an operand; absent: the environment's
- * @param named the run; absent: the address names it
+ * @param named the run, where the address names none
  * @throws CliError (exit 2) where there is no such run, or where its files are not on this machine; EngineError
  */
 export async function openEngineRun(
@@ -64,12 +64,11 @@ export async function openEngineRun(
       context,
     );
     const { pool, address } = engine;
-    const name = named ?? address.run;
+    const name = address.run ?? named;
     const run = await numberOf(engine, name, given);
-    const [{ engineReader }, { engineChanges }, { isCarriedOut }] = await Promise.all([
+    const [{ engineReader }, { engineChanges }] = await Promise.all([
       import('../../../engine/state/reader.ts'),
       import('../../../engine/state/changes.ts'),
-      import('../../../engine/slices/crew.ts'),
     ]);
     const state = { ...engineReader(pool, run), ...engineChanges(pool, run), close: () => disposables.end() };
     const shown = shownRun(address, name ?? '');
@@ -77,18 +76,69 @@ export async function openEngineRun(
       engine,
       run,
       name: name ?? '',
-      place: {
-        name: shown,
-        engine: shown,
-        directory: await directoryFor(shown, state, wanted, disposables, context),
-        owner: async () => ((await isCarriedOut(pool, run)) ? { pid: 0, host: '' } : undefined),
-      },
+      place: await placeOf(
+        engine,
+        run,
+        shown,
+        await directoryFor(shown, state, wanted, disposables, context),
+      ),
       state,
     };
   } catch (error) {
     await disposables.end().catch(() => undefined);
     throw error;
   }
+}
+
+async function placeOf(
+  { pool }: OpenEngine,
+  run: number,
+  shown: string,
+  directory: string,
+): Promise<RunPlace> {
+  const { isCarriedOut } = await import('../../../engine/slices/crew.ts');
+  return {
+    name: shown,
+    engine: shown,
+    directory,
+    owner: async () => ((await isCarriedOut(pool, run)) ? { pid: 0, host: '' } : undefined),
+  };
+}
+
+/** Runs of an engine that are listed. */
+const mostListed = 1000;
+
+/** A run on an engine in a list. */
+export interface ListedEngineRun {
+  readonly place: RunPlace;
+  readonly state: StateReader;
+}
+
+/**
+ * All runs of an engine, by name. `disposables` closes their connections.
+ *
+ * @returns those, and whether there are more @throws CliError (exit 2), EngineError
+ */
+export async function listEngineRuns(
+  given: string,
+  disposables: Disposables,
+  context: Context,
+): Promise<{ readonly runs: readonly ListedEngineRun[]; readonly truncated: boolean }> {
+  const engine = await openEngine(given, { as: 'reading', name: 'ls' }, disposables, context);
+  const { pool, address } = engine;
+  const [{ engineReader }, { isNamed }] = await Promise.all([
+    import('../../../engine/state/reader.ts'),
+    import('../../../engine/slices/remove.ts'),
+  ]);
+  const { rows } = await pool.query<{ run: number; name: string }>(
+    `SELECT run, name FROM promptpress.runs WHERE ${isNamed} AND ($1::text IS NULL OR name = $1) ORDER BY name LIMIT ${mostListed + 1}`,
+    [address.run ?? null],
+  );
+  const runs = rows.slice(0, mostListed).map(async ({ run, name }) => ({
+    place: await placeOf(engine, run, shownRun(address, name), context.io.cwd),
+    state: engineReader(pool, run),
+  }));
+  return { runs: await Promise.all(runs), truncated: rows.length > mostListed };
 }
 
 /** Names that a message lists. */
@@ -100,8 +150,9 @@ async function numberOf(
   name: string | undefined,
   given: string | undefined,
 ): Promise<number> {
+  const { isNamed } = await import('../../../engine/slices/remove.ts');
   const { rows } = await pool.query<{ run: number; name: string }>(
-    'SELECT run, name FROM promptpress.runs ORDER BY name = $1 DESC, started DESC LIMIT 1000',
+    `SELECT run, name FROM promptpress.runs WHERE ${isNamed} ORDER BY name = $1 DESC, started DESC LIMIT ${mostListed}`,
     [name ?? ''],
   );
   const [first] = rows;

@@ -1,0 +1,73 @@
+import { count, counted, money } from '../../../report/text/amounts.ts';
+import { quoted, shownLine } from '../../../report/text/printable.ts';
+import { StateError } from '../../../state/store.ts';
+import { closingAfter } from '../../adapters/disposables.ts';
+import { command } from '../../args/command.ts';
+import { toggle } from '../../args/flags.ts';
+import { summaries } from '../../args/summaries.ts';
+import { exitCodes } from '../../errors/cli-error.ts';
+import { showCounting } from '../../terminal/counting.ts';
+import { openEngineTarget } from '../../workspace/open.ts';
+
+/** `promptpress rm FILE|ENGINE` */
+export const remove = command(
+  {
+    name: 'rm',
+    summary: summaries.rm,
+    operands: 'FILE|ENGINE',
+    about: `Shows what an engine has of a run, and with --yes removes all of it: jobs, their history, replies, tables. What is done is not known any more then: the same pipeline run once more makes, and pays for, everything anew. Images, videos and the manifest stay where they are. It is refused while the run is on (exit 75).
+The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_ENGINE names the engine. A run of one machine is its directory, which is removed like any other.`,
+    examples: [
+      {
+        command: 'promptpress rm "postgres://press@db.example/press#foxes"',
+        does: 'shows what would go',
+      },
+      { command: 'promptpress rm foxes.yaml --yes', does: 'removes it; the engine is in PROMPTPRESS_ENGINE' },
+    ],
+    flags: { yes: toggle('remove it; without this flag it is only shown') },
+  },
+  { least: 1, most: 1 },
+  async (flags, [target = ''], context) =>
+    await closingAfter(async (disposables) => {
+      const { io, redactor } = context;
+      const { engine, run, place, state } = await openEngineTarget('rm', target, context);
+      disposables.add(() => state.close());
+      const [{ removeRun }, { lockSpaces, trySessionLock }] = await Promise.all([
+        import('../../../engine/slices/remove.ts'),
+        import('../../../engine/postgres/session-lock.ts'),
+      ]);
+      const refuse = (): Error =>
+        new StateError('state.locked', `The run ${place.name} is on: it cannot be removed.`, {
+          hint: `End it first, and wait until its workers have: promptpress stop ${quoted(place.name)}`,
+        });
+      if ((await place.owner()) !== undefined) throw refuse();
+      const { jobs, attempts, cost } = await state.totals();
+      const all = Object.values(jobs).reduce((sum, of) => sum + of, 0);
+      const what = `${counted(all, 'job')} (${count(jobs.done)} done), ${counted(attempts, 'submission')}${cost === 0 ? '' : `, cost ${money(cost)}`}`;
+      if (!flags.yes) {
+        await io.out(
+          redactor.apply(
+            `${shownLine(place.name)}: ${what}. Nothing was removed. This removes it; what is done would be paid for again after that:\n  promptpress rm ${quoted(place.name)} --yes\n`,
+          ),
+        );
+        return exitCodes.ok;
+      }
+      // As a coordinator: none begins meanwhile.
+      const lock = await trySessionLock(engine.address, lockSpaces.run, run);
+      if (lock === undefined) throw refuse();
+      disposables.add(() => lock.close());
+      let deleted = 0;
+      const hide = showCounting(io, () => `${count(deleted)} rows removed`);
+      try {
+        await removeRun(engine.pool, run, (rows) => {
+          deleted = rows;
+        });
+      } finally {
+        hide();
+      }
+      await io.out(
+        redactor.apply(`${shownLine(place.name)}: removed, ${what}. Its files stay where they are.\n`),
+      );
+      return exitCodes.ok;
+    }),
+);

@@ -1,0 +1,67 @@
+import type { EnginePool } from '../postgres/pool.ts';
+import { removeBullmqRun } from '../queue/bullmq-postgres.ts';
+
+/** Rows that one statement deletes. */
+const atOnce = 2000;
+
+/** What rows of a run lie in, but for its own. */
+const tables = [
+  'jobs',
+  'attempts',
+  'facts_late',
+  'totals',
+  'facts',
+  'inputs',
+  'replies',
+  'tables',
+  'holds_over',
+  'purse',
+  'purse_worker',
+  'slices',
+  'sessions',
+] as const;
+
+/** No run has such a name: a pipeline's holds no slash. */
+const removed = 'removed/';
+
+/** SQL: whether `name` is that of a run. */
+export const isNamed = `name NOT LIKE '${removed}%'`;
+
+/**
+ * Deletes all that an engine has of a run, and what an interrupted removal has left. From the first moment on there is no run of this name,
+ * so nothing can go on with half of it.
+ *
+ * @param onDeleted told how many rows are gone, now and then
+ * @throws EngineError
+ */
+export async function removeRun(
+  pool: EnginePool,
+  run: number,
+  onDeleted: (rows: number) => void = () => undefined,
+): Promise<void> {
+  await pool.query(
+    `UPDATE promptpress.runs SET name = '${removed}' || run, state = 'ended', ended = NULL WHERE run = $1`,
+    [run],
+  );
+  const { rows } = await pool.query<{ run: number }>(
+    `SELECT run FROM promptpress.runs WHERE name LIKE '${removed}%'`,
+  );
+  let deleted = 0;
+  for (const left of rows) {
+    await removeBullmqRun(pool, left.run);
+    for (const table of tables)
+      for (let last = atOnce; last === atOnce; ) {
+        const gone = await pool.query<{ count: number }>(
+          `WITH gone AS (
+             DELETE FROM promptpress.${table}
+             WHERE ctid = ANY (ARRAY(SELECT ctid FROM promptpress.${table} WHERE run = $1 LIMIT ${atOnce})) RETURNING 1
+           ) SELECT count(*)::int AS count FROM gone`,
+          [left.run],
+        );
+        last = gone.rows[0]?.count ?? 0;
+        deleted += last;
+        onDeleted(deleted);
+      }
+    await pool.query('DELETE FROM promptpress.runs WHERE run = $1', [left.run]);
+  }
+}
