@@ -2,7 +2,7 @@ import type { Cell } from '../../../src/plan/cell.ts';
 import type { CellBatch, CellSource, Hold, RunStore } from '../../../src/run/ports.ts';
 import { noJobs } from '../no-counts.ts';
 import { type FencedState, holderOf } from './fenced-state.ts';
-import { WorkerView } from './worker-view.ts';
+import type { WorkerView } from './worker-view.ts';
 
 /** The store of one worker over a shared state in memory, which answers later. */
 export function fencedStore(state: FencedState, view: WorkerView): RunStore {

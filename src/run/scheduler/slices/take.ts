@@ -3,7 +3,6 @@ import type { LateFact } from '../../../state/store.ts';
 import { heardOf } from '../../machine/search/late-fact.ts';
 import type { CellBatch, Hold, LeftRecord, SliceBatch } from '../../ports.ts';
 import { adoptJob, releaseCells } from '../place-job.ts';
-import { isAwaited } from '../state/queries.ts';
 import type { SchedulerState } from '../state/state.ts';
 import { loseSlice } from './lose.ts';
 
@@ -103,7 +102,7 @@ export function onLooked(state: SchedulerState, heard: readonly LateFact[]): voi
     const record = lookup(key);
     const isOthers = state.jobs.get(key) === undefined && record !== undefined && slices.isOthers(record);
     // The cells that waited for it may be given back since.
-    if (isOthers && isAwaited(state, key)) continue;
+    if (isOthers && cells.open.awaiting(key).length > 0) continue;
     slices.awaited.delete(key);
     releaseCells(state, key);
   }
