@@ -7,7 +7,7 @@ import { heldAs, type Job } from '../machine/job.ts';
 import { jobForSlot } from '../machine/resume.ts';
 import type { Hold } from '../ports.ts';
 import { closeCell, leaveCell } from './drain.ts';
-import { placeJob, recoverJob } from './place-job.ts';
+import { placeJob, recoverJob, takeUp } from './place-job.ts';
 import { adoptKept } from './slices/take.ts';
 import type { OpenCell } from './state/open-cells.ts';
 import { canOpenCell, isAtEnd, taskOf } from './state/queries.ts';
@@ -140,11 +140,8 @@ function jobToBegin(state: SchedulerState, slot: Slot): Job | undefined {
 
 function begin(state: SchedulerState, job: Job, hold: Hold | undefined): void {
   const { key } = job.record;
-  const { cells, slices, outbox } = state;
-  cells.redo.delete(key);
-  // What was decided of it last, for whichever slice, is not durable yet: it goes on from there.
-  const decided = outbox.holdOf(key);
-  placeJob(state, undefined, heldAs({ hold: decided ? { ...decided } : slices.takeUp(hold, key) }, job));
+  state.cells.redo.delete(key);
+  placeJob(state, undefined, heldAs({ hold: takeUp(state, hold, key) }, job));
 }
 
 const isChosen = ({ options: { steps } }: SchedulerState, { step }: Slot): boolean =>

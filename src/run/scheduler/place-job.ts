@@ -57,7 +57,17 @@ export function adoptJob(state: SchedulerState, record: JobRecord, hold?: Hold):
   if (record.status === 'modal') return;
   if (isInterrupted(record)) return recoverJob(state, record, hold);
   const job = adopt(record, Number.MAX_SAFE_INTEGER, taskOf(state, record.parent));
-  placeJob(state, undefined, heldAs({ hold: state.slices.takeUp(hold, record.key) }, job));
+  placeJob(state, undefined, heldAs({ hold: takeUp(state, hold, record.key) }, job));
+}
+
+/** A slice takes a job up. What was decided of it last, for whichever slice, is not durable yet: the job goes on from there. */
+export function takeUp(
+  { slices, outbox }: SchedulerState,
+  hold: Hold | undefined,
+  key: string,
+): Hold | undefined {
+  const decided = outbox.holdOf(key);
+  return decided === undefined ? slices.takeUp(hold, key) : { ...decided };
 }
 
 /** Recovers a job whose request was under way when an earlier run ended. The cells that ask for the job take it up. */

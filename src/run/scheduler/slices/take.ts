@@ -2,7 +2,7 @@ import type { Slot } from '../../../plan/slot.ts';
 import type { LateFact } from '../../../state/store.ts';
 import { heardOf } from '../../machine/search/late-fact.ts';
 import type { CellBatch, Hold, LeftRecord, SliceBatch } from '../../ports.ts';
-import { adoptJob, releaseCells } from '../place-job.ts';
+import { adoptJob, releaseCells, takeUp } from '../place-job.ts';
 import type { SchedulerState } from '../state/state.ts';
 import { loseSlice } from './lose.ts';
 
@@ -84,7 +84,7 @@ function hear(state: SchedulerState, fact: LateFact, slice: Hold): void {
   if (record === undefined || jobs.get(fact.key) !== undefined) return;
   const known = heardOf(record, fact, options.price(record));
   if (known === undefined) return;
-  const hold = state.slices.takeUp(slice, fact.key);
+  const hold = takeUp(state, slice, fact.key);
   budget.note(record, known);
   outbox.write(known, hold);
   outbox.emitStatus(record, known);

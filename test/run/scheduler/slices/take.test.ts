@@ -96,6 +96,30 @@ describe('what a slice was left with', () => {
   });
 });
 
+describe('what is heard late', () => {
+  it('goes with what was decided of the job for another slice and is not durable yet', async () => {
+    const { worker, cells, state, record } = await slicesRig();
+    const [first, second] = [worker(), worker()];
+    const held = first.begin(1, cells[0]);
+    const sent = onlySubmit(first.commitAll());
+    second.begin(6, cells[1]);
+    second.commitAll();
+    expect(second.scheduler.awaited).toHaveLength(1);
+    second.begin(1, cells[0]);
+    const { commit } = second.take();
+    expect(commit.records).toMatchObject([{ status: 'in-doubt' }]);
+    first.input({ type: 'lost', hold: held });
+    first.hears(sent);
+    first.commitAll();
+    // The doubt is not durable; what ends it is heard for the cell of the other slice.
+    second.scheduler.requeue(commit);
+    second.look();
+    second.commitAll();
+    expect(record()).toMatchObject({ status: 'running', taskId: '7' });
+    expect(state.rows.get(record()?.key ?? '')).toMatchObject({ slice: 1, holder: '1/2' });
+  });
+});
+
 describe('a submission', () => {
   it('is not taken for another one of the same moment by the same worker', async () => {
     const { worker, cells, record } = await slicesRig();
