@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endHold, endSession, takeSlice } from '../../../src/engine/state/slices.ts';
+import { endHold, takeSlice } from '../../../src/engine/state/slices.ts';
 import type { EngineStore } from '../../../src/engine/state/store.ts';
-import type { JobStatus } from '../../../src/plan/job.ts';
+import { describeFences, type FenceWorker } from '../../rig/fenced/contract.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { jobRecord } from '../../state/records.ts';
 import { type TestEngine, testEngine, turnOf } from './opened.ts';
@@ -120,91 +120,18 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect(old.get('b')).toBeUndefined();
   });
 
-  it('gives an equal job to the slice that writes it first, and shows the others its record', async () => {
-    const { workers } = await working(4);
-    const commits = await Promise.all(
-      workers.map((worker, at) =>
-        worker.commit(
-          turnOf(at + 1, 1, [jobRecord(`own-${at}`, 'submitting'), jobRecord('equal', 'submitting')]),
-        ),
-      ),
+  describeFences(async (count, slices) => {
+    const run = await engine.run(slices);
+    return Promise.all(
+      Array.from({ length: count }, async (): Promise<FenceWorker> => {
+        const worker = await engine.worker(run);
+        return {
+          ...worker,
+          take: async (slice) => (await takeSlice(engine.pool, run, slice, worker.session))?.epoch ?? 0,
+          holder: (slice, epoch) => `${worker.session}/${slice}/${epoch}`,
+          end: (slice, epoch) => endHold(engine.pool, run, slice, epoch),
+        };
+      }),
     );
-    expect(commits.filter(({ refused }) => refused.size === 0)).toHaveLength(1);
-    const winner = commits.findIndex(({ refused }) => refused.size === 0) + 1;
-    for (const [at, worker] of workers.entries()) {
-      expect(worker.others.holdOf('equal')?.slice).toBe(winner);
-      expect(worker.others.holdOf(`own-${at}`)?.slice).toBe(at + 1);
-    }
-    expect((await workers[0]?.reader.totals())?.jobs.submitting).toBe(5);
-  });
-
-  const resting: readonly JobStatus[] = ['pending', 'modal', 'done', 'failed', 'in-doubt'];
-  it.each(['pending', 'submitting', 'running', 'modal', 'saving', 'done', 'failed', 'in-doubt'] as const)(
-    'lets another slice go on from a job that is %s only where that rests',
-    async (status) => {
-      const { workers } = await working(2);
-      const [one, two] = workers as [Worker, Worker];
-      await one.commit(turnOf(1, 1, [jobRecord('a', status)]));
-      await two.prefetch(['a', 'none'], 2);
-      expect(two.get('a')).toEqual(jobRecord('a', status));
-      const taken = await two.commit(
-        turnOf(2, 1, [jobRecord('a', 'submitting', { tries: 1 })], { from: two }),
-      );
-      expect(taken.refused.size).toBe(resting.includes(status) ? 0 : 1);
-      expect(two.others.holdOf('a')?.slice).toBe(resting.includes(status) ? 2 : 1);
-      // It is no longer the first one's, however late that hears of it.
-      const again = await one.commit(turnOf(1, 1, [jobRecord('a', 'failed')], { from: one }));
-      expect(again.refused.size).toBe(resting.includes(status) ? 1 : 0);
-      expect(one.get('a')?.tries).toBe(resting.includes(status) ? 1 : 0);
-    },
-  );
-
-  it('refuses a decision about a record that has changed since, read again meanwhile or not', async () => {
-    const { workers } = await working(3);
-    const [one, two, three] = workers as [Worker, Worker, Worker];
-    await one.commit(turnOf(1, 1, [jobRecord('a', 'failed')]));
-    for (const worker of [two, three]) {
-      await worker.prefetch(['a'], worker === two ? 2 : 3);
-      expect(worker.get('a')?.status).toBe('failed');
-    }
-    await two.commit(turnOf(2, 1, [jobRecord('a', 'done')], { from: two }));
-    // It is looked at again, but what is committed was decided before.
-    const decided = turnOf(3, 1, [jobRecord('a', 'submitting')], { from: three });
-    await three.others.look(['a']);
-    const committed = await three.commit(decided);
-    expect(committed).toEqual({ refused: new Set(['a']), lost: new Set() });
-    expect(three.get('a')).toEqual(jobRecord('a', 'done'));
-    expect(await three.reader.get('a')).toEqual(jobRecord('a', 'done'));
-  });
-
-  it('names who may still send a job, until that is known to be over', async () => {
-    const { run, workers } = await working(2);
-    const [old, next] = workers as [Worker, Worker];
-    await old.commit(
-      turnOf(1, 1, [jobRecord('a', 'submitting'), jobRecord('done', 'done'), jobRecord('p', 'pending')]),
-    );
-    const sender = `${old.session}/1/1`;
-    await takeSlice(engine.pool, run, 1, next.session);
-    const left = await next.left(1);
-    expect(left.map(({ record, sender: by }) => [record.key, by])).toEqual([
-      ['a', sender],
-      ['p', sender],
-    ]);
-    await next.commit(
-      turnOf(1, 2, [jobRecord('a', 'in-doubt', { sender }), jobRecord('b', 'in-doubt', { sender })]),
-    );
-    await next.others.look(['a']);
-    expect(next.get('a')?.sender).toBe(sender);
-    await endHold(engine.pool, run, 1, 1);
-    await next.others.look(['a']);
-    expect(next.get('a')).toEqual(jobRecord('a', 'in-doubt'));
-    await endSession(engine.pool, next.session);
-    await takeSlice(engine.pool, run, 1, 99);
-    await next.commit({
-      records: [],
-      attempts: [],
-      heard: [{ key: 'b', submittedAt: 1, submittedBy: '1/1' }],
-    });
-    expect(await old.left(1)).toEqual([{ record: jobRecord('p', 'pending') }]);
   });
 });

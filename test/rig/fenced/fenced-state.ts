@@ -55,7 +55,12 @@ export class FencedState {
   claim(slice: number): { readonly epoch: number; readonly left: readonly LeftRecord[] } {
     const epoch = this.epochOf(slice) + 1;
     this.#epochs.set(slice, epoch);
-    const left = [...this.rows.values()].flatMap((row): LeftRecord[] => {
+    return { epoch, left: this.left(slice) };
+  }
+
+  /** What a slice was left with. */
+  left(slice: number): readonly LeftRecord[] {
+    return [...this.rows.values()].flatMap((row): LeftRecord[] => {
       const { record, holder } = row;
       if (row.slice !== slice || ['done', 'failed'].includes(record.status)) return [];
       const [heard] = this.#factsOf(record);
@@ -68,7 +73,6 @@ export class FencedState {
         },
       ];
     });
-    return { epoch, left };
   }
 
   /** Nothing is sent or heard any more by who held a slice so. */

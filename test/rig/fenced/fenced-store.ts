@@ -1,11 +1,15 @@
 import type { Cell } from '../../../src/plan/cell.ts';
-import type { CellBatch, CellSource, Hold, RunStore } from '../../../src/run/ports.ts';
+import type { CellBatch, CellSource, Hold, OtherRecords, RunStore } from '../../../src/run/ports.ts';
+import type { Committed, Turn } from '../../../src/state/store.ts';
 import { noJobs } from '../no-counts.ts';
 import { type FencedState, holderOf } from './fenced-state.ts';
 import type { WorkerView } from './worker-view.ts';
 
 /** The store of one worker over a shared state in memory, which answers later. */
-export function fencedStore(state: FencedState, view: WorkerView): RunStore {
+export function fencedStore(
+  state: FencedState,
+  view: WorkerView,
+): RunStore & { readonly others: OtherRecords; commit(turn: Turn): Promise<Committed> } {
   const facts = new Map<string, string>();
   return {
     get: (key) => view.get(key),
