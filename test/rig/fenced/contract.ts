@@ -152,12 +152,12 @@ export function describeFences(rig: FenceRig): void {
     const all = [...rests, ...moves].map((status) => jobRecord(status, status));
     await old.commit(turnOf(1, 1, all));
     expect(await next.take(1)).toBe(2);
-    const byKey = async (): Promise<readonly (readonly [string, string | undefined])[]> =>
-      (await next.left(1)).map(({ record, sender }) => [record.key, sender] as const).toSorted();
+    const byKey = async (): Promise<ReadonlyMap<string, string | undefined>> =>
+      new Map((await next.left(1)).map(({ record, sender }) => [record.key, sender]));
     const open = ['modal', 'pending', 'running', 'saving', 'submitting'];
-    expect(await byKey()).toEqual(open.map((key) => [key, old.holder(1, 1)]));
+    expect(await byKey()).toEqual(new Map(open.map((key) => [key, old.holder(1, 1)])));
     await old.end(1, 1);
-    expect(await byKey()).toEqual(open.map((key) => [key, undefined]));
+    expect(await byKey()).toEqual(new Map(open.map((key) => [key, undefined])));
   });
 
   it('shows the sender of a doubt until that is over, and as long as it has a fact that is not in the record', async () => {

@@ -10,12 +10,8 @@ describe('the shared state in memory', () => {
     const state = new FencedState();
     const workers = Array.from({ length: count }, () => {
       const view = new WorkerView(state);
-      const { get, attempts, commit, others } = fencedStore(state, view);
       return {
-        get,
-        attempts,
-        commit,
-        others,
+        ...fencedStore(state, view),
         take: (slice: number) => Promise.resolve(state.claim(slice).epoch),
         left: (slice: number) => {
           const left = state.left(slice);
