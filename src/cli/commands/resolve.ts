@@ -13,6 +13,7 @@ import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { type Decision, resolveInDoubt } from '../run/doubt/resolution.ts';
+import { noEngineHere } from '../service/engine/connect.ts';
 import { holdState } from '../workspace/checks/hold-state.ts';
 import { checkAge } from '../workspace/checks/stale-state.ts';
 import { openJob } from '../workspace/find-job.ts';
@@ -61,8 +62,13 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
     await closingAfter(async (disposables) => {
       checkOneDecision(flags);
       const { io, redactor } = context;
-      const { directory, place, key, state: reader } = await openJob(named, target, flags, context);
+      const { directory, place, engine, key, state: reader } = await openJob(named, target, flags, context);
       await reader.close();
+      if (engine !== undefined)
+        throw noEngineHere(
+          'resolve',
+          'The next run settles what is in doubt: promptpress run FILE --engine … --in-doubt find searches the tasks and pays nothing; --in-doubt retry submits all such jobs again.',
+        );
       const state = holdState(directory, 'promptpress resolve', disposables, io);
       await checkAge(state.reader, directory, io.env);
       const pipeline = await keptPipeline(directory, state.reader, io.cwd);

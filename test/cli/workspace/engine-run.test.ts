@@ -138,6 +138,10 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     const merged = await say(['merge', shown, 'runs/killed', '--out', 'merged']);
     expect([merged.code, merged.err]).toEqual([2, expect.stringContaining('takes no run on an engine')]);
     expect((await say(['clean', shown])).err).toContain('takes no run on an engine');
+    // Nothing is made beside the files of the run.
+    expect((await say(['resolve', keys[0] ?? '', shown, '--drop'])).err).toContain(
+      'takes no run on an engine',
+    );
     expect((await say(['verify', shown, '--repair'])).err).toContain('takes no run on an engine');
   });
 
