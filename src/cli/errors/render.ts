@@ -81,6 +81,7 @@ function stateExitCode(code: string): number {
     case 'engine.standby':
     case 'engine.durability':
     case 'engine.encoding':
+    case 'engine.empty':
     case 'engine.schema':
       return exitCodes.usage;
     default:

@@ -16,7 +16,7 @@ import { type ArtifactStore, hasArtifacts } from '../../artifacts/store/store.ts
 import { artifactPlaceFact, runFiles } from '../../report/facts/layout.ts';
 import { quoted } from '../../report/text/printable.ts';
 import type { StateReader } from '../../state/reader.ts';
-import type { StateStore } from '../../state/store.ts';
+import type { FactKeeper } from '../../state/store.ts';
 import { wallClock } from '../adapters/clock.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
@@ -24,14 +24,14 @@ import { usageError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
 
 /** Facts of a state whose artifacts lie in a bucket. */
-const placeFacts = {
+export const placeFacts = {
   address: artifactPlaceFact,
   /** Whose the place is: an id of the run directory, for ever. */
   owner: 'artifacts.owner',
 } as const;
 
 /** How long a command asks a store that does not answer before anything has begun, and later, in ms. */
-const patience = { atStart: 15_000, later: 180_000 } as const;
+export const patience = { atStart: 15_000, later: 180_000 } as const;
 
 /** Where the files of a run lie that do not lie in its directory. */
 export interface RemotePlace {
@@ -144,16 +144,18 @@ export async function takePlace(
     readonly wanted: S3Address | undefined;
     /** For how long others have been at work on it, ms: what they upload is left alone. Absent: nobody else is. */
     readonly othersForMs?: number;
+    /** Others write into the directory too. */
+    readonly isShared?: boolean;
   },
-  state: StateStore,
+  state: FactKeeper,
   signal: AbortSignal,
   disposables: Disposables,
   context: Context,
 ): Promise<ArtifactPlace> {
-  const { directory, pipeline, wanted, othersForMs = 0 } = run;
+  const { directory, pipeline, wanted, othersForMs = 0, isShared = false } = run;
   const remembered = await rememberedPlace(state.reader);
   const url = wanted === undefined ? remembered : shownS3Address(wanted);
-  if (url === undefined) return inFolder(directory, disposables);
+  if (url === undefined) return inFolder(directory, disposables, isShared);
   if (url !== remembered) await refuseMove(directory, url, remembered, state);
   const address = readS3Address(url);
   if (typeof address === 'string')
@@ -161,7 +163,7 @@ export async function takePlace(
   const client = await openClient(address, signal, disposables, context);
   // Durable before the place is taken in its name.
   const id = state.fact(placeFacts.owner) ?? randomUUID();
-  if (state.fact(placeFacts.owner) === undefined) state.setFact(placeFacts.owner, id);
+  if (state.fact(placeFacts.owner) === undefined) await state.setFact(placeFacts.owner, id);
   const [{ claimPlace }, { dropLeftUploads }] = await Promise.all([
     import('../../artifacts/store/s3/claim.ts'),
     import('../../artifacts/store/s3/upload.ts'),
@@ -179,7 +181,7 @@ export async function takePlace(
     client.now - othersForMs,
   );
   client.patienceMs = patience.later;
-  if (remembered !== url) state.setFact(placeFacts.address, url);
+  if (remembered !== url) await state.setFact(placeFacts.address, url);
   return await inBucket(client, directory, disposables);
 }
 
@@ -191,12 +193,13 @@ async function refuseMove(
   directory: string,
   wanted: string,
   remembered: string | undefined,
-  state: StateStore,
+  state: FactKeeper,
 ): Promise<void> {
+  const { jobs } = await state.reader.totals();
   const hasFiles =
     remembered === undefined
       ? await hasArtifacts(openArtifactFolder(directory), '')
-      : ['saving', 'done'].some((status) => state.totals().jobs[status as 'saving' | 'done'] > 0);
+      : jobs.saving + jobs.done > 0;
   if (!hasFiles) return;
   throw usageError(
     `--out: the results of this run lie in ${remembered ?? directory}, and ${wanted} is another place: a run has all its files in one.`,
@@ -206,13 +209,14 @@ async function refuseMove(
   );
 }
 
-function inFolder(directory: string, disposables: Disposables): ArtifactPlace {
-  const store = openArtifactFolder(directory);
+function inFolder(directory: string, disposables: Disposables, isShared = false): ArtifactPlace {
+  const store = openArtifactFolder(directory, isShared);
   disposables.add(() => store.close());
   return { store };
 }
 
-async function inBucket(
+/** The artifacts in a bucket. @param directory what is received lies there until it is in the bucket */
+export async function inBucket(
   client: S3Client,
   directory: string,
   disposables: Disposables,
@@ -242,8 +246,8 @@ async function inBucket(
   };
 }
 
-/** The parts that nobody needs whose files lie in a folder are loaded here. */
-async function openClient(
+/** The parts that nobody needs whose files lie in a folder are loaded here. @throws CliError (exit 2) where the environment does not say how a bucket is reached */
+export async function openClient(
   address: S3Address,
   signal: AbortSignal,
   disposables: Disposables,

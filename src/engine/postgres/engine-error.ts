@@ -23,6 +23,8 @@ export type EngineFault =
   | 'encoding'
   /** Its clock and the clock of this machine differ. */
   | 'clock'
+  /** Nothing has run there. */
+  | 'empty'
   /** Another release made its tables. */
   | 'schema'
   | 'readonly'
@@ -44,7 +46,7 @@ const again = 'give the same command again: nothing that was finished is lost';
 /** What users are told of a fault, and what to do. */
 const sayings: Readonly<
   Record<
-    Exclude<EngineFault, 'address' | 'version' | 'durability' | 'clock' | 'schema'>,
+    Exclude<EngineFault, 'address' | 'version' | 'durability' | 'clock' | 'empty' | 'schema'>,
     readonly [string, string]
   >
 > = {

@@ -34,14 +34,14 @@ export async function migrate(pool: EnginePool, steps: readonly string[]): Promi
  * Refuses an engine whose tables another release made.
  *
  * @param current how many steps this release knows
- * @throws EngineError `engine.schema`
+ * @throws EngineError `engine.empty` | `engine.schema`
  */
 export async function checkSchema(pool: EnginePool, current: number): Promise<void> {
   const found = await versionOf(pool);
   if (found > current) throw tooNew(pool.shown, found, current);
   if (found === current) return;
   throw new EngineError(
-    'schema',
+    found === 0 ? 'empty' : 'schema',
     found === 0
       ? `The engine ${pool.shown} holds no run.`
       : `The engine ${pool.shown} was written by an older release of promptpress (version ${found}; this release needs ${current}).`,

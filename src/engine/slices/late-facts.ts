@@ -1,3 +1,4 @@
+import type { LateFact } from '../../state/store.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 
 /** Records in doubt of whose very submission something was heard. */
@@ -6,6 +7,31 @@ const heard = `
   FROM promptpress.facts_late f JOIN promptpress.jobs j USING (run, key)
   WHERE j.run = $1 AND j.status = 'in-doubt' AND (j.doc::json ->> 'submittedAt')::bigint = f.submitted
     AND j.doc::json ->> 'submittedBy' = f.hold`;
+
+/**
+ * Notes what was found out about submissions of which no answer came, as who holds them finds it out.
+ *
+ * @throws EngineError
+ */
+export async function noteLateFacts(
+  pool: EnginePool,
+  run: number,
+  facts: readonly LateFact[],
+): Promise<void> {
+  if (facts.length === 0) return;
+  const rows = facts.map(({ key, submittedAt, submittedBy, taskId }) => ({
+    key,
+    submitted: submittedAt,
+    hold: submittedBy,
+    task: taskId ?? null,
+  }));
+  await pool.query(
+    `INSERT INTO promptpress.facts_late AS f SELECT $1, h.key, h.submitted, h.hold, h.task
+     FROM json_to_recordset($2) AS h(key text, submitted bigint, hold text, task text) ORDER BY h.key, h.submitted, h.hold
+     ON CONFLICT (run, key, submitted, hold) DO UPDATE SET task = coalesce(f.task, excluded.task)`,
+    [run, JSON.stringify(rows)],
+  );
+}
 
 /** Feeds slices again of which a record is in doubt and something was heard since, also where they were done. */
 export class LateFacts {

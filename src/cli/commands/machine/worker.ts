@@ -1,12 +1,15 @@
-import { closingAfter } from '../../adapters/disposables.ts';
+import { shownLine } from '../../../report/text/printable.ts';
+import { StateError } from '../../../state/store.ts';
+import { wallClock } from '../../adapters/clock.ts';
+import { closingAfter, Disposables } from '../../adapters/disposables.ts';
 import { boundInlining } from '../../adapters/memory.ts';
-import { command } from '../../args/command.ts';
+import { type Context, command } from '../../args/command.ts';
 import { toggle, valued } from '../../args/flags.ts';
 import { placeFlags, queueFlag, workingFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText } from '../../args/values.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
-import { openEngine } from '../../service/engine/connect.ts';
+import { type OpenEngine, openEngine } from '../../service/engine/connect.ts';
 
 /** Of a worker: for each run that it works on its commits and statements, and what it looks at beside them. */
 const connections = 8;
@@ -56,14 +59,11 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
     return await closingAfter(async (disposables) => {
       const interrupts = io.interrupts();
       disposables.add(() => interrupts.stop());
-      const engine = await openEngine(
-        flags.engine,
-        { as: 'worker', name: 'worker', connections },
-        disposables,
-        context,
-      );
+      const name = workerName(flags.name);
+      const engine = await reached(flags, name, interrupts.drain, disposables, context);
+      if (engine === undefined) return exitCodes.ok;
       const settings = {
-        name: workerName(flags.name),
+        name,
         leaseMs: flags.lease ?? defaultLeaseMs,
         slots: flags.slots,
         'files-root': flags['files-root'],
@@ -77,3 +77,50 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
     });
   },
 );
+
+/** How often an engine is tried that is not there yet, ms. */
+const againMs = 2000;
+
+/** What passes without anybody changing the command: workers may be started before the first run, and before their engine. */
+const passing: readonly string[] = ['engine.empty', 'engine.away', 'engine.busy'];
+
+/** Undefined: the process is to end, or there is nothing to do and it was not to wait. */
+async function reached(
+  flags: { readonly engine: string | undefined; readonly once: boolean },
+  name: string,
+  drain: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+): Promise<OpenEngine | undefined> {
+  const { pause } = await import('../../../engine/slices/feeder.ts');
+  const { io, redactor } = context;
+  let said = '';
+  while (!drain.aborted) {
+    const opened = new Disposables();
+    try {
+      const engine = await openEngine(
+        flags.engine,
+        { as: 'worker', name: 'worker', connections },
+        opened,
+        context,
+      );
+      disposables.add(() => opened.end());
+      return engine;
+    } catch (error) {
+      await opened.end();
+      if (!(error instanceof StateError) || !passing.includes(error.code)) throw error;
+      if (flags.once && error.code === 'engine.empty') return undefined;
+      if (flags.once) throw error;
+      const { message } = error;
+      if (message !== said)
+        io.err(
+          redactor.apply(
+            `${new Date(io.now()).toISOString()} ${name}: ${shownLine(message)} It is tried again.\n`,
+          ),
+        );
+      said = message;
+    }
+    await pause(wallClock, againMs, drain);
+  }
+  return undefined;
+}

@@ -41,15 +41,35 @@ export interface Findings {
  *
  * @throws StateError
  */
-export async function findTasks(
+export const findTasks = (
   state: StateStore,
   service: Pick<ImageService, 'listTasks'>,
   prices: Pipeline['prices'],
   now: () => number,
   signal: AbortSignal,
+): Promise<Findings> =>
+  searchTasks(state.reader, service, signal, false, (record, task, others) => {
+    const decision = { kind: 'task', taskId: task.id } as const;
+    const turn = resolveInDoubt(record, decision, priceOfJob(prices, record), now());
+    const left = others.map(({ id }) => ({ key: record.key, at: now(), outcome: unusedTask, taskId: id }));
+    state.commit({ ...turn, attempts: [...turn.attempts, ...left] });
+  });
+
+/**
+ * The search alone.
+ *
+ * @param running true: a process may still hear from what is being submitted, which is no doubt then
+ * @param adopt called for each job with the task that was found, and the others that carry its tag
+ */
+export async function searchTasks(
+  reader: StateReader,
+  service: Pick<ImageService, 'listTasks'>,
+  signal: AbortSignal,
+  running: boolean,
+  adopt: (record: JobRecord, task: Task, others: readonly Task[]) => void | Promise<void>,
 ): Promise<Findings> {
   const doubtful: JobRecord[] = [];
-  for await (const record of jobsInDoubt(state.reader, false))
+  for await (const record of jobsInDoubt(reader, running))
     if (!isTextKind(record.kind)) doubtful.push(record);
   if (doubtful.length === 0) return { doubtful: 0, adopted: 0, unused: [] };
   const listed = await service.listTasks?.(signal);
@@ -66,15 +86,14 @@ export async function findTasks(
   const unused: { job: string; taskIds: readonly string[] }[] = [];
   const held: JobRecord[] = [];
   for (const record of doubtful) {
-    const [task, ...others] = ownTasks(record, state.attempts(record.key), byTag.get(record.key) ?? []);
+    const tasks = byTag.get(record.key) ?? [];
+    const history = tasks.length === 0 ? [] : await reader.attempts(record.key);
+    const [task, ...others] = ownTasks(record, history, tasks);
     if (task === undefined) {
       held.push(record);
       continue;
     }
-    const decision = { kind: 'task', taskId: task.id } as const;
-    const turn = resolveInDoubt(record, decision, priceOfJob(prices, record), now());
-    const left = others.map(({ id }) => ({ key: record.key, at: now(), outcome: unusedTask, taskId: id }));
-    state.commit({ ...turn, attempts: [...turn.attempts, ...left] });
+    await adopt(record, task, others);
     if (others.length > 0) unused.push({ job: record.key, taskIds: others.map(({ id }) => id) });
   }
   return {

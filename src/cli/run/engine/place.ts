@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
+import { readS3Address } from '../../../artifacts/store/s3/address.ts';
 import type { ArtifactStore } from '../../../artifacts/store/store.ts';
 import { writeWhole } from '../../../manifest/whole-file.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
@@ -8,7 +11,9 @@ import { makeFolders } from '../../../state/files/folders.ts';
 import { kindAt, readOwnText } from '../../../state/files/plain-path.ts';
 import { stateFileName } from '../../../state/state-files.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../args/command.ts';
 import { usageError } from '../../errors/cli-error.ts';
+import { inBucket, openClient, patience } from '../../service/artifact-place.ts';
 import { refuseOtherDirectory } from '../../workspace/checks/owned.ts';
 import type { SpecPlace } from './spec.ts';
 
@@ -61,21 +66,54 @@ export async function takeFolder(directory: string, marker: Marker): Promise<voi
 }
 
 /**
- * Opens the place of a run's files as a worker.
+ * Opens the place of a run's files as one of its workers: nothing of others' is removed.
  *
- * @throws CliError (exit 2) where this machine does not have it
+ * @param run for messages
+ * @throws CliError (exit 2) where this machine does not have it, or the environment does not say how it is reached; SaveError
  */
-export function openPlace(place: SpecPlace, disposables: Disposables): ArtifactStore {
-  if (place.kind === 's3') throw usageError('Buckets are not yet opened by workers.');
+export async function openPlace(
+  place: SpecPlace,
+  run: string,
+  signal: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+): Promise<ArtifactStore> {
+  if (place.kind === 's3') return await openBucket(place, run, signal, disposables, context);
   const found = readMarker(place.path);
   if (found?.place !== place.id)
     throw usageError(
       found === undefined
-        ? `The run's files lie in ${place.path}, and on this machine that folder is not there, or is another one (it has no ${runFiles.engine}).`
-        : `The run's files lie in ${place.path}, and on this machine that folder is of another run.`,
-      'All workers of a run write to one folder: share it under the same path (NFS), or let the run begin with --out s3://bucket/prefix.',
+        ? `Its files lie in ${place.path}, and on this machine that folder is not there, or is another one: it has no ${runFiles.engine}.`
+        : `Its files lie in ${place.path}, and on this machine that folder is of another run.`,
+      'All workers of a run write to one folder: share it under the same path (NFS), or begin the run with --out s3://bucket/prefix.',
     );
-  const store = openArtifactFolder(place.path, true);
+  return openShared(place.path, disposables);
+}
+
+/** The artifacts of a folder that several processes write to. */
+export function openShared(directory: string, disposables: Disposables): ArtifactStore {
+  const store = openArtifactFolder(directory, true);
   disposables.add(() => store.close());
   return store;
+}
+
+async function openBucket(
+  { url, id }: Extract<SpecPlace, { kind: 's3' }>,
+  run: string,
+  signal: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+): Promise<ArtifactStore> {
+  const address = readS3Address(url);
+  if (typeof address === 'string') throw usageError(`Its files lie in ${url}. ${address}`);
+  const client = await openClient(address, signal, disposables, context);
+  client.patienceMs = patience.atStart;
+  const { claimPlace } = await import('../../../artifacts/store/s3/claim.ts');
+  const claim = await claimPlace(client, { id, pipeline: run });
+  if ('message' in claim) throw usageError(claim.message, claim.hint);
+  client.patienceMs = patience.later;
+  // What is received lies here until it is in the bucket.
+  const directory = await mkdtemp(join(tmpdir(), 'promptpress-worker-'));
+  disposables.add(() => rm(directory, { recursive: true, force: true }));
+  return (await inBucket(client, directory, disposables)).store;
 }

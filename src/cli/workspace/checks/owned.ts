@@ -33,6 +33,7 @@ export async function refuseOtherDirectory(directory: string): Promise<void> {
   const names = (await namesIn(directory)).filter((name) => !mayLieAnywhere.has(name));
   if (names.length === 0) return;
   const has = (name: string): boolean => names.includes(name);
+  if (has(runFiles.engine)) throw ofEngine(directory);
   const isLocked = has(lockFileName) && sizeOf(join(directory, lockFileName)) === 0;
   if (has(stateFileName) && sizeOf(join(directory, stateFileName)) > 0) {
     if (!isLocked) await refuseOtherState(directory);
@@ -48,6 +49,13 @@ export async function refuseOtherDirectory(directory: string): Promise<void> {
   const [first = ''] = names;
   if (other !== undefined || !isLocked) throw otherDirectory(directory, other ?? first);
 }
+
+const ofEngine = (directory: string): StateError =>
+  new StateError(
+    'directory.foreign',
+    `${directory} holds the files of a run on an engine (${runFiles.engine} says which one): its state lies there, and not here.`,
+    { hint: 'Continue it with --engine postgres://…, or choose another directory with --out.' },
+  );
 
 async function namesIn(directory: string): Promise<readonly string[]> {
   try {

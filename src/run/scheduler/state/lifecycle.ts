@@ -51,11 +51,11 @@ export class RunLifecycle {
 }
 
 /** The end of a run at its maximum duration. */
-export const lasted: RunEnd = {
+export const lasted = {
   kind: 'budget',
   code: 'run.max-duration',
   message: 'The run has lasted as long as it may (--max-duration).',
-};
+} as const satisfies RunEnd;
 
 /** The end of a run at its first failure (`--fail-fast`). The job itself has the failure's message. */
 export const failedFast = ({ origin, error }: JobRecord): RunEnd => ({

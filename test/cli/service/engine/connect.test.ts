@@ -65,7 +65,7 @@ describe.runIf(hasPostgres)('an engine', () => {
     database = await testDatabase();
     await using _ = database;
     const none = await failure(openEngine(database.url, reading, disposables, context()));
-    expect(none.code).toBe('engine.schema');
+    expect(none.code).toBe('engine.empty');
     expect(none.message).toContain('holds no run');
     await openEngine(database.url, { as: 'run', name: 'run' }, disposables, context());
     for (const use of [reading, { ...reading, as: 'worker' }] as const) {

@@ -1,4 +1,5 @@
 import { createImageFiles, type KnownImageFiles } from '../../../../artifacts/input/known-files.ts';
+import { forgetOtherTables, keepTable } from '../../../../engine/state/tables.ts';
 import { isTextKind } from '../../../../plan/job-request.ts';
 import { type Plan, preparePlan } from '../../../../plan/plan.ts';
 import {
@@ -9,6 +10,7 @@ import {
   writeRunFacts,
 } from '../../../../report/facts/run.ts';
 import { enterService } from '../../../../report/facts/services.ts';
+import { forgetLearned } from '../../../../run/limits/learned.ts';
 import type { RunSettings } from '../../../../run/ports.ts';
 import { bindDirectory } from '../../../../state/binding.ts';
 import type { Context } from '../../../args/command.ts';
@@ -59,14 +61,17 @@ export async function beginOnEngine(
 ): Promise<BegunOnEngine> {
   const { pipeline, path, files } = read;
   const { redactor, io } = context;
-  const { directory, facts } = held;
+  const { directory, facts, run } = held;
+  const { pool } = engine;
   const { reader } = facts;
   const { id: serviceId, baseUrl } = service;
   const selection = selectionOf(flags);
   const tables = await keepInputs(pipeline, files, directory);
+  const kept = keptFiles(tables, directory, files);
+  for (const { copied, sha256, file } of tables)
+    if (copied) await keepTable(pool, run, sha256, kept.read(file));
   if (flags.frozen) await checkFrozen(reader, { text: pipeline.source.text, tables, serviceId });
   const images = createImageFiles({ folder: pipeline.source.folder, filesRoot: files.root });
-  const kept = keptFiles(tables, directory, files);
   const prepared = await preparePlan(pipeline, { files: kept, serviceId, images });
   if (!prepared.ok) {
     await printDiagnostics(prepared.error, context);
@@ -98,6 +103,9 @@ export async function beginOnEngine(
   await bindDirectory(facts, directory, { file: path, text });
   const totals = await reader.totals();
   const before = await readRunFacts(reader);
+  const isSame = await goesOn(engine, run, written);
+  // What was learned is forgotten once, when the run begins.
+  if (settings.relearn === true && !isSame) await forgetLearned(facts);
   const runFacts: RunFacts = {
     filesRoot: files.root,
     tables,
@@ -108,13 +116,16 @@ export async function beginOnEngine(
     startedAt: held.startedAt,
     atStart: { settled: settledJobs(totals), attempts: totals.attempts },
     // A run that goes on began when it began.
-    ...((await goesOn(engine, held.run, written)) && before !== undefined
-      ? { startedAt: before.startedAt, atStart: before.atStart }
-      : {}),
+    ...(isSame && before !== undefined ? { startedAt: before.startedAt, atStart: before.atStart } : {}),
   };
   await enterService(facts, { id: serviceId, origin });
   await writeRunFacts(facts, runFacts);
   await forgetOtherInputs(tables, directory);
+  await forgetOtherTables(
+    pool,
+    run,
+    tables.map(({ sha256 }) => sha256),
+  );
   return {
     ...held,
     engine,

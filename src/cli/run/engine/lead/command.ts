@@ -1,16 +1,22 @@
+import { resolve } from 'node:path';
+import type { RunSummary } from '../../../../report/text/summary.ts';
+import type { StoreTotals } from '../../../../state/reader.ts';
 import { wallClock } from '../../../adapters/clock.ts';
 import { closingAfter } from '../../../adapters/disposables.ts';
+import { checkMetricsFile } from '../../../adapters/metrics-file.ts';
+import { watchMetrics } from '../../../adapters/metrics-watch.ts';
 import type { Context } from '../../../args/command.ts';
 import type { FlagValues } from '../../../args/flags.ts';
 import type { runFlags } from '../../../args/run-flags.ts';
 import { exitCodes } from '../../../errors/cli-error.ts';
-import { failureText } from '../../../errors/render.ts';
+import { failureText, shownErrorOf } from '../../../errors/render.ts';
 import { openEngine } from '../../../service/engine/connect.ts';
 import { notify, notifyTarget } from '../../../service/notify.ts';
 import type { AdmittedService } from '../../../service/trust.ts';
 import type { ReadPipeline } from '../../../workspace/read-pipeline.ts';
 import { coordinate } from './coordinate.ts';
-import { holdOnEngine } from './hold.ts';
+import { holdOnEngine, type LedDirectory } from './hold.ts';
+import type { LeadMetrics } from './view.ts';
 
 /** Of a coordinator that works too: its statements, its commits, and what it looks at beside them. */
 const connections = 6;
@@ -31,6 +37,7 @@ export async function runOnEngine(
   const { io, redactor } = context;
   const { baseUrl } = service;
   if (baseUrl === undefined) throw new Error('Internal error: a run on an engine has a service.');
+  const warn = (text: string): void => say(redactor.apply(failureText(`warning: ${text}`)));
   const target = notifyTarget(flags.notify, io.env, redactor);
   return await closingAfter(async (disposables) => {
     const interrupts = io.interrupts();
@@ -42,14 +49,50 @@ export async function runOnEngine(
       context,
     );
     const reached = { ...service, baseUrl };
-    const held = await holdOnEngine(read, reached, engine, flags, disposables, context);
-    const summary = await coordinate(read, reached, engine, held, flags, interrupts, disposables, context);
+    const held = await holdOnEngine(read, reached, engine, flags, interrupts.leave, disposables, context);
+    const metrics = await metricsOf(read, held, flags, warn, context);
+    let summary: RunSummary | undefined;
+    try {
+      summary = await coordinate(
+        read,
+        reached,
+        engine,
+        held,
+        flags,
+        metrics,
+        interrupts,
+        disposables,
+        context,
+      );
+    } catch (error) {
+      await metrics?.watch.end({ exitCode: shownErrorOf(error).exitCode });
+      throw error;
+    }
     if (summary === undefined) return exitCodes.ok;
+    await metrics?.watch.end({ exitCode: summary.exitCode, kind: summary.end.kind });
     if (target !== undefined) {
       const ports = { clock: wallClock, env: io.env, leave: interrupts.leave };
       const failure = await notify(target, summary, redactor, ports);
-      if (failure !== undefined) say(redactor.apply(failureText(`warning: ${failure}`)));
+      if (failure !== undefined) warn(failure);
     }
     return summary.exitCode;
   });
+}
+
+/** @throws CliError (exit 2) where `--metrics-file` cannot be written */
+async function metricsOf(
+  { pipeline }: ReadPipeline,
+  { facts, startedAt }: LedDirectory,
+  flags: FlagValues<typeof runFlags>,
+  warn: (text: string) => void,
+  { io }: Context,
+): Promise<LeadMetrics | undefined> {
+  // A detached run is nobody's to measure here.
+  if (flags['metrics-file'] === undefined || flags.detach) return undefined;
+  const file = resolve(io.cwd, flags['metrics-file']);
+  await checkMetricsFile(file, '--metrics-file');
+  const known = { totals: await facts.reader.totals() };
+  const totals = (): StoreTotals => known.totals;
+  const watch = watchMetrics({ file, pipeline: pipeline.name, startedAt, totals }, io, warn);
+  return Object.assign(known, { watch });
 }

@@ -1,39 +1,38 @@
 import { join } from 'node:path';
-import { openArtifactFolder } from '../../../../artifacts/store/folder.ts';
 import { type LedEnd, lead } from '../../../../engine/coordinator.ts';
 import { boundsOf } from '../../../../engine/limits/run-allowance.ts';
-import { every } from '../../../../engine/slices/session.ts';
+import { runStatus } from '../../../../engine/slices/runs.ts';
 import type { ManifestTotals } from '../../../../manifest/tally.ts';
 import { runFiles } from '../../../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../../../report/facts/run.ts';
 import { runAgain } from '../../../../report/text/next-commands.ts';
 import { serviceWords } from '../../../../report/text/plan-text.ts';
 import { endingText, type RunSummary } from '../../../../report/text/summary.ts';
-import type { RunListener } from '../../../../run/events.ts';
+import { lasted } from '../../../../run/scheduler/state/lifecycle.ts';
 import type { Disposables } from '../../../adapters/disposables.ts';
 import { gitFacts } from '../../../adapters/git/git.ts';
 import type { Context } from '../../../args/command.ts';
 import type { FlagValues } from '../../../args/flags.ts';
 import type { runFlags } from '../../../args/run-flags.ts';
+import { exitCodes } from '../../../errors/cli-error.ts';
 import { shownErrorOf } from '../../../errors/render.ts';
+import { publishFiles } from '../../../service/artifact-place.ts';
 import type { OpenEngine } from '../../../service/engine/connect.ts';
 import type { AdmittedService } from '../../../service/trust.ts';
-import type { Interrupts, Io } from '../../../terminal/io.ts';
+import type { Interrupts } from '../../../terminal/io.ts';
 import { jsonLine } from '../../../terminal/json-line.ts';
-import { showProgress } from '../../../terminal/progress/progress.ts';
 import { type ReadPipeline } from '../../../workspace/read-pipeline.ts';
 import { type RunBegin, writeRunRecord } from '../../../workspace/record.ts';
 import { listResults } from '../../execute.ts';
 import { runExitCode } from '../../exit-code.ts';
-import { openRunLog } from '../../log.ts';
-import { progressStart } from '../../progress-start.ts';
 import { summarize } from '../../summary.ts';
 import { namedQueue, openQueue } from '../queue.ts';
-
 import { defaultLeaseMs, workerName, workOnRun } from '../worker/work.ts';
 import { type BegunOnEngine, beginOnEngine, sliceSize } from './begin.ts';
+import { watchBounds } from './bounds.ts';
+import { findOnEngine } from './find.ts';
 import type { LedDirectory } from './hold.ts';
-import { EngineProgress } from './progress.ts';
+import { type LeadMetrics, openView } from './view.ts';
 
 type RunFlags = FlagValues<typeof runFlags>;
 type Service = AdmittedService & { readonly baseUrl: string };
@@ -49,6 +48,7 @@ export async function coordinate(
   engine: OpenEngine,
   held: LedDirectory,
   flags: RunFlags,
+  metrics: LeadMetrics | undefined,
   interrupts: Interrupts,
   disposables: Disposables,
   context: Context,
@@ -78,7 +78,11 @@ export async function coordinate(
   const recordFile = join(directory, runFiles.record);
   await writeRunRecord(recordFile, record, undefined, redactor);
 
-  const { end } = await led(begun, service, flags, interrupts, disposables, context);
+  if (flags['in-doubt'] === 'find') {
+    const found = await findOnEngine(begun, service, interrupts.drain, context);
+    if (found !== undefined) io.err(redactor.apply(`${found}\n`));
+  }
+  const { end } = await led(begun, service, flags, metrics, interrupts, disposables, context);
   if (end === undefined) {
     const commands = [`promptpress status ${shown}`, `promptpress stop ${shown}`];
     io.err(
@@ -88,21 +92,28 @@ export async function coordinate(
     );
     return undefined;
   }
-  const { totals, exitCode } = await listed(begun, end, interrupts, flags, context);
+  const result = await listed(begun, end, interrupts, flags, context);
+  const { totals } = result;
+  const publish = (...names: readonly string[]): Promise<boolean> =>
+    publishFiles(begun, names, interrupts.leave, context);
+  const isListed = end.kind === 'disk' || totals === undefined || (await publish(runFiles.manifest));
+  const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
   const finishedAt = io.now();
   const { attempts } = await facts.reader.totals();
   const submits = Math.max(0, attempts - begun.runFacts.atStart.attempts);
   const outcome = { finishedAt, end, exitCode, submits, ...(totals === undefined ? {} : { totals }) };
   await writeRunFacts(facts, { ...begun.runFacts, outcome: outcomeFacts(outcome) });
   await writeRunRecord(recordFile, record, outcome, redactor);
-  const artifacts = openArtifactFolder(directory, true);
-  disposables.add(() => artifacts.close());
+  if (isListed && end.kind !== 'disk') await publish(runFiles.record);
   const summary = await summarize(
-    { plan, state: facts, artifacts, directory, startedAt },
+    { ...begun, state: facts, startedAt },
     { ...outcome, redosFailed: 0, gridsCut: 0, totals, cwd: io.cwd, origin, sandbox: false },
   );
+  // Without its password, which a command line would show to others.
+  const engineFlag = flags.engine === undefined ? undefined : shown;
+  const again = runAgain(read.pipeline.source.file, { ...flags, engine: engineFlag });
   const mayFind = read.pipeline.service.tag && flags['in-doubt'] !== 'find';
-  io.err(redactor.apply(endingText(summary, runAgain(read.pipeline.source.file, flags), mayFind)));
+  io.err(redactor.apply(endingText(summary, again, mayFind)));
   if (flags.json) await io.out(redactor.applyToData(jsonLine(summary)));
   return summary;
 }
@@ -112,40 +123,24 @@ async function led(
   begun: BegunOnEngine,
   service: Service,
   flags: RunFlags,
+  metrics: LeadMetrics | undefined,
   interrupts: Interrupts,
   disposables: Disposables,
   context: Context,
 ): Promise<LedEnd> {
-  const { io, redactor } = context;
-  const { engine, run, name, lock, plan, spec, specText: text, settings, directory, facts, cells } = begun;
-  const { pool, clock } = engine;
+  const { redactor } = context;
+  const { engine, run, name, lock, plan, spec, specText: text, settings, cells } = begun;
   const leaseMs = flags.lease ?? defaultLeaseMs;
   const { selection } = spec;
-  const state = { reader: facts.reader };
-  const start = await progressStart({ plan, selection, state }, settings);
-  const model = new EngineProgress(start, begun.runFacts.startedAt, { pool, run, reader: facts.reader });
-  const isQuiet = flags['no-progress'] || flags.quiet || flags.detach;
-  const shown = showProgress(redacted(context), start, { quiet: isQuiet }, model);
-  const stopLooking = every(clock, EngineProgress.everyMs, () => model.look(() => io.now()));
-  const log = openRunLog(
-    join(directory, runFiles.log),
-    flags['log-level'] ?? 'info',
-    redactor,
-    () => io.now(),
-    (error) => shown.say(`The log can no longer be written: ${error.message}`),
-  );
-  disposables.add(() => log.close());
+  const view = await openView(begun, flags, metrics, disposables, context);
   const worker = workerName(undefined);
   const named = namedQueue(flags.queue, redactor);
   const queue = await openQueue(engine, spec.queue, { worker, leaseMs, mayMigrate: true, named });
   disposables.add(() => queue.close());
-  const listener: RunListener = (event) => {
-    log.listener(event);
-    shown.listener(event);
-  };
+  const stop = watchBounds(begun, settings);
   const works = !flags['no-work'] && !flags.detach;
   try {
-    return await lead(
+    const result = await lead(
       engine,
       {
         run,
@@ -161,32 +156,40 @@ async function led(
         ...(flags.detach ? { detach: true } : {}),
       },
       interrupts,
-      works
-        ? async (invocation) => {
-            const prepared = {
-              pipeline: plan.pipeline,
-              plan,
-              images: begun.images,
-              filesRoot: spec.filesRoot,
-              service,
-            };
-            const working = { run, invocation, spec, prepared, name: worker, leaseMs, slots: flags.slots };
-            const report = await workOnRun(
-              engine,
-              { ...working, queue, isCoordinator: true },
-              interrupts,
-              listener,
-              context,
-            );
-            if (report.listenerError !== undefined) shown.say(shownErrorOf(report.listenerError).text ?? '');
-          }
-        : undefined,
+      async (invocation) => {
+        stop.begin(invocation);
+        if (!works) return;
+        const prepared = {
+          pipeline: plan.pipeline,
+          plan,
+          images: begun.images,
+          filesRoot: spec.filesRoot,
+          service,
+        };
+        const working = { run, invocation, spec, prepared, name: worker, leaseMs, slots: flags.slots };
+        const report = await workOnRun(
+          engine,
+          { ...working, queue, isCoordinator: true },
+          interrupts,
+          view.listener,
+          context,
+        );
+        if (report.listenerError !== undefined) view.say(shownErrorOf(report.listenerError).text ?? '');
+      },
     );
+    return await wholeEnd(begun, result);
   } finally {
-    await stopLooking();
-    await model.look(() => io.now()).catch(() => undefined);
-    shown.end();
+    await stop.end();
+    await view.end();
   }
+}
+
+/** A run whose time was over when all of it was done is complete. */
+async function wholeEnd({ engine: { pool }, run }: BegunOnEngine, result: LedEnd): Promise<LedEnd> {
+  const { end } = result;
+  if (end?.kind !== 'budget' || end.code !== lasted.code) return result;
+  const status = await runStatus(pool, run);
+  return status?.fed === true && status.waiting === 0 ? { end: { kind: 'complete' } } : result;
 }
 
 /** Writes the manifest, however the run ended. */
@@ -214,14 +217,4 @@ async function listed(
       exitCode: isComplete ? exitCode : runExitCode(end, undefined, interrupts.first()),
     };
   }
-}
-
-/** Where a view is shown, without secrets. */
-function redacted({ io, redactor }: Context): Io {
-  const { terminal } = io;
-  return {
-    ...io,
-    err: (text) => io.err(redactor.apply(text)),
-    ...(terminal && { terminal: { ...terminal, draw: (frame) => terminal.draw(redactor.apply(frame)) } }),
-  };
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { ArtifactStore } from '../../../../artifacts/store/store.ts';
 import { holdRun } from '../../../../engine/coordinator.ts';
 import type { SessionLock } from '../../../../engine/postgres/session-lock.ts';
+import { liveForMs } from '../../../../engine/slices/session.ts';
 import { openFacts } from '../../../../engine/state/facts.ts';
 import { engineReader } from '../../../../engine/state/reader.ts';
 import { registerRun } from '../../../../engine/state/slices.ts';
@@ -14,6 +16,7 @@ import type { Context } from '../../../args/command.ts';
 import type { FlagValues } from '../../../args/flags.ts';
 import type { runFlags } from '../../../args/run-flags.ts';
 import { usageError } from '../../../errors/cli-error.ts';
+import { placeFacts, type RemotePlace, s3PlaceOf, takePlace } from '../../../service/artifact-place.ts';
 import type { OpenEngine } from '../../../service/engine/connect.ts';
 import type { AdmittedService } from '../../../service/trust.ts';
 import { placeOfRun } from '../../../workspace/checks/place.ts';
@@ -34,16 +37,14 @@ export interface LedDirectory {
   /** Absolute. */
   readonly directory: string;
   readonly place: SpecPlace;
+  readonly artifacts: ArtifactStore;
+  /** Where they lie; absent: in the directory. */
+  readonly remote?: RemotePlace;
   readonly startedAt: number;
 }
 
-/** Facts of a run on an engine. */
-export const engineFactNames = {
-  /** Whose the files are, for ever. */
-  owner: 'artifacts.owner',
-  /** Where its coordinator has its run directory: `{"path", "host"}`. */
-  directory: 'run.directory',
-} as const;
+/** The fact that says where a coordinator has its run directory: `{"path", "host"}`. */
+const directoryFact = 'run.directory';
 
 /**
  * Takes hold of a run on an engine for a pipeline, and of its run directory. `disposables` lets go of both.
@@ -55,9 +56,11 @@ export async function holdOnEngine(
   service: AdmittedService & { readonly baseUrl: string },
   engine: OpenEngine,
   flags: FlagValues<typeof runFlags>,
+  leave: AbortSignal,
   disposables: Disposables,
-  { io }: Context,
+  context: Context,
 ): Promise<LedDirectory> {
+  const { io } = context;
   const { pipeline, path } = read;
   const { address, pool } = engine;
   const name = address.run ?? pipeline.name;
@@ -74,14 +77,30 @@ export async function holdOnEngine(
   await refuseOtherPipeline(facts, directory, { file: path, text: pipeline.source.text }, shown);
   await checkSet(reader, directory, pipeline, io.cwd);
   await refuseOtherService(facts, service, shown, { directory, file: pipeline.source.file, cwd: io.cwd });
-  const known = facts.fact(engineFactNames.owner);
+  const known = facts.fact(placeFacts.owner);
   const id = known ?? randomUUID();
   // Durable before the place is taken in its name.
-  if (known === undefined) await facts.setFact(engineFactNames.owner, id);
+  if (known === undefined) await facts.setFact(placeFacts.owner, id);
   await takeFolder(directory, { engine: shown, place: id });
-  await facts.setFact(engineFactNames.directory, JSON.stringify({ path: directory, host: hostname() }));
-  const place: SpecPlace = { kind: 'folder', path: directory, id };
-  return { run, name, shown, lock, facts, directory, place, startedAt };
+  await facts.setFact(directoryFact, JSON.stringify({ path: directory, host: hostname() }));
+  const taken = await takePlace(
+    {
+      directory,
+      pipeline: name,
+      wanted: s3PlaceOf(flags.out),
+      othersForMs: await liveForMs(pool, run),
+      isShared: true,
+    },
+    facts,
+    leave,
+    disposables,
+    context,
+  );
+  const { store: artifacts, remote } = taken;
+  const place: SpecPlace =
+    remote === undefined ? { kind: 'folder', path: directory, id } : { kind: 's3', url: remote.url, id };
+  const held = { run, name, shown, lock, facts, directory, place, artifacts, startedAt };
+  return remote === undefined ? held : { ...held, remote };
 }
 
 /** @throws CliError (exit 2) where the run of this name is of another pipeline */

@@ -1,6 +1,7 @@
 import type { EnginePool } from '../../../../engine/postgres/pool.ts';
 import { type RunStatus, runStatus } from '../../../../engine/slices/runs.ts';
 import { liveSessions } from '../../../../engine/slices/session.ts';
+import type { StepCounts } from '../../../../report/metrics/job-counts.ts';
 import type { RunEvent } from '../../../../run/events.ts';
 import type { StateReader, StoreTotals } from '../../../../state/reader.ts';
 import type { LastFailure, Progress, ProgressStart, StepProgress } from '../../../terminal/progress/model.ts';
@@ -90,6 +91,15 @@ export class EngineProgress implements ProgressSource {
       steps.set(step, { ...before, [name]: before[name] + jobs });
     }
     this.#steps = steps;
+  }
+
+  /** The jobs of each step, over all workers. */
+  counts(): readonly StepCounts[] {
+    return this.#start.steps.map(({ name, isText, total, skipped, blocked }) => {
+      const { done, failed, inDoubt } = this.#steps.get(name) ?? none;
+      const counts = { name, isText, skipped, blocked, done, failed, inDoubt };
+      return total === undefined ? counts : { ...counts, total };
+    });
   }
 
   take(event: RunEvent): void {

@@ -50,16 +50,21 @@ export async function workOnRun(
 ): Promise<RunReport> {
   boundHeapGrowth();
   return await closingAfter(async (disposables) => {
-    const work = workOf(working, disposables, context);
+    const work = await workOf(working, control.leave, disposables, context);
     return await workOn(engine, work, control, listener);
   });
 }
 
-function workOf(working: Working, disposables: Disposables, context: Context): Work {
+async function workOf(
+  working: Working,
+  leave: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+): Promise<Work> {
   const { run, invocation, spec, prepared, name, leaseMs, slots } = working;
   const { pipeline, plan, images, filesRoot, service } = prepared;
   const { place } = spec;
-  const artifacts = openPlace(place, disposables);
+  const artifacts = await openPlace(place, pipeline.name, leave, disposables, context);
   const settings: RunSettings = spec.settings;
   return {
     run,

@@ -63,3 +63,53 @@ steps: { grid: { imagine: "{{ animal }}" } }
     ]);
   },
 );
+
+it.runIf(hasPostgres)(
+  'a detached run is carried out by its workers, and the same command ends it',
+  async () => {
+    await crew.write('later.yaml', foxes.replace('name: foxes', 'name: later'));
+    const engine = ['--engine', crew.database.url] as const;
+    const detached = await crew.pp('run', 'later.yaml', '--detach', ...engine);
+    expect(detached.code, detached.err).toBe(0);
+    expect(detached.err).toContain('Registered: 6 cells.');
+    expect(detached.err).not.toContain('password');
+    const worker = await crew.pp('worker', '--once', ...engine);
+    expect(worker.code, worker.err).toBe(0);
+    const submitted = crew.service.requests.length;
+    const ended = await crew.pp('run', 'later.yaml', ...engine);
+    expect(ended.code, ended.err).toBe(0);
+    expect(crew.service.requests.slice(submitted).filter(({ route }) => route === 'imagine')).toEqual([]);
+    expect(await crew.rows('runs/later')).toHaveLength(18);
+    const local = await crew.pp('run', 'later.yaml');
+    expect(local.code).toBe(2);
+    expect(local.err).toContain('holds the files of a run on an engine');
+  },
+);
+
+it.runIf(hasPostgres)('Ctrl-C at the coordinator ends the run for all workers', async () => {
+  await crew.write('stopped.yaml', foxes.replace('name: foxes', 'name: stopped'));
+  const engine = ['--engine', crew.database.url] as const;
+  const held = crew.service.fault('imagine', { hang: 'after' });
+  const leading = crew.start(['run', 'stopped.yaml', '--no-work', ...engine]);
+  const working = crew.start(['worker', '--name', 'w2', ...engine]);
+  await held.hit(6);
+  leading.interrupt();
+  held.release();
+  expect(await leading.done, leading.err()).toBe(130);
+  const statuses = (await crew.rows('runs/stopped')).map(
+    ({ step, branch, status }) => `${step} ${branch} ${status}`,
+  );
+  expect(new Set(statuses)).toEqual(new Set(['grid  done', 'grid U1 pending', 'caption U1 pending']));
+  working.interrupt();
+  expect(await working.done, working.err()).toBe(0);
+});
+
+it.runIf(hasPostgres).each([
+  [['--sandbox'], 'promptpress: --sandbox does not go together with --engine.'],
+  [['--dry-run'], 'promptpress: --dry-run does not go together with --engine.'],
+  [['--new-service'], 'promptpress: --new-service does not go together with --engine.'],
+])('refuses %s', async (flags, message) => {
+  await crew.write('foxes.yaml', foxes);
+  const { code, err } = await crew.pp('run', 'foxes.yaml', '--engine', crew.database.url, ...flags);
+  expect([code, err.split('\n')[0]]).toEqual([2, message]);
+});

@@ -1,0 +1,45 @@
+import { noteLateFacts } from '../../../../engine/slices/late-facts.ts';
+import { liveSessions } from '../../../../engine/slices/session.ts';
+import { createImageService } from '../../../../service/client.ts';
+import type { LateFact } from '../../../../state/store.ts';
+import { closingAfter } from '../../../adapters/disposables.ts';
+import type { Context } from '../../../args/command.ts';
+import { connectingTo, serviceOptions } from '../../../service/clients.ts';
+import type { AdmittedService } from '../../../service/trust.ts';
+import { findingsText, searchTasks } from '../../doubt/find-tasks.ts';
+import type { BegunOnEngine } from './begin.ts';
+
+/** Facts that are noted together. */
+const atOnce = 256;
+
+/**
+ * `--in-doubt find`: searches the tasks of jobs in doubt, and notes them as what was heard late of their submissions: whoever is given such
+ * a job takes its task on.
+ *
+ * @returns for the user; undefined where nothing is in doubt
+ * @throws EngineError
+ */
+export async function findOnEngine(
+  { plan: { pipeline }, engine: { pool }, run, facts }: BegunOnEngine,
+  service: AdmittedService & { readonly baseUrl: string },
+  signal: AbortSignal,
+  { io }: Context,
+): Promise<string | undefined> {
+  return await closingAfter(async (disposables) => {
+    const connecting = connectingTo(service, pipeline, io.env);
+    const { requestMs } = pipeline.timeouts;
+    const options = serviceOptions(service.baseUrl, service, requestMs, connecting, disposables);
+    const images = createImageService(options);
+    disposables.add(() => images.close());
+    const heard: LateFact[] = [];
+    const isAtWork = (await liveSessions(pool, run)) > 0;
+    const found = await searchTasks(facts.reader, images, signal, isAtWork, async (record, task) => {
+      const { key, submittedAt, submittedBy } = record;
+      if (submittedAt === undefined || submittedBy === undefined) return;
+      heard.push({ key, submittedAt, submittedBy, taskId: task.id });
+      if (heard.length >= atOnce) await noteLateFacts(pool, run, heard.splice(0));
+    });
+    await noteLateFacts(pool, run, heard);
+    return found.doubtful === 0 ? undefined : findingsText(found);
+  });
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { every } from '../../../../engine/slices/session.ts';
+import { runFiles } from '../../../../report/facts/layout.ts';
+import type { RunListener } from '../../../../run/events.ts';
+import type { StoreTotals } from '../../../../state/reader.ts';
+import type { Disposables } from '../../../adapters/disposables.ts';
+import type { MetricsWatch } from '../../../adapters/metrics-watch.ts';
+import type { Context } from '../../../args/command.ts';
+import type { FlagValues } from '../../../args/flags.ts';
+import type { runFlags } from '../../../args/run-flags.ts';
+import type { Io } from '../../../terminal/io.ts';
+import { showProgress } from '../../../terminal/progress/progress.ts';
+import { openRunLog } from '../../log.ts';
+import { progressStart } from '../../progress-start.ts';
+import type { BegunOnEngine } from './begin.ts';
+import { EngineProgress } from './progress.ts';
+
+/** The metrics of a run, and the sums in them. */
+export interface LeadMetrics {
+  readonly watch: MetricsWatch;
+  totals: StoreTotals;
+}
+
+/** How a run on an engine is watched: the sums of all workers, and what the one in this process meets. */
+export interface LeadView {
+  readonly listener: RunListener;
+  say(text: string): void;
+  end(): Promise<void>;
+}
+
+/** Shows the progress of all workers, and keeps the log and the metrics. */
+export async function openView(
+  begun: BegunOnEngine,
+  flags: FlagValues<typeof runFlags>,
+  metrics: LeadMetrics | undefined,
+  disposables: Disposables,
+  context: Context,
+): Promise<LeadView> {
+  const { io, redactor } = context;
+  const { engine, run, plan, spec, settings, directory, facts, runFacts } = begun;
+  const { reader } = facts;
+  const start = await progressStart({ plan, selection: spec.selection, state: { reader } }, settings);
+  const model = new EngineProgress(start, runFacts.startedAt, { pool: engine.pool, run, reader });
+  const isQuiet = flags['no-progress'] || flags.quiet || flags.detach;
+  const shown = showProgress(redacted(context), start, { quiet: isQuiet }, model);
+  const now = (): number => io.now();
+  const look = async (): Promise<void> => {
+    await model.look(now);
+    if (metrics === undefined) return;
+    metrics.totals = model.totals ?? metrics.totals;
+    metrics.watch.begin({ steps: model.counts() });
+  };
+  metrics?.watch.begin(start);
+  const stopLooking = every(engine.clock, EngineProgress.everyMs, look);
+  const log = openRunLog(
+    join(directory, runFiles.log),
+    flags['log-level'] ?? 'info',
+    redactor,
+    now,
+    (error) => shown.say(`The log can no longer be written: ${error.message}`),
+  );
+  disposables.add(() => log.close());
+  return {
+    listener: (event) => {
+      log.listener(event);
+      shown.listener(event);
+      // Jobs are counted by the engine, for all workers.
+      if (event.type !== 'job:status' && event.type !== 'slot:status') metrics?.watch.listener(event);
+    },
+    say: (text) => shown.say(text),
+    end: async () => {
+      await stopLooking();
+      await look().catch(() => undefined);
+      shown.end();
+    },
+  };
+}
+
+/** Where a view is shown, without secrets. */
+function redacted({ io, redactor }: Context): Io {
+  const { terminal } = io;
+  return {
+    ...io,
+    err: (text) => io.err(redactor.apply(text)),
+    ...(terminal && { terminal: { ...terminal, draw: (frame) => terminal.draw(redactor.apply(frame)) } }),
+  };
+}
