@@ -239,7 +239,7 @@ describe('clean', () => {
     const record = state.get(kept.split('/')[2]?.split('-')[0] ?? '');
     if (record === undefined) throw new Error(`No job has ${kept}.`);
     state.commit({ records: [withoutFiles(record)], attempts: [] });
-    await state.close();
+    state.close();
     lock.release();
     expect((await pp('clean', 'run', '--yes')).out).toContain('run: nothing to remove.');
     expect(await imagesOf()).toEqual(before);

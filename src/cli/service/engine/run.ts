@@ -173,7 +173,7 @@ async function numberOf(
 
 const naming = (given: string, name: string): Correction => ({
   kind: 'example',
-  words: (words) => words.map((word) => (word === given ? `${word.replace(/#.*$/, '')}#${name}` : word)),
+  words: (words) => words.map((word) => (word === given ? `${word.split('#', 1)[0] ?? word}#${name}` : word)),
 });
 
 /** Where a command finds the files of a run, or writes what it makes. */
