@@ -80,8 +80,6 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
 
   it('is shown as the same run on one machine is', async () => {
     for (const args of [
-      ['status', 'RUN'],
-      ['status', 'RUN', '--json'],
       ['show', keys[0] ?? '', 'RUN'],
       ...keys.map((key) => ['show', key, 'RUN', '--json']),
     ]) {
@@ -89,6 +87,17 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
       expect(engine?.code, engine?.err).toBe(0);
       expect(engine).toEqual(directory);
     }
+  });
+
+  it('has the same status, and that of its workers', async () => {
+    await pool.query(`UPDATE promptpress.runs SET state = 'ended' WHERE run = $1`, [copied.run]);
+    const [people, alsoPeople] = await both('status', 'RUN');
+    expect(alsoPeople).toEqual(people);
+    const [directory, engine] = (await both('status', 'RUN', '--json')).map(({ out }) => JSON.parse(out));
+    const { engine: crew, ...rest } = engine;
+    expect(rest).toEqual(directory);
+    expect(crew).toMatchObject({ state: 'ended', led: false, workers: [], takeovers: 0 });
+    expect(crew.slices).toEqual({ waiting: 1, held: 0, done: 0, fed: false });
   });
 
   it('has the same manifest, data set and faults', async () => {
@@ -183,6 +192,9 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     });
     expect((await say(['ls', engine])).out).toContain('2 runs');
 
+    const status = await say(['status', named]);
+    expect(status.out).toContain('0 waiting, 1 held, 0 done');
+    expect(status.out).toMatch(/worker +first: alive, 1 slice/);
     const stopped = await say(['stop', named]);
     expect([stopped.code, stopped.out]).toEqual([0, expect.stringContaining('1 worker settles')]);
     expect((await say(['stop', named])).out).toContain('being stopped already');

@@ -1,5 +1,6 @@
 import type { RunPlace } from '../../../report/facts/place.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
+import type { CrewStatus } from '../../../report/text/status/crew.ts';
 import { type RunStatus, readStatus, statusText } from '../../../report/text/status/status.ts';
 import { readStepCosts } from '../../../report/text/status/step-costs.ts';
 import type { StateReader } from '../../../state/reader.ts';
@@ -9,6 +10,7 @@ import { toggle } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
+import type { EngineRun } from '../../service/engine/run.ts';
 import type { Io } from '../../terminal/io.ts';
 import { jsonLine } from '../../terminal/json-line.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
@@ -42,27 +44,44 @@ export const status = command(
     await closingAfter(async (disposables) => {
       const { io, redactor } = context;
       const target = targetOrDefault(given, 'status', io);
-      const { directory, place, state } = await openTarget(target, flags, context);
+      const { directory, place, engine, state } = await openTarget(target, flags, context);
       disposables.add(() => state.close());
       const stepCosts = rarely(
         async () => await readStepCosts(state, (await place.owner()) !== undefined),
         () => io.now(),
       );
+      const withCrew = async (found: RunStatus): Promise<RunStatus> => {
+        const crew = engine && (await crewOf(engine, found.service));
+        return crew === undefined ? found : { ...found, engine: crew };
+      };
       const read = async (): Promise<RunStatus> =>
-        await readStatus(
-          place,
-          state,
-          await keptOptional(directory, state, io.cwd),
-          io,
-          flags.watch ? await stepCosts() : undefined,
+        await withCrew(
+          await readStatus(
+            place,
+            state,
+            await keptOptional(directory, state, io.cwd),
+            io,
+            flags.watch ? await stepCosts() : undefined,
+          ),
         );
       const textOf = (found: RunStatus): Promise<string> => forPeople(found, directory, place, state, io);
       const interrupted = flags.watch ? await watchStatus(read, textOf, context, disposables) : undefined;
-      const found = await readStatus(place, state, await keptOptional(directory, state, io.cwd), io);
+      const found = await withCrew(
+        await readStatus(place, state, await keptOptional(directory, state, io.cwd), io),
+      );
       await io.out(redactor.apply(flags.json ? jsonLine(found) : await textOf(found)));
       return interrupted === undefined ? exitCodes.ok : exitCodes[interrupted];
     }),
 );
+
+/** How the workers of a run on an engine are doing. */
+async function crewOf(
+  { engine, run }: EngineRun,
+  service: string | undefined,
+): Promise<CrewStatus | undefined> {
+  const { readCrew } = await import('../../../engine/slices/crew.ts');
+  return await readCrew(engine.pool, run, service);
+}
 
 /** Work that reads everything is done again only when that would take a twentieth of the time. */
 function rarely<T>(work: () => Promise<T>, now: () => number): () => Promise<T> {

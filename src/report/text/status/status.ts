@@ -29,6 +29,7 @@ import { otherServiceLines } from '../other-service.ts';
 import { shownLine } from '../printable.ts';
 import { endingWord, slotNumbers } from '../slot-counts.ts';
 import { padEnd, widest } from '../table.ts';
+import { type CrewStatus, crewLines } from './crew.ts';
 import { learnedLines } from './learned.ts';
 import { readStepCosts, type StepCosts, stepCostLines } from './step-costs.ts';
 
@@ -43,6 +44,8 @@ export interface RunStatus {
   readonly origin?: string;
   /** Axes of the matrix that its runs replace; absent: none. */
   readonly set?: readonly AxisSetting[];
+  /** Of a run on an engine: its workers, slices and limits in use. */
+  readonly engine?: CrewStatus;
   /** A run is on. */
   readonly running: boolean;
   /** Who runs, where it can be read. */
@@ -239,6 +242,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
       : [`  rate         ${rateWords(status.perMinute)}`]),
     ...stepCostLines(status.steps),
     ...learnedLines(status.learned),
+    ...crewLines(status.engine),
     ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
     ...reasons.slice(0, mostListed).map(reasonLine),
     ...(unasked.length === 0 ? [] : ['', 'Slots that failed before anything was asked (they have no job):']),
