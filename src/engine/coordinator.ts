@@ -1,14 +1,15 @@
 import type { Cell } from '../plan/cell.ts';
-import type { RunEnd } from '../run/events.ts';
+import { maxDurationCode, type RunEnd } from '../run/events.ts';
 import type { RunControl } from '../run/ports.ts';
 import { StateError } from '../state/store.ts';
 import { type Bounds, openAllowance } from './limits/run-allowance.ts';
+import { migrations } from './migrations.ts';
 import type { EnginePool } from './postgres/pool.ts';
 import { lockSpaces, type SessionLock, trySessionLock } from './postgres/session-lock.ts';
 import type { SliceQueue } from './queue/queue.ts';
 import { Refeeder } from './queue/refeed.ts';
 import { DeadSessions } from './slices/dead-sessions.ts';
-import { feed, pause } from './slices/feeder.ts';
+import { feed, pause, untilDone } from './slices/feeder.ts';
 import { LateFacts } from './slices/late-facts.ts';
 import { RunWatch } from './slices/run-watch.ts';
 import { beginInvocation, endRun, stopRun } from './slices/runs.ts';
@@ -56,11 +57,19 @@ export interface LedEnd {
 export async function holdRun({ address }: Engine, run: number, name: string): Promise<SessionLock> {
   const lock = await trySessionLock(address, lockSpaces.run, run);
   if (lock !== undefined) return lock;
-  throw new StateError(
-    'state.locked',
-    `Another process leads the run ${name} of the engine ${address.shown}.`,
-    { hint: 'Work on it too: `promptpress worker --engine …`; or wait for its end.' },
-  );
+  throw leadElsewhere({ address }, name);
+}
+
+const leadElsewhere = ({ address }: Pick<Engine, 'address'>, name: string): StateError =>
+  new StateError('state.locked', `Another process leads the run ${name} of the engine ${address.shown}.`, {
+    hint: 'Work on it too: `promptpress worker --engine …`; or wait for its end.',
+  });
+
+/** How a run has ended. Where all was done before its workers stopped, its longest duration was no matter. */
+function endOf({ status }: RunWatch): RunEnd {
+  const { end, fed = false, waiting = 0 } = status ?? {};
+  const isWhole = end?.kind === 'budget' && end.code === maxDurationCode && fed && waiting === 0;
+  return end === undefined || isWhole ? { kind: 'complete' } : end;
 }
 
 /**
@@ -85,16 +94,19 @@ export async function lead(
     const { invocation, goesOn } = await beginInvocation(pool, run, led.spec);
     if (!goesOn)
       await openAllowance({ query: (text, values) => pool.query(text, values) }, run, led.bounds ?? {});
-    const watch = new RunWatch(pool, clock, run, invocation);
+    const watch = new RunWatch(pool, clock, run, invocation, { schema: migrations.length });
     const refeeder = new Refeeder(queue, pool, clock, run);
     const late = new LateFacts(pool, run);
     const dead = new DeadSessions(pool, run, led);
     const stopCare = every(clock, careMs, async () => {
+      // Nobody else may lead the run meanwhile, or this process does so no more.
+      if (!(await lock.renew())) pool.troubles.fail(leadElsewhere(engine, led.name));
       await dead.look();
       await late.feed();
     });
     const onDrain = (): void => {
-      void stopRun(pool, run, invocation, { kind: 'interrupted', forced: false }).catch(() => undefined);
+      const end: RunEnd = { kind: 'interrupted', forced: false };
+      void untilDone(() => stopRun(pool, run, invocation, end), clock, control.leave);
     };
     control.drain.addEventListener('abort', onDrain);
     const unwatch = watch.onEnd(() => stop.abort());
@@ -103,8 +115,9 @@ export async function lead(
       const feeding = feed(led.cells(), { pool, queue, clock }, { ...led, invocation }, stop.signal);
       const ending = led.detach === true ? Promise.resolve(false) : ended(engine, run, watch, late, control);
       [, isEnded] = await Promise.all([feeding, ending, working?.(invocation)]);
+      if (pool.troubles.lost !== undefined) throw pool.troubles.lost;
       if (led.detach === true && !control.drain.aborted) return {};
-      return { end: watch.status?.end ?? { kind: 'complete' } };
+      return { end: endOf(watch) };
     } finally {
       unwatch();
       control.drain.removeEventListener('abort', onDrain);
@@ -130,7 +143,7 @@ async function ended(
   late: LateFacts,
   { leave }: RunControl,
 ): Promise<boolean> {
-  for (; !leave.aborted; await pause(clock, lookMs, leave)) {
+  for (; !leave.aborted && pool.troubles.lost === undefined; await pause(clock, lookMs, leave)) {
     const isOver = await isDone(pool, run, watch, late).catch(() => false);
     if (!isOver) continue;
     const { invocation } = watch.status ?? {};

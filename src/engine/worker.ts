@@ -2,14 +2,17 @@ import type { Selection } from '../plan/cell.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { ImageFiles } from '../plan/request/image-files.ts';
 import type { Clock } from '../run/clock.ts';
-import type { RunEvent, RunListener } from '../run/events.ts';
+import { maxFailuresCode, type RunEnd, type RunEvent, type RunListener } from '../run/events.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
 import { boundsOf, type Charge } from './limits/run-allowance.ts';
 import { EngineLimits } from './limits/shared-limits.ts';
+import { migrations } from './migrations.ts';
 import type { EngineAddress } from './postgres/address.ts';
 import type { EnginePool } from './postgres/pool.ts';
 import type { SliceQueue } from './queue/queue.ts';
+import { RunCare } from './slices/dead-sessions.ts';
+import { untilDone } from './slices/feeder.ts';
 import { RunWatch } from './slices/run-watch.ts';
 import { stopRun } from './slices/runs.ts';
 import { beginSession } from './slices/session.ts';
@@ -54,7 +57,9 @@ export interface Work {
  * Works on the slices of one run until the run is over. Where others took it for dead it begins a new session: what the old one held
  * is theirs.
  *
- * @throws EngineError while it begins; Error beginning `Internal error:` for a bug
+ * While the engine is away, is full, or only reads, it is waited for; `pool.troubles` says so.
+ *
+ * @throws EngineError while it begins; `engine.lost` where what is wrong with the engine does not pass; Error beginning `Internal error:` for a bug
  */
 export async function workOn(
   engine: Engine,
@@ -64,27 +69,44 @@ export async function workOn(
 ): Promise<RunReport> {
   const { pool, clock } = engine;
   const { run, invocation } = work;
-  const watch = new RunWatch(pool, clock, run, invocation);
+  const { maxFailures } = work.settings;
+  const stop = (end: RunEnd): Promise<void | undefined> =>
+    untilDone(() => stopRun(pool, run, invocation, end), clock, control.leave);
+  const watch = new RunWatch(pool, clock, run, invocation, {
+    schema: migrations.length,
+    onLook: ({ failures }) => {
+      if (maxFailures !== undefined && failures >= maxFailures) void stop(tooManyInAll(maxFailures));
+    },
+  });
+  const care = new RunCare({ pool, clock, queue: work.queue }, run, work.leaseMs);
   try {
+    failIfLost(pool);
     await watch.look();
     for (;;) {
-      const { report, isDead } = await oneSession(engine, work, watch, control, listener);
+      const { report, isDead } = await oneSession(engine, work, { watch, stop }, control, listener);
+      failIfLost(pool);
       if (!isDead || control.drain.aborted || watch.isOver) return report;
     }
   } finally {
+    await care.stop();
     await watch.stop();
     await work.queue.leave(run).catch(() => undefined);
   }
 }
 
+/** @throws StateError what is wrong with the engine and does not pass */
+function failIfLost({ troubles: { lost } }: EnginePool): void {
+  if (lost !== undefined) throw lost;
+}
+
 async function oneSession(
   { address, pool, clock }: Engine,
   work: Work,
-  watch: RunWatch,
+  { watch, stop }: { readonly watch: RunWatch; readonly stop: (end: RunEnd) => Promise<unknown> },
   control: RunControl,
   listener: RunListener,
 ): Promise<{ readonly report: RunReport; readonly isDead: boolean }> {
-  const { run, invocation, queue, plan, settings, leaseMs, once = false } = work;
+  const { run, queue, plan, settings, leaseMs, once = false } = work;
   const session = await beginSession({ address, pool, clock }, run, work);
   let limits: EngineLimits | undefined;
   try {
@@ -100,7 +122,15 @@ async function oneSession(
       charge: (record: JobRecord) => shared.allowance.chargeOf(record),
       takeOver: (record: JobRecord, charged: Charge) => shared.allowance.takeOver(record, charged),
     };
-    const store = await openEngineStore(pool, { run, session: session.session, clock, budget });
+    const store = await openEngineStore(pool, {
+      run,
+      session: session.session,
+      clock,
+      budget,
+      // Whoever leaves at once waits for no engine.
+      patienceMs: Number.POSITIVE_INFINITY,
+      signal: control.leave,
+    });
     const ports = work.ports(store);
     const source = new SliceSource(
       { pool, queue, store, clock },
@@ -113,10 +143,14 @@ async function oneSession(
         isOver: () => watch.isOver || (once && watch.status?.fed === true && watch.status.waiting === 0),
       },
     );
-    const stopping: Promise<void>[] = [];
+    const stopping: Promise<unknown>[] = [];
     const onEvent = (event: RunEvent): void => {
-      if (event.type === 'run:stopping' && (work.endsRun === true || event.end.kind !== 'interrupted'))
-        stopping.push(stopRun(pool, run, invocation, event.end).catch(() => undefined));
+      // What ends one worker alone are a signal, and its own disk.
+      if (
+        event.type === 'run:stopping' &&
+        (work.endsRun === true || !['interrupted', 'disk'].includes(event.end.kind))
+      )
+        stopping.push(stop(event.end));
       shared.listener(event);
       listener(event);
     };
@@ -124,7 +158,7 @@ async function oneSession(
       { ...plan, cells: noCells },
       work.selection,
       // What is spent is bounded for all workers together.
-      ownSettings(settings, work.slots),
+      ownSettings(settings, watch.status?.lastedMs ?? 0, work.slots),
       { ...ports, store, cells: source, clock, shared, fence: session.fence, random: work.random },
       { ...control, onEnd: watch.onEnd },
       onEvent,
@@ -138,16 +172,25 @@ async function oneSession(
   }
 }
 
+const tooManyInAll = (most: number): RunEnd => ({
+  kind: 'fail-fast',
+  code: maxFailuresCode,
+  message: `${most === 1 ? 'A job has' : `${most} jobs have`} failed in this run (--max-failures), of all workers together.`,
+});
+
 /** The cells of a worker come by slices. */
 const noCells: RunPlan['cells'] = () => {
   throw new Error('Internal error: a worker has no matrix.');
 };
 
+/** @param lastedMs for how long the run has lasted: a worker that comes later has less time */
 const ownSettings = (
-  { maxSubmits: _all, ...settings }: RunSettings,
+  { maxSubmits: _all, maxDurationMs, ...settings }: RunSettings,
+  lastedMs: number,
   slots = Number.POSITIVE_INFINITY,
 ): RunSettings => ({
   ...settings,
+  ...(maxDurationMs === undefined ? {} : { maxDurationMs: Math.max(1, maxDurationMs - lastedMs) }),
   limits: { ...settings.limits, tasks: Math.min(settings.limits.tasks, slots) },
   budget: {},
 });

@@ -15,6 +15,9 @@ export type Route = 'submit' | 'text' | 'poll' | 'download';
 /** The code of a run's end at `--max-failures`. */
 export const maxFailuresCode = 'run.max-failures';
 
+/** The code of a run's end at `--max-duration`. */
+export const maxDurationCode = 'run.max-duration';
+
 /** Why a run came to its end. */
 export type RunEnd =
   | { readonly kind: 'complete' }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { wallClock } from '../../src/cli/adapters/clock.ts';
 import { lead } from '../../src/engine/coordinator.ts';
 import { boundsOf } from '../../src/engine/limits/run-allowance.ts';
+import { migrations } from '../../src/engine/migrations.ts';
 import { parseEngineAddress } from '../../src/engine/postgres/address.ts';
-import { engineError } from '../../src/engine/postgres/engine-error.ts';
 import type { EnginePool } from '../../src/engine/postgres/pool.ts';
 import { LeaseQueue } from '../../src/engine/queue/lease-queue.ts';
 import { registerRun } from '../../src/engine/state/slices.ts';
@@ -203,35 +203,56 @@ steps:
   },
 );
 
-it.runIf(hasPostgres)(
-  'a worker that cannot show that it is there sends nothing, and goes on where it can',
-  async () => {
-    const { plan, cells } = await planOf(`name: silent
-matrix: { n: { from: 1, to: 24 } }
+it.runIf(hasPostgres)('failures count over all workers, and time from the beginning of the run', async () => {
+  const { plan } = await planOf(`name: ends
+matrix: { n: { from: 1, to: 40 } }
 steps:
   grid: { imagine: "picture {{ n }}" }
 `);
-    let isSilent = true;
-    const pool: EnginePool = {
-      ...engine.pool,
-      query: async (text, values) => {
-        if (isSilent && text.includes('SET seen')) throw engineError('away', 'engine');
-        return await engine.pool.query(text, values);
-      },
+  const { pool } = engine;
+  const during = (name: string, change: string) => (count: number) => {
+    if (count === 2) void pool.query(change, [name]);
+  };
+  const others = `INSERT INTO promptpress.totals (run, slice, status, code, failures)
+    SELECT run, 0, '', '', 6 FROM promptpress.runs WHERE name = $1`;
+  const limits = { tasks: 1, requests: 4 };
+  const failed = await crew('failures', plan, 1, 4, never, during('failures', others), {
+    maxFailures: 6,
+    limits,
+  });
+  expect(failed.led).toMatchObject({ end: { kind: 'fail-fast', code: 'run.max-failures' } });
+
+  // The worker begins when the run has lasted for an hour.
+  const late: EnginePool = {
+    ...pool,
+    query: async (text, values) => {
+      const found = await pool.query<never>(text, values);
+      if (!text.includes('"lastedMs"')) return found;
+      return { rows: found.rows.map((row: object) => ({ ...row, lastedMs: 3_600_000 }) as never) };
+    },
+  };
+  const bounds = { maxDurationMs: 1_800_000, limits, pool: late };
+  const lasted = await crew('lasted', plan, 1, 4, never, undefined, bounds);
+  expect(lasted.led).toMatchObject({ end: { kind: 'budget', code: 'run.max-duration' } });
+});
+
+it.runIf(hasPostgres)(
+  'an engine that another release has changed ends whoever works there, with what is wrong',
+  async () => {
+    const { plan } = await planOf(`name: changed
+matrix: { n: { from: 1, to: 40 } }
+steps:
+  grid: { imagine: "picture {{ n }}" }
+`);
+    const pool = await engine.connect({ connections: 8 });
+    const change = (count: number): void => {
+      if (count === 2) void engine.pool.query('UPDATE promptpress.schema_version SET version = 99');
     };
-    const submits: number[] = [];
-    const note = (): void => void submits.push(wallClock.now());
-    // One task at a time takes 30 ms at least: not nearly all are sent in one and a half leases.
     const limits = { tasks: 1, requests: 4 };
-    const working = crew('silent', plan, 1, 24, never, note, { pool, leaseMs: 200, limits });
-    await expect.poll(() => submits.length, { timeout: 20_000 }).toBeGreaterThan(0);
-    await expect
-      .poll(() => wallClock.now() - (submits.at(-1) ?? 0), { timeout: 20_000, interval: 50 })
-      .toBeGreaterThan(800);
-    expect(submits.length).toBeLessThan(cells.length);
-    isSilent = false;
-    const { led, service } = await working;
-    expect(led).toEqual({ end: { kind: 'complete' } });
-    expect(service.submits.length).toBe(cells.length);
+    await expect(crew('changed', plan, 2, 4, never, change, { pool, limits })).rejects.toMatchObject({
+      code: 'engine.lost',
+      message: expect.stringContaining('version 99') as string,
+    });
+    await engine.pool.query('UPDATE promptpress.schema_version SET version = $1', [migrations.length]);
   },
 );

@@ -27,14 +27,29 @@ export type EngineFault =
   | 'empty'
   /** Another release made its tables. */
   | 'schema'
+  /** It can be used no more, while a run was at work on it: which of the others it is, its message says. */
+  | 'lost'
   | 'readonly'
   | 'full'
   /** It answered too late, or has no connection left. */
   | 'busy'
   | 'io';
 
+/** Faults that pass by themselves, or once somebody has done what is needed on the server: they are waited for. */
+const passing: ReadonlySet<string> = new Set([
+  'engine.away',
+  'engine.busy',
+  'engine.full',
+  'engine.readonly',
+]);
+
 /** The engine failed: what was committed is kept, and the same command continues. */
 export class EngineError extends StateError {
+  /** Whether it is waited for. */
+  get mayPass(): boolean {
+    return passing.has(this.code);
+  }
+
   constructor(fault: EngineFault, message: string, hint: string, cause?: unknown) {
     super(`engine.${fault}`, message, cause === undefined ? { hint } : { hint, cause });
     this.name = 'EngineError';
@@ -46,7 +61,7 @@ const again = 'give the same command again: nothing that was finished is lost';
 /** What users are told of a fault, and what to do. */
 const sayings: Readonly<
   Record<
-    Exclude<EngineFault, 'address' | 'version' | 'durability' | 'clock' | 'empty' | 'schema'>,
+    Exclude<EngineFault, 'address' | 'version' | 'durability' | 'clock' | 'empty' | 'lost'>,
     readonly [string, string]
   >
 > = {
@@ -76,6 +91,10 @@ const sayings: Readonly<
     'has a database that cannot hold all texts: its encoding is not UTF8',
     'Create one that can: `CREATE DATABASE name ENCODING utf8 TEMPLATE template0`.',
   ],
+  schema: [
+    'has not the tables and functions that this release needs',
+    'Another release has changed them, or they were removed: use that release here, or begin the run again.',
+  ],
   readonly: ['is read-only', `Find out why (default_transaction_read_only, a failover), then ${again}.`],
   full: ['has no space left on its disk', `Make room there, then ${again}.`],
   busy: ['is too busy', `Look for what keeps it so (max_connections, locks, a slow disk), then ${again}.`],
@@ -96,6 +115,11 @@ const conditions: Readonly<Record<string, keyof typeof sayings>> = {
   '28': 'password',
   '3D': 'database',
   '42501': 'rights',
+  '42P01': 'schema',
+  '42703': 'schema',
+  '42883': 'schema',
+  '3F': 'schema',
+  '57P04': 'database',
   '25006': 'readonly',
   '53100': 'full',
   '53': 'busy',
@@ -156,4 +180,12 @@ export function engineErrorOf(error: unknown, shown: string): unknown {
     return engineErrorOf((error.errors as readonly unknown[])[0], shown);
   const fault = faultOf(error);
   return fault === undefined ? error : engineError(fault, shown, error);
+}
+
+/** What ends a run that is at work. */
+export function lostEngine(error: EngineError): EngineError {
+  if (error.code === 'engine.lost') return error;
+  const hint =
+    `${error.hint ?? ''} What was finished is kept: once that is mended, ${again.replace(/:.*/, '')}.`.trim();
+  return new EngineError('lost', error.message, hint, error);
 }

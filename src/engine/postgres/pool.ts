@@ -3,6 +3,7 @@ import type { Pool, PoolClient, PoolConfig } from 'pg';
 import type { Clock } from '../../run/clock.ts';
 import type { EngineAddress } from './address.ts';
 import { EngineError, engineErrorOf } from './engine-error.ts';
+import { EngineTroubles } from './troubles.ts';
 
 /** Rows of a query. */
 export interface Rows<Row> {
@@ -19,6 +20,8 @@ export interface Connection {
 export interface EnginePool extends Connection {
   /** The engine's address without its secrets, for messages. */
   readonly shown: string;
+  /** What the questions of this process have shown of the engine. */
+  readonly troubles: EngineTroubles;
   /** The same for what reads much: up to ten minutes. @throws EngineError */
   scan<Row>(text: string, values?: readonly unknown[]): Promise<Rows<Row>>;
   /** Does some work in one transaction, which is undone where the work throws. @throws EngineError, what the work throws */
@@ -138,16 +141,20 @@ export async function openPool(address: EngineAddress, settings: PoolSettings): 
         throw error;
       }
     });
+  const troubles = new EngineTroubles(clock);
   return {
     shown,
-    query,
+    troubles,
+    query: (text, values) => troubles.watch(text, () => query(text, values)),
     scan: (text, values) =>
-      transaction(
-        (connection) => connection.query(text, values),
-        `BEGIN READ ONLY; SET LOCAL statement_timeout = ${scanMs}`,
-        scanMs + 2000,
+      troubles.watch(text, () =>
+        transaction(
+          (connection) => connection.query(text, values),
+          `BEGIN READ ONLY; SET LOCAL statement_timeout = ${scanMs}`,
+          scanMs + 2000,
+        ),
       ),
-    transaction: (work) => transaction(work, 'BEGIN'),
+    transaction: (work) => troubles.watch('transaction', () => transaction(work, 'BEGIN')),
     close: async () => {
       await pool.end();
     },
@@ -183,7 +190,7 @@ async function connected(pool: Pool, shown: string, clock: Clock, patienceMs: nu
       return await pool.connect();
     } catch (failure) {
       const error = engineErrorOf(failure, shown);
-      const mayPass = error instanceof EngineError && ['engine.away', 'engine.busy'].includes(error.code);
+      const mayPass = error instanceof EngineError && error.mayPass;
       if (!mayPass || clock.now() + waitMs > until) throw error;
     }
     const at = clock.now() + waitMs;

@@ -14,6 +14,16 @@ const keepAlives =
 export interface SessionLock {
   /** False once the connection broke: somebody else may have the lock. */
   readonly isHeld: boolean;
+  /** Takes it again where its connection broke. @returns false where somebody else has it @throws EngineError */
+  renew(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** A connection that has the lock. */
+interface Held {
+  readonly isHeld: boolean;
+  /** Which process of the server it is, and since when. */
+  readonly backend: string;
   close(): Promise<void>;
 }
 
@@ -23,6 +33,45 @@ export async function trySessionLock(
   space: number,
   key: number,
 ): Promise<SessionLock | undefined> {
+  const first = await locked(address, space, key);
+  if (first === undefined) return undefined;
+  let held: Held = first;
+  let isClosed = false;
+  return {
+    get isHeld() {
+      return held.isHeld;
+    },
+    renew: async () => {
+      if (held.isHeld) return true;
+      const again = await locked(address, space, key, held.backend);
+      if (again === undefined) return false;
+      held = again;
+      if (isClosed) await again.close();
+      return !isClosed;
+    },
+    close: async () => {
+      isClosed = true;
+      await held.close();
+    },
+  };
+}
+
+/** The process of the server that has a lock, and since when it is there. */
+const holders = `
+  SELECT l.pid, l.pid || ' ' || a.backend_start AS backend FROM pg_locks l
+  JOIN pg_database d ON d.oid = l.database JOIN pg_stat_activity a USING (pid)
+  WHERE l.locktype = 'advisory' AND l.granted AND d.datname = current_database() AND l.classid::bigint = $1 AND l.objid::bigint = $2`;
+
+/**
+ * @param former a connection of this process that is broken: where the server does not know that yet, it is told
+ * @throws EngineError
+ */
+async function locked(
+  address: EngineAddress,
+  space: number,
+  key: number,
+  former?: string,
+): Promise<Held | undefined> {
   const { Client } = (await import('pg')).default;
   const {
     max: _max,
@@ -43,17 +92,27 @@ export async function trySessionLock(
   try {
     await client.connect();
     await client.query(keepAlives);
-    const { rows } = await client.query<{ locked: boolean }>(
-      'SELECT pg_try_advisory_lock($1::int, $2::int) AS locked',
-      [space, key],
-    );
-    if (rows[0]?.locked === true)
-      return {
-        get isHeld() {
-          return isHeld;
-        },
-        close,
-      };
+    for (let tries = 0; tries < 2; tries += 1) {
+      const { rows } = await client.query<{ locked: boolean; backend: string }>(
+        `SELECT pg_try_advisory_lock($1::int, $2::int) AS locked,
+           (SELECT pid || ' ' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS backend`,
+        [space, key],
+      );
+      const [row] = rows;
+      if (row?.locked === true)
+        return {
+          get isHeld() {
+            return isHeld;
+          },
+          backend: row.backend,
+          close,
+        };
+      if (former === undefined) break;
+      const others = await client.query<{ pid: number; backend: string }>(holders, [space, key]);
+      const own = others.rows.find(({ backend }) => backend === former);
+      if (own === undefined) break;
+      await client.query('SELECT pg_terminate_backend($1, 2000)', [own.pid]);
+    }
   } catch (error) {
     await close();
     throw engineErrorOf(error, address.shown);

@@ -47,18 +47,23 @@ export class Refeeder {
 
   async #feed(): Promise<void> {
     try {
-      const { rows } = await this.#database.query<{ n: number }>(
-        'SELECT n FROM promptpress.slices WHERE run = $1 AND NOT done ORDER BY n LIMIT $2',
-        [this.#run, most],
-      );
-      await this.#queue.feed(
-        this.#run,
-        rows.map(({ n }) => n),
-      );
+      await refeed(this.#queue, this.#database, this.#run);
       this.#error = undefined;
     } catch (error) {
       this.#error = error;
     }
     this.#feedIn(everyMs);
   }
+}
+
+/** Asks a queue to know every slice of a run that is not done. @throws EngineError; what the queue throws */
+export async function refeed(queue: SliceQueue, database: Connection, run: number): Promise<void> {
+  const { rows } = await database.query<{ n: number }>(
+    'SELECT n FROM promptpress.slices WHERE run = $1 AND NOT done ORDER BY n LIMIT $2',
+    [run, most],
+  );
+  await queue.feed(
+    run,
+    rows.map(({ n }) => n),
+  );
 }

@@ -1,6 +1,11 @@
+import type { Clock } from '../../run/clock.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { lockSpaces } from '../postgres/session-lock.ts';
+import type { SliceQueue } from '../queue/queue.ts';
+import { refeed } from '../queue/refeed.ts';
 import { leasesSilent } from './beat-fence.ts';
+import { LateFacts } from './late-facts.ts';
+import { every } from './session.ts';
 
 /** Sessions of a run that no connection holds. */
 const silent = `
@@ -62,5 +67,42 @@ export class DeadSessions {
           'UPDATE promptpress.sessions SET over = true WHERE session = $1 AND seen = $2::timestamptz',
           [session, beat],
         );
+  }
+}
+
+/** How often a worker looks whether anybody leads its run, ms. */
+const everyMs = 5000;
+
+/** Whether a connection holds the run, as whoever leads it does. */
+const led = `
+  SELECT EXISTS (
+    SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+    WHERE l.locktype = 'advisory' AND d.datname = current_database() AND l.granted
+      AND l.classid::bigint = $1 AND l.objid::bigint = $2
+  ) AS led`;
+
+/** What a worker does for a run that nobody leads: who is gone is found out, and what is lost is fed again. */
+export class RunCare {
+  readonly #stop: () => Promise<void>;
+
+  constructor(
+    { pool, clock, queue }: { readonly pool: EnginePool; readonly clock: Clock; readonly queue: SliceQueue },
+    run: number,
+    leaseMs: number,
+  ) {
+    const dead = new DeadSessions(pool, run, { leaseMs });
+    const late = new LateFacts(pool, run);
+    this.#stop = every(clock, everyMs, async () => {
+      const { rows } = await pool.query<{ led: boolean }>(led, [lockSpaces.run, run]);
+      if (rows[0]?.led !== false) return;
+      await dead.look();
+      await late.feed();
+      await refeed(queue, pool, run);
+    });
+  }
+
+  /** Resolves once nothing is under way. */
+  async stop(): Promise<void> {
+    await this.#stop();
   }
 }

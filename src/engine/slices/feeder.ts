@@ -1,6 +1,7 @@
 import type { Cell } from '../../plan/cell.ts';
 import type { Clock } from '../../run/clock.ts';
 import { StateError } from '../../state/store.ts';
+import { EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import type { SliceQueue } from '../queue/queue.ts';
 import { packCells } from './cells.ts';
@@ -112,7 +113,7 @@ export async function feed(
   await add(open.length > 0 ? [...slices, open] : slices, true);
 }
 
-/** Does some work until the engine is there for it. @returns undefined: it was aborted */
+/** Does some work until the engine is there for it. @returns undefined: it was aborted, or what is wrong with the engine does not pass */
 export async function untilDone<T>(
   work: () => Promise<T>,
   clock: Clock,
@@ -123,6 +124,7 @@ export async function untilDone<T>(
       return await work();
     } catch (error) {
       if (!(error instanceof StateError)) throw error;
+      if (error instanceof EngineError && !error.mayPass) return undefined;
     }
     await pause(clock, pauseMs, signal);
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../run/clock.ts';
 import type { RunEnd } from '../../run/events.ts';
+import { EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { type RunStatus, runStatus } from './runs.ts';
 import { every } from './session.ts';
@@ -7,17 +8,29 @@ import { every } from './session.ts';
 /** How often is looked, ms: an end from elsewhere is known within a second. */
 const everyMs = 500;
 
-/** What all workers of an invocation know of its end. */
+/** What is watched beside the run itself. */
+export interface WatchSettings {
+  /** Version of the engine's tables that this release knows. */
+  readonly schema?: number;
+  /** Called with what was seen of a run that is open. */
+  readonly onLook?: (status: RunStatus) => void;
+}
+
+/** What all workers of an invocation know of its end. Where the engine can be used no more, that is the end for this process. */
 export class RunWatch {
   readonly #pool: EnginePool;
   readonly #run: number;
   readonly #invocation: number;
   readonly #listeners = new Set<(end: RunEnd) => void>();
   readonly #stop: () => Promise<void>;
+  readonly #settings: WatchSettings;
+  readonly #unwatch: () => void;
   #status: RunStatus | undefined;
   #end: RunEnd | undefined;
 
-  constructor(pool: EnginePool, clock: Clock, run: number, invocation: number) {
+  constructor(pool: EnginePool, clock: Clock, run: number, invocation: number, settings: WatchSettings = {}) {
+    this.#settings = settings;
+    this.#unwatch = pool.troubles.onTrouble(() => this.#onTrouble());
     this.#pool = pool;
     this.#run = run;
     this.#invocation = invocation;
@@ -44,19 +57,51 @@ export class RunWatch {
   async look(): Promise<void> {
     const status = await runStatus(this.#pool, this.#run);
     // A run that was removed ends its workers too.
-    this.#status = status ?? { state: 'ended', invocation: this.#invocation, fed: true, waiting: 0 };
+    this.#status = status ?? removed(this.#invocation);
+    const { schema, onLook } = this.#settings;
+    if (status !== undefined && schema !== undefined && status.schema !== schema)
+      this.#pool.troubles.fail(otherSchema(this.#pool.shown, status.schema, schema));
+    if (status !== undefined && this.#isOpen(status)) onLook?.(status);
     if (this.#isOpen(this.#status) || this.#end !== undefined) return;
     const isDone = this.#status.state === 'ended' && this.#status.end === undefined;
     if (isDone && this.#status.invocation === this.#invocation) return;
-    this.#end = this.#status.end ?? { kind: 'interrupted', forced: false };
-    for (const listener of this.#listeners) listener(this.#end);
+    this.#tell(this.#status.end ?? { kind: 'interrupted', forced: false });
   }
 
   async stop(): Promise<void> {
+    this.#unwatch();
     await this.#stop();
+  }
+
+  #onTrouble(): void {
+    const { lost } = this.#pool.troubles;
+    if (lost !== undefined && this.#end === undefined)
+      this.#tell({ kind: 'disk', code: lost.code, message: lost.message });
+  }
+
+  #tell(end: RunEnd): void {
+    this.#end = end;
+    for (const listener of this.#listeners) listener(end);
   }
 
   #isOpen({ state, invocation }: RunStatus): boolean {
     return state === 'open' && invocation === this.#invocation;
   }
 }
+
+const removed = (invocation: number): RunStatus => ({
+  state: 'ended',
+  invocation,
+  fed: true,
+  waiting: 0,
+  lastedMs: 0,
+  failures: 0,
+  schema: 0,
+});
+
+const otherSchema = (shown: string, found: number, known: number): EngineError =>
+  new EngineError(
+    'schema',
+    `The tables of the engine ${shown} were changed by another release of promptpress (version ${found}; this release knows ${known}).`,
+    'Use that release here, too.',
+  );

@@ -11,23 +11,28 @@ export interface RunStatus {
   readonly fed: boolean;
   /** Slices that are not done. */
   readonly waiting: number;
+  /** For how long this invocation has lasted, by the engine's clock, ms. */
+  readonly lastedMs: number;
+  /** Jobs that have failed in it. */
+  readonly failures: number;
+  /** Version of the engine's tables. */
+  readonly schema: number;
   /** Why it ended before all was done. */
   readonly end?: RunEnd;
 }
 
-interface StatusRow {
-  readonly state: RunStatus['state'];
-  readonly invocation: number;
-  readonly fed: boolean;
+interface StatusRow extends Omit<RunStatus, 'end'> {
   readonly ended: string | null;
-  readonly waiting: number;
 }
 
 /** Undefined: there is no such run. @throws EngineError */
 export async function runStatus(pool: EnginePool, run: number): Promise<RunStatus | undefined> {
   const { rows } = await pool.query<StatusRow>(
     `SELECT state, invocation::float8 AS invocation, fed, ended,
-       (SELECT count(*)::int FROM promptpress.slices s WHERE s.run = r.run AND NOT s.done) AS waiting
+       (SELECT count(*)::int FROM promptpress.slices s WHERE s.run = r.run AND NOT s.done) AS waiting,
+       (extract(epoch FROM clock_timestamp() - begun) * 1000)::float8 AS "lastedMs",
+       ((SELECT coalesce(sum(t.failures), 0) FROM promptpress.totals t WHERE t.run = r.run AND t.status = '') - failed_before)::float8 AS failures,
+       (SELECT max(version) FROM promptpress.schema_version) AS schema
      FROM promptpress.runs r WHERE run = $1`,
     [run],
   );
@@ -93,7 +98,9 @@ export async function beginInvocation(
     const { state = '', spec: before = null, invocation = 0 } = rows[0] ?? {};
     if (state === 'open' && before === spec) return { invocation, goesOn: true };
     await connection.query(
-      `UPDATE promptpress.runs SET state = 'open', spec = $2, invocation = invocation + 1, fed = false, fed_upto = 0, ended = NULL
+      `UPDATE promptpress.runs SET state = 'open', spec = $2, invocation = invocation + 1, fed = false, fed_upto = 0, ended = NULL,
+         begun = clock_timestamp(),
+         failed_before = (SELECT coalesce(sum(failures), 0) FROM promptpress.totals WHERE run = $1 AND status = '')
        WHERE run = $1`,
       [run, spec],
     );

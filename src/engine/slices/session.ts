@@ -2,7 +2,7 @@ import type { Clock } from '../../run/clock.ts';
 import type { SendFence } from '../../run/ports.ts';
 import type { EngineAddress } from '../postgres/address.ts';
 import type { EnginePool } from '../postgres/pool.ts';
-import { lockSpaces, type SessionLock, trySessionLock } from '../postgres/session-lock.ts';
+import { lockSpaces, trySessionLock } from '../postgres/session-lock.ts';
 import { endSession } from '../state/slices.ts';
 import { BeatFence, leasesSending } from './beat-fence.ts';
 
@@ -40,7 +40,7 @@ export async function beginSession(
   );
   fence.onSeen(asked);
   const session = rows[0]?.session ?? 0;
-  let lock: SessionLock | undefined = await trySessionLock(address, lockSpaces.session, session);
+  const lock = await trySessionLock(address, lockSpaces.session, session);
   return {
     session,
     fence,
@@ -55,7 +55,7 @@ export async function beginSession(
         return false;
       }
       fence.onSeen(sent);
-      if (lock?.isHeld !== true) lock = await trySessionLock(address, lockSpaces.session, session);
+      await lock?.renew();
       return true;
     },
     end: async () => {

@@ -4,6 +4,7 @@ import { withRecords } from '../../plan/resolve/load-records.ts';
 import type { Clock } from '../../run/clock.ts';
 import type { SliceEnd } from '../../run/events.ts';
 import type { CellBatch, CellSource, Hold, LeftRecord, RunPlan } from '../../run/ports.ts';
+import { EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import type { SliceQueue, Turn } from '../queue/queue.ts';
 import { endHold, takeSlice } from '../state/slices.ts';
@@ -141,7 +142,11 @@ export class SliceSource implements CellSource {
     const { queue, pool, clock, store } = this.#ports;
     const { run, session } = this.#settings;
     const { invocation } = store.others;
-    const turn = await queue.take(run).catch(() => undefined);
+    const turn = await queue.take(run).catch((error: unknown) => {
+      // A clock that is off, for one: without a word it would take nothing for ever.
+      if (error instanceof EngineError && !error.mayPass) pool.troubles.fail(error);
+      return undefined;
+    });
     if (turn === undefined) return undefined;
     const taken = await untilDone(
       () => takeSlice(pool, run, turn.slice, session.session, invocation),
@@ -150,7 +155,7 @@ export class SliceSource implements CellSource {
     );
     if (taken === undefined) {
       // It is done or was removed; a queue that knows nothing of it is fed with it again where it is not.
-      if (!signal.aborted) await queue.done(turn).catch(() => undefined);
+      if (!signal.aborted && !this.#settings.isOver()) await queue.done(turn).catch(() => undefined);
       return undefined;
     }
     const held: HeldSlice = {

@@ -137,9 +137,6 @@ export async function sendTurn(pool: EnginePool, { values }: SentTurn): Promise<
   return row.result;
 }
 
-/** What passes while nothing changes: another transaction was in the way, or the server was starting. */
-const passing = ['engine.away', 'engine.busy'];
-
 /** How long it is waited before work is done once more, ms. */
 const pauseMs = 250;
 
@@ -149,13 +146,18 @@ const pauseMs = 250;
  *
  * @throws what the work throws
  */
-export async function repeated<T>(work: () => Promise<T>, clock: Clock, patienceMs: number): Promise<T> {
+export async function repeated<T>(
+  work: () => Promise<T>,
+  clock: Clock,
+  patienceMs: number,
+  signal?: AbortSignal,
+): Promise<T> {
   const until = clock.now() + patienceMs;
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      const mayPass = error instanceof EngineError && passing.includes(error.code);
+      const mayPass = error instanceof EngineError && error.mayPass && signal?.aborted !== true;
       if (!mayPass || clock.now() + pauseMs > until) throw error;
     }
     const at = clock.now() + pauseMs;

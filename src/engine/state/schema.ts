@@ -132,6 +132,8 @@ const records = `
     cost     float8 NOT NULL DEFAULT 0,
     possible float8 NOT NULL DEFAULT 0,
     last     bigint NOT NULL DEFAULT 0,
+    -- How often a job has failed for good; in the row of a slice without a status.
+    failures bigint NOT NULL DEFAULT 0,
     status   text NOT NULL,
     code     text NOT NULL,
     PRIMARY KEY (run, slice, status, code)

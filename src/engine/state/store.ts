@@ -18,6 +18,8 @@ export interface EngineStoreOptions extends Writer {
   readonly clock: Clock;
   /** How long an engine that is away is waited for before a commit fails, ms. Default 60000. */
   readonly patienceMs?: number;
+  /** Once it is aborted nothing more is waited for. */
+  readonly signal?: AbortSignal;
 }
 
 /** The state of a run on an engine, as one session writes it. */
@@ -48,8 +50,8 @@ const mostReplyBytes = 8 * 1024 * 1024;
 
 /** @throws EngineError */
 export async function openEngineStore(pool: EnginePool, options: EngineStoreOptions): Promise<EngineStore> {
-  const { run, clock, patienceMs = 60_000 } = options;
-  const patiently = <T>(work: () => Promise<T>): Promise<T> => repeated(work, clock, patienceMs);
+  const { run, clock, patienceMs = 60_000, signal } = options;
+  const patiently = <T>(work: () => Promise<T>): Promise<T> => repeated(work, clock, patienceMs, signal);
   const ask = async <Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> =>
     (await patiently(() => pool.query<Row>(text, [run, ...values]))).rows;
   const nextSegment = async (): Promise<number> =>

@@ -36,6 +36,7 @@ const commit = `
     others json;
     base bigint;
     sent bigint := 0;
+    fell bigint := 0;
     spent record;
   BEGIN
     IF cardinality(held) > 0 THEN
@@ -102,10 +103,13 @@ const commit = `
         -- A turn that is executed once more finds itself, and has spent nothing.
         coalesce(sum(k.charged_cost - coalesce(k.was_charged_cost, 0)) FILTER (WHERE w), 0) AS cost,
         coalesce(sum(k.charged_tokens - coalesce(k.was_charged_tokens, 0)) FILTER (WHERE w), 0) AS tokens,
+        -- A missing button is no failure where it is optional.
+        count(*) FILTER (WHERE w AND k.status = 'failed' AND k.was_status IS DISTINCT FROM 'failed' AND k.code <> 'button.missing') AS failures,
         coalesce(array_agg(k.key) FILTER (WHERE NOT w), '{}') AS refused
       INTO spent
       FROM (SELECT *, key IN (SELECT key FROM written) AS w FROM known OFFSET 0) AS k;
       sent := spent.attempts;
+      fell := spent.failures;
       refused := spent.refused;
     END IF;
 
@@ -134,9 +138,11 @@ const commit = `
     IF cardinality(held) > 0 THEN
       submits := sent;
     END IF;
-    IF submits <> 0 THEN
-      INSERT INTO promptpress.totals AS t (run, slice, status, code, attempts) VALUES (the_run, coalesce(mine[1], 0), '', '', submits)
-      ON CONFLICT (run, slice, status, code) DO UPDATE SET attempts = t.attempts + excluded.attempts;
+    IF submits <> 0 OR fell <> 0 THEN
+      INSERT INTO promptpress.totals AS t (run, slice, status, code, attempts, failures)
+      VALUES (the_run, coalesce(mine[1], 0), '', '', submits, fell)
+      ON CONFLICT (run, slice, status, code) DO UPDATE SET attempts = t.attempts + excluded.attempts,
+        failures = t.failures + excluded.failures;
     END IF;
     IF the_worker IS NOT NULL AND records IS NOT NULL THEN
       IF sent <> 0 OR spent.cost <> 0 OR spent.tokens <> 0 THEN
@@ -159,10 +165,11 @@ const fold = `
     WITH gone AS (
       DELETE FROM promptpress.totals WHERE run = the_run AND slice = the_slice RETURNING *
     )
-    INSERT INTO promptpress.totals AS t (run, slice, status, code, jobs, ${each((name) => name)}, last)
-    SELECT run, -1, status, code, jobs, ${each((name) => name)}, last FROM gone ORDER BY status, code
+    INSERT INTO promptpress.totals AS t (run, slice, status, code, jobs, ${each((name) => name)}, failures, last)
+    SELECT run, -1, status, code, jobs, ${each((name) => name)}, failures, last FROM gone ORDER BY status, code
     ON CONFLICT (run, slice, status, code) DO UPDATE SET jobs = t.jobs + excluded.jobs,
-      ${each((name) => `${name} = t.${name} + excluded.${name}`)}, last = greatest(t.last, excluded.last)
+      ${each((name) => `${name} = t.${name} + excluded.${name}`)},
+      failures = t.failures + excluded.failures, last = greatest(t.last, excluded.last)
   $$;
 `;
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { shownErrorOf } from '../../../src/cli/errors/render.ts';
-import { engineErrorOf } from '../../../src/engine/postgres/engine-error.ts';
+import { EngineError, engineErrorOf, lostEngine } from '../../../src/engine/postgres/engine-error.ts';
 import { StateError } from '../../../src/state/store.ts';
 
 const shown = 'postgres://pp@db/runs';
@@ -22,6 +22,8 @@ it.each([
   [server('XX001'), 'engine.io', 74],
   [server('28P01'), 'engine.password', 2],
   [server('3D000'), 'engine.database', 2],
+  [server('57P04'), 'engine.database', 2],
+  [server('42883', 'function promptpress.commit_turn(…) does not exist'), 'engine.schema', 2],
   [server('42501'), 'engine.rights', 2],
   [server('08P01', 'unsupported startup parameter: statement_timeout'), 'engine.pooler', 2],
   [system('ECONNREFUSED'), 'engine.away', 74],
@@ -47,4 +49,26 @@ it.each([
 it('leaves a bug as it is', () => {
   for (const bug of [server('42601'), new TypeError('x is not a function'), 'no error'])
     expect(engineErrorOf(bug, shown)).toBe(bug);
+});
+
+it.each([
+  ['53100', true],
+  ['25006', true],
+  ['57P03', true],
+  ['53300', true],
+  ['28P01', false],
+  ['3D000', false],
+  ['42501', false],
+  ['42883', false],
+  ['XX001', false],
+])('%s is waited for: %s', (code, mayPass) => {
+  const error = engineErrorOf(server(code), shown);
+  if (!(error instanceof EngineError)) throw new Error('it is taken for a bug');
+  expect(error.mayPass).toBe(mayPass);
+  if (mayPass) return;
+  // Of a run that is at work it is no mistake of the command line.
+  const lost = lostEngine(error);
+  expect(lost).toMatchObject({ code: 'engine.lost', message: error.message });
+  expect(lost.hint).toContain('give the same command again.');
+  expect(shownErrorOf(lost).exitCode).toBe(74);
 });

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { lockSpaces, trySessionLock } from '../../../src/engine/postgres/session-lock.ts';
-import { DeadSessions } from '../../../src/engine/slices/dead-sessions.ts';
+import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
+import { DeadSessions, RunCare } from '../../../src/engine/slices/dead-sessions.ts';
 import { beginSession, liveForMs, liveSessions } from '../../../src/engine/slices/session.ts';
+import { VirtualTime } from '../../rig/engine/virtual-time.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { type TestEngine, testEngine } from '../state/opened.ts';
 
@@ -108,5 +112,78 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const second = await trySessionLock(address, lockSpaces.run, 7);
     expect(second?.isHeld).toBe(true);
     await second?.close();
+  });
+
+  it('a lock whose connection broke is taken again, unless somebody else has it by then', async () => {
+    const address = parseEngineAddress(engine.database.url);
+    const lock = await trySessionLock(address, lockSpaces.run, 8);
+    if (lock === undefined) throw new Error('nobody has it');
+    await cutLocks();
+    await expect.poll(() => lock.isHeld).toBe(false);
+    expect(await lock.renew()).toBe(true);
+    expect(lock.isHeld).toBe(true);
+    expect(await trySessionLock(address, lockSpaces.run, 8)).toBeUndefined();
+    await cutLocks();
+    await expect.poll(() => lock.isHeld).toBe(false);
+    const other = await trySessionLock(address, lockSpaces.run, 8);
+    expect(other?.isHeld).toBe(true);
+    expect(await lock.renew()).toBe(false);
+    await other?.close();
+    expect(await lock.renew()).toBe(true);
+    await lock.close();
+  });
+
+  it('a lock is taken again from a connection of its own that the server still takes for alive', async () => {
+    const { hostname, port } = new URL(engine.database.url);
+    const ends: Socket[] = [];
+    // Of a connection through here, the client's end can be closed alone.
+    const server = createServer({ allowHalfOpen: true }, (client) => {
+      const to = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+      ends.push(client);
+      client.on('data', (data) => to.write(data));
+      to.on('data', (data) => client.write(data));
+      client.on('end', () => to.end());
+      to.on('end', () => client.end());
+      for (const end of [client, to]) end.on('error', () => undefined);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const through = new URL(engine.database.url);
+    through.port = String((server.address() as AddressInfo).port);
+    const lock = await trySessionLock(parseEngineAddress(through.href), lockSpaces.run, 9);
+    ends[0]?.destroy();
+    await expect.poll(() => lock?.isHeld).toBe(false);
+    // The server knows nothing of it.
+    const address = parseEngineAddress(engine.database.url);
+    expect(await trySessionLock(address, lockSpaces.run, 9)).toBeUndefined();
+    expect(await lock?.renew()).toBe(true);
+    await lock?.close();
+    for (const end of ends) end.destroy();
+    server.close();
+  });
+
+  it('the workers of a run that nobody leads find out who is gone', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    const address = parseEngineAddress(engine.database.url);
+    const queue = new LeaseQueue(pool, { worker: 'w', leaseMs: 1 });
+    await begin(run);
+    await cutLocks();
+    const leader = await trySessionLock(address, lockSpaces.run, run);
+    const time = new VirtualTime();
+    const care = new RunCare({ pool, clock: time.clock(), queue }, run, 1);
+    for (let look = 0; look < 3; look += 1) await time.pass(6000);
+    expect(await liveSessions(pool, run)).toBe(1);
+    await leader?.close();
+    await expect
+      .poll(
+        async () => {
+          await time.pass(6000);
+          return await liveSessions(pool, run);
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(0);
+    await care.stop();
   });
 });

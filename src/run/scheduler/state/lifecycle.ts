@@ -1,5 +1,5 @@
 import type { JobRecord } from '../../../plan/job.ts';
-import { maxFailuresCode, type RunEnd } from '../../events.ts';
+import { maxDurationCode, maxFailuresCode, type RunEnd } from '../../events.ts';
 import type { Job } from '../../machine/job.ts';
 
 /**
@@ -53,7 +53,7 @@ export class RunLifecycle {
 /** The end of a run at its maximum duration. */
 export const lasted = {
   kind: 'budget',
-  code: 'run.max-duration',
+  code: maxDurationCode,
   message: 'The run has lasted as long as it may (--max-duration).',
 } as const satisfies RunEnd;
 
