@@ -8,6 +8,7 @@ export const slicesSchema = `
     ADD COLUMN next_slice int NOT NULL DEFAULT 1, ADD COLUMN ended text,
     ADD COLUMN begun timestamptz NOT NULL DEFAULT clock_timestamp(), ADD COLUMN failed_before bigint NOT NULL DEFAULT 0;
   ALTER TABLE sessions ADD COLUMN run int;
+  ALTER TABLE inputs ADD COLUMN invocation bigint NOT NULL DEFAULT 0;
   CREATE INDEX slices_open ON slices (run, n) WHERE NOT done;
   CREATE INDEX sessions_open ON sessions (run) WHERE NOT over;
 `;

@@ -47,6 +47,7 @@ const byCode: Readonly<Record<string, string>> = {
   'function.undeclared':
     'Declare the function (functions, or tools), or ask for an answer in words; what the model called is in the full answer.',
   'input.missing': 'Put the image where the pipeline says it is; the next run with --retry-failed shows it.',
+  'input.differs': 'Give every worker the same files (--files-root), then run again with --retry-failed.',
   'input.changed': 'Run again: that plans with the file as it is now.',
   'submit.refused': 'The service did not accept the request: its words show whether another try can help.',
 };

@@ -1,4 +1,5 @@
 import { createImageFiles, type KnownImageFiles } from '../../../../artifacts/input/known-files.ts';
+import { SharedImages } from '../../../../engine/images.ts';
 import { forgetOtherTables, keepTable } from '../../../../engine/state/tables.ts';
 import { isTextKind } from '../../../../plan/job-request.ts';
 import { type Plan, preparePlan } from '../../../../plan/plan.ts';
@@ -42,6 +43,8 @@ export interface BegunOnEngine extends LedDirectory {
   readonly plan: Plan;
   readonly tables: readonly InputTable[];
   readonly images: KnownImageFiles;
+  /** The same, compared with those of the other workers. */
+  readonly sharedImages: SharedImages;
   readonly settings: RunSettings;
   readonly spec: RunSpec;
   readonly specText: string;
@@ -72,7 +75,8 @@ export async function beginOnEngine(
     if (copied) await keepTable(pool, run, sha256, kept.read(file));
   if (flags.frozen) await checkFrozen(reader, { text: pipeline.source.text, tables, serviceId });
   const images = createImageFiles({ folder: pipeline.source.folder, filesRoot: files.root });
-  const prepared = await preparePlan(pipeline, { files: kept, serviceId, images });
+  const sharedImages = new SharedImages(images, pool, run);
+  const prepared = await preparePlan(pipeline, { files: kept, serviceId, images: sharedImages });
   if (!prepared.ok) {
     await printDiagnostics(prepared.error, context);
     throw new ReportedError(exitCodes.usage);
@@ -132,6 +136,7 @@ export async function beginOnEngine(
     plan,
     tables,
     images,
+    sharedImages,
     settings,
     spec: JSON.parse(written) as RunSpec,
     specText: written,

@@ -158,11 +158,12 @@ async function led(
       interrupts,
       async (invocation) => {
         stop.begin(invocation);
+        begun.sharedImages.begin(invocation);
         if (!works) return;
         const prepared = {
           pipeline: plan.pipeline,
           plan,
-          images: begun.images,
+          images: begun.sharedImages,
           filesRoot: spec.filesRoot,
           service,
         };
@@ -179,7 +180,7 @@ async function led(
     );
     return await wholeEnd(begun, result);
   } finally {
-    await stop.end();
+    stop.end();
     await view.end();
   }
 }

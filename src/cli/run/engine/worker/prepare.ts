@@ -1,5 +1,7 @@
 import { join, relative } from 'node:path';
-import { createImageFiles, type KnownImageFiles } from '../../../../artifacts/input/known-files.ts';
+import { createImageFiles } from '../../../../artifacts/input/known-files.ts';
+import { SharedImages } from '../../../../engine/images.ts';
+import type { EnginePool } from '../../../../engine/postgres/pool.ts';
 import { isWithin } from '../../../../pipeline/files.ts';
 import { parsePipeline } from '../../../../pipeline/parse.ts';
 import type { Pipeline } from '../../../../pipeline/pipeline.ts';
@@ -17,22 +19,30 @@ import { withoutTables } from './headers.ts';
 export interface PreparedRun {
   readonly pipeline: Pipeline;
   readonly plan: StepsPlan;
-  readonly images: KnownImageFiles;
+  readonly images: SharedImages;
   /** The folder on this machine that files of the pipeline must lie in, links resolved. */
   readonly filesRoot: string;
   readonly service: AdmittedService & { readonly baseUrl: string };
 }
 
+/** The run that is made ready. */
+export interface PreparedFor {
+  readonly pool: EnginePool;
+  readonly run: number;
+  readonly invocation: number;
+  /** For messages: where its pipeline is from. */
+  readonly shown: string;
+}
+
 /**
  * Makes a run ready without its tables.
  *
- * @param run for messages: where its pipeline is from
  * @throws CliError (exit 2): what this machine lacks for it, and what to do
  */
 export async function prepareRun(
   spec: RunSpec,
   flags: { readonly 'files-root'?: string | undefined },
-  run: string,
+  run: PreparedFor,
   context: Context,
 ): Promise<PreparedRun> {
   const { root, folder } = await placeHere(spec, flags['files-root'], context.io.cwd);
@@ -48,8 +58,9 @@ export async function prepareRun(
       `Its files are looked for below ${root}: start the worker in a copy of the project, or name that with --files-root.`,
     );
   }
-  const service = await serviceHere(spec, pipeline, run, context);
-  const images = createImageFiles({ folder, filesRoot: root });
+  const service = await serviceHere(spec, pipeline, run.shown, context);
+  const images = new SharedImages(createImageFiles({ folder, filesRoot: root }), run.pool, run.run);
+  images.begin(run.invocation);
   const prepared = prepareSteps(pipeline, { serviceId: spec.service.id, images });
   if (!prepared.ok) throw usageError(prepared.error.map(({ message }) => message).join(' '));
   return { pipeline, plan: prepared.value, images, filesRoot: root, service };

@@ -139,8 +139,8 @@ export class WorkerLoop {
         'Start a worker of that release for it, or give the command of the run again with this one.',
       );
     const { spec } = read;
-    const shown = `the run ${address.shown}#${name}`;
-    const prepared = await prepareRun(spec, this.#settings, shown, this.#context);
+    const of = { pool, run, invocation, shown: `the run ${address.shown}#${name}` };
+    const prepared = await prepareRun(spec, this.#settings, of, this.#context);
     const queue = await this.#queueOf(spec.queue);
     const { leaseMs, slots, once } = this.#settings;
     this.#say(`${name}: taken on.`);
@@ -148,11 +148,22 @@ export class WorkerLoop {
       this.#engine,
       { run, invocation, spec, prepared, name: this.#settings.name, leaseMs, slots, queue, once },
       this.#interrupts,
-      this.#listener,
+      this.#hearing(name),
       this.#context,
     );
     this.#say(`${name}: ${endWords(report.end)}; ${report.submits} submissions of this worker.`);
     if (report.listenerError !== undefined) this.#bug ??= { error: report.listenerError };
+  }
+
+  /** Says once of each run that files of it are wrong here: in its manifest they are failures like others. */
+  #hearing(name: string): RunListener {
+    let hasSaid = false;
+    return (event) => {
+      this.#listener(event);
+      if (hasSaid || event.type !== 'slot:status' || event.error?.code.startsWith('input.') !== true) return;
+      hasSaid = true;
+      this.#say(`${name}: ${event.error.message}`);
+    };
   }
 
   #queueOf(choice: QueueChoice): Promise<SliceQueue> {
