@@ -1,6 +1,7 @@
 /**
  * Tasks that the workers of a service may have in flight. Each has a number of its own, and the numbers together are never above the
- * limit. A number falls only once its worker has said that it uses no more than that; so a worker that is not heard of keeps its own.
+ * limit. A number falls only once its worker has said that it uses no more than that; of a worker that is not heard of, the tasks count that
+ * its slices have open.
  */
 export const roomsSql = `
 CREATE TABLE IF NOT EXISTS promptpress.rooms (
@@ -60,6 +61,13 @@ BEGIN
   -- Who is over has no task that anybody else does not count.
   DELETE FROM promptpress.rooms_worker w WHERE w.service = p_service AND w.seen_at < clock_timestamp() - interval '10 seconds'
     AND NOT promptpress.limits_worker_holds(w.worker);
+  -- Who is silent for so long begins nothing new: what was granted counts for five seconds. Whoever takes its slices over needs room.
+  UPDATE promptpress.rooms_worker w SET granted = silent.tasks, used = silent.tasks
+  FROM (
+    SELECT r.worker, promptpress.limits_worker_tasks(r.worker) AS tasks FROM promptpress.rooms_worker r
+    WHERE r.service = p_service AND r.seen_at < clock_timestamp() - interval '10 seconds'
+  ) AS silent
+  WHERE w.service = p_service AND w.worker = silent.worker AND (w.granted, w.used) IS DISTINCT FROM (silent.tasks, silent.tasks);
 
   SELECT coalesce(sum(w.used), 0) INTO others FROM promptpress.rooms_worker w WHERE w.service = p_service;
   IF p_is_full THEN

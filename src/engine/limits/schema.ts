@@ -8,6 +8,13 @@ CREATE OR REPLACE FUNCTION promptpress.limits_worker_holds(p_worker text) RETURN
 BEGIN
   RETURN EXISTS (SELECT 1 FROM promptpress.slices s WHERE s.holder = p_worker::bigint AND NOT s.done);
 END $$;
+
+-- Tasks that a worker has on the service, as its slices know them: what it intended to send is one.
+CREATE OR REPLACE FUNCTION promptpress.limits_worker_tasks(p_worker text) RETURNS integer LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT count(*)::integer FROM promptpress.slices s JOIN promptpress.jobs j ON j.run = s.run AND j.slice = s.n AND j.open
+    WHERE s.holder = p_worker::bigint AND NOT s.done AND j.status IN ('submitting', 'running', 'modal'));
+END $$;
 `;
 
 /** Tables and functions of the limits that all workers share. The table `slices` must be there before they are used. */

@@ -89,16 +89,23 @@ it('gives what one worker does not want to the others', async () => {
   await stop([little, ...others]);
 });
 
-it('keeps what a dead worker was granted until its slices are taken over', async () => {
+it('keeps the tasks of a dead worker until its slices are taken over, and no more than those', async () => {
   const dead = new Busy('dead', 10);
   const other = new Busy('dead', 10);
   await watch([dead, other], 10, 3000);
   await db.hold(1, 1, dead.name);
+  // Two of its tasks are on the service; a third job waits for its files.
+  await db.query(`INSERT INTO promptpress.jobs (run, slice, rev, number, session, tokens, assumed, cost, possible, attempts, unanswered,
+      open, trouble, root, status, key, code, slot, step, doc)
+    SELECT 1, 1, 1, n, 1, 0, 0, 0, 0, 1, 0, true, false, true, status, 'k' || n, '', '', '', '{}'
+    FROM (VALUES (1, 'submitting'), (2, 'running'), (3, 'saving')) AS j(n, status)`);
   const left = dead.tasks;
   dead.isAway = true;
-  await db.time.pass(30_000);
+  await db.time.pass(8000);
   expect(dead.rooms.granted).toBe(0);
   expect(other.tasks).toBe(10 - left);
+  await db.time.pass(22_000);
+  expect(other.tasks).toBe(8);
   await db.query('UPDATE promptpress.slices SET holder = $1', [other.name]);
   await db.time.pass(3000);
   expect(other.tasks).toBe(10);
