@@ -53,9 +53,9 @@ export class ReplyLines {
     this.#spare = segment;
   }
 
-  /** What is to be written with the next turn. */
+  /** What is to be written with the next turn: a list of its own, as more may come while that is under way. */
   get lines(): readonly ReplyLine[] {
-    return this.#lines;
+    return [...this.#lines];
   }
 
   /** Bytes of these lines. */

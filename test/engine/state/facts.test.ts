@@ -53,6 +53,24 @@ describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records'
     await expect(kept()).rejects.toMatchObject({ code: 'engine.io' });
   });
 
+  it('has the replies that were kept while a turn was under way', async () => {
+    const run = await engine.run(1);
+    const worker = await engine.worker(run);
+    const epoch = (await takeSlice(engine.pool, run, 1, worker.session))?.epoch ?? 0;
+    const before = worker.keepReply('one', '{"of":1}');
+    const committing = worker.commit(turnOf(1, epoch, [jobRecord('one', 'done')]));
+    // The turn has left, and its answer is not there yet.
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    const meanwhile = worker.keepReply('two', '{"of":2}');
+    await committing;
+    await worker.commit(turnOf(1, epoch, [jobRecord('two', 'done')]));
+    const reader = engineReader(engine.pool, run);
+    expect(await reader.replyLine?.(before)).toBe('{"job":"one","reply":{"of":1}}');
+    expect(await reader.replyLine?.(meanwhile)).toBe('{"job":"two","reply":{"of":2}}');
+  });
+
   it('tells who watches what has begun since, and what is open', async () => {
     const run = await engine.run(1);
     const worker = await engine.worker(run);
