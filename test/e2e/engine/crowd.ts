@@ -5,6 +5,15 @@ export interface GaveUp extends CliResult {
   readonly name: string;
 }
 
+/** How often, and after how long, a process is begun again that ended because its engine was away. */
+const mostAgain = 30;
+const againMs = 300;
+
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+
 /** One process of a run, which may be killed, stopped and started again. */
 class Member {
   readonly name: string;
@@ -12,8 +21,11 @@ class Member {
   #running: RunningCli | undefined;
   #isStopped = false;
   #isKilled = false;
-  /** How each start of it ended that was not killed. */
+  /** How each start of it ended that was not killed, and that no service would begin again. */
   readonly ended: CliResult[] = [];
+  /** How often it was begun again because its engine was away. */
+  again = 0;
+  #isComingAgain = false;
 
   constructor(name: string, begin: () => RunningCli) {
     this.name = name;
@@ -26,9 +38,20 @@ class Member {
 
   /** Resolves with how it ends; undefined: it was killed, or is not there. */
   async end(): Promise<CliResult | undefined> {
-    const running = this.#running;
-    const result = await running?.done;
-    return result?.signal === 'SIGKILL' ? undefined : result;
+    for (;;) {
+      const before = this.ended.length;
+      const result = await this.#running?.done;
+      if (result?.signal === 'SIGKILL') return undefined;
+      // Its end is noted before, or it comes again.
+      await pause(1);
+      if (this.ended.length > before || (result === undefined && !this.#isComingAgain))
+        return this.ended.at(-1);
+    }
+  }
+
+  /** Rejects where it ends before. */
+  async said(text: RegExp): Promise<void> {
+    await this.#running?.said(text);
   }
 
   /** What it says until it ends. */
@@ -48,13 +71,24 @@ class Member {
   async #watch({ done }: RunningCli): Promise<void> {
     const result = await done;
     this.#running = undefined;
-    if (!this.#isKilled) this.ended.push(result);
+    if (this.#isKilled) return;
+    if (result.code !== 74 || this.again === mostAgain) {
+      this.ended.push(result);
+      return;
+    }
+    // What a service does with a process that found no engine.
+    this.again += 1;
+    this.#isComingAgain = true;
+    await pause(againMs);
+    this.#isComingAgain = false;
+    if (!this.#isKilled) this.start();
   }
 
   signal(signal: NodeJS.Signals): void {
     if (signal === 'SIGSTOP') this.#isStopped = true;
     if (signal === 'SIGCONT') this.#isStopped = false;
-    if (signal === 'SIGKILL') this.#isKilled = true;
+    // One that is about to come again does not.
+    if (signal === 'SIGKILL' || this.#running === undefined) this.#isKilled = true;
     this.#running?.child.kill(signal);
   }
 }
@@ -92,7 +126,10 @@ export class Crowd implements AsyncDisposable {
     return this.members.slice(1).flatMap(({ name, ended }) => ended.map((end) => ({ name, ...end })));
   }
 
-  start(): void {
+  /** The workers follow once the coordinator has made the tables. */
+  async start(): Promise<void> {
+    this.coordinator.start();
+    await this.coordinator.said(/^Engine: /m);
     for (const member of this.members) member.start();
   }
 
@@ -160,9 +197,7 @@ export class Crowd implements AsyncDisposable {
   }
 
   #later(ms: number, work: () => Promise<void>): void {
-    const timer = new Promise<void>((resolve) => {
-      setTimeout(resolve, ms);
-    })
+    const timer = pause(ms)
       .then(work)
       .finally(() => this.#timers.delete(timer));
     this.#timers.add(timer);

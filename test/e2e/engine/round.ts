@@ -86,6 +86,8 @@ export interface Round extends Audit {
   readonly lateFacts: number;
   /** Exit codes: of the run, of `--in-doubt find`, and of `--in-doubt retry`, as far as they were needed. */
   readonly codes: readonly (number | undefined)[];
+  /** How often a process was begun again because it found no engine. */
+  readonly again: number;
   /** Processes that ended by themselves. */
   readonly gaveUp: readonly GaveUp[];
   /** What the last coordinator said. */
@@ -130,7 +132,7 @@ export async function chaosRound(
     { cwd, env },
   );
   const plan = drawFaults({ seed, faults, workers, leaseMs, redis: queue === 'redis' });
-  crowd.start();
+  await crowd.start();
   const met = await meet(plan, { crowd, server, service, ...(redis === undefined ? {} : { redis }) });
   await crowd.whole();
 
@@ -142,7 +144,10 @@ export async function chaosRound(
     if (code !== 0 && code !== 5) throw new Error(`The run ended with ${code}.`);
   } catch (error) {
     const left = await unfinished(url).catch(String);
-    throw new Error(`${(error as Error).message}\n${left}\n${await crowd.silence()}`, { cause: error });
+    const before = crowd.gaveUp.map(({ name, code, stderr }) => `${name} ended with ${code}: ${stderr}`);
+    throw new Error([(error as Error).message, left, ...before, await crowd.silence()].join('\n'), {
+      cause: error,
+    });
   }
   const doubts = await doubtful(url);
   const lateFacts = await count(url, 'SELECT count(*)::int AS count FROM promptpress.facts_late');
@@ -166,6 +171,7 @@ export async function chaosRound(
     neverSent,
     lateFacts,
     codes: ended.map(({ code }) => code),
+    again: crowd.members.reduce((sum, { again }) => sum + again, 0),
     gaveUp,
     said: ended.map(({ stderr }) => stderr).join('\n'),
     ms: Date.now() - began,
