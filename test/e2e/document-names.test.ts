@@ -21,7 +21,7 @@ describe('what the documents name', () => {
   });
 
   it('is every exit code', () => {
-    const codes = inTable('README.md', /^\| (\d[\d, ]*) \|/gm).flatMap((text) =>
+    const codes = inTable('pipelines/unattended.md', /^\| (\d[\d, ]*) \|/gm).flatMap((text) =>
       text.split(', ').map(Number),
     );
     expect(codes).toEqual(Object.values(exitCodes));

@@ -9,7 +9,8 @@ import { temporaryFolder } from '../rig/cli.ts';
 import { readDocuments } from '../rig/documents.ts';
 
 const page = 'pipelines/unattended.md';
-const blocks = new DocumentBlocks(readDocuments().filter(({ path }) => path === page));
+const machines = 'pipelines/machines.md';
+const blocks = new DocumentBlocks(readDocuments().filter(({ path }) => path === page || path === machines));
 
 test('promtool finds nothing in the metrics of a run', async () => {
   await night(async (folder, env) => {
@@ -20,14 +21,18 @@ test('promtool finds nothing in the metrics of a run', async () => {
   });
 });
 
-test('systemd-analyze finds nothing in the units of the recipe', async () => {
+test('systemd-analyze finds nothing in the units of the recipes', async () => {
   await using folder = await temporaryFolder();
   const bin = join(folder.path, 'promptpress');
   await writeFile(bin, '#!/bin/sh\n', { mode: 0o755 });
   const service = blocks.take(page, 'ini', 'ExecStart=').replace('/usr/local/bin/promptpress', bin);
   await writeFile(join(folder.path, 'set@.service'), service);
   await writeFile(join(folder.path, 'set@.timer'), blocks.take(page, 'ini', 'OnCalendar='));
-  const units = ['set@tonight.service', 'set@tonight.timer'].map((name) => join(folder.path, name));
+  const worker = blocks.take(machines, 'ini', 'ExecStart=').replace('/usr/local/bin/promptpress', bin);
+  await writeFile(join(folder.path, 'set-worker@.service'), worker);
+  const units = ['set@tonight.service', 'set@tonight.timer', 'set-worker@1.service'].map((name) =>
+    join(folder.path, name),
+  );
   const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', ...units]);
-  expect(stderr.split('\n').filter((line) => line.includes('set@'))).toEqual([]);
+  expect(stderr.split('\n').filter((line) => /set(?:-worker)?@/.test(line))).toEqual([]);
 });
