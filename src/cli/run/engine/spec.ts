@@ -59,12 +59,8 @@ export const specTables = ({ matrix }: Pick<Pipeline, 'matrix'>): readonly SpecT
     return [{ declared, format, columns }];
   });
 
-/** The settings that every worker obeys: what ends a run after some time, and what is forgotten at its start, the coordinator does. */
-export function specSettings({
-  maxDurationMs: _time,
-  relearn: _once,
-  ...settings
-}: RunSettings): RunSettings {
+/** The settings that every worker obeys: what is forgotten when a run begins, its coordinator forgets. */
+export function specSettings({ relearn: _once, ...settings }: RunSettings): RunSettings {
   return settings;
 }
 
