@@ -4,6 +4,7 @@ import { lead } from '../../src/engine/coordinator.ts';
 import { boundsOf } from '../../src/engine/limits/run-allowance.ts';
 import { migrations } from '../../src/engine/migrations.ts';
 import { parseEngineAddress } from '../../src/engine/postgres/address.ts';
+import { engineError } from '../../src/engine/postgres/engine-error.ts';
 import type { EnginePool } from '../../src/engine/postgres/pool.ts';
 import { LeaseQueue } from '../../src/engine/queue/lease-queue.ts';
 import { registerRun } from '../../src/engine/state/slices.ts';
@@ -200,6 +201,44 @@ steps:
     expect(led).toMatchObject({ end: { kind: 'budget', code: 'budget.tokens' } });
     expect(calls).toBeLessThanOrEqual(20);
     expect(calls).toBeGreaterThan(15);
+  },
+);
+
+it.runIf(hasPostgres)(
+  'a worker that cannot show that it is there sends nothing, and goes on where it can',
+  async () => {
+    const { plan, cells } = await planOf(`name: silent
+matrix: { n: { from: 1, to: 24 } }
+steps:
+  grid: { imagine: "picture {{ n }}" }
+`);
+    let isSilent = false;
+    let isMended = false;
+    const pool: EnginePool = {
+      ...engine.pool,
+      query: async (text, values) => {
+        if (isSilent && text.includes('SET seen')) throw engineError('away', 'engine');
+        return await engine.pool.query(text, values);
+      },
+    };
+    const submits: number[] = [];
+    const note = (): void => {
+      submits.push(wallClock.now());
+      isSilent = !isMended;
+    };
+    // One task at a time takes 30 ms at least: not nearly all are sent in one and a half leases.
+    const limits = { tasks: 1, requests: 4 };
+    const working = crew('silent', plan, 1, 24, never, note, { pool, leaseMs: 300, limits });
+    await expect.poll(() => submits.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect
+      .poll(() => wallClock.now() - (submits.at(-1) ?? 0), { timeout: 20_000, interval: 50 })
+      .toBeGreaterThan(800);
+    expect(submits.length).toBeLessThan(cells.length);
+    isMended = true;
+    isSilent = false;
+    const { led, service } = await working;
+    expect(led).toEqual({ end: { kind: 'complete' } });
+    expect(service.submits.length).toBe(cells.length);
   },
 );
 
