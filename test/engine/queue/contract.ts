@@ -13,7 +13,7 @@ export interface QueueRig {
 
 /** No lease of a test ends by itself, unless it waits for that. */
 const long = 60_000;
-const short = 400;
+const short = 1500;
 
 /** What every queue promises; what is beyond that is a matter of the slices' epochs. */
 export function describeQueue(rig: () => QueueRig): void {
