@@ -1,12 +1,13 @@
 import type { SliceEnd } from '../../events.ts';
 import type { Hold } from '../../ports.ts';
 import { leaveCell } from '../drain.ts';
+import { lacksRoom, withoutRoomMs } from '../state/queries.ts';
 import type { SchedulerState } from '../state/state.ts';
 
 /** How long a slice only waits for others before it is given back, ms. */
 const waitMs = 2000;
 
-/** Ends the slices that are closed, that only wait, or of which the last result was heard. */
+/** Ends the slices that are closed, that only wait, in which nothing can be begun for want of room, or of which the last result was heard. */
 export function endSlices(state: SchedulerState): void {
   const { slices, jobs, lifecycle, now } = state;
   if (slices.held.length === 0 && slices.ending.size === 0) return;
@@ -16,9 +17,12 @@ export function endSlices(state: SchedulerState): void {
     const isIdle = (): boolean => [...jobs.all()].every(({ hold }) => hold?.slice !== held.slice);
     if (held.cells === 0) {
       if (isIdle()) end(state, held, held.looksAgain ? 'waits' : 'closed');
-    } else if (onlyWaits(state, held) && isIdle()) {
+      continue;
+    }
+    const mostMs = onlyWaits(state, held) ? waitMs : lacksRoom(state) ? withoutRoomMs : undefined;
+    if (mostMs !== undefined && isIdle()) {
       held.waitsSince ??= now;
-      if (now - held.waitsSince >= waitMs) end(state, held, 'waits');
+      if (now - held.waitsSince >= mostMs) end(state, held, 'waits');
     } else delete held.waitsSince;
   }
 }
@@ -39,8 +43,10 @@ function onlyWaits(
 function end(state: SchedulerState, hold: Hold, how: SliceEnd): void {
   const { slices, cells, outbox } = state;
   const { slice, epoch } = hold;
-  if (how === 'waits')
+  if (how === 'waits') {
+    cells.incoming = cells.incoming.filter((cell) => slices.holdOf(cell)?.slice !== slice);
     for (const open of cells.open.all()) if (open.hold?.slice === slice) leaveCell(state, open);
+  }
   if (how === 'lost') slices.ending.delete(hold);
   const held = slices.heldAs(hold);
   if (held !== undefined) held.hasEnded = true;

@@ -14,6 +14,8 @@ import { loseSlice } from './lose.ts';
  * - A slice is held from the very input that adopts what it was left with: no cell can find such a job before.
  * - A slice that is lost is forgotten at once. What is paid and under way is heard out, and kept as a fact.
  * - A slice is closed once all its cells are closed and none of its jobs is under way. One that only waits is given back.
+ * - A worker without room takes slices too, a few at a time: tasks that were left are polled, which needs no room. A slice without any
+ *   is given back, and the next one taken.
  */
 
 /** Cells were given: of a slice, after what it was left with. */

@@ -37,9 +37,43 @@ function isAskedFor(
     .some(({ cell }) => options.resolve(cell, lookup).some((slot) => slot.job?.key === key && by(slot)));
 }
 
-/** True when the run could soon open more cells than it was given. It looks ahead by as many as there are slots, to know the last ones. */
-export const wantsCells = ({ lifecycle, cells, jobs }: SchedulerState): boolean =>
-  !lifecycle.isEnding && !cells.areAllGiven && cells.incoming.length < jobs.slots;
+/**
+ * True when the run could soon open more cells than it was given. It looks ahead by as many as there are slots, to know the last ones.
+ * Without any slot it still takes slices: some of them may have tasks, which nobody polls until then.
+ */
+export const wantsCells = (state: SchedulerState): boolean => {
+  const { lifecycle, cells, jobs } = state;
+  if (lifecycle.isEnding || cells.areAllGiven) return false;
+  return cells.incoming.length < jobs.slots || maySearchSlices(state);
+};
+
+/** How many slices are held at once by a worker that may begin nothing. */
+const mostWithoutRoom = 8;
+
+/** How long a worker that may begin nothing holds a slice in which nothing is under way, ms. */
+export const withoutRoomMs = 5000;
+
+/**
+ * True where this worker was granted no room that all workers share, and has no task whose end would make one. The tasks that a dead
+ * worker has left take up room until others hold its slices: if all waited for room, there would never be any.
+ */
+export const lacksRoom = ({ options, lifecycle, jobs }: SchedulerState): boolean =>
+  options.others !== undefined &&
+  options.shared?.rooms !== undefined &&
+  !lifecycle.isEnding &&
+  jobs.slots === 0 &&
+  jobs.rooming === 0;
+
+const maySearchSlices = (state: SchedulerState): boolean =>
+  lacksRoom(state) &&
+  state.slices.held.filter(({ isWhole, hasEnded }) => isWhole && !hasEnded).length < mostWithoutRoom;
+
+/** When a worker that may begin nothing gives the next slice back, Unix ms; undefined: there is none. */
+export function givesBackAt(state: SchedulerState): number | undefined {
+  if (!lacksRoom(state)) return undefined;
+  const since = state.slices.held.flatMap(({ hasEnded, waitsSince }) => (hasEnded ? [] : (waitsSince ?? [])));
+  return since.length === 0 ? undefined : Math.min(...since) + withoutRoomMs;
+}
 
 /** True when the cells that are not open are the last ones, and fewer than the slots. A single slot never idles beside others. */
 export const isAtEnd = ({ cells, jobs: { slots } }: SchedulerState): boolean =>

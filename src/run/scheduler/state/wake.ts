@@ -1,3 +1,4 @@
+import { givesBackAt } from './queries.ts';
 import type { SchedulerState } from './state.ts';
 
 /** A process that wakes this long after its due time has slept, ms. */
@@ -17,6 +18,7 @@ export function nextWakeAt(state: SchedulerState): number | undefined {
     routes.nextAt(now),
     ...(jobs.size > 0 ? [stall.nextAt] : []),
     ...(lifecycle.isEnding ? [] : [durationEnd(state)]),
+    givesBackAt(state),
   ].filter((at) => at !== undefined);
   return moments.length === 0 ? undefined : Math.min(...moments);
 }

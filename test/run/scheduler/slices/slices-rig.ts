@@ -3,7 +3,7 @@ import type { JobRecord } from '../../../../src/plan/job.ts';
 import type { Plan } from '../../../../src/plan/plan.ts';
 import { slicesOf } from '../../../../src/run/commit-writer.ts';
 import type { RunEvent } from '../../../../src/run/events.ts';
-import type { Hold, LeftRecord, SliceBatch } from '../../../../src/run/ports.ts';
+import type { Hold, LeftRecord, SharedLimits, SliceBatch } from '../../../../src/run/ports.ts';
 import type { Effect, RunCommit, RunInput } from '../../../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../../../src/run/scheduler/scheduler.ts';
 import type { SubmitResult } from '../../../../src/service/image-service.ts';
@@ -29,7 +29,8 @@ export interface SlicesRig {
   /** Key of the first job of the first cell. */
   readonly key: string;
   readonly record: () => JobRecord | undefined;
-  readonly worker: () => TestWorker;
+  /** @param shared limits that it shares with others */
+  readonly worker: (shared?: SharedLimits) => TestWorker;
 }
 
 export async function slicesRig(text: string = oneJob): Promise<SlicesRig> {
@@ -41,7 +42,7 @@ export async function slicesRig(text: string = oneJob): Promise<SlicesRig> {
     cells,
     key,
     record: () => state.rows.get(key)?.record,
-    worker: () => new TestWorker(state, plan),
+    worker: (shared) => new TestWorker(state, plan, shared),
   };
 }
 
@@ -55,7 +56,7 @@ export class TestWorker {
   readonly #state: FencedState;
   now = epoch;
 
-  constructor(state: FencedState, plan: Plan) {
+  constructor(state: FencedState, plan: Plan, shared?: SharedLimits) {
     this.#state = state;
     this.view = new WorkerView(state);
     this.scheduler = new Scheduler({
@@ -72,6 +73,7 @@ export class TestWorker {
         holdOf: (key) => this.view.holdOf(key),
         look: (keys) => Promise.resolve(this.view.read(keys)),
       },
+      ...(shared && { shared }),
     });
   }
 

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
+import { endsOf, onlySubmit, type SlicesRig, slicesRig, submits } from './slices-rig.ts';
+
+const pictures = `name: t
+matrix: { turn: { from: 1, to: 2 } }
+steps: { grid: { imagine: "picture {{ turn }}" } }
+`;
+
+/** A slice of two cells whose holder is gone: the first has a task, for the second there was no room. */
+async function leftSlice(): Promise<SlicesRig & { readonly gateway: ScriptedGateway }> {
+  const rig = await slicesRig(pictures);
+  const gateway = new ScriptedGateway();
+  const gone = rig.worker({ rooms: { granted: 1 } });
+  const held = gone.begin(1, ...rig.cells);
+  const sent = onlySubmit(gone.commitAll());
+  const { result } = gateway.submit(sent.job.record, undefined, gone.now);
+  if ('unread' in result || !result.ok) throw new Error('The gateway has refused the task.');
+  gone.hears(sent, result.value);
+  gone.commitAll();
+  gone.dies(held);
+  return { ...rig, gateway };
+}
+
+describe('a worker without room', () => {
+  it('finishes the task that a dead one has left, and the rest of the slice once there is room', async () => {
+    const { worker, cells, record, gateway } = await leftSlice();
+    const rooms = {
+      get granted() {
+        return record()?.status === 'done' ? 1 : 0;
+      },
+    };
+    const one = worker({ rooms });
+    expect(one.scheduler.wantsCells).toBe(true);
+    one.begin(1, ...cells);
+    expect([one.scheduler.tasks, one.scheduler.held]).toEqual([1, { jobs: 1, cells: 0 }]);
+    // The end of the task may make room.
+    expect(one.scheduler.wantsCells).toBe(false);
+    expect(endsOf({ events: one.finish(gateway) })).toEqual([]);
+    expect([record()?.status, gateway.submits.length]).toEqual(['done', 1]);
+    one.input({ type: 'refilled' });
+    expect(endsOf({ events: one.finish(gateway) })).toEqual(['1/2 closed']);
+    expect([gateway.submits.length, one.scheduler.submits]).toEqual([2, 1]);
+    expect(record()).toMatchObject({ status: 'done', attempts: 1 });
+  });
+
+  it('gives the rest of the slice back where there is no room in time', async () => {
+    const { worker, cells, key, record, gateway } = await leftSlice();
+    const one = worker({ rooms: { granted: 0 } });
+    one.begin(1, ...cells);
+    expect(endsOf({ events: one.finish(gateway) })).toEqual(['1/2 waits']);
+    expect([record()?.status, gateway.submits.length]).toEqual(['done', 1]);
+    const next = worker({ rooms: { granted: 1 } });
+    next.give(next.claim(1, key), ...cells);
+    expect(endsOf({ events: next.finish(gateway) })).toEqual(['1/3 closed']);
+    expect(gateway.submits).toHaveLength(2);
+  });
+
+  it('holds a few slices in which nothing is under way, for 5 s', async () => {
+    const { worker, cells } = await slicesRig(pictures);
+    const one = worker({ rooms: { granted: 0 } });
+    let taken = 0;
+    for (; one.scheduler.wantsCells && taken < 100; taken += 1) {
+      one.begin(taken, cells[0]);
+      one.commitAll();
+    }
+    expect(taken).toBe(8);
+    one.now += 4999;
+    one.input({ type: 'tick' });
+    expect(one.commitAll()).toEqual({ effects: [], events: [] });
+    one.now += 1;
+    one.input({ type: 'tick' });
+    expect(endsOf(one.commitAll())).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((slice) => `${slice}/1 waits`));
+    expect(one.scheduler.wantsCells).toBe(true);
+    one.begin(8, cells[0]);
+    expect([one.commitAll().effects, one.scheduler.held.cells]).toEqual([[], 0]);
+  });
+
+  it('is not told apart from any other once it has room, or shares none', async () => {
+    const { worker, cells } = await slicesRig(pictures);
+    const rooms = { granted: 0 };
+    const one = worker({ rooms });
+    one.begin(1, cells[0]);
+    one.commitAll();
+    one.now += 4000;
+    rooms.granted = 1;
+    one.input({ type: 'refilled' });
+    expect(submits(one.commitAll())).toHaveLength(1);
+    one.begin(2, cells[1]);
+    one.now += 60_000;
+    one.input({ type: 'tick' });
+    expect(endsOf(one.commitAll())).toEqual([]);
+    expect(one.scheduler.wantsCells).toBe(false);
+  });
+});
