@@ -43,7 +43,7 @@ export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attem
 /**
  * Records that other workers write too. `get` shows them as they were when they were read last, and decides nothing: the commit
  * decides to whom a key belongs ({@link Committed}). It shows no `sender` that was known to be over when the record was read, unless
- * there is a late fact about the record, which ends the doubt first.
+ * there is a late fact about the record, which ends the doubt first: a doubt with such a fact always has a sender.
  */
 export interface OtherRecords {
   /** Number of the run, the same for all of its workers. */

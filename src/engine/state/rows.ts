@@ -78,11 +78,17 @@ export function readRecord(row: DocumentRow, shown: string): JobRecord {
   );
 }
 
-/** The record of a row, without a sender that is over. @throws as {@link readRecord} */
+/**
+ * The record of a row, without a sender that is over. A doubt of which something was heard that is not in the record yet has a sender, also
+ * where nobody sends it any more: whoever reads it looks at the fact before anything is decided, such as to submit again.
+ *
+ * @throws as {@link readRecord}
+ */
 export function storedRecordOf(row: WriterRow, shown: string): StoredRecord {
-  const { sender, ...record } = readRecord(row, shown);
-  // A fact that is not in the record yet ends the doubt first.
-  const mayBeSent = sender !== undefined && (!row.sender_over || lateFactOf(row, record) !== undefined);
+  const { sender: known, ...record } = readRecord(row, shown);
+  const isHeard = lateFactOf(row, record) !== undefined;
+  const sender = known ?? (isHeard && record.status === 'in-doubt' ? row.hold : undefined);
+  const mayBeSent = sender !== undefined && (isHeard || !row.sender_over);
   return { record: mayBeSent ? { ...record, sender } : record, slice: row.slice, rev: row.rev };
 }
 

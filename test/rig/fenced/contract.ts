@@ -178,6 +178,19 @@ export function describeFences(rig: FenceRig): void {
     expect(await next.left(1)).toMatchObject([{ record: { key: 'b' }, heard: fact }]);
   });
 
+  it('shows a sender of a doubt that has none while it has a fact that is not in the record', async () => {
+    const [old, next] = (await working(2)) as [FenceWorker, FenceWorker];
+    const named = { key: 'a', submittedAt: 17, submittedBy: '1/1' };
+    const doubt = jobRecord('a', 'in-doubt', named);
+    await old.commit(turnOf(1, 1, [doubt]));
+    await old.end(1, 1);
+    await next.others.look(['a']);
+    expect(next.get('a')).toEqual(doubt);
+    await next.commit(heardAlone({ ...named, taskId: '7' }));
+    expect(await next.others.look(['a'])).toEqual([{ ...named, taskId: '7' }]);
+    expect(next.get('a')).toEqual({ ...doubt, sender: old.holder(1, 1) });
+  });
+
   it('takes a fact for one about its own submission alone', async () => {
     const [old, next] = (await working(2)) as [FenceWorker, FenceWorker];
     const named = { key: 'a', submittedAt: 17, submittedBy: '1/1' };

@@ -67,7 +67,7 @@ export class FencedState {
       if (record.status === 'in-doubt' && heard === undefined) return [];
       return [
         {
-          record: this.#shown(record),
+          record: this.#shown(row),
           ...(this.#over.has(holder) ? {} : { sender: holder }),
           ...(heard && { heard }),
         },
@@ -119,7 +119,7 @@ export class FencedState {
   } {
     const found = [...keys].flatMap((key) => this.rows.get(key) ?? []);
     return {
-      rows: new Map(found.map((row) => [row.record.key, { ...row, record: this.#shown(row.record) }])),
+      rows: new Map(found.map((row) => [row.record.key, { ...row, record: this.#shown(row) }])),
       heard: found.flatMap(({ record }) => this.#factsOf(record)),
     };
   }
@@ -145,11 +145,12 @@ export class FencedState {
     return fact === undefined ? [] : [fact];
   }
 
-  /** Without a sender that is over, and of which nothing was heard that is not in the record. */
-  #shown(record: JobRecord): JobRecord {
-    const { sender, ...rest } = record;
-    const isSettled = sender !== undefined && this.#over.has(sender) && this.#factsOf(record).length === 0;
-    return isSettled ? rest : record;
+  /** Without a sender that is over, but for a doubt of which something was heard that is not in the record: that one has a sender. */
+  #shown({ record, holder }: Row): JobRecord {
+    const { sender: known, ...rest } = record;
+    const isHeard = this.#factsOf(record).length > 0;
+    const sender = known ?? (isHeard && record.status === 'in-doubt' ? holder : undefined);
+    return sender !== undefined && (isHeard || !this.#over.has(sender)) ? { ...rest, sender } : rest;
   }
 }
 
