@@ -65,8 +65,8 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
 }
 
 function unfinished(job: Job, { id, status, progress }: Task, context: JobContext): JobStep {
-  const { now } = context;
-  const { submittedAt = now, taskId = id } = job.record;
+  const { now, watchedSince } = context;
+  const { submittedAt = watchedSince, taskId = id } = job.record;
   const ageMs = now - submittedAt;
   const watch = watchedOn(job.watch, ageMs, progress);
   return (
@@ -88,7 +88,7 @@ function unfinished(job: Job, { id, status, progress }: Task, context: JobContex
 function overdue(job: Job, lastWords: string, context: JobContext): JobStep | undefined {
   const { record } = job;
   const { now, watchedSince } = context;
-  const submittedAt = record.submittedAt ?? now;
+  const submittedAt = record.submittedAt ?? watchedSince;
   const isWatched = now - Math.max(submittedAt, watchedSince) < context.taskMs;
   if (job.lastPoll === undefined && isWatched) return undefined;
   const age = now - submittedAt;
@@ -170,6 +170,8 @@ export function withAdoptedTask(record: JobRecord, taskId: string, price: number
     tries: 0,
     error: undefined,
     finishedAt: undefined,
+    // A later submission that was refused has taken its own moment back: this task is of an earlier one, and has its age.
+    submittedAt: record.submittedAt ?? doubtful?.since,
     named: {
       ...(record.taskId === undefined ? {} : { taskId: record.taskId }),
       ...(error === undefined ? {} : { error }),

@@ -130,6 +130,12 @@ describe('a search', () => {
     );
   });
 
+  it('takes the age of a task from the doubt it ends, where a later submission was refused', () => {
+    const { submittedAt: _, ...refused } = from.record;
+    const { job: adopted } = transition({ ...from, record: refused }).searched([task('T1')]);
+    expect(adopted.record.submittedAt).toBe(epoch - 60_000);
+  });
+
   it('that finds nothing is followed by the submission, or by doubt after the last try', () => {
     const none = transition(from).searched([]).job;
     expect(none).toMatchObject({ want: { kind: 'submit' }, searched: 2, misses: 0 });
