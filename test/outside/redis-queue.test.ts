@@ -60,14 +60,19 @@ describe('BullMQ on Redis', async () => {
 
   it('rejects while Redis is away, and goes on when it is back with what it is fed again', async () => {
     const run = await rig.run([1, 2]);
-    const queue = await open(60_000);
+    const queue = await open(2000);
     expect(await queue.take(run)).toEqual({ run, slice: 1 });
     await server.stop();
     await expect(queue.take(run)).rejects.toThrow(/Connection|Command|timed out|ECONNREFUSED/);
     await server.start();
-    await expect
-      .poll(() => queue.feed(run, [1, 2]).then(() => queue.take(run)), { timeout: 20_000 })
-      .toEqual({ run, slice: 1 });
-    expect(await queue.take(run)).toEqual({ run, slice: 2 });
+    // A slice whose answer is lost with a connection is taken all the same, and comes again when its lease is over.
+    const taken = new Set<number>();
+    const feedAndTake = async (): Promise<readonly number[]> => {
+      await queue.feed(run, [1, 2]);
+      const turn = await queue.take(run);
+      if (turn !== undefined) taken.add(turn.slice);
+      return [...taken].sort();
+    };
+    await expect.poll(feedAndTake, { timeout: 20_000 }).toEqual([1, 2]);
   });
 });
