@@ -71,7 +71,7 @@ describe('BullMQ on Redis', async () => {
       await queue.feed(run, [1, 2]);
       const turn = await queue.take(run);
       if (turn !== undefined) taken.add(turn.slice);
-      return [...taken].sort();
+      return [...taken].sort((a, b) => a - b);
     };
     await expect.poll(feedAndTake, { timeout: 20_000 }).toEqual([1, 2]);
   });
