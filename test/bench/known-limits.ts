@@ -36,7 +36,7 @@ async function startService(answerMs: number) {
 }
 
 /** The most in any window of this length. */
-function mostInWindow(times: readonly number[], perMs: number): number {
+export function mostInWindow(times: readonly number[], perMs: number): number {
   let [most, from] = [0, 0];
   for (const [to, at] of times.entries()) {
     while ((times[from] as number) <= at - perMs) from += 1;
@@ -46,7 +46,7 @@ function mostInWindow(times: readonly number[], perMs: number): number {
 }
 
 /** The part of a rate that was used from the first to the last. */
-const useOf = (times: readonly number[], { count, perMs }: Rate): number =>
+export const useOf = (times: readonly number[], { count, perMs }: Rate): number =>
   (times.length - 1) / ((((times.at(-1) ?? 0) - (times[0] ?? 0)) * count) / perMs);
 
 interface Pauses {

@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { chat } from './chat.ts';
 import type { Bench } from './comparison.ts';
+import { engineCommits } from './engine/commits.ts';
+import { workersCost } from './engine/cost.ts';
+import { engineLimits } from './engine/limits.ts';
 import { flat } from './flat.ts';
 import { foundRate } from './found-rate.ts';
 import { http } from './http.ts';
@@ -53,6 +56,9 @@ const benches: Readonly<Record<string, Bench>> = {
   ...reports,
   ...outside,
   ...page,
+  ...workersCost,
+  'engine-commits': engineCommits,
+  ...engineLimits,
 };
 
 const printed = (form: BenchArguments['form'], rows: readonly Row[]): string => {

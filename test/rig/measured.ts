@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { QuickCounts, QuickOptions } from './quick-options.ts';
+import type { QuickCounts, QuickOptions, QuickTaskTimes } from './quick-options.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const usage = new URL('children/usage.mjs', import.meta.url).href;
@@ -93,6 +93,8 @@ export interface QuickService {
   /** `http://127.0.0.1:<port>`. Any key is welcome. */
   readonly url: string;
   counts(): Promise<QuickCounts>;
+  /** All tasks, in the order in which they were submitted. */
+  tasks(): Promise<readonly QuickTaskTimes[]>;
   close(): Promise<void>;
 }
 
@@ -112,6 +114,7 @@ export async function startQuickService(options: QuickOptions = {}): Promise<Qui
   return {
     url,
     counts: async () => (await (await fetch(`${url}/-/counts`)).json()) as QuickCounts,
+    tasks: async () => (await (await fetch(`${url}/-/tasks`)).json()) as readonly QuickTaskTimes[],
     close: async () => {
       child.kill();
       await ended;

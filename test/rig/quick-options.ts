@@ -39,6 +39,9 @@ export interface QuickCounts {
   readonly textsAt: readonly (readonly [number, number])[];
 }
 
+/** One task: `[submitted, seen]` in Unix ms, where seen is the poll that saw its end. Until that a client holds a slot for it. */
+export type QuickTaskTimes = readonly [number, number];
+
 /**
  * How long a task works: log-normal, drawn from its own name, so that it is the same in every run whatever the order of
  * submissions. The name of a task is the prompt of its first ancestor with the labels that were pressed since, joined by `/`.

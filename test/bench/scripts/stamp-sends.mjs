@@ -1,6 +1,6 @@
 /**
  * For `--import`: notes when each POST is handed to its socket, and makes the process stand still now and then.
- * STAMPS_FILE: where the stamps are written at the end, ms; PAUSE_EVERY, PAUSE_MS: absent or 0: no pauses.
+ * STAMPS_FILE: where the stamps are written at the end, Unix ms with fractions; PAUSE_EVERY, PAUSE_MS: absent or 0: no pauses.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const stamps = [];
 
 // Both the undici of the program and that of Node.js say so here, just before they write.
 subscribe('undici:client:sendHeaders', ({ request }) => {
-  if (request.method === 'POST') stamps.push(performance.now());
+  if (request.method === 'POST') stamps.push(performance.timeOrigin + performance.now());
 });
 
 if (Number(PAUSE_EVERY) > 0) {

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buttonsAfter, type FakeButton } from '../fake-task.ts';
 import { makePng } from '../png.ts';
-import { type QuickCounts, type QuickOptions, taskDuration } from '../quick-options.ts';
+import { type QuickCounts, type QuickOptions, type QuickTaskTimes, taskDuration } from '../quick-options.ts';
 
 interface QuickTask {
   readonly id: string;
@@ -15,7 +15,8 @@ interface QuickTask {
   readonly buttons: readonly FakeButton[];
   readonly beganAt: number;
   readonly endsAt: number;
-  seen: boolean;
+  /** When a poll saw its end; 0: none has. */
+  seenAt: number;
 }
 
 const options = JSON.parse(process.argv[2] ?? '{}') as QuickOptions;
@@ -73,7 +74,7 @@ function submit(
     buttons: buttonsAfter(pressed, number, 'IMG'),
     beganAt,
     endsAt: beganAt + ms,
-    seen: false,
+    seenAt: 0,
   });
   counts.submits += 1;
   openTasks += 1;
@@ -89,8 +90,8 @@ function record(id: string): Record<string, unknown> {
   if (task === undefined) return { code: 4, description: 'task_no_found' };
   const at = now();
   const done = at >= task.endsAt;
-  if (done && !task.seen) {
-    task.seen = true;
+  if (done && task.seenAt === 0) {
+    task.seenAt = at;
     counts.ended += 1;
     counts.lateMs += at - task.endsAt;
   }
@@ -159,6 +160,11 @@ const server = createServer((request, response) => {
   if (path === '/-/counts') {
     const all: QuickCounts = { ...counts, firstSubmitAt, lastAnswerAt, textsAt };
     response.end(JSON.stringify(all));
+    return;
+  }
+  if (path === '/-/tasks') {
+    const times: QuickTaskTimes[] = [...tasks.values()].map(({ beganAt, seenAt }) => [beganAt, seenAt]);
+    response.end(JSON.stringify(times));
     return;
   }
   if (request.method === 'POST') {

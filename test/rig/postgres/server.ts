@@ -8,6 +8,8 @@ import { copyCluster, handOver, type Installation, programOptions } from './inst
 /** A PostgreSQL server of a test. */
 export interface PostgresServer {
   readonly port: number;
+  /** Of the process that starts all others of it; undefined while it is down. */
+  readonly pid: number | undefined;
   readonly password: string;
   /** Writes a file beside its data that only it may read, such as a key. */
   write(name: string, text: string): void;
@@ -99,6 +101,9 @@ export async function startServer(
   return {
     get port() {
       return port;
+    },
+    get pid() {
+      return child?.exitCode === null && child.signalCode === null ? child.pid : undefined;
     },
     password,
     write: (name, text) => {

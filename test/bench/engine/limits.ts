@@ -1,0 +1,189 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Rate } from '../../../src/pipeline/pipeline.ts';
+import { temporaryFolder } from '../../rig/cli.ts';
+import { startQuickService } from '../../rig/measured.ts';
+import type { QuickTaskTimes } from '../../rig/quick-options.ts';
+import type { Bench } from '../comparison.ts';
+import { mostInWindow, useOf } from '../known-limits.ts';
+import { type BenchEngine, runCrew, withEngine } from './crew.ts';
+
+/** How many workers share a limit. */
+const crews = [1, 2, 4, 8];
+
+/** Text calls of several workers under one limit. @returns when each left its worker, Unix ms */
+async function sentTogether(
+  engine: BenchEngine,
+  workers: number,
+  limit: string,
+  calls: number,
+): Promise<readonly number[]> {
+  const service = await startQuickService({ textMs: 150 });
+  try {
+    await using folder = await temporaryFolder();
+    const stamps = (worker: number): string => join(folder.path, `stamps-${worker}.json`);
+    await runCrew(engine, {
+      pipeline: `
+name: limits
+limits: { requests: 32, text: ${limit} }
+matrix: { n: { from: 1, to: ${calls} } }
+steps:
+  say: { generate: { model: text-pro, prompt: "Say something short about number {{ n }}." } }
+`,
+      service: service.url,
+      workers,
+      env: (worker) => ({
+        NODE_OPTIONS: `--import=${new URL('../scripts/stamp-sends.mjs', import.meta.url).href}`,
+        STAMPS_FILE: stamps(worker),
+      }),
+    });
+    const sent: number[] = [];
+    for (let worker = 1; worker <= workers; worker += 1)
+      sent.push(...(JSON.parse(await readFile(stamps(worker), 'utf8')) as readonly number[]));
+    const { texts } = await service.counts();
+    if (sent.length !== calls || texts !== calls)
+      throw new Error(`${sent.length} requests left, ${texts} came, of ${calls}.`);
+    return sent.sort((a, b) => a - b);
+  } finally {
+    await service.close();
+  }
+}
+
+/** One bench of a limit that several workers share. What it found serves its second row too. */
+function row<Found>(
+  asks: string,
+  unit: string,
+  found: (engine: BenchEngine) => Promise<Found>,
+  figure: (found: Found) => number,
+  allowed: NonNullable<Bench['allowed']>,
+): Bench {
+  return {
+    asks,
+    allowed,
+    rounds: 1,
+    warmUp: false,
+    prepare: () =>
+      withEngine((engine) => ({
+        unit,
+        left: { name: 'all workers', measure: async () => figure(await found(engine)) },
+      })),
+  };
+}
+
+/** Both rows take their figures from one run. */
+const once = <Found>(
+  find: (engine: BenchEngine) => Promise<Found>,
+): ((engine: BenchEngine) => Promise<Found>) => {
+  let found: Promise<Found> | undefined;
+  return (engine) => (found ??= find(engine));
+};
+
+function rates(name: string, limit: string, rate: Rate, calls: number, least: number) {
+  const rows = crews.flatMap((workers): [string, Bench][] => {
+    const sent = once((engine) => sentTogether(engine, workers, limit, calls));
+    const asks = `text: ${limit} shared by ${workers} workers on PostgreSQL, stamped at send`;
+    return [
+      [
+        `${name}-${workers}w-use`,
+        row(
+          `${asks}: the part of the limit that is used`,
+          'of the limit',
+          sent,
+          (times) => useOf(times, rate),
+          { figureAtLeast: least },
+        ),
+      ],
+      [
+        `${name}-${workers}w-window`,
+        row(
+          `${asks}: the most requests in any window`,
+          'requests',
+          sent,
+          (times) => mostInWindow(times, rate.perMs),
+          { figureAtMost: rate.count * (1 + 20 / rate.perMs) },
+        ),
+      ],
+    ];
+  });
+  return Object.fromEntries(rows);
+}
+
+const atOnce = 40;
+const taskMs = 10_000;
+const rounds = 6;
+
+/** Tasks of several workers under one limit of tasks in flight. */
+async function workedTogether(engine: BenchEngine, workers: number): Promise<readonly QuickTaskTimes[]> {
+  const service = await startQuickService({ taskMs });
+  try {
+    await runCrew(engine, {
+      pipeline: `
+name: tasks
+limits: { tasks: ${atOnce} }
+poll: { min: 33ms }
+matrix: { n: { from: 1, to: ${atOnce * rounds} } }
+steps:
+  grid: { imagine: "fox {{ n }}", keep: false }
+`,
+      service: service.url,
+      workers,
+    });
+    const tasks = await service.tasks();
+    if (tasks.length !== atOnce * rounds) throw new Error(`${tasks.length} tasks.`);
+    return tasks;
+  } finally {
+    await service.close();
+  }
+}
+
+/** The part of a limit that is in use between the moment at which it was reached first and the last submission. */
+export function useOfTasks(tasks: readonly QuickTaskTimes[], limit: number): number {
+  const [from, to] = [tasks[limit - 1]?.[0] ?? 0, tasks.at(-1)?.[0] ?? 0];
+  const within = tasks.map(([began, seen]) => Math.max(0, Math.min(seen, to) - Math.max(began, from)));
+  return within.reduce((sum, each) => sum + each, 0) / ((to - from) * limit);
+}
+
+/** The most tasks at one moment, each counted until its end was seen. */
+export function mostTasks(tasks: readonly QuickTaskTimes[]): number {
+  const changes = tasks.flatMap(([began, seen]) => [[began, 1] as const, [seen, -1] as const]);
+  // What ends at a moment makes room for what begins at it.
+  changes.sort(([a, one], [b, other]) => a - b || one - other);
+  let [most, now] = [0, 0];
+  for (const [, change] of changes) {
+    now += change;
+    most = Math.max(most, now);
+  }
+  return most;
+}
+
+const tasksInFlight = Object.fromEntries(
+  crews.flatMap((workers): [string, Bench][] => {
+    const worked = once((engine) => workedTogether(engine, workers));
+    const asks = `${atOnce} tasks in flight, ${taskMs / 1000} s each, shared by ${workers} workers on PostgreSQL`;
+    return [
+      [
+        `engine-limits-tasks-${workers}w-use`,
+        row(
+          `${asks}: the part of the limit that is used`,
+          'of the limit',
+          worked,
+          (tasks) => useOfTasks(tasks, atOnce),
+          { figureAtLeast: 0.99 },
+        ),
+      ],
+      [
+        `engine-limits-tasks-${workers}w-most`,
+        row(`${asks}: the most at any moment, each until its end is seen`, 'tasks', worked, mostTasks, {
+          figureAtMost: atOnce,
+        }),
+      ],
+    ];
+  }),
+);
+
+/** Limits that hold over all workers of an engine: how much of them is used, and whether they are kept. */
+export const engineLimits: Readonly<Record<string, Bench>> = {
+  ...rates('engine-limits-second', '20/s', { count: 20, perMs: 1000 }, 600, 0.96),
+  ...rates('engine-limits-minute', '600/min', { count: 600, perMs: 60_000 }, 1100, 0.98),
+  ...tasksInFlight,
+};
