@@ -10,6 +10,8 @@ export interface TestIo {
   readonly interrupt: (name?: InterruptName) => void;
   /** Lets every timer of `every` call once. */
   readonly tick: () => void;
+  /** Which bounds the command has set to its process, in order. */
+  readonly bounded: readonly string[];
 }
 
 export function testIo(options: {
@@ -25,6 +27,7 @@ export function testIo(options: {
 }): TestIo {
   const said = { out: '', err: '' };
   const timers = new Set<() => void>();
+  const bounded: string[] = [];
   const drain = new AbortController();
   const leave = new AbortController();
   let first: InterruptName | undefined;
@@ -57,6 +60,9 @@ export function testIo(options: {
       return () => timers.delete(call);
     },
     interrupts: () => interrupts,
+    // Flags of V8 would hold for all tests that this process goes on to carry out, and slow them down.
+    boundHeapGrowth: () => void bounded.push('heap'),
+    boundInlining: () => void bounded.push('inlining'),
   };
   return {
     io,
@@ -70,6 +76,7 @@ export function testIo(options: {
     tick: () => {
       for (const call of timers) call();
     },
+    bounded,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type Terminal,
 } from '../terminal/io.ts';
 import { freeBytesIn } from './disk-room.ts';
+import { boundHeapGrowth, boundInlining } from './memory.ts';
 
 /** Longest time that a command has to end after the second signal. */
 const leaveGraceMs = 2_000;
@@ -45,6 +46,8 @@ export function processIo(): Io {
       return () => clearInterval(timer);
     },
     interrupts,
+    boundHeapGrowth,
+    boundInlining,
   };
 }
 

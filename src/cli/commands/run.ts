@@ -7,7 +7,6 @@ import { endingText, type RunSummary } from '../../report/text/summary.ts';
 import { wallClock } from '../adapters/clock.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import { gitFacts } from '../adapters/git/git.ts';
-import { boundInlining } from '../adapters/memory.ts';
 import { checkMetricsFile } from '../adapters/metrics-file.ts';
 import { type MetricsWatch, watchMetrics } from '../adapters/metrics-watch.ts';
 import { type Context, command } from '../args/command.ts';
@@ -70,7 +69,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
   },
   { least: 0, most: 1 },
   async (flags, [given], context) => {
-    boundInlining();
+    context.io.boundInlining();
     const file = fileOrDefault(given, 'run', context.io);
     checkRehearsal(flags);
     checkEngineFlags(flags, context.io);

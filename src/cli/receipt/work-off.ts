@@ -50,6 +50,7 @@ export async function workOff(
     worked = true;
     work.onWork();
   };
+  context.io.boundHeapGrowth();
   const report = await watched(session, settings, metrics, flags, disposables, context, (watch) =>
     execute(
       session,

@@ -14,7 +14,7 @@ import { dataMaskOf, secretMaskOf } from '../../service/http/secrets.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { wallClock } from '../adapters/clock.ts';
 import type { Disposables } from '../adapters/disposables.ts';
-import { boundHeapGrowth, memoryOf } from '../adapters/memory.ts';
+import { memoryOf } from '../adapters/memory.ts';
 import { sandboxNames } from '../args/sandbox-flags.ts';
 import { connectingTo, openTextService, serviceOptions } from '../service/clients.ts';
 import { followedAt, linkOptions, openArtifacts, openInputs } from '../service/downloads.ts';
@@ -78,7 +78,6 @@ export async function execute(
   },
   disposables: Disposables,
 ): Promise<RunReport> {
-  boundHeapGrowth();
   const { plan, selection, state, directory, filesRoot } = session;
   const { baseUrl, service, settings } = to;
   const { timeouts, source } = plan.pipeline;

@@ -28,6 +28,10 @@ export interface Io {
   every(ms: number, call: () => void): () => void;
   /** From now on a signal no longer ends the process; the command receives it instead. */
   interrupts(): Interrupts;
+  /** What runs long keeps the heap of its process near what lives in it, from now on. Not for a process that is shared with others. */
+  boundHeapGrowth(): void;
+  /** What runs long keeps the optimizing compiler of its process from taking most of it, from now on. Not for a shared process either. */
+  boundInlining(): void;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,8 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { memoryOf } from '../../../src/cli/adapters/memory.ts';
+import { program } from '../../../src/cli/program.ts';
 import { BodyPool } from '../../../src/service/http/body/budget.ts';
+import { temporaryFolder } from '../../rig/cli.ts';
+import { testIo } from '../test-io.ts';
 
 it('reads the memory of the process, and the part of responses in it', () => {
   const bodies = new BodyPool(0);
@@ -16,6 +21,20 @@ it('reads the memory of the process, and the part of responses in it', () => {
   first.release();
   expect(memoryOf(bodies)).toMatchObject({ answerBytes: 4464, mostAnswerBytes: 34_464, answersWaiting: 0 });
   second.release();
+});
+
+it('bounds the heap and the compiler of the process of a run, and of no short command', async () => {
+  await using folder = await temporaryFolder();
+  const steps = 'steps: { note: { generate: { model: text-pro, prompt: a fox } } }';
+  await writeFile(join(folder.path, 'p.yaml'), `name: p\n${steps}\n`);
+  const boundBy = async (...args: readonly string[]): Promise<readonly string[]> => {
+    const test = testIo({ cwd: folder.path });
+    expect(await program(args, test.io), test.err()).toBe(0);
+    return test.bounded;
+  };
+  expect(await boundBy('validate', 'p.yaml')).toEqual([]);
+  expect(await boundBy('run', 'p.yaml', '--sandbox', '--pace', '0')).toEqual(['inlining', 'heap']);
+  expect(await boundBy('status', 'p.yaml', '--sandbox')).toEqual([]);
 });
 
 it('cleans the heap up before it is much larger than what lives in it', () => {

@@ -2,7 +2,6 @@ import { shownLine } from '../../../report/text/printable.ts';
 import { StateError } from '../../../state/store.ts';
 import { wallClock } from '../../adapters/clock.ts';
 import { closingAfter, Disposables } from '../../adapters/disposables.ts';
-import { boundInlining } from '../../adapters/memory.ts';
 import { type Context, command } from '../../args/command.ts';
 import { toggle, valued } from '../../args/flags.ts';
 import { placeFlags, queueFlag, workingFlags } from '../../args/run-flags.ts';
@@ -48,7 +47,7 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
   },
   { least: 0, most: 0 },
   async (flags, _operands, context) => {
-    boundInlining();
+    context.io.boundInlining();
     const [{ WorkerLoop }, { namedQueue }, { defaultLeaseMs, workerName }] = await Promise.all([
       import('../../run/engine/worker/supervise.ts'),
       import('../../run/engine/queue.ts'),

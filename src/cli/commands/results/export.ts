@@ -10,7 +10,6 @@ import { count, counted } from '../../../report/text/amounts.ts';
 import { quoted } from '../../../report/text/printable.ts';
 import { readOwnText } from '../../../state/files/plain-path.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
-import { boundHeapGrowth } from '../../adapters/memory.ts';
 import { command } from '../../args/command.ts';
 import { type Reading, repeated, toggle, valued } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
@@ -168,7 +167,7 @@ Without --status only finished results are in it.`,
         flags.jobs === undefined ? undefined : await readJobFile(flags.jobs, '--jobs', io.cwd, 'reject');
 
       const folder = resolve(io.cwd, to);
-      boundHeapGrowth();
+      io.boundHeapGrowth();
       const exported = await exportDataSet({
         plan,
         choice: {

@@ -5,7 +5,6 @@ import type { RunListener } from '../../../../run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../../../run/ports.ts';
 import { stepsForRun } from '../../../../run/run-plan.ts';
 import { closingAfter, type Disposables } from '../../../adapters/disposables.ts';
-import { boundHeapGrowth } from '../../../adapters/memory.ts';
 import type { Context } from '../../../args/command.ts';
 import type { OpenEngine } from '../../../service/engine/connect.ts';
 import { openPlace } from '../place.ts';
@@ -48,7 +47,7 @@ export async function workOnRun(
   listener: RunListener,
   context: Context,
 ): Promise<RunReport> {
-  boundHeapGrowth();
+  context.io.boundHeapGrowth();
   return await closingAfter(async (disposables) => {
     const work = await workOf(working, control.leave, disposables, context);
     return await workOn(engine, work, control, listener);
