@@ -2,7 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress, type Said } from '../test-io.ts';
+
+useQuickSandbox();
 
 let cwd: string;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { temporaryFolder } from '../../../rig/cli.ts';
 import { type FakeService, startFakeService } from '../../../rig/fake-service.ts';
 import { promptpress, type Said } from '../../test-io.ts';
@@ -21,20 +21,7 @@ export let place: Awaited<ReturnType<typeof temporaryFolder>>;
 
 export let service: FakeService;
 
-let folderToWorkIn = 'work';
-
-export const work = (name = ''): string => join(place.path, folderToWorkIn, name);
-
-/**
- * Gives the folder to work in, with the runs in it, another name. The driver for Node 20 lets go of a closed database when its
- * statements are collected, which is at any time, and removes its log then by the name that it was opened with: here, what a
- * test has put in the place of the log.
- */
-export function moveWork(): void {
-  const before = work();
-  folderToWorkIn = 'moved';
-  renameSync(before, work());
-}
+export const work = (name = ''): string => join(place.path, 'work', name);
 
 export const outside = (name = ''): string => join(place.path, 'outside', name);
 
@@ -67,24 +54,58 @@ export const folder: Make = (path) => {
   mkdirSync(path);
 };
 
-/** A folder to work in, a folder outside of it and a service for each test. */
+/** A folder to work in, and a folder outside of it. */
+async function openPlace(): Promise<void> {
+  place = await temporaryFolder();
+  mkdirSync(work());
+  mkdirSync(outside(), { recursive: true });
+  writeFileSync(work('foxes.yaml'), pipeline);
+  writeFileSync(work('rows.csv'), 'animal\nfox\nowl\n');
+  writeFileSync(outside('file'), canary);
+  writeFileSync(outside('0000.12345678.part'), canary);
+  writeFileSync(outside('a'.repeat(64)), canary);
+}
+
+async function closePlace(): Promise<void> {
+  for (const server of servers.splice(0)) server.close();
+  await place[Symbol.asyncDispose]();
+}
+
+/** A place and a service for each test. */
 export function usePlace(): void {
   beforeEach(async () => {
-    place = await temporaryFolder();
+    await openPlace();
     service = await startFakeService();
-    folderToWorkIn = 'work';
-    mkdirSync(work());
-    mkdirSync(outside(), { recursive: true });
-    writeFileSync(work('foxes.yaml'), pipeline);
-    writeFileSync(work('rows.csv'), 'animal\nfox\nowl\n');
-    writeFileSync(outside('file'), canary);
-    writeFileSync(outside('0000.12345678.part'), canary);
-    writeFileSync(outside('a'.repeat(64)), canary);
   });
-
   afterEach(async () => {
-    for (const server of servers.splice(0)) server.close();
     await service.close();
-    await place[Symbol.asyncDispose]();
+    await closePlace();
   });
+}
+
+/**
+ * A place for each test, and a service for all of a file.
+ *
+ * @returns leaves in the place of a test what its first run would: that run was made once, elsewhere. No database was opened in the copy,
+ * so that none is closed there late: the driver for Node 20 does so when the statements are collected, and removes what then has the name
+ * of its log
+ */
+export function usePlaceWithRun(): () => void {
+  let first: typeof place;
+  beforeAll(async () => {
+    service = await startFakeService();
+    await openPlace();
+    first = place;
+    const { code, err } = await pp('run', 'foxes.yaml');
+    expect(code, err).toBe(0);
+  });
+  beforeEach(openPlace);
+  afterEach(closePlace);
+  afterAll(async () => {
+    await service.close();
+    await first[Symbol.asyncDispose]();
+  });
+  return () => {
+    cpSync(join(first.path, 'work/runs'), work('runs'), { recursive: true, preserveTimestamps: true });
+  };
 }

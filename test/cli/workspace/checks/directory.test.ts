@@ -20,17 +20,16 @@ import {
   everythingIn,
   folder,
   type Make,
-  moveWork,
   outside,
   place,
   pp,
   servers,
   service,
-  usePlace,
+  usePlaceWithRun,
   work,
 } from './directory-rig.ts';
 
-usePlace();
+const haveRun = usePlaceWithRun();
 
 const directory = (name = ''): string => work(join('runs/foxes', name));
 
@@ -100,8 +99,7 @@ describe('a run directory in which', () => {
   it.each(hostile.map(([name, what, ...rest]) => [`${name} is ${what}`, name, ...rest] as const))(
     '%s is refused by name before anything is written or sent',
     async (_title, name, make, words) => {
-      expect((await pp('run', 'foxes.yaml')).code).toBe(0);
-      moveWork();
+      haveRun();
       const sent = service.requests.length;
       rmSync(directory(name), { recursive: true, force: true });
       mkdirSync(dirname(directory(name)), { recursive: true });
@@ -141,7 +139,7 @@ describe('a run directory in which', () => {
   });
 
   it('a journal names another file is refused, and that file is still there', async () => {
-    expect((await pp('run', 'foxes.yaml')).code).toBe(0);
+    haveRun();
     const victim = outside('file');
     const name = Buffer.from(victim);
     const length = Buffer.alloc(4);
@@ -160,7 +158,7 @@ describe('a run directory in which', () => {
   });
 
   it('the state has a trigger of somebody else is refused by every command', async () => {
-    expect((await pp('run', 'foxes.yaml')).code).toBe(0);
+    haveRun();
     const database = openDatabase(directory('state.db'));
     database.exec("CREATE TRIGGER x AFTER INSERT ON attempts BEGIN UPDATE jobs SET status = 'done'; END");
     database.close();
@@ -241,7 +239,7 @@ describe('a link on the way to the run directory', () => {
   });
 
   it('whoever owns the repository: of another user, git says nothing by itself', async () => {
-    expect((await pp('run', 'foxes.yaml')).code).toBe(0);
+    haveRun();
     git('init', '--quiet');
     git('add', directory('state.db'));
     const program = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
@@ -261,7 +259,7 @@ describe('a link on the way to the run directory', () => {
   it.each(['state.db', 'lock', 'run.log', 'inputs'])(
     'apart: a run directory is refused where git tracks its %s',
     async (name) => {
-      expect((await pp('run', 'foxes.yaml')).code).toBe(0);
+      haveRun();
       git('init', '--quiet');
       expect((await pp('run', 'foxes.yaml')).code).toBe(0);
       git('add', directory(name));
@@ -275,7 +273,7 @@ describe('a link on the way to the run directory', () => {
   );
 
   it('apart: results that were committed without the state are no obstacle', async () => {
-    expect((await pp('run', 'foxes.yaml')).code).toBe(0);
+    haveRun();
     git('init', '--quiet');
     git('add', directory('manifest.csv'), directory('run.json'));
     expect((await pp('run', 'foxes.yaml')).code).toBe(0);
@@ -288,7 +286,7 @@ describe('a link on the way to the run directory', () => {
   });
 
   it('apart: results without the state that were never committed say what may be paid twice', async () => {
-    expect((await pp('run', 'foxes.yaml')).code).toBe(0);
+    haveRun();
     git('init', '--quiet');
     for (const name of readdirSync(directory()))
       if (name !== 'manifest.csv' && name !== 'run.json') rmSync(directory(name), { recursive: true });

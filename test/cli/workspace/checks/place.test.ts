@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../rig/cli.ts';
 import { type FakeService, startFakeService } from '../../../rig/fake-service.ts';
+import { useQuickSandbox } from '../../../rig/quick-sandbox.ts';
 import { promptpress, type Said } from '../../test-io.ts';
+
+useQuickSandbox();
 
 const pipeline = `name: foxes
 retry: { attempts: 2, base: 5ms, cap: 10ms }
