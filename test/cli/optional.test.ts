@@ -9,7 +9,10 @@ import { temporaryFolder } from '../rig/cli.ts';
 import { startFakeService } from '../rig/fake-service.ts';
 import { readManifest } from '../rig/manifest.ts';
 import { planOf } from '../rig/pipeline-builder.ts';
+import { useQuickSandbox } from '../rig/quick-sandbox.ts';
 import { promptpress, type Said } from './test-io.ts';
+
+useQuickSandbox();
 
 const pipeline = `name: foxes
 poll: { min: 5ms, max: 10ms }

@@ -13,9 +13,12 @@ import { cli, startCli, temporaryFolder } from '../rig/cli.ts';
 import { pipelineExamples, readDocuments, repository } from '../rig/documents.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { byStatus, type ManifestRow, readManifest } from '../rig/manifest.ts';
+import { useQuickSandbox } from '../rig/quick-sandbox.ts';
 import { startFakeS3 } from '../rig/s3/fake-s3.ts';
 import { DocumentBlocks, shell } from './document-blocks.ts';
 import { oneStep, quick, write } from './pipelines.ts';
+
+useQuickSandbox();
 
 const documents = readDocuments();
 const textOf = (path: string): string => documents.find((one) => one.path === path)?.text ?? '';

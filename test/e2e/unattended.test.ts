@@ -9,9 +9,12 @@ import { temporaryFolder } from '../rig/cli.ts';
 import { readDocuments } from '../rig/documents.ts';
 import { parseExposition, valueOf } from '../rig/exposition.ts';
 import { byStatus, readManifest } from '../rig/manifest.ts';
+import { useQuickSandbox } from '../rig/quick-sandbox.ts';
 import { DocumentBlocks, shell } from './document-blocks.ts';
 import { night } from './night.ts';
 import { oneStep, write } from './pipelines.ts';
+
+useQuickSandbox();
 
 const page = 'pipelines/unattended.md';
 const blocks = new DocumentBlocks(readDocuments().filter(({ path }) => path === page));

@@ -5,8 +5,11 @@ import { diskOf, freeBytesIn } from '../../../src/cli/adapters/disk-room.ts';
 import { temporaryFolder } from '../../rig/cli.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { stepStart } from '../terminal/progress/start-rig.ts';
 import { promptpress } from '../test-io.ts';
+
+useQuickSandbox();
 
 describe('what is free in a folder', () => {
   it('is what those who are not root may still write', () => {

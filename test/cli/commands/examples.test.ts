@@ -1,22 +1,26 @@
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { defaultSettings } from '../../../src/sandbox/settings.ts';
 import { byStatus, readManifest } from '../../rig/manifest.ts';
 import { promptpress } from '../test-io.ts';
 
 const folder = join(import.meta.dirname, '../../../pipelines');
 const examples = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
 
-/** The mask of `repaint.yaml` is a file: it has the size of what a sandbox draws when nobody says otherwise. */
-const inFullSize = 'repaint.yaml';
+/** Its mask is a file, in the size of what a sandbox draws when nobody says otherwise. The test has both smaller. */
+const withMask = 'repaint.yaml';
+const maskFile = 'data/masks/meadow.png';
+/** A sixteenth of the pixels, and still enough to tell what is painted from what is not. */
+const side = 256;
 
 describe('the example pipelines', () => {
   let cwd: string;
   let sandbox: Sandbox;
-  let fullSize: Sandbox;
+  let larger: Sandbox;
   const rowsOf = (run: string) => readManifest(join(cwd, 'pipelines/runs', run, 'manifest.csv'));
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
@@ -24,11 +28,16 @@ describe('the example pipelines', () => {
     await cp(folder, join(cwd, 'pipelines'), { recursive: true, filter: (source) => source !== runs });
     // The whole service, with no time to wait and little to draw.
     sandbox = await startSandbox({ apiKey: 'test-key', settings: { pace: 0, pixels: 64 } });
-    fullSize = await startSandbox({ apiKey: 'test-key', settings: { pace: 0 } });
+    larger = await startSandbox({ apiKey: 'test-key', settings: { pace: 0, pixels: side } });
+    const mask = await sharp(join(folder, maskFile))
+      .resize(side, side, { kernel: 'nearest' })
+      .png()
+      .toBuffer();
+    await writeFile(join(cwd, 'pipelines', maskFile), mask);
   });
   afterAll(async () => {
     await sandbox.close();
-    await fullSize.close();
+    await larger.close();
     await rm(cwd, { recursive: true, force: true });
   });
 
@@ -38,7 +47,7 @@ describe('the example pipelines', () => {
       const text = await readFile(join(folder, name), 'utf8');
       expect(text).toContain(`promptpress run pipelines/${name} --sandbox`);
       expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../schemas/pipeline.schema.json');
-      const { url } = name === inFullSize ? fullSize : sandbox;
+      const { url } = name === withMask ? larger : sandbox;
       const env = { PROMPTPRESS_BASE_URL: url, PROMPTPRESS_API_KEY: 'test-key' };
       const { code, err } = await promptpress(['run', `pipelines/${name}`], { cwd, env });
       expect(code, err).toBe(0);
@@ -63,6 +72,11 @@ describe('the example pipelines', () => {
     });
   });
 
+  it('the mask of repaint.yaml has the size of what a sandbox draws', async () => {
+    const { width, height } = await sharp(join(folder, maskFile)).metadata();
+    expect([width, height]).toEqual([defaultSettings.pixels, defaultSettings.pixels]);
+  });
+
   it('repaint.yaml paints within its masks, and leaves every pixel around them as it was', async () => {
     const rows = await rowsOf('repaint');
     const pixels = (file: string): Promise<Buffer> => sharp(file).removeAlpha().raw().toBuffer();
@@ -73,8 +87,8 @@ describe('the example pipelines', () => {
       return await pixels(join(cwd, 'pipelines/runs/repaint', row?.['file_name'] ?? ''));
     };
     const parent = await pixelsOf('portrait', 'U1', '1');
-    const meadow = await pixels(join(folder, 'data/masks/meadow.png'));
-    const sky = Buffer.alloc(meadow.length).fill(255, 0, Math.round(0.12 * 1024) * 1024 * 3);
+    const meadow = await pixels(join(cwd, 'pipelines', maskFile));
+    const sky = Buffer.alloc(meadow.length).fill(255, 0, Math.round(0.12 * side) * side * 3);
     for (const [step, mask, cell] of [
       ['guest', meadow, '1'],
       ['guest', meadow, '2'],

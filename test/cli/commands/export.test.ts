@@ -6,7 +6,10 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { unpackTar } from 'modern-tar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress } from '../test-io.ts';
+
+useQuickSandbox();
 
 type Row = Readonly<Record<string, string>>;
 

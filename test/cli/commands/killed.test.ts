@@ -5,7 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import { readRunFacts, writeRunFacts } from '../../../src/report/facts/run.ts';
 import { openState, openStateForReading } from '../../../src/state/state.ts';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress, type Said } from '../test-io.ts';
+
+useQuickSandbox();
 
 /** Two text calls and an image, each of which a killed run had sent and got no answer to; one text call had not been sent. */
 const text = `name: set

@@ -5,7 +5,10 @@ import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { parseFault } from '../../../src/sandbox/faults/parse.ts';
 import { neutralNames } from '../../../src/sandbox/names.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress } from '../test-io.ts';
+
+useQuickSandbox();
 
 let cwd: string;
 beforeEach(async () => {

@@ -8,7 +8,10 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
 import { openStateForReading } from '../../../src/state/state.ts';
 import { comparable, readManifest } from '../../rig/manifest.ts';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress, type Said } from '../test-io.ts';
+
+useQuickSandbox();
 
 const apiKey = 'key-of-the-test-0123456789';
 let sandbox: Sandbox;

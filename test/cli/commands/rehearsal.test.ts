@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readManifest } from '../../rig/manifest.ts';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress, type Said } from '../test-io.ts';
+
+useQuickSandbox();
 
 let cwd: string;
 beforeEach(async () => {

@@ -1,22 +1,16 @@
-import { unlink, writeFile } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import { openState } from '../../../src/state/state.ts';
 import { withoutFiles, withoutFrames } from '../../../src/upkeep/without-files.ts';
 import { promptpress } from '../test-io.ts';
 import { eachWithRun } from './run-rig.ts';
 
-const { pp, at, runIt, rows, imagesOf } = eachWithRun();
-
-beforeEach(async () => {
-  await writeFile(
-    at('foxes.yaml'),
-    'name: foxes\nmatrix: { animal: [fox, owl] }\nsteps:\n  grid: { imagine: "{{ animal }}", grid: split }\n',
-  );
-  await runIt();
-});
+const { pp, at, runIt, rows, imagesOf } = eachWithRun(
+  'name: foxes\nmatrix: { animal: [fox, owl] }\nsteps:\n  grid: { imagine: "{{ animal }}", grid: split }\n',
+);
 
 /** Leaves a state as a repair does that is killed once it has taken the files of a job out of it. */
 async function killed(without: (record: JobRecord) => JobRecord): Promise<string> {

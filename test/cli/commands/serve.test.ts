@@ -15,8 +15,11 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PageResult } from '../../../src/report/results/wire.ts';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { ask, Served } from '../../rig/served.ts';
 import { promptpress } from '../test-io.ts';
+
+useQuickSandbox();
 
 let cwd: string;
 let served: Served;

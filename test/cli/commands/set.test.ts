@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress } from '../test-io.ts';
+
+useQuickSandbox();
 
 let cwd: string;
 beforeEach(async () => {

@@ -10,7 +10,10 @@ import { neutralNames } from '../../../src/sandbox/names.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { parseExposition, valueOf } from '../../rig/exposition.ts';
 import { readManifest } from '../../rig/manifest.ts';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress, testIo } from '../test-io.ts';
+
+useQuickSandbox();
 
 const apiKey = 'key-of-the-test-0123456789';
 

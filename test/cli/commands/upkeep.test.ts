@@ -1,20 +1,15 @@
 import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rmdir, symlink, truncate, unlink, writeFile } from 'node:fs/promises';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
 import { openState } from '../../../src/state/state.ts';
 import { withoutFiles } from '../../../src/upkeep/without-files.ts';
 import { eachWithRun, type Row } from './run-rig.ts';
 
-const { pp, at, runIt, rows, imagesOf, status } = eachWithRun();
 const pipeline = (animals: string): string =>
   `name: foxes\nmatrix: { animal: [${animals}] }\nsteps:\n  grid: { imagine: "{{ animal }}" }\n  say: { generate: { model: text-pro, prompt: "{{ animal }}?" } }\n`;
+const { pp, at, runIt, rows, imagesOf, status } = eachWithRun(pipeline('fox, owl, hare'));
 const submits = async (): Promise<unknown> => (await status())['submits'];
-
-beforeEach(async () => {
-  await writeFile(at('foxes.yaml'), pipeline('fox, owl, hare'));
-  await runIt();
-});
 
 describe('verify', () => {
   it('finds nothing in a run directory as a run leaves it', async () => {

@@ -18,8 +18,11 @@ import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
 import { openState } from '../../../src/state/state.ts';
 import { receiptFact } from '../../../src/state/store.ts';
 import { makePng } from '../../rig/png.ts';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { jobRecord } from '../../state/records.ts';
 import { promptpress, type Said } from '../test-io.ts';
+
+useQuickSandbox();
 
 let cwd: string;
 beforeEach(() => {

@@ -7,7 +7,10 @@ import { readOrigin } from '../../../src/cli/service/trust.ts';
 import { trustFile } from '../../../src/cli/service/trust-file.ts';
 import { cli, temporaryFolder } from '../../rig/cli.ts';
 import { type FakeService, startFakeService } from '../../rig/fake-service.ts';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress, type Said } from '../test-io.ts';
+
+useQuickSandbox();
 
 const key = 'sk-a-key-of-the-user-4711';
 
