@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { promptpress } from '../cli/test-io.ts';
 import { startCli } from '../rig/cli.ts';
 import { readManifest } from '../rig/manifest.ts';
 import { openPlace, repeated } from '../rig/run-place.ts';
@@ -59,11 +60,11 @@ it('goes on after kills in the middle of uploads: nothing half, nothing left ove
   await killAt(1, () => ({ kind: 'reset' }));
 
   // Submissions that a kill left without an answer are paid a second time once somebody says so, and not before.
-  const first = await startCli(args, { cwd, env }).done;
+  const first = await promptpress(args, { cwd, env });
   expect([0, 5]).toContain(first.code);
   expect(repeated(service)).toEqual([]);
-  const last = await startCli([...args, '--in-doubt', 'retry'], { cwd, env }).done;
-  expect([last.code, last.stderr]).toEqual([0, expect.stringContaining('s3://pictures/set/images')]);
+  const last = await promptpress([...args, '--in-doubt', 'retry'], { cwd, env });
+  expect([last.code, last.err]).toEqual([0, expect.stringContaining('s3://pictures/set/images')]);
   expect(fake.uploads).toEqual(['other/movie.mp4']);
   const copy = join(cwd, 'manifest.csv');
   await writeFile(copy, fake.objects.get('set/manifest.csv')?.content ?? '');
@@ -73,5 +74,5 @@ it('goes on after kills in the middle of uploads: nothing half, nothing left ove
   expect(images.map(([key]) => key).sort()).toEqual(rows.map(({ file_name }) => `set/${file_name}`).sort());
   for (const [, { content, headers }] of images)
     expect(createHash('sha256').update(content).digest('hex')).toBe(headers['x-amz-meta-sha256']);
-  expect((await startCli(['verify', 'runs/killed'], { cwd, env }).done).code).toBe(0);
+  expect((await promptpress(['verify', 'runs/killed'], { cwd, env })).code).toBe(0);
 }, 120_000);

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseFault } from '../../src/sandbox/faults/parse.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { cli, temporaryFolder } from '../rig/cli.ts';
+import { promptpress } from '../cli/test-io.ts';
+import { temporaryFolder } from '../rig/cli.ts';
 import { readManifest } from '../rig/manifest.ts';
 import { write } from './pipelines.ts';
 
@@ -19,21 +20,21 @@ it('a task whose response was lost is found by its tag and adopted: nothing is p
         'name: set\nprices: { imagine: 1 }\npoll: { min: 20ms, max: 200ms }\nretry: { ambiguous: hold }\nsteps:\n  grid: { imagine: a fox }\n',
     });
     const run = (...flags: readonly string[]) =>
-      cli(['run', 'set.yaml', ...flags], {
+      promptpress(['run', 'set.yaml', ...flags], {
         cwd: folder.path,
         env: { PROMPTPRESS_BASE_URL: sandbox.url, PROMPTPRESS_API_KEY: apiKey },
       });
     const first = await run();
-    expect(first.code, first.stderr).toBe(5);
-    expect(first.stderr).toContain('up to 1.00 for submissions without a response');
-    const next = first.stderr.slice(first.stderr.indexOf('Next:')).split('\n');
+    expect(first.code, first.err).toBe(5);
+    expect(first.err).toContain('up to 1.00 for submissions without a response');
+    const next = first.err.slice(first.err.indexOf('Next:')).split('\n');
     expect(next[1]).toContain('promptpress run set.yaml --in-doubt find');
-    const { stdout } = await cli(['status', 'set.yaml'], { cwd: folder.path });
-    expect(stdout).toContain('  promptpress run set.yaml --in-doubt find\n');
+    const { out } = await promptpress(['status', 'set.yaml'], { cwd: folder.path });
+    expect(out).toContain('  promptpress run set.yaml --in-doubt find\n');
 
     const second = await run('--in-doubt', 'find');
-    expect(second.code, second.stderr).toBe(0);
-    expect(second.stderr).toContain('of 1 job in doubt 1 had a task, which is taken on');
+    expect(second.code, second.err).toBe(0);
+    expect(second.err).toContain('of 1 job in doubt 1 had a task, which is taken on');
     const { requests, tasks } = sandbox.counters();
     expect(Object.values(requests['imagine'] ?? {}).reduce((sum, count) => sum + count, 0)).toBe(1);
     expect(tasks.made).toBe(1);
@@ -54,11 +55,11 @@ it('a submission that got a 504 is searched by its tag before it is sent again: 
       'set.yaml':
         'name: set\nmatrix: { n: { from: 1, to: 6 } }\nprices: { imagine: 1 }\npoll: { min: 20ms, max: 200ms }\nretry: { base: 20ms }\nsteps:\n  grid: { imagine: "a fox {{ n }}" }\n',
     });
-    const done = await cli(['run', 'set.yaml'], {
+    const done = await promptpress(['run', 'set.yaml'], {
       cwd: folder.path,
       env: { PROMPTPRESS_BASE_URL: sandbox.url, PROMPTPRESS_API_KEY: apiKey },
     });
-    expect(done.code, done.stderr).toBe(0);
+    expect(done.code, done.err).toBe(0);
     const { requests, tasks } = sandbox.counters();
     expect([
       Object.values(requests['imagine'] ?? {}).reduce((sum, count) => sum + count, 0),

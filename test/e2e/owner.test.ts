@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { promptpress } from '../cli/test-io.ts';
-import { cli, startCli, temporaryFolder } from '../rig/cli.ts';
+import { startCli, temporaryFolder } from '../rig/cli.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { byStatus, readManifest } from '../rig/manifest.ts';
 import { oneStep, write } from './pipelines.ts';
@@ -21,12 +21,12 @@ describe('one run at a time on a run directory', () => {
     const hang = service.fault('imagine', { hang: 'before' });
     const first = startCli(['run', 'one.yaml'], { cwd: folder.path, env });
     await hang.hit(1);
-    const second = await cli(['run', 'one.yaml'], { cwd: folder.path, env });
-    expect(second.code, second.stderr).toBe(75);
-    expect(second.stderr).toContain(String(first.child.pid));
-    const status = await cli(['status', 'one.yaml', '--json'], { cwd: folder.path, env });
-    expect(status.code, status.stderr).toBe(0);
-    expect(JSON.parse(status.stdout)).toBeTypeOf('object');
+    const second = await promptpress(['run', 'one.yaml'], { cwd: folder.path, env });
+    expect(second.code, second.err).toBe(75);
+    expect(second.err).toContain(String(first.child.pid));
+    const status = await promptpress(['status', 'one.yaml', '--json'], { cwd: folder.path, env });
+    expect(status.code, status.err).toBe(0);
+    expect(JSON.parse(status.out)).toBeTypeOf('object');
     hang.release();
     const result = await first.done;
     expect(result.code, result.stderr).toBe(0);
@@ -43,8 +43,8 @@ describe('one run at a time on a run directory', () => {
     first.child.kill('SIGKILL');
     hang.release();
     await first.done;
-    const second = await cli(['run', 'one.yaml'], { cwd: folder.path, env });
-    expect(second.code, second.stderr).toBe(0);
+    const second = await promptpress(['run', 'one.yaml'], { cwd: folder.path, env });
+    expect(second.code, second.err).toBe(0);
     expect(service.submits.all).toHaveLength(3);
   });
 
@@ -68,7 +68,7 @@ describe('one run at a time on a run directory', () => {
       expect(service.submits.all.length).toBe(made);
       const rows = await readManifest(join(folder.path, 'runs/one/manifest.csv'));
       expect(byStatus(rows)).toEqual({ done: made, pending: 60 - made });
-      expect((await cli(['run', 'one.yaml'], { cwd: folder.path, env })).code).toBe(0);
+      expect((await promptpress(['run', 'one.yaml'], { cwd: folder.path, env })).code).toBe(0);
       expect(service.submits.all).toHaveLength(60);
     },
   );
@@ -84,7 +84,7 @@ describe('one run at a time on a run directory', () => {
     run.child.kill('SIGTERM');
     expect((await run.done).code).toBe(143);
     hang.release();
-    expect((await cli(['run', 'one.yaml'], { cwd: folder.path, env })).code).toBe(0);
+    expect((await promptpress(['run', 'one.yaml'], { cwd: folder.path, env })).code).toBe(0);
     expect(service.submits.all).toHaveLength(4);
   });
 

@@ -1,6 +1,7 @@
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { promptpress } from '../cli/test-io.ts';
 import { cli, startCli, temporaryFolder } from '../rig/cli.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { oneStep, write } from './pipelines.ts';
@@ -31,9 +32,9 @@ describe('a run whose files are taken away under it', () => {
       expect(paid).toBe(4);
 
       await rm(join(folder.path, 'runs/one', name));
-      const second = await cli(['run', 'one.yaml'], options);
-      expect(second.code, second.stderr).toBe(75);
-      expect(second.stderr).toContain(String(first.child.pid));
+      const second = await promptpress(['run', 'one.yaml'], options);
+      expect(second.code, second.err).toBe(75);
+      expect(second.err).toContain(String(first.child.pid));
       expect(service.submits.all).toHaveLength(paid);
 
       hang.release();
@@ -42,9 +43,9 @@ describe('a run whose files are taken away under it', () => {
       expect(stopped.stderr).toContain(`${name} in ${join(folder.path, 'runs/one')} was removed or replaced`);
       expect(service.submits.all).toHaveLength(paid);
 
-      const next = await cli(['run', 'one.yaml'], options);
+      const next = await promptpress(['run', 'one.yaml'], options);
       // Without its state, all would be paid for again.
-      expect(next.code, next.stderr).toBe(name === 'state.db' ? 74 : 0);
+      expect(next.code, next.err).toBe(name === 'state.db' ? 74 : 0);
       expect(again()).toEqual([]);
       expect(service.submits.all).toHaveLength(name === 'state.db' ? paid : 30);
     },
@@ -54,6 +55,7 @@ describe('a run whose files are taken away under it', () => {
     await using folder = await temporaryFolder();
     const options = { cwd: folder.path, env };
     await write(folder.path, { 'one.yaml': oneStep(30).replace('tasks: 24', 'tasks: 4') });
+    // A process of its own: with it, its state is closed for good.
     expect((await cli(['run', 'one.yaml', '--max-submits', '2'], options)).code).toBe(4);
     const state = join(folder.path, 'runs/one/state.db');
     await copyFile(state, `${state}.before`);

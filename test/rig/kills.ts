@@ -32,7 +32,7 @@ export interface KilledRun {
   /** Keys of the jobs that were in doubt when the last undisturbed start had ended. */
   readonly doubtful: readonly string[];
   /** Exit codes of that start, and of the one that then retried what was in doubt. */
-  readonly codes: readonly [number | undefined, number | undefined];
+  readonly codes: readonly [number, number];
   readonly stderr: string;
   /** What was asked for several times without a doubt to explain it: never anything. */
   readonly duplicates: readonly string[];
@@ -151,9 +151,9 @@ export async function killAgainAndAgain({
     }
     await durable.note(place.directory, service.texts);
   }
-  const last = await cli(run, options);
+  const last = await place.run();
   const inDoubt = doubtful(await place.rows());
-  const settled = await cli([...run, '--in-doubt', 'retry'], options);
+  const settled = await place.run('--in-doubt', 'retry');
   return {
     timed,
     aimed,
@@ -161,7 +161,7 @@ export async function killAgainAndAgain({
     tasks: service.submits.all.length,
     doubtful: inDoubt,
     codes: [last.code, settled.code],
-    stderr: `${last.stderr}\n${settled.stderr}`,
+    stderr: `${last.err}\n${settled.err}`,
     duplicates: repeated(service, inDoubt),
     secondModals: service.submits.secondModals,
     modals: service.submits.modals.length,
