@@ -110,8 +110,8 @@ describe('a service that takes a few tasks at a time', () => {
   it.each([3, 4, 8, 20])(
     'of %i: refuses at most 2 %% once that is found, and is as busy as if the limit was known',
     async (most) => {
-      const unknown = await got(500, 40, ({ at }, service) => service.inFlight(at) < most);
-      const known = await got(500, most, () => true);
+      const unknown = await got(400, 40, ({ at }, service) => service.inFlight(at) < most);
+      const known = await got(400, most, () => true);
       expect(unknown.refused).toBeLessThanOrEqual(0.02);
       expect(unknown.perSecond / known.perSecond).toBeGreaterThanOrEqual(0.95);
     },
@@ -120,8 +120,8 @@ describe('a service that takes a few tasks at a time', () => {
   it('is used by more tasks soon after it accepts more', async () => {
     const half = 400_000;
     const limit = (at: number): number => (at < epoch + half ? 4 : 12);
-    const changed = await got(1500, 40, ({ at }, service) => service.inFlight(at) < limit(at), 10_000, 700);
-    const known = await got(1500, 12, () => true, 10_000, 700);
+    const changed = await got(1000, 40, ({ at }, service) => service.inFlight(at) < limit(at), 10_000, 500);
+    const known = await got(1000, 12, () => true, 10_000, 500);
     expect(changed.refused).toBeLessThanOrEqual(0.02);
     expect(changed.perSecond / known.perSecond).toBeGreaterThanOrEqual(0.9);
   });
