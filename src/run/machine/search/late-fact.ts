@@ -50,13 +50,16 @@ export function factDecided(
 }
 
 /**
- * The record of a job in doubt, once a fact about its submission is known; undefined: the fact is about another one.
+ * The record of a job in doubt, once a fact about its submission is known; undefined: the fact is about another one. What this gives is no
+ * longer in doubt for that submission, so that no fact counts twice.
  *
  * @param price of one submission, where known
  */
 export function heardOf(record: JobRecord, fact: LateFact, price: number | undefined): JobRecord | undefined {
   const { status, modal } = record;
-  if (status !== 'in-doubt' || modal !== undefined || !isLast(record, fact)) return undefined;
+  if (status !== 'in-doubt' || !isLast(record, fact)) return undefined;
+  // A confirm that did not arrive is no submission that was never made: its click stands.
+  if (modal !== undefined && fact.taskId === undefined) return undefined;
   const known = become(record, status, { sender: undefined });
   if (fact.taskId === undefined) return neverMade(known);
   // The service itself has named the task: it is no claim.
@@ -75,6 +78,6 @@ function neverMade(record: JobRecord): JobRecord {
       : { count: left, ...(share === undefined ? {} : { cost: share }), ...(isOpen ? { since } : {}) };
   const reverted = become(revertAttempt(record), 'in-doubt', { doubtful });
   return isOpen
-    ? reverted
+    ? become(reverted, 'in-doubt', { submittedAt: since })
     : become(reverted, 'pending', { submittedAt: undefined, finishedAt: undefined, error: undefined });
 }

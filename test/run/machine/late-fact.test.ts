@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { heardOf } from '../../../src/run/machine/search/late-fact.ts';
+import { jobRecord } from '../../state/records.ts';
+
+const last = { key: 'a', submittedAt: 20, submittedBy: '1/1' };
+
+it('ends a doubt once, and leaves an earlier one as it is', () => {
+  const doubtful = { count: 2, cost: 6, since: 10 };
+  const record = jobRecord('a', 'in-doubt', { ...last, attempts: 2, doubtful, sender: '1/1' });
+  const known = heardOf(record, last, 3);
+  // The first submission may have made a task: the job stays in doubt for it, and is not submitted again.
+  expect(known).toMatchObject({
+    status: 'in-doubt',
+    attempts: 1,
+    submittedAt: 10,
+    doubtful: { count: 1, cost: 3, since: 10 },
+  });
+  expect(known && heardOf(known, last, 3)).toBeUndefined();
+  const found = { ...last, submittedAt: 10, taskId: '7' };
+  expect(known && heardOf(known, found, 3)).toMatchObject({ status: 'running', taskId: '7', cost: 3 });
+});
+
+it('takes on the task that a confirm has made', () => {
+  const modal = { taskId: '5', sent: 1 };
+  const record = jobRecord('a', 'in-doubt', { ...last, attempts: 1, cost: 3, taskId: '5', modal });
+  expect(heardOf(record, { ...last, taskId: '7' }, 3)).toMatchObject({
+    status: 'running',
+    taskId: '7',
+    cost: 3,
+  });
+});
