@@ -53,7 +53,9 @@ export class Scheduler {
       admitCells(state);
       dispatch(state);
     }
-    endSlices(state);
+    if (!endSlices(state)) return;
+    admitCells(state);
+    dispatch(state);
   }
 
   /** Number of this run. */

@@ -1,31 +1,55 @@
 import type { SliceEnd } from '../../events.ts';
+import { restsOutside } from '../../machine/job.ts';
 import type { Hold } from '../../ports.ts';
 import { leaveCell } from '../drain.ts';
 import { lacksRoom, withoutRoomMs } from '../state/queries.ts';
 import type { SchedulerState } from '../state/state.ts';
+import { forgetJob } from './lose.ts';
 
 /** How long a slice only waits for others before it is given back, ms. */
 const waitMs = 2000;
 
-/** Ends the slices that are closed, that only wait, in which nothing can be begun for want of room, or of which the last result was heard. */
-export function endSlices(state: SchedulerState): void {
+/**
+ * Ends the slices that are closed, that only wait, in which nothing can be begun for want of room, or of which the last result was heard.
+ *
+ * @returns whether one was given back: cells of other slices may wait for what it has not begun
+ */
+export function endSlices(state: SchedulerState): boolean {
   const { slices, jobs, lifecycle, now } = state;
-  if (slices.held.length === 0 && slices.ending.size === 0) return;
+  if (slices.held.length === 0 && slices.ending.size === 0) return false;
+  let hasGivenBack = false;
   for (const hold of slices.ending) if (!slices.isHearing(hold)) end(state, hold, 'lost');
   for (const held of slices.held) {
     if (!held.isWhole || held.hasEnded || lifecycle.isHalted) continue;
     const isIdle = (): boolean => [...jobs.all()].every(({ hold }) => hold?.slice !== held.slice);
     if (held.cells === 0) {
-      if (isIdle()) end(state, held, held.looksAgain ? 'waits' : 'closed');
+      if (isIdle()) end(state, held, held.looksAgain || slices.hasKept(held) ? 'waits' : 'closed');
       continue;
     }
-    const mostMs = onlyWaits(state, held) ? waitMs : lacksRoom(state) ? withoutRoomMs : undefined;
-    if (mostMs !== undefined && isIdle()) {
+    const isWaiting = onlyWaits(state, held) && isIdle();
+    const mostMs = isWaiting
+      ? waitMs
+      : lacksRoom(state) && isUnbegun(state, held)
+        ? withoutRoomMs
+        : undefined;
+    if (mostMs === undefined) delete held.waitsSince;
+    else {
       held.waitsSince ??= now;
-      if (now - held.waitsSince >= mostMs) end(state, held, 'waits');
-    } else delete held.waitsSince;
+      if (now - held.waitsSince < mostMs) continue;
+      end(state, held, 'waits');
+      hasGivenBack = true;
+    }
   }
+  return hasGivenBack;
 }
+
+/** True where nothing is under way for a slice: its jobs, if any, wait for room, and what was decided of them is durable. */
+const isUnbegun = ({ jobs, outbox }: SchedulerState, { slice }: Hold): boolean =>
+  [...jobs.all()].every(
+    (job) =>
+      job.hold?.slice !== slice ||
+      ((job.want.kind === 'room' || restsOutside(job)) && outbox.holdOf(job.record.key) === undefined),
+  );
 
 /** True where all cells of a slice that are left are open, and wait for nothing but jobs of others. */
 function onlyWaits(
@@ -41,9 +65,10 @@ function onlyWaits(
 }
 
 function end(state: SchedulerState, hold: Hold, how: SliceEnd): void {
-  const { slices, cells, outbox } = state;
+  const { slices, jobs, cells, outbox } = state;
   const { slice, epoch } = hold;
   if (how === 'waits') {
+    for (const job of jobs.all()) if (job.hold?.slice === slice) forgetJob(state, job);
     cells.incoming = cells.incoming.filter((cell) => slices.holdOf(cell)?.slice !== slice);
     for (const open of cells.open.all()) if (open.hold?.slice === slice) leaveCell(state, open);
   }

@@ -109,6 +109,11 @@ export class Slices {
     this.heldAs(hold)?.kept.set(left.record.key, left);
   }
 
+  /** True while something that the slice was left with is not taken up: it must not be closed, though it may have no cell that asks for it. */
+  hasKept(held: HeldSlice): boolean {
+    return [...held.kept.keys()].some((key) => this.isStill(key, held));
+  }
+
   /** Hands over what was kept of a job that is still of its slice. */
   takeKept(key: string): { readonly left: LeftRecord; readonly hold: Hold } | undefined {
     for (const { slice, epoch, kept } of this.#held.values()) {

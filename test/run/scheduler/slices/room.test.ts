@@ -76,6 +76,32 @@ describe('a worker without room', () => {
     expect([one.commitAll().effects, one.scheduler.held.cells]).toEqual([[], 0]);
   });
 
+  it('gives back what waits for the room that it has lost', async () => {
+    const { worker, cells } = await slicesRig(pictures);
+    const rooms = { granted: 1 };
+    const one = worker({ rooms });
+    one.begin(1, cells[0]);
+    const sent = onlySubmit(one.commitAll());
+    // The service takes nothing more now, and another worker has all the room from here on.
+    rooms.granted = 0;
+    one.hears(sent, { kind: 'queue-full', code: 23, message: 'queue full' });
+    one.commitAll();
+    expect(one.scheduler.held).toEqual({ jobs: 1, cells: 1 });
+    for (const ms of [0, 4999]) {
+      one.now += ms;
+      one.input({ type: 'tick' });
+      expect(endsOf(one.commitAll())).toEqual([]);
+    }
+    one.now += 1;
+    one.input({ type: 'tick' });
+    expect(endsOf(one.commitAll())).toEqual(['1/1 waits']);
+    expect(one.scheduler.held).toEqual({ jobs: 0, cells: 0 });
+    const next = worker({ rooms });
+    rooms.granted = 1;
+    next.give(next.claim(1, sent.job.record.key), cells[0]);
+    expect(submits(next.commitAll())).toHaveLength(1);
+  });
+
   it('is not told apart from any other once it has room, or shares none', async () => {
     const { worker, cells } = await slicesRig(pictures);
     const rooms = { granted: 0 };

@@ -96,6 +96,24 @@ describe('what a slice was left with', () => {
   });
 });
 
+describe('a slice without cells', () => {
+  it('is not closed while what it was left with waits for a commit to be refused', async () => {
+    const { worker, cells, record } = await slicesRig();
+    const [first, second] = [worker(), worker()];
+    const held = first.begin(1, cells[0]);
+    onlySubmit(first.commitAll());
+    first.dies(held);
+    // A later run has given the cells to other slices, and this one was read before there was the job.
+    second.begin(2, cells[1]);
+    second.begin(1);
+    const { effects, events } = second.commitAll();
+    expect([effects, endsOf({ events }), record()?.status]).toEqual([[], ['1/2 waits'], 'submitting']);
+    second.begin(1);
+    expect(endsOf(second.commitAll())).toContain('1/3 closed');
+    expect(record()).toMatchObject({ status: 'in-doubt', submittedBy: '1/1' });
+  });
+});
+
 describe('what is heard late', () => {
   it('goes with what was decided of the job for another slice and is not durable yet', async () => {
     const { worker, cells, state, record } = await slicesRig();
