@@ -1,7 +1,7 @@
 /**
  * `npm run sim -- --seeds 10000 [--from 1] [--met]`: plays that many histories, and shows the first broken promise; with `--met`
  * how often each kind of trouble came about. `--workers 3` plays several workers on one state (0: 2 to 4, by the seed), with `--mutant no-epoch`
- * and so on one that must be noticed. `--cover` prints a few of these seeds instead, which together meet every kind that all meet.
+ * and so on one that must be noticed, with `--hard` more trouble, dialogs, room that is shared, and a second invocation. `--cover` prints a few of these seeds instead, which together meet every kind that all meet.
  */
 import { parseArgs } from 'node:util';
 import { faultNames } from '../rig/gateway/faults.ts';
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     cover: { type: 'boolean', default: false },
     workers: { type: 'string' },
     mutant: { type: 'string' },
+    hard: { type: 'boolean', default: false },
   },
 });
 const from = Number(values.from);
@@ -29,6 +30,7 @@ if (values.workers !== undefined) {
   const { found, ...played } = await searchWorkers(from, seeds, {
     ...(workers > 0 && { workers }),
     ...(mutant && { mutant }),
+    isHard: values.hard,
   });
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(

@@ -124,6 +124,15 @@ export class FencedState {
     };
   }
 
+  /** Doubts of which something was heard: the slice of each, and the name of its submission. */
+  heardDoubts(): readonly { readonly slice: number; readonly name: string }[] {
+    return [...this.rows.values()].flatMap(({ record, slice }) =>
+      record.status === 'in-doubt' && this.#factsOf(record).length > 0
+        ? [{ slice, name: nameOf(record) }]
+        : [],
+    );
+  }
+
   attempts(key: string): readonly Attempt[] {
     return this.#history.filter((attempt) => attempt.key === key);
   }

@@ -1,7 +1,7 @@
 import type { Cell } from '../../../src/plan/cell.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { type Effect } from '../../../src/run/scheduler/commit.ts';
-import type { Turn } from '../../../src/state/store.ts';
+import type { LateFact, Turn } from '../../../src/state/store.ts';
 import { type FencedState, nameOf } from '../../rig/fenced/fenced-state.ts';
 import type { MadeTask } from '../../rig/gateway/made-tasks.ts';
 import type { Timeline } from './timeline.ts';
@@ -27,6 +27,18 @@ export class WorkersAuditor {
   readonly #sent = new Set<string>();
   /** Text calls that are under way, and whose they are. */
   readonly #asking = new Map<string, string>();
+  /** Submissions that are known to have made a task, since when. */
+  readonly #known = new Map<string, number>();
+  /** Jobs in doubt that were submitted again, as the user allows. */
+  readonly #byWord = new Set<string>();
+  /** The submission of each task. */
+  readonly #makers = new Map<string, string>();
+  /** Submissions of which a task was found, and these tasks. */
+  readonly #found = new Map<string, string>();
+  /** Jobs in doubt may be submitted again. */
+  mayRetry = false;
+  /** It may stay unknown what became of a submission of one who was not killed. */
+  hasUnclear = false;
   /** All that was broken, in order. */
   readonly broken: Broken[] = [];
   submits = 0;
@@ -48,9 +60,35 @@ export class WorkersAuditor {
     for (const [key, name] of this.#asking) if (name === worker) this.#asking.delete(key);
   }
 
-  intends(worker: string, { records }: Turn): void {
-    for (const record of records)
+  intends(worker: string, { records, heard = [] }: Turn): void {
+    for (const record of records) {
       if (record.status === 'submitting') this.#intents.set(nameOf(record), worker);
+      const isAgain = record.status === 'submitting' || record.status === 'pending';
+      if (this.mayRetry && isAgain && this.#state.rows.get(record.key)?.record.status === 'in-doubt')
+        this.#byWord.add(record.key);
+    }
+    for (const fact of heard)
+      if (fact.taskId !== undefined && !this.#known.has(nameOf(fact)))
+        this.#known.set(nameOf(fact), this.#time.now);
+  }
+
+  /** Tasks of jobs in doubt were found, and noted as heard late. */
+  finds(facts: readonly LateFact[]): void {
+    for (const fact of facts) this.#found.set(nameOf(fact), fact.taskId ?? '');
+  }
+
+  /** The service has what was sent. */
+  sent({ job: { record }, send }: Effect): void {
+    if (send.kind !== 'submit') return;
+    for (const { id, key } of this.#tasks.values())
+      if (key === record.key && !this.#makers.has(id)) this.#makers.set(id, nameOf(record));
+  }
+
+  /** The user has allowed to pay for a job again whose task nobody knows. */
+  #isByWord(task: MadeTask): boolean {
+    if (!this.#byWord.has(task.key) || [...this.#found.values()].includes(task.id)) return false;
+    const knownAt = this.#known.get(this.#makers.get(task.id) ?? '');
+    return knownAt === undefined || knownAt > this.#time.now - 60_000;
   }
 
   sends(worker: string, { job, send }: Effect): void {
@@ -63,6 +101,8 @@ export class WorkersAuditor {
       if (by !== undefined) this.breaks('duplicated', `${key} is asked by ${worker} while ${by} asks it`);
       this.#asking.set(key, worker);
     }
+    if (send.kind === 'modal' && this.#tasks.get(job.record.modal?.taskId ?? '')?.isAnswered)
+      this.breaks('duplicated', `${key} is answered by ${worker} although that was done`);
     if (send.kind !== 'submit') return;
     this.submits += 1;
     // Somebody else may have put it in doubt since, and nothing more.
@@ -73,7 +113,11 @@ export class WorkersAuditor {
         `${key} is submitted by ${worker} while its record says ${durable?.status ?? 'nothing'}`,
       );
     for (const task of this.#tasks.values())
-      if (task.key === key && (task.end === 'success' || task.endsAt > this.#time.now))
+      if (
+        task.key === key &&
+        (task.end === 'success' || task.endsAt > this.#time.now) &&
+        !this.#isByWord(task)
+      )
         this.breaks('duplicated', `${key} is submitted by ${worker} although ${task.id} was made for it`);
     this.#sent.add(nameOf(job.record));
   }
@@ -94,13 +138,16 @@ export class WorkersAuditor {
       }
       const submission = nameOf(record);
       const by = this.#intents.get(submission) ?? 'nobody';
-      if (!this.#killed.has(by)) this.breaks('nothing', `${key} is in doubt although ${by} was never killed`);
+      if (this.#found.has(submission)) this.breaks('lost', `${key} is in doubt although its task was found`);
+      if (!this.#killed.has(by) && !this.hasUnclear)
+        this.breaks('nothing', `${key} is in doubt although ${by} was never killed`);
       this.inDoubt += 1;
       if (!this.#sent.has(submission)) this.neverSent += 1;
     }
     for (const { id, key, end } of this.#tasks.values()) {
       const record = this.#state.rows.get(key)?.record;
-      if (end === 'success' && record?.taskId !== id && record?.status !== 'in-doubt')
+      const isLost = end === 'success' && record?.taskId !== id && record?.status !== 'in-doubt';
+      if (isLost && !this.#byWord.has(key) && !this.hasUnclear)
         this.breaks(
           'lost',
           `task ${id} of ${key} is lost: ${record?.status ?? 'nothing'} of ${record?.taskId}`,

@@ -19,9 +19,12 @@ export class Queue {
   readonly #calmAt: number;
   #takes = 0;
 
-  /** @param calmAt it makes no mistakes from then on */
+  /**
+   * @param slices the cells of each, by its number
+   * @param calmAt it makes no mistakes from then on
+   */
   constructor(
-    cells: readonly Cell[],
+    slices: ReadonlyMap<number, readonly Cell[]>,
     scenario: WorkersScenario,
     time: Timeline,
     chance: Chance,
@@ -31,14 +34,8 @@ export class Queue {
     this.#time = time;
     this.#chance = chance;
     this.#scenario = scenario;
-    const of = scenario.cellsOfSlice;
-    for (let at = 0; at < cells.length; at += of)
-      this.#places.set(at / of + 1, {
-        cells: cells.slice(at, at + of),
-        isDone: false,
-        leaseUntil: 0,
-        notBefore: 0,
-      });
+    for (const [slice, cells] of slices)
+      this.#places.set(slice, { cells, isDone: false, leaseUntil: 0, notBefore: 0 });
   }
 
   get isDone(): boolean {
@@ -77,6 +74,16 @@ export class Queue {
     if (place === undefined) return;
     place.leaseUntil = 0;
     place.notBefore = this.#time.now + afterMs;
+  }
+
+  isOver(slice: number): boolean {
+    return this.#places.get(slice)?.isDone ?? true;
+  }
+
+  /** A slice is not done after all. */
+  feed(slice: number): void {
+    const place = this.#places.get(slice);
+    if (place?.isDone === true) Object.assign(place, { isDone: false, notBefore: 0, leaseUntil: 0 });
   }
 
   done(slice: number): void {

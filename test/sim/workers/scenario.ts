@@ -28,6 +28,22 @@ export interface WorkersScenario {
   readonly unaccepted: number;
   readonly failing: number;
   readonly leaseMs: number;
+  /** The workers share the room for tasks. */
+  readonly sharesRooms: boolean;
+  /** Buttons that open a dialog. */
+  readonly hasModals: boolean;
+  /** Share of submissions whose answer leaves open whether there is a task, and there is one or not. */
+  readonly unclear: number;
+  /** Slices of which something was heard late are fed again. */
+  readonly feedsDoubts: boolean;
+  /** Another invocation follows. */
+  readonly again?: {
+    /** The first one ends after so long, where it is not done by then: all of its workers are killed. */
+    readonly afterMs?: number;
+    /** Tasks of jobs in doubt are searched for first. */
+    readonly finds: boolean;
+    readonly inDoubt: 'hold' | 'retry';
+  };
 }
 
 export function drawWorkers(seed: number, workers?: number): WorkersScenario {
@@ -54,11 +70,51 @@ export function drawWorkers(seed: number, workers?: number): WorkersScenario {
     unaccepted: share('unaccepted', [0.05, 0.2]),
     failing: share('failing', [0.1, 0.3]),
     leaseMs: chance.pick([5000, 15_000], 'lease'),
+    sharesRooms: false,
+    hasModals: false,
+    unclear: 0,
+    feedsDoubts: false,
+  };
+}
+
+/** The same with more trouble, and of more kinds. */
+export function drawHard(seed: number, workers?: number): WorkersScenario {
+  const chance = new Chance(seed);
+  const share = (what: string, rates: readonly number[]): number =>
+    chance.happens(0.6, what) ? chance.pick(rates, what, 'hard') : 0;
+  return {
+    ...drawWorkers(seed, workers),
+    kills: share('kills', [0.01, 0.04, 0.1]),
+    stops: share('stops', [0.01, 0.05, 0.15]),
+    doubled: share('doubled', [0.1, 0.4, 0.8]),
+    lostAnswers: share('lost answers', [0.03, 0.15, 0.3]),
+    lateCommits: share('late commits', [0.03, 0.15, 0.3]),
+    // A search by tag tolerates clocks that are five minutes apart.
+    skewMs: chance.pick([0, 1000, 120_000], 'skew', 'hard'),
+    sharesRooms: chance.happens(0.5, 'rooms'),
+    hasModals: chance.happens(0.5, 'modals'),
+    unclear: share('unclear', [0.1, 0.3]),
+    feedsDoubts: true,
+    ...(chance.happens(0.7, 'again') && {
+      again: {
+        ...(chance.happens(0.5, 'again', 'early') && {
+          afterMs: chance.whole(1000, 200_000, 'again', 'after'),
+        }),
+        finds: chance.happens(0.5, 'again', 'finds'),
+        inDoubt: chance.pick(['hold', 'retry', 'retry'] as const, 'again', 'in-doubt'),
+      },
+    }),
   };
 }
 
 /** Cells are ordered so that equal jobs are asked for by several slices. */
-export const pipelineOf = ({ sharers, grids, hasTexts, hasClicks }: WorkersScenario): string => `name: sim
+export const pipelineOf = ({
+  sharers,
+  grids,
+  hasTexts,
+  hasClicks,
+  hasModals,
+}: WorkersScenario): string => `name: sim
 matrix: { turn: { from: 1, to: ${sharers} }, n: { from: 1, to: ${grids} } }
 steps:
   grid:
@@ -77,4 +133,12 @@ ${hasClicks ? '    path: U1\n' : ''}${
     click: V2
   own:
     imagine: "picture {{ n }} of {{ turn }}"
-`;
+${
+  hasClicks && hasModals
+    ? `  wide:
+    from: grid/U1
+    click: Custom Zoom
+    prompt: "picture {{ n }} --zoom 1.5"
+`
+    : ''
+}`;

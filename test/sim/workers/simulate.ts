@@ -1,3 +1,9 @@
+import type { Cell } from '../../../src/plan/cell.ts';
+import { isSettled, type JobRecord } from '../../../src/plan/job.ts';
+import { isTextRequest } from '../../../src/plan/job-request.ts';
+import { submissionOf } from '../../../src/run/machine/search/late-fact.ts';
+import { ownTasks } from '../../../src/run/machine/search/own-tasks.ts';
+import type { LateFact } from '../../../src/state/store.ts';
 import { FencedState } from '../../rig/fenced/fenced-state.ts';
 import { Gateway } from '../../rig/gateway/gateway.ts';
 import { plainTemper, type Temper } from '../../rig/gateway/temper.ts';
@@ -7,7 +13,8 @@ import { Chance } from '../chance.ts';
 import { epoch } from '../outset.ts';
 import { type Broken, type Cost, WorkersAuditor } from './auditor.ts';
 import { Queue } from './queue.ts';
-import { drawWorkers, pipelineOf, type WorkersScenario } from './scenario.ts';
+import { SharedRooms } from './rooms.ts';
+import { drawHard, drawWorkers, pipelineOf, type WorkersScenario } from './scenario.ts';
 import { Timeline } from './timeline.ts';
 import { SimWorker, type WorkersMutant, type World } from './worker.ts';
 
@@ -27,14 +34,19 @@ const mostEvents = 400_000;
 
 const plans = new Map<string, ReturnType<typeof planOf>>();
 
-function temperOf({ unaccepted, failing, seed }: WorkersScenario): Temper {
+const unclear = ['500', '500-made', '504-made', 'reset-made', 'timeout-made'] as const;
+
+function temperOf({ unaccepted, failing, unclear: share, seed }: WorkersScenario): Temper {
   const chance = new Chance(seed);
   return {
     ...plainTemper,
+    keepsId: () => true,
     submitFault: (_route, _key, n) =>
       chance.happens(unaccepted, 'submit', n)
         ? chance.pick(['429', 'code-23', 'refused', '503'] as const, 'submit', 'fault', n)
-        : undefined,
+        : chance.happens(share, 'unclear', n)
+          ? chance.pick(unclear, 'unclear', 'fault', n)
+          : undefined,
     latencyMs: (route, n) =>
       route === 'text' ? chance.whole(200, 20_000, 'thinking', n) : chance.whole(20, 3000, 'latency', n),
     durationMs: (_key, name) => chance.whole(1000, 60_000, 'duration', name),
@@ -54,44 +66,125 @@ export async function simulateWorkers(
   const state = new FencedState(mutant === 'no-epoch' || mutant === 'no-claim' ? mutant : undefined);
   const gateway = new Gateway(temperOf(scenario));
   const auditor = new WorkersAuditor(state, gateway.tasks, time);
+  auditor.hasUnclear = scenario.unclear > 0;
   const workers: SimWorker[] = [];
   let kills = 0;
-  const world: World = {
-    scenario,
-    settings: virtualSettings({
-      limits: { tasks: scenario.tasks, requests: 8 },
-      retry: { ...virtualSettings().retry, resubmits: 20, attempts: 20 },
-    }),
-    plan,
-    time,
-    chance,
-    state,
-    queue: new Queue(cells, scenario, time, chance, epoch + troubledMs),
-    gateway,
-    auditor,
-    mutant,
-    calmAt: epoch + troubledMs,
-    onKilled: () => {
-      kills += 1;
-      time.after(chance.whole(100, 10_000, 'comes', kills), () => begin());
-    },
+  let slices = 0;
+
+  /** Plays one invocation. @returns false where it does not end */
+  const play = (
+    invocation: number,
+    { inDoubt, afterMs }: { inDoubt: 'hold' | 'retry'; afterMs?: number },
+  ): boolean => {
+    const startedAt = time.now;
+    const own: SimWorker[] = [];
+    const holders = new Map<number, string>();
+    const places = new Map<number, readonly Cell[]>();
+    // What earlier invocations left under way stays in their slices, which have no cells any more.
+    for (let slice = 1; slice <= slices; slice++) {
+      state.claim(slice);
+      if ([...state.rows.values()].some((row) => row.slice === slice && isOpen(row.record)))
+        places.set(slice, []);
+    }
+    for (let at = 0; at < cells.length; at += scenario.cellsOfSlice)
+      places.set(++slices, cells.slice(at, at + scenario.cellsOfSlice));
+    const calmAt = startedAt + troubledMs;
+    const queue = new Queue(places, scenario, time, chance, calmAt);
+    const openOf = (worker: string): number =>
+      [...state.rows.values()].filter(
+        ({ slice, record }) => holders.get(slice) === worker && !queue.isOver(slice) && isTask(record),
+      ).length;
+    let isOver = false;
+    const world: World = {
+      scenario,
+      settings: virtualSettings({
+        limits: { tasks: scenario.tasks, requests: 8 },
+        retry: { ...virtualSettings().retry, resubmits: 20, attempts: 20 },
+        inDoubt,
+      }),
+      invocation,
+      holders,
+      rooms: scenario.sharesRooms ? new SharedRooms(scenario.tasks, time, openOf) : undefined,
+      plan,
+      time,
+      chance,
+      state,
+      queue,
+      gateway,
+      auditor,
+      mutant,
+      calmAt,
+      onKilled: () => {
+        kills += 1;
+        time.after(chance.whole(100, 10_000, 'comes', kills), () => begin());
+      },
+    };
+    const begin = (): void => {
+      if (isOver) return;
+      const worker = new SimWorker(`worker ${workers.length + 1}`, world);
+      workers.push(worker);
+      own.push(worker);
+    };
+    for (let n = 0; n < scenario.workers; n++) time.after(n * 10, begin);
+    const fed = new Set<string>();
+    const feed = (): void => {
+      for (const { slice, name } of state.heardDoubts()) {
+        if (!fed.has(name)) queue.feed(slice);
+        fed.add(name);
+      }
+      if (!isOver) time.after(2000, feed);
+    };
+    if (scenario.feedsDoubts) feed();
+    const endsAt = afterMs === undefined ? Number.POSITIVE_INFINITY : startedAt + afterMs;
+    const hasEnded = (): boolean => own.length > 0 && own.every((one) => one.isDead || one.hasEnded);
+    let isEndless = false;
+    while (!isEndless && time.now < endsAt && !(queue.isDone && hasEnded()) && time.next())
+      isEndless = time.now > startedAt + longestMs || time.count > mostEvents;
+    if (isEndless) auditor.breaks('nothing', `The run does not end (invocation ${invocation}).`);
+    else if (time.now < endsAt && !queue.isDone) auditor.breaks('nothing', 'The run stands still.');
+    isOver = true;
+    for (const worker of own) worker.kill();
+    return !isEndless;
   };
-  const begin = (): void => {
-    workers.push(new SimWorker(`worker ${workers.length + 1}`, world));
+
+  /** Searches the tasks of jobs in doubt; of what is being submitted too, where nobody may hear of that. */
+  const find = (isAlone: boolean): void => {
+    const listed = gateway.taskList(time.now);
+    const heard = [...state.rows.values()].flatMap(({ record }): LateFact[] => {
+      const { key, status } = record;
+      if (!isTask(record) && status !== 'in-doubt') return [];
+      if (status !== 'in-doubt' && !(status === 'submitting' && isAlone)) return [];
+      const submission = submissionOf(record);
+      const [task] = listed.ok ? ownTasks(record, state.attempts(key), listed.value) : [];
+      return task === undefined || submission === undefined ? [] : [{ ...submission, taskId: task.id }];
+    });
+    state.commit({ turn: { records: [], attempts: [], heard }, number: 0 });
+    auditor.finds(heard);
   };
-  for (let n = 0; n < scenario.workers; n++) time.after(n * 10, begin);
-  const hasEnded = (): boolean => workers.length > 0 && workers.every((one) => one.isDead || one.hasEnded);
-  let isEndless = false;
-  while (!isEndless && !(world.queue.isDone && hasEnded()) && time.next())
-    isEndless = time.now > epoch + longestMs || time.count > mostEvents;
-  if (isEndless) auditor.breaks('nothing', 'The run does not end.');
-  else {
-    if (!world.queue.isDone) auditor.breaks('nothing', 'The run stands still.');
-    auditor.checkEnd(plan, cells);
+
+  const { again } = scenario;
+  let goesOn = play(1, {
+    inDoubt: 'hold',
+    ...(again?.afterMs !== undefined && { afterMs: again.afterMs }),
+  });
+  if (goesOn && again !== undefined) {
+    const isAlone = chance.happens(0.5, 'alone');
+    const until = time.now + (isAlone ? 60_000 : chance.whole(0, 20_000, 'gap'));
+    while (time.now < until && time.next());
+    if (again.finds) find(isAlone);
+    auditor.mayRetry = again.inDoubt === 'retry';
+    goesOn = play(2, { inDoubt: again.inDoubt });
   }
+  if (goesOn) auditor.checkEnd(plan, cells);
   const { submits, inDoubt, neverSent, broken } = auditor;
   return { submits, inDoubt, neverSent, kills, broken };
 }
+
+const isOpen = ({ status }: JobRecord): boolean => !isSettled(status);
+
+/** True for a job that takes up room on the service. */
+const isTask = ({ status, request }: JobRecord): boolean =>
+  !isTextRequest(request) && (status === 'submitting' || status === 'running' || status === 'modal');
 
 export interface WorkersSearched {
   readonly seeds: number;
@@ -111,11 +204,18 @@ export interface WorkersSearched {
 export async function searchWorkers(
   from: number,
   count: number,
-  { workers, mutant }: { readonly workers?: number; readonly mutant?: WorkersMutant } = {},
+  {
+    workers,
+    mutant,
+    isHard = false,
+  }: { readonly workers?: number; readonly mutant?: WorkersMutant; readonly isHard?: boolean } = {},
 ): Promise<WorkersSearched> {
   const sums = { submits: 0, inDoubt: 0, neverSent: 0, kills: 0 };
   for (let seed = from; seed < from + count; seed++) {
-    const { broken, ...outcome } = await simulateWorkers(drawWorkers(seed, workers), mutant);
+    const { broken, ...outcome } = await simulateWorkers(
+      (isHard ? drawHard : drawWorkers)(seed, workers),
+      mutant,
+    );
     for (const what of ['submits', 'inDoubt', 'neverSent', 'kills'] as const) sums[what] += outcome[what];
     const first = broken.find(({ cost }) => mutant === undefined || cost !== 'nothing');
     if (first === undefined) continue;

@@ -12,6 +12,7 @@ import { WorkerView } from '../../rig/fenced/worker-view.ts';
 import type { Chance } from '../chance.ts';
 import type { WorkersAuditor } from './auditor.ts';
 import type { Queue } from './queue.ts';
+import type { SharedRooms, WorkerRooms } from './rooms.ts';
 import type { WorkersScenario } from './scenario.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -22,6 +23,12 @@ export type WorkersMutant = 'no-epoch' | 'no-claim' | 'holds-first' | 'left-is-c
 export interface World {
   readonly scenario: WorkersScenario;
   readonly settings: RunSettings;
+  /** Number of the run. */
+  readonly invocation: number;
+  /** Absent: each worker has a limit of its own. */
+  readonly rooms?: SharedRooms | undefined;
+  /** Who has claimed each slice last. */
+  readonly holders: Map<number, string>;
   readonly plan: Plan;
   readonly time: Timeline;
   readonly chance: Chance;
@@ -49,6 +56,7 @@ export class SimWorker {
   readonly #skewMs: number;
   readonly #view: WorkerView;
   readonly #scheduler: Scheduler;
+  readonly #rooms: WorkerRooms | undefined;
   /** Every hold that it ever had. */
   readonly #holds: Hold[] = [];
   /** Those that have not ended. */
@@ -67,26 +75,29 @@ export class SimWorker {
   constructor(name: string, world: World) {
     this.name = name;
     this.#world = world;
-    const { scenario, chance, settings, plan, state } = world;
+    const { scenario, chance, settings, plan, state, invocation } = world;
+    this.#rooms = world.rooms?.join(name);
     this.#skewMs = chance.whole(-scenario.skewMs, scenario.skewMs, 'skew', name);
     this.#view = new WorkerView(state);
     let draws = 0;
     this.#scheduler = new Scheduler({
       settings,
       startedAt: this.#clock,
-      invocation: 1,
+      invocation,
       random: () => chance.of('jitter', name, ++draws),
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
       lookup: (key) => this.#lookup(key),
       price: () => 1,
       spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
       others: {
-        invocation: 1,
+        invocation,
         holdOf: (key) => this.#view.holdOf(key),
         look: (keys) => Promise.resolve(this.#view.read(keys)),
       },
+      ...(this.#rooms && { shared: { rooms: this.#rooms } }),
     });
     this.#keep();
+    this.#askForRoom();
     this.#input({ type: 'tick' });
   }
 
@@ -134,6 +145,11 @@ export class SimWorker {
       return true;
     }
     return false;
+  }
+
+  /** Its machine dies, or the run is over for it. */
+  kill(): void {
+    if (!this.isDead && !this.hasEnded) this.#kill();
   }
 
   #kill(): void {
@@ -233,6 +249,7 @@ export class SimWorker {
   #finish(kind: string): void {
     if (kind !== 'complete') this.#world.auditor.breaks('nothing', `${this.name} ended: ${kind}`);
     for (const { slice, epoch } of this.#holds) this.#world.state.end(holderOf(slice, epoch));
+    this.#world.rooms?.leave(this.name);
     this.hasEnded = true;
   }
 
@@ -240,6 +257,7 @@ export class SimWorker {
     const { auditor, gateway, state, time } = this.#world;
     auditor.sends(this.name, effect);
     const { afterMs, input } = answered(effect, gateway, (key) => state.attempts(key), time.now);
+    auditor.sent(effect);
     this.#later(afterMs, () => {
       if (isPaid(effect) && this.#mishap('before hearing') && this.isDead) return;
       this.#later(0, () => {
@@ -274,6 +292,7 @@ export class SimWorker {
       if (taken === undefined) return this.#later(500, () => this.#read());
       const { slice, cells } = taken;
       const { epoch, left } = state.claim(slice);
+      this.#world.holders.set(slice, this.name);
       this.#holds.push({ slice, epoch });
       this.#kept.add(holderOf(slice, epoch));
       this.#mishap('after claim');
@@ -318,6 +337,16 @@ export class SimWorker {
         else queue.giveBack(slice, 1000);
       }
       state.end(holderOf(slice, epoch));
+    });
+  }
+
+  /** Asks for room for tasks, again and again. */
+  #askForRoom(): void {
+    if (this.#rooms === undefined) return;
+    const onAnswer = this.#rooms.ask();
+    this.#later(this.#latency('room'), () => {
+      if (onAnswer()) this.#input({ type: 'refilled' });
+      this.#later(500, () => this.#askForRoom());
     });
   }
 

@@ -13,6 +13,12 @@ describe('histories of several workers on one state', () => {
     expect(submits).toBeGreaterThan(0);
   }, 60_000);
 
+  it('do so too with dialogs, shared room and a second invocation', async () => {
+    const { found, kills } = await searchWorkers(13, 4, { isHard: true });
+    expect(found).toBeUndefined();
+    expect(kills).toBeGreaterThan(0);
+  }, 60_000);
+
   /** Each of these rules is left out, and one of the first hundred histories shows what that costs. */
   const mutants = {
     'no-epoch': 'duplicated',
