@@ -23,7 +23,6 @@ export interface LedRun {
   /** What workers need to know of it. */
   readonly spec: string;
   readonly queue: SliceQueue;
-  readonly leaseMs: number;
   /** All chosen cells, by ascending number. */
   cells(): AsyncIterable<Cell>;
   /** Cells of a slice at most. */
@@ -97,7 +96,7 @@ export async function lead(
     const watch = new RunWatch(pool, clock, run, invocation, { schema: migrations.length });
     const refeeder = new Refeeder(queue, pool, clock, run);
     const late = new LateFacts(pool, run);
-    const dead = new DeadSessions(pool, run, led);
+    const dead = new DeadSessions(pool, run);
     const stopCare = every(clock, careMs, async () => {
       // Nobody else may lead the run meanwhile, or this process does so no more.
       if (!(await lock.renew())) pool.troubles.fail(leadElsewhere(engine, led.name));

@@ -78,7 +78,7 @@ export async function workOn(
       if (maxFailures !== undefined && failures >= maxFailures) void stop(tooManyInAll(maxFailures));
     },
   });
-  const care = new RunCare({ pool, clock, queue: work.queue }, run, work.leaseMs);
+  const care = new RunCare({ pool, clock, queue: work.queue }, run);
   try {
     failIfLost(pool);
     await watch.look();

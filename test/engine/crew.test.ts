@@ -119,7 +119,6 @@ async function crew(
       name,
       spec: name,
       queue: queueOf('coordinator'),
-      leaseMs,
       cells: () => plan.matrix.cells(),
       size,
       slots: 12,

@@ -9,59 +9,62 @@ import { every } from './session.ts';
 
 /** Sessions of a run that no connection holds. */
 const silent = `
-  SELECT s.session::float8 AS session, s.seen::text AS seen FROM promptpress.sessions s
+  SELECT s.session::float8 AS session, s.seen::text AS seen, s.lease_ms AS lease FROM promptpress.sessions s
   WHERE s.run = $1 AND NOT s.over AND NOT EXISTS (
     SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
     WHERE l.locktype = 'advisory' AND d.datname = current_database() AND l.granted
       AND l.classid::bigint = $2 AND l.objid::bigint = s.session
   )`;
 
+interface SilentRow {
+  readonly session: number;
+  readonly seen: string;
+  /** How long its worker itself takes a lease to be, ms: for so long it may send. */
+  readonly lease: number;
+}
+
 /**
- * Says of sessions of a run that they are over whose worker is gone: its connection was closed, and no beat of it came for two leases. A
- * worker that is only stopped keeps its connection.
+ * Says of sessions of a run that they are over whose worker is gone: its connection was closed, and no beat of it came for two of its
+ * leases. A worker that is only stopped keeps its connection.
  *
  * That time is measured here, by a clock that is never set: no other clock takes part, neither the engine's nor the worker's.
  */
 export class DeadSessions {
   readonly #pool: EnginePool;
   readonly #run: number;
-  readonly #silentMs: number;
   readonly #elapsed: () => number;
   /** The last beat of sessions without a connection, and since when it is known here. */
-  #seen: ReadonlyMap<number, { readonly beat: string; readonly since: number }> = new Map();
+  #seen: ReadonlyMap<number, { readonly beat: string; readonly since: number; readonly silentMs: number }> =
+    new Map();
 
   /** @param elapsed milliseconds since whenever, never going back */
   constructor(
     pool: EnginePool,
     run: number,
-    {
-      leaseMs,
-      elapsed = () => performance.now(),
-    }: { readonly leaseMs: number; readonly elapsed?: () => number },
+    { elapsed = () => performance.now() }: { readonly elapsed?: () => number } = {},
   ) {
     this.#pool = pool;
     this.#run = run;
-    this.#silentMs = leasesSilent * leaseMs;
     this.#elapsed = elapsed;
   }
 
   /** @throws EngineError */
   async look(): Promise<void> {
-    const { rows } = await this.#pool.query<{ session: number; seen: string }>(silent, [
-      this.#run,
-      lockSpaces.session,
-    ]);
+    const { rows } = await this.#pool.query<SilentRow>(silent, [this.#run, lockSpaces.session]);
     // What was answered was true before now: since then at least it is known.
     const now = this.#elapsed();
     const before = this.#seen;
     this.#seen = new Map(
-      rows.map(({ session, seen }) => {
+      rows.map(({ session, seen, lease }) => {
         const known = before.get(session);
-        return [session, known?.beat === seen ? known : { beat: seen, since: now }];
+        return [
+          session,
+          known?.beat === seen ? known : { beat: seen, since: now, silentMs: leasesSilent * lease },
+        ];
       }),
     );
-    for (const [session, { beat, since }] of this.#seen)
-      if (now - since >= this.#silentMs)
+    for (const [session, { beat, since, silentMs }] of this.#seen)
+      if (now - since >= silentMs)
         // A beat that comes first keeps the session; one that comes later finds it over.
         await this.#pool.query(
           'UPDATE promptpress.sessions SET over = true WHERE session = $1 AND seen = $2::timestamptz',
@@ -88,9 +91,8 @@ export class RunCare {
   constructor(
     { pool, clock, queue }: { readonly pool: EnginePool; readonly clock: Clock; readonly queue: SliceQueue },
     run: number,
-    leaseMs: number,
   ) {
-    const dead = new DeadSessions(pool, run, { leaseMs });
+    const dead = new DeadSessions(pool, run);
     const late = new LateFacts(pool, run);
     this.#stop = every(clock, everyMs, async () => {
       const { rows } = await pool.query<{ led: boolean }>(led, [lockSpaces.run, run]);

@@ -35,8 +35,8 @@ export async function beginSession(
   const fence = new BeatFence({ clock, elapsed }, leasesSending * leaseMs);
   const asked = fence.moment();
   const { rows } = await pool.query<{ session: number }>(
-    'INSERT INTO promptpress.sessions (name, run) VALUES ($1, $2) RETURNING session::float8 AS session',
-    [name, run],
+    'INSERT INTO promptpress.sessions (name, run, lease_ms) VALUES ($1, $2, $3) RETURNING session::float8 AS session',
+    [name, run, Math.ceil(leaseMs)],
   );
   fence.onSeen(asked);
   const session = rows[0]?.session ?? 0;

@@ -22,9 +22,10 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await engine[Symbol.asyncDispose]();
   });
 
-  const begin = (run: number) => {
+  const begin = (run: number, ofItsOwn = leaseMs) => {
     const address = parseEngineAddress(engine.database.url);
-    return beginSession({ address, pool: engine.pool, clock: wallClock }, run, { name: 'a worker', leaseMs });
+    const ports = { address, pool: engine.pool, clock: wallClock };
+    return beginSession(ports, run, { name: 'a worker', leaseMs: ofItsOwn });
   };
   const cutLocks = async (): Promise<void> => {
     await engine.database.query(
@@ -36,7 +37,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const { pool } = engine;
     const run = await engine.run();
     let now = 0;
-    const dead = new DeadSessions(pool, run, { leaseMs, elapsed: () => now });
+    const dead = new DeadSessions(pool, run, { elapsed: () => now });
     const lookAt = async (at: number): Promise<number> => {
       now = at;
       await dead.look();
@@ -59,11 +60,28 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await worker.end();
   });
 
+  it('a worker with a lease of its own is given two of those: for so long it may send', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    let now = 0;
+    const dead = new DeadSessions(pool, run, { elapsed: () => now });
+    const [patient, quick] = [await begin(run, 30_000), await begin(run)];
+    await cutLocks();
+    const over: number[] = [];
+    for (const at of [0, 2000, 59_999, 60_000]) {
+      now = at;
+      await dead.look();
+      over.push(await liveSessions(pool, run));
+    }
+    expect(over).toEqual([2, 1, 1, 0]);
+    for (const worker of [patient, quick]) await worker.end();
+  });
+
   it('only the time counts that has passed for who looks: no clock that is set, and not before a beat was seen twice', async () => {
     const { pool } = engine;
     const run = await engine.run();
     let now = 0;
-    const dead = new DeadSessions(pool, run, { leaseMs, elapsed: () => now });
+    const dead = new DeadSessions(pool, run, { elapsed: () => now });
     const worker = await begin(run);
     await cutLocks();
     await dead.look();
@@ -167,11 +185,11 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const run = await engine.run();
     const address = parseEngineAddress(engine.database.url);
     const queue = new LeaseQueue(pool, { worker: 'w', leaseMs: 1 });
-    await begin(run);
+    await begin(run, 1);
     await cutLocks();
     const leader = await trySessionLock(address, lockSpaces.run, run);
     const time = new VirtualTime();
-    const care = new RunCare({ pool, clock: time.clock(), queue }, run, 1);
+    const care = new RunCare({ pool, clock: time.clock(), queue }, run);
     for (let look = 0; look < 3; look += 1) await time.pass(6000);
     expect(await liveSessions(pool, run)).toBe(1);
     await leader?.close();
