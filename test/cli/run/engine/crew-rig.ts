@@ -9,7 +9,7 @@ import { promptpress, type Said, type TestIo, testIo } from '../../test-io.ts';
 
 /** An engine, a service and a folder for the commands of a test file. */
 export interface Crew extends AsyncDisposable {
-  readonly database: TestDatabase;
+  readonly database: Pick<TestDatabase, 'url'>;
   readonly service: FakeService;
   /** The environment of every command. */
   readonly env: Readonly<Record<string, string>>;
@@ -42,8 +42,9 @@ const volatile = [
   'text',
 ];
 
-export async function startCrew(): Promise<Crew> {
-  const database = await testDatabase();
+/** @param given default: a database of its own on the server of all tests */
+export async function startCrew(given?: Pick<TestDatabase, 'url'> & AsyncDisposable): Promise<Crew> {
+  const database = given ?? (await testDatabase());
   const cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
   const service = await startFakeService({ apiKey: 'the-key-of-the-crew' });
   const env = {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type LedEnd, lead } from '../../../../engine/coordinator.ts';
 import { boundsOf } from '../../../../engine/limits/run-allowance.ts';
+import { troubleLine } from '../../../../engine/postgres/troubles.ts';
 import { runStatus } from '../../../../engine/slices/runs.ts';
 import type { ManifestTotals } from '../../../../manifest/tally.ts';
 import { runFiles } from '../../../../report/facts/layout.ts';
@@ -133,6 +134,10 @@ async function led(
   const leaseMs = flags.lease ?? defaultLeaseMs;
   const { selection } = spec;
   const view = await openView(begun, flags, metrics, disposables, context);
+  const unlisten = engine.pool.troubles.onTrouble((trouble) => {
+    // What ends the run is said at its end.
+    if (trouble.kind !== 'lost') view.say(troubleLine(trouble, engine.address.shown));
+  });
   const worker = workerName(undefined);
   const named = namedQueue(flags.queue, redactor);
   const queue = await openQueue(engine, spec.queue, { worker, leaseMs, mayMigrate: true, named });
@@ -147,7 +152,6 @@ async function led(
         name,
         spec: text,
         queue,
-        leaseMs,
         cells: () => plan.matrix.cells(selection),
         size: sliceSize(plan, cells),
         slots: flags.detach ? Number.MAX_SAFE_INTEGER : settings.limits.tasks,
@@ -180,6 +184,7 @@ async function led(
     );
     return await wholeEnd(begun, result);
   } finally {
+    unlisten();
     stop.end();
     await view.end();
   }

@@ -1,4 +1,6 @@
 import { SaveError } from '../../../../artifacts/failure.ts';
+import { EngineError } from '../../../../engine/postgres/engine-error.ts';
+import { type EngineTrouble, troubleLine } from '../../../../engine/postgres/troubles.ts';
 import type { SliceQueue } from '../../../../engine/queue/queue.ts';
 import { pause } from '../../../../engine/slices/feeder.ts';
 import { shownLine } from '../../../../report/text/printable.ts';
@@ -19,6 +21,8 @@ import { workOnRun } from './work.ts';
 const lookMs = 1000;
 /** Runs that are worked on at the same time. */
 const mostRuns = 4;
+/** What passes by itself is worth a word once a run could not be begun so often. */
+const saidAfter = 3;
 
 /** How a worker works. */
 export interface WorkerSettings {
@@ -50,6 +54,8 @@ export class WorkerLoop {
   /** Invocations that this process does not work on, or cannot. */
   readonly #refused = new Set<string>();
   readonly #queues = new Map<string, Promise<SliceQueue>>();
+  /** How often in a row a run could not be begun. */
+  readonly #failed = new Map<number, number>();
   #said: string | undefined;
   #bug: { readonly error: unknown } | undefined;
 
@@ -69,17 +75,29 @@ export class WorkerLoop {
     this.#context = context;
   }
 
-  /** @throws Error beginning `Internal error:` for a bug */
+  /** @throws EngineError where what is wrong with the engine does not pass; Error beginning `Internal error:` for a bug */
   async run(): Promise<void> {
-    const { clock } = this.#engine;
+    const { clock, pool } = this.#engine;
     const { drain } = this.#interrupts;
-    while (!drain.aborted && this.#bug === undefined) {
-      const isIdle = await this.#look();
-      if (isIdle && this.#settings.once) break;
-      await Promise.race([pause(clock, lookMs, drain), ...this.#busy.values()]);
+    const { troubles } = pool;
+    const unlisten = troubles.onTrouble((trouble) => this.#onTrouble(trouble));
+    try {
+      while (!drain.aborted && this.#bug === undefined && troubles.lost === undefined) {
+        const isIdle = await this.#look();
+        if (isIdle && this.#settings.once) break;
+        await Promise.race([pause(clock, lookMs, drain), ...this.#busy.values()]);
+      }
+      await Promise.all(this.#busy.values());
+    } finally {
+      unlisten();
     }
-    await Promise.all(this.#busy.values());
     if (this.#bug !== undefined) throw this.#bug.error;
+    if (troubles.lost !== undefined) throw troubles.lost;
+  }
+
+  #onTrouble(trouble: EngineTrouble): void {
+    // What ends this process is said at its end.
+    if (trouble.kind !== 'lost') this.#say(troubleLine(trouble, this.#engine.address.shown));
   }
 
   /** Begins what is to be done. @returns whether there is nothing */
@@ -91,10 +109,9 @@ export class WorkerLoop {
          WHERE state = 'open' AND spec IS NOT NULL
            AND (NOT fed OR EXISTS (SELECT FROM promptpress.slices s WHERE s.run = r.run AND NOT s.done)) ORDER BY run`,
       ));
-      this.#said = undefined;
     } catch (error) {
+      // Its troubles are told of once they last.
       if (!(error instanceof StateError)) throw error;
-      this.#sayOnce(error.message);
       return false;
     }
     const open = rows.filter((row) => !this.#refused.has(nameOf(row)));
@@ -111,8 +128,9 @@ export class WorkerLoop {
     try {
       await this.#begin(row);
     } catch (error) {
+      if (this.#engine.pool.troubles.lost !== undefined) return;
       if (error instanceof StateError) {
-        this.#sayOnce(error.message);
+        this.#onFailure(row, error);
         return await pause(this.#engine.clock, lookMs, this.#interrupts.drain);
       }
       if (error instanceof CliError) return this.#refuse(row, error.message, error.hint);
@@ -143,6 +161,8 @@ export class WorkerLoop {
     const prepared = await prepareRun(spec, this.#settings, of, this.#context);
     const queue = await this.#queueOf(spec.queue);
     const { leaseMs, slots, once } = this.#settings;
+    this.#failed.delete(run);
+    this.#said = undefined;
     this.#say(`${name}: taken on.`);
     const report = await workOnRun(
       this.#engine,
@@ -183,6 +203,13 @@ export class WorkerLoop {
   #refuse(row: OpenRow, message: string, hint?: string): void {
     this.#refused.add(nameOf(row));
     this.#say(`${row.name}: not taken on. ${message}${hint === undefined ? '' : `\n  ${hint}`}`);
+  }
+
+  #onFailure({ run, name }: OpenRow, error: StateError): void {
+    const failed = (this.#failed.get(run) ?? 0) + 1;
+    this.#failed.set(run, failed);
+    if (error instanceof EngineError && error.mayPass && failed < saidAfter) return;
+    this.#sayOnce(`${name}: ${error.message}`);
   }
 
   #sayOnce(text: string): void {

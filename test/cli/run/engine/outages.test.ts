@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PostgresServer } from '../../../rig/postgres/server.ts';
+import { asked, hasOwnPostgres, ownServer } from '../../../rig/postgres.ts';
+import { type Crew, startCrew } from './crew-rig.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  if (hasOwnPostgres) server = await ownServer();
+});
+afterAll(async () => {
+  if (hasOwnPostgres) await server[Symbol.asyncDispose]();
+});
+
+/** Pictures of the run, and tasks that may be in flight. */
+const pictures = 8;
+const tasks = 3;
+
+const pipeline = `name: pictures
+limits: { tasks: ${tasks} }
+poll: { min: 20ms, max: 100ms }
+matrix: { n: { from: 1, to: ${pictures} } }
+steps: { grid: { imagine: "picture {{ n }}" } }
+`;
+
+/** A run on a database of its own, whose user is no superuser. */
+class Outage implements AsyncDisposable {
+  readonly crew: Crew;
+  readonly name: string;
+
+  private constructor(crew: Crew, name: string) {
+    this.crew = crew;
+    this.name = name;
+  }
+
+  static async begin(): Promise<Outage> {
+    const name = `outage_${randomBytes(4).toString('hex')}`;
+    await asked(server.url(), `CREATE ROLE ${name} LOGIN PASSWORD 'the-right-one'`);
+    await asked(server.url(), `CREATE DATABASE ${name} OWNER ${name} ENCODING 'UTF8' TEMPLATE template0`);
+    const url = new URL(server.url(name));
+    url.username = name;
+    url.password = 'the-right-one';
+    const crew = await startCrew({ url: url.href, [Symbol.asyncDispose]: () => Promise.resolve() });
+    await crew.write('pictures.yaml', pipeline);
+    return new Outage(crew, name);
+  }
+
+  /** A leader that works, too. */
+  run(...args: readonly string[]): ReturnType<Crew['start']> {
+    const { url } = this.crew.database;
+    const flags = ['--queue', 'lease', '--lease', '1s', '--slots', String(tasks)];
+    return this.crew.start(['run', 'pictures.yaml', '--engine', url, ...flags, ...args]);
+  }
+
+  worker(...args: readonly string[]): ReturnType<Crew['start']> {
+    return this.crew.start(['worker', '--name', 'w1', '--engine', this.crew.database.url, ...args]);
+  }
+
+  /** As the superuser; all other connections to the database end then. */
+  async change(statement: string): Promise<void> {
+    await asked(server.url(), statement);
+    await asked(
+      server.url(),
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${this.name}'`,
+    );
+  }
+
+  get submitted(): number {
+    return this.crew.service.count('imagine');
+  }
+
+  /** All of it is there, and nothing was paid twice. */
+  async isWhole(): Promise<void> {
+    const rows = await this.crew.rows('runs/pictures');
+    expect(rows.map(({ status }) => status)).toEqual(Array(pictures).fill('done'));
+    expect(this.submitted).toBe(pictures);
+  }
+
+  /** The same command goes on; what it leaves in doubt was submitted, and is found. */
+  async settled(): Promise<void> {
+    const again = this.run();
+    const code = await again.done;
+    expect([0, 5], again.err()).toContain(code);
+    if (code === 5) {
+      const finding = this.run('--in-doubt', 'find');
+      expect(await finding.done, finding.err()).toBe(0);
+    }
+    await this.isWhole();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.crew[Symbol.asyncDispose]();
+  }
+}
+
+const patience = { timeout: 50_000, interval: 50 };
+
+/** What is waited for: it is said, nothing is submitted meanwhile, and then the run goes on. */
+async function waitedFor(
+  outage: Outage,
+  begin: () => Promise<unknown>,
+  end: () => Promise<unknown>,
+  words: string,
+): Promise<void> {
+  const held = outage.crew.service.fault('imagine', { hang: 'after' });
+  const leading = outage.run();
+  await held.hit(tasks);
+  await begin();
+  held.release();
+  await expect.poll(() => leading.err(), patience).toContain(words);
+  expect(leading.err()).toContain('Nothing is lost: it is waited for, and nothing new is sent meanwhile.');
+  // Their answers are heard and not durable yet, and no further intent is.
+  expect(outage.submitted).toBe(tasks);
+  await end();
+  expect(await leading.done, leading.err()).toBe(0);
+  expect(leading.err()).toMatch(/ is back after \d+ s: the work goes on\./);
+  expect(leading.err()).not.toContain('the-right-one');
+  await outage.isWhole();
+}
+
+describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on it', () => {
+  it('is away for a while: it is waited for', async () => {
+    await using outage = await Outage.begin();
+    const worker = outage.worker();
+    await waitedFor(
+      outage,
+      async () => {
+        await expect.poll(() => worker.err(), patience).toContain('taken on');
+        await server.stop();
+        await expect.poll(() => worker.err(), patience).toContain(' does not answer (');
+      },
+      () => server.start(),
+      ' does not answer (',
+    );
+    await expect.poll(() => worker.err(), patience).toMatch(/ is back after \d+ s/);
+    worker.interrupt('SIGTERM');
+    expect(await worker.done, worker.err()).toBe(0);
+    expect(worker.err()).not.toContain('It is tried again');
+  });
+});
+
+describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
+  it('has no space left: it is waited for', async () => {
+    await using outage = await Outage.begin();
+    await waitedFor(
+      outage,
+      () =>
+        asked(
+          server.url(outage.name),
+          `CREATE FUNCTION promptpress.full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+           END $$;
+           CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON promptpress.jobs EXECUTE FUNCTION promptpress.full_disk()`,
+        ),
+      () => asked(server.url(outage.name), 'DROP FUNCTION promptpress.full_disk CASCADE'),
+      ' has no space left on its disk (could not extend file: No space left on device).',
+    );
+  });
+
+  it('can only be read: it is waited for', async () => {
+    await using outage = await Outage.begin();
+    const { name } = outage;
+    await waitedFor(
+      outage,
+      () => outage.change(`ALTER DATABASE ${name} SET default_transaction_read_only = on`),
+      () => outage.change(`ALTER DATABASE ${name} RESET default_transaction_read_only`),
+      ' is read-only (',
+    );
+  });
+
+  it('refuses the password: run and worker end, and the same command goes on', async () => {
+    await using outage = await Outage.begin();
+    const held = outage.crew.service.fault('imagine', { hang: 'after' });
+    const worker = outage.worker();
+    const leading = outage.run();
+    await expect.poll(() => worker.err(), patience).toContain('taken on');
+    await held.hit(tasks);
+    await outage.change(`ALTER ROLE ${outage.name} PASSWORD 'another'`);
+    held.release();
+    for (const each of [leading, worker]) {
+      expect(await each.done, each.err()).toBe(74);
+      expect(each.err()).toContain(' refuses this user or password (');
+      expect(each.err()).toContain('once that is mended, give the same command again');
+    }
+    const refused = await outage.run().done;
+    expect(refused).toBe(2);
+    expect(outage.submitted).toBe(tasks);
+
+    await outage.change(`ALTER ROLE ${outage.name} PASSWORD 'the-right-one'`);
+    await outage.settled();
+  });
+
+  it('was changed by another release: run and worker end, and the same command goes on', async () => {
+    await using outage = await Outage.begin();
+    const held = outage.crew.service.fault('imagine', { hang: 'after' });
+    const worker = outage.worker();
+    const leading = outage.run();
+    await expect.poll(() => worker.err(), patience).toContain('taken on');
+    await held.hit(tasks);
+    await asked(server.url(outage.name), 'UPDATE promptpress.schema_version SET version = version + 98');
+    held.release();
+    for (const each of [leading, worker]) {
+      expect(await each.done, each.err()).toBe(74);
+      expect(each.err()).toMatch(
+        /were changed by another release of promptpress \(version 99; this release knows \d+\)/,
+      );
+    }
+    for (const late of [outage.run(), outage.worker()]) {
+      expect(await late.done).toBe(2);
+      expect(late.err()).toMatch(/was written by a newer release of promptpress \(version 99/);
+    }
+    await asked(server.url(outage.name), 'UPDATE promptpress.schema_version SET version = version - 98');
+    await outage.settled();
+  });
+});
