@@ -46,7 +46,11 @@ export interface Audit {
   readonly wrongFiles: readonly string[];
   /** Whether the manifest has the bytes of a run that nothing happened to, but for the columns of one run. */
   readonly sameManifest: boolean;
+  /** The same with the number of attempts, which stays as it is where nothing happens. */
+  readonly sameAttempts: boolean;
 }
+
+const butAttempts = new Set([...ofOneRun].filter((name) => name !== 'attempts'));
 
 /** What a run on an engine came to, held against one that one process did on an undisturbed service of its own. */
 export async function audit(
@@ -58,6 +62,7 @@ export async function audit(
   for (const { tag } of tasks) made.set(tag, (made.get(tag) ?? 0) + 1);
   const file = join(directory, 'manifest.csv');
   const rows = await readManifest(file);
+  const manifest = await readFile(file, 'utf8');
   const wrongFiles: string[] = [];
   for (const { file_name: name = '', sha256 } of rows) {
     if (name === '') continue;
@@ -69,6 +74,7 @@ export async function audit(
     duplicated: [...made].filter(([tag, count]) => count > 1 || !calm.tags.has(tag)).map(([tag]) => tag),
     undone: rows.filter(({ status }) => status !== 'done').length,
     wrongFiles,
-    sameManifest: withoutColumns(await readFile(file, 'utf8')) === withoutColumns(calm.manifest),
+    sameManifest: withoutColumns(manifest) === withoutColumns(calm.manifest),
+    sameAttempts: withoutColumns(manifest, butAttempts) === withoutColumns(calm.manifest, butAttempts),
   };
 }

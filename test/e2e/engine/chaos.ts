@@ -1,81 +1,147 @@
 /**
- * `npx tsx test/e2e/engine/chaos.ts --rounds 20 --seed 1 --queue lease`: runs on an engine whose processes are killed, stopped and
- * restarted, and what came of them. The commands are those of `dist`: build first.
+ * `npm run chaos -- --minutes 20 --queue lease,bullmq,redis --seed 1 --totals FILE`: runs on an engine, one after another, whose
+ * processes are killed, stopped and restarted, and what came of each. The totals of several sittings add up in the file;
+ * `--sum FILE` shows them. With `--faults 0` nothing happens, and even the attempts have to be those of one process.
+ *
+ * A round on Redis needs `redis-server` on the path. The commands are those of `dist`: `npm run chaos` builds it.
  */
+import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { temporaryFolder } from '../../rig/cli.ts';
 import { install, installedAt, packagedPostgres } from '../../rig/postgres/installation.ts';
 import { startServer } from '../../rig/postgres/server.ts';
 import { startRedis } from '../../rig/redis.ts';
-import { calmCrowd, chaosRound, imageJobs, isWhole, type Round, type RoundOptions } from './round.ts';
+import { calmCrowd, chaosRound, imageJobs, isWhole, type RoundOptions } from './round.ts';
+import {
+  appendLine,
+  type BrokenLine,
+  lineOf,
+  type RoundLine,
+  readLines,
+  sumText,
+  totalsText,
+} from './totals.ts';
 
 const { values } = parseArgs({
   options: {
+    /** No round is begun later. */
     minutes: { type: 'string' },
-    rounds: { type: 'string', default: '5' },
-    seed: { type: 'string', default: '1' },
+    /** Default 6, or as many as fit into the minutes. */
+    rounds: { type: 'string' },
+    /** Of the first round; each further one has the next. Default: the one behind those of the totals. */
+    seed: { type: 'string' },
+    /** Several, with commas, in turn. */
     queue: { type: 'string', default: 'lease' },
+    /** Processes that work, the coordinator of every second round among them. Several, with commas, in turn. */
     workers: { type: 'string', default: '3' },
+    /** In each round, beside those of Redis. */
     faults: { type: 'string', default: '14' },
-    numbers: { type: 'string', default: '20' },
-    lease: { type: 'string', default: '1500' },
+    /** Nine image jobs each. */
+    numbers: { type: 'string', default: '10' },
+    /** In ms. Default 1500; 30 s where nothing happens. */
+    lease: { type: 'string' },
+    /** Rounds at the same time, each with a server of its own. */
+    side: { type: 'string', default: '1' },
+    /** A file to which each round adds a line of JSON. */
+    totals: { type: 'string' },
+    /** Shows what such a file adds up to, and does nothing else. */
+    sum: { type: 'string' },
     /** A folder of PostgreSQL's programs; default: the npm package. */
     postgres: { type: 'string' },
   },
 });
-const queue = (['lease', 'bullmq', 'redis'] as const).find((name) => name === values.queue);
-if (queue === undefined) throw new Error('--queue is lease, bullmq or redis.');
+
+if (values.sum !== undefined) {
+  const lines = readLines(values.sum);
+  for (const commit of new Set(lines.map((line) => line.commit)))
+    console.log(`${commit}: ${sumText(lines.filter((line) => line.commit === commit))}`);
+  console.log(totalsText(lines));
+  process.exit();
+}
+
+const queues = values.queue.split(',').map((given) => {
+  const queue = (['lease', 'bullmq', 'redis'] as const).find((name) => name === given);
+  if (queue === undefined) throw new Error('--queue is lease, bullmq or redis, or several of them.');
+  return queue;
+});
+const crews = values.workers.split(',').map(Number);
 const numbers = Number(values.numbers);
-const options: Omit<RoundOptions, 'seed' | 'redis'> = {
-  faults: Number(values.faults),
-  numbers,
-  workers: Number(values.workers),
-  leaseMs: Number(values.lease),
-  queue,
-};
+const faults = Number(values.faults);
+const leaseMs = Number(values.lease ?? (faults === 0 ? 30_000 : 1500));
+const { minutes, totals: file } = values;
+const until = minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + 60_000 * Number(minutes);
+const rounds = Number(values.rounds ?? (minutes === undefined ? 6 : Number.POSITIVE_INFINITY));
+const firstSeed = Number(
+  values.seed ?? 1 + Math.max(0, ...(file === undefined ? [] : readLines(file).map(({ seed }) => seed))),
+);
+const commit = commitHere();
 
 await using installation = await (values.postgres === undefined
   ? install(packagedPostgres() ?? '')
   : installedAt(values.postgres));
-await using server = await startServer(installation);
-await using folder = await temporaryFolder();
-await using redis = queue === 'redis' ? await startRedis(folder.path) : undefined;
 const calm = await calmCrowd(numbers);
-console.log(`one process: ${calm.tags.size} tasks for ${imageJobs(numbers)} image jobs`);
+console.log(`${commit}; one process: ${calm.tags.size} tasks for ${imageJobs(numbers)} image jobs`);
+const lines: (RoundLine | BrokenLine)[] = [];
+let next = 0;
+await Promise.all(Array.from({ length: Number(values.side) }, side));
+console.log(totalsText(lines));
+if (file !== undefined) console.log(`with those before, in ${file}: ${sumText(readLines(file))}`);
+process.exitCode = lines.every((line) => 'whole' in line && line.whole) ? 0 : 1;
 
-const until =
-  values.minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + 60_000 * Number(values.minutes);
-const rounds = values.minutes === undefined ? Number(values.rounds) : Number.POSITIVE_INFINITY;
-const done: Round[] = [];
-let broken = 0;
-for (let at = 0; at < rounds && Date.now() < until; at += 1) {
-  const seed = Number(values.seed) + at;
-  try {
-    const round = await chaosRound(server, calm, {
-      ...options,
-      seed,
+/** Plays one round after another on a server of its own. */
+async function side(): Promise<void> {
+  await using server = await startServer(installation);
+  await using folder = await temporaryFolder();
+  await using redis = queues.includes('redis') ? await startRedis(folder.path) : undefined;
+  while (next < rounds && Date.now() < until) {
+    const at = next;
+    next += 1;
+    const options: RoundOptions = {
+      seed: firstSeed + at,
+      queue: queues[at % queues.length] ?? 'lease',
+      workers: crews[at % crews.length] ?? 3,
+      faults,
+      numbers,
+      leaseMs,
       ...(redis === undefined ? {} : { redis }),
-    });
-    done.push(round);
-    const { said, gaveUp, lost, duplicated, wrongFiles, ms, codes, ...counts } = round;
-    const codesText = codes.join(', ');
-    console.log(`seed ${seed} ${(ms / 1000).toFixed(1)} s, codes ${codesText}`, JSON.stringify(counts));
-    if (isWhole(round)) continue;
-    broken += 1;
-    console.log({ seed, lost, duplicated, wrongFiles }, said);
-    for (const { name, code, stderr } of gaveUp) console.log(`${name} ended with ${code}:\n${stderr}`);
-  } catch (error) {
-    broken += 1;
-    console.log(`seed ${seed}:`, error);
+    };
+    const line = await played(options, () => chaosRound(server, calm, options));
+    lines.push(line);
+    appendLine(file, line);
   }
 }
-const sum = (of: (round: Round) => number): number => done.reduce((all, round) => all + of(round), 0);
-console.log(
-  `${done.length} rounds on ${queue} with ${values.workers} workers: ${sum((one) => one.kills)} kills, ${sum((one) => one.stops)} stops, ` +
-    `${sum((one) => one.restarts)} restarts (${sum((one) => one.missed)} faults came too late), ` +
-    `${sum((one) => one.submissions)} submissions for ${done.length * calm.tags.size} jobs, ` +
-    `${sum((one) => one.lost.length)} lost, ${sum((one) => one.duplicated.length)} duplicated, ` +
-    `${sum((one) => one.doubts)} in doubt (${sum((one) => one.found)} found, ${sum((one) => one.neverSent)} never sent), ` +
-    `${sum((one) => one.lateFacts)} late facts, ${sum((one) => one.gaveUp.length)} gave up, ${broken} rounds broken`,
-);
-if (broken > 0) process.exitCode = 1;
+
+async function played(
+  options: RoundOptions,
+  play: () => ReturnType<typeof chaosRound>,
+): Promise<RoundLine | BrokenLine> {
+  const { seed, queue, workers } = options;
+  const what = `seed ${seed} ${queue} ${workers} workers`;
+  const place = (): Pick<RoundLine, 'at' | 'commit'> => ({ at: new Date().toISOString(), commit });
+  try {
+    const round = await play();
+    const line = lineOf(round, options, place());
+    const { at: _at, commit: _commit, seed: _seed, queue: _queue, workers: _workers, ms, ...counts } = line;
+    console.log(`${what} ${(ms / 1000).toFixed(1)} s`, JSON.stringify(counts));
+    if (isWhole(round)) return line;
+    const { said, gaveUp, lost, duplicated, overlooked, wrongFiles, undone, evidence, history } = round;
+    console.log(`${what} IS BROKEN`, { lost, duplicated, overlooked, wrongFiles, undone });
+    console.log([...history, ...evidence, said].join('\n'));
+    for (const { name, code, stderr } of gaveUp) console.log(`${name} ended with ${code}:\n${stderr}`);
+    return line;
+  } catch (error) {
+    console.log(`${what} IS BROKEN:`, error);
+    return { ...place(), seed, queue, workers, broken: String(error).split('\n', 1)[0] ?? '' };
+  }
+}
+
+/** As git has it; where there is none, nothing is known of it. */
+function commitHere(): string {
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  try {
+    return `${git('rev-parse', '--short=8', 'HEAD')}${git('status', '--porcelain', 'src') === '' ? '' : '+'}`;
+  } catch {
+    return 'unknown';
+  }
+}

@@ -105,6 +105,7 @@ export class Crowd implements AsyncDisposable {
   readonly members: readonly Member[];
   readonly #timers = new Set<Promise<void>>();
 
+  /** @param workers beside the coordinator */
   constructor(commands: CrowdCommands, workers: number, place: { cwd: string; env: Record<string, string> }) {
     const member = (name: string, args: readonly string[]): Member =>
       new Member(name, () => startCli(args, place));
@@ -115,6 +116,11 @@ export class Crowd implements AsyncDisposable {
         return member(name, commands.worker(name));
       }),
     ];
+  }
+
+  /** Whether there is anybody to whom something can be done. */
+  get isUp(): boolean {
+    return this.members.some(({ isUp }) => isUp);
   }
 
   get coordinator(): Member {

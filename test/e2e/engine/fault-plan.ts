@@ -25,13 +25,18 @@ export interface Fault {
 
 export interface FaultOptions {
   readonly seed: number;
+  /** Beside those of Redis. */
   readonly faults: number;
+  /** Processes beside the coordinator. */
   readonly workers: number;
   readonly leaseMs: number;
   readonly redis?: boolean;
 }
 
-/** The same faults for the same seed. Each plan has a kill of the coordinator, of a worker, a stop beyond the lease, and a restart. */
+/**
+ * The same faults for the same seed. Each plan has a kill of the coordinator, of a worker, and a stop beyond the lease; of five, three have a
+ * restart for certain.
+ */
 export function drawFaults({
   seed,
   faults,
@@ -53,20 +58,19 @@ export function drawFaults({
     how: random() < 0.5 ? 'fast' : 'immediate',
     forMs: upTo(1500),
   });
-  const certain = [kill(0), kill(worker()), stop(worker(), 1.5 + random()), restart()];
-  if (redis)
-    certain.push(
-      { kind: 'redis', how: 'restart', forMs: upTo(1000) },
-      { kind: 'redis', how: 'flush', forMs: 0 },
-    );
+  const certain = [kill(0), kill(worker()), stop(worker(), 1.5 + random())];
+  if (random() < 0.6) certain.push(restart());
   const drawn = (): Fault['does'] => {
     const which = random();
     const whom = random() < 0.15 ? 0 : worker();
-    if (which < 0.5) return kill(whom);
-    return which < 0.94 ? stop(whom, 0.2 + 2.6 * random()) : restart();
+    if (which < 0.48) return kill(whom);
+    if (which > 0.96) return restart();
+    return stop(whom, random() < 0.12 ? 0.2 + 0.6 * random() : 1.1 + 1.5 * random());
   };
   const all = certain.slice(0, faults);
   while (all.length < faults) all.push(drawn());
+  if (redis && faults > 0)
+    all.push({ kind: 'redis', how: 'restart', forMs: upTo(1000) }, { kind: 'redis', how: 'flush', forMs: 0 });
   // In an order of its own.
   for (let at = all.length - 1; at > 0; at -= 1) {
     const other = upTo(at);

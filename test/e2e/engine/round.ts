@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { type CliResult, cli, temporaryFolder } from '../../rig/cli.ts';
 import type { PostgresServer } from '../../rig/postgres/server.ts';
 import { write } from '../pipelines.ts';
 import { type Audit, audit } from './audit.ts';
 import { Crowd, type GaveUp } from './crowd.ts';
+import { asked, evidenceOf, unfinished } from './evidence.ts';
 import { drawFaults, type Fault } from './fault-plan.ts';
-import { type ServiceProcess, startService } from './service-process.ts';
+import { startService } from './service-process.ts';
+import { type Met, meet, type RedisServer } from './stage.ts';
 
 /**
  * Of each grid four cells in four slices want the same, with two upscales and their variations; each cell has an image and a text of
@@ -52,17 +53,14 @@ export async function calmCrowd(numbers: number): Promise<CalmCrowd> {
   };
 }
 
-/** What of a queue on Redis a round may do. */
-export interface RedisServer {
-  readonly url: string;
-  restart(forMs: number): Promise<void>;
-  flush(): Promise<void>;
-}
-
 export interface RoundOptions {
   readonly seed: number;
   readonly faults: number;
+  /** What happens, in place of what is drawn. */
+  readonly plan?: readonly Fault[];
+  /** Of {@link crowdPipeline}: of the calm crowd, too. */
   readonly numbers: number;
+  /** Processes that work: the coordinator of an even seed is one of them, that of an odd seed only leads. */
   readonly workers: number;
   readonly queue: 'lease' | 'bullmq' | 'redis';
   readonly redis?: RedisServer;
@@ -71,17 +69,18 @@ export interface RoundOptions {
   readonly patienceMs?: number;
 }
 
-export interface Round extends Audit {
-  readonly kills: number;
-  readonly stops: number;
-  readonly restarts: number;
-  /** Faults for which the run was over too soon. */
-  readonly missed: number;
+export interface Round extends Audit, Met {
+  /** Image jobs. */
+  readonly jobs: number;
   readonly submissions: number;
   /** Jobs in doubt once the run had ended, those that the service's list settled, and those that had never been sent. */
   readonly doubts: number;
   readonly found: number;
   readonly neverSent: number;
+  /** Keys of jobs that were said never to have been sent, though the service had their task. */
+  readonly overlooked: readonly string[];
+  /** In doubt in the end. */
+  readonly open: number;
   /** Submissions whose answer a worker heard after it was fenced. */
   readonly lateFacts: number;
   /** Exit codes: of the run, of `--in-doubt find`, and of `--in-doubt retry`, as far as they were needed. */
@@ -92,15 +91,11 @@ export interface Round extends Audit {
   readonly gaveUp: readonly GaveUp[];
   /** What the last coordinator said. */
   readonly said: string;
+  /** What the engine and the service have of jobs that are not as they should be. */
+  readonly evidence: readonly string[];
+  /** Whether anything was done to it. */
+  readonly isCalm: boolean;
   readonly ms: number;
-}
-
-/** Which faults have met somebody. */
-interface Met {
-  kills: number;
-  stops: number;
-  restarts: number;
-  missed: number;
 }
 
 /** One run on an engine whose processes are killed, stopped and restarted, and what came of it. */
@@ -123,17 +118,24 @@ export async function chaosRound(
   const places = { lease: 'lease', bullmq: 'bullmq', redis: redis?.url ?? '' };
   const joining = ['--engine', url, '--lease', `${leaseMs}ms`];
   const run = ['run', 'crowd.yaml', '--out', out, ...joining, '--queue', places[queue]];
-  // Half of the coordinators only lead.
-  const coordinator = seed % 2 === 0 ? run : [...run, '--no-work'];
+  const works = seed % 2 === 0;
+  const coordinator = works ? run : [...run, '--no-work'];
+  const others = works ? workers - 1 : workers;
   const env = { ...service.env };
   await using crowd = new Crowd(
     { coordinator, worker: (name) => ['worker', '--name', name, ...joining] },
-    workers,
+    others,
     { cwd, env },
   );
-  const plan = drawFaults({ seed, faults, workers, leaseMs, redis: queue === 'redis' });
+  const { plan = drawFaults({ seed, faults, workers: others, leaseMs, redis: queue === 'redis' }) } = options;
   await crowd.start();
-  const met = await meet(plan, { crowd, server, service, ...(redis === undefined ? {} : { redis }) });
+  const met = await meet(plan, {
+    crowd,
+    server,
+    service,
+    leaseMs,
+    ...(redis === undefined ? {} : { redis }),
+  });
   await crowd.whole();
 
   const ended: CliResult[] = [];
@@ -149,7 +151,10 @@ export async function chaosRound(
       cause: error,
     });
   }
-  const doubts = await doubtful(url);
+  const inDoubt = await doubtful(url);
+  const doubts = inDoubt.length;
+  const sent = new Set(service.tasks().map(({ tag }) => tag));
+  const toFind = inDoubt.filter((key) => sent.has(key));
   const lateFacts = await count(url, 'SELECT count(*)::int AS count FROM promptpress.facts_late');
   const again = async (how: string): Promise<void> => {
     ended.push(
@@ -157,23 +162,32 @@ export async function chaosRound(
     );
   };
   if (doubts > 0) await again('find');
-  const neverSent = doubts > 0 ? await doubtful(url) : 0;
+  const notFound = doubts > 0 ? await doubtful(url) : [];
+  const neverSent = notFound.length;
   if (neverSent > 0) await again('retry');
   const gaveUp = crowd.gaveUp;
   await crowd.dismiss();
+  const overlooked = toFind.filter((key) => notFound.includes(key));
+  const open = neverSent > 0 ? (await doubtful(url)).length : 0;
   const tasks = service.tasks();
+  const found = existsSync(join(out, 'manifest.csv')) ? await audit(out, tasks, calm) : nothing(calm);
   const result: Round = {
     ...met,
-    ...(existsSync(join(out, 'manifest.csv')) ? await audit(out, tasks, calm) : nothing(calm)),
+    ...found,
+    jobs: calm.tags.size,
     submissions: tasks.length,
     doubts,
     found: doubts - neverSent,
     neverSent,
+    open,
+    overlooked,
     lateFacts,
     codes: ended.map(({ code }) => code),
     again: crowd.members.reduce((sum, { again }) => sum + again, 0),
     gaveUp,
     said: ended.map(({ stderr }) => stderr).join('\n'),
+    evidence: await evidenceOf(url, [...found.lost, ...found.duplicated, ...overlooked], tasks),
+    isCalm: faults === 0,
     ms: Date.now() - began,
   };
   await asked(server.url(), `DROP DATABASE ${database} WITH (FORCE)`);
@@ -185,64 +199,14 @@ export const isWhole = (round: Round): boolean =>
   round.lost.length +
     round.duplicated.length +
     round.undone +
+    round.open +
+    round.overlooked.length +
     round.wrongFiles.length +
     round.gaveUp.length ===
     0 &&
   round.sameManifest &&
+  (round.sameAttempts || !round.isCalm) &&
   round.codes.at(-1) === 0;
-
-interface Stage {
-  readonly crowd: Crowd;
-  readonly server: PostgresServer;
-  readonly service: ServiceProcess;
-  readonly redis?: RedisServer;
-}
-
-/** For so long tasks are waited for before a fault, ms. */
-const waitMs = 2500;
-
-async function meet(plan: readonly Fault[], { crowd, server, service, redis }: Stage): Promise<Met> {
-  const met = { kills: 0, stops: 0, restarts: 0, missed: 0 };
-  let isOver = false;
-  for (const { tasks, ms, does } of plan) {
-    isOver ||= crowd.coordinator.ended.length > 0;
-    if (!isOver) {
-      await moreTasks(service, tasks);
-      await pause(ms);
-      isOver = crowd.coordinator.ended.length > 0;
-    }
-    if (isOver) {
-      met.missed += 1;
-    } else if (does.kind === 'restart') {
-      await (does.how === 'fast' ? server.stop() : server.crash());
-      await pause(does.forMs);
-      await server.start();
-      met.restarts += 1;
-    } else if (does.kind === 'redis') {
-      await (does.how === 'flush' ? redis?.flush() : redis?.restart(does.forMs));
-      met.restarts += 1;
-    } else if (does.kind === 'kill') {
-      if (crowd.kill(does.whom, does.forMs)) met.kills += 1;
-      else met.missed += 1;
-    } else if (crowd.stop(does.whom, does.forMs)) {
-      met.stops += 1;
-    } else {
-      met.missed += 1;
-    }
-  }
-  return met;
-}
-
-async function moreTasks(service: ServiceProcess, more: number): Promise<void> {
-  const until = Date.now() + waitMs;
-  const enough = (await service.made()) + more;
-  while (Date.now() < until && (await service.made()) < enough) await pause(25);
-}
-
-const pause = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 
 async function within(ms: number, work: Promise<CliResult | undefined>, what: string): Promise<CliResult> {
   let timer: NodeJS.Timeout | undefined;
@@ -260,41 +224,23 @@ async function within(ms: number, work: Promise<CliResult | undefined>, what: st
   }
 }
 
-/** What the engine has of a run that does not end. */
-async function unfinished(url: string): Promise<string> {
-  const questions = [
-    'SELECT run, state, invocation, fed, fed_upto, ended FROM promptpress.runs',
-    'SELECT status, step, slice, key, sender FROM promptpress.jobs WHERE open OR trouble',
-    'SELECT n, epoch, holder, lease_holder, lease_until - clock_timestamp() AS lease, not_before FROM promptpress.slices WHERE NOT done',
-    'SELECT session, name, clock_timestamp() - seen AS silent FROM promptpress.sessions WHERE NOT over',
-    'SELECT application_name, state, wait_event, query FROM pg_stat_activity WHERE datname = current_database()',
-  ];
-  const rows: string[] = [];
-  for (const question of questions)
-    for (const row of await asked(url, question)) rows.push(JSON.stringify(row));
-  return rows.join('\n');
-}
-
 const nothing = ({ tags }: CalmCrowd): Audit => ({
   lost: [...tags],
   duplicated: [],
   undone: tags.size,
   wrongFiles: [],
   sameManifest: false,
+  sameAttempts: false,
 });
 
-const doubtful = (url: string): Promise<number> =>
-  count(url, "SELECT count(*)::int AS count FROM promptpress.jobs WHERE status = 'in-doubt'");
+/** Keys of the jobs in doubt. */
+async function doubtful(url: string): Promise<readonly string[]> {
+  const rows = await asked<{ key: string }>(
+    url,
+    "SELECT key FROM promptpress.jobs WHERE status = 'in-doubt'",
+  );
+  return rows.map(({ key }) => key);
+}
 
 const count = async (url: string, text: string): Promise<number> =>
   (await asked<{ count: number }>(url, text))[0]?.count ?? 0;
-
-async function asked<Row>(url: string, text: string): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows as Row[];
-  } finally {
-    await client.end();
-  }
-}
