@@ -165,6 +165,8 @@ export class SliceSource implements CellSource {
       left: undefined,
     };
     this.#held.set(turn.slice, held);
+    // What an earlier holding of it had read, whoever held it since may have changed.
+    store.release(turn.slice);
     const left = await untilDone(() => this.#load(held), clock, signal);
     // Aborted: `close` gives it back.
     if (left === undefined || this.#held.get(held.slice) !== held) return undefined;

@@ -29,7 +29,7 @@ export interface EngineStore extends RunStore {
   commit(turn: Turn): Promise<Committed>;
   /** A record without deciding anything about it: for who finds out which records a batch of cells needs. */
   peek(key: string): JobRecord | undefined;
-  /** Reads the records of these keys that a slice has not asked for yet: `get` shows them until the slice is released. */
+  /** Reads the records of these keys that a slice has not asked for yet, and that may have changed: `get` shows them until it is released. */
   prefetch(keys: readonly string[], slice: number): Promise<void>;
   /** What a slice that was just taken was left with. */
   left(slice: number): Promise<readonly LeftRecord[]>;
@@ -193,7 +193,8 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     },
     prefetch: async (keys, slice) => {
       const missing = cache.missing(keys, slice);
-      const unknown = missing.filter((key) => cache.peek(key) === undefined);
+      // Of what is not done others may have decided more since it was read for another slice, or for an earlier holding of this one.
+      const unknown = missing.filter((key) => cache.peek(key)?.record.status !== 'done');
       cache.need(missing, slice);
       await load(unknown);
     },

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
+import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
+import { packCells } from '../../../src/engine/slices/cells.ts';
+import { beginSession } from '../../../src/engine/slices/session.ts';
+import { SliceSource } from '../../../src/engine/slices/source.ts';
+import { addSlices, takeSlice } from '../../../src/engine/state/slices.ts';
+import { hasPostgres } from '../../rig/postgres.ts';
+import { jobRecord } from '../../state/records.ts';
+import { type TestEngine, testEngine, turnOf } from '../state/opened.ts';
+
+const leaseMs = 60_000;
+const { signal } = new AbortController();
+
+describe.skipIf(!hasPostgres)('the slices of a worker', () => {
+  let engine: TestEngine;
+  beforeAll(async () => {
+    engine = await testEngine();
+  });
+  afterAll(async () => {
+    await engine[Symbol.asyncDispose]();
+  });
+
+  it.each([
+    ['let go of', true],
+    ['not let go of', false],
+  ])(
+    'a slice that is taken again, and was %s, shows what others made of it meanwhile',
+    async (_words, isEnded) => {
+      const { pool } = engine;
+      const run = await engine.run();
+      await addSlices(pool, run, [{ n: 1, cells: packCells([{ number: 1, repeat: 1, vars: {} }]) }]);
+      const worker = await engine.worker(run);
+      const ports = { address: parseEngineAddress(engine.database.url), pool, clock: wallClock };
+      const session = await beginSession(ports, run, { name: 'a worker', leaseMs });
+      const queue = new LeaseQueue(pool, { worker: 'w', leaseMs });
+      const source = new SliceSource(
+        { pool, queue, store: worker, clock: wallClock },
+        {
+          run,
+          session,
+          leaseMs,
+          // The cells of the slice ask for one job.
+          plan: {
+            resolve: (_cell, lookup) => {
+              lookup('a');
+              return [];
+            },
+          },
+          isOver: () => false,
+        },
+      );
+      try {
+        expect((await source.next(8, signal)).of).toMatchObject({ slice: 1, epoch: 1 });
+        const sent = jobRecord('a', 'submitting', { submittedAt: 17, submittedBy: '1/1', attempts: 1 });
+        await worker.commit(turnOf(1, 1, [sent]));
+        expect(worker.get('a')).toEqual(sent);
+
+        // Somebody else takes the slice over, and does the job.
+        const other = await engine.worker(run);
+        expect((await takeSlice(pool, run, 1, other.session))?.epoch).toBe(2);
+        await other.prefetch(['a'], 1);
+        const done = jobRecord('a', 'done', { attempts: 1 });
+        await other.commit(turnOf(1, 2, [done], { from: other }));
+        if (isEnded) source.end({ slice: 1, epoch: 1 }, 'lost');
+        await pool.query(
+          'UPDATE promptpress.slices SET lease_holder = NULL, lease_until = NULL WHERE run = $1',
+          [run],
+        );
+
+        expect((await source.next(8, signal)).of).toMatchObject({ slice: 1, epoch: 3 });
+        expect(worker.get('a')).toEqual(done);
+      } finally {
+        await source.close();
+        await session.end();
+      }
+    },
+  );
+});
