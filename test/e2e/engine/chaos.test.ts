@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PostgresServer } from '../../rig/postgres/server.ts';
 import { hasOwnPostgres, ownServer } from '../../rig/postgres.ts';
 import type { Fault } from './fault-plan.ts';
-import { type CalmCrowd, calmCrowd, chaosRound, type Round } from './round.ts';
+import { type CalmCrowd, calmCrowd, chaosRound } from './round.ts';
+import { nothingWrong, wrongWith } from './wrong.ts';
 
 /** Of 45 image jobs. */
 const numbers = 5;
@@ -17,27 +18,6 @@ const faults: readonly Fault['does'][] = [
   { kind: 'kill', whom: 1, forMs: 200 },
 ];
 const plan = faults.map((does): Fault => ({ does, tasks: 3, ms: 20 }));
-
-/** What is wrong with a round, and all that helps to find out why. */
-function wrongWith({ lost, duplicated, overlooked, undone, open, wrongFiles, ...round }: Round) {
-  const { gaveUp, sameManifest, codes, missed, history, evidence, said } = round;
-  const wrong = { lost, duplicated, overlooked, undone, open, wrongFiles, sameManifest, missed };
-  const found = { ...wrong, gaveUp: gaveUp.map(({ name }) => name), code: codes.at(-1) };
-  return { found, why: [...history, ...evidence, said, ...gaveUp.map(({ stderr }) => stderr)].join('\n') };
-}
-
-const nothingWrong = {
-  lost: [],
-  duplicated: [],
-  overlooked: [],
-  undone: 0,
-  open: 0,
-  wrongFiles: [],
-  sameManifest: true,
-  missed: 0,
-  gaveUp: [],
-  code: 0,
-};
 
 describe.runIf(hasOwnPostgres)(
   'three processes carry out a run, and are killed and stopped; so is PostgreSQL',

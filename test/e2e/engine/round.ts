@@ -65,7 +65,7 @@ export interface RoundOptions {
   readonly queue: 'lease' | 'bullmq' | 'redis';
   readonly redis?: RedisServer;
   readonly leaseMs?: number;
-  /** How long the run may take once nothing happens to it any more, ms. */
+  /** How long nothing may be written for the run once nothing is done to it any more, ms. */
   readonly patienceMs?: number;
 }
 
@@ -141,7 +141,7 @@ export async function chaosRound(
   const ended: CliResult[] = [];
   try {
     const { ended: before } = crowd.coordinator;
-    ended.push(before.at(-1) ?? (await within(patienceMs, crowd.coordinator.end(), 'The run')));
+    ended.push(before.at(-1) ?? (await within(patienceMs, url, crowd.coordinator.end(), 'The run')));
     const { code } = ended[0] as CliResult;
     if (code !== 0 && code !== 5) throw new Error(`The run ended with ${code}.`);
   } catch (error) {
@@ -158,7 +158,12 @@ export async function chaosRound(
   const lateFacts = await count(url, 'SELECT count(*)::int AS count FROM promptpress.facts_late');
   const again = async (how: string): Promise<void> => {
     ended.push(
-      await within(patienceMs, cli([...coordinator, '--in-doubt', how], { cwd, env }), `--in-doubt ${how}`),
+      await within(
+        patienceMs,
+        url,
+        cli([...coordinator, '--in-doubt', how], { cwd, env }),
+        `--in-doubt ${how}`,
+      ),
     );
   };
   if (doubts > 0) await again('find');
@@ -208,21 +213,38 @@ export const isWhole = (round: Round): boolean =>
   (round.sameAttempts || !round.isCalm) &&
   round.codes.at(-1) === 0;
 
-async function within(ms: number, work: Promise<CliResult | undefined>, what: string): Promise<CliResult> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`${what} did not end within ${ms / 1000} s.`));
-    }, ms);
-  });
-  try {
-    const result = await Promise.race([work, late]);
-    if (result === undefined) throw new Error(`${what} was not there.`);
-    return result;
-  } finally {
-    clearTimeout(timer);
+/** How often is looked whether a run goes on, ms. */
+const lookMs = 2000;
+/** Whoever writes on and on and comes to no end is given up after so many times its patience. */
+const mostPatience = 10;
+
+/** However slow the machine is, a run ends as long as something is written for it. */
+async function within(
+  patienceMs: number,
+  url: string,
+  work: Promise<CliResult | undefined>,
+  what: string,
+): Promise<CliResult> {
+  const began = Date.now();
+  let [written, since] = ['', began];
+  for (;;) {
+    const ended = await Promise.race([work.then((result) => ({ result })), pause(lookMs)]);
+    if (ended?.result !== undefined) return ended.result;
+    if (ended !== undefined) throw new Error(`${what} was not there.`);
+    const [row] = await asked<{ turns: string }>(url, 'SELECT sum(rev)::text AS turns FROM promptpress.jobs');
+    const now = Date.now();
+    if (row !== undefined && row.turns !== written) [written, since] = [row.turns, now];
+    if (now - since > patienceMs || now - began > mostPatience * patienceMs)
+      throw new Error(
+        `${what} did not end: ${(now - began) / 1000} s, and nothing written for ${(now - since) / 1000} s.`,
+      );
   }
 }
+
+const pause = (ms: number): Promise<undefined> =>
+  new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), ms);
+  });
 
 const nothing = ({ tags }: CalmCrowd): Audit => ({
   lost: [...tags],
