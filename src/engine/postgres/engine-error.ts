@@ -154,6 +154,8 @@ function faultOf(error: unknown): keyof typeof sayings | undefined {
   const { message } = error;
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in error) {
     if (code === '08P01' && /startup parameter/.test(message)) return 'pooler';
+    // Said by a new connection where the disk is full, as an internal error.
+    if (code === 'XX000' && message.startsWith('could not write init file')) return 'full';
     // An older server's or a damaged schema's: the check of its version has let it pass.
     return conditions[code] ?? conditions[code.slice(0, 2)];
   }

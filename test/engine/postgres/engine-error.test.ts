@@ -20,6 +20,7 @@ it.each([
   [server('40P01'), 'engine.busy', 74],
   [server('58030'), 'engine.io', 74],
   [server('XX001'), 'engine.io', 74],
+  [server('XX000', 'could not write init file'), 'engine.full', 74],
   [server('28P01'), 'engine.password', 2],
   [server('3D000'), 'engine.database', 2],
   [server('57P04'), 'engine.database', 2],
