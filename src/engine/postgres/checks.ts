@@ -53,12 +53,18 @@ export async function checkServer(pool: EnginePool): Promise<void> {
   }
 }
 
-/** How far the clock of this machine is ahead of the engine's, ms, as exactly as one question can tell. */
-export async function clockAhead(pool: EnginePool, now: () => number): Promise<number> {
+/**
+ * How far the clock of this machine is ahead of the engine's, ms, as far as one question can tell for certain: an answer that came late, or
+ * that was read late, says little.
+ */
+export async function clockAhead(pool: Pick<EnginePool, 'query'>, now: () => number): Promise<number> {
   const from = now();
   const { rows } = await pool.query<{ now: number }>(
     'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now',
   );
   const until = now();
-  return (from + until) / 2 - (rows[0]?.now ?? Number.NaN);
+  const there = rows[0]?.now ?? Number.NaN;
+  // The engine looked at its clock somewhere between both.
+  if (from > there) return from - there;
+  return until < there ? until - there : 0;
 }
