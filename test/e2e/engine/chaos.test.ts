@@ -5,8 +5,8 @@ import type { Fault } from './fault-plan.ts';
 import { type CalmCrowd, calmCrowd, chaosRound } from './round.ts';
 import { nothingWrong, wrongWith } from './wrong.ts';
 
-/** Of 45 image jobs. */
-const numbers = 5;
+/** Of 36 image jobs. */
+const numbers = 4;
 const leaseMs = 1500;
 
 /** Each once so many further tasks were made: the run is far from its end when the last one comes. */
@@ -15,7 +15,6 @@ const faults: readonly Fault['does'][] = [
   { kind: 'stop', whom: 2, forMs: 2 * leaseMs },
   { kind: 'kill', whom: 0, forMs: 0 },
   { kind: 'restart', how: 'immediate', forMs: 200 },
-  { kind: 'kill', whom: 1, forMs: 200 },
 ];
 const plan = faults.map((does): Fault => ({ does, tasks: 3, ms: 20 }));
 
@@ -43,7 +42,7 @@ describe.runIf(hasOwnPostgres)(
         const { found, why } = wrongWith(round);
         expect(found, `${queue}, seed ${seed}:\n${why}`).toEqual(nothingWrong);
         expect(round.submissions).toBe(calm.tags.size);
-        expect([round.kills, round.beyond, round.restarts]).toEqual([3, 1, 1]);
+        expect([round.kills, round.beyond, round.restarts]).toEqual([2, 1, 1]);
       },
       420_000,
     );
