@@ -88,6 +88,9 @@ export class Scheduler {
     onSent(state, mine);
     if (others.refused.size + others.lost.length > 0)
       this.handle({ type: 'refused', commit, others }, state.now);
+    // What such a slice waited for may be durable.
+    else if (state.slices.held.some(({ cells, hasEnded }) => cells === 0 && !hasEnded))
+      this.handle({ type: 'tick' }, state.now);
     return mine;
   }
 

@@ -23,7 +23,8 @@ export function endSlices(state: SchedulerState): boolean {
     if (!held.isWhole || held.hasEnded || lifecycle.isHalted) continue;
     const isIdle = (): boolean => [...jobs.all()].every(({ hold }) => hold?.slice !== held.slice);
     if (held.cells === 0) {
-      if (isIdle()) end(state, held, held.looksAgain || slices.hasKept(held) ? 'waits' : 'closed');
+      if (isIdle() && isWritten(state, held))
+        end(state, held, held.looksAgain || slices.hasKept(held) ? 'waits' : 'closed');
       continue;
     }
     const isWaiting = onlyWaits(state, held) && isIdle();
@@ -42,6 +43,13 @@ export function endSlices(state: SchedulerState): boolean {
   }
   return hasGivenBack;
 }
+
+/**
+ * True where what was decided for a slice is durable, but for what is done: a cell of another slice could take the job up as this slice's own
+ * until then, after the slice was closed.
+ */
+const isWritten = ({ outbox }: SchedulerState, held: Hold): boolean =>
+  outbox.keysOf(held).every((key) => (outbox.record(key)?.status ?? 'done') === 'done');
 
 /** True where nothing is under way for a slice: its jobs, if any, wait for room, and what was decided of them is durable. */
 const isUnbegun = ({ jobs, outbox }: SchedulerState, { slice }: Hold): boolean =>

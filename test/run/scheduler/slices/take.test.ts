@@ -114,6 +114,33 @@ describe('a slice without cells', () => {
   });
 });
 
+const calls = `name: t
+matrix: { turn: { from: 1, to: 2 } }
+steps: { note: { generate: { model: text-pro, prompt: Tell of it. } } }
+`;
+
+describe('a slice whose job another slice asks for', () => {
+  it('is not closed before what it was left with is durable, and the job is taken up from there', async () => {
+    const { worker, cells, record } = await slicesRig(calls);
+    const [first, second] = [worker(), worker()];
+    const held = first.begin(1, cells[0]);
+    expect(first.commitAll().effects).toMatchObject([{ send: { kind: 'ask' } }]);
+    first.dies(held);
+    second.begin(1);
+    second.begin(2, cells[1]);
+    const { effects, events } = second.commitAll();
+    expect(effects).toMatchObject([{ send: { kind: 'ask' } }]);
+    expect([endsOf({ events }), record()?.submittedBy]).toEqual([[], '1/2']);
+    // Without a cell that asks for it, what was left is made durable, and then the slice is closed.
+    const third = worker();
+    second.dies({ slice: 1, epoch: 2 });
+    third.begin(1);
+    expect(endsOf(third.commit())).toEqual([]);
+    expect(endsOf(third.commitAll())).toEqual(['1/3 closed']);
+    expect(record()?.status).toBe('pending');
+  });
+});
+
 describe('what is heard late', () => {
   it('goes with what was decided of the job for another slice and is not durable yet', async () => {
     const { worker, cells, state, record } = await slicesRig();
