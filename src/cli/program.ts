@@ -64,10 +64,14 @@ export async function program(
     return await dispatch(args, { io, redactor });
   } catch (error) {
     const { exitCode, text } = shownErrorOf(error, args);
-    if (text !== undefined) io.err(redactor.apply(text));
+    if (text !== undefined) io.err(redactor.apply(withoutPasswords(text)));
     return exitCode;
   }
 }
+
+/** Addresses of engines as a command line had them: a mistake may be found before they are read. */
+const withoutPasswords = (text: string): string =>
+  text.replaceAll(/\b(postgres(?:ql)?:\/\/[^\s:/@]{0,200}):[^\s/@]{1,200}@/gi, '$1@');
 
 async function dispatch(args: readonly string[], context: Context): Promise<number> {
   const [name, ...rest] = args;

@@ -1,22 +1,24 @@
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
-import { placeFlags, revivalFlags, setFlag } from '../args/run-flags.ts';
+import { engineFlag, placeFlags, revivalFlags, setFlag } from '../args/run-flags.ts';
 import { selectionFlags } from '../args/selection-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { without } from '../errors/correction.ts';
 import { knownPlan } from '../receipt/known-plan.ts';
 import { showCells, showPlan } from '../run/dry-run.ts';
+import { isEngineWord } from '../service/engine/connect.ts';
 import { fileOrDefault } from '../workspace/default-file.ts';
 import { loadPipeline } from '../workspace/read-pipeline.ts';
 
-/** `promptpress plan FILE` */
+/** `promptpress plan FILE|ENGINE` */
 export const plan = command(
   {
     name: 'plan',
     summary: summaries.plan,
-    operands: '[FILE]',
-    about: `Says how many cells and jobs a pipeline has, what a run would submit and why, what is done already, and what it would cost by the pipeline's prices. Changes nothing, needs no key and no network. What the flags choose is what a run with the same flags would choose. Without FILE it takes pipeline.yaml of the current folder.`,
+    operands: '[FILE|ENGINE]',
+    about: `Says how many cells and jobs a pipeline has, what a run would submit and why, what is done already, and what it would cost by the pipeline's prices. Changes nothing, needs no key and no network. What the flags choose is what a run with the same flags would choose. Without FILE it takes pipeline.yaml of the current folder.
+With --engine, or PROMPTPRESS_ENGINE, what is done already is asked of the engine. postgres://…#NAME plans the pipeline of a run there as it ran last.`,
     examples: [
       { command: 'promptpress plan pipeline.yaml', does: 'the whole pipeline' },
       { command: 'promptpress plan pipeline.yaml --sandbox', does: 'what a rehearsal would still do' },
@@ -25,12 +27,17 @@ export const plan = command(
         does: 'what a run with this flag would do',
       },
       {
+        command: 'promptpress plan "postgres://press@db.example/press#foxes"',
+        does: 'what is left of a run on an engine',
+      },
+      {
         command: 'promptpress plan pipeline.yaml --cells | head',
         does: 'the cells and their values, a JSON object per line',
       },
     ],
     flags: {
       ...placeFlags,
+      ...engineFlag,
       ...setFlag,
       ...selectionFlags,
       ...revivalFlags,
@@ -46,6 +53,10 @@ export const plan = command(
         'Give --cells or --json.',
         without('--json'),
       );
+    if (given !== undefined && isEngineWord(given)) {
+      const { showEnginePlan } = await import('../run/engine/plan.ts');
+      return await showEnginePlan(given, flags, context);
+    }
     const file = fileOrDefault(given, 'plan', context.io);
     const read = await loadPipeline(file, flags, context);
     return flags.cells

@@ -13,7 +13,7 @@ import { openStateForReading } from '../../state/state.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
-import type { placeFlags, revivalFlags } from '../args/run-flags.ts';
+import { type engineFlag, engineOfRun, type placeFlags, type revivalFlags } from '../args/run-flags.ts';
 import { checkChosen, checkSelection, type selectionFlags, selectionOf } from '../args/selection-flags.ts';
 import { exitCodes, ReportedError } from '../errors/cli-error.ts';
 import { identifyService, type ServiceIdentity } from '../service/settings.ts';
@@ -25,7 +25,10 @@ import { imagesForPlan } from '../workspace/images.ts';
 import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
 import { revivalOf } from './settings.ts';
 
-type PlanFlags = FlagValues<typeof placeFlags & typeof selectionFlags & typeof revivalFlags> & {
+/** The flags that say what is planned. */
+export type PlanFlags = FlagValues<
+  typeof placeFlags & typeof selectionFlags & typeof revivalFlags & typeof engineFlag
+> & {
   readonly json: boolean;
 };
 
@@ -49,12 +52,21 @@ export const showPlan = (
   closingAfter(async (disposables) => {
     const { io, redactor } = context;
     const { report, origin, note } = await estimated(read, flags, disposables, context, known);
-    const place = origin === undefined ? {} : { origin };
-    if (flags.json) await io.out(redactor.apply(jsonLine({ ...report, ...place })));
-    else await io.out(redactor.apply(planText(report, origin)));
+    await printPlan(report, origin, flags, context);
     if (note !== undefined) io.err(redactor.apply(`promptpress: ${note}\n`));
     return exitCodes.ok;
   });
+
+/** Prints what a run would do. @param origin where it would send its requests */
+export async function printPlan(
+  report: PlanReport,
+  origin: string | undefined,
+  { json }: Pick<PlanFlags, 'json'>,
+  { io, redactor }: Context,
+): Promise<void> {
+  const place = origin === undefined ? {} : { origin };
+  await io.out(redactor.apply(json ? jsonLine({ ...report, ...place }) : planText(report, origin)));
+}
 
 /** What a run with these flags would do, in the words of `plan`. */
 export const estimateRun = async (
@@ -94,60 +106,138 @@ interface OpenPlace {
   readonly running: boolean;
 }
 
-/** `plan --cells`: one JSON object per chosen cell and line, as fast as they are read and no faster. */
+/** `plan --cells`: one JSON object per chosen cell and line. */
 export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
   closingAfter(async (disposables) => {
-    const { io, redactor } = context;
     const place = await openPlace(read, flags, disposables, context);
-    const plan = await planAt(read, flags, place, context);
-    let batch = '';
-    let chosen = 0;
-    for await (const { number, vars, repeat } of plan.matrix.cells(selectionOf(flags))) {
-      if (io.outClosed.aborted) return exitCodes.ok;
-      chosen += 1;
-      const times = plan.pipeline.matrix.repeat > 1 ? { repeat } : {};
-      batch += jsonLine({ cell: number, vars, ...times });
-      if (batch.length < 16_384) continue;
-      await io.out(redactor.apply(batch));
-      batch = '';
-    }
-    checkChosen(plan, chosen);
-    await io.out(redactor.apply(batch));
-    return exitCodes.ok;
+    return await printCells(await planAt(read, flags, place, context), flags, context);
   });
+
+/** Prints the chosen cells of a plan, as fast as they are read and no faster. @returns the exit code */
+export async function printCells(
+  plan: Plan,
+  flags: FlagValues<typeof selectionFlags>,
+  { io, redactor }: Context,
+): Promise<number> {
+  let batch = '';
+  let chosen = 0;
+  for await (const { number, vars, repeat } of plan.matrix.cells(selectionOf(flags))) {
+    if (io.outClosed.aborted) return exitCodes.ok;
+    chosen += 1;
+    const times = plan.pipeline.matrix.repeat > 1 ? { repeat } : {};
+    batch += jsonLine({ cell: number, vars, ...times });
+    if (batch.length < 16_384) continue;
+    await io.out(redactor.apply(batch));
+    batch = '';
+  }
+  checkChosen(plan, chosen);
+  await io.out(redactor.apply(batch));
+  return exitCodes.ok;
+}
 
 async function openPlace(
   read: ReadPipeline,
   flags: PlanFlags,
   disposables: Disposables,
-  { io }: Context,
+  context: Context,
 ): Promise<OpenPlace> {
+  const { io } = context;
   const { pipeline } = read;
   const identity = identifyService(pipeline, flags, io.env);
-  const directory = await placeOfRun(read, flags, io.cwd);
-  await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, io.env);
-  const opened = openStateForReading(directory);
-  if (opened !== undefined) disposables.add(() => opened.close());
+  const engine = engineOfRun(flags, io);
+  const kept =
+    engine === undefined
+      ? await keptInDirectory(read, flags, disposables, context)
+      : await keptOnEngine(engine, read, disposables, context);
+  const { name, elsewhere, running } = kept;
   // A run with another --set is refused there, so what lies there is no part of the plan.
-  const otherBefore = opened && (await otherSet(opened, pipeline));
-  const state = otherBefore === undefined ? opened : undefined;
+  const otherBefore = kept.state && (await otherSet(kept.state, pipeline));
+  const state = otherBefore === undefined ? kept.state : undefined;
   const { serviceId, origin, note } = await settleIdentity(identity, state);
-  const place = { directory, file: pipeline.source.file, cwd: io.cwd };
   const service = { id: serviceId, ...(origin === undefined ? {} : { origin }) };
+  const place = { directory: kept.directory, name, file: pipeline.source.file, cwd: io.cwd };
   const other = state && !flags['new-service'] ? await noteOnOtherService(state, service, place) : undefined;
-
+  const notes =
+    otherBefore === undefined
+      ? [
+          kept.note,
+          other === undefined
+            ? note
+            : `${other.message} A run is refused.\n  ${(kept.waysOn ?? other.hint).replaceAll('\n', '\n  ')}`,
+        ]
+      : [
+          `${name} was run ${otherBefore.length === 0 ? 'without --set' : `with ${setWords(otherBefore)}`}, so this plan is for ${elsewhere}.`,
+        ];
+  const said = notes.filter((text) => text !== undefined);
   return {
     state,
     service,
     origin,
-    running: lockOwner(directory) !== undefined,
-    note:
-      otherBefore === undefined
-        ? other === undefined
-          ? note
-          : `${other.message} A run is refused.\n  ${other.hint.replaceAll('\n', '\n  ')}`
-        : `${relative(io.cwd, directory) || '.'} was run ${otherBefore.length === 0 ? 'without --set' : `with ${setWords(otherBefore)}`}, so this plan is for a directory where nothing has run (--out).`,
+    running,
+    note: said.length === 0 ? undefined : said.join('\npromptpress: '),
   };
+}
+
+/** Where what is done of a pipeline is kept. */
+interface Kept {
+  readonly state: StateReader | undefined;
+  /** A run is on. */
+  readonly running: boolean;
+  /** Absolute. */
+  readonly directory: string;
+  /** As the user names it. */
+  readonly name: string;
+  /** A place of the same kind where nothing has run, and how it is named. */
+  readonly elsewhere: string;
+  /** What can be done where jobs of another service lie there; absent: what can be done in a run directory. */
+  readonly waysOn?: string;
+  readonly note?: string;
+}
+
+async function keptInDirectory(
+  read: ReadPipeline,
+  flags: PlanFlags,
+  disposables: Disposables,
+  { io }: Context,
+): Promise<Kept> {
+  const directory = await placeOfRun(read, flags, io.cwd);
+  await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, io.env);
+  const state = openStateForReading(directory);
+  if (state !== undefined) disposables.add(() => state.close());
+  return {
+    state,
+    running: lockOwner(directory) !== undefined,
+    directory,
+    name: relative(io.cwd, directory) || '.',
+    elsewhere: 'a directory where nothing has run (--out)',
+  };
+}
+
+async function keptOnEngine(
+  given: string,
+  { pipeline }: ReadPipeline,
+  disposables: Disposables,
+  context: Context,
+): Promise<Kept> {
+  const { findEngineRun } = await import('../service/engine/run.ts');
+  const { shown, found } = await findEngineRun(given, pipeline.name, context);
+  const there = {
+    elsewhere: 'a run of another name, of which nothing is done (--engine postgres://…#NAME)',
+    waysOn: 'To begin again with this one, give the run a name of its own: --engine postgres://…#NAME',
+  };
+  if (found === undefined)
+    return {
+      ...there,
+      state: undefined,
+      running: false,
+      directory: context.io.cwd,
+      name: shown,
+      note: `There is no run ${shown} yet: nothing of it is done.`,
+    };
+  const { place, state } = found;
+  disposables.add(() => state.close());
+  const running = (await place.owner()) !== undefined;
+  return { ...there, state, running, directory: place.directory, name: place.name };
 }
 
 /** The plan of a pipeline over what lies in its run directory, and the selection checked against it. */

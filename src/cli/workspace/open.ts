@@ -13,7 +13,8 @@ import { usageError } from '../errors/cli-error.ts';
 import { adding, type Correction, without, writing } from '../errors/correction.ts';
 import { refuseOtherPlace } from '../service/artifact-place.ts';
 import { engineVariable, givenEngine, isEngineWord } from '../service/engine/connect.ts';
-import type { DirectoryUse, EngineRun } from '../service/engine/run.ts';
+import type { DirectoryUse } from '../service/engine/directory.ts';
+import type { EngineRun } from '../service/engine/run.ts';
 import { checkRunDirectory } from './checks/directory.ts';
 import { placeOfRun } from './checks/place.ts';
 import { checkAge } from './checks/stale-state.ts';
@@ -118,7 +119,7 @@ async function onEngine(
 async function refuseFilesOfEngine(target: string, directory: string, place: string): Promise<void> {
   const marker =
     kindAt(join(directory, runFiles.engine)) === 'file'
-      ? (await import('../service/engine/run.ts')).engineOf(directory)
+      ? (await import('../service/engine/directory.ts')).engineOf(directory)
       : undefined;
   if (marker !== undefined)
     throw usageError(

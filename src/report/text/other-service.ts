@@ -22,7 +22,13 @@ export interface OtherServiceNote {
 export async function noteOnOtherService(
   state: StateReader,
   now: RunService,
-  place: { readonly directory: string; readonly file: string; readonly cwd: string },
+  place: {
+    readonly directory: string;
+    /** Of a run on an engine. */
+    readonly name?: string;
+    readonly file: string;
+    readonly cwd: string;
+  },
 ): Promise<OtherServiceNote | undefined> {
   const services = await StateServices.of(state);
   const last = await services.last();
@@ -30,7 +36,7 @@ export async function noteOnOtherService(
   const others = await services.others(now.id);
   const jobs = others.reduce((sum, other) => sum + other.jobs, 0);
   const doubts = others.reduce((sum, other) => sum + other.doubts, 0);
-  const directory = relative(place.cwd, place.directory) || '.';
+  const directory = place.name ?? (relative(place.cwd, place.directory) || '.');
   const inDoubt = doubts === 0 ? '' : `, ${doubts} of them in doubt`;
   return {
     message: `${directory} holds ${counted(jobs, 'job')} of another service, ${wordsFor(last)}${inDoubt}; this run would talk to ${wordsFor(now)}, where what is done would be paid for again.`,

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { directoryFact } from '../../../src/cli/service/engine/run.ts';
+import { directoryFact } from '../../../src/cli/service/engine/directory.ts';
 import { migrations } from '../../../src/engine/migrations.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { migrate } from '../../../src/engine/postgres/migrate.ts';

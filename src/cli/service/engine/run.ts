@@ -1,32 +1,14 @@
-import { existsSync, lstatSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { nearest } from '../../../pipeline/diagnostics/did-you-mean.ts';
-import { isObject } from '../../../pipeline/values/value.ts';
-import { artifactPlaceFact, runFiles } from '../../../report/facts/layout.ts';
 import type { RunPlace } from '../../../report/facts/place.ts';
-import { kindAt, readOwnText } from '../../../state/files/plain-path.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import type { StateChanges } from '../../../state/sqlite/changes.ts';
-import { stateFileName } from '../../../state/state-files.ts';
+import { StateError } from '../../../state/store.ts';
 import { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Correction } from '../../errors/correction.ts';
-import { type EngineUse, type OpenEngine, openEngine } from './connect.ts';
-
-/** Name of the fact that says where the coordinator had the run directory: {@link DirectoryFact} as JSON. */
-export const directoryFact = 'run.directory';
-
-/** The run directory of a run on an engine, on the machine that it was begun on. */
-interface DirectoryFact {
-  readonly path: string;
-  readonly host: string;
-}
-
-/** What a command needs of a run's directory: nothing, the files of its results, or a place to write what it makes. */
-export type DirectoryUse = 'nothing' | 'files' | 'place';
+import { type EngineUse, type OpenEngine, openEngine, readEngineAddress } from './connect.ts';
+import { type DirectoryUse, directoryFor } from './directory.ts';
 
 /** A run on an engine, opened. */
 export interface EngineRun {
@@ -42,6 +24,15 @@ export interface EngineRun {
 /** `postgres://…#name`, as messages and command lines show it. */
 export const shownRun = ({ shown }: { readonly shown: string }, name: string): string => `${shown}#${name}`;
 
+/** What a command wants of a run on an engine. */
+interface WantedOfRun {
+  readonly out?: string | undefined;
+  readonly needs: DirectoryUse;
+  readonly use?: EngineUse;
+}
+
+const reading: EngineUse = { as: 'reading', name: 'reader' };
+
 /**
  * Opens a run of an engine to be read. The caller closes its state.
  *
@@ -52,42 +43,78 @@ export const shownRun = ({ shown }: { readonly shown: string }, name: string): s
 export async function openEngineRun(
   given: string | undefined,
   named: string | undefined,
-  wanted: { readonly out?: string | undefined; readonly needs: DirectoryUse; readonly use?: EngineUse },
+  wanted: WantedOfRun,
   context: Context,
 ): Promise<EngineRun> {
+  return await closedOnError(async (disposables) => {
+    const engine = await openEngine(given, wanted.use ?? reading, disposables, context);
+    const name = engine.address.run ?? named;
+    const run = await numberOf(engine, name, given);
+    return await opened(engine, run, name ?? '', wanted, disposables, context);
+  });
+}
+
+/**
+ * The same, where there need not be such a run yet, nor any table. The caller closes its state.
+ *
+ * @returns also its address, as messages show it @throws CliError (exit 2), EngineError
+ */
+export async function findEngineRun(
+  given: string,
+  named: string,
+  context: Context,
+): Promise<{ readonly shown: string; readonly found: EngineRun | undefined }> {
+  const address = await readEngineAddress(given, context);
+  const name = address.run ?? named;
+  const shown = shownRun(address, name);
+  try {
+    const found = await closedOnError(async (disposables) => {
+      const engine = await openEngine(given, reading, disposables, context);
+      const { rows } = await engine.pool.query<{ run: number }>(
+        'SELECT run FROM promptpress.runs WHERE name = $1',
+        [name],
+      );
+      const [row] = rows;
+      if (row !== undefined)
+        return await opened(engine, row.run, name, { needs: 'nothing' }, disposables, context);
+      await disposables.end();
+      return undefined;
+    });
+    return { shown, found };
+  } catch (error) {
+    if (error instanceof StateError && error.code === 'engine.empty') return { shown, found: undefined };
+    throw error;
+  }
+}
+
+/** Closes what was opened where the work fails. */
+async function closedOnError<T>(work: (disposables: Disposables) => Promise<T>): Promise<T> {
   const disposables = new Disposables();
   try {
-    const engine = await openEngine(
-      given,
-      wanted.use ?? { as: 'reading', name: 'reader' },
-      disposables,
-      context,
-    );
-    const { pool, address } = engine;
-    const name = address.run ?? named;
-    const run = await numberOf(engine, name, given);
-    const [{ engineReader }, { engineChanges }] = await Promise.all([
-      import('../../../engine/state/reader.ts'),
-      import('../../../engine/state/changes.ts'),
-    ]);
-    const state = { ...engineReader(pool, run), ...engineChanges(pool, run), close: () => disposables.end() };
-    const shown = shownRun(address, name ?? '');
-    return {
-      engine,
-      run,
-      name: name ?? '',
-      place: await placeOf(
-        engine,
-        run,
-        shown,
-        await directoryFor(shown, state, wanted, disposables, context),
-      ),
-      state,
-    };
+    return await work(disposables);
   } catch (error) {
     await disposables.end().catch(() => undefined);
     throw error;
   }
+}
+
+async function opened(
+  engine: OpenEngine,
+  run: number,
+  name: string,
+  wanted: WantedOfRun,
+  disposables: Disposables,
+  context: Context,
+): Promise<EngineRun> {
+  const { pool, address } = engine;
+  const [{ engineReader }, { engineChanges }] = await Promise.all([
+    import('../../../engine/state/reader.ts'),
+    import('../../../engine/state/changes.ts'),
+  ]);
+  const state = { ...engineReader(pool, run), ...engineChanges(pool, run), close: () => disposables.end() };
+  const shown = shownRun(address, name);
+  const directory = await directoryFor(shown, state, wanted, disposables, context);
+  return { engine, run, name, place: await placeOf(engine, run, shown, directory), state };
 }
 
 async function placeOf(
@@ -175,90 +202,3 @@ const naming = (given: string, name: string): Correction => ({
   kind: 'example',
   words: (words) => words.map((word) => (word === given ? `${word.split('#', 1)[0] ?? word}#${name}` : word)),
 });
-
-/** Where a command finds the files of a run, or writes what it makes. */
-async function directoryFor(
-  shown: string,
-  state: StateReader,
-  { out, needs }: { readonly out?: string | undefined; readonly needs: DirectoryUse },
-  disposables: Disposables,
-  { io }: Context,
-): Promise<string> {
-  const own = await ownDirectory(state);
-  if (needs === 'nothing') return out === undefined ? (own?.path ?? io.cwd) : resolve(io.cwd, out);
-  const id = await state.fact('artifacts.owner');
-  const isInBucket = (await state.fact(artifactPlaceFact)) !== undefined;
-  if (out !== undefined && !/^s3:/i.test(out)) {
-    const directory = resolve(io.cwd, out);
-    const found = runHeldBy(directory);
-    const isOther = found !== undefined && found !== id;
-    if (isOther || existsSync(join(directory, stateFileName)))
-      throw usageError(`--out: ${out} holds another run.`, 'Name a folder of its own.');
-    if (needs === 'files' && !isInBucket && found === undefined)
-      throw usageError(
-        `--out: ${out} is not the folder that the files of ${shown} lie in: it has no ${runFiles.engine}.`,
-        own === undefined ? undefined : `They lie in ${own.path} of ${own.host}.`,
-      );
-    if (needs === 'place') await mkdir(directory, { recursive: true });
-    return directory;
-  }
-  if (own !== undefined && isHere(own, id)) return own.path;
-  if (needs === 'files' && isInBucket) {
-    const folder = await mkdtemp(join(tmpdir(), 'promptpress-'));
-    disposables.add(async () => await rm(folder, { recursive: true, force: true }));
-    return folder;
-  }
-  const there = own === undefined ? 'another machine' : `${own.path} of ${own.host}`;
-  throw needs === 'files'
-    ? usageError(
-        `The files of ${shown} lie in ${there}, and that folder is not on this machine.`,
-        'Name it as this machine has it: --out DIR',
-      )
-    : usageError(
-        `${shown} has its run directory in ${there}, not on this machine.`,
-        'Say where to write here: --out DIR',
-      );
-}
-
-async function ownDirectory(state: StateReader): Promise<DirectoryFact | undefined> {
-  const text = await state.fact(directoryFact);
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return undefined;
-    const { path, host } = value;
-    return typeof path === 'string' && typeof host === 'string' ? { path, host } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A path of another machine may be somebody else's folder here. */
-const isHere = ({ path, host }: DirectoryFact, id: string | undefined): boolean => {
-  const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (!isFolder) return false;
-  const found = runHeldBy(path);
-  return found === undefined ? host === hostname() : found === id;
-};
-
-/** Longer than any marker. */
-const mostBytes = 65_536;
-
-/** What a folder says of the run on an engine that its files are of: an id. */
-function runHeldBy(directory: string): string | undefined {
-  return engineOf(directory)?.place;
-}
-
-/** The run on an engine that a folder says its files are of; undefined: it says nothing. */
-export function engineOf(directory: string): { readonly engine: string; readonly place: string } | undefined {
-  const file = join(directory, runFiles.engine);
-  if (kindAt(file) !== 'file') return undefined;
-  try {
-    const value: unknown = JSON.parse(readOwnText(file, mostBytes) ?? '');
-    if (!isObject(value)) return undefined;
-    const { engine, place } = value;
-    return typeof engine === 'string' && typeof place === 'string' ? { engine, place } : undefined;
-  } catch {
-    return undefined;
-  }
-}

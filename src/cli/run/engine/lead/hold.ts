@@ -129,10 +129,10 @@ async function refuseOtherService(
   place: { readonly directory: string; readonly file: string; readonly cwd: string },
 ): Promise<void> {
   const service = { id, origin: new URL(baseUrl).origin };
-  const other = await noteOnOtherService(reader, service, place);
+  const other = await noteOnOtherService(reader, service, { ...place, name: shown });
   if (other === undefined) return;
   throw usageError(
-    `The run ${shown} holds jobs of another service. ${other.message}`,
+    other.message,
     'To begin again with this one, give the run a name of its own: --engine postgres://…#NAME',
   );
 }

@@ -108,7 +108,6 @@ it.runIf(hasPostgres)('Ctrl-C at the coordinator ends the run for all workers', 
 
 it.runIf(hasPostgres).each([
   [['--sandbox'], 'promptpress: --sandbox does not go together with --engine.'],
-  [['--dry-run'], 'promptpress: --dry-run does not go together with --engine.'],
   [['--new-service'], 'promptpress: --new-service does not go together with --engine.'],
 ])('refuses %s', async (flags, message) => {
   await crew.write('foxes.yaml', foxes);

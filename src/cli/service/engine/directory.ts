@@ -1,0 +1,115 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { isObject } from '../../../pipeline/values/value.ts';
+import { artifactPlaceFact, runFiles } from '../../../report/facts/layout.ts';
+import { kindAt, readOwnText } from '../../../state/files/plain-path.ts';
+import type { StateReader } from '../../../state/reader.ts';
+import { stateFileName } from '../../../state/state-files.ts';
+import type { Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../args/command.ts';
+import { usageError } from '../../errors/cli-error.ts';
+
+/** Name of the fact that says where the coordinator had the run directory: {@link DirectoryFact} as JSON. */
+export const directoryFact = 'run.directory';
+
+/** The run directory of a run on an engine, on the machine that it was begun on. */
+interface DirectoryFact {
+  readonly path: string;
+  readonly host: string;
+}
+
+/** What a command needs of a run's directory: nothing, the files of its results, or a place to write what it makes. */
+export type DirectoryUse = 'nothing' | 'files' | 'place';
+
+/**
+ * Where a command finds the files of a run, or writes what it makes. Absolute.
+ *
+ * @throws CliError (exit 2) where they are not on this machine; EngineError
+ */
+export async function directoryFor(
+  shown: string,
+  state: StateReader,
+  { out, needs }: { readonly out?: string | undefined; readonly needs: DirectoryUse },
+  disposables: Disposables,
+  { io }: Context,
+): Promise<string> {
+  const own = await ownDirectory(state);
+  if (needs === 'nothing') return out === undefined ? (own?.path ?? io.cwd) : resolve(io.cwd, out);
+  const id = await state.fact('artifacts.owner');
+  const isInBucket = (await state.fact(artifactPlaceFact)) !== undefined;
+  if (out !== undefined && !/^s3:/i.test(out)) {
+    const directory = resolve(io.cwd, out);
+    const found = runHeldBy(directory);
+    const isOther = found !== undefined && found !== id;
+    if (isOther || existsSync(join(directory, stateFileName)))
+      throw usageError(`--out: ${out} holds another run.`, 'Name a folder of its own.');
+    if (needs === 'files' && !isInBucket && found === undefined)
+      throw usageError(
+        `--out: ${out} is not the folder that the files of ${shown} lie in: it has no ${runFiles.engine}.`,
+        own === undefined ? undefined : `They lie in ${own.path} of ${own.host}.`,
+      );
+    if (needs === 'place') await mkdir(directory, { recursive: true });
+    return directory;
+  }
+  if (own !== undefined && isHere(own, id)) return own.path;
+  if (needs === 'files' && isInBucket) {
+    const folder = await mkdtemp(join(tmpdir(), 'promptpress-'));
+    disposables.add(async () => await rm(folder, { recursive: true, force: true }));
+    return folder;
+  }
+  const there = own === undefined ? 'another machine' : `${own.path} of ${own.host}`;
+  throw needs === 'files'
+    ? usageError(
+        `The files of ${shown} lie in ${there}, and that folder is not on this machine.`,
+        'Name it as this machine has it: --out DIR',
+      )
+    : usageError(
+        `${shown} has its run directory in ${there}, not on this machine.`,
+        'Say where to write here: --out DIR',
+      );
+}
+
+async function ownDirectory(state: StateReader): Promise<DirectoryFact | undefined> {
+  const text = await state.fact(directoryFact);
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) return undefined;
+    const { path, host } = value;
+    return typeof path === 'string' && typeof host === 'string' ? { path, host } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A path of another machine may be somebody else's folder here. */
+const isHere = ({ path, host }: DirectoryFact, id: string | undefined): boolean => {
+  const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder) return false;
+  const found = runHeldBy(path);
+  return found === undefined ? host === hostname() : found === id;
+};
+
+/** Longer than any marker. */
+const mostBytes = 65_536;
+
+/** What a folder says of the run on an engine that its files are of: an id. */
+function runHeldBy(directory: string): string | undefined {
+  return engineOf(directory)?.place;
+}
+
+/** The run on an engine that a folder says its files are of; undefined: it says nothing. */
+export function engineOf(directory: string): { readonly engine: string; readonly place: string } | undefined {
+  const file = join(directory, runFiles.engine);
+  if (kindAt(file) !== 'file') return undefined;
+  try {
+    const value: unknown = JSON.parse(readOwnText(file, mostBytes) ?? '');
+    if (!isObject(value)) return undefined;
+    const { engine, place } = value;
+    return typeof engine === 'string' && typeof place === 'string' ? { engine, place } : undefined;
+  } catch {
+    return undefined;
+  }
+}
