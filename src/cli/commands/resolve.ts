@@ -5,15 +5,15 @@ import { shownLine } from '../../report/text/printable.ts';
 import { priceOfJob } from '../../run/run-plan.ts';
 import { isUsableTaskId } from '../../service/image/task-id.ts';
 import type { StateReader } from '../../state/reader.ts';
-import type { StateStore } from '../../state/store.ts';
-import { closingAfter } from '../adapters/disposables.ts';
-import { command } from '../args/command.ts';
+import type { Turn } from '../../state/store.ts';
+import { closingAfter, type Disposables } from '../adapters/disposables.ts';
+import { type Context, command } from '../args/command.ts';
 import { type FlagValues, toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
-import { exitCodes, usageError } from '../errors/cli-error.ts';
+import { CliError, exitCodes, usageError } from '../errors/cli-error.ts';
 import { type Decision, resolveInDoubt } from '../run/doubt/resolution.ts';
-import { noEngineHere } from '../service/engine/connect.ts';
+import type { EngineRun } from '../service/engine/run.ts';
 import { holdState } from '../workspace/checks/hold-state.ts';
 import { checkAge } from '../workspace/checks/stale-state.ts';
 import { openJob } from '../workspace/find-job.ts';
@@ -40,7 +40,7 @@ export const resolve = command(
     name: 'resolve',
     summary: summaries.resolve,
     operands: 'JOB [FILE|DIR]',
-    about: `A job is in doubt when its submission was sent and no response came: the service may have made and charged it, or not. Look for its prompt in the service's list of tasks (promptpress show JOB has the prompt and the time), then decide. Nothing is sent now: the next run follows the decision. The command is refused during a run (exit 75), and for jobs that are not in doubt.
+    about: `A job is in doubt when its submission was sent and no response came: the service may have made and charged it, or not. Look for its prompt in the service's list of tasks (promptpress show JOB has the prompt and the time), then decide. Nothing is sent now: the next run follows the decision. The command is refused during a run (exit 75), and for jobs that are not in doubt. Of a run on an engine (postgres://…#NAME) jobs are settled while its workers are at work; it is refused only while the worker that sent the job may still be sending it, and one that was killed is waited for, two leases (--lease) at most.
 JOB is its key or the beginning of it. Without FILE|DIR: the current folder if that is a run directory, else the one that knows the job under runs/, here or in a folder of this one. For all jobs in doubt at once there are promptpress run FILE --in-doubt find, which searches the service's list of tasks, and --in-doubt retry.`,
     examples: [
       {
@@ -62,26 +62,93 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
     await closingAfter(async (disposables) => {
       checkOneDecision(flags);
       const { io, redactor } = context;
-      const { directory, place, engine, key, state: reader } = await openJob(named, target, flags, context);
-      await reader.close();
-      if (engine !== undefined)
-        throw noEngineHere(
-          'resolve',
-          'The next run settles what is in doubt: promptpress run FILE --engine … --in-doubt find searches the tasks and pays nothing; --in-doubt retry submits all such jobs again.',
-        );
-      const state = holdState(directory, 'promptpress resolve', disposables, io);
-      await checkAge(state.reader, directory, io.env);
-      const pipeline = await keptPipeline(directory, state.reader, io.cwd);
-      const commands = await commandsOf(place, state.reader, pipeline, io.cwd);
-      const record = doubtfulJob(key, state, commands);
+      const job = await openJob(named, target, flags, context);
+      const { directory, place, engine, key } = job;
       const decision = decisionOf(flags);
-      if (decision.kind === 'task') await refuseOwnedTask(decision.taskId, record, state.reader);
+      const { reader, read, settle } =
+        engine === undefined
+          ? await inDirectory(directory, key, job.state, disposables, context)
+          : await onEngine(engine, key, decision, disposables, context);
+      const pipeline = await keptPipeline(directory, reader, io.cwd);
+      const commands = await commandsOf(place, reader, pipeline, io.cwd);
+      const found = await read(commands);
+      if ('interrupted' in found) return found.interrupted;
+      const record = doubtfulJob(key, found.record, commands);
+      if (decision.kind === 'task') await refuseOwnedTask(decision.taskId, record, reader);
       const price = pipeline && priceOfJob(pipeline.prices, record);
-      state.commit(resolveInDoubt(record, decision, price, io.now()));
-      await io.out(redactor.apply(resolvedText(record, decision, place.name, commands)));
+      if (!(await settle(resolveInDoubt(record, decision, price, io.now()))))
+        throw new CliError(
+          exitCodes.locked,
+          `A worker has changed job ${key} meanwhile: nothing was settled.`,
+          {
+            hint: `What became of it: ${commands.show(key)}`,
+          },
+        );
+      const isOn = engine !== undefined && (await place.owner()) !== undefined;
+      await io.out(redactor.apply(resolvedText(record, decision, place.name, commands, isOn)));
       return exitCodes.ok;
     }),
 );
+
+/** Where a job in doubt lies, and how it is settled there. */
+interface JobPlace {
+  readonly reader: StateReader;
+  /** The job as it is settled; or with which exit code the user has ended the wait for it. */
+  read(
+    commands: Commands,
+  ): Promise<{ readonly record: JobRecord | undefined } | { readonly interrupted: number }>;
+  /** @returns false: it was decided by somebody else meanwhile */
+  settle(turn: Turn): Promise<boolean>;
+}
+
+/** In a run directory, which is held until the command ends. */
+async function inDirectory(
+  directory: string,
+  key: string,
+  opened: StateReader,
+  disposables: Disposables,
+  { io }: Context,
+): Promise<JobPlace> {
+  await opened.close();
+  const state = holdState(directory, 'promptpress resolve', disposables, io);
+  await checkAge(state.reader, directory, io.env);
+  return {
+    reader: state.reader,
+    read: () => Promise.resolve({ record: state.get(key) }),
+    settle: (turn) => {
+      state.commit(turn);
+      return Promise.resolve(true);
+    },
+  };
+}
+
+/** On an engine, beside the workers that may be at work there. */
+async function onEngine(
+  run: EngineRun,
+  key: string,
+  decision: Decision,
+  disposables: Disposables,
+  { io, redactor }: Context,
+): Promise<JobPlace> {
+  disposables.add(() => run.state.close());
+  const [{ jobToSettle }, { settleSharedJob }] = await Promise.all([
+    import('../run/doubt/on-engine.ts'),
+    import('../../engine/doubts.ts'),
+  ]);
+  let found: Awaited<ReturnType<typeof jobToSettle>>;
+  return {
+    reader: run.state,
+    read: async (commands) => {
+      const interrupts = io.interrupts();
+      disposables.add(() => interrupts.stop());
+      const say = (text: string): void => io.err(redactor.apply(`${text}\n`));
+      found = await jobToSettle(run, key, { decision, commands, drain: interrupts.drain, say });
+      return found ?? { interrupted: exitCodes[interrupts.first() ?? 'SIGINT'] };
+    },
+    settle: async (turn) =>
+      found !== undefined && (await settleSharedJob(run.engine.pool, run.run, found, turn)),
+  };
+}
 
 type DecisionFlags = FlagValues<typeof decisionFlags>;
 
@@ -117,10 +184,9 @@ function decisionOf({ task, drop }: DecisionFlags): Decision {
 }
 
 /** @throws CliError (exit 2) for a job that is not in doubt, with what can be done about it */
-function doubtfulJob(key: string, state: StateStore, commands: Commands): JobRecord {
-  const record = state.get(key);
+function doubtfulJob(key: string, record: JobRecord | undefined, commands: Commands): JobRecord {
   if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
-  // The lock is ours: no process waits for the response to a submission any more.
+  // No process waits for the response to a submission any more.
   if (isInDoubt(record, false)) return record;
   throw usageError(
     `Job ${key} is not in doubt, but ${record.status}: there is nothing to resolve.`,
@@ -160,13 +226,14 @@ function resolvedText(
   decision: Decision,
   directory: string,
   { run = 'promptpress run FILE' }: Commands,
+  isOn: boolean,
 ): string {
   const slot = origin.branch === '' ? origin.step : `${origin.step}/${origin.branch}`;
   const job = `${key} (cell ${origin.cell}, ${shownLine(slot)})`;
   const place = shownLine(directory);
   switch (decision.kind) {
     case 'task':
-      return `${job} in ${place} has task ${shownLine(decision.taskId)} now. The next run polls it and submits nothing:\n  ${run}\n`;
+      return `${job} in ${place} has task ${shownLine(decision.taskId)} now. ${isOn ? 'A worker that is on, or the' : 'The'} next run polls it and submits nothing:\n  ${run}\n`;
     case 'drop':
       return `${job} in ${place} is given up: failed (job.dropped), and the jobs that depend on it are blocked. The next run continues without it, and its manifest shows that:\n  ${run}\n`;
     case 'retry':

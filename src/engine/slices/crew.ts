@@ -5,7 +5,7 @@ import { lockSpaces } from '../postgres/session-lock.ts';
 const silentMs = 15_000;
 
 /** SQL: whether a process holds the advisory lock of this space and key. */
-const isLocked = (space: number, key: string): string => `EXISTS (
+export const isLocked = (space: number, key: string): string => `EXISTS (
   SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
   WHERE l.locktype = 'advisory' AND d.datname = current_database() AND l.granted AND l.classid::bigint = ${space} AND l.objid::bigint = ${key})`;
 
@@ -64,6 +64,7 @@ export interface Crew {
     /** Nobody works on them. */
     readonly waiting: number;
     readonly held: number;
+    /** Of this invocation. */
     readonly done: number;
     /** All cells are in slices. */
     readonly fed: boolean;
@@ -78,6 +79,19 @@ export interface Crew {
 
 /** SQL: whether somebody holds the slice `h` who has not let go of it. */
 const isHeld = `(h.holder IS NOT NULL AND NOT promptpress.is_over(h.run, h.holder || '/' || h.n || '/' || h.epoch))`;
+
+/**
+ * The slices of a run, by indexes that hold those alone that are not done: a feeder lets no more wait than are soon taken, however many
+ * there are in all.
+ */
+export const sliceCounts = `
+  SELECT o.waiting, o.held, greatest(0, r.next_slice - r.first_slice - o.own)::int AS done,
+    (SELECT coalesce(sum(t.takeovers), 0)::int FROM promptpress.slices t WHERE t.run = r.run AND t.takeovers > 0) AS takeovers
+  FROM promptpress.runs r CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE NOT h.held)::int AS waiting, count(*) FILTER (WHERE h.held)::int AS held,
+      count(*) FILTER (WHERE h.n >= r.first_slice)::int AS own
+    FROM (SELECT h.n, ${isHeld} AS held FROM promptpress.slices h WHERE h.run = r.run AND NOT h.done OFFSET 0) h
+  ) o WHERE r.run = $1`;
 
 /** @param service whose limits are told; absent: none @throws EngineError */
 export async function readCrew(
@@ -100,13 +114,7 @@ export async function readCrew(
        FROM promptpress.sessions s WHERE s.run = $1 AND NOT s.over ORDER BY s.session`,
       run,
     ),
-    ask<Omit<Crew['slices'], 'fed'> & Pick<Crew, 'takeovers'>>(
-      `SELECT count(*) FILTER (WHERE NOT h.done AND NOT ${isHeld})::int AS waiting,
-         count(*) FILTER (WHERE NOT h.done AND ${isHeld})::int AS held, count(*) FILTER (WHERE h.done)::int AS done,
-         coalesce(sum(h.takeovers), 0)::int AS takeovers
-       FROM promptpress.slices h WHERE h.run = $1`,
-      run,
-    ),
+    ask<Omit<Crew['slices'], 'fed'> & Pick<Crew, 'takeovers'>>(sliceCounts, run),
     // What was sent counts for less the longer ago it was, as those who ask for moments reckon it.
     ask<RateInUse & { readonly pausedMs: number }>(
       `SELECT p.route, greatest(0, p.paused_until_ms - t.now) AS "pausedMs",

@@ -96,6 +96,8 @@ const removed = (invocation: number): RunStatus => ({
   waiting: 0,
   lastedMs: 0,
   failures: 0,
+  redosFailed: 0,
+  gridsCut: 0,
   schema: 0,
 });
 

@@ -15,6 +15,10 @@ export interface RunStatus {
   readonly lastedMs: number;
   /** Jobs that have failed in it. */
   readonly failures: number;
+  /** Finished jobs that were to be made again in it, and stay as they were. */
+  readonly redosFailed: number;
+  /** Grids that were cut into frames in it. */
+  readonly gridsCut: number;
   /** Version of the engine's tables. */
   readonly schema: number;
   /** Why it ended before all was done. */
@@ -32,6 +36,7 @@ export async function runStatus(pool: EnginePool, run: number): Promise<RunStatu
        (SELECT count(*)::int FROM promptpress.slices s WHERE s.run = r.run AND NOT s.done) AS waiting,
        (extract(epoch FROM clock_timestamp() - begun) * 1000)::float8 AS "lastedMs",
        ((SELECT coalesce(sum(t.failures), 0) FROM promptpress.totals t WHERE t.run = r.run AND t.status = '') - failed_before)::float8 AS failures,
+       redos_failed::float8 AS "redosFailed", grids_cut::float8 AS "gridsCut",
        (SELECT max(version) FROM promptpress.schema_version) AS schema
      FROM promptpress.runs r WHERE run = $1`,
     [run],
@@ -99,6 +104,7 @@ export async function beginInvocation(
     if (state === 'open' && before === spec) return { invocation, goesOn: true };
     await connection.query(
       `UPDATE promptpress.runs SET state = 'open', spec = $2, invocation = invocation + 1, fed = false, fed_upto = 0, ended = NULL,
+         first_slice = next_slice, redos_failed = 0, grids_cut = 0,
          begun = clock_timestamp(),
          failed_before = (SELECT coalesce(sum(failures), 0) FROM promptpress.totals WHERE run = $1 AND status = '')
        WHERE run = $1`,
@@ -120,6 +126,25 @@ export async function stopRun(pool: EnginePool, run: number, invocation: number,
   await pool.query(
     `UPDATE promptpress.runs SET state = 'stopping', ended = $3 WHERE run = $1 AND invocation = $2 AND state = 'open'`,
     [run, invocation, JSON.stringify(end)],
+  );
+}
+
+/** What a worker has done since it told so last, beside what its records say. */
+export interface TalliedWork {
+  readonly redosFailed: number;
+  readonly gridsCut: number;
+}
+
+/** Adds what a worker tells to what all of an invocation have told. @throws EngineError */
+export async function tellWork(
+  pool: EnginePool,
+  run: number,
+  invocation: number,
+  { redosFailed, gridsCut }: TalliedWork,
+): Promise<void> {
+  await pool.query(
+    `UPDATE promptpress.runs SET redos_failed = redos_failed + $3, grids_cut = grids_cut + $4 WHERE run = $1 AND invocation = $2`,
+    [run, invocation, redosFailed, gridsCut],
   );
 }
 

@@ -1,15 +1,19 @@
 /**
  * What a run is made of, and how far its cells were fed: `fed_upto` is the number of the last cell that is in a slice. The numbers of
  * slices are never used twice, so that what a slice of an earlier invocation left has an owner of its own. `begun` and `failed_before` are of
- * the invocation: when it began, and how many failures were counted until then. `lease_ms` is that of the session's worker: others may have
- * another one.
+ * the invocation: when it began, and how many failures were counted until then; so is `first_slice`, from which on its slices are
+ * numbered. `redos_failed` and `grids_cut` are what its workers have told of it. `lease_ms` is a worker's own lease: by it others
+ * reckon when it is over.
  */
 export const slicesSchema = `
   ALTER TABLE runs ADD COLUMN spec text, ADD COLUMN fed boolean NOT NULL DEFAULT false, ADD COLUMN fed_upto bigint NOT NULL DEFAULT 0,
-    ADD COLUMN next_slice int NOT NULL DEFAULT 1, ADD COLUMN ended text,
+    ADD COLUMN next_slice int NOT NULL DEFAULT 1, ADD COLUMN first_slice int NOT NULL DEFAULT 1, ADD COLUMN ended text,
     ADD COLUMN begun timestamptz NOT NULL DEFAULT clock_timestamp(), ADD COLUMN failed_before bigint NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN redos_failed bigint NOT NULL DEFAULT 0, ADD COLUMN grids_cut bigint NOT NULL DEFAULT 0;
   ALTER TABLE sessions ADD COLUMN run int, ADD COLUMN lease_ms int NOT NULL DEFAULT 30000;
   ALTER TABLE inputs ADD COLUMN invocation bigint NOT NULL DEFAULT 0;
   CREATE INDEX slices_open ON slices (run, n) WHERE NOT done;
+  -- Few: who watches a run sums them each second.
+  CREATE INDEX slices_takeovers ON slices (run) WHERE takeovers > 0;
   CREATE INDEX sessions_open ON sessions (run) WHERE NOT over;
 `;

@@ -2,7 +2,7 @@ import type { JobRecord } from '../../plan/job.ts';
 import type { Clock } from '../../run/clock.ts';
 import { invocationFact, sentFact, type Turn } from '../../state/store.ts';
 import { EngineError } from '../postgres/engine-error.ts';
-import type { EnginePool } from '../postgres/pool.ts';
+import type { Connection } from '../postgres/pool.ts';
 import type { RecordCache } from './cache.ts';
 import type { ReplyLine } from './reply-lines.ts';
 import {
@@ -127,8 +127,8 @@ const parameters = [
   .join(', ');
 
 /** Sends a turn: one round trip, one transaction, one sync of the disk. @throws EngineError */
-export async function sendTurn(pool: EnginePool, { values }: SentTurn): Promise<TurnResult> {
-  const { rows } = await pool.query<{ result: TurnResult }>(
+export async function sendTurn(connection: Connection, { values }: SentTurn): Promise<TurnResult> {
+  const { rows } = await connection.query<{ result: TurnResult }>(
     `SELECT promptpress.commit_turn(${parameters}) AS result`,
     values,
   );

@@ -8,6 +8,7 @@ import { openState } from '../../../src/state/state.ts';
 import { type CopiedRun, copyRun, openEngineAt } from '../../rig/engine/copied-run.ts';
 import { hasPostgres, type TestDatabase, testDatabase } from '../../rig/postgres.ts';
 import { openPlace, type RunPlace } from '../../rig/run-place.ts';
+import { Served } from '../../rig/served.ts';
 import { promptpress, type Said } from '../test-io.ts';
 
 const pipeline = `name: killed
@@ -147,10 +148,10 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     const merged = await say(['merge', shown, 'runs/killed', '--out', 'merged']);
     expect([merged.code, merged.err]).toEqual([2, expect.stringContaining('takes no run on an engine')]);
     expect((await say(['clean', shown])).err).toContain('takes no run on an engine');
+    // Also where the mistake is found before the address is read.
+    const mistaken = await say(['plan', database.url, '--st', 'animal=fox']);
+    expect([mistaken.code, mistaken.err]).toEqual([2, expect.not.stringContaining(secret)]);
     // Nothing is made beside the files of the run.
-    expect((await say(['resolve', keys[0] ?? '', shown, '--drop'])).err).toContain(
-      'takes no run on an engine',
-    );
     expect((await say(['verify', shown, '--repair'])).err).toContain('takes no run on an engine');
   });
 
@@ -195,6 +196,13 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     const status = await say(['status', named]);
     expect(status.out).toContain('0 waiting, 1 held, 0 done');
     expect(status.out).toMatch(/worker +first: alive, 1 slice/);
+    const served = await Served.open(place.folder, `${database.url}#other`);
+    try {
+      const { live, crew } = await served.until((summary) => summary.crew !== undefined);
+      expect([live, crew]).toMatchObject([true, { workers: 1, slices: { waiting: 0, held: 1, done: 0 } }]);
+    } finally {
+      await served.end();
+    }
     const stopped = await say(['stop', named]);
     expect([stopped.code, stopped.out]).toEqual([0, expect.stringContaining('1 worker settles')]);
     expect((await say(['stop', named])).out).toContain('being stopped already');

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readSharedJob, settleSharedJob } from '../../src/engine/doubts.ts';
+import { takeSlice } from '../../src/engine/state/slices.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import { hasPostgres } from '../rig/postgres.ts';
+import { jobRecord } from '../state/records.ts';
+import { type TestEngine, testEngine, turnOf } from './state/opened.ts';
+
+const doubt = (key: string): JobRecord =>
+  jobRecord(key, 'in-doubt', { submittedAt: 17, submittedBy: '1/1', attempts: 1, cost: 0.5 });
+
+describe.skipIf(!hasPostgres)('a job in doubt that a user settles while workers are at work', () => {
+  let engine: TestEngine;
+  beforeAll(async () => {
+    engine = await testEngine();
+  });
+  afterAll(async () => {
+    await engine[Symbol.asyncDispose]();
+  });
+
+  async function inDoubt(key: string) {
+    const run = await engine.run(1);
+    const worker = await engine.worker(run);
+    const epoch = (await takeSlice(engine.pool, run, 1, worker.session))?.epoch ?? 0;
+    await worker.commit(turnOf(1, epoch, [doubt(key)]));
+    const job = await readSharedJob(engine.pool, run, key);
+    if (job === undefined) throw new Error('There is no record.');
+    expect(job).toMatchObject({ record: { status: 'in-doubt' }, version: { slice: 1 } });
+    expect(job.sender).toBeUndefined();
+    const attempts = [{ key, at: 5, outcome: 'user.retry' }];
+    const settle = (record: JobRecord): Promise<boolean> =>
+      settleSharedJob(engine.pool, run, job, { records: [record], attempts });
+    return { run, worker, epoch, settle };
+  }
+
+  it('is a worker’s where that decided first, and nothing is written', async () => {
+    const { worker, epoch, settle } = await inDoubt('first');
+    const sent = jobRecord('first', 'submitting', { submittedAt: 18, submittedBy: '1/1', attempts: 2 });
+    await worker.commit(turnOf(1, epoch, [sent], { from: worker }));
+    const before = await worker.reader.totals();
+    expect(await settle(jobRecord('first', 'pending', { attempts: 1 }))).toBe(false);
+    expect(await worker.reader.get('first')).toEqual(sent);
+    expect(await worker.reader.attempts('first')).toEqual([]);
+    expect(await worker.reader.totals()).toEqual(before);
+  });
+
+  it('is the user’s where he decided first: a worker that knew it before submits nothing', async () => {
+    const { worker, epoch, settle } = await inDoubt('second');
+    const settled = jobRecord('second', 'pending', { attempts: 1 });
+    expect(await settle(settled)).toBe(true);
+    // A second decision from the same doubt is none.
+    expect(await settle(jobRecord('second', 'failed', { attempts: 1 }))).toBe(false);
+    const sent = jobRecord('second', 'submitting', { submittedAt: 18, submittedBy: '1/1', attempts: 2 });
+    const { refused } = await worker.commit(turnOf(1, epoch, [sent], { from: worker }));
+    expect(refused).toEqual(new Set(['second']));
+    expect(worker.get('second')).toEqual(settled);
+    // As the user left it, it is submitted, once.
+    const again = await worker.commit(turnOf(1, epoch, [sent], { from: worker }));
+    expect(again.refused).toEqual(new Set());
+    expect(await worker.reader.totals()).toMatchObject({
+      jobs: { submitting: 1, pending: 0, 'in-doubt': 0 },
+    });
+    expect(await worker.reader.attempts('second')).toHaveLength(1);
+  });
+
+  it('that has a task is left to whoever takes the slice that it gets', async () => {
+    const { run, worker, settle } = await inDoubt('third');
+    await engine.pool.query('UPDATE promptpress.slices SET done = true WHERE run = $1', [run]);
+    const { rows } = await engine.pool.query<{ next: number }>(
+      'UPDATE promptpress.runs SET next_slice = 7 WHERE run = $1 RETURNING next_slice AS next',
+      [run],
+    );
+    expect(rows).toEqual([{ next: 7 }]);
+    const running = jobRecord('third', 'running', { attempts: 1, taskId: '42' });
+    expect(await settle(running)).toBe(true);
+    expect(await takeSlice(engine.pool, run, 7, worker.session)).toEqual({ epoch: 1, cells: '' });
+    expect(await worker.left(7)).toMatchObject([{ record: running }]);
+    expect(worker.others.holdOf('third')).toMatchObject({ slice: 7, epoch: 0 });
+    expect(await worker.commit(turnOf(7, 1, [{ ...running, status: 'done' }], { from: worker }))).toEqual({
+      refused: new Set(),
+      lost: new Set(),
+    });
+  });
+});

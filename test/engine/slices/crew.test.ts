@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readCrew, sliceCounts } from '../../../src/engine/slices/crew.ts';
+import { beginInvocation, runStatus, tellWork } from '../../../src/engine/slices/runs.ts';
+import { endHold, takeSlice } from '../../../src/engine/state/slices.ts';
+import { hasPostgres } from '../../rig/postgres.ts';
+import { type TestEngine, testEngine } from '../state/opened.ts';
+
+interface Step {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly Plans?: readonly Step[];
+}
+
+const stepsOf = (step: Step): readonly Step[] => [step, ...(step.Plans ?? []).flatMap(stepsOf)];
+
+describe.skipIf(!hasPostgres)('the crew of a run', () => {
+  let engine: TestEngine;
+  beforeAll(async () => {
+    engine = await testEngine();
+  });
+  afterAll(async () => {
+    await engine[Symbol.asyncDispose]();
+  });
+
+  it('has its slices counted by those that are not done', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    // As many as ten million cells make; those that wait are a thousand at most.
+    await pool.query(
+      `INSERT INTO promptpress.slices (run, n, cells, done, takeovers) SELECT $1, n, '', n <= 150000, (n % 30000 = 0)::int
+       FROM generate_series(1, 150300) AS n`,
+      [run],
+    );
+    await pool.query('UPDATE promptpress.runs SET next_slice = 150301 WHERE run = $1', [run]);
+    await pool.query('ANALYZE promptpress.slices');
+    const { session } = await engine.worker(run);
+    for (const n of [150_001, 150_002]) await takeSlice(pool, run, n, session);
+    await endHold(pool, run, 150_002, 1);
+    expect(await readCrew(pool, run, undefined)).toMatchObject({
+      slices: { waiting: 299, held: 1, done: 150_000, fed: false },
+      takeovers: 5,
+    });
+    const { rows } = await pool.query<{ 'QUERY PLAN': readonly [{ Plan: Step }] }>(
+      `EXPLAIN (FORMAT JSON) ${sliceCounts}`.replaceAll('$1', String(run)),
+    );
+    const [plan] = rows[0]?.['QUERY PLAN'] ?? [];
+    const reads = (plan === undefined ? [] : stepsOf(plan.Plan)).filter(
+      (step) => step['Relation Name'] === 'slices' || step['Index Name']?.startsWith('slices_') === true,
+    );
+    expect(reads.length).toBeGreaterThan(1);
+    // By these indexes alone: neither is the table read from end to end, nor the key.
+    const indexes = reads.flatMap((step) => step['Index Name'] ?? []);
+    expect(new Set(indexes)).toEqual(new Set(['slices_open', 'slices_takeovers']));
+    expect(reads.map((step) => step['Node Type'])).not.toContain('Seq Scan');
+    await pool.query('DELETE FROM promptpress.slices WHERE run = $1', [run]);
+  });
+
+  it('tells what no record says, anew with each invocation', async () => {
+    const { pool } = engine;
+    const run = await engine.run(2);
+    await pool.query('UPDATE promptpress.runs SET next_slice = 3 WHERE run = $1', [run]);
+    const { invocation } = await beginInvocation(pool, run, 'one');
+    await tellWork(pool, run, invocation, { redosFailed: 1, gridsCut: 4 });
+    await tellWork(pool, run, invocation, { redosFailed: 0, gridsCut: 2 });
+    await tellWork(pool, run, invocation - 1, { redosFailed: 9, gridsCut: 9 });
+    expect(await runStatus(pool, run)).toMatchObject({ redosFailed: 1, gridsCut: 6 });
+    // The slices of earlier invocations are gone, and are none of those that are done.
+    expect((await readCrew(pool, run, undefined))?.slices).toMatchObject({ waiting: 0, done: 0 });
+    await beginInvocation(pool, run, 'two');
+    expect(await runStatus(pool, run)).toMatchObject({ redosFailed: 0, gridsCut: 0 });
+  });
+});
