@@ -14,9 +14,10 @@ import type { SliceQueue } from './queue/queue.ts';
 import { RunCare } from './slices/dead-sessions.ts';
 import { untilDone } from './slices/feeder.ts';
 import { RunWatch } from './slices/run-watch.ts';
-import { stopRun } from './slices/runs.ts';
-import { beginSession } from './slices/session.ts';
+import { stopRun, type TalliedWork, tellWork } from './slices/runs.ts';
+import { beginSession, every } from './slices/session.ts';
 import { SliceSource } from './slices/source.ts';
+import { WorkerSlots } from './slots.ts';
 import { type EngineStore, openEngineStore } from './state/store.ts';
 
 /** An engine as a process reaches it. */
@@ -41,8 +42,8 @@ export interface Work {
   readonly service: string;
   /** The files that requests show, where facts of them have to be loaded. */
   readonly images?: ImageFiles;
-  /** Tasks that this worker may have in flight; absent: as many as the limits of the run leave it. */
-  readonly slots?: number;
+  /** What this process may have in flight, in all runs that it works on; absent: as much as the limits of the run leave it. */
+  readonly slots?: WorkerSlots;
   /** Ends where all slices are done, and does not wait for more. */
   readonly once?: boolean;
   /** Its Ctrl-C ends the whole run, and not only this worker. */
@@ -106,9 +107,10 @@ async function oneSession(
   control: RunControl,
   listener: RunListener,
 ): Promise<{ readonly report: RunReport; readonly isDead: boolean }> {
-  const { run, queue, plan, settings, leaseMs, once = false } = work;
+  const { run, queue, plan, settings, leaseMs, once = false, slots = new WorkerSlots() } = work;
   const session = await beginSession({ address, pool, clock }, run, work);
   let limits: EngineLimits | undefined;
+  let stopTelling: (() => Promise<void>) | undefined;
   try {
     const worker = String(session.session);
     const shared = new EngineLimits(
@@ -144,7 +146,11 @@ async function oneSession(
       },
     );
     const stopping: Promise<unknown>[] = [];
+    const tally = new Tally();
+    const tell = (): Promise<void> => tally.tell((done) => tellWork(pool, run, work.invocation, done));
+    stopTelling = every(clock, tellMs, tell);
     const onEvent = (event: RunEvent): void => {
+      tally.take(event);
       // What ends one worker alone are a signal, and its own disk.
       if (
         event.type === 'run:stopping' &&
@@ -158,17 +164,53 @@ async function oneSession(
       { ...plan, cells: noCells },
       work.selection,
       // What is spent is bounded for all workers together.
-      ownSettings(settings, watch.status?.lastedMs ?? 0, work.slots),
-      { ...ports, store, cells: source, clock, shared, fence: session.fence, random: work.random },
+      ownSettings(settings, watch.status?.lastedMs ?? 0, slots),
+      {
+        ...ports,
+        store,
+        cells: source,
+        clock,
+        shared: slots.within(shared),
+        fence: session.fence,
+        random: work.random,
+      },
       { ...control, onEnd: watch.onEnd },
       onEvent,
     );
     await Promise.all(stopping);
+    await stopTelling();
+    // Counts alone: an engine that is away loses the last of them.
+    await tell().catch(() => undefined);
     return { report, isDead: source.isDead };
   } finally {
+    await stopTelling?.();
+    if (limits !== undefined) slots.leave(limits.rooms);
     await limits?.stop().catch(() => undefined);
     // Whoever cannot say so is found to be gone.
     await session.end().catch(() => undefined);
+  }
+}
+
+/** How often a worker tells what no record says, ms. */
+const tellMs = 5000;
+
+/** What a worker has done that no record says. */
+class Tally {
+  #redosFailed = 0;
+  #gridsCut = 0;
+
+  take(event: RunEvent): void {
+    if (event.type === 'run:notice' && event.code === 'redo.failed') this.#redosFailed += 1;
+    if (event.type === 'grid:cut' && event.error === undefined) this.#gridsCut += 1;
+  }
+
+  /** @param to told what was done since the last time, where that is anything @throws what that throws */
+  async tell(to: (done: TalliedWork) => Promise<void>): Promise<void> {
+    const done = { redosFailed: this.#redosFailed, gridsCut: this.#gridsCut };
+    if (done.redosFailed + done.gridsCut === 0) return;
+    await to(done);
+    this.#redosFailed -= done.redosFailed;
+    this.#gridsCut -= done.gridsCut;
   }
 }
 
@@ -187,11 +229,11 @@ const noCells: RunPlan['cells'] = () => {
 const ownSettings = (
   { maxSubmits: _all, maxDurationMs, ...settings }: RunSettings,
   lastedMs: number,
-  slots = Number.POSITIVE_INFINITY,
+  { most }: WorkerSlots,
 ): RunSettings => ({
   ...settings,
   ...(maxDurationMs === undefined ? {} : { maxDurationMs: Math.max(1, maxDurationMs - lastedMs) }),
-  limits: { ...settings.limits, tasks: Math.min(settings.limits.tasks, slots) },
+  limits: { ...settings.limits, tasks: Math.min(settings.limits.tasks, most) },
   budget: {},
 });
 

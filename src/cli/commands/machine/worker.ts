@@ -1,13 +1,15 @@
+import { join } from 'node:path';
 import { shownLine } from '../../../report/text/printable.ts';
 import { StateError } from '../../../state/store.ts';
 import { wallClock } from '../../adapters/clock.ts';
 import { closingAfter, Disposables } from '../../adapters/disposables.ts';
 import { type Context, command } from '../../args/command.ts';
 import { toggle, valued } from '../../args/flags.ts';
-import { placeFlags, queueFlag, workingFlags } from '../../args/run-flags.ts';
+import { type LogLevel, logLevels, placeFlags, queueFlag, workingFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
-import { anyText } from '../../args/values.ts';
+import { anyText, oneOf } from '../../args/values.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
+import { openRunLog, type RunLog } from '../../run/log.ts';
 import { type OpenEngine, openEngine } from '../../service/engine/connect.ts';
 
 /** Of a worker: for each run that it works on its commits and statements, and what it looks at beside them. */
@@ -43,6 +45,11 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
       ),
       'files-root': placeFlags['files-root'],
       once: toggle('end once nothing is left to do'),
+      'log-level': valued(
+        'LEVEL',
+        `keep a log of this worker in worker-NAME.log of the current folder, as run.log of a run: ${logLevels.join(', ')}; default: none`,
+        oneOf(...logLevels),
+      ),
     },
   },
   { least: 0, most: 0 },
@@ -69,13 +76,29 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
         queue,
         once: flags.once,
       };
-      const loop = new WorkerLoop(engine, settings, interrupts, () => undefined, disposables, context);
+      const log = openLog(flags['log-level'], name, context);
+      disposables.add(() => log?.close());
+      const listener = log?.listener ?? (() => undefined);
+      const loop = new WorkerLoop(engine, settings, interrupts, listener, disposables, context);
       await loop.run();
       const signal = interrupts.first();
       return interrupts.leave.aborted && signal !== undefined ? exitCodes[signal] : exitCodes.ok;
     });
   },
 );
+
+/** Undefined: no log is wanted. @throws StateError, the error of the file system */
+function openLog(level: LogLevel | undefined, name: string, { io, redactor }: Context): RunLog | undefined {
+  if (level === undefined) return undefined;
+  const file = join(io.cwd, `worker-${name.replaceAll(/[^\w.-]/g, '_')}.log`);
+  return openRunLog(
+    file,
+    level,
+    redactor,
+    () => io.now(),
+    (error) => io.err(redactor.apply(`The log can no longer be written: ${error.message}\n`)),
+  );
+}
 
 /** How often an engine is tried that is not there yet, ms. */
 const againMs = 2000;

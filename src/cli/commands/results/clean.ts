@@ -66,7 +66,7 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
       if (engine !== undefined)
         throw noEngineHere(
           'clean',
-          'What the pipeline does not list any more stays where the files of the run lie.',
+          'promptpress verify postgres://…#NAME lists the files that no result names any more; remove them where they lie.',
         );
       const interrupts = io.interrupts();
       disposables.add(() => interrupts.stop());

@@ -62,7 +62,10 @@ The merged directory can be continued like any other: promptpress run FILE --out
   async (flags, names, context) => {
     const { io } = context;
     if (names.some(isEngineWord))
-      throw noEngineHere('merge', 'On an engine the shards of a pipeline are one run from the start.');
+      throw noEngineHere(
+        'merge',
+        'On an engine the shards of a pipeline are one run from the start: promptpress run FILE --engine …, with any number of workers.',
+      );
     if (flags.out === undefined)
       throw usageError('merge needs --out DIR: the directory to make.', 'For example --out runs/merged.');
     if (isS3Address(flags.out))

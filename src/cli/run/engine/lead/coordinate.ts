@@ -1,13 +1,18 @@
 import { join } from 'node:path';
 import { type LedEnd, lead } from '../../../../engine/coordinator.ts';
+import { type UnheardJobs, unheardJobs } from '../../../../engine/doubts.ts';
 import { boundsOf } from '../../../../engine/limits/run-allowance.ts';
 import { troubleLine } from '../../../../engine/postgres/troubles.ts';
+import { leasesSilent } from '../../../../engine/slices/beat-fence.ts';
 import { runStatus } from '../../../../engine/slices/runs.ts';
+import { WorkerSlots } from '../../../../engine/slots.ts';
 import type { ManifestTotals } from '../../../../manifest/tally.ts';
 import { runFiles } from '../../../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../../../report/facts/run.ts';
+import { counted } from '../../../../report/text/amounts.ts';
 import { runAgain } from '../../../../report/text/next-commands.ts';
 import { serviceWords } from '../../../../report/text/plan-text.ts';
+import { shownLine } from '../../../../report/text/printable.ts';
 import { endingText, type RunSummary } from '../../../../report/text/summary.ts';
 import { lasted } from '../../../../run/scheduler/state/lifecycle.ts';
 import type { Disposables } from '../../../adapters/disposables.ts';
@@ -83,6 +88,8 @@ export async function coordinate(
     const found = await findOnEngine(begun, service, interrupts.drain, context);
     if (found !== undefined) io.err(redactor.apply(`${found}\n`));
   }
+  const unheard = await unheardJobs(engine.pool, begun.run);
+  if (unheard !== undefined && !flags['no-progress']) io.err(redactor.apply(`${unheardText(unheard)}\n`));
   const { end } = await led(begun, service, flags, metrics, interrupts, disposables, context);
   if (end === undefined) {
     const commands = [`promptpress status ${shown}`, `promptpress stop ${shown}`];
@@ -93,7 +100,8 @@ export async function coordinate(
     );
     return undefined;
   }
-  const result = await listed(begun, end, interrupts, flags, context);
+  const { redosFailed = 0, gridsCut = 0 } = (await runStatus(engine.pool, begun.run)) ?? {};
+  const result = await listed(begun, end, redosFailed, interrupts, flags, context);
   const { totals } = result;
   const publish = (...names: readonly string[]): Promise<boolean> =>
     publishFiles(begun, names, interrupts.leave, context);
@@ -108,7 +116,7 @@ export async function coordinate(
   if (isListed && end.kind !== 'disk') await publish(runFiles.record);
   const summary = await summarize(
     { ...begun, state: facts, startedAt },
-    { ...outcome, redosFailed: 0, gridsCut: 0, totals, cwd: io.cwd, origin, sandbox: false },
+    { ...outcome, redosFailed, gridsCut, totals, cwd: io.cwd, origin, sandbox: false },
   );
   // Without its password, which a command line would show to others.
   const engineFlag = flags.engine === undefined ? undefined : shown;
@@ -118,6 +126,10 @@ export async function coordinate(
   if (flags.json) await io.out(redactor.applyToData(jsonLine(summary)));
   return summary;
 }
+
+/** Why a run waits that begins soon after workers were killed. */
+const unheardText = ({ jobs, workers, leaseMs }: UnheardJobs): string =>
+  `${counted(jobs, 'job')} may have been on ${jobs === 1 ? 'its' : 'their'} way when ${workers.map(shownLine).join(', ')} ended without a word. The run waits until nothing has been heard of ${workers.length === 1 ? 'that worker' : 'these workers'} for ${Math.ceil((leasesSilent * leaseMs) / 1000)} s, and then decides about ${jobs === 1 ? 'it' : 'them'}.`;
 
 /** Leads the run to its end, and works on it too, with a log and a view of the progress. */
 async function led(
@@ -171,7 +183,15 @@ async function led(
           filesRoot: spec.filesRoot,
           service,
         };
-        const working = { run, invocation, spec, prepared, name: worker, leaseMs, slots: flags.slots };
+        const working = {
+          run,
+          invocation,
+          spec,
+          prepared,
+          name: worker,
+          leaseMs,
+          slots: new WorkerSlots(flags.slots),
+        };
         const report = await workOnRun(
           engine,
           { ...working, queue, isCoordinator: true },
@@ -202,6 +222,7 @@ async function wholeEnd({ engine: { pool }, run }: BegunOnEngine, result: LedEnd
 async function listed(
   { plan, spec, facts, directory }: BegunOnEngine,
   end: NonNullable<LedEnd['end']>,
+  redosFailed: number,
   interrupts: Interrupts,
   flags: RunFlags,
   { io, redactor }: Context,
@@ -213,14 +234,14 @@ async function listed(
       interrupts.leave,
       { escapeFormulas: flags['escape-formulas'] },
     );
-    return { totals, exitCode: runExitCode(end, totals?.slots, interrupts.first()) };
+    return { totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
   } catch (error) {
     const { text, exitCode } = shownErrorOf(error);
     if (text !== undefined) io.err(redactor.apply(text));
     const isComplete = end.kind === 'complete';
     return {
       totals: undefined,
-      exitCode: isComplete ? exitCode : runExitCode(end, undefined, interrupts.first()),
+      exitCode: isComplete ? exitCode : runExitCode(end, undefined, interrupts.first(), redosFailed),
     };
   }
 }

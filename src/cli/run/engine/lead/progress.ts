@@ -34,6 +34,8 @@ export class EngineProgress implements ProgressSource {
   #totals: StoreTotals | undefined;
   #status: RunStatus | undefined;
   #workers = 0;
+  /** Slices wait, and nobody was seen at work since. */
+  #lacksWorkers = false;
   #steps = new Map<string, Counted>();
   #countedAt = Number.NEGATIVE_INFINITY;
   #countingMs = 0;
@@ -91,6 +93,17 @@ export class EngineProgress implements ProgressSource {
       steps.set(step, { ...before, [name]: before[name] + jobs });
     }
     this.#steps = steps;
+  }
+
+  /** Said once when workers are there that were waited for. */
+  joined(): string | undefined {
+    const { waiting = 0 } = this.#status ?? {};
+    if (this.#workers === 0) this.#lacksWorkers ||= waiting > 0;
+    else if (this.#lacksWorkers) {
+      this.#lacksWorkers = false;
+      return `${this.#workers === 1 ? 'A worker has' : `${this.#workers} workers have`} joined: the run goes on.`;
+    }
+    return undefined;
   }
 
   /** The jobs of each step, over all workers. */

@@ -3,6 +3,7 @@ import { EngineError } from '../../../../engine/postgres/engine-error.ts';
 import { type EngineTrouble, troubleLine } from '../../../../engine/postgres/troubles.ts';
 import type { SliceQueue } from '../../../../engine/queue/queue.ts';
 import { pause } from '../../../../engine/slices/feeder.ts';
+import { WorkerSlots } from '../../../../engine/slots.ts';
 import { shownLine } from '../../../../report/text/printable.ts';
 import type { RunEnd, RunListener } from '../../../../run/events.ts';
 import { StateError } from '../../../../state/store.ts';
@@ -57,6 +58,8 @@ export class WorkerLoop {
   /** How often in a row a run could not be begun. */
   readonly #failed = new Map<number, number>();
   #said: string | undefined;
+  /** Over all runs that it works on. */
+  readonly #slots: WorkerSlots;
   #bug: { readonly error: unknown } | undefined;
 
   constructor(
@@ -73,6 +76,7 @@ export class WorkerLoop {
     this.#listener = listener;
     this.#disposables = disposables;
     this.#context = context;
+    this.#slots = new WorkerSlots(settings.slots);
   }
 
   /** @throws EngineError where what is wrong with the engine does not pass; Error beginning `Internal error:` for a bug */
@@ -160,13 +164,23 @@ export class WorkerLoop {
     const of = { pool, run, invocation, shown: `the run ${address.shown}#${name}` };
     const prepared = await prepareRun(spec, this.#settings, of, this.#context);
     const queue = await this.#queueOf(spec.queue);
-    const { leaseMs, slots, once } = this.#settings;
+    const { leaseMs, once } = this.#settings;
     this.#failed.delete(run);
     this.#said = undefined;
     this.#say(`${name}: taken on.`);
     const report = await workOnRun(
       this.#engine,
-      { run, invocation, spec, prepared, name: this.#settings.name, leaseMs, slots, queue, once },
+      {
+        run,
+        invocation,
+        spec,
+        prepared,
+        name: this.#settings.name,
+        leaseMs,
+        slots: this.#slots,
+        queue,
+        once,
+      },
       this.#interrupts,
       this.#hearing(name),
       this.#context,

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { SliceQueue } from '../../../../engine/queue/queue.ts';
+import type { WorkerSlots } from '../../../../engine/slots.ts';
 import { type Work, workOn } from '../../../../engine/worker.ts';
 import type { RunListener } from '../../../../run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../../../run/ports.ts';
@@ -27,7 +28,7 @@ export interface Working {
   /** Shown beside its sessions; unique among the processes that work there. */
   readonly name: string;
   readonly leaseMs: number;
-  readonly slots: number | undefined;
+  readonly slots: WorkerSlots;
   /** As the run chose it. */
   readonly queue: SliceQueue;
   readonly once?: boolean;
@@ -76,7 +77,7 @@ async function workOf(
     settings,
     service: spec.service.id,
     images,
-    ...(slots === undefined ? {} : { slots }),
+    slots,
     ...(working.once === true ? { once: true } : {}),
     ...(working.isCoordinator === true ? { endsRun: true } : {}),
     ports: openOutside(

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { WorkerSlots } from '../../src/engine/slots.ts';
+
+/** The limits of a run that may have ten tasks in flight. */
+function limits() {
+  const noted: number[] = [];
+  return { noted, rooms: { granted: 10, note: (tasks: number) => void noted.push(tasks) } };
+}
+
+it('leaves a run what the other runs of the process do not use', () => {
+  const slots = new WorkerSlots(4);
+  const [first, second] = [limits(), limits()];
+  const [one, other] = [slots.within(first), slots.within(second)];
+  const told: string[] = [];
+  one.onMore?.(() => told.push('one'));
+  other.onMore?.(() => told.push('other'));
+  expect([one.rooms?.granted, other.rooms?.granted]).toEqual([4, 4]);
+  one.rooms?.note?.(3);
+  expect([one.rooms?.granted, other.rooms?.granted]).toEqual([4, 1]);
+  other.rooms?.note?.(1);
+  expect([one.rooms?.granted, other.rooms?.granted]).toEqual([3, 1]);
+  expect(told).toEqual([]);
+  one.rooms?.note?.(1);
+  expect([one.rooms?.granted, other.rooms?.granted]).toEqual([3, 3]);
+  expect(told).toEqual(['other']);
+  slots.leave(first.rooms);
+  expect(other.rooms?.granted).toBe(4);
+  expect(told).toEqual(['other', 'other']);
+  // The service's own limit hears of all of it.
+  expect(first.noted).toEqual([3, 1]);
+});
+
+it('bounds nothing where no number is given, and tells nobody', () => {
+  const slots = new WorkerSlots();
+  const run = limits();
+  const one = slots.within(run);
+  const other = slots.within(limits());
+  other.onMore?.(() => expect.unreachable());
+  one.rooms?.note?.(7);
+  one.rooms?.note?.(2);
+  expect([one.rooms?.granted, other.rooms?.granted]).toEqual([10, 10]);
+});
