@@ -4,6 +4,7 @@ import {
   type MetricsSteps,
   RunMetrics,
 } from '../../report/metrics/run-metrics.ts';
+import type { CrewStatus } from '../../report/text/status/crew.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { Io } from '../terminal/io.ts';
 import { version } from '../version.ts';
@@ -14,6 +15,8 @@ export interface MetricsWatch {
   /** The steps are known. */
   begin(steps: MetricsSteps): void;
   readonly listener: RunListener;
+  /** Jobs have changed, of which no event told. */
+  progress(): void;
   /** The run is over. Never rejects. */
   end(end: Omit<MetricsEnd, 'at'>): Promise<void>;
 }
@@ -29,15 +32,17 @@ export function watchMetrics(
     readonly pipeline: string;
     readonly startedAt: number;
     readonly totals: () => DirectoryTotals;
+    /** The workers of a run on an engine. */
+    readonly crew?: () => CrewStatus | undefined;
   },
   io: Pick<Io, 'every' | 'now'>,
   warn: (text: string) => void,
 ): MetricsWatch {
-  const { pipeline, startedAt, totals } = run;
+  const { pipeline, startedAt, totals, crew } = run;
   const metrics = new RunMetrics({ pipeline, startedAt, version });
   const file = metricsFile(
     run.file,
-    () => metrics.text(totals()),
+    () => metrics.text(totals(), crew?.()),
     io,
     ({ message }) => warn(`The metrics cannot be written, and the run goes on without them: ${message}`),
   );
@@ -46,6 +51,7 @@ export function watchMetrics(
   return {
     begin: (steps) => metrics.begin(steps),
     listener: (event) => metrics.take(event, io.now()),
+    progress: () => metrics.progress(io.now()),
     end: async (end) => {
       metrics.end({ ...end, at: io.now() });
       await file.end();

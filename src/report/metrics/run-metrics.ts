@@ -2,6 +2,8 @@ import { type IsOptional, neverOptional } from '../../plan/graph/optional.ts';
 import type { TokenUsage } from '../../plan/job.ts';
 import type { Route, RunEnd, RunEvent } from '../../run/events.ts';
 import type { StoreTotals } from '../../state/reader.ts';
+import type { CrewStatus } from '../text/status/crew.ts';
+import { crewMetrics } from './crew-metrics.ts';
 import { exposition, type Metric, type Sample } from './exposition.ts';
 import { JobCounts, type StepCounts } from './job-counts.ts';
 
@@ -87,10 +89,20 @@ export class RunMetrics {
     this.#end = end;
   }
 
-  /** All of it in Prometheus' text format. @param totals of the run directory, where they can be had */
-  text(totals: DirectoryTotals | undefined): string {
+  /** Jobs have changed, of which no event told. @param now Unix ms */
+  progress(now: number): void {
+    this.#progressAt = now;
+  }
+
+  /**
+   * All of it in Prometheus' text format.
+   *
+   * @param totals of the run directory, where they can be had
+   * @param crew the workers of a run on an engine
+   */
+  text(totals: DirectoryTotals | undefined, crew?: CrewStatus): string {
     const { pipeline } = this.#start;
-    return exposition(this.#metrics(totals), { pipeline });
+    return exposition([...this.#metrics(totals), ...crewMetrics(crew)], { pipeline });
   }
 
   #metrics(totals: DirectoryTotals | undefined): readonly Metric[] {

@@ -24,6 +24,8 @@ export interface PageSummary {
   readonly at: number;
   /** A run is on now. */
   readonly live: boolean;
+  /** Of a run on an engine, under `serve`: how its workers are doing. */
+  readonly crew?: PageCrew;
   /** Results, which are the rows of the manifest, in its order. */
   readonly results: number;
   /** How many of {@link results} can be asked for so far; fewer while an index is being built. */
@@ -40,6 +42,21 @@ export interface PageSummary {
   readonly charts: PageCharts;
   /** Of `report`: how its data files are cut. Absent under `serve`. */
   readonly files?: PageFiles;
+}
+
+/** The workers of a run on an engine. */
+export interface PageCrew {
+  /** Those that are alive. */
+  readonly workers: number;
+  readonly slices: { readonly waiting: number; readonly held: number; readonly done: number };
+  /** Slices that were taken from a worker that had not let go of them. */
+  readonly takeovers: number;
+  /** Image tasks of all runs of the service: how many may be in flight, and are. */
+  readonly tasks: { readonly granted: number; readonly used: number };
+  /** Requests a minute to the service, by route. */
+  readonly rates: readonly (readonly [route: string, perMinute: number])[];
+  /** What may be spent, and is. */
+  readonly spending: readonly { readonly kind: string; readonly most: number; readonly used: number }[];
 }
 
 export interface PageStep {

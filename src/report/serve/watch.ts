@@ -4,7 +4,7 @@ import type { Plan } from '../../plan/plan.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { ChangeMark, StateChanges } from '../../state/sqlite/changes.ts';
 import type { Advisor } from '../results/advice.ts';
-import type { PageSummary } from '../results/wire.ts';
+import type { PageCrew, PageSummary } from '../results/wire.ts';
 import { IndexClosed, ResultIndex } from './index/result-index.ts';
 import { isOther, type OpenJobs, openJobs, underWay } from './open-jobs.ts';
 
@@ -23,6 +23,8 @@ export interface WatchOptions {
   readonly identity: () => Promise<string>;
   /** A run is on; answered at once. */
   readonly isRunning: () => Promise<boolean>;
+  /** The workers of a run on an engine; absent: it is none. */
+  readonly crew?: () => Promise<PageCrew | undefined>;
   /** Name and version of this program. */
   readonly madeBy: string;
   /** Unix ms. */
@@ -56,6 +58,7 @@ export class RunWatch {
   #openTook = 0;
   #openAt = 0;
   #live: boolean;
+  #crew: PageCrew | undefined;
   #counted: PageSummary;
   /** What {@link #counted} and {@link text} are of. */
   #countedVersion = -1;
@@ -141,7 +144,7 @@ export class RunWatch {
 
   /** What makes a summary worth telling: its time alone does not. */
   #news(): string {
-    return `${this.#identity} ${this.#index.version} ${this.#countedVersion} ${this.#live}`;
+    return `${this.#identity} ${this.#index.version} ${this.#countedVersion} ${this.#live} ${JSON.stringify(this.#crew)}`;
   }
 
   async #look(): Promise<void> {
@@ -157,6 +160,7 @@ export class RunWatch {
       if (isOther(mark, this.#mark) || (isOpenDue && isOther(mark, this.#openMark)))
         await this.#follow(mark, isOpenDue);
     }
+    this.#crew = live ? await this.#options.crew?.() : undefined;
     await this.#summarise();
   }
 
@@ -255,6 +259,7 @@ export class RunWatch {
     const summary: PageSummary = {
       ...this.#counted,
       ...facts,
+      ...(this.#crew === undefined ? {} : { crew: this.#crew }),
       results: index.expected,
       indexed: index.size,
       statuses: index.statuses,

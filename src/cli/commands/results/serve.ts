@@ -1,4 +1,5 @@
 import { readRunFacts } from '../../../report/facts/run.ts';
+import type { PageCrew } from '../../../report/results/wire.ts';
 import { type ServeOptions, type Serving, startServing } from '../../../report/serve/server.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
@@ -12,6 +13,7 @@ import { portNumber } from '../../args/values.ts';
 import { exitCodes, usageError } from '../../errors/cli-error.ts';
 import { shownErrorOf } from '../../errors/render.ts';
 import { openArtifactsOf } from '../../service/artifact-place.ts';
+import type { EngineRun } from '../../service/engine/run.ts';
 import { version } from '../../version.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
@@ -47,7 +49,7 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
       const interrupts = io.interrupts();
       disposables.add(() => interrupts.stop());
       const target = targetOrDefault(given, 'serve', io);
-      const { directory, place, state } = await openTarget(target, flags, context, 'files');
+      const { directory, place, engine, state } = await openTarget(target, flags, context, 'files');
       disposables.add(() => state.close());
       const { leave } = interrupts;
       const { store: artifacts } = await openArtifactsOf(directory, state, leave, disposables, context);
@@ -66,6 +68,7 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
         },
         identity: async () => await identityOf(state),
         isRunning: async () => (await place.owner({ waitMs: 0 })) !== undefined,
+        ...(engine === undefined ? {} : { crew: () => crewOf(engine) }),
         madeBy: `promptpress ${version}`,
         now: () => io.now(),
         every: (ms, call) => io.every(ms, call),
@@ -83,6 +86,23 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
       return exitCodes.ok;
     }),
 );
+
+/** How the workers of a run on an engine are doing, for the page. */
+async function crewOf({ engine, run, state }: EngineRun): Promise<PageCrew | undefined> {
+  const { readCrew } = await import('../../../engine/slices/crew.ts');
+  const crew = await readCrew(engine.pool, run, (await readRunFacts(state))?.serviceId);
+  if (crew === undefined) return undefined;
+  const { workers, slices, takeovers, tasks, rates, spending } = crew;
+  const { waiting, held, done } = slices;
+  return {
+    workers: workers.filter(({ alive }) => alive).length,
+    slices: { waiting, held, done },
+    takeovers,
+    tasks: { granted: tasks.granted, used: tasks.used },
+    rates: rates.map(({ route, perMinute }) => [route, Math.round(perMinute)]),
+    spending,
+  };
+}
 
 /** @throws CliError (exit 2) for a port that is taken */
 async function started(options: ServeOptions): Promise<Serving> {

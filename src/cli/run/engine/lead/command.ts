@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { CrewStatus } from '../../../../report/text/status/crew.ts';
 import type { RunSummary } from '../../../../report/text/summary.ts';
 import type { StoreTotals } from '../../../../state/reader.ts';
 import { wallClock } from '../../../adapters/clock.ts';
@@ -91,8 +92,9 @@ async function metricsOf(
   if (flags['metrics-file'] === undefined || flags.detach) return undefined;
   const file = resolve(io.cwd, flags['metrics-file']);
   await checkMetricsFile(file, '--metrics-file');
-  const known = { totals: await facts.reader.totals() };
+  const known: Omit<LeadMetrics, 'watch'> = { totals: await facts.reader.totals(), crew: undefined };
   const totals = (): StoreTotals => known.totals;
-  const watch = watchMetrics({ file, pipeline: pipeline.name, startedAt, totals }, io, warn);
+  const crew = (): CrewStatus | undefined => known.crew;
+  const watch = watchMetrics({ file, pipeline: pipeline.name, startedAt, totals, crew }, io, warn);
   return Object.assign(known, { watch });
 }

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import { readCrew } from '../../../../engine/slices/crew.ts';
 import { every } from '../../../../engine/slices/session.ts';
 import { runFiles } from '../../../../report/facts/layout.ts';
+import type { CrewStatus } from '../../../../report/text/status/crew.ts';
 import type { RunListener } from '../../../../run/events.ts';
 import type { StoreTotals } from '../../../../state/reader.ts';
 import type { Disposables } from '../../../adapters/disposables.ts';
@@ -19,6 +21,7 @@ import { EngineProgress } from './progress.ts';
 export interface LeadMetrics {
   readonly watch: MetricsWatch;
   totals: StoreTotals;
+  crew: CrewStatus | undefined;
 }
 
 /** How a run on an engine is watched: the sums of all workers, and what the one in this process meets. */
@@ -46,8 +49,14 @@ export async function openView(
   const now = (): number => io.now();
   const look = async (): Promise<void> => {
     await model.look(now);
+    const joined = model.joined();
+    // Whoever works too is never waited for.
+    if (joined !== undefined && flags['no-work'] && !isQuiet) shown.say(joined);
     if (metrics === undefined) return;
-    metrics.totals = model.totals ?? metrics.totals;
+    const { totals = metrics.totals } = model;
+    if (JSON.stringify(totals) !== JSON.stringify(metrics.totals)) metrics.watch.progress();
+    metrics.totals = totals;
+    metrics.crew = await readCrew(engine.pool, run, spec.service.id);
     metrics.watch.begin({ steps: model.counts() });
   };
   metrics?.watch.begin(start);
