@@ -1,10 +1,10 @@
+import type { CrewStatus } from '../../report/facts/crew.ts';
 import {
   type DirectoryTotals,
   type MetricsEnd,
   type MetricsSteps,
   RunMetrics,
 } from '../../report/metrics/run-metrics.ts';
-import type { CrewStatus } from '../../report/text/status/crew.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { Io } from '../terminal/io.ts';
 import { version } from '../version.ts';

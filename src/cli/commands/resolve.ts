@@ -65,18 +65,19 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
       const job = await openJob(named, target, flags, context);
       const { directory, place, engine, key } = job;
       const decision = decisionOf(flags);
-      const { reader, read, settle } =
+      const jobPlace =
         engine === undefined
           ? await inDirectory(directory, key, job.state, disposables, context)
           : await onEngine(engine, key, decision, disposables, context);
+      const { reader } = jobPlace;
       const pipeline = await keptPipeline(directory, reader, io.cwd);
       const commands = await commandsOf(place, reader, pipeline, io.cwd);
-      const found = await read(commands);
+      const found = await jobPlace.read(commands);
       if ('interrupted' in found) return found.interrupted;
       const record = doubtfulJob(key, found.record, commands);
       if (decision.kind === 'task') await refuseOwnedTask(decision.taskId, record, reader);
       const price = pipeline && priceOfJob(pipeline.prices, record);
-      if (!(await settle(resolveInDoubt(record, decision, price, io.now()))))
+      if (!(await jobPlace.settle(resolveInDoubt(record, decision, price, io.now()))))
         throw new CliError(
           exitCodes.locked,
           `A worker has changed job ${key} meanwhile: nothing was settled.`,

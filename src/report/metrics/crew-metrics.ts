@@ -1,4 +1,4 @@
-import type { CrewStatus } from '../text/status/crew.ts';
+import type { CrewStatus } from '../facts/crew.ts';
 import type { Metric, Sample } from './exposition.ts';
 
 /** What is measured of the workers of a run on an engine; nothing for a run of one machine. */

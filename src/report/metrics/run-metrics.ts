@@ -2,7 +2,7 @@ import { type IsOptional, neverOptional } from '../../plan/graph/optional.ts';
 import type { TokenUsage } from '../../plan/job.ts';
 import type { Route, RunEnd, RunEvent } from '../../run/events.ts';
 import type { StoreTotals } from '../../state/reader.ts';
-import type { CrewStatus } from '../text/status/crew.ts';
+import type { CrewStatus } from '../facts/crew.ts';
 import { crewMetrics } from './crew-metrics.ts';
 import { exposition, type Metric, type Sample } from './exposition.ts';
 import { JobCounts, type StepCounts } from './job-counts.ts';

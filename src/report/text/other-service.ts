@@ -34,7 +34,11 @@ export async function noteOnOtherService(
   const last = await services.last();
   if (last === undefined || last.id === now.id) return undefined;
   const others = await services.others(now.id);
-  const jobs = others.reduce((sum, other) => sum + other.jobs, 0);
+  // A run on an engine is of one service, and numbers its jobs with gaps.
+  const jobs =
+    place.name === undefined
+      ? others.reduce((sum, other) => sum + other.jobs, 0)
+      : Object.values((await state.totals()).jobs).reduce((sum, of) => sum + of, 0);
   const doubts = others.reduce((sum, other) => sum + other.doubts, 0);
   const directory = place.name ?? (relative(place.cwd, place.directory) || '.');
   const inDoubt = doubts === 0 ? '' : `, ${doubts} of them in doubt`;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import type { CrewStatus } from '../../../src/report/facts/crew.ts';
 import { crewMetrics } from '../../../src/report/metrics/crew-metrics.ts';
 import { exposition } from '../../../src/report/metrics/exposition.ts';
-import type { CrewStatus } from '../../../src/report/text/status/crew.ts';
 import { parseExposition } from '../../rig/exposition.ts';
 
 const worker = { name: 'w', session: 1, startedAt: 0, seenAt: 0, slices: 1 };

@@ -4,8 +4,7 @@ import { EngineTroubles } from '../../../src/engine/postgres/troubles.ts';
 
 /** A pool without an engine: a test answers each question. */
 export function noEnginePool(answer: (text: string) => readonly object[]): EnginePool {
-  const query = <Row>(text: string): Promise<{ rows: Row[] }> =>
-    Promise.resolve({ rows: [...answer(text)] as Row[] });
+  const query = ((text: string) => Promise.resolve({ rows: [...answer(text)] })) as EnginePool['query'];
   return {
     shown: 'postgres://nobody@nowhere/none',
     troubles: new EngineTroubles(wallClock),

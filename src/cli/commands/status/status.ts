@@ -1,6 +1,6 @@
+import type { CrewStatus } from '../../../report/facts/crew.ts';
 import type { RunPlace } from '../../../report/facts/place.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
-import type { CrewStatus } from '../../../report/text/status/crew.ts';
 import { type RunStatus, readStatus, statusText } from '../../../report/text/status/status.ts';
 import { readStepCosts } from '../../../report/text/status/step-costs.ts';
 import type { StateReader } from '../../../state/reader.ts';

@@ -8,6 +8,7 @@ import type { RunEnd } from '../../../run/events.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { commonMessage } from '../../facts/common-message.ts';
+import type { CrewStatus } from '../../facts/crew.ts';
 import { countLeft, first, jobsInDoubt } from '../../facts/in-doubt.ts';
 import { type LearnedFacts, readLearned } from '../../facts/learned.ts';
 import type { RunPlace } from '../../facts/place.ts';
@@ -29,7 +30,7 @@ import { otherServiceLines } from '../other-service.ts';
 import { shownLine } from '../printable.ts';
 import { endingWord, slotNumbers } from '../slot-counts.ts';
 import { padEnd, widest } from '../table.ts';
-import { type CrewStatus, crewLines } from './crew.ts';
+import { crewLines } from './crew.ts';
 import { learnedLines } from './learned.ts';
 import { readStepCosts, type StepCosts, stepCostLines } from './step-costs.ts';
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { CrewStatus } from '../../../../report/text/status/crew.ts';
+import type { CrewStatus } from '../../../../report/facts/crew.ts';
 import type { RunSummary } from '../../../../report/text/summary.ts';
 import type { StoreTotals } from '../../../../state/reader.ts';
 import { wallClock } from '../../../adapters/clock.ts';

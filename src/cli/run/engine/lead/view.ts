@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { readCrew } from '../../../../engine/slices/crew.ts';
 import { every } from '../../../../engine/slices/session.ts';
+import type { CrewStatus } from '../../../../report/facts/crew.ts';
 import { runFiles } from '../../../../report/facts/layout.ts';
-import type { CrewStatus } from '../../../../report/text/status/crew.ts';
 import type { RunListener } from '../../../../run/events.ts';
 import type { StoreTotals } from '../../../../state/reader.ts';
 import type { Disposables } from '../../../adapters/disposables.ts';

@@ -76,7 +76,9 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
       .toEqual([{ state: 'stopping' }]);
     hanging.release();
     expect(await run.done, run.err()).toBe(4);
-    expect((await crew.rows('runs/long')).map(({ status }) => status).sort()).toEqual(['done', 'pending']);
+    expect(new Set((await crew.rows('runs/long')).map(({ status }) => status))).toEqual(
+      new Set(['done', 'pending']),
+    );
   });
 
   it('says how many jobs were not made again, and how many grids were cut', async () => {
