@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasPostgres } from '../../../rig/postgres.ts';
+import { asked, hasPostgres } from '../../../rig/postgres.ts';
 import type { Said } from '../../test-io.ts';
 import { type Crew, startCrew } from './crew-rig.ts';
 
@@ -63,9 +63,9 @@ describe.skipIf(!hasPostgres)('the plan of a run on an engine', () => {
     expect(JSON.parse((await plan('--json')).out)).toMatchObject({
       total: { submits: 1, done: 2, cost: 0.5, why: { new: 1 } },
     });
-    const [key = ''] = (await crew.database.query<{ key: string }>('SELECT key FROM promptpress.jobs')).map(
-      (row) => row.key,
-    );
+    const [key = ''] = (
+      await asked<{ key: string }>(crew.database.url, 'SELECT key FROM promptpress.jobs')
+    ).map((row) => row.key);
     expect(JSON.parse((await plan('--redo', key, '--json')).out)).toMatchObject({
       total: { submits: 2, why: { new: 1, anew: 1 } },
     });

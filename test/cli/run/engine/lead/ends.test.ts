@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExposition, valueOf } from '../../../../rig/exposition.ts';
-import { hasPostgres } from '../../../../rig/postgres.ts';
+import { asked, hasPostgres } from '../../../../rig/postgres.ts';
 import { startFakeS3 } from '../../../../rig/s3/fake-s3.ts';
 import { promptpress } from '../../../test-io.ts';
 import { type Crew, startCrew } from '../crew-rig.ts';
@@ -70,7 +70,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
     const run = crew.start(['run', 'long.yaml', ...engine, '--max-duration', '500ms']);
     await hanging.hit(1);
     await expect
-      .poll(() => crew.database.query(`SELECT state FROM promptpress.runs WHERE name = 'long'`), {
+      .poll(() => asked(crew.database.url, `SELECT state FROM promptpress.runs WHERE name = 'long'`), {
         timeout: 20_000,
       })
       .toEqual([{ state: 'stopping' }]);
@@ -89,7 +89,8 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
       return JSON.parse(run.out) as { readonly gridsCut?: number };
     })();
     expect(made.gridsCut).toBe(2);
-    const [row] = await crew.database.query<{ key: string }>(
+    const [row] = await asked<{ key: string }>(
+      crew.database.url,
       `SELECT key FROM promptpress.jobs JOIN promptpress.runs USING (run) WHERE name = 'again' LIMIT 1`,
     );
     crew.service.fault('imagine', { status: 400, body: { code: 4, description: 'no' } }, { times: 1 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrations } from '../../../../../src/engine/migrations.ts';
-import { hasPostgres } from '../../../../rig/postgres.ts';
+import { asked, hasPostgres } from '../../../../rig/postgres.ts';
 import { type Crew, startCrew } from '../crew-rig.ts';
 
 const pipeline = (name: string): string => `name: ${name}
@@ -54,8 +54,9 @@ describe.skipIf(!hasPostgres)('a worker', () => {
   it('takes no run on that another release has begun, nor one that is damaged, and says so', async () => {
     await detached('other');
     const set = (spec: string): Promise<unknown> =>
-      crew.database.query(`UPDATE promptpress.runs SET spec = $1 WHERE name = 'other'`, [spec]);
-    const [row] = await crew.database.query<{ spec: string }>(
+      asked(crew.database.url, `UPDATE promptpress.runs SET spec = $1 WHERE name = 'other'`, [spec]);
+    const [row] = await asked<{ spec: string }>(
+      crew.database.url,
       `SELECT spec FROM promptpress.runs WHERE name = 'other'`,
     );
     const whole = JSON.parse(row?.spec ?? '') as Readonly<Record<string, unknown>>;
@@ -78,7 +79,7 @@ describe.skipIf(!hasPostgres)('a worker', () => {
       ]);
       expect(said.err.match(/not taken on/g)).toHaveLength(1);
     }
-    await crew.database.query(`UPDATE promptpress.runs SET state = 'ended' WHERE name = 'other'`);
+    await asked(crew.database.url, `UPDATE promptpress.runs SET state = 'ended' WHERE name = 'other'`);
   });
 
   it('ends where what is wrong with the engine does not pass', async () => {
@@ -86,13 +87,15 @@ describe.skipIf(!hasPostgres)('a worker', () => {
     const hanging = crew.service.fault('imagine', { hang: 'after' });
     const worker = crew.start(['worker', ...engine]);
     await hanging.hit(1);
-    await crew.database.query('UPDATE promptpress.schema_version SET version = 99');
+    await asked(crew.database.url, 'UPDATE promptpress.schema_version SET version = 99');
     hanging.release();
     try {
       expect(await worker.done).toBe(74);
       expect(worker.err()).toContain('version 99');
     } finally {
-      await crew.database.query('UPDATE promptpress.schema_version SET version = $1', [migrations.length]);
+      await asked(crew.database.url, 'UPDATE promptpress.schema_version SET version = $1', [
+        migrations.length,
+      ]);
     }
   });
 });
