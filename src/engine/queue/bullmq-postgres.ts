@@ -66,6 +66,8 @@ export async function bullmqOnPostgres(
     const pool = connect();
     try {
       const client = await pool.connect();
+      // What breaks it while it is used here, the question says that was asked on it.
+      client.on('error', ignore);
       try {
         await runMigrations(client, schema);
       } finally {

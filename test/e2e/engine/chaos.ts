@@ -90,7 +90,8 @@ process.exitCode = lines.every((line) => 'whole' in line && line.whole) ? 0 : 1;
 
 /** Plays one round after another on a server of its own. */
 async function side(): Promise<void> {
-  await using server = await startServer(installation);
+  // Eight workers have many connections.
+  await using server = await startServer(installation, { max_connections: '200' });
   await using folder = await temporaryFolder();
   await using redis = queues.includes('redis') ? await startRedis(folder.path) : undefined;
   while (next < rounds && Date.now() < until) {

@@ -44,8 +44,8 @@ class Member {
       if (result?.signal === 'SIGKILL') return undefined;
       // Its end is noted before, or it comes again.
       await pause(1);
-      if (this.ended.length > before || (result === undefined && !this.#isComingAgain))
-        return this.ended.at(-1);
+      const isGone = result === undefined && this.#running === undefined && !this.#isComingAgain;
+      if (this.ended.length > before || isGone) return this.ended.at(-1);
     }
   }
 

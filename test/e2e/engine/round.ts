@@ -147,7 +147,8 @@ export async function chaosRound(
   } catch (error) {
     const left = await unfinished(url).catch(String);
     const before = crowd.gaveUp.map(({ name, code, stderr }) => `${name} ended with ${code}: ${stderr}`);
-    throw new Error([(error as Error).message, left, ...before, await crowd.silence()].join('\n'), {
+    const said = ended.map(({ stderr }) => stderr);
+    throw new Error([(error as Error).message, ...said, left, ...before, await crowd.silence()].join('\n'), {
       cause: error,
     });
   }

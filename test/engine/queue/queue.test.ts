@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { migrations } from '../../../src/engine/migrations.ts';
@@ -128,6 +129,30 @@ describe('BullMQ on PostgreSQL', () => {
     );
     await queue.feed(run, [3]);
     expect(await queue.take(run)).toEqual({ run, slice: 2 });
+  });
+
+  it('fails in words where its engine goes away while its tables are made', async () => {
+    await using fresh = await testDatabase();
+    const engine = await openPool(parseEngineAddress(fresh.url), { clock: wallClock });
+    const other = new Client({ connectionString: fresh.url });
+    await other.connect();
+    try {
+      // Whoever else makes the schema is waited for.
+      await other.query('BEGIN; CREATE SCHEMA bullmq');
+      const opening = bullmqOnPostgres(parseEngineAddress(fresh.url), engine, {
+        clock: wallClock,
+        leaseMs: 1000,
+        mayMigrate: true,
+      });
+      const failed = expect(opening).rejects.toMatchObject({ code: 'engine.away' });
+      const ended = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'promptpress queue' AND wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await fresh.query(ended)).length, { timeout: 5000 }).toBe(1);
+      await failed;
+    } finally {
+      await other.end();
+      await engine.close();
+    }
   });
 
   it('refuses a worker whose clock is more than a second off that of the database', async () => {
