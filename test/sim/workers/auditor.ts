@@ -64,8 +64,12 @@ export class WorkersAuditor {
     for (const record of records) {
       if (record.status === 'submitting') this.#intents.set(nameOf(record), worker);
       const isAgain = record.status === 'submitting' || record.status === 'pending';
-      if (this.mayRetry && isAgain && this.#state.rows.get(record.key)?.record.status === 'in-doubt')
-        this.#byWord.add(record.key);
+      const before = this.#state.rows.get(record.key)?.record;
+      // A doubt that is retried at once need not be durable.
+      const isDoubt =
+        before?.status === 'in-doubt' ||
+        (before?.status === 'submitting' && nameOf(before) !== nameOf(record));
+      if (this.mayRetry && isAgain && isDoubt) this.#byWord.add(record.key);
     }
     for (const fact of heard)
       if (fact.taskId !== undefined && !this.#known.has(nameOf(fact)))
@@ -139,7 +143,8 @@ export class WorkersAuditor {
       const submission = nameOf(record);
       const by = this.#intents.get(submission) ?? 'nobody';
       if (this.#found.has(submission)) this.breaks('lost', `${key} is in doubt although its task was found`);
-      if (!this.#killed.has(by) && !this.hasUnclear)
+      // What is heard late of the answer to a dialog is not kept: to ask once more costs nothing.
+      if (!this.#killed.has(by) && !this.hasUnclear && record.modal === undefined)
         this.breaks('nothing', `${key} is in doubt although ${by} was never killed`);
       this.inDoubt += 1;
       if (!this.#sent.has(submission)) this.neverSent += 1;
