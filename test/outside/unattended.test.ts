@@ -3,6 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { crewMetrics } from '../../src/report/metrics/crew-metrics.ts';
+import { exposition } from '../../src/report/metrics/exposition.ts';
 import { DocumentBlocks, shell } from '../e2e/document-blocks.ts';
 import { night } from '../e2e/night.ts';
 import { temporaryFolder } from '../rig/cli.ts';
@@ -19,6 +21,26 @@ test('promtool finds nothing in the metrics of a run', async () => {
     const { code, stderr } = await shell(checked, folder, env);
     expect([code, stderr.includes('m.prom') || stderr.includes('promptpress_')]).toEqual([0, false]);
   });
+});
+
+test('promtool finds nothing in the metrics of the workers of a run on an engine', async () => {
+  await using folder = await temporaryFolder();
+  const text = exposition(
+    crewMetrics({
+      state: 'open',
+      led: true,
+      workers: [],
+      slices: { waiting: 1, held: 0, done: 2, fed: true },
+      takeovers: 1,
+      rates: [{ route: 'submit', perMinute: 30 }],
+      tasks: { granted: 2, used: 1 },
+      spending: [{ kind: 'cost', most: 2, used: 1 }],
+    }),
+    { pipeline: 'tonight' },
+  );
+  await writeFile(join(folder.path, 'm.prom'), text);
+  const { code, stderr } = await shell('promtool check metrics < m.prom >&2', folder.path);
+  expect([code, stderr.includes('promptpress_')]).toEqual([0, false]);
 });
 
 test('systemd-analyze finds nothing in the units of the recipes', async () => {
