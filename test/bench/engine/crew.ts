@@ -110,6 +110,11 @@ export async function runCrew(engine: BenchEngine, work: CrewWork): Promise<Crew
     ),
   );
   const settled = Promise.allSettled(workers);
+  // Without workers the coordinator would wait for ever.
+  for (const worker of workers)
+    worker.catch(() => {
+      for (const child of children) child.kill('SIGKILL');
+    });
   try {
     const coordinator = await measuredProcess(
       commandLine,
@@ -118,8 +123,9 @@ export async function runCrew(engine: BenchEngine, work: CrewWork): Promise<Crew
     );
     for (const child of children) child.kill('SIGTERM');
     return { coordinator, workers: await Promise.all(workers), engineCpuMs: engine.cpuMs() - before };
-  } finally {
+  } catch (error) {
     for (const child of children) child.kill('SIGTERM');
-    await settled;
+    const ended = (await settled).find(({ status }) => status === 'rejected');
+    throw ended === undefined ? error : (ended as PromiseRejectedResult).reason;
   }
 }
