@@ -21,6 +21,7 @@ import { watchMachine } from './resources/memory.ts';
 import { planCells } from './run-plan.ts';
 import { type Effect, isPaid, type RunCommit, type RunInput, routeOf } from './scheduler/commit.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
+import { watchSource } from './scheduler/slices/watch.ts';
 
 /** How many cells are read from the plan at a time; between two batches everything else gets its turn. */
 const batchSize = 64;
@@ -67,11 +68,10 @@ export class Engine {
     this.#listener = listener;
     this.#disk = ports.disk && new DiskRoom(ports.disk, (event) => this.#emit(event));
     this.#source = ports.cells ?? planCells(plan, selection);
-    const { others } = ports.store;
     this.#looks =
-      others &&
+      ports.store.others &&
       new Looks(
-        others,
+        ports.store.others,
         ports.clock,
         () => scheduler.awaited,
         (work) => this.#inFlight.begin('free', work),
@@ -104,7 +104,7 @@ export class Engine {
       ),
       shared?.onMore?.(() => this.#accept({ type: 'refilled' })),
       watchControl(control, drain, leave),
-      this.#source.onLost?.((hold) => this.#accept({ type: 'lost', hold })),
+      watchSource(this.#source, (input) => this.#accept(input)),
       () => this.#looks?.end(),
     ];
     try {

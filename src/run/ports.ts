@@ -106,6 +106,13 @@ export interface CellSource {
    * @returns what removes the listener
    */
   onLost?(listener: (hold: Hold) => void): () => void;
+  /**
+   * Registers a listener that is told whether slices of dead workers wait to be taken over. They are asked for though no cells are
+   * wanted: their tasks are paid for, and nobody polls them until then.
+   *
+   * @returns what removes the listener
+   */
+  onOrphans?(listener: (areThere: boolean) => void): () => void;
   /** Nothing more is asked for: what is still held is given back. */
   close?(): Promise<void>;
 }

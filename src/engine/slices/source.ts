@@ -11,6 +11,7 @@ import { endHold, takeSlice } from '../state/slices.ts';
 import type { EngineStore } from '../state/store.ts';
 import { unpackCells } from './cells.ts';
 import { pause, untilDone } from './feeder.ts';
+import { Orphans } from './orphans.ts';
 import { every, type WorkerSession } from './session.ts';
 
 /** How long is waited where there is no slice, ms. */
@@ -58,6 +59,7 @@ export class SliceSource implements CellSource {
   /** The slice whose cells are being given. */
   #giving: HeldSlice | undefined;
   readonly #listeners = new Set<(hold: Hold) => void>();
+  readonly #orphans: Orphans;
   readonly #ending = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   readonly #stopKeeping: () => Promise<void>;
@@ -68,10 +70,13 @@ export class SliceSource implements CellSource {
     this.#ports = ports;
     this.#settings = settings;
     const thirdMs = Math.ceil(settings.leaseMs / 3);
+    const { run, session } = settings;
+    this.#orphans = new Orphans({ pool: ports.pool, run, session: session.session }, () => this.#held.size);
     // A queue that gives no answer keeps nobody from showing that he is there.
     const stops = [
       every(ports.clock, thirdMs, () => this.#beat()),
       every(ports.clock, thirdMs, () => this.#keep()),
+      every(ports.clock, thirdMs, () => this.#orphans.count()),
     ];
     this.#stopKeeping = async () => {
       await Promise.all(stops.map((stop) => stop()));
@@ -106,6 +111,10 @@ export class SliceSource implements CellSource {
   onLost(listener: (hold: Hold) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  onOrphans(listener: (areThere: boolean) => void): () => void {
+    return this.#orphans.onChange(listener);
   }
 
   /** Gives back what is still held. */
@@ -165,6 +174,7 @@ export class SliceSource implements CellSource {
       left: undefined,
     };
     this.#held.set(turn.slice, held);
+    this.#orphans.onTaken();
     // What an earlier holding of it had read, whoever held it since may have changed.
     store.release(turn.slice);
     const left = await untilDone(() => this.#load(held), clock, signal);

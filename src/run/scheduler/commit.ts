@@ -19,6 +19,8 @@ export type RunInput =
   | { readonly type: 'refused'; readonly commit: RunCommit; readonly others: HeldByOthers }
   /** Somebody else has taken a slice over. */
   | { readonly type: 'lost'; readonly hold: Hold }
+  /** Whether slices of dead workers wait to be taken over. */
+  | { readonly type: 'orphans'; readonly areThere: boolean }
   /** The jobs of others that cells wait for were read again, and what was heard of them late. */
   | { readonly type: 'looked'; readonly heard: readonly LateFact[] }
   | { readonly type: 'submitted'; readonly key: string; readonly result: ServiceResult<SubmitResult> }

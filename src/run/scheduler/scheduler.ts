@@ -189,6 +189,9 @@ function accept(state: SchedulerState, given: RunInput): void {
       return onRefused(state, input);
     case 'lost':
       return loseSlice(state, input.hold);
+    case 'orphans':
+      state.slices.hasOrphans = input.areThere;
+      return;
     case 'looked':
       return onLooked(state, input.heard);
     case 'asked':

@@ -3,9 +3,10 @@ import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import { packCells } from '../../../src/engine/slices/cells.ts';
+import { Orphans } from '../../../src/engine/slices/orphans.ts';
 import { beginSession } from '../../../src/engine/slices/session.ts';
 import { SliceSource } from '../../../src/engine/slices/source.ts';
-import { addSlices, takeSlice } from '../../../src/engine/state/slices.ts';
+import { addSlices, endHold, takeSlice } from '../../../src/engine/state/slices.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { jobRecord } from '../../state/records.ts';
 import { type TestEngine, testEngine, turnOf } from '../state/opened.ts';
@@ -77,4 +78,58 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       }
     },
   );
+
+  it('that dead workers have left are told of, until they are taken over', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    const cells = packCells([{ number: 1, repeat: 1, vars: {} }]);
+    await addSlices(
+      pool,
+      run,
+      [1, 2, 3].map((n) => ({ n, cells })),
+    );
+    const [worker, dead, gone] = [
+      await engine.worker(run),
+      await engine.worker(run),
+      await engine.worker(run),
+    ];
+    await takeSlice(pool, run, 1, dead.session);
+    await takeSlice(pool, run, 2, gone.session);
+    await endHold(pool, run, 2, 1);
+    const told: boolean[] = [];
+    const orphans = new Orphans({ pool, run, session: worker.session }, () => 0);
+    orphans.onChange((areThere) => told.push(areThere));
+    await orphans.count();
+    expect(told).toEqual([]);
+    await pool.query(
+      "UPDATE promptpress.sessions SET lease_ms = 1000, seen = clock_timestamp() - interval '2 s' WHERE session = ANY ($1)",
+      [[dead.session, gone.session]],
+    );
+    await orphans.count();
+    expect(told).toEqual([true]);
+    orphans.onTaken();
+    expect(told).toEqual([true, false]);
+    await takeSlice(pool, run, 1, worker.session);
+    await orphans.count();
+    expect(told).toEqual([true, false]);
+  });
+
+  it('are not taken over without end by a worker that holds many', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    await addSlices(pool, run, [{ n: 1, cells: '[]' }]);
+    const [worker, dead] = [await engine.worker(run), await engine.worker(run)];
+    await takeSlice(pool, run, 1, dead.session);
+    await pool.query(
+      "UPDATE promptpress.sessions SET lease_ms = 1000, seen = clock_timestamp() - interval '2 s' WHERE session = $1",
+      [dead.session],
+    );
+    const told: boolean[] = [];
+    for (const held of [64, 63]) {
+      const orphans = new Orphans({ pool, run, session: worker.session }, () => held);
+      orphans.onChange((areThere) => told.push(areThere));
+      await orphans.count();
+    }
+    expect(told).toEqual([true]);
+  });
 });

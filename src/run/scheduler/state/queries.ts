@@ -39,11 +39,13 @@ function isAskedFor(
 
 /**
  * True when the run could soon open more cells than it was given. It looks ahead by as many as there are slots, to know the last ones.
- * Without any slot it still takes slices: some of them may have tasks, which nobody polls until then.
+ * Slices of dead workers it takes whether or not it wants their cells: they may have tasks, which are paid for and which nobody polls until
+ * then. Without any slot it takes other slices too.
  */
 export const wantsCells = (state: SchedulerState): boolean => {
-  const { lifecycle, cells, jobs } = state;
+  const { lifecycle, cells, jobs, slices } = state;
   if (lifecycle.isEnding || cells.areAllGiven) return false;
+  if (slices.hasOrphans) return true;
   return cells.incoming.length < jobs.slots || maySearchSlices(state);
 };
 

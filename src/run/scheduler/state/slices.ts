@@ -34,6 +34,8 @@ export class Slices {
   readonly sent = new Map<string, Submission>();
   /** Slices that were lost while a paid request of theirs is under way. */
   readonly ending = new Set<Hold>();
+  /** Slices of dead workers wait to be taken over. */
+  hasOrphans = false;
 
   constructor(others: OtherRecords | undefined) {
     this.#others = others;
