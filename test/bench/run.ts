@@ -4,6 +4,7 @@ import type { Bench } from './comparison.ts';
 import { engineCommits } from './engine/commits.ts';
 import { workersCost } from './engine/cost.ts';
 import { engineLimits } from './engine/limits.ts';
+import { takeovers } from './engine/takeover.ts';
 import { flat } from './flat.ts';
 import { foundRate } from './found-rate.ts';
 import { http } from './http.ts';
@@ -58,6 +59,7 @@ const benches: Readonly<Record<string, Bench>> = {
   ...page,
   ...workersCost,
   'engine-commits': engineCommits,
+  ...takeovers,
   ...engineLimits,
 };
 
