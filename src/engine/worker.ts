@@ -71,12 +71,18 @@ export async function workOn(
   const { pool, clock } = engine;
   const { run, invocation } = work;
   const { maxFailures } = work.settings;
+  const over = new AbortController();
   const stop = (end: RunEnd): Promise<void | undefined> =>
-    untilDone(() => stopRun(pool, run, invocation, end), clock, control.leave);
+    untilDone(
+      () => stopRun(pool, run, invocation, end),
+      clock,
+      AbortSignal.any([control.leave, over.signal]),
+    );
+  let tooMany: Promise<unknown> | undefined;
   const watch = new RunWatch(pool, clock, run, invocation, {
     schema: migrations.length,
     onLook: ({ failures }) => {
-      if (maxFailures !== undefined && failures >= maxFailures) void stop(tooManyInAll(maxFailures));
+      if (maxFailures !== undefined && failures >= maxFailures) tooMany ??= stop(tooManyInAll(maxFailures));
     },
   });
   const care = new RunCare({ pool, clock, queue: work.queue }, run);
@@ -91,6 +97,8 @@ export async function workOn(
   } finally {
     await care.stop();
     await watch.stop();
+    over.abort();
+    await tooMany;
     await work.queue.leave(run).catch(() => undefined);
   }
 }

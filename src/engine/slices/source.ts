@@ -6,12 +6,12 @@ import type { SliceEnd } from '../../run/events.ts';
 import type { CellBatch, CellSource, Hold, LeftRecord, RunPlan } from '../../run/ports.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
+import { Orphans } from '../queue/orphans.ts';
 import type { SliceQueue, Turn } from '../queue/queue.ts';
 import { endHold, takeSlice } from '../state/slices.ts';
 import type { EngineStore } from '../state/store.ts';
 import { unpackCells } from './cells.ts';
 import { pause, untilDone } from './feeder.ts';
-import { Orphans } from './orphans.ts';
 import { every, type WorkerSession } from './session.ts';
 
 /** How long is waited where there is no slice, ms. */
