@@ -40,8 +40,11 @@ describe.runIf(platform() === 'linux')('a folder that the system does not let an
     ['sandbox --state', (folder) => ['sandbox', '--state', folder]],
     ['init', (folder) => ['init', folder]],
   ];
-  const cases = places.flatMap(([folder, says]) =>
-    commands.map(([name, args]) => ({ name, folder, says, args: args(folder) })),
+  // A run in each place, and each other command in one: test/state/files/folders.test.ts tells all kinds of places apart for all of them.
+  const cases = places.flatMap(([folder, says], place) =>
+    commands
+      .slice(0, place === 0 ? commands.length : 1)
+      .map(([name, args]) => ({ name, folder, says, args: args(folder) })),
   );
 
   it.each(cases)('$name $folder: is refused by name, and nothing hangs', async ({ args, folder, says }) => {
