@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import type { CrewStatus } from '../../src/report/facts/crew.ts';
 import { type DirectoryTotals, RunMetrics } from '../../src/report/metrics/run-metrics.ts';
 import { promptpress } from '../cli/test-io.ts';
 import { temporaryFolder } from '../rig/cli.ts';
@@ -136,7 +137,18 @@ describe('the recipes for runs that nobody watches', () => {
     );
     metrics.end({ at: 0, exitCode: 0, kind: 'complete' });
     const jobs = { 'in-doubt': 0 } as DirectoryTotals['jobs'];
-    const names = [...parseExposition(metrics.text({ jobs, attempts: 0, cost: 0, possibleCost: 0 })).keys()];
+    const crew: CrewStatus = {
+      state: 'open',
+      led: true,
+      workers: [],
+      slices: { waiting: 1, held: 0, done: 0, fed: true },
+      takeovers: 0,
+      rates: [{ route: 'text', perMinute: 60 }],
+      tasks: { granted: 1, used: 0 },
+      spending: [{ kind: 'cost', most: 1, used: 0 }],
+    };
+    const totals = { jobs, attempts: 0, cost: 0, possibleCost: 0 };
+    const names = [...parseExposition(metrics.text(totals, crew)).keys()];
     const table = text.split('\n').filter((line) => line.startsWith('| `promptpress_'));
     const listed = table.flatMap((line) =>
       [...(line.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
