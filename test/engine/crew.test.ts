@@ -125,7 +125,12 @@ async function crew(
       bounds: boundsOf(settings.budget, settings.maxSubmits),
     },
     control,
-    (invocation) => Promise.all(Array.from({ length: workers }, (_unused, at) => worker(at)(invocation))),
+    async (invocation) => {
+      const working = Array.from({ length: workers }, (_unused, at) => worker(at)(invocation));
+      // None is at work any more when the first error is told.
+      await Promise.allSettled(working);
+      return Promise.all(working);
+    },
   );
   return { led, service, run };
 }
