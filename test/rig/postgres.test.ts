@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { asked, hasOwnPostgres, hasPostgres, ownServer, testDatabase } from './postgres.ts';
+import { asked } from './postgres/asked.ts';
+import { hasOwnPostgres, hasPostgres, ownServer, testDatabase } from './postgres.ts';
 
 describe.skipIf(!hasPostgres)('a test database', () => {
   it('is empty, and gone once it is disposed of', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { get } from 'node:http';
-import { Client } from 'pg';
 import { inject } from 'vitest';
+import { asked } from './postgres/asked.ts';
 import { type PostgresServer, type PostgresSettings, startServer } from './postgres/server.ts';
 import type { PostgresAnswer } from './postgres/setup.ts';
 
@@ -61,15 +61,4 @@ export async function ownServer(settings?: PostgresSettings): Promise<PostgresSe
   const { installation } = await shared();
   if (installation === undefined) throw new Error('no npm package of PostgreSQL for this platform');
   return startServer(installation, settings);
-}
-
-/** Asks a database once, over a connection of its own. */
-export async function asked<Row>(url: string, text: string, values: readonly unknown[] = []): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text, [...values])).rows as Row[];
-  } finally {
-    await client.end();
-  }
 }

@@ -1,5 +1,5 @@
 import type { CrewStatus } from '../facts/crew.ts';
-import type { Metric, Sample } from './exposition.ts';
+import { counter, gauge, type Metric } from './exposition.ts';
 
 /** What is measured of the workers of a run on an engine; nothing for a run of one machine. */
 export function crewMetrics(crew: CrewStatus | undefined): readonly Metric[] {
@@ -41,15 +41,3 @@ export function crewMetrics(crew: CrewStatus | undefined): readonly Metric[] {
     ),
   ];
 }
-
-const metricOf =
-  (type: Metric['type']) =>
-  (name: string, help: string, samples: readonly Sample[]): Metric => ({
-    name: `promptpress_${name}`,
-    help,
-    type,
-    samples,
-  });
-
-const gauge = metricOf('gauge');
-const counter = metricOf('counter');

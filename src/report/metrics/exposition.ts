@@ -14,6 +14,21 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
+const metricOf =
+  (type: Metric['type']) =>
+  (name: string, help: string, samples: readonly Sample[]): Metric => ({
+    name: `promptpress_${name}`,
+    help,
+    type,
+    samples,
+  });
+
+/** A metric that goes up and down; its name without `promptpress_`. */
+export const gauge = metricOf('gauge');
+
+/** A metric that only grows; its name without `promptpress_`. */
+export const counter = metricOf('counter');
+
 /**
  * Metrics in Prometheus' text format (version 0.0.4). One without a sample is left out.
  *

@@ -4,7 +4,7 @@ import type { Route, RunEnd, RunEvent } from '../../run/events.ts';
 import type { StoreTotals } from '../../state/reader.ts';
 import type { CrewStatus } from '../facts/crew.ts';
 import { crewMetrics } from './crew-metrics.ts';
-import { exposition, type Metric, type Sample } from './exposition.ts';
+import { counter, exposition, gauge, type Metric, type Sample } from './exposition.ts';
 import { JobCounts, type StepCounts } from './job-counts.ts';
 
 /** What is known of a run before its first event. Times are Unix milliseconds. */
@@ -230,15 +230,3 @@ function classOf({ outcome, status, message }: RequestEnd): string {
 const one = (value: number | undefined): readonly Sample[] => (value === undefined ? [] : [{ value }]);
 
 const inSeconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
-
-const metricOf =
-  (type: Metric['type']) =>
-  (name: string, help: string, samples: readonly Sample[]): Metric => ({
-    name: `promptpress_${name}`,
-    help,
-    type,
-    samples,
-  });
-
-const gauge = metricOf('gauge');
-const counter = metricOf('counter');

@@ -1,16 +1,5 @@
-import { Client } from 'pg';
+import { asked } from '../../rig/postgres/asked.ts';
 import type { MadeTask } from './service-process.ts';
-
-/** Asks a database once. */
-export async function asked<Row>(url: string, text: string, values: readonly unknown[] = []): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text, [...values])).rows as Row[];
-  } finally {
-    await client.end();
-  }
-}
 
 /** What the engine has of a run that does not end. */
 export async function unfinished(url: string): Promise<string> {

@@ -11,7 +11,8 @@ import { type EnginePool, openPool, type PoolSettings } from '../../../src/engin
 import type { Clock } from '../../../src/run/clock.ts';
 import { StateError } from '../../../src/state/store.ts';
 import { certificates } from '../../rig/certificates.ts';
-import { asked, hasOwnPostgres, hasPostgres, ownServer, testDatabase } from '../../rig/postgres.ts';
+import { asked } from '../../rig/postgres/asked.ts';
+import { hasOwnPostgres, hasPostgres, ownServer, testDatabase } from '../../rig/postgres.ts';
 
 const open: EnginePool[] = [];
 

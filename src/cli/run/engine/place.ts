@@ -5,50 +5,25 @@ import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { readS3Address } from '../../../artifacts/store/s3/address.ts';
 import type { ArtifactStore } from '../../../artifacts/store/store.ts';
 import { writeWhole } from '../../../manifest/whole-file.ts';
-import { isObject } from '../../../pipeline/values/value.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { makeFolders } from '../../../state/files/folders.ts';
-import { kindAt, readOwnText } from '../../../state/files/plain-path.ts';
+import { kindAt } from '../../../state/files/plain-path.ts';
 import { stateFileName } from '../../../state/state-files.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { inBucket, openClient, patience } from '../../service/artifact-place.ts';
+import { type EngineMarker, engineOf } from '../../service/engine/directory.ts';
 import { refuseOtherDirectory } from '../../workspace/checks/owned.ts';
 import type { SpecPlace } from './spec.ts';
-
-/** What a folder says of the run that its files are of. */
-interface Marker {
-  /** `postgres://…#name`, without a password. */
-  readonly engine: string;
-  /** Of the run, for ever: on every machine the folder with this id is the same one. */
-  readonly place: string;
-}
-
-/** Longer than any marker. */
-const mostBytes = 65_536;
-
-/** Undefined: there is none. */
-function readMarker(directory: string): Marker | undefined {
-  const file = join(directory, runFiles.engine);
-  if (kindAt(file) !== 'file') return undefined;
-  try {
-    const value: unknown = JSON.parse(readOwnText(file, mostBytes) ?? '');
-    if (!isObject(value)) return undefined;
-    const { engine, place } = value;
-    return typeof engine === 'string' && typeof place === 'string' ? { engine, place } : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * Makes a folder the place of a run on an engine, which says so in it from then on.
  *
  * @throws CliError (exit 2) where it is another run's; StateError `directory.foreign`; the error of the file system
  */
-export async function takeFolder(directory: string, marker: Marker): Promise<void> {
-  const found = readMarker(directory);
+export async function takeFolder(directory: string, marker: EngineMarker): Promise<void> {
+  const found = engineOf(directory);
   if (found?.place === marker.place) return;
   if (found !== undefined)
     throw usageError(
@@ -79,7 +54,7 @@ export async function openPlace(
   context: Context,
 ): Promise<ArtifactStore> {
   if (place.kind === 's3') return await openBucket(place, run, signal, disposables, context);
-  const found = readMarker(place.path);
+  const found = engineOf(place.path);
   if (found?.place !== place.id)
     throw usageError(
       found === undefined

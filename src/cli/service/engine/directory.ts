@@ -41,7 +41,7 @@ export async function directoryFor(
   const isInBucket = (await state.fact(artifactPlaceFact)) !== undefined;
   if (out !== undefined && !/^s3:/i.test(out)) {
     const directory = resolve(io.cwd, out);
-    const found = runHeldBy(directory);
+    const found = engineOf(directory)?.place;
     const isOther = found !== undefined && found !== id;
     if (isOther || existsSync(join(directory, stateFileName)))
       throw usageError(`--out: ${out} holds another run.`, 'Name a folder of its own.');
@@ -88,20 +88,23 @@ async function ownDirectory(state: StateReader): Promise<DirectoryFact | undefin
 const isHere = ({ path, host }: DirectoryFact, id: string | undefined): boolean => {
   const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   if (!isFolder) return false;
-  const found = runHeldBy(path);
+  const found = engineOf(path)?.place;
   return found === undefined ? host === hostname() : found === id;
 };
 
 /** Longer than any marker. */
 const mostBytes = 65_536;
 
-/** What a folder says of the run on an engine that its files are of: an id. */
-function runHeldBy(directory: string): string | undefined {
-  return engineOf(directory)?.place;
+/** What a folder says of the run on an engine that its files are of. */
+export interface EngineMarker {
+  /** `postgres://…#name`, without a password. */
+  readonly engine: string;
+  /** Of the run, for ever: on every machine the folder with this id is the same one. */
+  readonly place: string;
 }
 
 /** The run on an engine that a folder says its files are of; undefined: it says nothing. */
-export function engineOf(directory: string): { readonly engine: string; readonly place: string } | undefined {
+export function engineOf(directory: string): EngineMarker | undefined {
   const file = join(directory, runFiles.engine);
   if (kindAt(file) !== 'file') return undefined;
   try {

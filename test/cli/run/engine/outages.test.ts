@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asked } from '../../../rig/postgres/asked.ts';
 import type { PostgresServer } from '../../../rig/postgres/server.ts';
-import { asked, hasOwnPostgres, ownServer } from '../../../rig/postgres.ts';
+import { hasOwnPostgres, ownServer } from '../../../rig/postgres.ts';
 import { type Crew, startCrew } from './crew-rig.ts';
 
 let server: PostgresServer;

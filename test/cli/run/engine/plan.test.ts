@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asked, hasPostgres } from '../../../rig/postgres.ts';
+import { asked } from '../../../rig/postgres/asked.ts';
+import { hasPostgres } from '../../../rig/postgres.ts';
 import type { Said } from '../../test-io.ts';
 import { type Crew, startCrew } from './crew-rig.ts';
 

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExposition, valueOf } from '../../../../rig/exposition.ts';
-import { asked, hasPostgres } from '../../../../rig/postgres.ts';
+import { asked } from '../../../../rig/postgres/asked.ts';
+import { hasPostgres } from '../../../../rig/postgres.ts';
 import { startFakeS3 } from '../../../../rig/s3/fake-s3.ts';
 import { promptpress } from '../../../test-io.ts';
 import { type Crew, startCrew } from '../crew-rig.ts';

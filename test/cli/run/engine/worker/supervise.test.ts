@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrations } from '../../../../../src/engine/migrations.ts';
-import { asked, hasPostgres } from '../../../../rig/postgres.ts';
+import { asked } from '../../../../rig/postgres/asked.ts';
+import { hasPostgres } from '../../../../rig/postgres.ts';
 import { type Crew, startCrew } from '../crew-rig.ts';
 
 const pipeline = (name: string): string => `name: ${name}
