@@ -39,6 +39,7 @@ describe('the processes of a run are killed, stopped and restarted, with their s
   });
 
   it.each([
+    ['lease', 11],
     ['bullmq', 12],
     ['redis', 13],
   ] as const)(

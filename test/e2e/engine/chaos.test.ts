@@ -31,7 +31,10 @@ describe.runIf(hasOwnPostgres)(
     });
 
     // The coordinator of an even seed works, too; that of an odd one only leads.
-    it.each([['bullmq', 1]] as const)(
+    it.each([
+      ['lease', 2],
+      ['bullmq', 1],
+    ] as const)(
       'queue %s, seed %i: nothing is lost, nothing is paid twice, and each doubt is explained',
       async (queue, seed) => {
         const options = { seed, queue, numbers, leaseMs, faults: plan.length, plan, workers: 3 };

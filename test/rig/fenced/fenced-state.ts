@@ -9,7 +9,7 @@ export interface Row {
   /** `epoch × 2^32 + turn`: a commit that is executed late has a smaller one. */
   readonly rev: number;
   readonly holder: string;
-  /** Counts the writes of all records. */
+  /** Names the write. */
   readonly version: string;
 }
 
@@ -22,6 +22,23 @@ export interface Request {
 
 /** A rule that is left out on purpose, to see that it is noticed. */
 export type Unfenced = 'no-epoch' | 'no-claim';
+
+/** The rows that a turn writes, and what each was decided from. */
+export function rowsOf({
+  turn: { records, slices = noSlices },
+  number,
+}: Request): readonly { readonly row: Row; readonly basis: string | undefined }[] {
+  return records.map((record) => {
+    const slice = slices.of.get(record.key) ?? -1;
+    const epoch = slices.epochs.get(slice) ?? 0;
+    const holder = holderOf(slice, epoch);
+    const rev = epoch * 2 ** 32 + number;
+    return {
+      row: { record: copied(record), slice, rev, holder, version: `${holder}/${number}` },
+      basis: slices.basis.get(record.key),
+    };
+  });
+}
 
 /** Who holds a slice so. */
 export const holderOf = (slice: number, epoch: number): string => `${slice}/${epoch}`;
@@ -41,7 +58,6 @@ export class FencedState {
   readonly #epochs = new Map<number, number>();
   readonly #over = new Set<string>();
   readonly #without: Unfenced | undefined;
-  #writes = 0;
 
   constructor(without?: Unfenced) {
     this.#without = without;
@@ -80,26 +96,17 @@ export class FencedState {
     this.#over.add(holder);
   }
 
-  commit({ turn, number }: Request): Committed {
-    const { of, epochs, basis } = turn.slices ?? noSlices;
+  commit(request: Request): Committed {
+    const { turn } = request;
+    const { of, epochs } = turn.slices ?? noSlices;
     const lost = new Set<number>();
     const refused = new Set<string>();
     for (const [slice, epoch] of epochs)
       if (this.#without !== 'no-epoch' && this.epochOf(slice) !== epoch) lost.add(slice);
-    for (const record of turn.records) {
-      const { key } = record;
-      const slice = of.get(key) ?? -1;
-      const epoch = epochs.get(slice) ?? 0;
-      if (lost.has(slice)) continue;
-      const row: Row = {
-        record: copied(record),
-        slice,
-        rev: epoch * 2 ** 32 + number,
-        holder: holderOf(slice, epoch),
-        version: `${this.#writes + 1}`,
-      };
-      if (this.#mayWrite(row, basis.get(key))) this.#write(row);
-      else refused.add(key);
+    for (const { row, basis } of rowsOf(request)) {
+      if (lost.has(row.slice)) continue;
+      if (this.#mayWrite(row, basis)) this.rows.set(row.record.key, row);
+      else refused.add(row.record.key);
     }
     for (const attempt of turn.attempts)
       if (!refused.has(attempt.key) && !lost.has(of.get(attempt.key) ?? -1))
@@ -135,11 +142,6 @@ export class FencedState {
 
   attempts(key: string): readonly Attempt[] {
     return this.#history.filter((attempt) => attempt.key === key);
-  }
-
-  #write(row: Row): void {
-    this.#writes += 1;
-    this.rows.set(row.record.key, row);
   }
 
   #mayWrite(row: Row, basis: string | undefined): boolean {

@@ -38,7 +38,7 @@ export function fencedStore(
       await later();
       const committed = state.commit(request);
       await later();
-      view.committed(request, committed);
+      view.settled(request);
       return committed;
     },
     others: {

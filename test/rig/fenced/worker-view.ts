@@ -1,13 +1,21 @@
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Hold } from '../../../src/run/ports.ts';
-import type { Committed, LateFact, Turn } from '../../../src/state/store.ts';
-import type { FencedState, Request, Row } from './fenced-state.ts';
+import type { LateFact, Turn } from '../../../src/state/store.ts';
+import { type FencedState, type Request, type Row, rowsOf } from './fenced-state.ts';
 
-/** What one worker has read of a shared state: what its decisions are made from. */
+/** A row as it is shown; `turn`: the turn of this worker that decided it. */
+type Shown = Row & { readonly turn?: number };
+
+/**
+ * What one worker knows of a shared state: what its decisions are made from. What it has decided is shown from the moment at which the turn
+ * leaves, as it will be once the turn is written.
+ */
 export class WorkerView {
   readonly #state: FencedState;
-  readonly #rows = new Map<string, Row>();
+  readonly #rows = new Map<string, Shown>();
   #turns = 0;
+  /** The last turn that is over. */
+  #settled = 0;
 
   constructor(state: FencedState) {
     this.#state = state;
@@ -25,19 +33,25 @@ export class WorkerView {
   /** Reads these records, again or for the first time. @returns what was heard late of them */
   read(keys: Iterable<string>): readonly LateFact[] {
     const { rows, heard } = this.#state.read(keys);
-    for (const [key, row] of rows) this.#rows.set(key, row);
+    // What was decided in a turn that is under way is not in it.
+    for (const [key, row] of rows)
+      if ((this.#rows.get(key)?.turn ?? 0) <= this.#settled) this.#rows.set(key, row);
     return heard;
   }
 
   /** A turn, to be committed whenever it arrives. */
   request(turn: Turn): Request {
     this.#turns += 1;
-    return { turn, number: this.#turns };
+    const number = this.#turns;
+    for (const { row } of rowsOf({ turn, number })) this.#rows.set(row.record.key, { ...row, turn: number });
+    return { turn, number };
   }
 
-  /** The answer to a turn has come. What was refused is read in the same round trip. */
-  committed({ turn }: Request, { refused, lost }: Committed): void {
+  /** The answer to a turn has come, or there is none. What was not written is shown no more. */
+  settled({ turn, number }: Request): void {
+    this.#settled = number;
     const keys = turn.records.map(({ key }) => key);
-    this.read(keys.filter((key) => refused.has(key) || !lost.has(turn.slices?.of.get(key) ?? -1)));
+    for (const key of keys) if (!this.#state.rows.has(key)) this.#rows.delete(key);
+    this.read(keys);
   }
 }

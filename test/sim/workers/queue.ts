@@ -42,6 +42,13 @@ export class Queue {
     return [...this.#places.values()].every(({ isDone }) => isDone);
   }
 
+  /** Slices that were taken and not kept for their lease. */
+  get silent(): readonly number[] {
+    return [...this.#places].flatMap(([slice, { isDone, leaseUntil }]) =>
+      !isDone && leaseUntil > 0 && leaseUntil <= this.#time.now ? [slice] : [],
+    );
+  }
+
   /** A slice whose turn it is; undefined: none is there now. */
   take(): { readonly slice: number; readonly cells: readonly Cell[] } | undefined {
     const { now } = this.#time;

@@ -43,6 +43,9 @@ export interface World {
   readonly onKilled: () => void;
 }
 
+/** Slices that a worker holds at most when it takes over another whose cells it does not want. */
+const mostHeld = 64;
+
 /** What a worker waits for the answer to a commit. */
 const answerMs = 5000;
 
@@ -67,6 +70,8 @@ export class SimWorker {
   hasEnded = false;
   #stoppedUntil = 0;
   #steps = 0;
+  /** Slices of silent workers, as they were counted last. */
+  #orphans = 0;
   #isCommitting = false;
   #isReading = false;
   #isLooking = false;
@@ -196,6 +201,7 @@ export class SimWorker {
     const fail = (): void =>
       this.#later(answerMs, () => {
         this.#isCommitting = false;
+        this.#view.settled(request);
         this.#scheduler.requeue(commit);
         this.#isCommitting = true;
         this.#later(500, () => {
@@ -222,7 +228,7 @@ export class SimWorker {
       const committed = execute();
       this.#later(this.#latency('answer'), () => {
         this.#isCommitting = false;
-        this.#view.committed(request, committed);
+        this.#view.settled(request);
         this.#onCommitted(commit, committed);
       });
     });
@@ -291,14 +297,17 @@ export class SimWorker {
       const taken = queue.take();
       if (taken === undefined) return this.#later(500, () => this.#read());
       const { slice, cells } = taken;
-      const { epoch, left } = state.claim(slice);
+      const { epoch } = state.claim(slice);
       this.#world.holders.set(slice, this.name);
+      this.#noteOrphans(this.#orphans - 1);
       this.#holds.push({ slice, epoch });
       this.#kept.add(holderOf(slice, epoch));
       this.#mishap('after claim');
       this.#later(this.#latency('claim'), () => {
-        this.#view.read(left.map(({ record }) => record.key));
         this.#prefetch(cells, new Set(), () => {
+          // Read last: what the former holder had decided is in it.
+          const left = state.left(slice);
+          this.#view.read(left.map(({ record }) => record.key));
           const of: SliceBatch = { slice, epoch, left, isWhole: true };
           if (this.#world.mutant !== 'holds-first') return this.#give({ cells, of, last: false });
           this.#unadopted.add(slice);
@@ -359,7 +368,21 @@ export class SimWorker {
         if (state.epochOf(hold.slice) === hold.epoch) queue.keep(hold.slice);
         else this.#input({ type: 'lost', hold });
       }
+      this.#noteOrphans(Math.min(this.#silentHolders(), mostHeld - this.#kept.size));
       this.#keep();
     });
+  }
+
+  /** Slices of which nothing is heard, of others. */
+  #silentHolders(): number {
+    const { queue, holders } = this.#world;
+    return queue.silent.filter((slice) => holders.get(slice) !== this.name).length;
+  }
+
+  #noteOrphans(left: number): void {
+    const [were, are] = [this.#orphans > 0, left > 0];
+    this.#orphans = Math.max(0, left);
+    if (were === are) return;
+    this.#input({ type: 'orphans', areThere: are });
   }
 }

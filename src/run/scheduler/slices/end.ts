@@ -24,7 +24,7 @@ export function endSlices(state: SchedulerState): boolean {
     const isIdle = (): boolean => [...jobs.all()].every(({ hold }) => hold?.slice !== held.slice);
     if (held.cells === 0) {
       if (isIdle() && isWritten(state, held))
-        end(state, held, held.looksAgain || slices.hasKept(held) ? 'waits' : 'closed');
+        end(state, held, held.looksAgain || held.kept.size > 0 ? 'waits' : 'closed');
       continue;
     }
     const isWaiting = onlyWaits(state, held) && isIdle();

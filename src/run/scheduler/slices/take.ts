@@ -42,17 +42,15 @@ function takeSlice(state: SchedulerState, of: SliceBatch, cells: CellBatch['cell
 /**
  * Takes up what a slice was left with. What rests is left to the cells that ask for it, of whichever slice.
  *
- * It was read when the slice was claimed: by now the slice may be lost and the job be somebody else's, of this worker too. And a cell of
- * another slice may have begun the job before that, without knowing of this one. Which of the two it is, only a commit says: what is
- * begun goes on, and what was left is kept for the case that it is refused.
+ * A cell of another slice may have begun the job before this slice was claimed, without knowing of it. That is refused in the end, or that
+ * slice is lost; until then what was left is kept.
  */
 function adoptLeft(state: SchedulerState, left: LeftRecord, hold: Hold): void {
   const { record, sender, heard } = left;
   const { status, key } = record;
   if (status === 'in-doubt' && heard !== undefined) return hear(state, heard, hold);
   if (status === 'pending' || status === 'in-doubt' || status === 'modal') return;
-  if (isBegun(state, key)) return state.slices.keepLeft(left, hold);
-  if (!state.slices.isStill(key, hold)) return;
+  if (isBegun(state, key) || !state.slices.isStill(key, hold)) return state.slices.keepLeft(left, hold);
   const isSending = status === 'submitting' && sender !== undefined;
   adoptJob(state, isSending ? { ...record, sender } : record, hold);
   if (heard !== undefined) hear(state, heard, hold);

@@ -16,7 +16,10 @@ export interface HeldSlice extends Hold {
   hasEnded?: true;
   /** A cell of it may have been closed because of what was not written: its cells are to be resolved once more. */
   looksAgain?: true;
-  /** What it was left with and others had begun here meanwhile, by key. */
+  /**
+   * What it was left with and is not taken up yet, by key: cells of another slice had begun it here. While this slice is held, nobody else
+   * writes such a record.
+   */
   readonly kept: Map<string, LeftRecord>;
 }
 
@@ -100,45 +103,37 @@ export class Slices {
     return { slice: hold.slice, epoch: hold.epoch, ...(basis === undefined ? {} : { basis }) };
   }
 
-  /** True where the record of this key is still as this holding of its slice found it: nobody has written it since, for whichever slice. */
+  /** True where the record of this key is shown as this holding of its slice found it, and not as it was decided for another slice. */
   isStill(key: string, { slice, epoch }: Hold): boolean {
     const by = this.#others?.holdOf(key);
     return by?.slice === slice && by.epoch < epoch;
   }
 
-  /** Keeps what a slice was left with while the job is carried out here for another one. */
+  /** Keeps what a slice was left with until it can be taken up. */
   keepLeft(left: LeftRecord, hold: Hold): void {
     this.heldAs(hold)?.kept.set(left.record.key, left);
   }
 
-  /** True while something that the slice was left with is not taken up: it must not be closed, though it may have no cell that asks for it. */
-  hasKept(held: HeldSlice): boolean {
-    return [...held.kept.keys()].some((key) => this.isStill(key, held));
-  }
-
-  /** Hands over what was kept of a job that is still of its slice. */
+  /** Hands over what was kept of a job, once its record is shown as this holding of its slice found it. */
   takeKept(key: string): { readonly left: LeftRecord; readonly hold: Hold } | undefined {
     for (const { slice, epoch, kept } of this.#held.values()) {
       const left = kept.get(key);
+      if (left === undefined || !this.isStill(key, { slice, epoch })) continue;
       kept.delete(key);
-      if (left !== undefined && this.isStill(key, { slice, epoch })) return { left, hold: { slice, epoch } };
+      return { left, hold: { slice, epoch } };
     }
     return undefined;
   }
 
   /**
-   * True while another worker decides what becomes of this job: it is under way in a slice that this worker does not hold, or was so
-   * here when the slice was lost; or it is not known whether somebody still sends what it intended.
+   * True for a job that is not carried out here, where another worker decides what becomes of it: it is under way, or it is not known whether
+   * somebody still sends what it intended. What a slice was left with is taken up with the slice, so whatever else is shown under way
+   * is somebody's, or was decided here for a slice that is lost and will never be written: which of the two, only another look says.
    */
-  isOthers(record: JobRecord): boolean {
-    const { key, status, sender } = record;
+  isOthers({ status, sender }: JobRecord): boolean {
     if (this.#others === undefined) return false;
     if (sender !== undefined && (status === 'pending' || status === 'in-doubt')) return true;
-    if (status !== 'submitting' && status !== 'running' && status !== 'saving') return false;
-    const by = this.#others.holdOf(key);
-    const held = by && this.#held.get(by.slice);
-    // Whoever has a later epoch has taken the slice over, though it is not known here yet.
-    return by === undefined || held === undefined || held.epoch < by.epoch;
+    return status === 'submitting' || status === 'running' || status === 'saving';
   }
 
   /** True while a paid request for this slice, which was lost, has no result. */

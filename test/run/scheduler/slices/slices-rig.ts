@@ -122,7 +122,7 @@ export class TestWorker {
 
   /** The answer of the state has come. @returns what may leave */
   answered({ commit, request }: ReturnType<TestWorker['take']>, committed: Committed): RunCommit {
-    this.view.committed(request, committed);
+    this.view.settled(request);
     return this.scheduler.onDurable(commit, committed);
   }
 

@@ -94,6 +94,40 @@ describe('what a slice was left with', () => {
     expect(record()).toMatchObject({ status: 'in-doubt', sender: '1/1', submittedBy: '1/1' });
     expect(state.rows.get(record()?.key ?? '')).toMatchObject({ slice: 1, holder: '1/2' });
   });
+
+  it('is taken up though the slice in which it was begun is lost before that is refused', async () => {
+    const { worker, cells, state, record } = await slicesRig();
+    const [first, second] = [worker(), worker()];
+    const other = second.begin(2, cells[1]);
+    const ignorant = second.take();
+    first.begin(1, cells[0]);
+    onlySubmit(first.commitAll());
+    second.begin(1, cells[0]);
+    // What is under way for the other slice is shown until it is refused: the cell of this one looks at the job meanwhile.
+    second.input({ type: 'lost', hold: other });
+    state.claim(2);
+    expect(second.answered(ignorant, state.commit(ignorant.request)).effects).toEqual([]);
+    second.look();
+    expect(submits(second.commitAll())).toEqual([]);
+    expect(record()).toMatchObject({ status: 'in-doubt', sender: '1/1', submittedBy: '1/1' });
+  });
+});
+
+describe('a slice that is held again', () => {
+  it('begins a job anew whose submission for the earlier holding is refused', async () => {
+    const { worker, cells, state, record } = await slicesRig();
+    const one = worker();
+    one.begin(1, cells[0]);
+    const early = one.take();
+    expect(early.commit.records).toMatchObject([{ status: 'submitting', submittedBy: '1/1' }]);
+    state.claim(1);
+    // It is taken back while the commit is under way.
+    one.begin(1, cells[0]);
+    expect(one.answered(early, state.commit(early.request)).effects).toEqual([]);
+    one.look();
+    expect(onlySubmit(one.commitAll()).job.record.submittedBy).toBe('1/3');
+    expect(record()).toMatchObject({ status: 'submitting', attempts: 1 });
+  });
 });
 
 describe('a slice without cells', () => {
