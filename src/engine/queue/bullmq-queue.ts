@@ -26,8 +26,14 @@ export interface BullmqPlace {
 /** The queue of a run. */
 export const queueName = (run: number): string => `promptpress-slices-${run}`;
 
-/** How often others' slices are looked for whose lease is over, as a part of the lease. */
-const looksPerLease = 2;
+/**
+ * How often others' slices are looked for whose lease is over, as a part of the lease. All workers together look once in that time; where
+ * the one whose turn it was has died, up to twice the time passes.
+ */
+const looksPerLease = 4;
+
+/** The greatest number by which BullMQ orders jobs. */
+const lastPlace = 2 ** 21 - 1;
 
 /**
  * How BullMQ is set up for slices.
@@ -129,8 +135,12 @@ export class BullmqQueue implements SliceQueue {
       slices.map((slice) => ({
         name: 'slice',
         data: { run, slice },
-        // A job that is known by this name is not added a second time.
-        opts: { jobId: nameOf({ run, slice }) },
+        opts: {
+          // A job that is known by this name is not added a second time.
+          jobId: nameOf({ run, slice }),
+          // What was begun goes on before anything else is begun: otherwise BullMQ puts what a dead worker has left behind all that waits.
+          priority: Math.min(slice, lastPlace),
+        },
       })),
     );
   }

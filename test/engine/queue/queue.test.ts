@@ -106,6 +106,18 @@ describe('BullMQ on PostgreSQL', () => {
     ]);
   });
 
+  it('gives what dead workers have left before what nobody has begun', async () => {
+    const rig = rigOf(openBullmq);
+    const run = await rig.run([1, 2, 3, 4]);
+    for (const slice of [1, 2]) expect(await (await rig.open(100)).take(run)).toEqual({ run, slice });
+    const waiting = `SELECT id FROM bullmq.job WHERE queue = '${queueName(run)}' AND state = 'waiting'`;
+    await expect.poll(async () => (await database.query(waiting)).length, { timeout: 20_000 }).toBe(4);
+    const queue = await rig.open(60_000);
+    const taken = [];
+    for (let most = 4; most > 0; most -= 1) taken.push((await queue.take(run))?.slice);
+    expect(taken).toEqual([1, 2, 3, 4]);
+  });
+
   it('keeps nothing of a run that was removed, and takes it up again where it is fed', async () => {
     const rig = rigOf(openBullmq);
     const [run, other] = [await rig.run([1, 2]), await rig.run([1])];
