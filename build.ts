@@ -1,15 +1,16 @@
 /**
  * Writes `dist/` beside its type declarations: `npm run build`. The sources are joined into few files, because opening and
- * compiling several hundred modules is most of what a short command would take. Packages stay outside, as they are installed.
+ * compiling several hundred modules is most of what a short command would take. Packages stay outside, as they are installed;
+ * only `yaml`, which nearly every command needs and which is seventy files, is one file here too.
  *
  * The page of results is built for browsers, into `dist/page/`: one classic script with all it needs, because browsers load no modules
  * from a disk, and one file of styles.
  */
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { build as buildPage } from 'vite';
 
 const require = createRequire(import.meta.url);
@@ -49,8 +50,18 @@ const inParts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+/** Packages that are one file of `dist/`, by their name. Every file that loads them is as deep as the chunks are. */
+const inOneFile = new Set(['yaml']);
+
+/** The license of a package: it asks to go along with what is copied from it. */
+async function licenseOf(name: string): Promise<string> {
+  const license = await readFile(join(root, 'node_modules', name, 'LICENSE'), 'utf8');
+  return `${name}\n\n${license.trim()}`;
+}
+
 /** An expression for what a package exports, or for the parts of it. */
 function loadedText(path: string): string {
+  if (inOneFile.has(path)) return `require('../packages/${path}.cjs')`;
   const parts = inParts[path];
   const whole = `require(${JSON.stringify(path)})`;
   if (parts === undefined) return whole;
@@ -86,7 +97,7 @@ const commonJs: Plugin = {
   },
 };
 
-const { outputFiles } = await build({
+const common = {
   absWorkingDir: root,
   entryPoints: ['src/cli/main.ts', 'src/index.ts'],
   outdir: dist,
@@ -103,9 +114,130 @@ const { outputFiles } = await build({
   // Shorter to read, and with lines that a stack can name.
   minifyWhitespace: true,
   lineLimit: 160,
-  plugins: [commonJs],
   logLevel: 'warning',
+} satisfies BuildOptions;
+
+/**
+ * Commands by which files are grouped. esbuild makes a chunk of the files that exactly the same entries load, and everything that is
+ * imported when it is needed is an entry: one command would open a hundred chunks, which takes longer than to compile what it
+ * does not use.
+ */
+const grouping = ['main', 'commands/validate', 'commands/plan'].map((name) => `src/cli/${name}.ts`);
+
+interface Groups {
+  readonly files: readonly (readonly string[])[];
+  /** The groups of which an entry loads anything, by its path. */
+  readonly ofEntry: ReadonlyMap<string, readonly number[]>;
+}
+
+/**
+ * The shared files, by the first command of {@link grouping} that loads them. What small entries load too is apart, so that they stay
+ * small. A group loads no package that commands of its kind do without.
+ */
+function groupsOf({ inputs, outputs }: Metafile): Groups {
+  const loadedBy = (entry: string): ReadonlySet<string> => {
+    const found = new Set([entry]);
+    for (const file of found)
+      for (const { path, kind, external } of inputs[file]?.imports ?? [])
+        if (kind !== 'dynamic-import' && external !== true) found.add(path);
+    return found;
+  };
+  const packagesOf = (files: Iterable<string>): ReadonlySet<string> =>
+    new Set(
+      [...files].flatMap((file) =>
+        (inputs[file]?.imports ?? [])
+          .filter(({ path, kind }) => kind !== 'dynamic-import' && !/^(?:src\/|node:)/.test(path))
+          .map(({ path }) => path),
+      ),
+    );
+  const entries = Object.values(outputs).flatMap(({ entryPoint }) => entryPoint ?? []);
+  const loads = new Map(entries.map((entry) => [entry, loadedBy(entry)]));
+  const measures = grouping.map((name) => loads.get(name) ?? new Set<string>());
+  const reading = measures[1] ?? new Set<string>();
+  const small = [...loads.values()].filter(
+    (files) => !measures.includes(files) && files.size < reading.size / 2,
+  );
+  const read = packagesOf(reading);
+  const commands = [...loads].filter(([entry]) => entry.startsWith('src/cli/commands/'));
+  const everywhere = [...read].filter((name) => commands.every(([, files]) => packagesOf(files).has(name)));
+  const groups = new Map<string, string[]>();
+  for (const file of Object.keys(inputs)) {
+    if (!file.startsWith('src/') || common.entryPoints.includes(file)) continue;
+    const first = measures.findIndex((files) => files.has(file));
+    if (first < 0 || [...loads.values()].filter((files) => files.has(file)).length < 2) continue;
+    const isSmall = first > 0 && small.some((files) => files.has(file));
+    const usual = isSmall ? everywhere : [...read];
+    if ([...packagesOf(loadedBy(file))].some((name) => !usual.includes(name))) continue;
+    const key = `${first} ${isSmall}`;
+    groups.set(key, [...(groups.get(key) ?? []), file]);
+  }
+  const files = [...groups.values()];
+  const ofEntry = [...loads].map(([entry, loaded]): [string, readonly number[]] => [
+    entry,
+    files.flatMap((group, number) => (group.some((file) => loaded.has(file)) ? [number] : [])),
+  ]);
+  return { files, ofEntry: new Map(ofEntry) };
+}
+
+/**
+ * Makes a chunk of each group: every entry that loads one of its files imports all of them. esbuild leaves these imports out of what
+ * it writes, because the sources have no side effects, but goes by them where it looks for what the same entries load.
+ */
+function grouped({ files, ofEntry }: Groups): Plugin {
+  const importsOf = (path: string): string =>
+    (ofEntry.get(relative(root, path)) ?? []).map((number) => `\nimport 'group:${number}';`).join('');
+  return {
+    name: 'groups',
+    setup(builder) {
+      builder.onResolve({ filter: /^group:/ }, ({ path }) => ({ path, namespace: 'group' }));
+      builder.onLoad({ filter: /./, namespace: 'group' }, ({ path }) => ({
+        contents: (files[Number(path.slice('group:'.length))] ?? [])
+          .map((file) => `import ${JSON.stringify(join(root, file))};`)
+          .join('\n'),
+        resolveDir: root,
+      }));
+      // Such a file may be in a group itself: the imports of groups would be a circle there.
+      builder.onResolve({ filter: /^\./ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+        if (kind !== 'dynamic-import' || pluginData === 'found') return undefined;
+        const found = await builder.resolve(path, { kind, importer, resolveDir, pluginData: 'found' });
+        return found.errors.length > 0 ? found : { path: found.path, namespace: 'entry' };
+      });
+      builder.onLoad({ filter: /./, namespace: 'entry' }, ({ path }) => ({
+        contents: `export * from ${JSON.stringify(path)};${importsOf(path)}`,
+        resolveDir: dirname(path),
+      }));
+      builder.onLoad({ filter: /\.ts$/, namespace: 'file' }, async ({ path }) =>
+        common.entryPoints.includes(relative(root, path))
+          ? { contents: `${await readFile(path, 'utf8')}${importsOf(path)}`, loader: 'ts' }
+          : undefined,
+      );
+    },
+  };
+}
+
+const { metafile } = await build({ ...common, metafile: true, plugins: [commonJs] });
+const { outputFiles } = await build({
+  ...common,
+  plugins: [commonJs, grouped(groupsOf(metafile))],
+  logOverride: { 'ignored-bare-import': 'silent' },
 });
+for (const name of inOneFile) {
+  const { outputFiles: written } = await build({
+    absWorkingDir: root,
+    entryPoints: [require.resolve(name)],
+    outfile: join(dist, 'packages', `${name}.cjs`),
+    bundle: true,
+    write: false,
+    format: 'cjs',
+    platform: 'node',
+    target: common.target,
+    minifyWhitespace: true,
+    lineLimit: 160,
+    banner: { js: `/*!\n${await licenseOf(name)}\n*/` },
+    logLevel: 'warning',
+  });
+  outputFiles.push(...written);
+}
 for (const { path, contents } of outputFiles) {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, contents);
@@ -114,13 +246,7 @@ const written = new Set(outputFiles.map(({ path }) => path));
 
 const page = join(root, 'src/report/page');
 const bundled = ['preact', '@tanstack/virtual-core', 'uplot'];
-/** The licenses of what is in the script: they ask to go along with it. */
-const licenses = await Promise.all(
-  bundled.map(async (name) => {
-    const license = await readFile(join(root, 'node_modules', name, 'LICENSE'), 'utf8');
-    return `${name}\n\n${license.trim()}`;
-  }),
-);
+const licenses = await Promise.all(bundled.map(licenseOf));
 await buildPage({
   configFile: false,
   root: page,
@@ -150,5 +276,5 @@ for (const name of ['page.js', 'page.css']) written.add(join(dist, 'page', name)
 
 for (const entry of await readdir(dist, { recursive: true, withFileTypes: true })) {
   const path = join(entry.parentPath, entry.name);
-  if (path.endsWith('.js') && !written.has(path)) await rm(path);
+  if (/\.c?js$/.test(path) && !written.has(path)) await rm(path);
 }

@@ -30,6 +30,13 @@ it('packs every file that a packed document links to: these links have no other 
   expect(targets.filter((path) => !packed.has(path))).toEqual([]);
 }, 60_000);
 
+it('has the license of a package in the file that is a copy of it', () => {
+  const copy = read('dist/packages/yaml.cjs');
+  const license = readFileSync(join(repository, 'node_modules/yaml/LICENSE'), 'utf8');
+  expect(copy.startsWith('/*!\nyaml\n')).toBe(true);
+  expect(copy.slice(0, copy.indexOf('*/'))).toContain(license.trim());
+});
+
 it('leaves out the runs that lie beside the example pipelines after npm start', async () => {
   await using folder = await temporaryFolder();
   const { path } = folder;

@@ -51,18 +51,38 @@ it('loads little more than itself for --help and --version', async () => {
     const { code, own, packages } = await loadedBy([flag]);
     expect(code).toBe(0);
     expect(own).toBeGreaterThan(0);
-    expect(own, flag).toBeLessThan(30);
+    expect(own, flag).toBeLessThan(10);
     expect(packages, flag).toEqual([]);
   }
 });
 
 it('loads for the check of a valid pipeline what reads it, and nothing that compiles schemas, sends, draws or stores', async () => {
-  const { code, own, packages } = await loadedBy(['validate', join(repository, 'pipelines/foxes.yaml')]);
+  const { code, files, own, packages } = await loadedBy([
+    'validate',
+    join(repository, 'pipelines/foxes.yaml'),
+  ]);
   expect(code).toBe(0);
-  expect(own).toBeLessThan(80);
-  expect(packages).toContain('yaml');
-  for (const heavy of ['ajv', 'undici', 'sharp', 'pino', '@photostructure/sqlite', 'string-width'])
+  expect(own).toBeLessThan(20);
+  expect(files.filter((file) => file.endsWith('/dist/packages/yaml.cjs'))).toHaveLength(1);
+  for (const heavy of [
+    'ajv',
+    'csv-parse',
+    'undici',
+    'sharp',
+    'pino',
+    '@photostructure/sqlite',
+    'string-width',
+    'yaml',
+  ])
     expect(packages).not.toContain(heavy);
+});
+
+it('loads for short commands no package that they do not use', async () => {
+  for (const name of ['init', 'trust', 'sandbox']) {
+    const { own, packages } = await loadedBy([name, '--help']);
+    expect(own, name).toBeLessThan(20);
+    expect(packages, name).toEqual(['fastest-levenshtein']);
+  }
 });
 
 it('loads for a run of texts of what sends requests only the parts that do, and nothing that draws or reads lists', async () => {
