@@ -68,7 +68,10 @@ export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit)
       .map((record) => [record.key, record] as const),
   );
   const active = [...jobs.all()].filter(isMine).map(({ record }) => record.key);
-  for (const key of new Set([...taken.keys(), ...active, ...outbox.keysOf(hold)])) {
+  const decided = new Set([...taken.keys(), ...active, ...outbox.keysOf(hold)]);
+  // While a commit is under way, what it says is shown: to cells of slices that were taken since, too, and of this very one.
+  if (decided.size > 0) lookAgain(state);
+  for (const key of decided) {
     const job = jobs.get(key);
     const record = outbox.record(key) ?? job?.record ?? taken.get(key);
     const unsent = [...effects.filter((effect) => isOf(effect, key)), ...outbox.forget(key, hold)];
@@ -85,7 +88,6 @@ export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit)
   slices.drop(hold.slice);
   outbox.forgetEnd(hold);
   slices.ending.add(hold);
-  lookAgain(state);
 }
 
 /** What is certain of the submissions of a job whose slice is lost. What is under way is heard later. */

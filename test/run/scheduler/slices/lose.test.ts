@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { answered } from '../../../rig/driven-service.ts';
+import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
 import { endsOf, onlySubmit, slicesRig, submits } from './slices-rig.ts';
 
 const full = { kind: 'queue-full', code: 23, message: 'queue full' } as const;
+
+const oneCall = `name: t
+steps: { note: { generate: { model: text-pro, prompt: Tell of it. } } }
+`;
 
 describe('a slice that is lost', () => {
   it('leaves nothing to commit but that its submission never left', async () => {
@@ -94,5 +100,25 @@ describe('a slice that is lost', () => {
     one.commitAll();
     expect(record()).toMatchObject({ status: 'in-doubt', sender: '1/1' });
     expect(one.scheduler.held.cells).toBe(1);
+  });
+
+  it('is not closed because of what was decided for an earlier holding and is never written', async () => {
+    const { worker, cells, state, record } = await slicesRig(oneCall);
+    const [one, other] = [worker(), worker()];
+    const held = one.begin(1, cells[0]);
+    const [effect] = one.commitAll().effects;
+    if (effect === undefined) throw new Error('Nothing was asked.');
+    const { input } = answered(effect, new ScriptedGateway(), () => [], one.now);
+    one.input({ type: 'result', effect, input });
+    const early = one.take();
+    expect(early.commit.records).toMatchObject([{ status: 'done' }]);
+    other.begin(1, cells[0]);
+    other.commitAll();
+    one.input({ type: 'lost', hold: held });
+    // It takes the slice again while the commit is under way, and is shown the result.
+    one.begin(1, cells[0]);
+    one.answered(early, state.commit(early.request));
+    expect(endsOf(one.commitAll())).toEqual(['1/1 lost', '1/3 waits']);
+    expect(record()?.status).toBe('pending');
   });
 });
