@@ -2,7 +2,7 @@
 export const summaries = {
   init: 'a first pipeline, an ignore file, an editor hint',
   validate: 'shows every mistake of a pipeline file; no network unless --online',
-  plan: 'what a run would submit, why, and what it would cost; no network',
+  plan: 'what a run would submit, why, and what it would cost; no network but to an engine',
   run: 'runs a pipeline, or continues it',
   worker: 'works on the runs of an engine, one of any number of machines',
   stop: 'ends a run on an engine: all its workers settle what is in flight',

@@ -146,9 +146,18 @@ interface Place {
   readonly running: boolean;
 }
 
-/** Commands to copy, for all jobs in doubt and for the first of them. */
+/**
+ * Commands to copy, for all jobs in doubt and for the first of them.
+ *
+ * @param status `engine` of a run there: its jobs are settled beside its workers
+ */
 export function inDoubtAdvice(
-  { directory, inDoubt, running }: Place & { readonly inDoubt: readonly { readonly job: string }[] },
+  {
+    directory,
+    inDoubt,
+    running,
+    engine,
+  }: Place & { readonly inDoubt: readonly { readonly job: string }[]; readonly engine?: unknown },
   find: string | undefined,
 ): readonly string[] {
   const [first] = inDoubt;
@@ -159,7 +168,7 @@ export function inDoubtAdvice(
       ? []
       : ['', `${running ? 'Once the run is over, this' : 'This'} ${finding}:`, `  ${shownLine(find)}`]),
     '',
-    running
+    running && engine === undefined
       ? 'What can be known of one, and how to settle it once the run is over:'
       : 'What can be known of one, and how to settle it:',
     `  ${shownLine(show(first.job))}`,

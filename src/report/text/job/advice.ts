@@ -100,12 +100,14 @@ export function nextSteps(
     readonly record: JobRecord;
     /** A run is on. */
     readonly running: boolean;
+    /** On an engine, where a job in doubt is settled beside the workers. */
+    readonly shared?: boolean;
     /** What the job continues. */
     readonly inputs: readonly { readonly job: string; readonly status?: JobStatus | 'skipped' }[];
   },
   commands: Commands,
 ): readonly NextStep[] {
-  const { record, running, inputs } = about;
+  const { record, running, shared = false, inputs } = about;
   const { key, status, error } = record;
   const { run = 'promptpress run FILE' } = commands;
   const wait: readonly NextStep[] = running
@@ -121,7 +123,7 @@ export function nextSteps(
   };
   if (isInDoubt(record, running))
     return [
-      ...wait,
+      ...(shared ? [] : wait),
       // A gateway that shows a dialog until the work is done reports the result then, to any poll.
       ...(!running && isConfirmSent(record) && record.modal?.accepted !== true
         ? [

@@ -151,7 +151,7 @@ export async function readJobReport(
     artifacts: artifactsOf(record),
     ...wholeReport(record),
     ...textReport(record),
-    next: skipped ? [] : nextSteps({ record, running, inputs }, commands),
+    next: skipped ? [] : nextSteps({ record, running, shared: place.engine !== undefined, inputs }, commands),
   };
 }
 

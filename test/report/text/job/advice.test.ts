@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { adviceFor, nextSteps } from '../../../../src/report/text/job/advice.ts';
+import { inDoubtAdvice } from '../../../../src/report/text/next-commands.ts';
 import { clickRecord, imagineRecord, textRecord } from '../../../rig/jobs.ts';
 
 const commands = {
@@ -20,6 +21,17 @@ it('a modal confirmation in doubt is searched for first, which costs nothing', (
   expect(steps[0]?.does).toMatch(/polls.*costs nothing/);
   const sent = { ...record, modal: undefined } as unknown as typeof record;
   expect(nextSteps({ record: sent, running: false, inputs: [] }, commands)).toHaveLength(3);
+});
+
+it('a job in doubt is settled once the run is over, and on an engine beside its workers', () => {
+  const record = imagineRecord({ status: 'in-doubt' });
+  const first = (shared: boolean) =>
+    nextSteps({ record, running: true, shared, inputs: [] }, commands)[0]?.command;
+  expect(first(false)).toBe('promptpress status set.yaml');
+  expect(first(true)).toBe('promptpress resolve --task TASK_ID');
+  const status = { directory: 'runs/set', inDoubt: [{ job: record.key }], running: true };
+  expect(inDoubtAdvice(status, undefined).join(' ')).toContain('how to settle it once the run is over:');
+  expect(inDoubtAdvice({ ...status, engine: {} }, undefined).join(' ')).toContain('how to settle it:');
 });
 
 describe('a job that failed before it was sent', () => {
