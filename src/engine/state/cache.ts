@@ -1,8 +1,10 @@
 import type { Attempt, JobRecord } from '../../plan/job.ts';
 import type { StoredRecord, Version } from './rows.ts';
 
-/** Records that no slice needs any more are kept, at most so many: the next slice often asks for the same parents. */
-const mostIdle = 4096;
+/** Records that no slice needs any more are kept, at most so many: the next slice often asks for the same parents. Each is some KB. */
+const mostIdle = 512;
+
+const none: readonly Attempt[] = [];
 
 interface Entry extends StoredRecord {
   /** What was shown of it last: what is decided about it, is decided from this. */
@@ -10,8 +12,8 @@ interface Entry extends StoredRecord {
   /** The turn that decided it, where that was one of this session. */
   readonly turn?: number;
   attempts: readonly Attempt[];
-  /** Slices of this worker that need it. */
-  readonly neededBy: Set<number>;
+  /** How many slices of this worker need it. */
+  needs: number;
 }
 
 /**
@@ -59,10 +61,11 @@ export class RecordCache {
     const known = this.#bySlice.get(slice) ?? new Set();
     this.#bySlice.set(slice, known);
     for (const key of keys) {
+      if (known.has(key)) continue;
       known.add(key);
       const entry = this.#entries.get(key);
       if (entry === undefined) continue;
-      entry.neededBy.add(slice);
+      entry.needs += 1;
       this.#idle.delete(key);
     }
   }
@@ -103,7 +106,9 @@ export class RecordCache {
     this.#bySlice.delete(slice);
     for (const key of known) {
       const entry = this.#entries.get(key);
-      if (entry?.neededBy.delete(slice) === true && entry.neededBy.size === 0) this.#rest(key);
+      if (entry === undefined) continue;
+      entry.needs -= 1;
+      if (entry.needs === 0) this.#rest(key);
     }
   }
 
@@ -114,11 +119,10 @@ export class RecordCache {
 
   #set(key: string, more: StoredRecord & Partial<Pick<Entry, 'seen' | 'turn' | 'attempts'>>): void {
     const last = this.#entries.get(key);
-    const neededBy = last?.neededBy ?? new Set<number>();
-    this.#entries.set(key, { ...more, attempts: more.attempts ?? last?.attempts ?? [], neededBy });
-    if (last !== undefined) return;
-    for (const [slice, known] of this.#bySlice) if (known.has(key)) neededBy.add(slice);
-    if (neededBy.size === 0) this.#rest(key);
+    let needs = last?.needs ?? 0;
+    if (last === undefined) for (const known of this.#bySlice.values()) if (known.has(key)) needs += 1;
+    this.#entries.set(key, { ...more, attempts: more.attempts ?? last?.attempts ?? none, needs });
+    if (last === undefined && needs === 0) this.#rest(key);
   }
 
   #rest(key: string): void {

@@ -10,6 +10,7 @@ import {
   type Charge,
   recordRow,
   revOf,
+  type SentRow,
   type Version,
   versionOfBasis,
   type WriterRow,
@@ -56,12 +57,17 @@ export function sentTurn(
   more: { readonly lines: readonly ReplyLine[]; readonly isNewInvocation: boolean },
 ): SentTurn {
   const { slices } = turn;
+  const versions = new Map<number, Version>();
   const versionOf = (key: string): Version => {
     const slice = slices?.of.get(key) ?? 0;
+    const known = versions.get(slice);
+    if (known !== undefined) return known;
     const epoch = slice === 0 ? writer.session : slices?.epochs.get(slice);
     if (epoch === undefined)
       throw new Error(`Internal error: job ${key} is written for slice ${slice}, which has no epoch.`);
-    return { slice, rev: revOf(epoch, number) };
+    const version = { slice, rev: revOf(epoch, number) };
+    versions.set(slice, version);
+    return version;
   };
   // A run on several machines says from which version it has decided: what was looked up last may be a later one.
   const seenOf = (key: string): Version | undefined => {
@@ -98,9 +104,13 @@ export function sentTurn(
       writer.budget?.worker ?? null,
       held,
       held.map((slice) => slices?.epochs.get(slice)),
-      jsonOf(rows),
-      jsonOf(tries),
-      jsonOf(more.lines),
+      jsonOf(rows.map(columnsOf)),
+      linesOf(rows.map(docOf)),
+      linesOf(rows.map(saidOf)),
+      jsonOf(tries.map(columnsOf)),
+      linesOf(tries.map(docOf)),
+      jsonOf(more.lines.map(({ segment, start }) => ({ segment, start }))),
+      linesOf(more.lines.map(({ line }) => line)),
       jsonOf(heard),
       jsonOf(kept),
       turn.submits ?? 0,
@@ -110,6 +120,18 @@ export function sentTurn(
 
 const jsonOf = (rows: readonly unknown[]): string | null => (rows.length === 0 ? null : JSON.stringify(rows));
 
+/** Documents, one in each line: JSON has no line break of its own, unless it is laid out. */
+function linesOf(documents: readonly string[]): string | null {
+  // Each would be read as that of another row.
+  if (documents.some((document) => document.includes('\n')))
+    throw new Error('Internal error: a document of a turn has several lines.');
+  return documents.length === 0 ? null : documents.join('\n');
+}
+
+const columnsOf = ({ columns }: SentRow): SentRow['columns'] => columns;
+const docOf = ({ doc }: SentRow): string => doc;
+const saidOf = ({ said = '' }: SentRow): string => said;
+
 const parameters = [
   'int',
   'bigint',
@@ -117,8 +139,12 @@ const parameters = [
   'int[]',
   'bigint[]',
   'json',
+  'text',
+  'text',
   'json',
+  'text',
   'json',
+  'text',
   'json',
   'json',
   'bigint',

@@ -105,49 +105,56 @@ export function lateFactOf(
 /** PostgreSQL's text holds no NUL and no half of a surrogate pair. Only columns that are searched go by this: documents are exact. */
 export const searchable = (text: string): string => text.replaceAll('\0', '\u{FFFD}').toWellFormed();
 
+/** A row as `commit_turn` takes it: its documents go beside its columns, so that what is JSON already is not put into JSON once more. */
+export interface SentRow {
+  readonly columns: Readonly<Record<string, unknown>>;
+  /** JSON in one line. */
+  readonly doc: string;
+  /** Absent: nothing is said. */
+  readonly said?: string;
+}
+
 /** A record as `commit_turn` takes it. */
 export function recordRow(
   record: JobRecord,
   version: Version,
   seen: Version | undefined,
   charged: Charge = { cost: 0, tokens: 0 },
-): Readonly<Record<string, unknown>> {
-  const { doc, said } = storedForm(record);
+): SentRow {
   const { root, ...row } = rowOf(record);
   return {
-    ...row,
-    code: searchable(row.code),
-    slot: searchable(row.slot),
-    key: record.key,
-    step: searchable(record.origin.step),
-    root: root === 1,
-    unanswered: record.doubtful?.count ?? 0,
-    slice: version.slice,
-    rev: version.rev,
-    ...(seen === undefined ? {} : { seen_slice: seen.slice, seen_rev: seen.rev }),
-    ...(record.sender !== undefined && /^\d+\/\d+\/\d+$/.test(record.sender)
-      ? { sender: record.sender }
-      : {}),
-    doc,
-    ...(said === undefined ? {} : { said }),
-    charged_cost: charged.cost,
-    charged_tokens: charged.tokens,
+    ...storedForm(record),
+    columns: {
+      ...row,
+      code: searchable(row.code),
+      slot: searchable(row.slot),
+      key: record.key,
+      step: searchable(record.origin.step),
+      root: root === 1,
+      unanswered: record.doubtful?.count ?? 0,
+      slice: version.slice,
+      rev: version.rev,
+      ...(seen === undefined ? {} : { seen_slice: seen.slice, seen_rev: seen.rev }),
+      ...(record.sender !== undefined && /^\d+\/\d+\/\d+$/.test(record.sender)
+        ? { sender: record.sender }
+        : {}),
+      charged_cost: charged.cost,
+      charged_tokens: charged.tokens,
+    },
   };
 }
 
 /** An attempt as `commit_turn` takes it. @param part its number within the turn: with the version, it is written once only */
-export function attemptRow(
-  attempt: Attempt,
-  version: Version,
-  part: number,
-): Readonly<Record<string, unknown>> {
+export function attemptRow(attempt: Attempt, version: Version, part: number): SentRow {
   const { key, taskId } = attempt;
   return {
-    key,
-    slice: version.slice,
-    rev: version.rev,
-    part,
-    ...(taskId === undefined ? {} : { task: searchable(taskId) }),
+    columns: {
+      key,
+      slice: version.slice,
+      rev: version.rev,
+      part,
+      ...(taskId === undefined ? {} : { task: searchable(taskId) }),
+    },
     doc: exactJson(attempt),
   };
 }

@@ -10,8 +10,11 @@ const each = (template: (name: string) => string): string => sums.map(template).
 
 const columns =
   'key text, slice int, rev bigint, seen_slice int, seen_rev bigint, status text, code text, root boolean, slot text, step text, ' +
-  'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, doc text, said text, ' +
+  'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, ' +
   'charged_cost float8, charged_tokens bigint';
+
+/** One row for each line of a text. */
+const lineRows = (text: string): string => `unnest(string_to_array(${text}, E'\\n'))`;
 
 const isOpen = "k.status IN ('pending', 'submitting', 'running', 'modal', 'saving')";
 const isTrouble = "k.status IN ('failed', 'in-doubt')";
@@ -26,7 +29,7 @@ const isTrouble = "k.status IN ('failed', 'in-doubt')";
 const commit = `
   CREATE FUNCTION commit_turn(
     the_run int, the_session bigint, the_worker text, held int[], epochs bigint[],
-    records json, tries json, lines json, heard json, kept json, submits bigint
+    records json, docs text, sayings text, tries json, try_docs text, places json, lines text, heard json, kept json, submits bigint
   ) RETURNS json LANGUAGE plpgsql
   SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
   AS $$
@@ -50,10 +53,11 @@ const commit = `
     IF records IS NOT NULL THEN
       base := nextval('promptpress.turns') << 20;
       WITH given AS MATERIALIZED (
-        SELECT r.* FROM ROWS FROM (json_to_recordset(records) AS (${columns})) WITH ORDINALITY
-          AS r(key, slice, rev, seen_slice, seen_rev, status, code, root, slot, step,
-            attempts, cost, tokens, possible, assumed, unanswered, sender, doc, said,
-            charged_cost, charged_tokens, place)
+        SELECT r.*, nullif(r.saying, '') AS said FROM ROWS FROM (
+          json_to_recordset(records) AS (${columns}), ${lineRows('docs')}, ${lineRows('sayings')}
+        ) WITH ORDINALITY AS r(key, slice, rev, seen_slice, seen_rev, status, code, root, slot, step,
+          attempts, cost, tokens, possible, assumed, unanswered, sender,
+          charged_cost, charged_tokens, doc, saying, place)
         WHERE r.slice = 0 OR r.slice = ANY(mine)
         ORDER BY r.key COLLATE "C"
       ), known AS MATERIALIZED (
@@ -116,13 +120,16 @@ const commit = `
     IF tries IS NOT NULL THEN
       INSERT INTO promptpress.attempts (run, key, slice, rev, part, number, task, doc)
       SELECT the_run, t.key, t.slice, t.rev, t.part, nextval('promptpress.turns'), t.task, t.doc
-      FROM json_to_recordset(tries) AS t(key text, slice int, rev bigint, part int, task text, doc text)
+      FROM ROWS FROM (
+        json_to_recordset(tries) AS (key text, slice int, rev bigint, part int, task text), ${lineRows('try_docs')}
+      ) AS t(key, slice, rev, part, task, doc)
       WHERE (t.slice = 0 OR t.slice = ANY(mine)) AND t.key <> ALL(refused)
       ON CONFLICT DO NOTHING;
     END IF;
     IF lines IS NOT NULL THEN
       INSERT INTO promptpress.replies SELECT the_run, l.segment, l.start, l.line
-      FROM json_to_recordset(lines) AS l(segment int, start bigint, line text) ON CONFLICT DO NOTHING;
+      FROM ROWS FROM (json_to_recordset(places) AS (segment int, start bigint), ${lineRows('lines')}) AS l(segment, start, line)
+      ON CONFLICT DO NOTHING;
     END IF;
     IF heard IS NOT NULL THEN
       INSERT INTO promptpress.facts_late AS f SELECT the_run, h.key, h.submitted, h.hold, h.task

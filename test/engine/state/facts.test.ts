@@ -99,4 +99,24 @@ describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records'
     // A turn that began before is committed behind it: what came lately is told again.
     expect(await begun(after)).toEqual(new Set(['one', 'two']));
   });
+
+  it('keeps what is said in each record, and in none that says nothing', async () => {
+    const run = await engine.run(1);
+    const worker = await engine.worker(run);
+    const epoch = (await takeSlice(engine.pool, run, 1, worker.session))?.epoch ?? 0;
+    const said = (text: string) => ({
+      text: { candidates: [{ text, parts: [{ text }], isJson: false }] },
+    });
+    const records = [
+      jobRecord('z', 'done'),
+      jobRecord('c', 'done', said('first\nline')),
+      jobRecord('b', 'failed', { error: { code: 'task.failed', message: '\\n and \u2028' } }),
+      jobRecord('a', 'done', said('')),
+    ];
+    await worker.commit(turnOf(1, epoch, records));
+    const reader = await engine.worker(run);
+    const keys = records.map(({ key }) => key);
+    await reader.prefetch(keys, 1);
+    expect(keys.map((key) => reader.get(key))).toEqual(records);
+  });
 });
