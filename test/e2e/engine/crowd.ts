@@ -33,7 +33,7 @@ class Member {
   }
 
   get isUp(): boolean {
-    return this.#running !== undefined && !this.#isStopped;
+    return this.#running !== undefined && !this.#isStopped && !this.#isKilled;
   }
 
   /** Resolves with how it ends; undefined: it was killed, or is not there. */
