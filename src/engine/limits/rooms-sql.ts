@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS promptpress.rooms_worker (
 --   asked    number of this question: an earlier one that comes late changes nothing
 --   holds    the most that the worker uses until it has the answer
 --   used     tasks that it has
---   wanted   tasks that it would have if it could
+--   wanted   tasks that it would have if it could; 0: it had no use for room, and gets one of what nobody wants
 --   is_full  the service refused one more task since the worker asked last
 --   began    tasks that began at once since then
 -- Returns what it may use, and what it should come down to when its tasks end.
@@ -113,6 +113,9 @@ BEGIN
     left_over := left_over - share;
     asking := asking - 1;
   END LOOP;
+  IF target = 0 AND p_wanted = 0 AND left_over > 0 THEN
+    target := 1;
+  END IF;
   granted := greatest(mine.granted, least(target, most - others));
   UPDATE promptpress.rooms_worker w SET granted = rooms_ask.granted WHERE w.service = p_service AND w.worker = p_worker;
   accepted := room.accepted;

@@ -5,8 +5,12 @@ import { type Away, type Database, Inquiry } from './inquiry.ts';
 /** How often room is asked for, ms; soon where it would change something. */
 const everyMs = 500;
 const soonMs = 60;
+/** A worker that has work uses its first room at once: after this time it is known to have none, ms. */
+const unusedMs = 200;
 /** What was granted counts for so long without an answer, ms: after 10 s it may be another's. */
 const validMs = 5000;
+/** A worker that had room and nothing for it wants none for so long, ms: others may have a use for it. */
+const restMs = 3000;
 
 interface RoomsAnswer {
   readonly granted: number;
@@ -15,8 +19,8 @@ interface RoomsAnswer {
 }
 
 /**
- * The tasks that this worker may have in flight, of those that all workers of a service may. It asks for as many as it uses, and for all
- * while it uses all that it has.
+ * The tasks that this worker may have in flight, of those that all workers of a service may. It asks for one more than it uses, for one
+ * while it has none, and for all while it uses all that it has.
  */
 export class ServiceRooms implements Rooms {
   readonly #service: string;
@@ -35,6 +39,7 @@ export class ServiceRooms implements Rooms {
   #asked = 0;
   /** What it said that it wants. */
   #wanted = 0;
+  #restsUntil = Number.NEGATIVE_INFINITY;
   #isFull = false;
   #began = 0;
 
@@ -89,12 +94,21 @@ export class ServiceRooms implements Rooms {
       .catch(() => undefined);
   }
 
+  /** How many tasks it wants. */
+  #wish(holds: number): number {
+    const now = this.#clock.now();
+    // Whoever begins has work.
+    if (this.#asked === 0) return this.#limit;
+    if (this.#peak > 0) return this.#peak >= holds ? this.#limit : Math.min(this.#limit, this.#peak + 1);
+    if (holds > 0) this.#restsUntil = now + restMs;
+    return now < this.#restsUntil ? 0 : 1;
+  }
+
   async #ask(): Promise<number> {
     // Until the answer is there no more than this is used: the database may give away the rest.
     const holds = this.granted;
     this.#granted = Math.max(holds, this.#used);
-    const isSaturated = this.#peak >= holds;
-    this.#wanted = isSaturated ? this.#limit : Math.min(this.#limit, this.#peak + 1);
+    this.#wanted = this.#wish(holds);
     const [isFull, began] = [this.#isFull, this.#began];
     this.#peak = this.#used;
     this.#isFull = false;
@@ -121,6 +135,7 @@ export class ServiceRooms implements Rooms {
     this.#target = answer.target;
     if (Math.min(this.#granted, Math.max(this.#used, this.#target)) > holds) this.#onMore();
     // What is to go back goes back at once, so that another gets it.
-    return this.#granted > Math.max(this.#used, this.#target) ? soonMs : everyMs;
+    if (this.#granted > Math.max(this.#used, this.#target)) return soonMs;
+    return holds === 0 && this.#peak === 0 && this.#granted > 0 ? unusedMs : everyMs;
   }
 }

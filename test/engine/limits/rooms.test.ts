@@ -89,6 +89,35 @@ it('gives what one worker does not want to the others', async () => {
   await stop([little, ...others]);
 });
 
+it('leaves the rooms to who uses them where others have nothing to do', async () => {
+  const all = Array.from({ length: 8 }, () => new Busy('idle', 20));
+  const [busy, other] = all;
+  if (busy === undefined || other === undefined) throw new Error('unreachable');
+  for (const worker of all) if (worker !== busy) worker.wants = 0;
+  await watch(all, 20, 4000);
+  const { most, used } = await watch(all, 20, 8000);
+  expect(most).toBeLessThanOrEqual(20);
+  expect(used).toBeGreaterThanOrEqual(0.9);
+  // One that has work again is soon at work.
+  other.wants = Number.POSITIVE_INFINITY;
+  await watch(all, 20, 8000);
+  expect(Math.abs(other.tasks - busy.tasks)).toBeLessThanOrEqual(2);
+  await stop(all);
+});
+
+it('keeps a room for a worker that has nothing to do, where nobody wants it', async () => {
+  const idle = new Busy('spare', 10);
+  idle.wants = 0;
+  await db.time.pass(1000);
+  let had = 0;
+  for (let at = 0; at < 60; at += 1) {
+    await db.time.pass(100);
+    had += Math.min(1, idle.rooms.granted);
+  }
+  expect(had).toBe(60);
+  await stop([idle]);
+});
+
 it('keeps the tasks of a dead worker until its slices are taken over, and no more than those', async () => {
   const dead = new Busy('dead', 10);
   const other = new Busy('dead', 10);
