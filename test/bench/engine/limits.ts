@@ -11,7 +11,7 @@ import { type BenchEngine, runCrew, withEngine } from './crew.ts';
 /** How many workers share a limit. */
 const crews = [1, 2, 4, 8];
 
-/** Text calls of several workers under one limit. @returns when each left its worker, Unix ms */
+/** Text calls of several workers under one limit. @returns when each left its worker, ms, by one clock */
 async function sentTogether(
   engine: BenchEngine,
   workers: number,
