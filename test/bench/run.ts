@@ -4,6 +4,7 @@ import type { Bench } from './comparison.ts';
 import { engineCommits } from './engine/commits.ts';
 import { workersCost } from './engine/cost.ts';
 import { engineLimits } from './engine/limits.ts';
+import { engineSize } from './engine/size.ts';
 import { takeovers } from './engine/takeover.ts';
 import { flat } from './flat.ts';
 import { foundRate } from './found-rate.ts';
@@ -61,6 +62,7 @@ const benches: Readonly<Record<string, Bench>> = {
   'engine-commits': engineCommits,
   ...takeovers,
   ...engineLimits,
+  ...engineSize,
 };
 
 const printed = (form: BenchArguments['form'], rows: readonly Row[]): string => {
