@@ -13,12 +13,12 @@ export interface S3Request {
 }
 
 /**
- * What happens to a request instead of what should: an error, a connection that breaks before the body is read (`reset`), after it was
- * carried out (`lost`) or in the middle of the answer's body (`cut`), or a wait until it is let go (`held`), after which it is carried out.
+ * What happens to a request instead of what should: an error, a connection that breaks before the body is read (`reset`), in the middle
+ * of it (`torn`), after it was carried out (`lost`) or in the middle of the answer's body (`cut`), or a wait until it is let go (`held`), after which it is carried out.
  */
 export type S3Fault =
   | Refusal
-  | { readonly kind: 'reset' | 'lost' | 'cut' }
+  | { readonly kind: 'reset' | 'torn' | 'lost' | 'cut' }
   | { readonly kind: 'held'; readonly until: Promise<void> };
 
 export interface FakeS3Options extends Partial<Account> {
@@ -80,6 +80,7 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
     if (fault?.kind === 'reset') return void request.socket.destroy();
     const refusal = checkSignature(request, account, now()) ?? checkBucket(name, bucket);
     if (refusal !== undefined) return refuse(request, response, refusal);
+    if (fault?.kind === 'torn') return void request.once('data', () => request.socket.destroy());
     const body = await bodyOf(request);
     if (fault?.kind === 'held') await fault.until;
     const claimed = String(request.headers['x-amz-content-sha256']);

@@ -21,7 +21,7 @@ export interface Crew extends AsyncDisposable {
   /** Begins one that can be interrupted. */
   start(
     args: readonly string[],
-    options?: { readonly folder?: string },
+    options?: { readonly folder?: string; readonly env?: Readonly<Record<string, string>> },
   ): TestIo & { readonly done: Promise<number> };
   /** Rows of a manifest, without what differs between two runs of the same. */
   rows(directory: string): Promise<readonly Readonly<Record<string, string>>[]>;
@@ -60,8 +60,8 @@ export async function startCrew(given?: Pick<TestDatabase, 'url'> & AsyncDisposa
     at,
     write: (name, text) => writeFile(at(name), text),
     pp: (...args) => promptpress(args, { cwd, env }),
-    start: (args, { folder } = {}) => {
-      const test = testIo({ cwd: folder ?? cwd, env });
+    start: (args, { folder, env: more } = {}) => {
+      const test = testIo({ cwd: folder ?? cwd, env: { ...env, ...more } });
       return { ...test, done: program(args, test.io) };
     },
     rows: async (directory) => {

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExposition, valueOf } from '../../../../rig/exposition.ts';
 import { asked } from '../../../../rig/postgres/asked.ts';
@@ -14,6 +16,8 @@ ${more}matrix: { animal: [fox, owl] }
 steps:
   grid: ${grid}
 `;
+
+const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
 describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
   let crew: Crew;
@@ -99,5 +103,61 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
     expect(redone.code, redone.err).toBe(1);
     expect(JSON.parse(redone.out)).toMatchObject({ redosFailed: 1 });
     expect(redone.err).toContain('1 not made again (--redo)');
+  });
+
+  it('leaves nothing half in the bucket where uploads of its workers break', async () => {
+    await using fake = await startFakeS3();
+    const animals = ['fox', 'owl', 'lynx', 'hare', 'mole', 'crow', 'newt', 'boar'];
+    await crew.write('torn.yaml', pipeline('torn').replace('[fox, owl]', `[${animals.join(', ')}]`));
+    const before = crew.service.count('imagine');
+    let release = (): void => undefined;
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    // Each of the first uploads meets something else; one is under way when its worker leaves, and arrives behind its end.
+    const faults = [
+      { kind: 'torn' },
+      { kind: 'held', until },
+      { kind: 'lost' },
+      { kind: 'reset' },
+      { status: 500, code: 'InternalError' },
+      { kind: 'lost' },
+    ] as const;
+    const uploads = faults.values();
+    fake.fault = ({ method, key }) => {
+      if (method !== 'PUT' || !key.includes('/images/')) return undefined;
+      return uploads.next().value;
+    };
+    const env = fake.env;
+    const worker = (name: string): ReturnType<Crew['start']> =>
+      crew.start(['worker', '--name', name, '--slots', '2', '--lease', '1s', ...engine.slice(0, 2)], { env });
+    const run = ['run', 'torn.yaml', ...engine, '--no-work', '--lease', '1s', '--out', 's3://pictures/torn'];
+    const leading = crew.start(run, { env });
+    const leaving = [worker('w1'), worker('w2')];
+    const paid = `SELECT status FROM promptpress.jobs JOIN promptpress.runs USING (run)
+      WHERE name = 'torn' AND status IN ('saving', 'done') ORDER BY status`;
+    const statuses = [...animals.slice(1).map(() => ({ status: 'done' })), { status: 'saving' }];
+    await expect.poll(() => asked(crew.database.url, paid), { timeout: 30_000 }).toEqual(statuses);
+    for (const { interrupt, done } of leaving) {
+      interrupt();
+      interrupt();
+      await done;
+    }
+    release();
+    const last = worker('w3');
+    expect(await leading.done, leading.err()).toBe(0);
+    last.interrupt();
+    await last.done;
+    expect(uploads.next().done).toBe(true);
+    expect(crew.service.count('imagine') - before).toBe(animals.length);
+    expect(fake.uploads).toEqual([]);
+    const text = fake.objects.get('torn/manifest.csv')?.content ?? Buffer.alloc(0);
+    const rows = parse<Record<string, string>>(text, { columns: true });
+    expect(rows.map(({ status }) => status)).toEqual(animals.map(() => 'done'));
+    const images = [...fake.objects].filter(([key]) => key.startsWith('torn/images/'));
+    expect(Object.fromEntries(images.map(([key, { content }]) => [key, sha256(content)]))).toEqual(
+      Object.fromEntries(rows.map(({ file_name, sha256: hash }) => [`torn/${file_name}`, hash])),
+    );
+    for (const [, { content, headers }] of images) expect(headers['x-amz-meta-sha256']).toBe(sha256(content));
   });
 });
