@@ -173,8 +173,12 @@ export class SliceSource implements CellSource {
       cells: unpackCells(taken.cells),
       left: undefined,
     };
+    const before = this.#held.get(turn.slice);
     this.#held.set(turn.slice, held);
     this.#orphans.onTaken();
+    if (before !== undefined) this.#lose(before);
+    // Nothing more is decided for an earlier holding of it. What such a holding has under way is shown until it is over, and may never be written.
+    await store.settled();
     // What an earlier holding of it had read, whoever held it since may have changed.
     store.release(turn.slice);
     const left = await untilDone(() => this.#load(held), clock, signal);

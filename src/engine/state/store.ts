@@ -27,6 +27,8 @@ export interface EngineStore extends RunStore {
   readonly reader: StateReader;
   readonly others: OtherRecords;
   commit(turn: Turn): Promise<Committed>;
+  /** Resolves once no turn is under way that was begun before: `get` shows what such a turn says, which may never be written. */
+  settled(): Promise<void>;
   /** A record without deciding anything about it: for who finds out which records a batch of cells needs. */
   peek(key: string): JobRecord | undefined;
   /** Reads the records of these keys that a slice has not asked for yet, and that may have changed: `get` shows them until it is released. */
@@ -76,6 +78,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
   let turns = 0;
   let settled = 0;
   let numbered: number | undefined;
+  let underWay: Promise<void> = Promise.resolve();
 
   /** Reads records, with the attempts of those that are not done. @returns the late facts about them, and the keys that were found */
   const load = async (
@@ -172,7 +175,12 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     attempts: (key) => cache.attempts(key),
     totals: () => totals,
     fact: (name) => facts.get(name),
-    commit,
+    commit: (turn) => {
+      const committed = commit(turn);
+      underWay = Promise.allSettled([underWay, committed]).then(() => undefined);
+      return committed;
+    },
+    settled: () => underWay,
     countSubmissions: () => undefined,
     keepReply: (job, reply) => replies.keep(job, reply),
     setFact: async (name, value) => {

@@ -7,6 +7,7 @@ import { packCells } from '../../../src/engine/slices/cells.ts';
 import { beginSession } from '../../../src/engine/slices/session.ts';
 import { SliceSource } from '../../../src/engine/slices/source.ts';
 import { addSlices, endHold, takeSlice } from '../../../src/engine/state/slices.ts';
+import type { EngineStore } from '../../../src/engine/state/store.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { jobRecord } from '../../state/records.ts';
 import { type TestEngine, testEngine, turnOf } from '../state/opened.ts';
@@ -78,6 +79,59 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       }
     },
   );
+
+  it('are read once what an earlier holding had under way is over, and nothing more is decided for it', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    await addSlices(pool, run, [{ n: 1, cells: packCells([{ number: 1, repeat: 1, vars: {} }]) }]);
+    const worker = await engine.worker(run);
+    const ports = { address: parseEngineAddress(engine.database.url), pool, clock: wallClock };
+    const session = await beginSession(ports, run, { name: 'a worker', leaseMs });
+    const queue = new LeaseQueue(pool, { worker: 'w', leaseMs });
+    const order: string[] = [];
+    const store: EngineStore = {
+      ...worker,
+      settled: async () => {
+        order.push('asks for the end of turns');
+        await worker.settled();
+        order.push('turns are over');
+      },
+      left: (slice) => {
+        order.push('reads');
+        return worker.left(slice);
+      },
+    };
+    const source = new SliceSource(
+      { pool, queue, store, clock: wallClock },
+      { run, session, leaseMs, plan: { resolve: () => [] }, isOver: () => false },
+    );
+    source.onLost(({ slice, epoch }) => {
+      order.push(`${slice}/${epoch} is lost`);
+      // A turn is under way just then.
+      void worker
+        .commit(turnOf(1, 1, [jobRecord('a', 'submitting')]))
+        .then(({ lost }) => order.push(`a turn has lost ${[...lost].join()}`));
+    });
+    try {
+      await source.next(8, signal);
+      await pool.query(
+        'UPDATE promptpress.slices SET lease_holder = NULL, lease_until = NULL WHERE run = $1',
+        [run],
+      );
+      order.length = 0;
+      expect((await source.next(8, signal)).of).toMatchObject({ slice: 1, epoch: 2 });
+      expect(order).toEqual([
+        '1/1 is lost',
+        'asks for the end of turns',
+        'a turn has lost 1',
+        'turns are over',
+        'reads',
+      ]);
+    } finally {
+      await source.close();
+      await session.end();
+    }
+  });
 
   it('that dead workers have left are told of, until they are taken over', async () => {
     const { pool } = engine;

@@ -11,6 +11,7 @@ import { type FencedState, holderOf, type Request } from '../../rig/fenced/fence
 import { WorkerView } from '../../rig/fenced/worker-view.ts';
 import type { Chance } from '../chance.ts';
 import type { WorkersAuditor } from './auditor.ts';
+import { Orphans } from './orphans.ts';
 import type { Queue } from './queue.ts';
 import type { SharedRooms, WorkerRooms } from './rooms.ts';
 import type { WorkersScenario } from './scenario.ts';
@@ -43,9 +44,6 @@ export interface World {
   readonly onKilled: () => void;
 }
 
-/** Slices that a worker holds at most when it takes over another whose cells it does not want. */
-const mostHeld = 64;
-
 /** What a worker waits for the answer to a commit. */
 const answerMs = 5000;
 
@@ -70,9 +68,11 @@ export class SimWorker {
   hasEnded = false;
   #stoppedUntil = 0;
   #steps = 0;
-  /** Slices of silent workers, as they were counted last. */
-  #orphans = 0;
+  readonly #orphans: Orphans;
   #isCommitting = false;
+  /** Commits that were sent, and how many of them are over. */
+  #commits = 0;
+  #over = 0;
   #isReading = false;
   #isLooking = false;
   #ticks = 0;
@@ -101,6 +101,11 @@ export class SimWorker {
       },
       ...(this.#rooms && { shared: { rooms: this.#rooms } }),
     });
+    const { queue, holders } = world;
+    this.#orphans = new Orphans(
+      () => queue.silent.filter((slice) => holders.get(slice) !== name).length,
+      (areThere) => this.#input({ type: 'orphans', areThere }),
+    );
     this.#keep();
     this.#askForRoom();
     this.#input({ type: 'tick' });
@@ -185,6 +190,7 @@ export class SimWorker {
     if (records.length + attempts.length + heard.length + effects.filter(isPaid).length === 0)
       return this.#onCommitted(commit, undefined);
     this.#isCommitting = true;
+    this.#commits += 1;
     const turn: Turn = { records, attempts, heard, ...(holds && { slices: slicesOf(holds) }) };
     this.#send(commit, this.#view.request(turn));
   }
@@ -202,6 +208,7 @@ export class SimWorker {
       this.#later(answerMs, () => {
         this.#isCommitting = false;
         this.#view.settled(request);
+        this.#over = this.#commits;
         this.#scheduler.requeue(commit);
         this.#isCommitting = true;
         this.#later(500, () => {
@@ -229,6 +236,7 @@ export class SimWorker {
       this.#later(this.#latency('answer'), () => {
         this.#isCommitting = false;
         this.#view.settled(request);
+        this.#over = this.#commits;
         this.#onCommitted(commit, committed);
       });
     });
@@ -299,24 +307,38 @@ export class SimWorker {
       const { slice, cells } = taken;
       const { epoch } = state.claim(slice);
       this.#world.holders.set(slice, this.name);
-      this.#noteOrphans(this.#orphans - 1);
+      this.#orphans.onTaken();
+      for (const hold of this.#holds)
+        if (hold.slice === slice && this.#kept.has(holderOf(slice, hold.epoch)))
+          this.#input({ type: 'lost', hold });
       this.#holds.push({ slice, epoch });
       this.#kept.add(holderOf(slice, epoch));
       this.#mishap('after claim');
       this.#later(this.#latency('claim'), () => {
-        this.#prefetch(cells, new Set(), () => {
-          // Read last: what the former holder had decided is in it.
-          const left = state.left(slice);
-          this.#view.read(left.map(({ record }) => record.key));
-          const of: SliceBatch = { slice, epoch, left, isWhole: true };
-          if (this.#world.mutant !== 'holds-first') return this.#give({ cells, of, last: false });
-          this.#unadopted.add(slice);
-          this.#input({ type: 'cells', cells, of: { slice, epoch, isWhole: false }, last: false });
-          this.#later(300, () => {
-            this.#unadopted.delete(slice);
-            this.#give({ cells: [], of, last: false });
-          });
-        });
+        this.#settled(this.#commits, () => this.#load({ slice, epoch }, cells));
+      });
+    });
+  }
+
+  /** Goes on once this commit is over: what it says is shown, and may never be written. */
+  #settled(commit: number, then: () => void): void {
+    if (this.#over >= commit) then();
+    else this.#later(5, () => this.#settled(commit, then));
+  }
+
+  #load({ slice, epoch }: Hold, cells: readonly Cell[]): void {
+    const { state, mutant } = this.#world;
+    this.#prefetch(cells, new Set(), () => {
+      // Read last: what the former holder had decided is in it.
+      const left = state.left(slice);
+      this.#view.read(left.map(({ record }) => record.key));
+      const of: SliceBatch = { slice, epoch, left, isWhole: true };
+      if (mutant !== 'holds-first') return this.#give({ cells, of, last: false });
+      this.#unadopted.add(slice);
+      this.#input({ type: 'cells', cells, of: { slice, epoch, isWhole: false }, last: false });
+      this.#later(300, () => {
+        this.#unadopted.delete(slice);
+        this.#give({ cells: [], of, last: false });
       });
     });
   }
@@ -368,21 +390,8 @@ export class SimWorker {
         if (state.epochOf(hold.slice) === hold.epoch) queue.keep(hold.slice);
         else this.#input({ type: 'lost', hold });
       }
-      this.#noteOrphans(Math.min(this.#silentHolders(), mostHeld - this.#kept.size));
+      this.#orphans.count(this.#kept.size);
       this.#keep();
     });
-  }
-
-  /** Slices of which nothing is heard, of others. */
-  #silentHolders(): number {
-    const { queue, holders } = this.#world;
-    return queue.silent.filter((slice) => holders.get(slice) !== this.name).length;
-  }
-
-  #noteOrphans(left: number): void {
-    const [were, are] = [this.#orphans > 0, left > 0];
-    this.#orphans = Math.max(0, left);
-    if (were === are) return;
-    this.#input({ type: 'orphans', areThere: are });
   }
 }
