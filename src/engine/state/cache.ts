@@ -2,7 +2,7 @@ import type { Attempt, JobRecord } from '../../plan/job.ts';
 import type { StoredRecord, Version } from './rows.ts';
 
 /** Records that no slice needs any more are kept, at most so many: the next slice often asks for the same parents. Each is some KB. */
-const mostIdle = 512;
+const mostIdle = 1024;
 
 const none: readonly Attempt[] = [];
 

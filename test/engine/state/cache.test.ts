@@ -18,14 +18,14 @@ it('keeps what slices need until they are released, and of the rest the latest',
   cache.need(keys(0, 5000), 1);
   cache.need(keys(0, 10), 2);
   for (const key of keys(0, 20_000)) cache.read(key, { record: jobRecord(key, 'done'), ...version }, [], 0);
-  expect(cache.size).toBe(5000 + 512);
+  expect(cache.size).toBe(5000 + 1024);
   expect([cache.get('k0')?.key, cache.get('k5000'), cache.get('k19999')?.key]).toEqual([
     'k0',
     undefined,
     'k19999',
   ]);
   cache.release(1);
-  expect(cache.size).toBe(10 + 512);
+  expect(cache.size).toBe(10 + 1024);
   expect([cache.get('k9')?.key, cache.get('k10')]).toEqual(['k9', undefined]);
 });
 
