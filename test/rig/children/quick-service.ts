@@ -22,11 +22,9 @@ interface QuickTask {
 const options = JSON.parse(process.argv[2] ?? '{}') as QuickOptions;
 const { latencyMs = 0, textMs = latencyMs, fileMs = 0, imageBytes = 10_000, textLength = 200 } = options;
 const text = 'A fox at the edge of a winter forest. '.repeat(Math.ceil(textLength / 38)).slice(0, textLength);
-// Behind the end of a PNG anything may stand.
-const image = Buffer.concat([makePng(1, 64, 64), randomBytes(imageBytes)]).subarray(
-  0,
-  Math.max(imageBytes, 500),
-);
+// Between a PNG and its end anything may stand.
+const png = makePng(1, 64, 64);
+const image = Buffer.concat([png, randomBytes(Math.max(0, imageBytes - png.length - 12)), png.subarray(-12)]);
 const tasks = new Map<string, QuickTask>();
 const textsAt: [number, number][] = [];
 const counts = {
