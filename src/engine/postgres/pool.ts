@@ -88,6 +88,16 @@ export function poolConfig(
   };
 }
 
+/**
+ * Keeps the process alive where a connection breaks. One that nobody uses leaves the pool, and whoever asks next gets another; of one that is
+ * used, the next question says so. Listeners are there from the start: a server that goes away may say so in the very packet that ends the
+ * greeting, before whoever waits for the connection has it.
+ */
+export function outliveConnections(pool: Pool): void {
+  pool.on('error', ignore);
+  pool.on('connect', (client) => client.on('error', ignore));
+}
+
 /** Connects to an engine when it is first asked something. */
 export async function openPool(address: EngineAddress, settings: PoolSettings): Promise<EnginePool> {
   const { clock, patienceMs = 0 } = settings;
@@ -95,14 +105,11 @@ export async function openPool(address: EngineAddress, settings: PoolSettings): 
   const config = poolConfig(address, settings);
   const pg = (await import('pg')).default;
   const pool = new pg.Pool(config);
-  // A connection that breaks while nobody uses it leaves the pool; whoever asks next gets another.
-  pool.on('error', ignore);
+  outliveConnections(pool);
   const connect = (): Promise<PoolClient> => connected(pool, shown, clock, patienceMs);
 
   const using = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
     const client = await connect();
-    // The connection may break between two queries: the next one says so.
-    client.on('error', ignore);
     let failure: unknown;
     try {
       return await work(client);
@@ -110,7 +117,6 @@ export async function openPool(address: EngineAddress, settings: PoolSettings): 
       failure = error;
       throw engineErrorOf(error, shown);
     } finally {
-      client.off('error', ignore);
       release(client, failure);
     }
   };

@@ -4,7 +4,7 @@ import type { Clock } from '../../run/clock.ts';
 import type { EngineAddress } from '../postgres/address.ts';
 import { clockAhead } from '../postgres/checks.ts';
 import { EngineError, engineErrorOf } from '../postgres/engine-error.ts';
-import { type EnginePool, poolConfig } from '../postgres/pool.ts';
+import { type EnginePool, outliveConnections, poolConfig } from '../postgres/pool.ts';
 import { type BullmqPlace, type BullmqRun, queueName, queueOptions, workerOptions } from './bullmq-queue.ts';
 
 /** The schema of the tables of BullMQ. */
@@ -58,7 +58,7 @@ export async function bullmqOnPostgres(
       ...poolConfig(address, { name: 'promptpress queue', connections: 3 }),
       options: `-c search_path=${schema}`,
     });
-    pool.on('error', ignore);
+    outliveConnections(pool);
     return pool;
   };
   const said = (error: unknown): unknown => engineErrorOf(error, address.shown);
@@ -66,8 +66,6 @@ export async function bullmqOnPostgres(
     const pool = connect();
     try {
       const client = await pool.connect();
-      // What breaks it while it is used here, the question says that was asked on it.
-      client.on('error', ignore);
       try {
         await runMigrations(client, schema);
       } finally {
