@@ -72,7 +72,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
   it('is that of its longest duration, for what was not begun by then', async () => {
     await crew.write('long.yaml', pipeline('long', undefined, 'limits: { tasks: 1 }\n'));
     const hanging = crew.service.fault('imagine', { hang: 'after' }, { times: 1 });
-    const run = crew.start(['run', 'long.yaml', ...engine, '--max-duration', '500ms']);
+    const run = crew.start(['run', 'long.yaml', ...engine, '--max-duration', '3s']);
     await hanging.hit(1);
     await expect
       .poll(() => asked(crew.database.url, `SELECT state FROM promptpress.runs WHERE name = 'long'`), {
