@@ -5,6 +5,7 @@ import { isRepliesEnd, Replies, type RepliesEnd } from './files/replies.ts';
 import type { SegmentFiles } from './files/segment-files.ts';
 import { readerOf, stateQueries, submissionsFact } from './query.ts';
 import { JobRows, rowOf } from './sqlite/job-rows.ts';
+import { NewKeys } from './sqlite/new-keys.ts';
 import type { Database } from './sqlite/sqlite.ts';
 import { storedForm } from './sqlite/texts.ts';
 import { totalsOf } from './sqlite/totals.ts';
@@ -37,6 +38,8 @@ export function stateStore(
   const { file } = database;
   const queries = stateQueries(database, () => count.value);
   let { known } = queries.submissions();
+  /** Of a state that was opened without a job: nobody but this store writes one, so that most keys need no look. */
+  let written = queries.lastNumber() === 0 ? new NewKeys() : undefined;
   /** Those whose intents are durable. */
   let durable = known;
   /** Why nothing more is written: what was committed last can be read, and may not be on the disk. */
@@ -75,6 +78,7 @@ export function stateStore(
         if (mayHaveReceipt) forget.run(receiptFact);
         const totals = changeTotals();
         for (const record of turn.records) {
+          written?.note(record.key);
           const { doc, said } = storedForm(record);
           const row = rowOf(record);
           const { id, last } = rows.write(record.key, row, doc);
@@ -142,7 +146,7 @@ export function stateStore(
   return {
     file,
     reader: readerOf(queries),
-    get: (key) => queries.get(key),
+    get: (key) => (written?.mayHave(key) === false ? undefined : queries.get(key)),
     unfinished: () => queries.unfinished(),
     totals: () => queries.totals(),
     attempts: (key) => queries.attempts(key),
@@ -203,6 +207,8 @@ export function stateStore(
       });
     },
     close: () => {
+      // What is asked of a closed store fails, whatever the key.
+      written = undefined;
       // The log as it can be read may not be the one on the disk: nothing of it goes into the database.
       if (lost === undefined) foldLog(database);
       queries.close();

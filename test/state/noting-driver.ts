@@ -8,6 +8,8 @@ export interface Around {
   readonly executed?: (sql: string, location: string) => void;
   /** Before a statement is run that may have values. */
   readonly run?: (sql: string) => void;
+  /** Before a statement is asked for one row. */
+  readonly get?: (sql: string) => void;
   readonly prepare?: (sql: string, location: string) => void;
   readonly open?: (location: string, readOnly: boolean) => void;
   readonly close?: (location: string, readOnly: boolean) => void;
@@ -28,7 +30,10 @@ export const around = (driver: Driver, watch: Around): Driver => ({
         watch.prepare?.(sql, location);
         const statement = raw.prepare(sql);
         return {
-          get: (...values) => statement.get(...values),
+          get: (...values) => {
+            watch.get?.(sql);
+            return statement.get(...values);
+          },
           all: (...values) => statement.all(...values),
           iterate: (...values) => statement.iterate(...values),
           run: (...values) => {

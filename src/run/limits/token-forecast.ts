@@ -19,8 +19,8 @@ export class TokenForecast {
   readonly #estimate: (record: JobRecord) => TokenEstimate;
   /** Ratio of true to estimated tokens, a moving mean by model. */
   readonly #ratios = new Map<string, number>();
-  /** Cache: a job in a queue is estimated again and again. */
-  readonly #known = new WeakMap<JobRecord, TokenEstimate>();
+  /** Cache, by what an estimate is made of: a job is estimated again and again, and its record changes with each step. */
+  readonly #known = new WeakMap<JobRecord | JobRecord['request'], TokenEstimate>();
 
   constructor(estimate: (record: JobRecord) => TokenEstimate = estimateOf) {
     this.#estimate = estimate;
@@ -45,9 +45,12 @@ export class TokenForecast {
   }
 
   #estimateOf(record: JobRecord): TokenEstimate {
-    const known = this.#known.get(record) ?? this.#estimate(record);
-    this.#known.set(record, known);
-    return known;
+    const of = record.turns === undefined ? record.request : record;
+    const known = this.#known.get(of);
+    if (known !== undefined) return known;
+    const estimate = this.#estimate(record);
+    this.#known.set(of, estimate);
+    return estimate;
   }
 }
 

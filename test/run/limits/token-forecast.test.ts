@@ -61,7 +61,7 @@ describe('the token forecast of a text call', () => {
     expect(tokens.usageOf(of('')).total).toBe(300);
   });
 
-  it('is estimated once for one record', () => {
+  it('is estimated once for a request, however its record changes', () => {
     let estimated = 0;
     const tokens = new TokenForecast(() => {
       estimated += 1;
@@ -72,8 +72,12 @@ describe('the token forecast of a text call', () => {
     tokens.usageOf(record);
     tokens.learn(record, { total: 2 });
     expect(estimated).toBe(1);
-    tokens.usageOf({ ...record });
-    expect(estimated).toBe(2);
+    tokens.usageOf({ ...record, status: 'done' });
+    expect(estimated).toBe(1);
+    // A round of function calls makes it another call; so does another request.
+    tokens.usageOf({ ...record, turns: [] });
+    tokens.usageOf({ ...record, request: { ...record.request } });
+    expect(estimated).toBe(3);
   });
 });
 
