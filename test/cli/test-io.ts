@@ -62,7 +62,7 @@ export function testIo(options: {
     interrupts: () => interrupts,
     // Flags of V8 would hold for all tests that this process goes on to carry out, and slow them down.
     boundHeapGrowth: () => void bounded.push('heap'),
-    boundInlining: () => void bounded.push('inlining'),
+    boundCompiler: () => void bounded.push('compiler'),
   };
   return {
     io,

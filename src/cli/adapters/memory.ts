@@ -32,11 +32,25 @@ export function boundHeapGrowth(): void {
 /** Bytecode that V8 takes from called functions into one that it optimizes, in bytes. Its own default is 920. */
 const inlinedBytes = 250;
 
+/** Bytecode that a function carries out, in bytes, before V8 considers again whether to optimize it. Its own default is 67584. */
+const considerAfterBytes = 400_000;
+
+/**
+ * What {@link boundCompiler} asks of a V8.
+ *
+ * @param version as `process.versions.v8` says it: since version 12, V8 counts calls instead of bytecode
+ */
+export const compilerFlags = (version: string): readonly string[] => [
+  `--max-inlined-bytecode-size-cumulative=${inlinedBytes}`,
+  ...(Number.parseInt(version, 10) < 12 ? [`--interrupt-budget=${considerAfterBytes}`] : []),
+];
+
 /**
  * Keeps V8's optimizing compiler from taking most of what a run takes. With every call taken into its caller as far as V8 likes, to
  * compile the code of a run is a third of the CPU time of 3,000 text calls, in threads that take cores from the run and from a
- * service on the same machine. With less taken in, 10,000 text calls take 17 % less CPU time altogether.
+ * service on the same machine. With less taken in, 10,000 text calls take 17 % less CPU time altogether. Node 20 also compiles too
+ * soon: what it compiles later, it mostly need not compile, so that 3,000 text calls take another sixth less there.
  */
-export function boundInlining(): void {
-  setFlagsFromString(`--max-inlined-bytecode-size-cumulative=${inlinedBytes}`);
+export function boundCompiler(): void {
+  for (const flag of compilerFlags(process.versions.v8)) setFlagsFromString(flag);
 }

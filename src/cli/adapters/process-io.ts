@@ -8,7 +8,7 @@ import {
   type Terminal,
 } from '../terminal/io.ts';
 import { freeBytesIn } from './disk-room.ts';
-import { boundHeapGrowth, boundInlining } from './memory.ts';
+import { boundCompiler, boundHeapGrowth } from './memory.ts';
 
 /** Longest time that a command has to end after the second signal. */
 const leaveGraceMs = 2_000;
@@ -47,7 +47,7 @@ export function processIo(): Io {
     },
     interrupts,
     boundHeapGrowth,
-    boundInlining,
+    boundCompiler,
   };
 }
 

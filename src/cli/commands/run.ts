@@ -69,7 +69,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
   },
   { least: 0, most: 1 },
   async (flags, [given], context) => {
-    context.io.boundInlining();
+    context.io.boundCompiler();
     const file = fileOrDefault(given, 'run', context.io);
     checkRehearsal(flags);
     checkEngineFlags(flags, context.io);

@@ -31,7 +31,7 @@ export interface Io {
   /** What runs long keeps the heap of its process near what lives in it, from now on. Not for a process that is shared with others. */
   boundHeapGrowth(): void;
   /** What runs long keeps the optimizing compiler of its process from taking most of it, from now on. Not for a shared process either. */
-  boundInlining(): void;
+  boundCompiler(): void;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;

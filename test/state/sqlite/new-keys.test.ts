@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { NewKeys } from '../../../src/state/sqlite/new-keys.ts';
 import { openState } from '../../../src/state/state.ts';
+import { StateError } from '../../../src/state/store.ts';
 import { around, sqliteError } from '../noting-driver.ts';
 import { drivers, freshFolder } from '../places.ts';
 import { jobRecord } from '../records.ts';
@@ -62,9 +63,12 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a state 
 
   it('is asked for the jobs of a turn that failed, and of one that was repeated', () => {
     const { state, asked } = opened();
-    const failing = { ...turn([keyOf(1)]), attempts: [{ key: keyOf(1), at: 1, outcome: 'accepted' as const }] };
+    const failing = {
+      ...turn([keyOf(1)]),
+      attempts: [{ key: keyOf(1), at: 1, outcome: 'accepted' as const }],
+    };
     asked.failing = true;
-    expect(() => state.commit(failing)).toThrow();
+    expect(() => state.commit(failing)).toThrow(StateError);
     expect(state.get(keyOf(1))).toBeUndefined();
     asked.failing = false;
     state.commit(failing);
@@ -85,6 +89,6 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a state 
   it('says that it is closed, whatever the key', () => {
     const { state } = opened();
     state.close();
-    expect(() => state.get(keyOf(1))).toThrow();
+    expect(() => state.get(keyOf(1))).toThrow(/not open|finalized|closed/);
   });
 });

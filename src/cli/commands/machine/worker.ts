@@ -54,7 +54,7 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
   },
   { least: 0, most: 0 },
   async (flags, _operands, context) => {
-    context.io.boundInlining();
+    context.io.boundCompiler();
     const [{ WorkerLoop }, { namedQueue }, { defaultLeaseMs, workerName }] = await Promise.all([
       import('../../run/engine/worker/supervise.ts'),
       import('../../run/engine/queue.ts'),
