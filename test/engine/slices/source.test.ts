@@ -15,6 +15,17 @@ import { type TestEngine, testEngine, turnOf } from '../state/opened.ts';
 const leaseMs = 60_000;
 const { signal } = new AbortController();
 
+/** A run of one cell, and a worker that has taken nothing yet. */
+async function oneSlice(engine: TestEngine) {
+  const { pool } = engine;
+  const run = await engine.run();
+  await addSlices(pool, run, [{ n: 1, cells: packCells([{ number: 1, repeat: 1, vars: {} }]) }]);
+  const worker = await engine.worker(run);
+  const ports = { address: parseEngineAddress(engine.database.url), pool, clock: wallClock };
+  const session = await beginSession(ports, run, { name: 'a worker', leaseMs });
+  return { pool, run, worker, session, queue: new LeaseQueue(pool, { worker: 'w', leaseMs }) };
+}
+
 describe.skipIf(!hasPostgres)('the slices of a worker', () => {
   let engine: TestEngine;
   beforeAll(async () => {
@@ -30,13 +41,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
   ])(
     'a slice that is taken again, and was %s, shows what others made of it meanwhile',
     async (_words, isEnded) => {
-      const { pool } = engine;
-      const run = await engine.run();
-      await addSlices(pool, run, [{ n: 1, cells: packCells([{ number: 1, repeat: 1, vars: {} }]) }]);
-      const worker = await engine.worker(run);
-      const ports = { address: parseEngineAddress(engine.database.url), pool, clock: wallClock };
-      const session = await beginSession(ports, run, { name: 'a worker', leaseMs });
-      const queue = new LeaseQueue(pool, { worker: 'w', leaseMs });
+      const { pool, run, worker, session, queue } = await oneSlice(engine);
       const source = new SliceSource(
         { pool, queue, store: worker, clock: wallClock },
         {
@@ -81,13 +86,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
   );
 
   it('are read once what an earlier holding had under way is over, and nothing more is decided for it', async () => {
-    const { pool } = engine;
-    const run = await engine.run();
-    await addSlices(pool, run, [{ n: 1, cells: packCells([{ number: 1, repeat: 1, vars: {} }]) }]);
-    const worker = await engine.worker(run);
-    const ports = { address: parseEngineAddress(engine.database.url), pool, clock: wallClock };
-    const session = await beginSession(ports, run, { name: 'a worker', leaseMs });
-    const queue = new LeaseQueue(pool, { worker: 'w', leaseMs });
+    const { pool, run, worker, session, queue } = await oneSlice(engine);
     const order: string[] = [];
     const store: EngineStore = {
       ...worker,
