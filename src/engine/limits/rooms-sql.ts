@@ -122,8 +122,8 @@ BEGIN
   RETURN NEXT;
 END $$;
 
--- A worker ends, and none of its tasks is on the service for it.
+-- A worker ends, and none of its tasks is on the service for it: jobs of its slices that were not begun take room where they are.
 CREATE OR REPLACE FUNCTION promptpress.rooms_leave(p_service text, p_worker text) RETURNS void LANGUAGE sql AS $$
-  DELETE FROM promptpress.rooms_worker WHERE service = p_service AND worker = p_worker AND NOT promptpress.limits_worker_holds(p_worker);
+  DELETE FROM promptpress.rooms_worker WHERE service = p_service AND worker = p_worker AND promptpress.limits_worker_tasks(p_worker) = 0;
 $$;
 `;

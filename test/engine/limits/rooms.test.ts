@@ -118,16 +118,44 @@ it('keeps a room for a worker that has nothing to do, where nobody wants it', as
   await stop([idle]);
 });
 
+/** Jobs of the first slice of a run. */
+async function jobs(run: number, statuses: readonly string[]): Promise<void> {
+  await db.query(
+    `INSERT INTO promptpress.jobs (run, slice, rev, number, session, tokens, assumed, cost, possible, attempts, unanswered,
+      open, trouble, root, status, key, code, slot, step, doc)
+    SELECT $1, 1, 1, n, 1, 0, 0, 0, 0, 1, 0, true, false, true, status, 'k' || n, '', '', '', '{}'
+    FROM unnest($2::text[]) WITH ORDINALITY AS j(status, n)`,
+    [run, statuses],
+  );
+}
+
+it('has all room at once when a worker has left whose slices have no task', async () => {
+  const leaving = [new Busy('left', 10), new Busy('left', 10)] as const;
+  const other = new Busy('left', 10);
+  await watch([...leaving, other], 10, 3000);
+  for (const [at, worker] of leaving.entries()) {
+    worker.wants = 0;
+    await db.hold(11 + at, 1, worker.name);
+  }
+  // One leaves a task that goes on without it, as after a second Ctrl-C.
+  await jobs(11, ['pending', 'saving']);
+  await jobs(12, ['pending', 'running']);
+  await db.time.pass(2000);
+  await Promise.all([...leaving.map(({ rooms }) => rooms.stop()), db.time.pass(1000)]);
+  const left = await db.query<{ worker: string }>(
+    `SELECT worker FROM promptpress.rooms_worker WHERE service = 'left' ORDER BY worker`,
+  );
+  expect(left.map(({ worker }) => worker)).toEqual([leaving[1].name, other.name]);
+  await stop([other]);
+});
+
 it('keeps the tasks of a dead worker until its slices are taken over, and no more than those', async () => {
   const dead = new Busy('dead', 10);
   const other = new Busy('dead', 10);
   await watch([dead, other], 10, 3000);
   await db.hold(1, 1, dead.name);
   // Two of its tasks are on the service; a third job waits for its files.
-  await db.query(`INSERT INTO promptpress.jobs (run, slice, rev, number, session, tokens, assumed, cost, possible, attempts, unanswered,
-      open, trouble, root, status, key, code, slot, step, doc)
-    SELECT 1, 1, 1, n, 1, 0, 0, 0, 0, 1, 0, true, false, true, status, 'k' || n, '', '', '', '{}'
-    FROM (VALUES (1, 'submitting'), (2, 'running'), (3, 'saving')) AS j(n, status)`);
+  await jobs(1, ['submitting', 'running', 'saving']);
   const left = dead.tasks;
   dead.isAway = true;
   await db.time.pass(8000);
