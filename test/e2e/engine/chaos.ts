@@ -30,7 +30,7 @@ const { values } = parseArgs({
     rounds: { type: 'string' },
     /** Of the first round; each further one has the next. Default: the one behind those of the totals. */
     seed: { type: 'string' },
-    /** Several, with commas, in turn. */
+    /** Several, with commas, in turn: all of them with one crew, then with the next. */
     queue: { type: 'string', default: 'lease' },
     /** Processes that work, the coordinator of every second round among them. Several, with commas, in turn. */
     workers: { type: 'string', default: '3' },
@@ -100,7 +100,8 @@ async function side(): Promise<void> {
     const options: RoundOptions = {
       seed: firstSeed + at,
       queue: queues[at % queues.length] ?? 'lease',
-      workers: crews[at % crews.length] ?? 3,
+      // Once round the queues with one crew, then with the next: each queue comes to each crew.
+      workers: crews[Math.floor(at / queues.length) % crews.length] ?? 3,
       faults,
       numbers,
       leaseMs,
