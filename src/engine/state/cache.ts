@@ -8,9 +8,9 @@ const none: readonly Attempt[] = [];
 
 interface Entry extends StoredRecord {
   /** What was shown of it last: what is decided about it, is decided from this. */
-  seen?: Version;
+  seen: Version | undefined;
   /** The turn that decided it, where that was one of this session. */
-  readonly turn?: number;
+  readonly turn: number | undefined;
   attempts: readonly Attempt[];
   /** How many slices of this worker need it. */
   needs: number;
@@ -72,7 +72,8 @@ export class RecordCache {
 
   /** Shows what is decided here, in this turn. */
   put(key: string, stored: StoredRecord, turn: number): void {
-    this.#set(key, { ...stored, seen: { slice: stored.slice, rev: stored.rev }, turn });
+    const { slice, rev } = stored;
+    this.#set(key, stored, { slice, rev }, turn, undefined);
   }
 
   /**
@@ -83,7 +84,7 @@ export class RecordCache {
   read(key: string, stored: StoredRecord, attempts: readonly Attempt[], after: number): void {
     const last = this.#entries.get(key);
     if (last?.turn !== undefined && last.turn > after) return;
-    this.#set(key, { ...stored, ...(last?.seen === undefined ? {} : { seen: last.seen }), attempts });
+    this.#set(key, stored, last?.seen, undefined, attempts);
   }
 
   /** Adds attempts that were made here. */
@@ -117,11 +118,19 @@ export class RecordCache {
     return this.#entries.size;
   }
 
-  #set(key: string, more: StoredRecord & Partial<Pick<Entry, 'seen' | 'turn' | 'attempts'>>): void {
+  /** @param attempts undefined: those that are known */
+  #set(
+    key: string,
+    { record, slice, rev }: StoredRecord,
+    seen: Version | undefined,
+    turn: number | undefined,
+    attempts: readonly Attempt[] | undefined,
+  ): void {
     const last = this.#entries.get(key);
     let needs = last?.needs ?? 0;
     if (last === undefined) for (const known of this.#bySlice.values()) if (known.has(key)) needs += 1;
-    this.#entries.set(key, { ...more, attempts: more.attempts ?? last?.attempts ?? none, needs });
+    const entry = { record, slice, rev, seen, turn, attempts: attempts ?? last?.attempts ?? none, needs };
+    this.#entries.set(key, entry);
     if (last === undefined && needs === 0) this.#rest(key);
   }
 

@@ -121,23 +121,31 @@ export function recordRow(
   seen: Version | undefined,
   charged: Charge = { cost: 0, tokens: 0 },
 ): SentRow {
-  const { root, ...row } = rowOf(record);
+  const { status, code, root, slot, attempts, cost, tokens, possible, assumed } = rowOf(record);
+  const { doc, said } = storedForm(record);
+  const { sender } = record;
   return {
-    ...storedForm(record),
+    doc,
+    ...(said === undefined ? {} : { said }),
+    // All rows have the same fields in the same order: what is undefined is left out of JSON.
     columns: {
-      ...row,
-      code: searchable(row.code),
-      slot: searchable(row.slot),
+      status,
+      code: searchable(code),
+      slot: searchable(slot),
+      attempts,
+      cost,
+      tokens,
+      possible,
+      assumed,
       key: record.key,
       step: searchable(record.origin.step),
       root: root === 1,
       unanswered: record.doubtful?.count ?? 0,
       slice: version.slice,
       rev: version.rev,
-      ...(seen === undefined ? {} : { seen_slice: seen.slice, seen_rev: seen.rev }),
-      ...(record.sender !== undefined && /^\d+\/\d+\/\d+$/.test(record.sender)
-        ? { sender: record.sender }
-        : {}),
+      seen_slice: seen?.slice,
+      seen_rev: seen?.rev,
+      sender: sender !== undefined && /^\d+\/\d+\/\d+$/.test(sender) ? sender : undefined,
       charged_cost: charged.cost,
       charged_tokens: charged.tokens,
     },
@@ -153,7 +161,7 @@ export function attemptRow(attempt: Attempt, version: Version, part: number): Se
       slice: version.slice,
       rev: version.rev,
       part,
-      ...(taskId === undefined ? {} : { task: searchable(taskId) }),
+      task: taskId === undefined ? undefined : searchable(taskId),
     },
     doc: exactJson(attempt),
   };

@@ -142,7 +142,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     const { invocation = numbered } = turn;
     const sent = sentTurn(turn, number, options, cache, { lines, isNewInvocation: invocation !== numbered });
     for (const [key, { record, version }] of sent.records) {
-      cache.put(key, { record, ...version }, number);
+      cache.put(key, { record, slice: version.slice, rev: version.rev }, number);
       if (version.slice !== 0) cache.need([key], version.slice);
     }
     cache.append(turn.attempts);
