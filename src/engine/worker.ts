@@ -179,7 +179,7 @@ async function oneSession(
         cells: source,
         clock,
         shared: slots.within(shared),
-        fence: session.fence,
+        fence: shared.fenced(session.fence),
         random: work.random,
       },
       { ...control, onEnd: watch.onEnd },

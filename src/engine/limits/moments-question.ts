@@ -1,3 +1,6 @@
+import type { Clock } from '../../run/clock.ts';
+import type { ServerClock } from './server-clock.ts';
+
 /** What a route asks of the row that all workers share. */
 export interface MomentsAsk {
   readonly route: string;
@@ -21,4 +24,18 @@ export interface MomentsAnswer {
   readonly paused_ms: number;
   readonly sent_rate: number;
   readonly now_ms: number;
+}
+
+/** A moment that is reserved for a worker, by the server's clock. */
+export interface Reserved {
+  readonly at: number;
+  readonly cost: number;
+}
+
+/** The surroundings of a route. */
+export interface MomentsPorts {
+  readonly clock: Clock;
+  readonly server: ServerClock;
+  /** Asks the database soon. */
+  readonly wake: () => void;
 }

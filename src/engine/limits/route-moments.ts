@@ -1,13 +1,13 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
-import type { Clock } from '../../run/clock.ts';
 import type { Moments } from '../../run/ports.ts';
-import type { MomentsAnswer, MomentsAsk } from './moments-question.ts';
-import type { ServerClock } from './server-clock.ts';
+import type { MomentsAnswer, MomentsAsk, MomentsPorts, Reserved } from './moments-question.ts';
 
-/** How late a request may use its moment, ms: the moments of all workers are spaced so that no window holds more than it may even then. */
+/** How late a request may leave, ms: the moments of all workers are spaced so that no window holds more than it may even then. */
 const lateMs = 20;
-/** The most of that which goes to not knowing the server's clock exactly. */
-const mostError = 8;
+/** So much of that is for the way to the network, ms: a request that has not passed by then gets another moment. */
+const wayMs = 4;
+/** How long before its moment a request is decided where the time for that is not known yet, ms. */
+const firstLead = 60;
 /** The longest time between a decision and its request that moments are given ahead for, ms. */
 const longestLead = 300;
 /** Moments lie at most so far ahead of the server's clock, ms. */
@@ -18,20 +18,6 @@ const againMs = 50;
 const memoryMs = 10_000;
 /** What was found is told again after this time, ms. */
 const repeatMs = 10_000;
-
-/** A moment that is reserved for this worker, by the server's clock. */
-interface Reserved {
-  readonly at: number;
-  readonly cost: number;
-}
-
-/** The surroundings of a route. */
-export interface MomentsPorts {
-  readonly clock: Clock;
-  readonly server: ServerClock;
-  /** Asks the database soon. */
-  readonly wake: () => void;
-}
 
 /**
  * The rate of one route, which all workers of a service share: the moments that this worker has reserved. A request takes its moment when
@@ -45,7 +31,7 @@ export class RouteMoments implements Moments {
   /** Moments of decided requests that have not left. */
   #decided: Reserved[] = [];
   /** How long before its moment a request is decided. */
-  #lead = 0;
+  #lead = firstLead;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #pauseToTell = Number.NEGATIVE_INFINITY;
   /** True where all workers together have a limit. */
@@ -55,6 +41,10 @@ export class RouteMoments implements Moments {
   #isStarved = false;
   /** Before this there is nothing to be had: others have reserved it. */
   #hopeAt = Number.NEGATIVE_INFINITY;
+  /** Moments of requests that have passed and are not known to have left. */
+  readonly #passed: number[] = [];
+  /** Milliseconds between two moments. */
+  #spacing = Number.POSITIVE_INFINITY;
   #isWanted = false;
   #cost = 1;
   #credit = 0;
@@ -116,8 +106,31 @@ export class RouteMoments implements Moments {
     // So much earlier must requests be decided.
     const needed = moment === undefined ? 0 : now - (this.#local(moment) - this.#lead);
     this.#lead = Math.min(longestLead, Math.max(0.98 * this.#lead, 1.25 * needed));
-    if (moment !== undefined && now >= this.#local(moment) && !this.#isMissed(moment, now)) return undefined;
-    return this.#wait(moment, signal);
+    if (moment === undefined || now < this.#local(moment) || this.#isMissed(moment, now))
+      return this.#wait(moment, signal);
+    this.#notePassed(moment);
+    return undefined;
+  }
+
+  /** Moment of the request that was the last to pass and has not left. */
+  get lastPassed(): number | undefined {
+    return this.#passed.at(-1);
+  }
+
+  /** It leaves. The moments after it move by as much as it is too late, and by one of them at most. */
+  noteLeft(): void {
+    const moment = this.#passed.pop();
+    const { clock, server, wake } = this.#ports;
+    // A clock of whole milliseconds is up to one behind.
+    const tooLate = moment === undefined ? 0 : clock.now() + 1 - server.notOver(moment + lateMs);
+    if (tooLate <= 0) return;
+    this.#credit -= Math.min(1, tooLate / this.#spacing);
+    wake();
+  }
+
+  #notePassed({ at }: Reserved): void {
+    this.#passed.push(at);
+    if (this.#passed.length > 64) this.#passed.shift();
   }
 
   /** The service asks to wait. */
@@ -144,7 +157,9 @@ export class RouteMoments implements Moments {
       return undefined;
     }
     this.#drop(now);
-    this.#adapt();
+    // By a clock that is not known a moment may be over when it seems to begin.
+    const { isKnown } = this.#ports.server;
+    if (isKnown) this.#adapt();
     const sent = this.#sent;
     const elapsed = Math.min(700 * memoryMs, Math.max(0, now - this.#askedAt));
     this.#ownRate = this.#ownRate * Math.exp(-elapsed / memoryMs) + sent / memoryMs;
@@ -152,7 +167,7 @@ export class RouteMoments implements Moments {
       route: this.#route,
       per_ms: this.#rate?.perMs ?? null,
       count: this.#rate?.count ?? null,
-      most: Math.max(0, Math.ceil(this.#ahead) - this.#reserved.length),
+      most: isKnown ? Math.max(0, Math.ceil(this.#ahead) - this.#reserved.length) : 0,
       cost: this.#cost,
       credit: this.#credit,
       pause_ms: isTold ? this.#pauseToTell - now : 0,
@@ -160,8 +175,8 @@ export class RouteMoments implements Moments {
       sent,
     };
     this.#askedAt = now;
-    this.#isWanted = false;
-    this.#isStarved = false;
+    this.#isWanted &&= !isKnown;
+    this.#isStarved &&= !isKnown;
     this.#lapsed = 0;
     this.#sent = 0;
     this.#credit = 0;
@@ -186,6 +201,7 @@ export class RouteMoments implements Moments {
     }
     const { base_ms: base, spacing, given } = answer;
     this.#isLimited = this.#rate !== undefined || spacing !== null;
+    if (spacing !== null && ask.cost === 1) this.#spacing = spacing;
     if (base !== null && spacing !== null)
       for (let i = 0; i < given; i += 1) this.#reserved.push({ at: base + i * spacing, cost: ask.cost });
     if (given > 0) for (const call of this.#onReserved) call();
@@ -221,15 +237,12 @@ export class RouteMoments implements Moments {
     }
   }
 
-  /** When a moment begins for us: not before it has begun on the server, as far as its clock is known. */
   #local({ at }: Reserved): number {
-    const { server } = this.#ports;
-    return server.local(at) + Math.min(mostError, server.error);
+    return this.#ports.server.begun(at);
   }
 
-  #isMissed(reserved: Reserved, now: number): boolean {
-    const error = Math.min(mostError, this.#ports.server.error);
-    return now > this.#local(reserved) + lateMs - 2 * error;
+  #isMissed({ at }: Reserved, now: number): boolean {
+    return now > this.#ports.server.notOver(at + lateMs - wayMs);
   }
 
   /** Has as many moments in hand as were used since it asked last, and more where they were too few. */
@@ -260,7 +273,10 @@ export class RouteMoments implements Moments {
         this.#reserved.shift();
       }
       const at = this.#local(moment);
-      if (now >= at) return true;
+      if (now >= at) {
+        this.#notePassed(moment);
+        return true;
+      }
       await this.#sleep(at, signal);
     }
     return false;

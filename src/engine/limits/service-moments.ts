@@ -42,6 +42,16 @@ export class ServiceMoments {
     this.tokens = new ServiceTokens(this.#tokens);
   }
 
+  /**
+   * A paid request leaves. Where submissions and text calls have a rate each, it is taken for the one that was the last to pass: between
+   * the two lie milliseconds.
+   */
+  noteLeft(): void {
+    const { submit, text } = this.routes;
+    const isSubmit = (submit.lastPassed ?? 0) > (text.lastPassed ?? 0);
+    (isSubmit ? submit : text).noteLeft();
+  }
+
   get away(): Away | undefined {
     return this.#inquiry.away;
   }
@@ -52,6 +62,7 @@ export class ServiceMoments {
 
   async #ask(): Promise<number | undefined> {
     const sentAt = this.#clock.now();
+    const { isKnown } = this.server;
     const asking = [...Object.values(this.routes), this.#tokens].flatMap(
       (moments): [RouteMoments, MomentsAsk][] => {
         const ask = moments.ask(sentAt);
@@ -77,6 +88,7 @@ export class ServiceMoments {
       if (answer !== undefined) next = Math.min(next, moments.onAnswer(ask, answer));
     }
     if (answers.some(({ given }) => given > 0)) this.#onMore();
+    if (!isKnown) return 0;
     // Workers that ask at the same moments would serve themselves in the same order each time.
     return next * (0.8 + 0.4 * this.#random());
   }

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../rig/cli.ts';
 import type { QuickTaskTimes } from '../../rig/quick-options.ts';
-import { mostTasks, useOfTasks } from './limits.ts';
+import { mostTasks, steadyUse, useOfTasks } from './limits.ts';
 
 describe('a limit of tasks in flight', () => {
   it('is used fully where each submission follows an end that was seen', () => {
@@ -31,6 +31,23 @@ describe('a limit of tasks in flight', () => {
     ];
     expect(useOfTasks(tasks, 2)).toBe(0.75);
     expect(mostTasks([...tasks, [10, 11], [15, 16]])).toBe(3);
+  });
+});
+
+describe('a rate that workers share', () => {
+  const every = (ms: number, from: number, to: number): number[] =>
+    Array.from({ length: Math.floor((to - from) / ms) + 1 }, (_unused, at) => from + at * ms);
+
+  it('is measured while all of them have calls', () => {
+    // The second one begins late, and has nothing left when the first one has.
+    const sent = [every(100, 0, 30_000), every(100, 10_000, 25_000), []];
+    expect(steadyUse(sent, { count: 20, perMs: 1000 })).toBe(1);
+    const gap = sent.map((times) => times.filter((at) => at < 15_000 || at >= 16_300));
+    expect(steadyUse(gap, { count: 20, perMs: 1000 })).toBe(0.9);
+  });
+
+  it('is not measured where that is too short', () => {
+    expect(() => steadyUse([every(100, 0, 11_000)], { count: 20, perMs: 1000 })).toThrow('9000 ms only');
   });
 });
 

@@ -5,19 +5,37 @@ import { temporaryFolder } from '../../rig/cli.ts';
 import { startQuickService } from '../../rig/measured.ts';
 import type { QuickTaskTimes } from '../../rig/quick-options.ts';
 import type { Bench } from '../comparison.ts';
-import { mostInWindow, useOf } from '../known-limits.ts';
+import { mostInWindow } from '../known-limits.ts';
 import { type BenchEngine, runCrew, withEngine } from './crew.ts';
 
 /** How many workers share a limit. */
 const crews = [1, 2, 4, 8];
 
-/** Text calls of several workers under one limit. @returns when each left its worker, ms, by one clock */
+/** After this time a worker that has begun is no slower than later, ms: until then its code is loaded and compiled. */
+const warmMs = 2000;
+
+/**
+ * The part of a limit that is used while all workers have calls to make: from the time at which the last of them has begun, and its code is
+ * warm, until the first of them is out of calls. What is not used before and after that is no more for a run of hours than for one of a
+ * minute. Slices that end within that time are part of it. A worker that got no slice is none of them.
+ *
+ * @param sent when the calls of each worker left, in order, ms
+ */
+export function steadyUse(sent: readonly (readonly number[])[], { count, perMs }: Rate): number {
+  const from = Math.max(...sent.flatMap((times) => times.slice(0, 1))) + warmMs;
+  const to = Math.min(...sent.flatMap((times) => times.slice(-1)));
+  if (!(to - from > 5 * warmMs)) throw new Error(`The workers have calls together for ${to - from} ms only.`);
+  const within = sent.flat().filter((at) => at > from && at <= to).length;
+  return within / (((to - from) * count) / perMs);
+}
+
+/** Text calls of several workers under one limit. @returns when those of each left it, ms, by one clock */
 async function sentTogether(
   engine: BenchEngine,
   workers: number,
   limit: string,
   calls: number,
-): Promise<readonly number[]> {
+): Promise<readonly (readonly number[])[]> {
   const service = await startQuickService({ textMs: 150 });
   try {
     await using folder = await temporaryFolder();
@@ -25,7 +43,7 @@ async function sentTogether(
     await runCrew(engine, {
       pipeline: `
 name: limits
-limits: { requests: 32, text: ${limit} }
+limits: { tasks: ${8 * workers}, requests: 32, text: ${limit} }
 matrix: { n: { from: 1, to: ${calls} } }
 steps:
   say: { generate: { model: text-pro, prompt: "Say something short about number {{ n }}." } }
@@ -37,13 +55,14 @@ steps:
         STAMPS_FILE: stamps(worker),
       }),
     });
-    const sent: number[] = [];
+    const sent: (readonly number[])[] = [];
     for (let worker = 1; worker <= workers; worker += 1)
-      sent.push(...(JSON.parse(await readFile(stamps(worker), 'utf8')) as readonly number[]));
+      sent.push(JSON.parse(await readFile(stamps(worker), 'utf8')) as readonly number[]);
+    const left = sent.flat().length;
     const { texts } = await service.counts();
-    if (sent.length !== calls || texts !== calls)
-      throw new Error(`${sent.length} requests left, ${texts} came, of ${calls}.`);
-    return sent.sort((a, b) => a - b);
+    if (left !== calls || texts !== calls)
+      throw new Error(`${left} requests left, ${texts} came, of ${calls}.`);
+    return sent;
   } finally {
     await service.close();
   }
@@ -86,10 +105,10 @@ function rates(name: string, limit: string, rate: Rate, calls: number, least: nu
       [
         `${name}-${workers}w-use`,
         row(
-          `${asks}: the part of the limit that is used`,
+          `${asks}: the part of the limit that is used while all of them have calls`,
           'of the limit',
           sent,
-          (times) => useOf(times, rate),
+          (each) => steadyUse(each, rate),
           { figureAtLeast: least },
         ),
       ],
@@ -99,7 +118,11 @@ function rates(name: string, limit: string, rate: Rate, calls: number, least: nu
           `${asks}: the most requests in any window`,
           'requests',
           sent,
-          (times) => mostInWindow(times, rate.perMs),
+          (each) =>
+            mostInWindow(
+              each.flat().sort((a, b) => a - b),
+              rate.perMs,
+            ),
           { figureAtMost: rate.count * (1 + 20 / rate.perMs) },
         ),
       ],
@@ -183,7 +206,7 @@ const tasksInFlight = Object.fromEntries(
 
 /** Limits that hold over all workers of an engine: how much of them is used, and whether they are kept. */
 export const engineLimits: Readonly<Record<string, Bench>> = {
-  ...rates('engine-limits-second', '20/s', { count: 20, perMs: 1000 }, 600, 0.96),
+  ...rates('engine-limits-second', '20/s', { count: 20, perMs: 1000 }, 1200, 0.96),
   ...rates('engine-limits-minute', '600/min', { count: 600, perMs: 60_000 }, 1100, 0.98),
   ...tasksInFlight,
 };

@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import type { MomentsAnswer, MomentsAsk } from '../../../src/engine/limits/moments-question.ts';
+import { RouteMoments } from '../../../src/engine/limits/route-moments.ts';
+import { ServerClock } from '../../../src/engine/limits/server-clock.ts';
+import { ServiceMoments } from '../../../src/engine/limits/service-moments.ts';
+import { EngineLimits } from '../../../src/engine/limits/shared-limits.ts';
+import { VirtualTime } from '../../rig/engine/virtual-time.ts';
+
+const rate = { count: 20, perMs: 1000 };
+const spacing = 51;
+const signal = new AbortController().signal;
+
+/** A route whose worker knows the server's clock, give or take `error`, and has these moments in hand, ms from now. */
+function route(time: VirtualTime, moments: readonly number[], error = 0, apart = spacing) {
+  const clock = time.clock();
+  const server = new ServerClock(clock);
+  server.measure(time.now - 2 * error, time.now - error);
+  let woken = 0;
+  const text = new RouteMoments('text', rate, { clock, server, wake: () => (woken += 1) });
+  text.nextAt();
+  const ask = text.ask(time.now) as MomentsAsk;
+  const answer: MomentsAnswer = {
+    route: 'text',
+    base_ms: null,
+    spacing: apart,
+    given: 0,
+    next_at_ms: time.now,
+    paused_ms: 0,
+    sent_rate: 0,
+    now_ms: time.now,
+  };
+  for (const at of moments) text.onAnswer(ask, { ...answer, base_ms: time.now + at, given: 1 });
+  return { text, woken: () => woken };
+}
+
+/** How late a request passes that is decided at once, and whose commit takes so long. */
+async function passedAfter(ms: number, error = 0): Promise<number> {
+  const time = new VirtualTime();
+  const { text } = route(time, [0, 500], error);
+  const from = time.now;
+  text.take(time.now);
+  await time.pass(ms);
+  const passed = text.pass(signal);
+  let at = time.now;
+  const passing = passed?.then(() => (at = time.now));
+  await time.pass(1000);
+  await passing;
+  // A clock drifts.
+  return Math.floor(at - from);
+}
+
+describe('a request that is late for its moment', () => {
+  it('passes only as late as leaves time for its way to the network', async () => {
+    expect(await passedAfter(15)).toBe(15);
+    expect(await passedAfter(17)).toBe(500);
+  });
+
+  it('passes less late where the clock of the server is known less well', async () => {
+    expect(await passedAfter(12, 3)).toBe(12);
+    expect(await passedAfter(14, 3)).toBe(503);
+  });
+});
+
+describe('the first requests of a worker', () => {
+  it('are decided early: their intents are slow to become durable', () => {
+    const time = new VirtualTime();
+    const { text } = route(time, [300]);
+    expect(text.nextAt()).toBe(time.now + 240);
+  });
+});
+
+describe('a request that leaves too late', () => {
+  /** What its worker tells of a request whose way to the network takes so long. */
+  async function told(ms: number, { error = 0, apart = spacing, waits = false } = {}) {
+    const time = new VirtualTime();
+    const { text, woken } = route(time, [waits ? 60 : 0], error, apart);
+    text.take(time.now);
+    const passed = text.pass(signal);
+    expect(passed === undefined).toBe(!waits);
+    if (waits) await time.pass(64);
+    expect(await passed).not.toBe(false);
+    const before = woken();
+    await time.pass(waits ? ms - 4 : ms);
+    text.noteLeft();
+    expect(text.lastPassed).toBeUndefined();
+    return { credit: text.ask(time.now)?.credit, isWoken: woken() > before };
+  }
+
+  it.each([false, true])(
+    'moves what comes after it by as much (waited for its moment: %s)',
+    async (waits) => {
+      expect(await told(18, { waits })).toEqual({ credit: 0, isWoken: false });
+      const { credit = 0, isWoken } = await told(20 + 17, { waits });
+      expect(credit).toBeCloseTo(-18 / spacing, 2);
+      expect(isWoken).toBe(true);
+    },
+  );
+
+  it('moves it by more where the clock of the server is known less well', async () => {
+    expect((await told(20 + 14, { error: 3, waits: true })).credit).toBeCloseTo(-18 / spacing, 2);
+  });
+
+  it('moves it by no more than one moment', async () => {
+    expect((await told(500)).credit).toBe(-1);
+    expect((await told(40, { apart: 5 })).credit).toBe(-1);
+  });
+});
+
+it('tells late requests from the fence that is asked when they leave', async () => {
+  const time = new VirtualTime();
+  const credits: number[][] = [];
+  const database = {
+    query: async (text: string, [, asks]: unknown[]) => {
+      if (!text.includes('pace_reserve')) throw new Error('away');
+      const asked = JSON.parse(asks as string) as MomentsAsk[];
+      credits.push(asked.map(({ credit }) => credit));
+      const answer = { base_ms: time.now, spacing, paused_ms: 0, sent_rate: 0, now_ms: time.now };
+      return {
+        rows: asked.map(({ route: name, most }) => {
+          const given = Math.min(1, most);
+          return { ...answer, route: name, given, next_at_ms: time.now + given * spacing };
+        }),
+      };
+    },
+  };
+  const limits = { tasks: 1, requests: 1, submit: rate, text: rate };
+  const shared = new EngineLimits(
+    { service: 'service', run: 1, worker: '1' },
+    { limits, bounds: {} },
+    { database, clock: time.clock(), random: () => 0.5 },
+  );
+  let isOpen = false;
+  const fence = shared.fenced({
+    get isOpen() {
+      return isOpen;
+    },
+    pass: () => undefined,
+  });
+  const { submit, text } = shared.moments;
+  for (const moments of [submit, text]) moments?.nextAt();
+  await time.pass(50);
+  text?.take(time.now);
+  expect(text?.pass?.(signal)).toBeUndefined();
+  await time.pass(100);
+  // It is held back.
+  expect(fence.isOpen).toBe(false);
+  isOpen = true;
+  expect(fence.isOpen).toBe(true);
+  await time.pass(100);
+  expect(credits.flat().filter((credit) => credit !== 0)).toEqual([-1]);
+  await Promise.all([shared.stop(), time.pass(1000)]);
+});
+
+it('reserves nothing before it knows the clock of the server', async () => {
+  const time = new VirtualTime();
+  const roundTrips = [60, 30, 4, 4];
+  const asked: { readonly at: number; readonly most: number }[] = [];
+  const from = time.now;
+  const sleep = (ms: number): Promise<void> => new Promise((resolve) => time.at(time.now + ms, resolve));
+  const moments = new ServiceMoments(
+    'service',
+    { tasks: 1, requests: 1, text: rate },
+    {
+      database: {
+        query: async (_text, [, asks]) => {
+          const [{ most }] = JSON.parse(asks as string) as [MomentsAsk];
+          asked.push({ at: time.now - from, most });
+          const roundTrip = roundTrips.shift() ?? 4;
+          const now_ms = time.now + 2;
+          await sleep(roundTrip);
+          const given = Math.min(1, most);
+          const answer = { route: 'text', spacing, given, paused_ms: 0, sent_rate: 0, now_ms };
+          return { rows: [{ ...answer, base_ms: given === 0 ? null : now_ms, next_at_ms: now_ms }] };
+        },
+      },
+      clock: time.clock(),
+      random: () => 0.5,
+    },
+    () => undefined,
+  );
+  moments.routes.text.nextAt();
+  await time.pass(150);
+  expect(asked.slice(0, 3).map(({ most }) => most)).toEqual([0, 0, 0]);
+  expect(asked[3]?.most).toBeGreaterThan(0);
+  expect(moments.server.error).toBeLessThan(3);
+  await Promise.all([moments.stop(), time.pass(100)]);
+});
+
+it('takes a clock that is far away for known after some measurements', () => {
+  const time = new VirtualTime();
+  const server = new ServerClock(time.clock());
+  for (let measured = 0; measured < 5; measured += 1) {
+    expect(server.isKnown).toBe(false);
+    server.measure(time.now - 100, time.now);
+  }
+  expect(server.isKnown).toBe(true);
+  // It was set: what was measured of it says nothing.
+  server.measure(time.now - 100, time.now + 3_600_000);
+  expect(server.isKnown).toBe(false);
+});
