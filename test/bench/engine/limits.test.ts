@@ -30,6 +30,7 @@ describe('a limit of tasks in flight', () => {
       [10, 20],
     ];
     expect(useOfTasks(tasks, 2)).toBe(0.75);
+    expect(useOfTasks(tasks, 2, 1)).toBeCloseTo(13 / 18);
     expect(mostTasks([...tasks, [10, 11], [15, 16]])).toBe(3);
   });
 });

@@ -133,7 +133,7 @@ function rates(name: string, limit: string, rate: Rate, calls: number, least: nu
 
 const atOnce = 40;
 const taskMs = 10_000;
-const rounds = 6;
+const rounds = 8;
 
 /** Tasks of several workers under one limit of tasks in flight. */
 async function workedTogether(engine: BenchEngine, workers: number): Promise<readonly QuickTaskTimes[]> {
@@ -159,9 +159,13 @@ steps:
   }
 }
 
-/** The part of a limit that is in use between the moment at which it was reached first and the last submission. */
-export function useOfTasks(tasks: readonly QuickTaskTimes[], limit: number): number {
-  const [from, to] = [tasks[limit - 1]?.[0] ?? 0, tasks.at(-1)?.[0] ?? 0];
+/**
+ * The part of a limit that is in use between the moment at which it was reached first and the last submission but some.
+ *
+ * @param last the last submissions, which are not part of it: workers have taken cells ahead, and one is out of them before the others are
+ */
+export function useOfTasks(tasks: readonly QuickTaskTimes[], limit: number, last = 0): number {
+  const [from, to] = [tasks[limit - 1]?.[0] ?? 0, tasks.at(-1 - last)?.[0] ?? 0];
   const within = tasks.map(([began, seen]) => Math.max(0, Math.min(seen, to) - Math.max(began, from)));
   return within.reduce((sum, each) => sum + each, 0) / ((to - from) * limit);
 }
@@ -187,10 +191,10 @@ const tasksInFlight = Object.fromEntries(
       [
         `engine-limits-tasks-${workers}w-use`,
         row(
-          `${asks}: the part of the limit that is used`,
+          `${asks}: the part of the limit that is used while all of them have cells`,
           'of the limit',
           worked,
-          (tasks) => useOfTasks(tasks, atOnce),
+          (tasks) => useOfTasks(tasks, atOnce, 2 * atOnce),
           { figureAtLeast: 0.99 },
         ),
       ],
