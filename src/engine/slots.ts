@@ -16,9 +16,10 @@ export class WorkerSlots {
     return this.#most;
   }
 
-  /** The limits of a run, within what its process may have in flight. They count until {@link leave}. */
-  within(limits: SharedLimits & { readonly rooms: Rooms }): SharedLimits {
+  /** The limits of a run, within what its process may have in flight. They count until {@link leave}; those of a run without tasks never do. */
+  within(limits: SharedLimits): SharedLimits {
     const { rooms, onMore } = limits;
+    if (rooms === undefined) return limits;
     const own = { used: 0, onMore: new Set<() => void>() };
     this.#runs.set(rooms, own);
     const free = (): number => {

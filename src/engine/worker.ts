@@ -40,6 +40,8 @@ export interface Work {
   readonly settings: RunSettings;
   /** The gateway and the account there: all runs that name it share its limits. */
   readonly service: string;
+  /** False where all steps are text calls, which need no room among the tasks in flight of the service; absent: true. */
+  readonly makesTasks?: boolean;
   /** The files that requests show, where facts of them have to be loaded. */
   readonly images?: ImageFiles;
   /** What this process may have in flight, in all runs that it works on; absent: as much as the limits of the run leave it. */
@@ -123,7 +125,11 @@ async function oneSession(
     const worker = String(session.session);
     const shared = new EngineLimits(
       { service: work.service, run, worker },
-      { limits: settings.limits, bounds: boundsOf(settings.budget, settings.maxSubmits) },
+      {
+        limits: settings.limits,
+        bounds: boundsOf(settings.budget, settings.maxSubmits),
+        makesTasks: work.makesTasks ?? true,
+      },
       { database: poolOf(pool), clock, random: work.random },
     );
     limits = shared;
@@ -192,7 +198,7 @@ async function oneSession(
     return { report, isDead: source.isDead };
   } finally {
     await stopTelling?.();
-    if (limits !== undefined) slots.leave(limits.rooms);
+    if (limits?.rooms !== undefined) slots.leave(limits.rooms);
     await limits?.stop().catch(() => undefined);
     // Whoever cannot say so is found to be gone.
     await session.end().catch(() => undefined);

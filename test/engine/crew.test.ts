@@ -68,6 +68,7 @@ function portsOf(service: ScriptedGateway): Work['ports'] {
 interface Changes {
   readonly text?: TextService;
   readonly leaseMs?: number;
+  readonly makesTasks?: boolean;
 }
 
 async function crew(
@@ -88,7 +89,7 @@ async function crew(
   const { pool = engine.pool, leaseMs = 3000 } = more;
   const run = await registerRun(pool, name);
   const there = { address: parseEngineAddress(engine.database.url), pool, clock: wallClock };
-  const { text, pool: _pool, leaseMs: _leaseMs, ...changed } = more;
+  const { text, makesTasks, pool: _pool, leaseMs: _leaseMs, ...changed } = more;
   const settings = virtualSettings({ poll: { minMs: 20, maxMs: 50 }, ...changed });
   const queueOf = (worker: string) => new LeaseQueue(pool, { worker: `${name} ${worker}`, leaseMs });
   const worker =
@@ -106,6 +107,7 @@ async function crew(
           selection: {},
           settings,
           service: name,
+          ...(makesTasks === undefined ? {} : { makesTasks }),
           random: () => 0.5,
           ports: (store) => ({ ...portsOf(service)(store), ...(text === undefined ? {} : { text }) }),
         },
@@ -207,6 +209,30 @@ steps:
     expect(calls).toBeGreaterThan(15);
   },
 );
+
+it.runIf(hasPostgres)('texts alone wait for no room, though tasks of another run use all of it', async () => {
+  const { plan } = await planOf(`name: lines
+matrix: { n: { from: 1, to: 6 } }
+steps:
+  line: { generate: { model: m, prompt: "Say {{ n }}" } }
+`);
+  await engine.pool.query("INSERT INTO promptpress.rooms (service) VALUES ('lines')");
+  await engine.pool.query(
+    `INSERT INTO promptpress.rooms_worker (service, worker, asked, granted, used, wanted, seen_at)
+     VALUES ('lines', '-1', 1, 1000, 1000, 1000, clock_timestamp() + interval '1 hour')`,
+  );
+  let calls = 0;
+  const text: TextService = {
+    ...noText.text,
+    ask: () => {
+      calls += 1;
+      return Promise.resolve({ ok: true, value: textReply({ text: 'a line' }) });
+    },
+  };
+  const { led } = await crew('lines', plan, 2, 3, never, undefined, { text, makesTasks: false });
+  expect(led).toEqual({ end: { kind: 'complete' } });
+  expect(calls).toBe(6);
+});
 
 it.runIf(hasPostgres)(
   'a worker that cannot show that it is there sends nothing, and goes on where it can',

@@ -24,24 +24,26 @@ export interface LimitsNames {
 export class EngineLimits implements SharedLimits {
   readonly moments: NonNullable<SharedLimits['moments']>;
   readonly tokens: NonNullable<SharedLimits['tokens']>;
-  readonly rooms: ServiceRooms;
+  /** Absent where the run makes no tasks: text calls take up no room. */
+  readonly rooms?: ServiceRooms;
   readonly allowance: RunAllowance;
   readonly #moments: ServiceMoments;
   readonly #listeners = new Set<() => void>();
 
+  /** @param settings `makesTasks`: false where no step of the run makes a task */
   constructor(
     { service, run, worker }: LimitsNames,
-    settings: { readonly limits: Limits; readonly bounds: Bounds },
+    settings: { readonly limits: Limits; readonly bounds: Bounds; readonly makesTasks: boolean },
     ports: { readonly database: Database; readonly clock: Clock; readonly random: () => number },
   ) {
     const more = (): void => {
       for (const listener of this.#listeners) listener();
     };
-    const { limits, bounds } = settings;
+    const { limits, bounds, makesTasks } = settings;
     this.#moments = new ServiceMoments(service, limits, ports, more);
     this.moments = this.#moments.routes;
     this.tokens = this.#moments.tokens;
-    this.rooms = new ServiceRooms({ service, worker, limit: limits.tasks }, ports, more);
+    if (makesTasks) this.rooms = new ServiceRooms({ service, worker, limit: limits.tasks }, ports, more);
     this.allowance = new RunAllowance({ run, worker, bounds }, ports, more);
   }
 
@@ -52,7 +54,7 @@ export class EngineLimits implements SharedLimits {
 
   /** Since when the database gives no answer; undefined: it answers. */
   get away(): Away | undefined {
-    return this.#moments.away ?? this.rooms.away ?? this.allowance.away;
+    return this.#moments.away ?? this.rooms?.away ?? this.allowance.away;
   }
 
   /** The fence of a worker, which is asked right before a paid request leaves: so it is known how late each one is. */
@@ -76,7 +78,7 @@ export class EngineLimits implements SharedLimits {
       case 'route:rate':
         return this.#moments.routes[event.route].notePace(event.perMinute);
       case 'request:end':
-        if (event.route === 'submit' && event.outcome === 'queue-full') this.rooms.noteFull();
+        if (event.route === 'submit' && event.outcome === 'queue-full') this.rooms?.noteFull();
         return;
       default:
     }
@@ -84,6 +86,6 @@ export class EngineLimits implements SharedLimits {
 
   /** Asks no more, and gives back what is left. */
   async stop(): Promise<void> {
-    await Promise.all([this.#moments.stop(), this.rooms.stop(), this.allowance.stop()]);
+    await Promise.all([this.#moments.stop(), this.rooms?.stop(), this.allowance.stop()]);
   }
 }

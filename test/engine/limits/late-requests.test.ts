@@ -126,7 +126,7 @@ it('tells late requests from the fence that is asked when they leave', async () 
   const limits = { tasks: 1, requests: 1, submit: rate, text: rate };
   const shared = new EngineLimits(
     { service: 'service', run: 1, worker: '1' },
-    { limits, bounds: {} },
+    { limits, bounds: {}, makesTasks: true },
     { database, clock: time.clock(), random: () => 0.5 },
   );
   let isOpen = false;

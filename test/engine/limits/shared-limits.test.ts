@@ -19,6 +19,7 @@ function limitsOf(service: string, run: number, offMs: number): EngineLimits {
     {
       limits: { tasks: 20, requests: 32, submit: { count: 100, perMs: 1000 } },
       bounds: boundsOf({ submits: 5 }, 3),
+      makesTasks: true,
     },
     { database: db.virtual.reach(4), clock: db.time.clock(offMs), random: seeded(workers) },
   );
@@ -86,7 +87,7 @@ it('calls when there is more than before', async () => {
     calls += 1;
   });
   await db.time.pass(100);
-  expect(limits.rooms.granted).toBe(20);
+  expect(limits.rooms?.granted).toBe(20);
   expect(calls).toBe(1);
   expect(limits.away).toBeUndefined();
   remove();

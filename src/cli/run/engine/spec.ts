@@ -1,6 +1,8 @@
 import type { AxisSetting, Pipeline } from '../../../pipeline/pipeline.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
 import type { Selection } from '../../../plan/cell.ts';
+import { isTextKind } from '../../../plan/job-request.ts';
+import type { StepsPlan } from '../../../plan/plan.ts';
 import type { RunSettings } from '../../../run/ports.ts';
 import { version } from '../../version.ts';
 import type { QueueChoice } from './queue.ts';
@@ -50,6 +52,10 @@ export interface RunSpec {
   readonly place: SpecPlace;
   readonly queue: QueueChoice;
 }
+
+/** False where all steps are text calls. */
+export const makesTasks = ({ slotGraph }: Pick<StepsPlan, 'slotGraph'>): boolean =>
+  slotGraph.templates.some(({ step }) => !isTextKind(step.kind));
 
 /** The tables of a pipeline as a worker needs them. */
 export const specTables = ({ matrix }: Pick<Pipeline, 'matrix'>): readonly SpecTable[] =>

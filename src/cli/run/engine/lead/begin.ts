@@ -1,7 +1,6 @@
 import { createImageFiles, type KnownImageFiles } from '../../../../artifacts/input/known-files.ts';
 import { SharedImages } from '../../../../engine/images.ts';
 import { forgetOtherTables, keepTable } from '../../../../engine/state/tables.ts';
-import { isTextKind } from '../../../../plan/job-request.ts';
 import { type Plan, preparePlan } from '../../../../plan/plan.ts';
 import {
   type InputTable,
@@ -26,7 +25,7 @@ import { printDiagnostics, type ReadPipeline } from '../../../workspace/read-pip
 import { forgetOtherInputs, keepInputs, keptFiles } from '../../../workspace/tables.ts';
 import { runSettings } from '../../settings.ts';
 import { namedQueue } from '../queue.ts';
-import { type RunSpec, specSettings, specTables, specText } from '../spec.ts';
+import { makesTasks, type RunSpec, specSettings, specTables, specText } from '../spec.ts';
 import type { LedDirectory } from './hold.ts';
 
 type RunFlags = FlagValues<typeof runFlags>;
@@ -155,8 +154,7 @@ async function goesOn({ pool }: OpenEngine, run: number, spec: string): Promise<
 }
 
 /** Cells of a slice of this run. */
-export function sliceSize({ slotGraph }: Plan, cells: number): number {
-  const isText = slotGraph.templates.every(({ step }) => isTextKind(step.kind));
-  const most = isText ? mostCells.text : mostCells.image;
+export function sliceSize(plan: Plan, cells: number): number {
+  const most = makesTasks(plan) ? mostCells.image : mostCells.text;
   return Math.max(1, Math.min(most, Math.ceil(cells / fewestSlices)));
 }

@@ -9,7 +9,7 @@ import { closingAfter, type Disposables } from '../../../adapters/disposables.ts
 import type { Context } from '../../../args/command.ts';
 import type { OpenEngine } from '../../../service/engine/connect.ts';
 import { openPlace } from '../place.ts';
-import type { RunSpec } from '../spec.ts';
+import { makesTasks, type RunSpec } from '../spec.ts';
 import { openOutside } from './outside.ts';
 import type { PreparedRun } from './prepare.ts';
 
@@ -76,6 +76,7 @@ async function workOf(
     selection: spec.selection,
     settings,
     service: spec.service.id,
+    makesTasks: makesTasks(plan),
     images,
     slots,
     ...(working.once === true ? { once: true } : {}),
