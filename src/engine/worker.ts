@@ -157,6 +157,8 @@ async function oneSession(
         plan,
         ...(work.images === undefined ? {} : { images: work.images }),
         isOver: () => watch.isOver || (once && watch.status?.fed === true && watch.status.waiting === 0),
+        mayTake: () => shared.rooms?.isKnown ?? true,
+        onHeld: (slices) => shared.rooms?.noteSlices(slices),
       },
     );
     const stopping: Promise<unknown>[] = [];

@@ -20,7 +20,8 @@ interface RoomsAnswer {
 
 /**
  * The tasks that this worker may have in flight, of those that all workers of a service may. It asks for one more than it uses, for one
- * while it has none, and for all while it uses all that it has.
+ * while it has none, for all while it uses all that it has, and for none while it holds no slice. Of room that nobody wants it has one,
+ * so that it may take a slice.
  */
 export class ServiceRooms implements Rooms {
   readonly #service: string;
@@ -40,6 +41,9 @@ export class ServiceRooms implements Rooms {
   /** What it said that it wants. */
   #wanted = 0;
   #restsUntil = Number.NEGATIVE_INFINITY;
+  #slices = 0;
+  /** True from its first slice until it has asked for room. */
+  #isBeginning = false;
   #isFull = false;
   #began = 0;
 
@@ -66,6 +70,20 @@ export class ServiceRooms implements Rooms {
 
   get away(): Away | undefined {
     return this.#inquiry.away;
+  }
+
+  /** True once it was said what the worker may have. */
+  get isKnown(): boolean {
+    return this.#inquiry.answeredAt > Number.NEGATIVE_INFINITY;
+  }
+
+  /** The worker holds so many slices. */
+  noteSlices(slices: number): void {
+    const isFirst = this.#slices === 0 && slices > 0;
+    this.#slices = slices;
+    if (!isFirst) return;
+    this.#isBeginning = true;
+    this.#inquiry.wake();
   }
 
   /** The run has so many tasks in flight. */
@@ -97,9 +115,9 @@ export class ServiceRooms implements Rooms {
   /** How many tasks it wants. */
   #wish(holds: number): number {
     const now = this.#clock.now();
-    // Whoever begins has work.
-    if (this.#asked === 0) return this.#limit;
     if (this.#peak > 0) return this.#peak >= holds ? this.#limit : Math.min(this.#limit, this.#peak + 1);
+    if (this.#slices === 0) return 0;
+    if (this.#isBeginning) return this.#limit;
     if (holds > 0) this.#restsUntil = now + restMs;
     return now < this.#restsUntil ? 0 : 1;
   }
@@ -112,6 +130,7 @@ export class ServiceRooms implements Rooms {
     const [isFull, began] = [this.#isFull, this.#began];
     this.#peak = this.#used;
     this.#isFull = false;
+    this.#isBeginning = false;
     this.#began = 0;
     this.#asked += 1;
     const { rows } = await this.#database.query(

@@ -40,6 +40,10 @@ export interface SourceSettings {
   readonly images?: ImageFiles;
   /** No more slices are to be taken. */
   readonly isOver: () => boolean;
+  /** False until it is known how much may be begun: slices that are taken before are missed by others who could begin; absent: always true. */
+  readonly mayTake?: () => boolean;
+  /** Told how many slices are held, whenever that has changed. */
+  readonly onHeld?: (slices: number) => void;
 }
 
 interface HeldSlice extends Hold {
@@ -101,7 +105,7 @@ export class SliceSource implements CellSource {
   end(hold: Hold, how: SliceEnd): void {
     const held = this.#held.get(hold.slice);
     const isHeld = held?.epoch === hold.epoch;
-    if (isHeld) this.#held.delete(hold.slice);
+    if (isHeld) this.#hold(hold.slice, undefined);
     if (this.#giving === held) this.#giving = undefined;
     if (isHeld || held === undefined) this.#ports.store.release(hold.slice);
     const ending = this.#end(hold, how).finally(() => this.#ending.delete(ending));
@@ -121,7 +125,7 @@ export class SliceSource implements CellSource {
   async close(): Promise<void> {
     await this.#stopKeeping();
     for (const hold of this.#held.values()) {
-      this.#held.delete(hold.slice);
+      this.#hold(hold.slice, undefined);
       const ending = this.#end(hold, 'waits', 0).finally(() => this.#ending.delete(ending));
       this.#ending.add(ending);
     }
@@ -129,6 +133,12 @@ export class SliceSource implements CellSource {
     const cancel = clock.at(clock.now() + leasesToEnd * this.#settings.leaseMs, () => this.#closing.abort());
     await Promise.all(this.#ending);
     cancel();
+  }
+
+  #hold(slice: number, held: HeldSlice | undefined): void {
+    if (held === undefined) this.#held.delete(slice);
+    else this.#held.set(slice, held);
+    this.#settings.onHeld?.(this.#held.size);
   }
 
   #give(held: HeldSlice, most: number): CellBatch {
@@ -147,7 +157,8 @@ export class SliceSource implements CellSource {
 
   /** Undefined: there is none, or the engine is away. */
   async #take(signal: AbortSignal): Promise<HeldSlice | undefined> {
-    if (this.#isDead || this.#settings.isOver()) return undefined;
+    const { isOver, mayTake } = this.#settings;
+    if (this.#isDead || isOver() || mayTake?.() === false) return undefined;
     const { queue, pool, clock, store } = this.#ports;
     const { run, session } = this.#settings;
     const { invocation } = store.others;
@@ -174,7 +185,7 @@ export class SliceSource implements CellSource {
       left: undefined,
     };
     const before = this.#held.get(turn.slice);
-    this.#held.set(turn.slice, held);
+    this.#hold(turn.slice, held);
     this.#orphans.onTaken();
     if (before !== undefined) this.#lose(before);
     // Nothing more is decided for an earlier holding of it. What such a holding has under way is shown until it is over, and may never be written.

@@ -86,6 +86,7 @@ it('calls when there is more than before', async () => {
   const remove = limits.onMore(() => {
     calls += 1;
   });
+  limits.rooms?.noteSlices(1);
   await db.time.pass(100);
   expect(limits.rooms?.granted).toBe(20);
   expect(calls).toBe(1);

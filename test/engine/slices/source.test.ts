@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
@@ -126,6 +126,36 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
         'turns are over',
         'reads',
       ]);
+    } finally {
+      await source.close();
+      await session.end();
+    }
+  });
+
+  it('are taken once it is known how much may be begun, and it is told how many are held', async () => {
+    const { pool, run, worker, session, queue } = await oneSlice(engine);
+    const take = vi.spyOn(queue, 'take');
+    const taken: number[] = [];
+    const held: number[] = [];
+    const source = new SliceSource(
+      { pool, queue, store: worker, clock: wallClock },
+      {
+        run,
+        session,
+        leaseMs,
+        plan: { resolve: () => [] },
+        isOver: () => false,
+        // It is known the second time.
+        mayTake: () => taken.push(take.mock.calls.length) > 1,
+        onHeld: (slices) => held.push(slices),
+      },
+    );
+    try {
+      expect((await source.next(8, signal)).of).toMatchObject({ slice: 1, epoch: 1 });
+      expect(taken).toEqual([0, 0]);
+      expect(take).toHaveBeenCalledTimes(1);
+      source.end({ slice: 1, epoch: 1 }, 'waits');
+      expect(held).toEqual([1, 0]);
     } finally {
       await source.close();
       await session.end();
