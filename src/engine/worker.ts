@@ -157,7 +157,7 @@ async function oneSession(
         plan,
         ...(work.images === undefined ? {} : { images: work.images }),
         isOver: () => watch.isOver || (once && watch.status?.fed === true && watch.status.waiting === 0),
-        mayTake: () => shared.rooms?.isKnown ?? true,
+        ...(shared.rooms === undefined ? {} : { lackedRoomMs: () => shared.rooms?.lackedMs }),
         onHeld: (slices) => shared.rooms?.noteSlices(slices),
       },
     );

@@ -42,6 +42,7 @@ export class ServiceRooms implements Rooms {
   #wanted = 0;
   #restsUntil = Number.NEGATIVE_INFINITY;
   #slices = 0;
+  #lacksSince: number | undefined;
   /** True from its first slice until it has asked for room. */
   #isBeginning = false;
   #isFull = false;
@@ -72,9 +73,10 @@ export class ServiceRooms implements Rooms {
     return this.#inquiry.away;
   }
 
-  /** True once it was said what the worker may have. */
-  get isKnown(): boolean {
-    return this.#inquiry.answeredAt > Number.NEGATIVE_INFINITY;
+  /** For how long the worker has had no room and no task, ms; undefined: nobody has said yet what it may have. */
+  get lackedMs(): number | undefined {
+    if (this.#inquiry.answeredAt === Number.NEGATIVE_INFINITY) return undefined;
+    return this.#lacksSince === undefined ? 0 : this.#clock.now() - this.#lacksSince;
   }
 
   /** The worker holds so many slices. */
@@ -152,6 +154,8 @@ export class ServiceRooms implements Rooms {
     this.#inquiry.onAnswered();
     this.#granted = answer.granted;
     this.#target = answer.target;
+    if (this.granted + this.#used > 0) this.#lacksSince = undefined;
+    else this.#lacksSince ??= this.#clock.now();
     if (Math.min(this.#granted, Math.max(this.#used, this.#target)) > holds) this.#onMore();
     // What is to go back goes back at once, so that another gets it.
     if (this.#granted > Math.max(this.#used, this.#target)) return soonMs;

@@ -25,6 +25,11 @@ export class Orphans {
     this.#held = held;
   }
 
+  /** True where there are any, as they were counted last. */
+  get areThere(): boolean {
+    return this.#left > 0;
+  }
+
   /**
    * Registers a listener that is told whether there are any, when that changes.
    *

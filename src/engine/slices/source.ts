@@ -18,6 +18,8 @@ import { every, type WorkerSession } from './session.ts';
 const idleMs = 250;
 /** For so long nobody takes a slice that only waits for others, ms. */
 const waitsMs = 1000;
+/** For so long a worker without room holds one slice at most, ms. */
+const searchesAfterMs = 15_000;
 /** Cells whose records are loaded together. */
 const cellsAtOnce = 64;
 /** How long it is tried to say that a slice has ended, in leases: later it is somebody else's. */
@@ -40,8 +42,8 @@ export interface SourceSettings {
   readonly images?: ImageFiles;
   /** No more slices are to be taken. */
   readonly isOver: () => boolean;
-  /** False until it is known how much may be begun: slices that are taken before are missed by others who could begin; absent: always true. */
-  readonly mayTake?: () => boolean;
+  /** For how long the worker has had no room for a task, ms; undefined: that is not known yet. Absent: its run needs none. */
+  readonly lackedRoomMs?: () => number | undefined;
   /** Told how many slices are held, whenever that has changed. */
   readonly onHeld?: (slices: number) => void;
 }
@@ -135,6 +137,16 @@ export class SliceSource implements CellSource {
     cancel();
   }
 
+  /**
+   * True where one more slice is of use here. A worker without room takes one, to ask for room: what it held more would be missed by others,
+   * who could begin. It takes more after a while, in search of tasks that nobody polls, and take up the room.
+   */
+  get #mayTake(): boolean {
+    const lackedMs = (this.#settings.lackedRoomMs ?? (() => 0))();
+    if (lackedMs === undefined) return false;
+    return lackedMs === 0 || lackedMs >= searchesAfterMs || this.#held.size === 0 || this.#orphans.areThere;
+  }
+
   #hold(slice: number, held: HeldSlice | undefined): void {
     if (held === undefined) this.#held.delete(slice);
     else this.#held.set(slice, held);
@@ -157,8 +169,7 @@ export class SliceSource implements CellSource {
 
   /** Undefined: there is none, or the engine is away. */
   async #take(signal: AbortSignal): Promise<HeldSlice | undefined> {
-    const { isOver, mayTake } = this.#settings;
-    if (this.#isDead || isOver() || mayTake?.() === false) return undefined;
+    if (this.#isDead || this.#settings.isOver() || !this.#mayTake) return undefined;
     const { queue, pool, clock, store } = this.#ports;
     const { run, session } = this.#settings;
     const { invocation } = store.others;

@@ -111,6 +111,22 @@ it('leaves the rooms to who uses them where others have nothing to do', async ()
   await stop(all);
 });
 
+it('says for how long a worker has had no room', async () => {
+  const busy = new Busy('lacking', 4);
+  await db.time.pass(1000);
+  const idle = new Busy('lacking', 4);
+  idle.wants = 0;
+  expect(idle.rooms.lackedMs).toBeUndefined();
+  await db.time.pass(5000);
+  expect(idle.rooms.lackedMs).toBeGreaterThan(4000);
+  expect(idle.rooms.lackedMs).toBeLessThanOrEqual(5000);
+  expect(busy.rooms.lackedMs).toBe(0);
+  idle.wants = 1;
+  await db.time.pass(3000);
+  expect(idle.rooms.lackedMs).toBe(0);
+  await stop([busy, idle]);
+});
+
 it('keeps a room for a worker that has nothing to do, where nobody wants it', async () => {
   const idle = new Busy('spare', 10);
   idle.wants = 0;

@@ -146,7 +146,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
         plan: { resolve: () => [] },
         isOver: () => false,
         // It is known the second time.
-        mayTake: () => taken.push(take.mock.calls.length) > 1,
+        lackedRoomMs: () => (taken.push(take.mock.calls.length) > 1 ? 0 : undefined),
         onHeld: (slices) => held.push(slices),
       },
     );
@@ -156,6 +156,41 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       expect(take).toHaveBeenCalledTimes(1);
       source.end({ slice: 1, epoch: 1 }, 'waits');
       expect(held).toEqual([1, 0]);
+    } finally {
+      await source.close();
+      await session.end();
+    }
+  });
+
+  it('are taken one at a time while there is no room, and more after 15 s, in search of tasks', async () => {
+    const { pool, run, worker, session, queue } = await oneSlice(engine);
+    const cells = packCells([{ number: 2, repeat: 1, vars: {} }]);
+    await addSlices(pool, run, [
+      { n: 2, cells },
+      { n: 3, cells },
+      { n: 4, cells },
+    ]);
+    const lacked = [200, 450, 700, 14_999, 15_000, 0];
+    const source = new SliceSource(
+      { pool, queue, store: worker, clock: wallClock },
+      {
+        run,
+        session,
+        leaseMs,
+        plan: { resolve: () => [] },
+        isOver: () => false,
+        lackedRoomMs: () => lacked.shift(),
+      },
+    );
+    const left: number[] = [];
+    const next = async (): Promise<number | undefined> => {
+      const { of } = await source.next(8, signal);
+      left.push(lacked.length);
+      return of?.slice;
+    };
+    try {
+      expect([await next(), await next(), await next()]).toEqual([1, 2, 3]);
+      expect(left).toEqual([5, 1, 0]);
     } finally {
       await source.close();
       await session.end();
