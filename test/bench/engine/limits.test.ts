@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../rig/cli.ts';
 import type { QuickTaskTimes } from '../../rig/quick-options.ts';
-import { mostTasks, steadyUse, useOfTasks } from './limits.ts';
+import { mostTasks, steadyUse, steadyUseOfTasks, useOfTasks } from './limits.ts';
 
 describe('a limit of tasks in flight', () => {
   it('is used fully where each submission follows an end that was seen', () => {
@@ -18,7 +18,7 @@ describe('a limit of tasks in flight', () => {
       [10, 20],
       [12, 22],
     ];
-    expect(useOfTasks(tasks, 2)).toBe(1);
+    expect(useOfTasks(tasks, 2, 0, 12)).toBe(1);
     expect(mostTasks(tasks)).toBe(2);
   });
 
@@ -29,10 +29,23 @@ describe('a limit of tasks in flight', () => {
       [9, 20],
       [10, 20],
     ];
-    expect(useOfTasks(tasks, 2)).toBe(0.75);
-    expect(useOfTasks(tasks, 2, 1)).toBeCloseTo(13 / 18);
+    expect(useOfTasks(tasks, 2, 0, 10)).toBe(0.75);
+    expect(useOfTasks(tasks, 2, 4, 9)).toBe(0.5);
     expect(mostTasks([...tasks, [10, 11], [15, 16]])).toBe(3);
   });
+});
+
+it('a limit of tasks is measured while all workers have cells', () => {
+  // Two tasks at a time, of 10 s; the second worker begins after 20 s, and its last submission is that at 60 s.
+  const tasks = Array.from(
+    { length: 20 },
+    (_unused, at): QuickTaskTimes => [10_000 * Math.floor(at / 2), 10_000 * (Math.floor(at / 2) + 1)],
+  );
+  const sent = [tasks.map(([began]) => began + 500), [20_500, 60_500]];
+  expect(steadyUseOfTasks({ tasks, sent }, 2, 20_000)).toBe(1);
+  // One of those that the window shows in part only.
+  expect(steadyUseOfTasks({ tasks: tasks.toSpliced(10, 1), sent }, 2, 20_000)).toBeCloseTo(1 - 10 / 76);
+  expect(() => steadyUseOfTasks({ tasks, sent }, 2, 40_000)).toThrow('38000 ms only');
 });
 
 describe('a rate that workers share', () => {

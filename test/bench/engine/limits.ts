@@ -6,13 +6,19 @@ import { startQuickService } from '../../rig/measured.ts';
 import type { QuickTaskTimes } from '../../rig/quick-options.ts';
 import type { Bench } from '../comparison.ts';
 import { mostInWindow } from '../known-limits.ts';
-import { type BenchEngine, runCrew, withEngine } from './crew.ts';
+import { type BenchEngine, type CrewWork, runCrew, withEngine } from './crew.ts';
 
 /** How many workers share a limit. */
 const crews = [1, 2, 4, 8];
 
 /** After this time a worker that has begun is no slower than later, ms: until then its code is loaded and compiled. */
 const warmMs = 2000;
+
+/** From when until when all workers are at work, ms: see {@link steadyUse}. */
+const together = (sent: readonly (readonly number[])[]): { readonly from: number; readonly to: number } => ({
+  from: Math.max(...sent.flatMap((times) => times.slice(0, 1))) + warmMs,
+  to: Math.min(...sent.flatMap((times) => times.slice(-1))),
+});
 
 /**
  * The part of a limit that is used while all workers have calls to make: from the time at which the last of them has begun, and its code is
@@ -22,11 +28,32 @@ const warmMs = 2000;
  * @param sent when the calls of each worker left, in order, ms
  */
 export function steadyUse(sent: readonly (readonly number[])[], { count, perMs }: Rate): number {
-  const from = Math.max(...sent.flatMap((times) => times.slice(0, 1))) + warmMs;
-  const to = Math.min(...sent.flatMap((times) => times.slice(-1)));
+  const { from, to } = together(sent);
   if (!(to - from > 5 * warmMs)) throw new Error(`The workers have calls together for ${to - from} ms only.`);
   const within = sent.flat().filter((at) => at > from && at <= to).length;
   return within / (((to - from) * count) / perMs);
+}
+
+/** Carries a pipeline out by several workers. @returns when the submissions and text calls of each left it, ms, by one clock */
+async function sentBy(
+  engine: BenchEngine,
+  work: Pick<CrewWork, 'pipeline' | 'service' | 'workers'>,
+): Promise<readonly (readonly number[])[]> {
+  await using folder = await temporaryFolder();
+  const stamps = (worker: number): string => join(folder.path, `stamps-${worker}.json`);
+  await runCrew(engine, {
+    ...work,
+    env: (worker) => ({
+      NODE_OPTIONS: `--import=${new URL('../scripts/stamp-sends.mjs', import.meta.url).href}`,
+      STAMPS_FILE: stamps(worker),
+      // No path of a poll.
+      STAMPS_OF: work.pipeline.includes('imagine:') ? '/submit/' : '',
+    }),
+  });
+  const sent: (readonly number[])[] = [];
+  for (let worker = 1; worker <= work.workers; worker += 1)
+    sent.push(JSON.parse(await readFile(stamps(worker), 'utf8')) as readonly number[]);
+  return sent;
 }
 
 /** Text calls of several workers under one limit. @returns when those of each left it, ms, by one clock */
@@ -38,9 +65,7 @@ async function sentTogether(
 ): Promise<readonly (readonly number[])[]> {
   const service = await startQuickService({ textMs: 150 });
   try {
-    await using folder = await temporaryFolder();
-    const stamps = (worker: number): string => join(folder.path, `stamps-${worker}.json`);
-    await runCrew(engine, {
+    const sent = await sentBy(engine, {
       pipeline: `
 name: limits
 limits: { tasks: ${8 * workers}, requests: 32, text: ${limit} }
@@ -50,14 +75,7 @@ steps:
 `,
       service: service.url,
       workers,
-      env: (worker) => ({
-        NODE_OPTIONS: `--import=${new URL('../scripts/stamp-sends.mjs', import.meta.url).href}`,
-        STAMPS_FILE: stamps(worker),
-      }),
     });
-    const sent: (readonly number[])[] = [];
-    for (let worker = 1; worker <= workers; worker += 1)
-      sent.push(JSON.parse(await readFile(stamps(worker), 'utf8')) as readonly number[]);
     const left = sent.flat().length;
     const { texts } = await service.counts();
     if (left !== calls || texts !== calls)
@@ -135,11 +153,17 @@ const atOnce = 40;
 const taskMs = 10_000;
 const rounds = 8;
 
+interface Worked {
+  readonly tasks: readonly QuickTaskTimes[];
+  /** When the submissions of each worker left it, ms, by another clock than that of the tasks. */
+  readonly sent: readonly (readonly number[])[];
+}
+
 /** Tasks of several workers under one limit of tasks in flight. */
-async function workedTogether(engine: BenchEngine, workers: number): Promise<readonly QuickTaskTimes[]> {
+async function workedTogether(engine: BenchEngine, workers: number): Promise<Worked> {
   const service = await startQuickService({ taskMs });
   try {
-    await runCrew(engine, {
+    const sent = await sentBy(engine, {
       pipeline: `
 name: tasks
 limits: { tasks: ${atOnce} }
@@ -153,21 +177,31 @@ steps:
     });
     const tasks = await service.tasks();
     if (tasks.length !== atOnce * rounds) throw new Error(`${tasks.length} tasks.`);
-    return tasks;
+    return { tasks, sent };
   } finally {
     await service.close();
   }
 }
 
-/**
- * The part of a limit that is in use between the moment at which it was reached first and the last submission but some.
- *
- * @param last the last submissions, which are not part of it: workers have taken cells ahead, and one is out of them before the others are
- */
-export function useOfTasks(tasks: readonly QuickTaskTimes[], limit: number, last = 0): number {
-  const [from, to] = [tasks[limit - 1]?.[0] ?? 0, tasks.at(-1 - last)?.[0] ?? 0];
+/** The part of a limit that is in use between two moments, from that on at which it was reached first. */
+export function useOfTasks(
+  tasks: readonly QuickTaskTimes[],
+  limit: number,
+  since: number,
+  to: number,
+): number {
+  const from = Math.max(since, tasks[limit - 1]?.[0] ?? 0);
   const within = tasks.map(([began, seen]) => Math.max(0, Math.min(seen, to) - Math.max(began, from)));
   return within.reduce((sum, each) => sum + each, 0) / ((to - from) * limit);
+}
+
+/** The part of a limit that is in use while all workers have cells, as {@link steadyUse} says it. */
+export function steadyUseOfTasks({ tasks, sent }: Worked, limit: number, least: number): number {
+  const { from, to } = together(sent);
+  if (!(to - from > least)) throw new Error(`The workers have cells together for ${to - from} ms only.`);
+  // The first submission came at once.
+  const ahead = (tasks[0]?.[0] ?? 0) - Math.min(...sent.flat());
+  return useOfTasks(tasks, limit, from + ahead, to + ahead);
 }
 
 /** The most tasks at one moment, each counted until its end was seen. */
@@ -194,15 +228,21 @@ const tasksInFlight = Object.fromEntries(
           `${asks}: the part of the limit that is used while all of them have cells`,
           'of the limit',
           worked,
-          (tasks) => useOfTasks(tasks, atOnce, 2 * atOnce),
+          (each) => steadyUseOfTasks(each, atOnce, 2 * taskMs),
           { figureAtLeast: 0.99 },
         ),
       ],
       [
         `engine-limits-tasks-${workers}w-most`,
-        row(`${asks}: the most at any moment, each until its end is seen`, 'tasks', worked, mostTasks, {
-          figureAtMost: atOnce,
-        }),
+        row(
+          `${asks}: the most at any moment, each until its end is seen`,
+          'tasks',
+          worked,
+          ({ tasks }) => mostTasks(tasks),
+          {
+            figureAtMost: atOnce,
+          },
+        ),
       ],
     ];
   }),
