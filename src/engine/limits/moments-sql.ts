@@ -87,6 +87,10 @@ BEGIN
       IF held.next_ms > now_ms + horizon + greatest(spacing, held.spacing_ms) THEN
         held.next_ms := now_ms + horizon + greatest(spacing, held.spacing_ms);
       END IF;
+      -- Moments that nobody wanted pay for nothing.
+      IF ask.credit < 0 THEN
+        held.next_ms := greatest(held.next_ms, now_ms);
+      END IF;
       held.next_ms := held.next_ms - coalesce(ask.credit, 0) * unit;
       base := greatest(held.next_ms, now_ms, held.paused_until_ms);
       IF ask.most > 0 AND base <= now_ms + horizon THEN

@@ -1,6 +1,7 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
 import type { Moments } from '../../run/ports.ts';
 import type { MomentsAnswer, MomentsAsk, MomentsPorts, Reserved } from './moments-question.ts';
+import { Lateness } from './server-clock.ts';
 
 /** How late a request may leave, ms: the moments of all workers are spaced so that no window holds more than it may even then. */
 const lateMs = 20;
@@ -41,8 +42,7 @@ export class RouteMoments implements Moments {
   #isStarved = false;
   /** Before this there is nothing to be had: others have reserved it. */
   #hopeAt = Number.NEGATIVE_INFINITY;
-  /** Moments of requests that have passed and are not known to have left. */
-  readonly #passed: number[] = [];
+  readonly #lateness: Lateness;
   /** Milliseconds between two moments. */
   #spacing = Number.POSITIVE_INFINITY;
   #isWanted = false;
@@ -64,6 +64,7 @@ export class RouteMoments implements Moments {
     this.#rate = rate;
     this.#ports = ports;
     this.#isLimited = rate !== undefined;
+    this.#lateness = new Lateness(ports, lateMs);
   }
 
   nextAt(cost = 1): number {
@@ -108,29 +109,21 @@ export class RouteMoments implements Moments {
     this.#lead = Math.min(longestLead, Math.max(0.98 * this.#lead, 1.25 * needed));
     if (moment === undefined || now < this.#local(moment) || this.#isMissed(moment, now))
       return this.#wait(moment, signal);
-    this.#notePassed(moment);
+    this.#lateness.passed(moment.at);
     return undefined;
   }
 
   /** Moment of the request that was the last to pass and has not left. */
   get lastPassed(): number | undefined {
-    return this.#passed.at(-1);
+    return this.#lateness.lastPassed;
   }
 
-  /** It leaves. The moments after it move by as much as it is too late, and by one of them at most. */
+  /** It leaves. What nobody has reserved moves by as much as it is too late, and by one moment at most: others leave on time after it. */
   noteLeft(): void {
-    const moment = this.#passed.pop();
-    const { clock, server, wake } = this.#ports;
-    // A clock of whole milliseconds is up to one behind.
-    const tooLate = moment === undefined ? 0 : clock.now() + 1 - server.notOver(moment + lateMs);
-    if (tooLate <= 0) return;
+    const tooLate = this.#lateness.left();
+    if (tooLate === 0) return;
     this.#credit -= Math.min(1, tooLate / this.#spacing);
-    wake();
-  }
-
-  #notePassed({ at }: Reserved): void {
-    this.#passed.push(at);
-    if (this.#passed.length > 64) this.#passed.shift();
+    this.#ports.wake();
   }
 
   /** The service asks to wait. */
@@ -187,6 +180,8 @@ export class RouteMoments implements Moments {
   /** The question had no answer, and may never have come. */
   onUnanswered(ask: MomentsAsk, now: number): void {
     if (ask.pause_ms > 0) this.#pauseToTell = Math.max(this.#pauseToTell, now + ask.pause_ms);
+    // Told twice it costs a moment; what is to be had back could be had twice.
+    this.#credit += Math.min(0, ask.credit);
     this.#isWanted = true;
   }
 
@@ -274,7 +269,7 @@ export class RouteMoments implements Moments {
       }
       const at = this.#local(moment);
       if (now >= at) {
-        this.#notePassed(moment);
+        this.#lateness.passed(moment.at);
         return true;
       }
       await this.#sleep(at, signal);

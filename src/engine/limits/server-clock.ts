@@ -71,3 +71,48 @@ export class ServerClock {
       : measured.error + drift * Math.max(0, now - measured.at);
   }
 }
+
+/** At most so many requests are taken for ones that have passed and will leave. */
+const mostPassed = 64;
+
+/**
+ * How late the requests of one route leave. A worker whose requests are usually late, as each needs a connection, leaves them as far apart
+ * as their moments: only what is later than usual comes nearer to those of others.
+ */
+export class Lateness {
+  readonly #ports: { readonly clock: Clock; readonly server: ServerClock };
+  readonly #allowed: number;
+  /** Moments of requests that have passed and are not known to have left. */
+  readonly #passed: number[] = [];
+  /** How late the latest of the last requests left, ms. */
+  #usual = 0;
+
+  /** @param allowed how late a request may leave, ms */
+  constructor(ports: { readonly clock: Clock; readonly server: ServerClock }, allowed: number) {
+    this.#ports = ports;
+    this.#allowed = allowed;
+  }
+
+  /** Moment of the request that was the last to pass and has not left. */
+  get lastPassed(): number | undefined {
+    return this.#passed.at(-1);
+  }
+
+  /** A request may leave for its moment. */
+  passed(at: number): void {
+    this.#passed.push(at);
+    if (this.#passed.length > mostPassed) this.#passed.shift();
+  }
+
+  /** One has left: it is taken for the last that passed. @returns by how much it is too late, ms; 0: it is not */
+  left(): number {
+    const moment = this.#passed.pop();
+    if (moment === undefined) return 0;
+    const { clock, server } = this.#ports;
+    // A clock of whole milliseconds is up to one behind.
+    const late = Math.max(0, clock.now() + 1 - server.notOver(moment));
+    const tooLate = late - Math.max(this.#allowed, 1.2 * this.#usual);
+    this.#usual = Math.max(late, 0.95 * this.#usual + 0.05 * late);
+    return Math.max(0, tooLate);
+  }
+}

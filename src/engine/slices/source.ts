@@ -44,7 +44,7 @@ export interface SourceSettings {
   readonly isOver: () => boolean;
   /** For how long the worker has had no room for a task, ms; undefined: that is not known yet. Absent: its run needs none. */
   readonly lackedRoomMs?: () => number | undefined;
-  /** Told how many slices are held, whenever that has changed. */
+  /** Told how many slices are held when the cells of one more can be given, and when one has ended. */
   readonly onHeld?: (slices: number) => void;
 }
 
@@ -107,7 +107,10 @@ export class SliceSource implements CellSource {
   end(hold: Hold, how: SliceEnd): void {
     const held = this.#held.get(hold.slice);
     const isHeld = held?.epoch === hold.epoch;
-    if (isHeld) this.#hold(hold.slice, undefined);
+    if (isHeld) {
+      this.#held.delete(hold.slice);
+      this.#settings.onHeld?.(this.#held.size);
+    }
     if (this.#giving === held) this.#giving = undefined;
     if (isHeld || held === undefined) this.#ports.store.release(hold.slice);
     const ending = this.#end(hold, how).finally(() => this.#ending.delete(ending));
@@ -127,7 +130,7 @@ export class SliceSource implements CellSource {
   async close(): Promise<void> {
     await this.#stopKeeping();
     for (const hold of this.#held.values()) {
-      this.#hold(hold.slice, undefined);
+      this.#held.delete(hold.slice);
       const ending = this.#end(hold, 'waits', 0).finally(() => this.#ending.delete(ending));
       this.#ending.add(ending);
     }
@@ -145,12 +148,6 @@ export class SliceSource implements CellSource {
     const lackedMs = (this.#settings.lackedRoomMs ?? (() => 0))();
     if (lackedMs === undefined) return false;
     return lackedMs === 0 || lackedMs >= searchesAfterMs || this.#held.size === 0 || this.#orphans.areThere;
-  }
-
-  #hold(slice: number, held: HeldSlice | undefined): void {
-    if (held === undefined) this.#held.delete(slice);
-    else this.#held.set(slice, held);
-    this.#settings.onHeld?.(this.#held.size);
   }
 
   #give(held: HeldSlice, most: number): CellBatch {
@@ -196,7 +193,7 @@ export class SliceSource implements CellSource {
       left: undefined,
     };
     const before = this.#held.get(turn.slice);
-    this.#hold(turn.slice, held);
+    this.#held.set(turn.slice, held);
     this.#orphans.onTaken();
     if (before !== undefined) this.#lose(before);
     // Nothing more is decided for an earlier holding of it. What such a holding has under way is shown until it is over, and may never be written.
@@ -207,6 +204,8 @@ export class SliceSource implements CellSource {
     // Aborted: `close` gives it back.
     if (left === undefined || this.#held.get(held.slice) !== held) return undefined;
     held.left = left;
+    // Not before: room that is not used at once is given to others.
+    this.#settings.onHeld?.(this.#held.size);
     return held;
   }
 

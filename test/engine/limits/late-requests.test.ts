@@ -100,6 +100,42 @@ describe('a request that leaves too late', () => {
     expect((await told(20 + 14, { error: 3, waits: true })).credit).toBeCloseTo(-18 / spacing, 2);
   });
 
+  it.each([
+    ['once where all are equally late', [60, 60, 60, 60], 41 / spacing],
+    ['once where only some leave on time', [60, 18, 60, 18, 18, 60], 41 / spacing],
+    ['again after many that left on time', [60, ...Array.from({ length: 40 }, () => 5), 60], 82 / spacing],
+    ['by what is more, where they leave later and later', [40, 60, 80], (21 + 12 + 8) / spacing],
+  ])('moves it %s', async (_words, lateBy, moved) => {
+    const time = new VirtualTime();
+    const { text } = route(
+      time,
+      lateBy.map((_late, i) => 100 * i),
+    );
+    const from = time.now;
+    let credit = 0;
+    for (const [i, late] of lateBy.entries()) {
+      await time.pass(from + 100 * i - time.now);
+      text.take(time.now);
+      void text.pass(signal);
+      await time.pass(late);
+      expect(text.lastPassed).toBe(from + 100 * i);
+      text.noteLeft();
+      credit += text.ask(time.now)?.credit ?? 0;
+    }
+    expect(credit).toBeCloseTo(-moved, 1);
+  });
+
+  it.each([
+    ['what was too late is told again', -1.5, -1.5],
+    ['what was paid too much is not told again', 1.5, 0],
+  ])('%s where nobody has answered', (_words, credit, told) => {
+    const time = new VirtualTime();
+    const { text } = route(time, []);
+    text.refund(credit);
+    text.onUnanswered(text.ask(time.now) as MomentsAsk, time.now);
+    expect(text.ask(time.now)?.credit).toBe(told);
+  });
+
   it('moves it by no more than one moment', async () => {
     expect((await told(500)).credit).toBe(-1);
     expect((await told(40, { apart: 5 })).credit).toBe(-1);

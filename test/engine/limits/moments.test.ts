@@ -31,13 +31,14 @@ const worker = (service: string, rate: Rate, i: number, roundTrip = 4) => {
   return { moments, route: moments.routes.submit, clock, random };
 };
 
-/** Decides whenever it may, commits for some ms, then lets the request leave at its moment. */
+/** Decides whenever it may, commits for some ms, then lets the request leave at its moment, and `wayMs` later where it takes so long. */
 function send(
   route: RouteMoments,
   clock: { now(): number },
   until: number,
   random: () => number,
   sent: number[],
+  wayMs?: () => number,
 ): void {
   const off = clock.now() - time.now;
   const turn = (): void => {
@@ -46,7 +47,12 @@ function send(
     if (at > clock.now()) return void time.at(at - off, turn);
     route.take(clock.now());
     const leave = async (): Promise<void> => {
-      if ((await route.pass(new AbortController().signal)) !== false) sent.push(time.now);
+      if ((await route.pass(new AbortController().signal)) === false) return;
+      if (wayMs === undefined) return void sent.push(time.now);
+      time.at(time.now + wayMs(), () => {
+        sent.push(time.now);
+        route.noteLeft();
+      });
     };
     time.at(time.now + 1 + 9 * random(), () => void leave());
     time.at(time.now, turn);
@@ -87,6 +93,29 @@ describe('moments of a rate that workers share', () => {
     expect(most(sent, rate.perMs)).toBeLessThanOrEqual(rate.count);
     // Two or three questions a second of each worker, whatever the rate.
     expect((virtual.asked() - before) / (ms / 1000)).toBeLessThan(2 + 4 * workers);
+    await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
+  });
+
+  it.each([
+    [1, { count: 20, perMs: 1000 }, 20_000],
+    [8, { count: 20, perMs: 1000 }, 20_000],
+    [8, { count: 600, perMs: 60_000 }, 60_000],
+  ])('%i workers use %o where each request needs a connection', async (workers, rate, ms) => {
+    services += 1;
+    const sent: number[] = [];
+    const all = Array.from({ length: workers }, (_, i) => worker(`s${services}`, rate, i));
+    const from = time.now;
+    for (const { route, clock, random } of all)
+      send(route, clock, from + ms, random, sent, () => 100 + 10 * random());
+    await time.pass(ms);
+    const used = sent.filter((at) => at >= from + 2000).length / (((ms - 2000) / rate.perMs) * rate.count);
+    expect(used).toBeGreaterThan(0.93);
+    expect(
+      most(
+        sent.filter((at) => at >= from + 2000),
+        rate.perMs,
+      ),
+    ).toBeLessThanOrEqual(rate.count);
     await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
   });
 
