@@ -22,6 +22,8 @@ CREATE TABLE IF NOT EXISTS promptpress.rooms_worker (
   used integer NOT NULL DEFAULT 0,
   wanted integer NOT NULL DEFAULT 0,
   seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- Since when it has had no room; null: it has some.
+  lacks_since timestamptz,
   PRIMARY KEY (service, worker)
 ) WITH (fillfactor = 50);
 
@@ -44,6 +46,7 @@ DECLARE
   most integer;
   left_over integer;
   asking integer;
+  wanting integer;
   others integer;
   share integer;
 BEGIN
@@ -56,7 +59,8 @@ BEGIN
     RETURN;
   END IF;
   UPDATE promptpress.rooms_worker w SET asked = p_asked, granted = least(w.granted, p_holds), used = p_used, wanted = p_wanted,
-    seen_at = clock_timestamp()
+    seen_at = clock_timestamp(),
+    lacks_since = CASE WHEN least(w.granted, p_holds) + p_used = 0 THEN coalesce(w.lacks_since, clock_timestamp()) END
   WHERE w.service = p_service AND w.worker = p_worker RETURNING w.* INTO mine;
   -- Who is over has no task that anybody else does not count.
   DELETE FROM promptpress.rooms_worker w WHERE w.service = p_service AND w.seen_at < clock_timestamp() - interval '10 seconds'
@@ -93,7 +97,8 @@ BEGIN
   UPDATE promptpress.rooms r SET accepted = room.accepted, began = room.began, tried_after = room.tried_after, patience = room.patience,
     is_trying = room.is_trying WHERE r.service = p_service;
 
-  -- What is fair: who wants least is served first, the others share what is left.
+  -- What is fair: who wants least is served first, the others share what is left. Where that is less than one for each, those who have one
+  -- keep it until another has waited for long: a run is not to wait for the end of another.
   most := least(p_limit, coalesce(room.accepted, p_limit));
   SELECT coalesce(sum(greatest(w.granted, w.used)), 0) INTO others
   FROM promptpress.rooms_worker w WHERE w.service = p_service AND w.worker <> p_worker;
@@ -101,9 +106,21 @@ BEGIN
     most - coalesce(sum(greatest(w.granted, w.used)) FILTER (WHERE w.seen_at <= clock_timestamp() - interval '3 seconds'), 0)
   INTO asking, left_over FROM promptpress.rooms_worker w WHERE w.service = p_service;
   target := 0;
+  SELECT count(*) INTO wanting FROM promptpress.rooms_worker w
+  WHERE w.service = p_service AND w.seen_at > clock_timestamp() - interval '3 seconds' AND greatest(w.used, w.wanted) > 0;
+  IF left_over < wanting THEN
+    SELECT count(*) INTO target FROM (
+      SELECT w.worker FROM promptpress.rooms_worker w
+      WHERE w.service = p_service AND w.seen_at > clock_timestamp() - interval '3 seconds' AND greatest(w.used, w.wanted) > 0
+      ORDER BY coalesce(w.lacks_since < clock_timestamp() - interval '5 seconds', false) DESC, w.used > 0 DESC, w.lacks_since, w.worker
+      LIMIT greatest(0, left_over)
+    ) AS first WHERE first.worker = p_worker;
+    left_over := 0;
+    asking := 0;
+  END IF;
   FOR other IN
     SELECT w.worker, greatest(w.used, w.wanted) AS wants FROM promptpress.rooms_worker w
-    WHERE w.service = p_service AND w.seen_at > clock_timestamp() - interval '3 seconds'
+    WHERE w.service = p_service AND w.seen_at > clock_timestamp() - interval '3 seconds' AND asking > 0
     ORDER BY wants, w.worker
   LOOP
     share := greatest(0, least(other.wants, left_over / asking));

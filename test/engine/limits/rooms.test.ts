@@ -111,6 +111,25 @@ it('leaves the rooms to who uses them where others have nothing to do', async ()
   await stop(all);
 });
 
+it('gives each worker its turn where there are more of them than rooms', async () => {
+  const first = Array.from({ length: 3 }, () => new Busy('scarce', 3));
+  await watch(first, 3, 2000);
+  const all = [...first, ...Array.from({ length: 3 }, () => new Busy('scarce', 3))];
+  const had = all.map(() => 0);
+  let [most, sum] = [0, 0];
+  for (let at = 0; at < 600; at += 1) {
+    await db.time.pass(100);
+    for (const [i, { tasks }] of all.entries()) had[i] = (had[i] ?? 0) + tasks;
+    const tasks = all.reduce((total, worker) => total + worker.tasks, 0);
+    most = Math.max(most, tasks);
+    sum += tasks;
+  }
+  expect(most).toBeLessThanOrEqual(3);
+  expect(Math.min(...had)).toBeGreaterThan(100);
+  expect(sum / 600 / 3).toBeGreaterThan(0.8);
+  await stop(all);
+});
+
 it('says for how long a worker has had no room', async () => {
   const busy = new Busy('lacking', 4);
   await db.time.pass(1000);
