@@ -116,20 +116,20 @@ BEGIN
       LIMIT greatest(0, left_over)
     ) AS first WHERE first.worker = p_worker;
     left_over := 0;
-    asking := 0;
+  ELSE
+    FOR other IN
+      SELECT w.worker, greatest(w.used, w.wanted) AS wants FROM promptpress.rooms_worker w
+      WHERE w.service = p_service AND w.seen_at > clock_timestamp() - interval '3 seconds'
+      ORDER BY wants, w.worker
+    LOOP
+      share := greatest(0, least(other.wants, left_over / asking));
+      IF other.worker = p_worker THEN
+        target := share;
+      END IF;
+      left_over := left_over - share;
+      asking := asking - 1;
+    END LOOP;
   END IF;
-  FOR other IN
-    SELECT w.worker, greatest(w.used, w.wanted) AS wants FROM promptpress.rooms_worker w
-    WHERE w.service = p_service AND w.seen_at > clock_timestamp() - interval '3 seconds' AND asking > 0
-    ORDER BY wants, w.worker
-  LOOP
-    share := greatest(0, least(other.wants, left_over / asking));
-    IF other.worker = p_worker THEN
-      target := share;
-    END IF;
-    left_over := left_over - share;
-    asking := asking - 1;
-  END LOOP;
   IF target = 0 AND p_wanted = 0 AND left_over > 0 THEN
     target := 1;
   END IF;
