@@ -151,7 +151,12 @@ function rates(name: string, limit: string, rate: Rate, calls: number, least: nu
 
 const atOnce = 40;
 const taskMs = 10_000;
-const rounds = 8;
+
+/**
+ * How often the limit is filled: twice for each worker, so that no worker is out of slices while others still look for their first room,
+ * and eight times at least.
+ */
+const roundsOf = (workers: number): number => Math.max(8, 2 * workers);
 
 interface Worked {
   readonly tasks: readonly QuickTaskTimes[];
@@ -162,13 +167,14 @@ interface Worked {
 /** Tasks of several workers under one limit of tasks in flight. */
 async function workedTogether(engine: BenchEngine, workers: number): Promise<Worked> {
   const service = await startQuickService({ taskMs });
+  const cells = atOnce * roundsOf(workers);
   try {
     const sent = await sentBy(engine, {
       pipeline: `
 name: tasks
 limits: { tasks: ${atOnce} }
 poll: { min: 33ms }
-matrix: { n: { from: 1, to: ${atOnce * rounds} } }
+matrix: { n: { from: 1, to: ${cells} } }
 steps:
   grid: { imagine: "fox {{ n }}", keep: false }
 `,
@@ -176,7 +182,7 @@ steps:
       workers,
     });
     const tasks = await service.tasks();
-    if (tasks.length !== atOnce * rounds) throw new Error(`${tasks.length} tasks.`);
+    if (tasks.length !== cells) throw new Error(`${tasks.length} tasks.`);
     return { tasks, sent };
   } finally {
     await service.close();
