@@ -66,17 +66,18 @@ async function workOf(
   const { place } = spec;
   const artifacts = await openPlace(place, pipeline.name, leave, disposables, context);
   const settings: RunSettings = spec.settings;
+  const chosen = stepsForRun(plan, spec.selection);
   return {
     run,
     invocation,
     name,
     leaseMs,
     queue: working.queue,
-    plan: stepsForRun(plan, spec.selection),
+    plan: chosen,
     selection: spec.selection,
     settings,
     service: spec.service.id,
-    makesTasks: makesTasks(plan),
+    makesTasks: makesTasks(plan, chosen.steps),
     images,
     slots,
     ...(working.once === true ? { once: true } : {}),
