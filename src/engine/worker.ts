@@ -187,7 +187,7 @@ async function oneSession(
         cells: source,
         clock,
         shared: slots.within(shared),
-        fence: shared.fenced(session.fence),
+        fence: session.fence,
         random: work.random,
       },
       { ...control, onEnd: watch.onEnd },

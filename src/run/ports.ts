@@ -128,6 +128,8 @@ export interface Moments {
    * signal ended the wait, and it must not. Absent: it may leave whenever it was decided.
    */
   pass?(signal: AbortSignal): undefined | Promise<boolean>;
+  /** The first byte of a request that has passed leaves; absent: nobody has to know. */
+  noteLeft?(): void;
 }
 
 /** When calls may leave: a rate of tokens. */

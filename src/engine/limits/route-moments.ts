@@ -113,11 +113,6 @@ export class RouteMoments implements Moments {
     return undefined;
   }
 
-  /** Moment of the request that was the last to pass and has not left. */
-  get lastPassed(): number | undefined {
-    return this.#lateness.lastPassed;
-  }
-
   /** It leaves. What nobody has reserved moves by as much as it is too late, and by one moment at most: others leave on time after it. */
   noteLeft(): void {
     const tooLate = this.#lateness.left();

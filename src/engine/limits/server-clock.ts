@@ -93,11 +93,6 @@ export class Lateness {
     this.#allowed = allowed;
   }
 
-  /** Moment of the request that was the last to pass and has not left. */
-  get lastPassed(): number | undefined {
-    return this.#passed.at(-1);
-  }
-
   /** A request may leave for its moment. */
   passed(at: number): void {
     this.#passed.push(at);

@@ -42,16 +42,6 @@ export class ServiceMoments {
     this.tokens = new ServiceTokens(this.#tokens);
   }
 
-  /**
-   * A paid request leaves. Where submissions and text calls have a rate each, it is taken for the one that was the last to pass: between
-   * the two lie milliseconds.
-   */
-  noteLeft(): void {
-    const { submit, text } = this.routes;
-    const isSubmit = (submit.lastPassed ?? 0) > (text.lastPassed ?? 0);
-    (isSubmit ? submit : text).noteLeft();
-  }
-
   get away(): Away | undefined {
     return this.#inquiry.away;
   }

@@ -1,7 +1,7 @@
 import type { Limits } from '../../pipeline/pipeline.ts';
 import type { Clock } from '../../run/clock.ts';
 import type { RunListener } from '../../run/events.ts';
-import type { SendFence, SharedLimits } from '../../run/ports.ts';
+import type { SharedLimits } from '../../run/ports.ts';
 import type { Away, Database } from './inquiry.ts';
 import { type Bounds, RunAllowance } from './run-allowance.ts';
 import { ServiceMoments } from './service-moments.ts';
@@ -55,19 +55,6 @@ export class EngineLimits implements SharedLimits {
   /** Since when the database gives no answer; undefined: it answers. */
   get away(): Away | undefined {
     return this.#moments.away ?? this.rooms?.away ?? this.allowance.away;
-  }
-
-  /** The fence of a worker, which is asked right before a paid request leaves: so it is known how late each one is. */
-  fenced(fence: SendFence): SendFence {
-    const moments = this.#moments;
-    return {
-      get isOpen() {
-        const { isOpen } = fence;
-        if (isOpen) moments.noteLeft();
-        return isOpen;
-      },
-      pass: (signal) => fence.pass(signal),
-    };
   }
 
   /** What this worker learns of the service, all workers know within a second. */

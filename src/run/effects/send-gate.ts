@@ -67,19 +67,22 @@ export class SendGate {
     const fence = paidRoutes.has(route) ? this.#fence : undefined;
     const open = fence?.pass(signal);
     if (open !== undefined && !(await open)) return refusal;
-    const shared = this.#shared[route]?.pass?.(signal);
-    if (shared !== undefined && !(await shared)) return refusal;
+    const shared = this.#shared[route];
+    const turn = shared?.pass?.(signal);
+    if (turn !== undefined && !(await turn)) return refusal;
     const passed = this.#routes.get(route)?.pass(signal);
     const departure = passed instanceof Promise ? await passed : passed;
     if (passed !== undefined && departure === undefined) return refusal;
     const onLeave = (): boolean => {
       if (fence?.isOpen === false) return false;
+      shared?.noteLeft?.();
       departure?.onLeave();
       return true;
     };
     try {
       if (!tellsLeaving && !onLeave()) return refusal;
-      if (departure === undefined && fence === undefined) return await send();
+      if (departure === undefined && fence === undefined && shared?.noteLeft === undefined)
+        return await send();
       return await send(tellsLeaving ? onLeave : departure?.onLeave);
     } finally {
       departure?.onEnd();

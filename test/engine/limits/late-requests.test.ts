@@ -3,7 +3,6 @@ import type { MomentsAnswer, MomentsAsk } from '../../../src/engine/limits/momen
 import { RouteMoments } from '../../../src/engine/limits/route-moments.ts';
 import { ServerClock } from '../../../src/engine/limits/server-clock.ts';
 import { ServiceMoments } from '../../../src/engine/limits/service-moments.ts';
-import { EngineLimits } from '../../../src/engine/limits/shared-limits.ts';
 import { VirtualTime } from '../../rig/engine/virtual-time.ts';
 
 const rate = { count: 20, perMs: 1000 };
@@ -82,7 +81,6 @@ describe('a request that leaves too late', () => {
     const before = woken();
     await time.pass(waits ? ms - 4 : ms);
     text.noteLeft();
-    expect(text.lastPassed).toBeUndefined();
     return { credit: text.ask(time.now)?.credit, isWoken: woken() > before };
   }
 
@@ -118,7 +116,6 @@ describe('a request that leaves too late', () => {
       text.take(time.now);
       void text.pass(signal);
       await time.pass(late);
-      expect(text.lastPassed).toBe(from + 100 * i);
       text.noteLeft();
       credit += text.ask(time.now)?.credit ?? 0;
     }
@@ -140,51 +137,6 @@ describe('a request that leaves too late', () => {
     expect((await told(500)).credit).toBe(-1);
     expect((await told(40, { apart: 5 })).credit).toBe(-1);
   });
-});
-
-it('tells late requests from the fence that is asked when they leave', async () => {
-  const time = new VirtualTime();
-  const credits: number[][] = [];
-  const database = {
-    query: async (text: string, [, asks]: unknown[]) => {
-      if (!text.includes('pace_reserve')) throw new Error('away');
-      const asked = JSON.parse(asks as string) as MomentsAsk[];
-      credits.push(asked.map(({ credit }) => credit));
-      const answer = { base_ms: time.now, spacing, paused_ms: 0, sent_rate: 0, now_ms: time.now };
-      return {
-        rows: asked.map(({ route: name, most }) => {
-          const given = Math.min(1, most);
-          return { ...answer, route: name, given, next_at_ms: time.now + given * spacing };
-        }),
-      };
-    },
-  };
-  const limits = { tasks: 1, requests: 1, submit: rate, text: rate };
-  const shared = new EngineLimits(
-    { service: 'service', run: 1, worker: '1' },
-    { limits, bounds: {}, makesTasks: true },
-    { database, clock: time.clock(), random: () => 0.5 },
-  );
-  let isOpen = false;
-  const fence = shared.fenced({
-    get isOpen() {
-      return isOpen;
-    },
-    pass: () => undefined,
-  });
-  const { submit, text } = shared.moments;
-  for (const moments of [submit, text]) moments?.nextAt();
-  await time.pass(50);
-  text?.take(time.now);
-  expect(text?.pass?.(signal)).toBeUndefined();
-  await time.pass(100);
-  // It is held back.
-  expect(fence.isOpen).toBe(false);
-  isOpen = true;
-  expect(fence.isOpen).toBe(true);
-  await time.pass(100);
-  expect(credits.flat().filter((credit) => credit !== 0)).toEqual([-1]);
-  await Promise.all([shared.stop(), time.pass(1000)]);
 });
 
 it('reserves nothing before it knows the clock of the server', async () => {

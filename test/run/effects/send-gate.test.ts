@@ -112,6 +112,53 @@ describe('the gate before the service', () => {
     expect([await second, sent]).toEqual([refused, 1]);
   });
 
+  it.each(['fenced', 'of one worker'])(
+    'tells the shared rate of its own route when a request leaves: %s',
+    async (of) => {
+      let isOpen = true;
+      const left: string[] = [];
+      const moments = (route: string) => ({
+        nextAt: () => 0,
+        take: () => undefined,
+        pass: () => undefined,
+        noteLeft: () => void left.push(route),
+      });
+      const fence: SendFence = {
+        get isOpen() {
+          return isOpen;
+        },
+        pass: () => undefined,
+      };
+      const gate = new SendGate(
+        limits,
+        movedClock(() => 0),
+        undefined,
+        { moments: { submit: moments('submit'), text: moments('text') }, ...(of === 'fenced' && { fence }) },
+      );
+      const { signal } = new AbortController();
+      const leaving: (() => unknown)[] = [];
+      const send = (onLeave?: () => unknown): Promise<number> => {
+        leaving.push(onLeave ?? (() => undefined));
+        return Promise.resolve(1);
+      };
+      // The submission passes last, and the text call leaves first.
+      const sent = (['text', 'submit'] as const).map((route) =>
+        gate.send(route, { tellsLeaving: true }, signal, refused, send),
+      );
+      expect(left).toEqual([]);
+      leaving[0]?.();
+      expect(left).toEqual(['text']);
+      leaving[1]?.();
+      expect(left).toEqual(['text', 'submit']);
+      expect(await Promise.all(sent)).toEqual([1, 1]);
+      if (of !== 'fenced') return;
+      // What is held back does not leave.
+      isOpen = false;
+      leaving[0]?.();
+      expect(left).toEqual(['text', 'submit']);
+    },
+  );
+
   it('holds what is paid while others may take the worker for dead, and looks again when it leaves', async () => {
     let isOpen = false;
     let open: (may: boolean) => void = () => undefined;
