@@ -81,6 +81,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     price: () => undefined,
     replyPrice: () => undefined,
     assumedUsage: () => ({ prompt: 30, candidates: 10, total: 40 }),
+    buttonsOf: () => undefined,
     promptAbove: () => undefined,
     tally: () => ({ served: 0, firsts: 0, firstsServed: 0 }),
     pollMaxMs: 15_000,

@@ -18,23 +18,30 @@ describe('a task that can never be polled', () => {
     failure('service.throttled', 'throttle', { status: 429 }),
   ])('ends the click on it, and not the run: $code', async (error) => {
     let polls = 0;
-    const here = await world(grid(40, 'U1'), {
-      onFetch: (id, _, at) => (id === firstTask && at >= epoch + 30_000 && ++polls > 1 ? error : undefined),
+    let isBroken = false;
+    const begun = await world(grid(40), {
+      onFetch: (id) => (isBroken && id === firstTask && ++polls > 0 ? error : undefined),
     });
+    const { endedAt: from } = begun.run();
+    isBroken = true;
+    const here = await begun.edited(grid(40, 'U1'));
     const { end, endedAt } = here.run();
     expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 79, failed: 1 }]);
     expect(errors(here)).toMatchObject([{ code: error.code, message: expect.stringContaining('times in') }]);
-    expect(endedAt - epoch).toBeLessThan(30 * 60_000);
+    expect(endedAt - from).toBeLessThan(30 * 60_000);
     const before = polls;
     here.run();
     expect(polls).toBe(before);
   });
 
   it('keeps no room for the click on it: with room for one task alone, all others are done', async () => {
-    let polls = 0;
-    const here = await world(grid(12, 'U1'), {
-      onFetch: (id, _, at) => (id === firstTask && at >= epoch + 30_000 && ++polls > 1 ? broken : undefined),
+    let isBroken = false;
+    const begun = await world(grid(12), {
+      onFetch: (id) => (isBroken && id === firstTask ? broken : undefined),
     });
+    begun.run();
+    isBroken = true;
+    const here = await begun.edited(grid(12, 'U1'));
     const settings = virtualSettings({ limits: { tasks: 1, requests: 1 } });
     expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ done: 23, failed: 1 });

@@ -1,14 +1,15 @@
 import type { CutResult, SaveFailure, SaveResult } from '../../artifacts/writer.ts';
 import type { RetrySettings, Speed } from '../../pipeline/pipeline.ts';
 import type { Value } from '../../pipeline/values/value.ts';
-import type {
-  Artifact,
-  Attempt,
-  Button,
-  JobError,
-  JobRecord,
-  JobStatus,
-  TokenUsage,
+import {
+  type Artifact,
+  type Attempt,
+  type Button,
+  isSettled,
+  type JobError,
+  type JobRecord,
+  type JobStatus,
+  type TokenUsage,
 } from '../../plan/job.ts';
 import { isTextRequest, type TextRequest, type TextResult } from '../../plan/job-request.ts';
 import type { Lineage } from '../../plan/resolve/lineage.ts';
@@ -109,7 +110,7 @@ export interface Job {
 export type Send =
   | { readonly kind: 'submit' }
   | { readonly kind: 'modal' }
-  /** Made locally, without a request to the service. */
+  /** This, and `cut`, is made locally, without a request to the service. */
   | { readonly kind: 'mask' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
   /** Lists all tasks of the service, to find those with the job's tag. */
@@ -117,7 +118,6 @@ export type Send =
   /** Several tasks are polled with one request, each for its own job. */
   | { readonly kind: 'list'; readonly targets: readonly PollTarget[] }
   | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
-  /** Made locally, without a request to the service. */
   | { readonly kind: 'cut' }
   | { readonly kind: 'ask' };
 
@@ -209,6 +209,8 @@ export interface JobContext {
   readonly replyPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
   /** Estimated tokens of a reply without a token count. */
   readonly assumedUsage: (record: JobRecord) => TokenUsage & { readonly total: number };
+  /** The buttons of a task, where the service showed them so lately (`readAt`, Unix ms) that a click may use them. */
+  readonly buttonsOf: (taskId: string) => (Pick<Task, 'buttons'> & { readonly readAt: number }) | undefined;
   /** The prompt that a click inherits where it sends none; undefined: not known. */
   readonly promptAbove: (record: JobRecord) => string | undefined;
   readonly tally: (route: Route) => Tally;
@@ -255,11 +257,9 @@ export const restsOutside = ({ want }: Job): boolean => want.kind === 'wait' && 
 /** True while a job takes up room for a task on the service: from the grant of room until its task ends. */
 export function holdsRoom(job: Job): boolean {
   const { want, record } = job;
-  const isOutside = want.kind === 'room' || restsOutside(job);
-  return !isOutside && !isTextRequest(record.request) && takesRoom.has(record.status);
+  if (want.kind === 'room' || restsOutside(job) || isTextRequest(record.request)) return false;
+  return record.status !== 'saving' && !isSettled(record.status);
 }
-
-const takesRoom: ReadonlySet<JobStatus> = new Set(['pending', 'submitting', 'running', 'modal']);
 
 export type RecordChanges = { readonly [K in keyof JobRecord]?: JobRecord[K] | undefined };
 

@@ -9,13 +9,13 @@ import { clearDeferrals } from './retry/deferrals.ts';
 import { fileSaved, gridCut, linkRead } from './save.ts';
 import { taskSearched } from './search/search.ts';
 import {
-  firstWant,
   maskChecked,
   onSubmitResult,
   parentRead,
   submitNow,
   submitUnread,
   submitUnsent,
+  withFirstWant,
 } from './submit.ts';
 import { askNow, askUnsent, onAskResult } from './text-call.ts';
 
@@ -30,6 +30,7 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | pending | granted submit | submitting | send submit |
  * | pending | rest elapsed | pending | submit |
  * | pending (click) | granted room | pending | fetch parent |
+ * | pending (click) | granted room, button shown lately | pending | submit |
  * | pending (click) | granted mask | pending | send mask |
  * | pending (click) | mask fits | pending | fetch parent |
  * | pending (click) | granted fetch | pending | send fetch |
@@ -171,7 +172,9 @@ function granted(job: Job, context: JobContext): JobStep {
   switch (want.kind) {
     case 'room':
       // The button of a deferred click was read before; `submitNow` reads an old one again.
-      return { job: { ...job, want: job.fresh === undefined ? firstWant(job) : { kind: 'submit' } } };
+      return {
+        job: job.fresh === undefined ? withFirstWant(job, context) : { ...job, want: { kind: 'submit' } },
+      };
     case 'submit':
       return submitNow(job, context);
     case 'modal':

@@ -1,12 +1,12 @@
 import type { SaveFailure } from '../../artifacts/writer.ts';
-import { findButton, mayTakeMask, offered, whyNoTask } from '../../plan/button-match.ts';
+import { findButton } from '../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import { begunFrom } from '../../plan/resolve/lineage.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import { become, holdName, type Job, type JobContext, type JobStep, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
-import { buttonError } from './retry/button-error.ts';
+import { buttonError, pressError } from './retry/button-error.ts';
 import {
   freshMs,
   needsButtonReading,
@@ -52,6 +52,20 @@ export function firstWant(job: Job): Want {
   return { kind: 'fetch', taskId: job.parentTaskId, why: 'parent' };
 }
 
+/** A job that has room, with its {@link firstWant}. A click whose button was shown a moment ago need not read it. */
+export function withFirstWant(job: Job, { buttonsOf }: JobContext): Job {
+  const want = firstWant(job);
+  const { request } = job.record;
+  if (request.kind !== 'click' || want.kind !== 'fetch' || want.why !== 'parent') return { ...job, want };
+  const reading = buttonsOf(want.taskId);
+  if (reading === undefined) return { ...job, want };
+  const { buttons, readAt } = reading;
+  const found = findButton(request.press, buttons);
+  // What speaks against the button has to be shown again: a gateway may be late with a part of what it shows of a finished task.
+  if (found.kind !== 'one' || pressError(found.button, request) !== undefined) return { ...job, want };
+  return { ...job, fresh: { button: found.button, readAt }, want: { kind: 'submit' } };
+}
+
 /**
  * A click's mask was made for the image under its button, or could not be. Some gateways charge for a click whose modal is never
  * confirmed, so a click with a mask that does not fit is not sent, nor recorded as sent. The confirm makes the mask once more: a
@@ -63,7 +77,7 @@ export function maskChecked(job: Job, failure: SaveFailure | undefined, context:
       ? rest(job, 0, { kind: 'mask' }, context.now)
       : retryUnread(job, failure, { status: 'pending', next: { kind: 'mask' } }, context);
   const masked: Job = { ...job, masked: true };
-  return { job: { ...masked, want: firstWant(masked) } };
+  return { job: withFirstWant(masked, context) };
 }
 
 /** The parent's task was read: finds the button to press. */
@@ -98,24 +112,8 @@ export function parentRead(job: Job, result: ServiceResult<Task>, context: JobCo
   const found = findButton(request.press, task.buttons);
   if (found.kind === 'one') {
     const { button } = found;
-    const why = whyNoTask(button);
-    if (why !== undefined)
-      return settle(
-        job,
-        'failed',
-        { code: 'button.no-task', message: `The button ${offered([button])} ${why}.` },
-        now,
-      );
-    if (request.mask !== undefined && !mayTakeMask(button))
-      return settle(
-        job,
-        'failed',
-        {
-          code: 'mask.unused',
-          message: `The button ${offered([button])} takes no mask, and one stands beside it. It was not pressed. Take the mask away, or name the button that takes one: Vary (Region).`,
-        },
-        now,
-      );
+    const mistake = pressError(button, request);
+    if (mistake !== undefined) return settle(job, 'failed', mistake, now);
     const fresh = { button, readAt: now, ...(job.fresh === undefined ? {} : { again: true as const }) };
     const read: Job = { ...job, misses: 0, fresh, want: { kind: 'submit' } };
     return apartFromReading(refusedBefore(read, button.customId, context), context);

@@ -29,6 +29,7 @@ export function advance(state: SchedulerState, job: Job, event: JobEvent): void 
 
 function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   if (event.type === 'searched' && hasNoListing(event.result)) endSearches(state);
+  if (event.type === 'fetched' && event.result.ok) state.buttons.note(event.result.value, state.now);
   const { routes, estimators, outbox, now, watchedSince, clicks } = state;
   const { job: made, send, attempt, unused = [], redoError, refusal } = step(job, event, jobContext(state));
   const next = heldAs(job, made);
@@ -57,7 +58,7 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
 
 /** The machine's input beside the job and the event. */
 export function jobContext(state: SchedulerState): JobContext {
-  const { options, now, watchedSince, estimators, routes, searches, lookup } = state;
+  const { options, now, watchedSince, estimators, routes, searches, buttons, lookup } = state;
   const { settings, invocation, random, price } = options;
   const { costModel } = estimators;
   return {
@@ -73,6 +74,7 @@ export function jobContext(state: SchedulerState): JobContext {
     price,
     replyPrice: costModel.answerPrice,
     assumedUsage: costModel.usage,
+    buttonsOf: (taskId) => buttons.read(taskId, now),
     promptAbove: (record) => promptAbove(record, lookup),
     tally: (route) => routes.queues[route].route.tally,
     pollMaxMs: settings.poll.maxMs,

@@ -47,6 +47,57 @@ describe('what a job wants once it has room', () => {
   });
 });
 
+describe('a click with room whose task was shown a moment ago', () => {
+  const shown = (buttons: Task['buttons']) => ({
+    buttonsOf: (taskId: string) => (taskId === 'T1' ? { buttons, readAt: epoch - 4000 } : undefined),
+  });
+  const upscale = { customId: 'IMG::JOB::upsample::1::x', label: 'U1', emoji: '' };
+  const read: Job['want'] = { kind: 'fetch', taskId: 'T1', why: 'parent' };
+
+  it('needs no request for its button, which is as old as it is', () => {
+    const { job: next, send } = transition(job(clickRecord()), shown([upscale])).granted();
+    expect(send).toBeUndefined();
+    expect([next.want, next.fresh]).toEqual([{ kind: 'submit' }, { button: upscale, readAt: epoch - 4000 }]);
+    // Its turn comes too late for it.
+    const late = transition(next, { ...shown([upscale]), now: epoch + 6001 }).granted().job;
+    expect(late.want).toEqual(read);
+    expect(transition(next, { now: epoch + 6000 }).granted().send).toEqual({ kind: 'submit' });
+  });
+
+  it('goes on behind its mask without a request too', () => {
+    const checking = job(masked, { want: { kind: 'answer' } });
+    expect(transition(checking, shown([region])).masked().job).toMatchObject({
+      masked: true,
+      want: { kind: 'submit' },
+      fresh: { button: region },
+    });
+  });
+
+  it.each<[string, JobRecord, Task['buttons']]>([
+    ['is missing', clickRecord(), [region]],
+    ['is there twice', clickRecord(), [upscale, { ...upscale, customId: 'IMG::JOB::upsample::1::y' }]],
+    [
+      'begins no task',
+      clickRecord({ request: { kind: 'click', press: [{ kind: 'text', text: 'Bookmark' }], fields: {} } }),
+      [{ customId: 'IMG::BOOKMARK::x', label: 'Bookmark', emoji: '' }],
+    ],
+    [
+      'takes no mask',
+      clickRecord({ request: { kind: 'click', press: [{ kind: 'text', text: 'U1' }], fields: {}, mask } }),
+      [upscale],
+    ],
+  ])('reads a button that %s before it fails for that', (_what, record, buttons) => {
+    const { job: next } = transition(job(record, { masked: true }), shown(buttons)).granted();
+    expect([next.want, next.fresh]).toEqual([read, undefined]);
+  });
+
+  it('polls its own task a last time all the same', () => {
+    const from = job(clickRecord({ taskId: 'T1' }), { lastPoll: true });
+    const { want } = transition(from, shown([upscale])).granted().job;
+    expect(want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'poll' });
+  });
+});
+
 describe('a mask that was made before its click', () => {
   const failed = (code: string, kind: 'retry' | 'permanent' | 'stop') =>
     maskChecked(job(masked), { code, class: kind, message: 'm' }, context()).job;

@@ -89,6 +89,8 @@ const refusedAsk = (error: ServiceFailure) => ({ kind: 'refused', error }) as co
 /** What the machine's comment calls the events of its table. */
 export const events: Readonly<Record<string, (from: Job) => JobStep>> = {
   'granted room': (from) => transition(wanting(from, { kind: 'room' })).granted(),
+  'granted room, button shown lately': (from) =>
+    transition(wanting(from, { kind: 'room' }), { buttonsOf: () => ({ buttons, readAt: epoch }) }).granted(),
   'granted mask': (from) => transition(wanting(from, { kind: 'mask' })).granted(),
   'granted fetch': (from) => transition(fetching(from, 'poll')).granted(),
   'granted search': (from) => transition(wanting(from, { kind: 'search' })).granted(),

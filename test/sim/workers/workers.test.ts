@@ -29,8 +29,14 @@ describe('histories of several workers on one state', () => {
   it.each(Object.entries(mutants) as [WorkersMutant, 'duplicated' | 'lost'][])(
     'notice a run with %s: work is %s',
     async (mutant, cost) => {
-      const { found } = await searchWorkers(1, 100, { mutant });
-      expect(found?.[cost]).toBeGreaterThan(0);
+      let seed = 1;
+      for (;;) {
+        const { found } = await searchWorkers(seed, 101 - seed, { mutant });
+        expect(found).toBeDefined();
+        if (found === undefined || found[cost] > 0) break;
+        // What is broken may come to another cost first.
+        seed = found.seed + 1;
+      }
     },
     60_000,
   );

@@ -1,8 +1,8 @@
 import { nearest } from '../../../pipeline/diagnostics/did-you-mean.ts';
 import { needsUpscale } from '../../../pipeline/selectors/button-stage.ts';
-import { buttonName, type Found, offered } from '../../../plan/button-match.ts';
+import { buttonName, type Found, mayTakeMask, offered, whyNoTask } from '../../../plan/button-match.ts';
 import type { Button, JobError } from '../../../plan/job.ts';
-import type { Press } from '../../../plan/job-request.ts';
+import type { ClickRequest, Press } from '../../../plan/job-request.ts';
 
 /**
  * Why no button of a task was pressed: `button.missing`, with the button that was probably meant or the button to press first,
@@ -24,6 +24,18 @@ export function buttonError(
   return {
     code: 'button.ambiguous',
     message: `${asked} matches several buttons: ${offered(found.buttons)}. ${way}`,
+  };
+}
+
+/** Why a button that a task offers cannot be pressed for this request: `button.no-task`, `mask.unused`; undefined: it can. */
+export function pressError(button: Button, { mask }: ClickRequest): JobError | undefined {
+  const why = whyNoTask(button);
+  if (why !== undefined)
+    return { code: 'button.no-task', message: `The button ${offered([button])} ${why}.` };
+  if (mask === undefined || mayTakeMask(button)) return undefined;
+  return {
+    code: 'mask.unused',
+    message: `The button ${offered([button])} takes no mask, and one stands beside it. It was not pressed. Take the mask away, or name the button that takes one: Vary (Region).`,
   };
 }
 

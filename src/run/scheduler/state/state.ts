@@ -14,6 +14,7 @@ import { ActiveJobs } from './active-jobs.ts';
 import { FailingClicks } from './failing-clicks.ts';
 import { RunLifecycle } from './lifecycle.ts';
 import { type OpenCell, OpenCells } from './open-cells.ts';
+import { RecentButtons } from './recent-buttons.ts';
 import { Slices } from './slices.ts';
 import { StallDetector } from './stall.ts';
 
@@ -82,6 +83,7 @@ export interface SchedulerState {
   readonly slices: Slices;
   readonly stall: StallDetector;
   readonly clicks: FailingClicks;
+  readonly buttons: RecentButtons;
   /** Finds a job's latest record, durable or not yet. */
   readonly lookup: RecordLookup;
   /** True while several tasks are polled with one request (`poll.list`), until the gateway turns out to have no such endpoint. */
@@ -135,6 +137,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     slices: new Slices(options.others),
     stall: new StallDetector(startedAt),
     clicks: new FailingClicks(),
+    buttons: new RecentButtons(),
     lookup: (key) => jobs.get(key)?.record ?? outbox.record(key) ?? options.lookup(key),
     pollsBatches: settings.poll.list === true,
     searches: settings.tag !== false,

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { grid, world } from '../rig/world.ts';
+
+/** Runs grids whose tasks are finished when they are polled first. @returns how often each task was fetched, sorted */
+async function fetchesOf(path: string, cells: number, fullMs = 0): Promise<readonly number[]> {
+  const fetches = new Map<string, number>();
+  let gridsDoneAt = Number.POSITIVE_INFINITY;
+  const here = await world(grid(cells, path), {
+    duration: () => 0,
+    onFetch: (id, count, at) => {
+      fetches.set(id, count);
+      gridsDoneAt = Math.min(gridsDoneAt, at);
+      return undefined;
+    },
+    onSubmit: ({ pressed, at }) =>
+      pressed !== '' && at < gridsDoneAt + fullMs
+        ? { kind: 'queue-full', code: 23, message: 'full' }
+        : undefined,
+  });
+  const settings = virtualSettings({ limits: { tasks: 100, requests: 100 } });
+  expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
+  expect(here.statuses()).toEqual({ done: fetches.size });
+  return [...fetches.values()].sort((a, b) => a - b);
+}
+
+it('presses buttons with no other request than the poll that showed the end of their task', async () => {
+  expect(await fetchesOf('U1', 3)).toEqual([1, 1, 1, 1, 1, 1]);
+  expect(await fetchesOf('U1..U4 → Vary (Strong)', 1)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1]);
+});
+
+it('reads buttons again that have waited for longer than they may', async () => {
+  const fetches = await fetchesOf('U1', 1, 30_000);
+  expect(fetches).toHaveLength(2);
+  expect(fetches[0]).toBe(1);
+  expect(fetches[1]).toBeGreaterThan(1);
+});
