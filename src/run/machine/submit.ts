@@ -14,7 +14,7 @@ import {
   refusedBefore,
   refusedForGood,
 } from './retry/button-freshness.ts';
-import { deferralCount } from './retry/deferrals.ts';
+import { clearDeferrals, deferralCount } from './retry/deferrals.ts';
 import { addUnanswered, closeUnanswered, mayHaveMade } from './retry/in-doubt.ts';
 import {
   afterSeveral,
@@ -63,7 +63,8 @@ export function withFirstWant(job: Job, { buttonsOf }: JobContext): Job {
   const found = findButton(request.press, buttons);
   // What speaks against the button has to be shown again: a gateway may be late with a part of what it shows of a finished task.
   if (found.kind !== 'one' || pressError(found.button, request) !== undefined) return { ...job, want };
-  return { ...job, fresh: { button: found.button, readAt }, want: { kind: 'submit' } };
+  const read = clearDeferrals(job, 'poll');
+  return { ...read, misses: 0, fresh: { button: found.button, readAt }, want: { kind: 'submit' } };
 }
 
 /**

@@ -64,6 +64,14 @@ describe('a click with room whose task was shown a moment ago', () => {
     expect(transition(next, { now: epoch + 6000 }).granted().send).toEqual({ kind: 'submit' });
   });
 
+  it('counts as read: what had failed before does not count against it', () => {
+    const tally = { served: 0, firsts: 0, firstsServed: 0 };
+    const times = { times: 3, own: 0, since: epoch, before: tally, served: 0 };
+    const from = job(clickRecord(), { misses: 4, deferrals: { poll: times, submit: times } });
+    const { job: next } = transition(from, shown([upscale])).granted();
+    expect([next.misses, next.deferrals]).toEqual([0, { submit: times }]);
+  });
+
   it('goes on behind its mask without a request too', () => {
     const checking = job(masked, { want: { kind: 'answer' } });
     expect(transition(checking, shown([region])).masked().job).toMatchObject({
