@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkFile } from './plain-path.ts';
@@ -7,7 +7,7 @@ import { checkFile } from './plain-path.ts';
  * A name for a file that is being written, beside the name that the file will have. Nobody can foresee the name, and two
  * writers never have the same.
  */
-export const unfinishedName = (name: string): string => `${name}.${randomBytes(4).toString('hex')}.part`;
+export const unfinishedName = (name: string): string => `${name}.${randomUUID().slice(0, 8)}.part`;
 
 /** The end of every such name: what a program that was killed while it wrote a file leaves. */
 export const unfinishedFile = /\.[0-9a-f]{8}\.part$/;
