@@ -129,26 +129,26 @@ export class ServiceRooms implements Rooms {
     const holds = this.granted;
     this.#granted = Math.max(holds, this.#used);
     this.#wanted = this.#wish(holds);
-    const [isFull, began] = [this.#isFull, this.#began];
+    const [isFull, began, isBeginning] = [this.#isFull, this.#began, this.#isBeginning];
     this.#peak = this.#used;
     this.#isFull = false;
     this.#isBeginning = false;
     this.#began = 0;
     this.#asked += 1;
-    const { rows } = await this.#database.query(
-      'SELECT * FROM promptpress.rooms_ask($1, $2, $3, $4, $5, $6, $7, $8, $9)',
-      [
-        this.#service,
-        this.#worker,
-        this.#asked,
-        this.#limit,
-        this.#granted,
-        this.#used,
-        this.#wanted,
-        isFull,
-        began,
-      ],
-    );
+    const says = [this.#granted, this.#used, this.#wanted, isFull, began];
+    let rows: readonly unknown[];
+    try {
+      ({ rows } = await this.#database.query(
+        'SELECT * FROM promptpress.rooms_ask($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+        [this.#service, this.#worker, this.#asked, this.#limit, ...says],
+      ));
+    } catch (error) {
+      // Nobody may have heard it: it is said again.
+      this.#isFull ||= isFull;
+      this.#isBeginning ||= isBeginning;
+      this.#began += began;
+      throw error;
+    }
     const answer = rows[0] as RoomsAnswer | undefined;
     if (answer === undefined) throw new Error('Internal error: rooms_ask gave no row');
     this.#inquiry.onAnswered();

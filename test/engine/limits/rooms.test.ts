@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ServiceRooms } from '../../../src/engine/limits/service-rooms.ts';
+import { storedForm } from '../../../src/state/sqlite/texts.ts';
 import { type LimitsDatabase, limitsDatabase, seeded } from '../../rig/engine/limits-database.ts';
+import { imagineRecord, textRecord } from '../../rig/jobs.ts';
 
 let db: LimitsDatabase;
 beforeAll(async () => {
@@ -159,14 +161,15 @@ it('keeps a room for a worker that has nothing to do, where nobody wants it', as
   await stop([idle]);
 });
 
-/** Jobs of the first slice of a run. */
-async function jobs(run: number, statuses: readonly string[]): Promise<void> {
+/** Jobs of the first slice of a run, with this record. */
+async function jobs(run: number, statuses: readonly string[], record = imagineRecord()): Promise<void> {
+  const { doc } = storedForm(record);
   await db.query(
     `INSERT INTO promptpress.jobs (run, slice, rev, number, session, tokens, assumed, cost, possible, attempts, unanswered,
       open, trouble, root, status, key, code, slot, step, doc)
-    SELECT $1, 1, 1, n, 1, 0, 0, 0, 0, 1, 0, true, false, true, status, 'k' || n, '', '', '', '{}'
+    SELECT $1, 1, 1, n, 1, 0, 0, 0, 0, 1, 0, true, false, true, status, $4 || n, '', '', '', $3
     FROM unnest($2::text[]) WITH ORDINALITY AS j(status, n)`,
-    [run, statuses],
+    [run, statuses, doc, record.kind],
   );
 }
 
@@ -197,6 +200,8 @@ it('keeps the tasks of a dead worker until its slices are taken over, and no mor
   await db.hold(1, 1, dead.name);
   // Two of its tasks are on the service; a third job waits for its files.
   await jobs(1, ['submitting', 'running', 'saving']);
+  // Three texts are being written.
+  await jobs(1, ['submitting', 'submitting', 'submitting'], textRecord());
   const left = dead.tasks;
   dead.isAway = true;
   await db.time.pass(8000);
@@ -223,6 +228,42 @@ it('has no room while the database is away, and room again when it is back', asy
   expect(worker.rooms.away).toBeUndefined();
   expect(worker.tasks).toBe(10);
   await stop([worker]);
+});
+
+it('says again what nobody has heard: a first slice, a refusal, tasks that began', async () => {
+  const heard: unknown[][] = [];
+  let isAway = true;
+  const database = {
+    query: async (_text: string, values: unknown[]) => {
+      heard.push(values.slice(6));
+      if (isAway) throw new Error('away');
+      return { rows: [{ granted: 10, target: 10, accepted: null }] };
+    },
+  };
+  const rooms = new ServiceRooms(
+    { service: 'unheard', worker: '1', limit: 10 },
+    { database, clock: db.time.clock() },
+    () => undefined,
+  );
+  rooms.noteSlices(1);
+  rooms.noteFull();
+  await db.time.pass(2000);
+  isAway = false;
+  const asked = heard.length;
+  await db.time.pass(5000);
+  expect(asked).toBeGreaterThan(1);
+  // All room is wanted, and the service was full.
+  expect(heard[asked]).toEqual([10, true, 0]);
+  expect(heard[asked + 1]?.[1]).toBe(false);
+  isAway = true;
+  for (const tasks of [1, 2]) rooms.note(tasks);
+  await db.time.pass(1000);
+  isAway = false;
+  const from = heard.length;
+  await db.time.pass(6000);
+  expect(heard[from]?.[2]).toBe(2);
+  expect(heard[from + 1]?.[2]).toBe(0);
+  await Promise.all([rooms.stop(), db.time.pass(1000)]);
 });
 
 it('narrows to what the service accepts once one worker is refused, and tries one more later', async () => {
