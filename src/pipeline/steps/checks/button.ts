@@ -24,17 +24,16 @@ export function checkButtons(step: StepDraft, matrix: MatrixDraft, collector: Di
     ...(step.selector === undefined ? [] : [step.selector]),
     ...step.path.flatMap((segment) => segment.selectors),
   ];
-  // All members of a range have one position. The first of them is named, with the number of members.
-  const ranges = new Map<Selector['position'], string[]>();
-  for (const selector of selectors)
-    for (const match of selector.alternatives) {
-      const labels = ranges.get(selector.position) ?? [];
-      ranges.set(selector.position, [...labels, ...unknownLabels(match, step, matrix)]);
-    }
-  for (const [position, labels] of ranges) {
-    const listed = labels.slice(0, mostListed);
-    for (const label of listed) warn(label, labels.length - listed.length, position, collector);
+  // All members of a range have one position, and one warning.
+  const ranges = new Map<Selector['position'], (readonly string[])[]>();
+  for (const selector of selectors) {
+    const alternatives = ranges.get(selector.position) ?? [];
+    ranges.set(selector.position, alternatives);
+    for (const [at, match] of selector.alternatives.entries())
+      alternatives[at] = [...(alternatives[at] ?? []), ...unknownLabels(match, step, matrix)];
   }
+  for (const [position, alternatives] of ranges)
+    for (const labels of alternatives) warn(labels, position, collector);
 }
 
 function unknownLabels(match: ButtonMatch, step: StepDraft, matrix: MatrixDraft): readonly string[] {
@@ -54,14 +53,15 @@ function unknownLabels(match: ButtonMatch, step: StepDraft, matrix: MatrixDraft)
 }
 
 function warn(
-  label: string,
-  more: number,
+  labels: readonly string[],
   position: Selector['position'],
   collector: DiagnosticCollector,
 ): void {
-  const others = more === 0 ? '' : `, nor ${more} more that are written here`;
-  const message = `No known model version offers a button "${label}"${others}; the click would fail when what it is pressed on is paid.`;
-  collector.warning('button.unknown', position, message, () => hintFor(label));
+  const [first] = labels;
+  if (first === undefined) return;
+  const named = `${labels.length === 1 ? 'a button' : 'any of the buttons'} ${listing(labels, mostListed)}`;
+  const message = `No known model version offers ${named}; the click would fail when what it is pressed on is paid.`;
+  collector.warning('button.unknown', position, message, () => hintFor(first));
 }
 
 function hintFor(label: string): string {
