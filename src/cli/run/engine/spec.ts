@@ -53,18 +53,9 @@ export interface RunSpec {
   readonly queue: QueueChoice;
 }
 
-/**
- * False where all steps that may run are text calls.
- *
- * @param steps names of the steps that may run; absent: all
- */
-export const makesTasks = (
-  { slotGraph }: Pick<StepsPlan, 'slotGraph'>,
-  steps?: ReadonlySet<string>,
-): boolean =>
-  slotGraph.templates.some(
-    ({ step }) => !isTextKind(step.kind) && (steps === undefined || steps.has(step.name)),
-  );
+/** False where all steps are text calls. */
+export const makesTasks = ({ slotGraph }: Pick<StepsPlan, 'slotGraph'>): boolean =>
+  slotGraph.templates.some(({ step }) => !isTextKind(step.kind));
 
 /** The tables of a pipeline as a worker needs them. */
 export const specTables = ({ matrix }: Pick<Pipeline, 'matrix'>): readonly SpecTable[] =>

@@ -66,18 +66,17 @@ async function workOf(
   const { place } = spec;
   const artifacts = await openPlace(place, pipeline.name, leave, disposables, context);
   const settings: RunSettings = spec.settings;
-  const chosen = stepsForRun(plan, spec.selection);
   return {
     run,
     invocation,
     name,
     leaseMs,
     queue: working.queue,
-    plan: chosen,
+    plan: stepsForRun(plan, spec.selection),
     selection: spec.selection,
     settings,
     service: spec.service.id,
-    makesTasks: makesTasks(plan, chosen.steps),
+    makesTasks: makesTasks(plan),
     images,
     slots,
     ...(working.once === true ? { once: true } : {}),
