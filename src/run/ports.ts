@@ -128,7 +128,7 @@ export interface Moments {
    * signal ended the wait, and it must not. Absent: it may leave whenever it was decided.
    */
   pass?(signal: AbortSignal): undefined | Promise<boolean>;
-  /** The first byte of a request that has passed leaves; absent: nobody has to know. */
+  /** The first byte of a request that has passed leaves, as far as its port tells: else it has passed. Absent: nobody has to know. */
   noteLeft?(): void;
 }
 

@@ -35,3 +35,25 @@ it('reads buttons again that have waited for longer than they may', async () => 
   expect(fetches[0]).toBe(1);
   expect(fetches[1]).toBeGreaterThan(1);
 });
+
+it.each([
+  [1, 2000],
+  [1, 5000],
+  [1, 12_000],
+  [2, 2000],
+])('loses no click where buttons change: %i at once, every %i ms', async (tasks, buttonsLiveMs) => {
+  const here = await world(grid(10, 'U1..U4'), { duration: () => 1500, buttonsLiveMs });
+  const settings = virtualSettings({ limits: { tasks, requests: 32 } });
+  expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
+  expect(here.statuses()).toEqual({ done: 50 });
+  // Of a button that was shown and had changed, one press at most.
+  expect(here.service.submits.length).toBeLessThanOrEqual(52);
+});
+
+it('loses no click to a button that had changed where each request has one try', async () => {
+  const here = await world(grid(10, 'U1..U4'), { duration: () => 1500, buttonsLiveMs: 5000 });
+  const { retry } = virtualSettings();
+  const settings = virtualSettings({ limits: { tasks: 4, requests: 32 }, retry: { ...retry, attempts: 1 } });
+  here.run({ settings });
+  expect(here.statuses()).toEqual({ done: 50 });
+});

@@ -73,9 +73,11 @@ export class SendGate {
     const passed = this.#routes.get(route)?.pass(signal);
     const departure = passed instanceof Promise ? await passed : passed;
     if (passed !== undefined && departure === undefined) return refusal;
+    let hasLeft = false;
     const onLeave = (): boolean => {
       if (fence?.isOpen === false) return false;
-      shared?.noteLeft?.();
+      if (!hasLeft) shared?.noteLeft?.();
+      hasLeft = true;
       departure?.onLeave();
       return true;
     };

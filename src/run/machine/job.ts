@@ -75,11 +75,12 @@ export interface Job {
   readonly parentTaskId?: string;
   /** The lineage of the next submission; absent: that of the record. */
   readonly lineage?: Lineage;
-  /** The button as just read from the parent's task; never stored as truth (gateway 5.1). */
+  /** The button as lately read from the parent's task; never stored as truth (gateway 5.1). */
   readonly fresh?: {
     readonly button: Button;
     readonly readAt: number;
-    /** The button was read again on the click's turn: the click goes before others while the reading is fresh. */
+    /** Shown to others, not read for this click; or read again on its turn: such a click goes before others while that is fresh. */
+    readonly shown?: true;
     readonly again?: true;
   };
   /** The click was refused with this customId; its task is read once more before the refusal counts. */
@@ -110,7 +111,7 @@ export interface Job {
 export type Send =
   | { readonly kind: 'submit' }
   | { readonly kind: 'modal' }
-  /** This, and `cut`, is made locally, without a request to the service. */
+  /** This and `cut` are made locally, without a request to the service. */
   | { readonly kind: 'mask' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
   /** Lists all tasks of the service, to find those with the job's tag. */
@@ -214,9 +215,8 @@ export interface JobContext {
   /** The prompt that a click inherits where it sends none; undefined: not known. */
   readonly promptAbove: (record: JobRecord) => string | undefined;
   readonly tally: (route: Route) => Tally;
-  /** Maximum of milliseconds between two polls of a task (`poll.max`). */
+  /** Milliseconds between two polls of a task at most (`poll.max`), and until the next poll of the job's task. */
   readonly pollMaxMs: number;
-  /** Milliseconds until the next poll of the job's task. */
   readonly pollInMs: (record: JobRecord, elapsedMs: number, watch?: TaskWatch) => number;
 }
 

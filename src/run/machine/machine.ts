@@ -33,6 +33,7 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | pending (click) | granted room, button shown lately | pending | submit |
  * | pending (click) | granted mask | pending | send mask |
  * | pending (click) | mask fits | pending | fetch parent |
+ * | pending (click) | mask fits, button shown lately | pending | submit |
  * | pending (click) | granted fetch | pending | send fetch |
  * | pending (click) | parent shown | pending | submit |
  * | pending (click) | parent not shown | pending | rest, room |

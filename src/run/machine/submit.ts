@@ -59,12 +59,13 @@ export function withFirstWant(job: Job, { buttonsOf }: JobContext): Job {
   if (request.kind !== 'click' || want.kind !== 'fetch' || want.why !== 'parent') return { ...job, want };
   const reading = buttonsOf(want.taskId);
   if (reading === undefined) return { ...job, want };
-  const { buttons, readAt } = reading;
-  const found = findButton(request.press, buttons);
-  // What speaks against the button has to be shown again: a gateway may be late with a part of what it shows of a finished task.
+  // A gateway may be late with a part of what it shows of a finished task: that the button is missing, is one of several or cannot be
+  // pressed, or that only another alternative or pattern fits, has to be read.
+  const [first] = request.press;
+  const found = findButton(first === undefined || first.kind === 'pattern' ? [] : [first], reading.buttons);
   if (found.kind !== 'one' || pressError(found.button, request) !== undefined) return { ...job, want };
-  const read = clearDeferrals(job, 'poll');
-  return { ...read, misses: 0, fresh: { button: found.button, readAt }, want: { kind: 'submit' } };
+  const fresh = { button: found.button, readAt: reading.readAt, shown: true as const };
+  return { ...clearDeferrals(job, 'poll'), misses: 0, fresh, want: { kind: 'submit' } };
 }
 
 /**
@@ -251,7 +252,7 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
 export const submitUnsent = (job: Job, { now }: JobContext): JobStep =>
   rest(revert(job), 0, { kind: 'submit' }, now);
 
-/** Not accepted and not an attempt: the job leaves its room to others, and queues behind them. Its button is then read again. */
+/** Not accepted and not an attempt: the job leaves its room to others, and queues behind them. What was read of its button is forgotten. */
 function deferSubmit(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
   const { fresh: _, ...unread } = revert(job);
   return defer(unread, { route: 'submit', error, atLeastMs, next: { kind: 'room' } }, context);

@@ -3,6 +3,7 @@ import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import { heldAs, type Job, type JobContext, type JobEvent } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
+import { hasOtherButton } from '../machine/retry/button-freshness.ts';
 import { hasNoListing, mostListed } from '../machine/search/listing.ts';
 import { visitDueCells } from './cell-admission.ts';
 import { routeOf } from './commit.ts';
@@ -30,9 +31,10 @@ export function advance(state: SchedulerState, job: Job, event: JobEvent): void 
 function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   if (event.type === 'searched' && hasNoListing(event.result)) endSearches(state);
   if (event.type === 'fetched' && event.result.ok) state.buttons.note(event.result.value, state.now);
-  const { routes, estimators, outbox, now, watchedSince, clicks } = state;
+  const { routes, estimators, outbox, now, watchedSince, clicks, buttons } = state;
   const { job: made, send, attempt, unused = [], redoError, refusal } = step(job, event, jobContext(state));
   const next = heldAs(job, made);
+  if (hasOtherButton(job, next)) buttons.distrust();
   if (attempt !== undefined) outbox.attempt(attempt);
   for (const entry of unused) outbox.attempt(entry);
   if (redoError !== undefined) noteFailedRedo(state, next.record, redoError);

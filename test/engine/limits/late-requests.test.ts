@@ -3,6 +3,9 @@ import type { MomentsAnswer, MomentsAsk } from '../../../src/engine/limits/momen
 import { RouteMoments } from '../../../src/engine/limits/route-moments.ts';
 import { ServerClock } from '../../../src/engine/limits/server-clock.ts';
 import { ServiceMoments } from '../../../src/engine/limits/service-moments.ts';
+import { EngineLimits } from '../../../src/engine/limits/shared-limits.ts';
+import { SendGate } from '../../../src/run/effects/send-gate.ts';
+import type { SendFence } from '../../../src/run/ports.ts';
 import { VirtualTime } from '../../rig/engine/virtual-time.ts';
 
 const rate = { count: 20, perMs: 1000 };
@@ -137,6 +140,58 @@ describe('a request that leaves too late', () => {
     expect((await told(500)).credit).toBe(-1);
     expect((await told(40, { apart: 5 })).credit).toBe(-1);
   });
+});
+
+it('tells the database of requests that leave too late, and of none that is held back', async () => {
+  const time = new VirtualTime();
+  const credits: number[][] = [];
+  const database = {
+    query: async (text: string, [, asks]: unknown[]) => {
+      if (!text.includes('pace_reserve')) throw new Error('away');
+      const asked = JSON.parse(asks as string) as MomentsAsk[];
+      credits.push(asked.map(({ credit }) => credit));
+      const answer = { base_ms: time.now, spacing, paused_ms: 0, sent_rate: 0, now_ms: time.now };
+      return {
+        rows: asked.map(({ route: name, most }) => {
+          const given = Math.min(1, most);
+          return { ...answer, route: name, given, next_at_ms: time.now + given * spacing };
+        }),
+      };
+    },
+  };
+  const limits = { tasks: 1, requests: 1, submit: rate, text: rate };
+  const shared = new EngineLimits(
+    { service: 'service', run: 1, worker: '1' },
+    { limits, bounds: {}, makesTasks: true },
+    { database, clock: time.clock(), random: () => 0.5 },
+  );
+  let isOpen = false;
+  const fence: SendFence = {
+    get isOpen() {
+      return isOpen;
+    },
+    pass: () => undefined,
+  };
+  const none = { tasks: 1, requests: 1 };
+  const gate = new SendGate(none, time.clock(), undefined, { moments: shared.moments, fence });
+  let leave: () => unknown = () => undefined;
+  const send = (onLeave?: () => unknown): Promise<number> => {
+    leave = onLeave ?? leave;
+    return Promise.resolve(1);
+  };
+  const { submit, text } = shared.moments;
+  for (const moments of [submit, text]) moments?.nextAt();
+  await time.pass(50);
+  text?.take(time.now);
+  await gate.send('text', { tellsLeaving: true }, signal, 0, send);
+  await time.pass(100);
+  // It is held back.
+  expect(leave()).toBe(false);
+  isOpen = true;
+  expect(leave()).toBe(true);
+  await time.pass(100);
+  expect(credits.flat().filter((credit) => credit !== 0)).toEqual([-1]);
+  await Promise.all([shared.stop(), time.pass(1000)]);
 });
 
 it('reserves nothing before it knows the clock of the server', async () => {

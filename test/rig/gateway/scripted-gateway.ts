@@ -57,6 +57,8 @@ export interface GatewayScript {
   readonly modalCode?: 1 | 21;
   /** The task of an answered modal has the id of the one that waited. Default a new one. */
   readonly sameTask?: boolean;
+  /** After so long all buttons have other customIds, ms; absent: never. */
+  readonly buttonsLiveMs?: number;
   readonly onFetch?: (taskId: string, fetches: number, at: number) => ServiceFailure | undefined;
   /** It lists the tasks that it is asked for. Default true. */
   readonly lists?: boolean;
@@ -106,6 +108,9 @@ export class ScriptedGateway extends Gateway {
       refusesLists: () => script.lists === false,
       ...(script.progress && {
         workingProgress: (task, now) => `${script.progress?.(task, now) ?? 0}%`,
+      }),
+      ...(script.buttonsLiveMs !== undefined && {
+        customIdAge: (now) => String(Math.floor(now / (script.buttonsLiveMs ?? 1))),
       }),
       hasTaskList: () => script.onSearch !== undefined,
     } satisfies Partial<Temper>);

@@ -152,7 +152,7 @@ describe('the gate before the service', () => {
       expect(left).toEqual(['text', 'submit']);
       expect(await Promise.all(sent)).toEqual([1, 1]);
       if (of !== 'fenced') return;
-      // What is held back does not leave.
+      // A request whose connection is repeated has left already, and what is held back does not leave.
       isOpen = false;
       leaving[0]?.();
       expect(left).toEqual(['text', 'submit']);

@@ -49,7 +49,7 @@ describe('what a job wants once it has room', () => {
 
 describe('a click with room whose task was shown a moment ago', () => {
   const shown = (buttons: Task['buttons']) => ({
-    buttonsOf: (taskId: string) => (taskId === 'T1' ? { buttons, readAt: epoch - 4000 } : undefined),
+    buttonsOf: (taskId: string) => (taskId === 'T1' ? { buttons, readAt: epoch - 1000 } : undefined),
   });
   const upscale = { customId: 'IMG::JOB::upsample::1::x', label: 'U1', emoji: '' };
   const read: Job['want'] = { kind: 'fetch', taskId: 'T1', why: 'parent' };
@@ -57,11 +57,14 @@ describe('a click with room whose task was shown a moment ago', () => {
   it('needs no request for its button, which is as old as it is', () => {
     const { job: next, send } = transition(job(clickRecord()), shown([upscale])).granted();
     expect(send).toBeUndefined();
-    expect([next.want, next.fresh]).toEqual([{ kind: 'submit' }, { button: upscale, readAt: epoch - 4000 }]);
+    expect([next.want, next.fresh]).toEqual([
+      { kind: 'submit' },
+      { button: upscale, readAt: epoch - 1000, shown: true },
+    ]);
     // Its turn comes too late for it.
-    const late = transition(next, { ...shown([upscale]), now: epoch + 6001 }).granted().job;
+    const late = transition(next, { ...shown([upscale]), now: epoch + 9001 }).granted().job;
     expect(late.want).toEqual(read);
-    expect(transition(next, { now: epoch + 6000 }).granted().send).toEqual({ kind: 'submit' });
+    expect(transition(next, { now: epoch + 9000 }).granted().send).toEqual({ kind: 'submit' });
   });
 
   it('counts as read: what had failed before does not count against it', () => {
@@ -94,9 +97,45 @@ describe('a click with room whose task was shown a moment ago', () => {
       clickRecord({ request: { kind: 'click', press: [{ kind: 'text', text: 'U1' }], fields: {}, mask } }),
       [upscale],
     ],
-  ])('reads a button that %s before it fails for that', (_what, record, buttons) => {
+    [
+      'is a second choice',
+      clickRecord({
+        request: {
+          kind: 'click',
+          press: [
+            { kind: 'text', text: 'Vary (Strong)' },
+            { kind: 'text', text: 'U1' },
+          ],
+          fields: {},
+        },
+      }),
+      [upscale],
+    ],
+    [
+      'fits a pattern',
+      clickRecord({
+        request: { kind: 'click', press: [{ kind: 'pattern', source: 'upsample' }], fields: {} },
+      }),
+      [upscale],
+    ],
+  ])('reads a button that %s before it goes by that', (_what, record, buttons) => {
     const { job: next } = transition(job(record, { masked: true }), shown(buttons)).granted();
     expect([next.want, next.fresh]).toEqual([read, undefined]);
+  });
+
+  it('is read for it once where it is refused, whatever tries are left, and that is no try', () => {
+    const refused = { kind: 'refused', code: 4, message: 'task_not_found' } as const;
+    const once = { retry: { ...context().retry, attempts: 1 } };
+    const press = (from: Job): Job => transition(from, once).granted().job;
+    const sent = press(transition(job(clickRecord()), shown([upscale])).granted().job);
+    const { job: again } = transition(sent, once).submitted(refused);
+    expect([again.record.status, again.record.tries]).toEqual(['pending', 0]);
+    const asked = press(press({ ...again, want: { kind: 'submit' } }));
+    const other = { ...upscale, customId: 'IMG::JOB::upsample::1::y' };
+    const { job: ready } = transition(asked, once).fetched('parent', task({ buttons: [other] }));
+    expect(ready.fresh).toEqual({ button: other, readAt: epoch, again: true });
+    const { record } = transition(press(ready), once).submitted(refused).job;
+    expect([record.status, record.attempts]).toEqual(['failed', 2]);
   });
 
   it('polls its own task a last time all the same', () => {

@@ -101,6 +101,8 @@ export const events: Readonly<Record<string, (from: Job) => JobStep>> = {
   'rest elapsed': (from) =>
     transition(wanting(from, { kind: 'wait', until: epoch, next: { kind: 'submit' } })).elapsed(),
   'mask fits': (from) => transition(from).masked(),
+  'mask fits, button shown lately': (from) =>
+    transition(from, { buttonsOf: () => ({ buttons, readAt: epoch }) }).masked(),
   'mask unreadable': (from) => transition(from).masked(unread('permanent')),
   'parent shown': (from) => transition(from).fetched('parent', shown),
   'button missing': (from) => transition(from).fetched('parent', { ...shown, buttons: [] }),

@@ -55,7 +55,7 @@ const aboutButton: ReadonlySet<number> = new Set([3, 4]);
 
 /**
  * True for a refused click whose customId may be outdated, or whose task may be out of sight for a moment: its task is read once
- * more before the refusal counts for the job or the route.
+ * more before the refusal counts for the job or the route. A customId that was not read for this click always is.
  *
  * @param attempts tries of one request (`retry.attempts`)
  */
@@ -65,7 +65,7 @@ export function needsRecheck(
   attempts: number,
 ): boolean {
   const isPress = record.request.kind === 'click' && record.modal === undefined && fresh !== undefined;
-  return isPress && record.tries + 1 < attempts && mayBeOutdated(result);
+  return isPress && (fresh.shown === true || record.tries + 1 < attempts) && mayBeOutdated(result);
 }
 
 function mayBeOutdated(result: ServiceResult<SubmitResult>): boolean {
@@ -82,7 +82,7 @@ const mayPass = (message: string): boolean =>
 
 /**
  * Reads the button of a refused click again: its customId may be outdated, or its task out of sight for a moment. Each press
- * counts as an attempt, as every refused submission does.
+ * counts as an attempt, as every refused submission does; the press of a button that was not read for this click is no try.
  */
 export function recheckButton(
   job: Job,
@@ -94,11 +94,15 @@ export function recheckButton(
   if (fresh === undefined || !needsRecheck(job, result, retry.attempts)) return undefined;
   const rechecking: Job = {
     ...aged(job),
-    record: become(record, 'pending', { tries: record.tries + 1, error }),
+    record: become(record, 'pending', { tries: record.tries + (fresh.shown === true ? 0 : 1), error }),
     refused: { customId: fresh.button.customId, error },
   };
   return rest(rechecking, 0, { kind: 'submit' }, now);
 }
+
+/** True where the task of a refused click was read again, and shows another button in the place of the refused one. */
+export const hasOtherButton = ({ refused }: Job, { fresh }: Job): boolean =>
+  refused !== undefined && fresh !== undefined && fresh.button.customId !== refused.customId;
 
 /** Marks the reading as outdated: the button is read again on the click's turn, not before, or it would age in the queue. */
 const aged = (job: Job): Job =>

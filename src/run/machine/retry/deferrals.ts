@@ -29,7 +29,7 @@ export function withDeferral(
   return { ...job, deferrals: { ...job.deferrals, [route]: after } };
 }
 
-/** The job after any other result of the route. */
+/** The job whose deferrals in a row are over: the route gave another result, or the job needs none of it. */
 export function clearDeferrals(job: Job, route: Route): Job {
   if (job.deferrals?.[route] === undefined) return job;
   const { [route]: _, ...deferrals } = job.deferrals;

@@ -1,6 +1,11 @@
 import type { Task } from '../../../service/image-service.ts';
 import type { JobContext } from '../../machine/job.ts';
-import { freshMs } from '../../machine/retry/button-freshness.ts';
+
+/**
+ * How long a click may use what was shown to others, ms. Far below the age at which the button of a click is read again, because the click
+ * may still wait for its turn.
+ */
+export const shownMs = 2000;
 
 /** Tasks whose buttons are remembered at most. One has about ten of them, in about 2 kB. */
 const mostTasks = 512;
@@ -12,14 +17,15 @@ const mostTasks = 512;
 export class RecentButtons {
   /** By task id, the oldest reading first. */
   readonly #readings = new Map<string, Pick<Task, 'buttons'> & { readonly readAt: number }>();
+  #isTrusted = true;
 
   /** Notes what a request for a task has shown. Buttons are valid only once the task is finished (gateway 4.3). */
   note({ id, state, buttons }: Task, now: number): void {
-    if (state !== 'success' || buttons.length === 0) return;
     this.#readings.delete(id);
+    if (!this.#isTrusted || state !== 'success' || buttons.length === 0) return;
     this.#readings.set(id, { buttons, readAt: now });
     for (const [oldest, { readAt }] of this.#readings) {
-      if (this.#readings.size <= mostTasks && isFresh(readAt, now)) return;
+      if (this.#readings.size <= mostTasks && isRecent(readAt, now)) return;
       this.#readings.delete(oldest);
     }
   }
@@ -27,9 +33,15 @@ export class RecentButtons {
   /** @returns what was shown so lately that a click may use it */
   read(taskId: string, now: number): ReturnType<JobContext['buttonsOf']> {
     const reading = this.#readings.get(taskId);
-    return reading !== undefined && isFresh(reading.readAt, now) ? reading : undefined;
+    return reading !== undefined && isRecent(reading.readAt, now) ? reading : undefined;
+  }
+
+  /** Remembers nothing any more: the service refused a button that it had just shown, and shows another one in its place. */
+  distrust(): void {
+    this.#isTrusted = false;
+    this.#readings.clear();
   }
 }
 
 /** The machine's clock may be set back. */
-const isFresh = (readAt: number, now: number): boolean => Math.abs(now - readAt) <= freshMs;
+const isRecent = (readAt: number, now: number): boolean => Math.abs(now - readAt) <= shownMs;

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { freshMs } from '../../../../src/run/machine/retry/button-freshness.ts';
-import { RecentButtons } from '../../../../src/run/scheduler/state/recent-buttons.ts';
+import { RecentButtons, shownMs } from '../../../../src/run/scheduler/state/recent-buttons.ts';
 import type { Task } from '../../../../src/service/image-service.ts';
 
 const buttons = [{ customId: 'IMG::JOB::upsample::1::x', label: 'U1', emoji: '' }];
@@ -15,10 +14,10 @@ const task = (id: string, changes: Partial<Task> = {}): Task => ({
 it('knows the buttons of a finished task for as long as a click may use them', () => {
   const recent = new RecentButtons();
   recent.note(task('1'), 1000);
-  expect(recent.read('1', 1000 + freshMs)).toEqual({ buttons, readAt: 1000 });
-  expect(recent.read('1', 1001 + freshMs)).toBeUndefined();
+  expect(recent.read('1', 1000 + shownMs)).toEqual({ buttons, readAt: 1000 });
+  expect(recent.read('1', 1001 + shownMs)).toBeUndefined();
   // The clock was set back.
-  expect(recent.read('1', 999 - freshMs)).toBeUndefined();
+  expect(recent.read('1', 999 - shownMs)).toBeUndefined();
   expect(recent.read('2', 1000)).toBeUndefined();
 });
 
@@ -26,8 +25,16 @@ it('goes by what was shown last', () => {
   const recent = new RecentButtons();
   const others = [{ customId: 'IMG::JOB::reroll::0::x', label: '', emoji: '🔄' }];
   recent.note(task('1'), 1000);
-  recent.note(task('1', { buttons: others }), 5000);
-  expect(recent.read('1', 5000 + freshMs)).toEqual({ buttons: others, readAt: 5000 });
+  recent.note(task('1', { buttons: others }), 2000);
+  expect(recent.read('1', 2000 + shownMs)).toEqual({ buttons: others, readAt: 2000 });
+});
+
+it('remembers nothing once a button that was shown is refused for another', () => {
+  const recent = new RecentButtons();
+  recent.note(task('1'), 1000);
+  recent.distrust();
+  recent.note(task('2'), 1000);
+  expect([recent.read('1', 1000), recent.read('2', 1000)]).toEqual([undefined, undefined]);
 });
 
 it.each<[string, Partial<Task>]>([
@@ -37,6 +44,7 @@ it.each<[string, Partial<Task>]>([
   ['shows no button', { buttons: [] }],
 ])('takes no buttons from a task that %s', (_what, changes) => {
   const recent = new RecentButtons();
+  recent.note(task('1'), 1000);
   recent.note(task('1', changes), 1000);
   expect(recent.read('1', 1000)).toBeUndefined();
 });
