@@ -124,13 +124,14 @@ export interface Moments {
   /** Uses the moment that `nextAt` offered. */
   take(now: number): void;
   /**
-   * Waits until a request that was decided may leave: between its decision and that lies a commit. Undefined: it may at once. False: the
-   * signal ended the wait, and it must not. Absent: it may leave whenever it was decided.
+   * Waits until a request that was decided may leave: between its decision and that lies a commit. Undefined: the signal ended the wait, and
+   * it must not. Absent: it may leave whenever it was decided.
    */
-  pass?(signal: AbortSignal): undefined | Promise<boolean>;
-  /** The first byte of a request that has passed leaves, as far as its port tells: else it has passed. Absent: nobody has to know. */
-  noteLeft?(): void;
+  pass?(signal: AbortSignal): OnLeft | Promise<OnLeft | undefined>;
 }
+
+/** Is told when the first byte of a request leaves, as far as its port tells: else when it has passed. */
+export type OnLeft = () => void;
 
 /** When calls may leave: a rate of tokens. */
 export interface TokenMoments {

@@ -12,6 +12,9 @@ export interface MomentsAsk {
   readonly pause_ms: number;
   readonly found: number | null;
   readonly sent: number;
+  readonly earliest: number | null;
+  readonly latest: number;
+  readonly later: number;
 }
 
 /** What it answers. */
@@ -24,12 +27,15 @@ export interface MomentsAnswer {
   readonly paused_ms: number;
   readonly sent_rate: number;
   readonly now_ms: number;
+  readonly late_ms: number;
 }
 
 /** A moment that is reserved for a worker, by the server's clock. */
 export interface Reserved {
   readonly at: number;
   readonly cost: number;
+  /** How late its request may leave: the moments after it are spaced for that, ms. */
+  readonly lateMs: number;
 }
 
 /** The surroundings of a route. */

@@ -1,6 +1,10 @@
 /**
  * The rates of a service, one row for each route. `next_ms` is the first moment that nobody has; all times are the server's, in Unix ms.
  * A worker reserves moments that lie at most 400 ms ahead, so whoever ends with moments in hand wastes no more than those.
+ *
+ * Requests leave `early_ms` to `early_ms + spread_ms` late, and moments are spaced so that no window holds more than it may even then. What
+ * leaves later than that moves the later moments by as much. The spread follows what costs least: it grows while more than one request in
+ * `count` leaves too late, as a wider spread costs each of the others the same part of what it saves that one.
  */
 export const momentsSql = `
 CREATE TABLE IF NOT EXISTS promptpress.pace (
@@ -15,6 +19,8 @@ CREATE TABLE IF NOT EXISTS promptpress.pace (
   found_at_ms double precision NOT NULL DEFAULT 0,
   sent_per_ms double precision NOT NULL DEFAULT 0,
   sent_at_ms double precision NOT NULL DEFAULT 0,
+  early_ms double precision,
+  spread_ms double precision NOT NULL DEFAULT 20,
   PRIMARY KEY (service, route)
 ) WITH (fillfactor = 50);
 
@@ -26,23 +32,29 @@ CREATE TABLE IF NOT EXISTS promptpress.pace (
 --   pause_ms        how long the service asked to wait, from now
 --   found           requests a minute that the service accepts of all workers, as this one has found
 --   sent            requests that this worker has sent since it asked last
+--   earliest        how late the earliest of them left, ms; null: not known
+--   latest, later   how late the latest of them left, ms, and how many left later than their moments allow
 CREATE OR REPLACE FUNCTION promptpress.pace_reserve(p_service text, p_asks jsonb)
 RETURNS TABLE (route text, now_ms double precision, base_ms double precision, spacing double precision, given integer,
-  next_at_ms double precision, paused_ms double precision, sent_rate double precision) LANGUAGE plpgsql AS $$
+  next_at_ms double precision, paused_ms double precision, sent_rate double precision, late_ms double precision) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   horizon constant double precision := 400;
-  late constant double precision := 20;
+  -- The least spread, and its growth for each request that leaves too late.
+  least_spread constant double precision := 20;
+  growth constant double precision := 4;
   memory constant double precision := 10000;
   ask record;
   held promptpress.pace%ROWTYPE;
+  forgotten double precision;
   unit double precision;
   base double precision;
 BEGIN
   -- Everybody locks the rows in the same order.
   FOR ask IN
     SELECT * FROM jsonb_to_recordset(p_asks) AS a(route text, per_ms double precision, count double precision, most integer,
-      cost double precision, credit double precision, pause_ms double precision, found double precision, sent double precision)
+      cost double precision, credit double precision, pause_ms double precision, found double precision, sent double precision,
+      earliest double precision, latest double precision, later double precision)
     ORDER BY a.route
   LOOP
     SELECT * INTO held FROM promptpress.pace p WHERE p.service = p_service AND p.route = ask.route FOR UPDATE;
@@ -71,9 +83,24 @@ BEGIN
       held.largest_at_ms := now_ms;
     END IF;
 
+    forgotten := growth * ask.sent / greatest(1, coalesce(ask.count, 1));
+    IF ask.earliest IS NOT NULL THEN
+      -- Who leaves earlier than the others comes nearer to those that left before.
+      IF ask.earliest < held.early_ms THEN
+        held.spread_ms := held.spread_ms + held.early_ms - ask.earliest;
+      END IF;
+      held.early_ms := least(ask.earliest, coalesce(held.early_ms + forgotten, ask.earliest));
+    END IF;
+    held.spread_ms := held.spread_ms - forgotten;
+    IF ask.later > 0 THEN
+      held.spread_ms := greatest(held.spread_ms,
+        least(held.spread_ms + growth * ask.later, ask.latest - coalesce(held.early_ms, 0)));
+    END IF;
+    held.spread_ms := greatest(least_spread, least(held.spread_ms, ask.per_ms));
+
     -- One too many would lie in a window where calls cost more than 1: the first one of the window was paid for before it.
     unit := CASE WHEN ask.count IS NULL THEN NULL
-      ELSE (ask.per_ms + late) / (ask.count - least(held.largest - 1, ask.count / 2)) * (1 + 1e-9) END;
+      ELSE (ask.per_ms + held.spread_ms) / (ask.count - least(held.largest - 1, ask.count / 2)) * (1 + 1e-9) END;
     IF held.found_per_minute IS NOT NULL THEN
       -- Room for the paces of the workers themselves to go on rising.
       unit := greatest(coalesce(unit, 0), 60000 / (1.25 * held.found_per_minute));
@@ -103,13 +130,16 @@ BEGIN
 
     UPDATE promptpress.pace p SET next_ms = held.next_ms, spacing_ms = held.spacing_ms, paused_until_ms = held.paused_until_ms,
       largest = held.largest, largest_at_ms = held.largest_at_ms, found_per_minute = held.found_per_minute,
-      found_at_ms = held.found_at_ms, sent_per_ms = held.sent_per_ms, sent_at_ms = held.sent_at_ms
+      found_at_ms = held.found_at_ms, sent_per_ms = held.sent_per_ms, sent_at_ms = held.sent_at_ms,
+      early_ms = held.early_ms, spread_ms = held.spread_ms
     WHERE p.service = p_service AND p.route = ask.route;
 
     route := ask.route;
     next_at_ms := greatest(held.next_ms, held.paused_until_ms);
     paused_ms := greatest(0, held.paused_until_ms - now_ms);
     sent_rate := held.sent_per_ms;
+    -- The spread shrinks by this much while the requests of one window leave.
+    late_ms := coalesce(held.early_ms, 0) + greatest(least_spread, held.spread_ms - growth);
     RETURN NEXT;
   END LOOP;
 END $$;

@@ -1,12 +1,10 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
-import type { Moments } from '../../run/ports.ts';
+import type { Moments, OnLeft } from '../../run/ports.ts';
+import { Lateness } from './lateness.ts';
 import type { MomentsAnswer, MomentsAsk, MomentsPorts, Reserved } from './moments-question.ts';
-import { Lateness } from './server-clock.ts';
 
-/** How late a request may leave, ms: the moments of all workers are spaced so that no window holds more than it may even then. */
-const lateMs = 20;
-/** So much of that is for the way to the network, ms: a request that has not passed by then gets another moment. */
-const wayMs = 4;
+/** A request that has not passed so long after its moment gets another one, ms: 4 ms of the least lateness are for its way to the network. */
+const missedMs = 16;
 /** How long before its moment a request is decided where the time for that is not known yet, ms. */
 const firstLead = 60;
 /** The longest time between a decision and its request that moments are given ahead for, ms. */
@@ -64,7 +62,7 @@ export class RouteMoments implements Moments {
     this.#rate = rate;
     this.#ports = ports;
     this.#isLimited = rate !== undefined;
-    this.#lateness = new Lateness(ports, lateMs);
+    this.#lateness = new Lateness(ports);
   }
 
   nextAt(cost = 1): number {
@@ -96,12 +94,12 @@ export class RouteMoments implements Moments {
   }
 
   /**
-   * Waits for the moment of a decided request; undefined: it may leave at once.
+   * Waits for the moment of a decided request.
    *
-   * @returns false where the signal ended the wait: the request must not leave
+   * @returns what is to be told when it leaves; undefined where the signal ended the wait: the request must not leave
    */
-  pass(signal: AbortSignal): undefined | Promise<boolean> {
-    if (!this.#isLimited) return undefined;
+  pass(signal: AbortSignal): OnLeft | Promise<OnLeft | undefined> {
+    if (!this.#isLimited) return () => undefined;
     const moment = this.#decided.shift();
     const now = this.#ports.clock.now();
     // So much earlier must requests be decided.
@@ -109,16 +107,7 @@ export class RouteMoments implements Moments {
     this.#lead = Math.min(longestLead, Math.max(0.98 * this.#lead, 1.25 * needed));
     if (moment === undefined || now < this.#local(moment) || this.#isMissed(moment, now))
       return this.#wait(moment, signal);
-    this.#lateness.passed(moment.at);
-    return undefined;
-  }
-
-  /** It leaves. What nobody has reserved moves by as much as it is too late, and by one moment at most: others leave on time after it. */
-  noteLeft(): void {
-    const tooLate = this.#lateness.left();
-    if (tooLate === 0) return;
-    this.#credit -= Math.min(1, tooLate / this.#spacing);
-    this.#ports.wake();
+    return () => this.#onLeft(moment);
   }
 
   /** The service asks to wait. */
@@ -161,6 +150,7 @@ export class RouteMoments implements Moments {
       pause_ms: isTold ? this.#pauseToTell - now : 0,
       found: this.#foundByAll(now),
       sent,
+      ...this.#lateness.tell(),
     };
     this.#askedAt = now;
     this.#isWanted &&= !isKnown;
@@ -177,6 +167,7 @@ export class RouteMoments implements Moments {
     if (ask.pause_ms > 0) this.#pauseToTell = Math.max(this.#pauseToTell, now + ask.pause_ms);
     // Told twice it costs a moment; what is to be had back could be had twice.
     this.#credit += Math.min(0, ask.credit);
+    this.#lateness.onUnheard(ask);
     this.#isWanted = true;
   }
 
@@ -193,7 +184,8 @@ export class RouteMoments implements Moments {
     this.#isLimited = this.#rate !== undefined || spacing !== null;
     if (spacing !== null && ask.cost === 1) this.#spacing = spacing;
     if (base !== null && spacing !== null)
-      for (let i = 0; i < given; i += 1) this.#reserved.push({ at: base + i * spacing, cost: ask.cost });
+      for (let i = 0; i < given; i += 1)
+        this.#reserved.push({ at: base + i * spacing, cost: ask.cost, lateMs: answer.late_ms });
     if (given > 0) for (const call of this.#onReserved) call();
     if (!this.#isLimited) return 500;
     if (given >= ask.most) return 200;
@@ -201,6 +193,14 @@ export class RouteMoments implements Moments {
     const wait = Math.max(200, server.local(answer.next_at_ms) - now - horizonMs);
     this.#hopeAt = now + wait;
     return Math.min(1000, this.#reserved.length > 0 ? Math.max(330, wait) : wait);
+  }
+
+  /** It leaves. What nobody has reserved moves by as much as it is too late, and by one moment at most: others leave on time after it. */
+  #onLeft(moment: Reserved): void {
+    const tooLate = this.#lateness.left(moment);
+    if (tooLate === 0) return;
+    this.#credit -= Math.min(1, tooLate / this.#spacing);
+    this.#ports.wake();
   }
 
   /** The first reserved moment that is not missed and costs enough. */
@@ -232,7 +232,7 @@ export class RouteMoments implements Moments {
   }
 
   #isMissed({ at }: Reserved, now: number): boolean {
-    return now > this.#ports.server.notOver(at + lateMs - wayMs);
+    return now > this.#ports.server.notOver(at + missedMs);
   }
 
   /** Has as many moments in hand as were used since it asked last, and more where they were too few. */
@@ -248,7 +248,7 @@ export class RouteMoments implements Moments {
     return this.#found / Math.min(1, Math.max(0.05, this.#ownRate / this.#allRate));
   }
 
-  async #wait(decided: Reserved | undefined, signal: AbortSignal): Promise<boolean> {
+  async #wait(decided: Reserved | undefined, signal: AbortSignal): Promise<OnLeft | undefined> {
     const { clock } = this.#ports;
     let moment = decided;
     while (!signal.aborted) {
@@ -264,12 +264,12 @@ export class RouteMoments implements Moments {
       }
       const at = this.#local(moment);
       if (now >= at) {
-        this.#lateness.passed(moment.at);
-        return true;
+        const passed = moment;
+        return () => this.#onLeft(passed);
       }
       await this.#sleep(at, signal);
     }
-    return false;
+    return undefined;
   }
 
   /** Sleeps until then; sooner where moments were reserved or the signal ends it. */

@@ -69,22 +69,22 @@ export class SendGate {
     if (open !== undefined && !(await open)) return refusal;
     const shared = this.#shared[route];
     const turn = shared?.pass?.(signal);
-    if (turn !== undefined && !(await turn)) return refusal;
+    const noteLeft = turn instanceof Promise ? await turn : turn;
+    if (turn !== undefined && noteLeft === undefined) return refusal;
     const passed = this.#routes.get(route)?.pass(signal);
     const departure = passed instanceof Promise ? await passed : passed;
     if (passed !== undefined && departure === undefined) return refusal;
     let hasLeft = false;
     const onLeave = (): boolean => {
       if (fence?.isOpen === false) return false;
-      if (!hasLeft) shared?.noteLeft?.();
+      if (!hasLeft) noteLeft?.();
       hasLeft = true;
       departure?.onLeave();
       return true;
     };
     try {
       if (!tellsLeaving && !onLeave()) return refusal;
-      if (departure === undefined && fence === undefined && shared?.noteLeft === undefined)
-        return await send();
+      if (departure === undefined && fence === undefined && noteLeft === undefined) return await send();
       return await send(tellsLeaving ? onLeave : departure?.onLeave);
     } finally {
       departure?.onEnd();

@@ -47,11 +47,11 @@ function send(
     if (at > clock.now()) return void time.at(at - off, turn);
     route.take(clock.now());
     const leave = async (): Promise<void> => {
-      if ((await route.pass(new AbortController().signal)) === false) return;
+      const onLeft = await route.pass(new AbortController().signal);
       if (wayMs === undefined) return void sent.push(time.now);
       time.at(time.now + wayMs(), () => {
         sent.push(time.now);
-        route.noteLeft();
+        onLeft?.();
       });
     };
     time.at(time.now + 1 + 9 * random(), () => void leave());
@@ -116,6 +116,33 @@ describe('moments of a rate that workers share', () => {
         rate.perMs,
       ),
     ).toBeLessThanOrEqual(rate.count);
+    await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
+  });
+
+  it.each([
+    ['one in four needs a connection', 0.25, 60, { count: 20, perMs: 1000 }, 0.9],
+    ['one in a hundred needs a connection', 0.01, 60, { count: 20, perMs: 1000 }, 0.96],
+    ['one in four needs a connection', 0.25, 60, { count: 600, perMs: 60_000 }, 0.98],
+    ['half of them need a connection', 0.5, 150, { count: 20, perMs: 1000 }, 0.82],
+  ])('no window holds too many where %s (%d × %i ms, %o)', async (_words, part, lateBy, rate, least) => {
+    services += 1;
+    const ms = 2 * Math.max(30_000, rate.perMs);
+    const sent: number[] = [];
+    const all = Array.from({ length: 8 }, (_, i) => worker(`s${services}`, rate, i));
+    const from = time.now;
+    for (const { route, clock, random } of all)
+      send(
+        route,
+        clock,
+        from + ms,
+        random,
+        sent,
+        () => (random() < part ? lateBy : 3) * (0.8 + 0.4 * random()),
+      );
+    await time.pass(ms);
+    const steady = sent.filter((at) => at >= from + 2000);
+    expect(steady.length / (((ms - 2000) / rate.perMs) * rate.count)).toBeGreaterThan(least);
+    expect(most(steady, rate.perMs)).toBeLessThanOrEqual(rate.count);
     await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
   });
 

@@ -90,12 +90,12 @@ describe('the gate before the service', () => {
   });
 
   it('lets a request of a shared rate leave when that lets it pass, whatever its own rate', async () => {
-    let pass: (may: boolean) => void = () => undefined;
+    let pass: (onLeft?: () => void) => void = () => undefined;
     const shared = {
       poll: {
         nextAt: () => 0,
         take: () => undefined,
-        pass: () => new Promise<boolean>((resolve) => void (pass = resolve)),
+        pass: () => new Promise<(() => void) | undefined>((resolve) => void (pass = resolve)),
       },
     };
     const clock = movedClock(() => 0);
@@ -105,10 +105,10 @@ describe('the gate before the service', () => {
     const first = gate.send('poll', untold, new AbortController().signal, refused, send);
     await clock.runTo(1000);
     expect(sent).toBe(0);
-    pass(true);
+    pass(() => undefined);
     expect(await first).toBe(1);
     const second = gate.send('poll', untold, new AbortController().signal, refused, send);
-    pass(false);
+    pass();
     expect([await second, sent]).toEqual([refused, 1]);
   });
 
@@ -120,8 +120,7 @@ describe('the gate before the service', () => {
       const moments = (route: string) => ({
         nextAt: () => 0,
         take: () => undefined,
-        pass: () => undefined,
-        noteLeft: () => void left.push(route),
+        pass: () => () => void left.push(route),
       });
       const fence: SendFence = {
         get isOpen() {
