@@ -30,17 +30,22 @@ function exactNumber(source: string): number | WrittenNumber {
 
 /** The same value with written numbers in place of whatever else holds such an integer; itself where nothing does. */
 export function withWrittenNumbers<T>(value: T): T {
-  return replaced(value as Value) as T;
+  return holdsLongInteger(value) ? (replaced(value as Value) as T) : value;
+}
+
+/** Few values hold one, and this makes nothing anew. */
+function holdsLongInteger(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return false;
+  if (Array.isArray(value)) return value.some(holdsLongInteger);
+  if (isLongInteger(value)) return true;
+  for (const name in value)
+    if (holdsLongInteger((value as Readonly<Record<string, unknown>>)[name])) return true;
+  return false;
 }
 
 function replaced(value: Value): Value {
   if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return value;
   if (isLongInteger(value)) return exactNumber(String(value));
-  if (Array.isArray(value)) {
-    const items = (value as readonly Value[]).map(replaced);
-    return items.every((item, at) => item === value[at]) ? value : items;
-  }
-  const before = Object.entries(value);
-  const after = before.map(([name, item]) => [name, replaced(item)] as const);
-  return after.every(([, item], at) => item === before[at]?.[1]) ? value : Object.fromEntries(after);
+  if (Array.isArray(value)) return (value as readonly Value[]).map(replaced);
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, replaced(item)]));
 }
