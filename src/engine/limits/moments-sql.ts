@@ -2,9 +2,9 @@
  * The rates of a service, one row for each route. `next_ms` is the first moment that nobody has; all times are the server's, in Unix ms.
  * A worker reserves moments that lie at most 400 ms ahead, so whoever ends with moments in hand wastes no more than those.
  *
- * Requests leave `early_ms` to `early_ms + spread_ms` late, and moments are spaced so that no window holds more than it may even then. What
- * leaves later than that moves the later moments by as much. The spread follows what costs least: it grows while more than one request in
- * `count` leaves too late, as a wider spread costs each of the others the same part of what it saves that one.
+ * Requests leave from `early_ms` to `late_ms` after their moments, which are spaced so that no window holds more than it may even then.
+ * What leaves later than that moves the later moments by as much. `late_ms` follows what costs least: it grows while more than one request
+ * in `count` leaves later, as a wider spacing costs each of the others the same part of what it saves that one.
  */
 export const momentsSql = `
 CREATE TABLE IF NOT EXISTS promptpress.pace (
@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS promptpress.pace (
   sent_per_ms double precision NOT NULL DEFAULT 0,
   sent_at_ms double precision NOT NULL DEFAULT 0,
   early_ms double precision,
-  spread_ms double precision NOT NULL DEFAULT 20,
+  late_ms double precision NOT NULL DEFAULT 20,
   PRIMARY KEY (service, route)
 ) WITH (fillfactor = 50);
 
@@ -40,7 +40,7 @@ RETURNS TABLE (route text, now_ms double precision, base_ms double precision, sp
 #variable_conflict use_column
 DECLARE
   horizon constant double precision := 400;
-  -- The least spread, and its growth for each request that leaves too late.
+  -- The least time from early to late, and the growth of it for each request that leaves later.
   least_spread constant double precision := 20;
   growth constant double precision := 4;
   memory constant double precision := 10000;
@@ -84,23 +84,15 @@ BEGIN
     END IF;
 
     forgotten := growth * ask.sent / greatest(1, coalesce(ask.count, 1));
-    IF ask.earliest IS NOT NULL THEN
-      -- Who leaves earlier than the others comes nearer to those that left before.
-      IF ask.earliest < held.early_ms THEN
-        held.spread_ms := held.spread_ms + held.early_ms - ask.earliest;
-      END IF;
-      held.early_ms := least(ask.earliest, coalesce(held.early_ms + forgotten, ask.earliest));
-    END IF;
-    held.spread_ms := held.spread_ms - forgotten;
-    IF ask.later > 0 THEN
-      held.spread_ms := greatest(held.spread_ms,
-        least(held.spread_ms + growth * ask.later, ask.latest - coalesce(held.early_ms, 0)));
-    END IF;
-    held.spread_ms := greatest(least_spread, least(held.spread_ms, ask.per_ms));
+    -- Who leaves earlier than the others comes nearer to those that left before.
+    held.early_ms := least(held.early_ms + forgotten, ask.earliest);
+    held.late_ms := greatest(held.late_ms - forgotten, least(held.late_ms - forgotten + growth * ask.later, ask.latest),
+      coalesce(held.early_ms, 0) + least_spread);
+    held.late_ms := least(held.late_ms, coalesce(held.early_ms, 0) + coalesce(ask.per_ms, 60000));
 
     -- One too many would lie in a window where calls cost more than 1: the first one of the window was paid for before it.
     unit := CASE WHEN ask.count IS NULL THEN NULL
-      ELSE (ask.per_ms + held.spread_ms) / (ask.count - least(held.largest - 1, ask.count / 2)) * (1 + 1e-9) END;
+      ELSE (ask.per_ms + held.late_ms - coalesce(held.early_ms, 0)) / (ask.count - least(held.largest - 1, ask.count / 2)) * (1 + 1e-9) END;
     IF held.found_per_minute IS NOT NULL THEN
       -- Room for the paces of the workers themselves to go on rising.
       unit := greatest(coalesce(unit, 0), 60000 / (1.25 * held.found_per_minute));
@@ -131,15 +123,15 @@ BEGIN
     UPDATE promptpress.pace p SET next_ms = held.next_ms, spacing_ms = held.spacing_ms, paused_until_ms = held.paused_until_ms,
       largest = held.largest, largest_at_ms = held.largest_at_ms, found_per_minute = held.found_per_minute,
       found_at_ms = held.found_at_ms, sent_per_ms = held.sent_per_ms, sent_at_ms = held.sent_at_ms,
-      early_ms = held.early_ms, spread_ms = held.spread_ms
+      early_ms = held.early_ms, late_ms = held.late_ms
     WHERE p.service = p_service AND p.route = ask.route;
 
     route := ask.route;
     next_at_ms := greatest(held.next_ms, held.paused_until_ms);
     paused_ms := greatest(0, held.paused_until_ms - now_ms);
     sent_rate := held.sent_per_ms;
-    -- The spread shrinks by this much while the requests of one window leave.
-    late_ms := coalesce(held.early_ms, 0) + greatest(least_spread, held.spread_ms - growth);
+    -- It falls by this much while the requests of one window leave.
+    late_ms := greatest(coalesce(held.early_ms, 0) + least_spread, held.late_ms - growth);
     RETURN NEXT;
   END LOOP;
 END $$;

@@ -146,6 +146,23 @@ describe('moments of a rate that workers share', () => {
     await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
   });
 
+  it('forgets that requests were late', async () => {
+    services += 1;
+    const rate = { count: 20, perMs: 1000 };
+    const sent: number[] = [];
+    const from = time.now;
+    const all = Array.from({ length: 8 }, (_, i) => worker(`s${services}`, rate, i));
+    for (const { route, clock, random } of all)
+      send(route, clock, from + 90_000, random, sent, () => (time.now < from + 10_000 ? 150 : 3) * random());
+    await time.pass(90_000);
+    const used = (since: number, to: number): number =>
+      sent.filter((at) => at >= from + since && at < from + to).length /
+      (((to - since) * rate.count) / rate.perMs);
+    expect(used(3000, 10_000)).toBeLessThan(0.92);
+    expect(used(60_000, 90_000)).toBeGreaterThan(0.975);
+    await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
+  });
+
   it.each([1, 4])('%i workers use the tokens of a minute, and never more', async (workers) => {
     services += 1;
     const rate = { count: 60_000, perMs: 60_000 };
