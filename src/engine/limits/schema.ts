@@ -1,5 +1,5 @@
 import { allowanceSql } from './allowance-sql.ts';
-import { momentsSql } from './moments-sql.ts';
+import { momentsSql } from './moments/moments-sql.ts';
 import { roomsSql } from './rooms-sql.ts';
 
 /** What a dead worker has stays its own until its slices are taken over: before that its tasks and intents are nobody else's. */

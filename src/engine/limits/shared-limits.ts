@@ -3,8 +3,8 @@ import type { Clock } from '../../run/clock.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { SharedLimits } from '../../run/ports.ts';
 import type { Away, Database } from './inquiry.ts';
+import { ServiceMoments } from './moments/service-moments.ts';
 import { type Bounds, RunAllowance } from './run-allowance.ts';
-import { ServiceMoments } from './service-moments.ts';
 import { ServiceRooms } from './service-rooms.ts';
 
 /** Whose limits these are. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { MomentsAnswer, MomentsAsk } from '../../../src/engine/limits/moments-question.ts';
-import { RouteMoments } from '../../../src/engine/limits/route-moments.ts';
-import { ServerClock } from '../../../src/engine/limits/server-clock.ts';
-import { ServiceMoments } from '../../../src/engine/limits/service-moments.ts';
+import type { MomentsAnswer, MomentsAsk } from '../../../src/engine/limits/moments/moments-question.ts';
+import { RouteMoments } from '../../../src/engine/limits/moments/route-moments.ts';
+import { ServerClock } from '../../../src/engine/limits/moments/server-clock.ts';
+import { ServiceMoments } from '../../../src/engine/limits/moments/service-moments.ts';
 import { EngineLimits } from '../../../src/engine/limits/shared-limits.ts';
 import { SendGate } from '../../../src/run/effects/send-gate.ts';
 import type { SendFence } from '../../../src/run/ports.ts';

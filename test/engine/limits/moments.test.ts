@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RouteMoments } from '../../../src/engine/limits/route-moments.ts';
-import { ServiceMoments } from '../../../src/engine/limits/service-moments.ts';
+import type { RouteMoments } from '../../../src/engine/limits/moments/route-moments.ts';
+import { ServiceMoments } from '../../../src/engine/limits/moments/service-moments.ts';
 import type { Rate } from '../../../src/pipeline/pipeline.ts';
 import { type LimitsDatabase, limitsDatabase, seeded } from '../../rig/engine/limits-database.ts';
 import type { VirtualDatabase, VirtualTime } from '../../rig/engine/virtual-time.ts';
@@ -143,6 +143,27 @@ describe('moments of a rate that workers share', () => {
     const steady = sent.filter((at) => at >= from + 2000);
     expect(steady.length / (((ms - 2000) / rate.perMs) * rate.count)).toBeGreaterThan(least);
     expect(most(steady, rate.perMs)).toBeLessThanOrEqual(rate.count);
+    await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
+  });
+
+  it('does not space moments for a lateness that its first request alone had', async () => {
+    services += 1;
+    const rate = { count: 20, perMs: 1000 };
+    const sent: number[] = [];
+    const from = time.now;
+    const all = Array.from({ length: 4 }, (_, i) => worker(`s${services}`, rate, i));
+    let isFirst = true;
+    const wayMs = (): number => {
+      const ms = isFirst ? 450 : 3;
+      isFirst = false;
+      return ms;
+    };
+    const [first, ...others] = all;
+    if (first !== undefined) send(first.route, first.clock, from + 20_000, first.random, sent, wayMs);
+    await time.pass(1000);
+    for (const { route, clock, random } of others) send(route, clock, from + 20_000, random, sent, wayMs);
+    await time.pass(19_000);
+    expect(sent.filter((at) => at >= from + 2000).length / (18 * rate.count)).toBeGreaterThan(0.97);
     await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
   });
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../run/clock.ts';
+import type { Clock } from '../../../run/clock.ts';
 import type { Reserved } from './moments-question.ts';
 import type { ServerClock } from './server-clock.ts';
 

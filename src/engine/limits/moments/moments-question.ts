@@ -1,4 +1,4 @@
-import type { Clock } from '../../run/clock.ts';
+import type { Clock } from '../../../run/clock.ts';
 import type { ServerClock } from './server-clock.ts';
 
 /** What a route asks of the row that all workers share. */

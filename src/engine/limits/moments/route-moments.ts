@@ -1,5 +1,5 @@
-import type { Rate } from '../../pipeline/pipeline.ts';
-import type { Moments, OnLeft } from '../../run/ports.ts';
+import type { Rate } from '../../../pipeline/pipeline.ts';
+import type { Moments, OnLeft } from '../../../run/ports.ts';
 import { Lateness } from './lateness.ts';
 import type { MomentsAnswer, MomentsAsk, MomentsPorts, Reserved } from './moments-question.ts';
 

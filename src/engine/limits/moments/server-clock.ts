@@ -1,4 +1,4 @@
-import type { Clock } from '../../run/clock.ts';
+import type { Clock } from '../../../run/clock.ts';
 
 /** How far two clocks drift apart, ms a ms. */
 const drift = 100e-6;

@@ -1,8 +1,8 @@
-import type { Limits } from '../../pipeline/pipeline.ts';
-import type { Clock } from '../../run/clock.ts';
-import type { Route } from '../../run/events.ts';
-import type { TokenMoments } from '../../run/ports.ts';
-import { type Away, type Database, Inquiry } from './inquiry.ts';
+import type { Limits } from '../../../pipeline/pipeline.ts';
+import type { Clock } from '../../../run/clock.ts';
+import type { Route } from '../../../run/events.ts';
+import type { TokenMoments } from '../../../run/ports.ts';
+import { type Away, type Database, Inquiry } from '../inquiry.ts';
 import type { MomentsAnswer, MomentsAsk } from './moments-question.ts';
 import { RouteMoments } from './route-moments.ts';
 import { ServerClock } from './server-clock.ts';

@@ -2,9 +2,10 @@
  * The rates of a service, one row for each route. `next_ms` is the first moment that nobody has; all times are the server's, in Unix ms.
  * A worker reserves moments that lie at most 400 ms ahead, so whoever ends with moments in hand wastes no more than those.
  *
- * Requests leave from `early_ms` to `late_ms` after their moments, which are spaced so that no window holds more than it may even then.
- * What leaves later than that moves the later moments by as much. `late_ms` follows what costs least: it grows while more than one request
- * in `count` leaves later, as a wider spacing costs each of the others the same part of what it saves that one.
+ * Requests leave some time after their moments: the earliest `early_ms`, the others up to `late_ms`, and up to 20 ms after the earliest in any
+ * case. Moments are spaced so that no window holds more than it may even then. What leaves later moves the later moments by as much.
+ * `late_ms` follows what costs least: it grows while more than one request in `count` leaves later, as a wider spacing costs each of the
+ * others the same part of what it saves that one.
  */
 export const momentsSql = `
 CREATE TABLE IF NOT EXISTS promptpress.pace (
@@ -47,6 +48,8 @@ DECLARE
   ask record;
   held promptpress.pace%ROWTYPE;
   forgotten double precision;
+  early double precision;
+  spread double precision;
   unit double precision;
   base double precision;
 BEGIN
@@ -86,13 +89,14 @@ BEGIN
     forgotten := growth * ask.sent / greatest(1, coalesce(ask.count, 1));
     -- Who leaves earlier than the others comes nearer to those that left before.
     held.early_ms := least(held.early_ms + forgotten, ask.earliest);
-    held.late_ms := greatest(held.late_ms - forgotten, least(held.late_ms - forgotten + growth * ask.later, ask.latest),
-      coalesce(held.early_ms, 0) + least_spread);
-    held.late_ms := least(held.late_ms, coalesce(held.early_ms, 0) + coalesce(ask.per_ms, 60000));
+    held.late_ms := greatest(least_spread, held.late_ms - forgotten,
+      least(held.late_ms - forgotten + growth * ask.later, ask.latest));
+    early := coalesce(held.early_ms, 0);
+    spread := least(greatest(least_spread, held.late_ms - early), ask.per_ms);
 
     -- One too many would lie in a window where calls cost more than 1: the first one of the window was paid for before it.
     unit := CASE WHEN ask.count IS NULL THEN NULL
-      ELSE (ask.per_ms + held.late_ms - coalesce(held.early_ms, 0)) / (ask.count - least(held.largest - 1, ask.count / 2)) * (1 + 1e-9) END;
+      ELSE (ask.per_ms + spread) / (ask.count - least(held.largest - 1, ask.count / 2)) * (1 + 1e-9) END;
     IF held.found_per_minute IS NOT NULL THEN
       -- Room for the paces of the workers themselves to go on rising.
       unit := greatest(coalesce(unit, 0), 60000 / (1.25 * held.found_per_minute));
@@ -131,7 +135,7 @@ BEGIN
     paused_ms := greatest(0, held.paused_until_ms - now_ms);
     sent_rate := held.sent_per_ms;
     -- It falls by this much while the requests of one window leave.
-    late_ms := greatest(coalesce(held.early_ms, 0) + least_spread, held.late_ms - growth);
+    late_ms := early + greatest(least_spread, spread - growth);
     RETURN NEXT;
   END LOOP;
 END $$;
