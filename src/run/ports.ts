@@ -124,14 +124,14 @@ export interface Moments {
   /** Uses the moment that `nextAt` offered. */
   take(now: number): void;
   /**
-   * Waits until a request that was decided may leave: between its decision and that lies a commit. Undefined: the signal ended the wait, and
-   * it must not. Absent: it may leave whenever it was decided.
+   * Waits until a request that was decided may leave: between its decision and that lies a commit. Gives what is to be told when it leaves;
+   * undefined: the signal ended the wait, and it must not. Absent: it may leave whenever it was decided.
    */
-  pass?(signal: AbortSignal): OnLeft | Promise<OnLeft | undefined>;
+  pass?(signal: AbortSignal): OnDeparture | Promise<OnDeparture | undefined>;
 }
 
 /** Is told when the first byte of a request leaves, as far as its port tells: else when it has passed. */
-export type OnLeft = () => void;
+export type OnDeparture = () => void;
 
 /** When calls may leave: a rate of tokens. */
 export interface TokenMoments {

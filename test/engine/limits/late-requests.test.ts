@@ -247,7 +247,7 @@ it('reserves nothing before it knows the clock of the server', async () => {
           const now_ms = time.now + 2;
           await sleep(roundTrip);
           const given = Math.min(1, most);
-          const answer = { route: 'text', spacing, given, paused_ms: 0, sent_rate: 0, now_ms };
+          const answer = { route: 'text', spacing, given, paused_ms: 0, sent_rate: 0, now_ms, late_ms: 20 };
           return { rows: [{ ...answer, base_ms: given === 0 ? null : now_ms, next_at_ms: now_ms }] };
         },
       },

@@ -4,8 +4,7 @@
  *
  * Requests leave some time after their moments: the earliest `early_ms`, the others up to `late_ms`, and up to 20 ms after the earliest in any
  * case. Moments are spaced so that no window holds more than it may even then. What leaves later moves the later moments by as much.
- * `late_ms` follows what costs least: it grows while more than one request in `count` leaves later, as a wider spacing costs each of the
- * others the same part of what it saves that one.
+ * `late_ms` rises while more than one request in `count` leaves later, and falls otherwise.
  */
 export const momentsSql = `
 CREATE TABLE IF NOT EXISTS promptpress.pace (
@@ -91,8 +90,10 @@ BEGIN
     held.early_ms := least(held.early_ms + forgotten, ask.earliest);
     held.late_ms := greatest(least_spread, held.late_ms - forgotten,
       least(held.late_ms - forgotten + growth * ask.later, ask.latest));
+    -- A lateness that no spacing can pay for is paid for by the requests that have it.
+    held.late_ms := least(held.late_ms, coalesce(held.early_ms, 0) + greatest(least_spread, ask.per_ms / 2));
     early := coalesce(held.early_ms, 0);
-    spread := least(greatest(least_spread, held.late_ms - early), ask.per_ms);
+    spread := greatest(least_spread, held.late_ms - early);
 
     -- One too many would lie in a window where calls cost more than 1: the first one of the window was paid for before it.
     unit := CASE WHEN ask.count IS NULL THEN NULL
@@ -134,7 +135,7 @@ BEGIN
     next_at_ms := greatest(held.next_ms, held.paused_until_ms);
     paused_ms := greatest(0, held.paused_until_ms - now_ms);
     sent_rate := held.sent_per_ms;
-    -- It falls by this much while the requests of one window leave.
+    -- The spread may fall by this much while the requests of one window leave.
     late_ms := early + greatest(least_spread, spread - growth);
     RETURN NEXT;
   END LOOP;

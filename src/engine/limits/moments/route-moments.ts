@@ -1,5 +1,5 @@
 import type { Rate } from '../../../pipeline/pipeline.ts';
-import type { Moments, OnLeft } from '../../../run/ports.ts';
+import type { Moments, OnDeparture } from '../../../run/ports.ts';
 import { Lateness } from './lateness.ts';
 import type { MomentsAnswer, MomentsAsk, MomentsPorts, Reserved } from './moments-question.ts';
 
@@ -98,7 +98,7 @@ export class RouteMoments implements Moments {
    *
    * @returns what is to be told when it leaves; undefined where the signal ended the wait: the request must not leave
    */
-  pass(signal: AbortSignal): OnLeft | Promise<OnLeft | undefined> {
+  pass(signal: AbortSignal): OnDeparture | Promise<OnDeparture | undefined> {
     if (!this.#isLimited) return () => undefined;
     const moment = this.#decided.shift();
     const now = this.#ports.clock.now();
@@ -197,6 +197,8 @@ export class RouteMoments implements Moments {
 
   /** It leaves. What nobody has reserved moves by as much as it is too late, and by one moment at most: others leave on time after it. */
   #onLeft(moment: Reserved): void {
+    // What workers have found is no promise about windows.
+    if (this.#rate === undefined) return;
     const tooLate = this.#lateness.left(moment);
     if (tooLate === 0) return;
     this.#credit -= Math.min(1, tooLate / this.#spacing);
@@ -248,7 +250,7 @@ export class RouteMoments implements Moments {
     return this.#found / Math.min(1, Math.max(0.05, this.#ownRate / this.#allRate));
   }
 
-  async #wait(decided: Reserved | undefined, signal: AbortSignal): Promise<OnLeft | undefined> {
+  async #wait(decided: Reserved | undefined, signal: AbortSignal): Promise<OnDeparture | undefined> {
     const { clock } = this.#ports;
     let moment = decided;
     while (!signal.aborted) {
