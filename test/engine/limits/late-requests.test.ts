@@ -164,6 +164,24 @@ describe('a request that leaves too late', () => {
     expect(text.ask(time.now)?.credit).toBe(told);
   });
 
+  it('costs nothing where the rate is what workers have found', async () => {
+    const time = new VirtualTime();
+    const clock = time.clock();
+    const server = new ServerClock(clock);
+    server.measure(time.now, time.now);
+    const poll = new RouteMoments('poll', undefined, { clock, server, wake: () => undefined });
+    poll.nextAt();
+    const ask = poll.ask(time.now) as MomentsAsk;
+    const answer = { route: 'poll', spacing, paused_ms: 0, sent_rate: 0, now_ms: time.now, late_ms: 20 };
+    poll.onAnswer(ask, { ...answer, base_ms: time.now, given: 1, next_at_ms: time.now + spacing });
+    await time.pass(1);
+    poll.take(time.now);
+    const onLeft = await poll.pass(signal);
+    await time.pass(500);
+    onLeft?.();
+    expect(poll.ask(time.now)).toMatchObject({ sent: 1, earliest: null, latest: 0, later: 0, credit: 0 });
+  });
+
   it('moves it by no more than one moment', async () => {
     expect((await told(500)).credit).toBe(-1);
     expect((await told(40, { apart: 5 })).credit).toBe(-1);

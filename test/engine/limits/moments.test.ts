@@ -33,7 +33,7 @@ const worker = (service: string, rate: Rate, i: number, roundTrip = 4) => {
 
 /** Decides whenever it may, commits for some ms, then lets the request leave at its moment, and `wayMs` later where it takes so long. */
 function send(
-  route: RouteMoments,
+  route: Pick<RouteMoments, 'nextAt' | 'take' | 'pass'>,
   clock: { now(): number },
   until: number,
   random: () => number,
@@ -97,18 +97,19 @@ describe('moments of a rate that workers share', () => {
   });
 
   it.each([
-    [1, { count: 20, perMs: 1000 }, 20_000],
-    [8, { count: 20, perMs: 1000 }, 20_000],
-    [8, { count: 600, perMs: 60_000 }, 60_000],
-  ])('%i workers use %o where each request needs a connection', async (workers, rate, ms) => {
+    [1, { count: 20, perMs: 1000 }, 30_000, 20_000],
+    [8, { count: 20, perMs: 1000 }, 30_000, 20_000],
+    [8, { count: 600, perMs: 60_000 }, 0, 60_000],
+  ])('%i workers use %o where each request needs a connection', async (workers, rate, learnedMs, ms) => {
     services += 1;
     const sent: number[] = [];
     const all = Array.from({ length: workers }, (_, i) => worker(`s${services}`, rate, i));
     const from = time.now;
     for (const { route, clock, random } of all)
-      send(route, clock, from + ms, random, sent, () => 100 + 10 * random());
-    await time.pass(ms);
-    const used = sent.filter((at) => at >= from + 2000).length / (((ms - 2000) / rate.perMs) * rate.count);
+      send(route, clock, from + learnedMs + ms, random, sent, () => 100 + 10 * random());
+    await time.pass(learnedMs + ms);
+    const used =
+      sent.filter((at) => at >= from + learnedMs + 2000).length / (((ms - 2000) / rate.perMs) * rate.count);
     expect(used).toBeGreaterThan(0.93);
     expect(
       most(
@@ -144,6 +145,80 @@ describe('moments of a rate that workers share', () => {
     expect(steady.length / (((ms - 2000) / rate.perMs) * rate.count)).toBeGreaterThan(least);
     expect(most(steady, rate.perMs)).toBeLessThanOrEqual(rate.count);
     await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
+  });
+
+  it.each([60, 120, 250])(
+    'no window holds too many where a few late requests (one in %i ms) are followed by many early ones',
+    async (apart) => {
+      services += 1;
+      const rate = { count: 20, perMs: 1000 };
+      const sent: number[] = [];
+      const { moments, route, clock, random } = worker(`s${services}`, rate, 1);
+      const from = time.now;
+      const burstsAt = from + 8000;
+      let next = from;
+      // Each of the first needs a connection of its own; the others find one that is open.
+      const paced: Pick<RouteMoments, 'nextAt' | 'take' | 'pass'> = {
+        nextAt: () => {
+          const at = route.nextAt();
+          return time.now < burstsAt ? Math.max(at, next + clock.now() - time.now) : at;
+        },
+        take: (now) => {
+          next = time.now + apart;
+          route.take(now);
+        },
+        pass: (signal) => route.pass(signal),
+      };
+      send(paced, clock, from + 12_000, random, sent, () => (time.now < burstsAt ? 100 : 3) + 2 * random());
+      await time.pass(12_000);
+      const early = sent.filter((at) => at < burstsAt).length;
+      expect(early).toBeGreaterThan(0.8 * Math.min(8000 / apart, 150));
+      expect(early).toBeLessThanOrEqual(8000 / apart);
+      expect(sent.length - early).toBeGreaterThan(70);
+      expect(most(sent, rate.perMs)).toBeLessThanOrEqual(rate.count);
+      await Promise.all([moments.stop(), time.pass(1000)]);
+    },
+  );
+
+  it('no window holds too many from the first one on where the first request of a worker is late', async () => {
+    for (const lateBy of [25, 35, 60]) {
+      services += 1;
+      const rate = { count: 20, perMs: 1000 };
+      const sent: number[] = [];
+      const from = time.now;
+      const all = Array.from({ length: 2 }, (_, i) => worker(`s${services}`, rate, i));
+      for (const { route, clock, random } of all) {
+        let isFirst = true;
+        send(route, clock, from + 4000, random, sent, () => {
+          const ms = isFirst ? lateBy : 2;
+          isFirst = false;
+          return ms;
+        });
+        await time.pass(300);
+      }
+      await time.pass(4000);
+      expect(most(sent, rate.perMs)).toBeLessThanOrEqual(rate.count);
+      expect(sent.length).toBeGreaterThan(70);
+      await Promise.all([...all.map(({ moments }) => moments.stop()), time.pass(1000)]);
+    }
+  });
+
+  it('spaces moments for no lateness above half of a window', async () => {
+    services += 1;
+    const rate = { count: 20, perMs: 1000 };
+    const service = `s${services}`;
+    const { moments, route, clock, random } = worker(service, rate, 1);
+    const from = time.now;
+    send(route, clock, from + 200_000, random, [], () => (random() < 0.5 ? 3 : 900));
+    await time.pass(200_000);
+    const [row] = await db.query<{ early_ms: number; late_ms: number }>(
+      'SELECT early_ms, late_ms FROM promptpress.pace WHERE service = $1 AND route = $2',
+      [service, 'submit'],
+    );
+    expect(row?.early_ms).toBeLessThan(10);
+    expect(row?.late_ms).toBeGreaterThan(100);
+    expect(row?.late_ms).toBeLessThanOrEqual((row?.early_ms ?? 0) + 500);
+    await Promise.all([moments.stop(), time.pass(1000)]);
   });
 
   it('does not space moments for a lateness that its first request alone had', async () => {

@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS promptpress.pace (
   found_at_ms double precision NOT NULL DEFAULT 0,
   sent_per_ms double precision NOT NULL DEFAULT 0,
   sent_at_ms double precision NOT NULL DEFAULT 0,
-  early_ms double precision,
+  early_ms double precision NOT NULL DEFAULT 0,
   late_ms double precision NOT NULL DEFAULT 20,
   PRIMARY KEY (service, route)
 ) WITH (fillfactor = 50);
@@ -47,7 +47,6 @@ DECLARE
   ask record;
   held promptpress.pace%ROWTYPE;
   forgotten double precision;
-  early double precision;
   spread double precision;
   unit double precision;
   base double precision;
@@ -88,12 +87,15 @@ BEGIN
     forgotten := growth * ask.sent / greatest(1, coalesce(ask.count, 1));
     -- Who leaves earlier than the others comes nearer to those that left before.
     held.early_ms := least(held.early_ms + forgotten, ask.earliest);
+    -- Moments that nobody wanted may be followed by requests that leave earlier than those before them.
+    IF held.next_ms < now_ms THEN
+      held.early_ms := 0;
+    END IF;
     held.late_ms := greatest(least_spread, held.late_ms - forgotten,
       least(held.late_ms - forgotten + growth * ask.later, ask.latest));
     -- A lateness that no spacing can pay for is paid for by the requests that have it.
-    held.late_ms := least(held.late_ms, coalesce(held.early_ms, 0) + greatest(least_spread, ask.per_ms / 2));
-    early := coalesce(held.early_ms, 0);
-    spread := greatest(least_spread, held.late_ms - early);
+    held.late_ms := least(held.late_ms, held.early_ms + greatest(least_spread, ask.per_ms / 2));
+    spread := greatest(least_spread, held.late_ms - held.early_ms);
 
     -- One too many would lie in a window where calls cost more than 1: the first one of the window was paid for before it.
     unit := CASE WHEN ask.count IS NULL THEN NULL
@@ -136,7 +138,7 @@ BEGIN
     paused_ms := greatest(0, held.paused_until_ms - now_ms);
     sent_rate := held.sent_per_ms;
     -- The spread may fall by this much while the requests of one window leave.
-    late_ms := early + greatest(least_spread, spread - growth);
+    late_ms := held.early_ms + greatest(least_spread, spread - growth);
     RETURN NEXT;
   END LOOP;
 END $$;
