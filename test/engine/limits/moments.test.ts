@@ -31,9 +31,22 @@ const worker = (service: string, rate: Rate, i: number, roundTrip = 4) => {
   return { moments, route: moments.routes.submit, clock, random };
 };
 
+/** What a worker needs of a route to send by it. */
+type Sending = Pick<RouteMoments, 'nextAt' | 'take' | 'pass'>;
+
+/** The way of the first request takes so long; that of the others is short. */
+function firstLate(ms: number, othersMs: number): () => number {
+  let next = ms;
+  return () => {
+    const way = next;
+    next = othersMs;
+    return way;
+  };
+}
+
 /** Decides whenever it may, commits for some ms, then lets the request leave at its moment, and `wayMs` later where it takes so long. */
 function send(
-  route: Pick<RouteMoments, 'nextAt' | 'take' | 'pass'>,
+  route: Sending,
   clock: { now(): number },
   until: number,
   random: () => number,
@@ -158,7 +171,7 @@ describe('moments of a rate that workers share', () => {
       const burstsAt = from + 8000;
       let next = from;
       // Each of the first needs a connection of its own; the others find one that is open.
-      const paced: Pick<RouteMoments, 'nextAt' | 'take' | 'pass'> = {
+      const paced: Sending = {
         nextAt: () => {
           const at = route.nextAt();
           return time.now < burstsAt ? Math.max(at, next + clock.now() - time.now) : at;
@@ -188,12 +201,7 @@ describe('moments of a rate that workers share', () => {
       const from = time.now;
       const all = Array.from({ length: 2 }, (_, i) => worker(`s${services}`, rate, i));
       for (const { route, clock, random } of all) {
-        let isFirst = true;
-        send(route, clock, from + 4000, random, sent, () => {
-          const ms = isFirst ? lateBy : 2;
-          isFirst = false;
-          return ms;
-        });
+        send(route, clock, from + 4000, random, sent, firstLate(lateBy, 2));
         await time.pass(300);
       }
       await time.pass(4000);
@@ -227,12 +235,7 @@ describe('moments of a rate that workers share', () => {
     const sent: number[] = [];
     const from = time.now;
     const all = Array.from({ length: 4 }, (_, i) => worker(`s${services}`, rate, i));
-    let isFirst = true;
-    const wayMs = (): number => {
-      const ms = isFirst ? 450 : 3;
-      isFirst = false;
-      return ms;
-    };
+    const wayMs = firstLate(450, 3);
     const [first, ...others] = all;
     if (first !== undefined) send(first.route, first.clock, from + 20_000, first.random, sent, wayMs);
     await time.pass(1000);
