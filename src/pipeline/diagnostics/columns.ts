@@ -1,4 +1,5 @@
-import stringWidth from 'string-width';
+import { createRequire } from 'node:module';
+import type stringWidth from 'string-width';
 import { printable } from './terminal-text.ts';
 
 /** One visible character of a text, safe to print. */
@@ -13,10 +14,11 @@ export interface Glyph {
 
 const tabWidth = 4;
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+let graphemes: Intl.Segmenter | undefined;
 
 /** The visible characters of one line. Tabs become spaces up to the next multiple of 4. */
 export function glyphsOf(line: string): readonly Glyph[] {
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   const glyphs: Glyph[] = [];
   let column = 0;
   for (const { segment, index } of graphemes.segment(line)) {
@@ -29,8 +31,21 @@ export function glyphsOf(line: string): readonly Glyph[] {
   return glyphs;
 }
 
+/** A line of which every character takes one column. */
+const plain = /^[ -~]*$/;
+
+let measure: typeof stringWidth | undefined;
+
 /** How many columns a terminal gives a line without tabs, as the east Asian width of Unicode and emoji sequences have it. */
-export const columnsOf = (line: string): number => stringWidth(line);
+export function columnsOf(line: string): number {
+  if (plain.test(line)) return line.length;
+  measure ??= loadMeasure();
+  return measure(line);
+}
+
+/** Loaded when it is needed: its tables of emoji take longer to load than most commands take to print. */
+const loadMeasure = (): typeof stringWidth =>
+  (createRequire(import.meta.url)('string-width') as { readonly default: typeof stringWidth }).default;
 
 /** The line cut to fit, with an ellipsis where something is missing. */
 export function cut(line: string, columns: number): string {

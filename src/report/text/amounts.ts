@@ -4,7 +4,8 @@ import type { KindDuration } from '../../run/limits/poll/learned-polls.ts';
 /** Numbers and durations as people read them. */
 
 /** `12,345` in every locale: logs are compared. */
-export const count = (value: number): string => Math.round(value).toLocaleString('en-US');
+export const count = (value: number): string =>
+  String(Math.round(value)).replaceAll(/\B(?=(?:\d{3}){1,7}$)/g, ',');
 
 /** `1 job`, `12 jobs`. */
 export const counted = (value: number, noun: string): string =>
