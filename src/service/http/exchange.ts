@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 
 import type { BodyHold, BodyPool } from './body/budget.ts';
 import { readBody } from './body/read.ts';
+import { RequestCancel, whenAborted } from './cancel.ts';
 import { readConnectionError, type Sent } from './connect/connection-error.ts';
 import { dispatchRequest, type HttpResponse, type Outbound } from './dispatch.ts';
 import { type ConnectionFailure, type Reply, type ReplyBody, readReplyBody } from './reply.ts';
@@ -25,7 +26,7 @@ export interface HttpRequest extends Outbound {
   /** Bound of the whole exchange: connecting, sending, headers and body, but for waiting until there is room for that. */
   readonly timeoutMs: number;
   /** Bounds of how long the service may be silent, if any. */
-  readonly silence?: Silence;
+  readonly silence?: Silence | undefined;
   /** The first byte is about to leave, unless this returns false. Only a dispatcher reports that. */
   readonly onLeave?: (() => unknown) | undefined;
 }
@@ -33,7 +34,7 @@ export interface HttpRequest extends Outbound {
 /** Milliseconds; waiting for room does not count. */
 export interface Silence {
   /** From the beginning until the first byte of the body. */
-  readonly firstByteMs?: number;
+  readonly firstByteMs?: number | undefined;
   /** Between two pieces of the body. */
   readonly idleMs: number;
 }
@@ -65,14 +66,13 @@ export async function exchange<T>(
   receive: Receive<T>,
 ): Promise<Exchange<T>> {
   if (signal.aborted) return { ok: false, failure: aborted(signal), sent: false };
-  const giveUp = new AbortController();
+  const giveUp = new RequestCancel();
   let ended: ConnectionFailure | undefined;
   const end = (failure: ConnectionFailure): void => {
     ended ??= failure;
     giveUp.abort(failure.cause);
   };
-  const onAbort = (): void => end(aborted(signal));
-  signal.addEventListener('abort', onAbort, { once: true });
+  const leave = whenAborted(signal, () => end(aborted(signal)));
   const timer = transport.timer ?? systemTimer;
   const elapsed = transport.elapsed ?? (() => performance.now());
   const outOfTime = (what: string) => (): void =>
@@ -100,7 +100,7 @@ export async function exchange<T>(
     quiet?.end();
     hush(idleMs, 'the answer had begun, and then nothing came');
   };
-  const hold = transport.bodies.open(giveUp.signal);
+  const hold = transport.bodies.open(giveUp);
   const take = (bytes: number): Promise<void> | undefined => {
     const wait = hold.take(bytes);
     if (wait === undefined) return undefined;
@@ -109,7 +109,7 @@ export async function exchange<T>(
 
   let sent: Sent = 'dispatcher' in transport.via ? 'no' : 'unknown';
   try {
-    const response = await send(request, transport, giveUp.signal, () => {
+    const response = await send(request, transport, giveUp, () => {
       if (request.onLeave?.() === false) return end(heldBack());
       sent = 'yes';
     });
@@ -131,7 +131,7 @@ export async function exchange<T>(
   } finally {
     for (const timeOut of timeOuts) timeOut.end();
     hold.release();
-    signal.removeEventListener('abort', onAbort);
+    leave();
   }
 }
 
@@ -150,16 +150,16 @@ const heldBack = (): ConnectionFailure => ({
 async function send(
   request: HttpRequest,
   { via, maxBodyBytes }: Transport,
-  signal: AbortSignal,
+  cancel: RequestCancel,
   onStart: () => void,
 ): Promise<HttpResponse> {
   if ('dispatcher' in via)
-    return dispatchRequest(via.dispatcher, request, { signal, maxBytes: maxBodyBytes, onStart });
+    return dispatchRequest(via.dispatcher, request, { signal: cancel, maxBytes: maxBodyBytes, onStart });
   const { url, method, headers, body } = request;
   return via.fetch(url, {
     method,
     headers,
-    signal,
+    signal: cancel.toSignal(),
     redirect: 'manual',
     ...(body !== undefined && { body }),
   });

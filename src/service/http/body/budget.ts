@@ -1,3 +1,5 @@
+import type { Cancel } from '../cancel.ts';
+
 /** This much of every body is not counted. So a small response, as nearly all are, never waits for a large one. */
 const freeBytes = 64 * 1024;
 
@@ -65,7 +67,7 @@ export class BodyPool {
   }
 
   /** Begins to count a body. The caller must release the hold. */
-  open(signal: AbortSignal): BodyHold {
+  open(signal: Cancel): BodyHold {
     const body: Body = { bytes: 0, counted: 0 };
     return {
       take: (bytes) => {
@@ -107,7 +109,7 @@ export class BodyPool {
     this.#most = Math.max(this.#most, this.#held);
   }
 
-  #wait(body: Body, bytes: number, signal: AbortSignal): Promise<void> {
+  #wait(body: Body, bytes: number, signal: Cancel): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         body,
@@ -119,11 +121,11 @@ export class BodyPool {
       };
       const giveUp = (): void => {
         this.#waiting.delete(waiter);
-        reject(signal.reason as Error);
+        reject(signal.reason);
         // It may have kept a smaller one behind it from going.
         this.#admit();
       };
-      if (signal.aborted) return reject(signal.reason as Error);
+      if (signal.aborted) return reject(signal.reason);
       signal.addEventListener('abort', giveUp, { once: true });
       this.#waiting.add(waiter);
     });
