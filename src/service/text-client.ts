@@ -76,11 +76,11 @@ class HttpTextService implements TextService {
         path: pathOf(request, model, this.#http.names),
         endpoint: stream ? `${kind} stream` : kind,
         body,
-        ...(kind === 'generate' && auth !== undefined && { auth }),
-        ...(stream && { accept: 'text/event-stream, application/json' }),
+        auth: kind === 'generate' ? auth : undefined,
+        accept: stream ? 'text/event-stream, application/json' : undefined,
         timeoutMs: textMs,
         onLeave,
-        silence: { idleMs, ...(stream && { firstByteMs }) },
+        silence: { idleMs, firstByteMs: stream ? firstByteMs : undefined },
         facts: {
           // A text call leaves nothing behind: it can be made again.
           safe: true,
@@ -178,7 +178,8 @@ async function readEnd(
       reader.push(chunk);
       if (reader.isOver) return 'enough';
       if (reader.isDone) onBytes(lingerMs);
-      else onBytes();
+      // Where all has come already, no silence follows that would have a bound.
+      else if (response.body?.hasEnded !== true) onBytes();
       // Counts the bytes that are kept, which are the smaller part of a stream.
       const more = Math.max(0, reader.kept - held);
       held += more;

@@ -4,13 +4,14 @@ import type { Dispatcher } from 'undici';
 import { acceptedCodings, decoded } from './body/content-coding.ts';
 import { IncomingBody } from './body/incoming.ts';
 import type { ByteStream } from './body/read.ts';
+import type { Cancel } from './cancel.ts';
 
 /** What is needed of a response with a status: undici's and Node's Response have it, too. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   /** Without its content codings. */
-  readonly body: (ByteStream & { cancel(): Promise<void> }) | null;
+  readonly body: (ByteStream & { cancel(): Promise<void>; readonly hasEnded?: boolean }) | null;
 }
 
 /** A request as it is put on a connection. */
@@ -19,13 +20,13 @@ export interface Outbound {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Of a stream, the headers say its length. */
-  readonly body?: string | Uint8Array | Readable;
+  readonly body?: string | Uint8Array | Readable | undefined;
 }
 
 /** How a response is waited for. */
 interface Awaiting {
   /** Gives the request up, also while it waits for a connection. */
-  readonly signal: AbortSignal;
+  readonly signal: Cancel;
   /** The longest silence of the connection, in ms; absent: the caller's signal bounds it. */
   readonly idleMs?: number;
   /** The first byte is about to leave: whatever fails before that has left nothing at the service. */
@@ -60,8 +61,9 @@ export async function dispatchRequest(
   request: Outbound,
   dispatching: Dispatching,
 ): Promise<HttpResponse> {
+  const { method, url, body: sent } = request;
   const headers = { ...request.headers, 'accept-encoding': acceptedCodings };
-  const opened = await openResponse(dispatcher, { ...request, headers }, dispatching);
+  const opened = await openResponse(dispatcher, { method, url, headers, body: sent }, dispatching);
   const { status, body } = opened;
   const get = (name: string): string | null => {
     const value = opened.headers[name];
@@ -83,22 +85,39 @@ export function openResponse(
   { method, url, headers, body }: Outbound,
   awaiting: Awaiting,
 ): Promise<OpenResponse> {
-  const { origin, pathname, search } = new URL(url);
+  const { origin, path } = targetOf(url);
   return new Promise((resolve, reject) => {
     dispatcher.dispatch(
       {
         origin,
-        path: `${pathname}${search}`,
+        path,
         method,
         headers,
         // The bounds of an exchange are its own: undici's 300 s would cut off a model that thinks for longer.
         headersTimeout: awaiting.idleMs ?? 0,
         bodyTimeout: awaiting.idleMs ?? 0,
-        ...(body !== undefined && { body }),
+        body: body ?? null,
       },
       new ResponseHandler(awaiting, resolve, reject),
     );
   });
+}
+
+/** Where a request goes, as a connection wants it. */
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** The address that was asked last: a model is asked again and again. */
+let lastAsked: { readonly url: string; readonly target: Target } | undefined;
+
+function targetOf(url: string): Target {
+  if (lastAsked?.url === url) return lastAsked.target;
+  const { origin, pathname, search } = new URL(url);
+  const target = { origin, path: `${pathname}${search}` };
+  lastAsked = { url, target };
+  return target;
 }
 
 /** A server that only says that it will answer. */
@@ -182,7 +201,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-const reasonOf = ({ reason }: AbortSignal): Error =>
+const reasonOf = ({ reason }: Cancel): Error =>
   reason instanceof Error ? reason : new Error('the request was given up');
 
 /** What is read of a body that cannot be decoded. */

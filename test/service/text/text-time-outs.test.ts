@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
 
 import { BodyPool } from '../../../src/service/http/body/budget.ts';
@@ -113,6 +114,36 @@ test('a reply as a whole has no bound of its first byte, but one of silence once
     ok: false,
     error: { code: 'connection.timeout', class: 'retry' },
   });
+});
+
+test('a reply that has come to its end when it is read has no bound of silence any more', async () => {
+  /** Brings a reply in two pieces, and its end with the second one or later. */
+  const bounded = async (isLate: boolean): Promise<readonly number[]> => {
+    const set: number[] = [];
+    const timer: Timer = (ms) => {
+      set.push(ms);
+      return () => undefined;
+    };
+    const dispatcher = {
+      dispatch: (_options: unknown, handler: Dispatcher.DispatchHandler) => {
+        const controller = { pause: () => {}, resume: () => {} } as unknown as Dispatcher.DispatchController;
+        handler.onRequestStart?.(controller, {});
+        handler.onResponseStart?.(controller, 200, {}, 'OK');
+        const [first, second] = [bytesOf('{"candidates"'), bytesOf(':[]}')];
+        handler.onResponseData?.(controller, Buffer.from(first));
+        handler.onResponseData?.(controller, Buffer.from(second));
+        const end = (): void => handler.onResponseEnd?.(controller, {});
+        if (isLate) setImmediate(end);
+        else end();
+        return true;
+      },
+    } as unknown as Dispatcher;
+    const service = textServiceWith({ ...bounds, dispatcher, timer });
+    expect(await service.ask(call({ prompt: 'a' }), never)).toMatchObject({ ok: true });
+    return set;
+  };
+  expect(await bounded(false)).toEqual([600_000]);
+  expect(await bounded(true)).toEqual([600_000, 60_000, 60_000]);
 });
 
 test('the whole call has a bound, however busy its stream is', async () => {

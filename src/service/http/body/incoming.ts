@@ -37,6 +37,11 @@ export class IncomingBody implements ByteStream {
     this.#wake();
   }
 
+  /** True once nothing more comes; some may still wait to be read. */
+  get hasEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
   /** Rejects with what broke the body. */
   async read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }> {
     for (;;) {

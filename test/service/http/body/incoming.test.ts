@@ -88,3 +88,15 @@ test('a reader that waits gets what comes', async () => {
   body.end();
   expect(await end).toEqual({ done: true });
 });
+
+test('a body has ended once nothing more comes, also while some of it waits to be read', async () => {
+  const { body } = incoming();
+  body.push(new Uint8Array(3));
+  expect(body.hasEnded).toBe(false);
+  body.end();
+  expect(body.hasEnded).toBe(true);
+  expect((await body.read()).value).toHaveLength(3);
+  const { body: broken } = incoming();
+  broken.end({ error: new Error('reset') });
+  expect(broken.hasEnded).toBe(true);
+});
