@@ -58,12 +58,12 @@ export interface ServiceRequest {
   /** Names the endpoint without the ids in its path: requests to one endpoint share the verdict on its address. */
   readonly endpoint: string;
   /** JSON text. */
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** Where the key goes. Default: `Authorization`. */
-  readonly auth?: Auth;
-  readonly accept?: string;
+  readonly auth?: Auth | undefined;
+  readonly accept?: string | undefined;
   readonly timeoutMs: number;
-  readonly silence?: Silence;
+  readonly silence?: Silence | undefined;
   readonly onLeave?: OnLeave | undefined;
   /** Bound of its response after decompression, where that is not the one of all responses. */
   readonly maxBodyBytes?: number;
@@ -86,6 +86,7 @@ export class HttpClient {
   readonly #transport: Transport;
   readonly #ownDispatcher: Dispatcher | undefined;
   readonly #endpoints = new KnownEndpoints();
+  #lastLabel: { readonly request: string; readonly label: string } | undefined;
 
   /** Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused. */
   constructor(options: ServiceOptions, maxBodyBytes: number) {
@@ -127,18 +128,23 @@ export class HttpClient {
     read: (received: R, facts: RequestFacts) => ServiceResult<T>,
   ): Promise<ServiceResult<T>> {
     const { method, path, endpoint, body, timeoutMs, silence, onLeave, maxBodyBytes } = request;
-    const { mask } = this.shared;
+    const { baseUrl, mask, dataMask, clean, keySource, now } = this.shared;
+    const { safe, largestPart, judge } = request.facts;
     const facts: RequestFacts = {
-      ...this.shared,
-      ...request.facts,
-      // Only messages about failures have it.
-      get label(): string {
-        return mask(`${method} ${path}`);
-      },
+      safe,
+      label: this.#labelOf(`${method} ${path}`),
+      baseUrl,
+      mask,
+      dataMask,
+      clean,
+      keySource,
+      largestPart,
+      judge,
+      now,
       isAddressRight: () => this.#endpoints.isRight(endpoint),
       hasResponded: () => this.#endpoints.hasResponded(endpoint),
     };
-    // One signal serves every request of a run. Each listener is removed with its request: many of them are no leak.
+    // One signal serves every request of a run, and whoever waits for a turn listens to the same: many listeners are no leak.
     setMaxListeners(0, signal);
     const result = await exchange(
       {
@@ -146,9 +152,9 @@ export class HttpClient {
         url: `${this.#baseUrl}${path}`,
         headers: this.#headers(request),
         timeoutMs,
-        ...(silence && { silence }),
+        silence,
         onLeave,
-        ...(body !== undefined && { body }),
+        body,
       },
       maxBodyBytes === undefined ? this.#transport : { ...this.#transport, maxBodyBytes },
       signal,
@@ -167,6 +173,12 @@ export class HttpClient {
 
   async close(): Promise<void> {
     await this.#ownDispatcher?.close();
+  }
+
+  /** A model is asked again and again, and only messages about failures have the label. */
+  #labelOf(request: string): string {
+    if (this.#lastLabel?.request !== request) this.#lastLabel = { request, label: this.shared.mask(request) };
+    return this.#lastLabel.label;
   }
 
   #headers({ auth, accept }: ServiceRequest): Readonly<Record<string, string>> {

@@ -33,6 +33,8 @@ test('a secret in an address is shown by no failure of it', async () => {
   const service = respondingWith(500, '', {}, { secrets: ['my-other-secret'] });
   const result = await service.fetchTask(id, never);
   expect(result.ok ? '' : result.error.message).toMatch(/^GET \/img\/task\/\[secret\]-17\/fetch: HTTP 500/);
+  const other = await service.fetchTask('18', never);
+  expect(other.ok ? '' : other.error.message).toMatch(/^GET \/img\/task\/18\/fetch: HTTP 500/);
 });
 
 test('a date to wait for is measured by the clock that the service was made with', async () => {

@@ -17,11 +17,13 @@ export interface RequestFacts {
   readonly dataMask: Mask;
   readonly clean: Clean;
   /** Where the key came from; never the key. */
-  readonly keySource?: string;
+  readonly keySource?: string | undefined;
   /** Of a request with a body: what makes it large. */
-  readonly largestPart?: () => string | undefined;
+  readonly largestPart?: (() => string | undefined) | undefined;
   /** What error responses of this endpoint mean, beyond the rules for all endpoints. */
-  readonly judge?: (reply: Reply, words: ErrorWords, facts: RequestFacts) => Verdict | undefined;
+  readonly judge?:
+    | ((reply: Reply, words: ErrorWords, facts: RequestFacts) => Verdict | undefined)
+    | undefined;
   readonly now: () => number;
   /** The endpoint has answered well before: what speaks for a wrong address is a passing failure. Default: it has not. */
   readonly isAddressRight?: () => boolean;

@@ -49,7 +49,8 @@ export function decoded(
   header: string | null,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array> | undefined {
-  const codings = (header ?? '')
+  if (header === null) return undefined;
+  const codings = header
     .toLowerCase()
     .split(',')
     .map((coding) => coding.trim())

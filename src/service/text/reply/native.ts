@@ -70,4 +70,6 @@ export const objectsIn = (list: unknown): readonly JsonObject[] =>
 
 /** `{ name: text }`, or nothing where there is no text. */
 export const textMember = <K extends string>(name: K, value: unknown): { readonly [N in K]?: string } =>
-  typeof value === 'string' && value !== '' ? ({ [name]: value } as { readonly [N in K]?: string }) : {};
+  typeof value === 'string' && value !== '' ? ({ [name]: value } as { readonly [N in K]?: string }) : nothing;
+
+const nothing = {};

@@ -50,8 +50,13 @@ function usageOf(counts: Counts): ReplyUsage | undefined {
   // Every request and reply takes some tokens: a service that counts 0 of everything does not count.
   const total = Math.max(counts.total ?? 0, sum ?? 0);
   if (total === 0) return undefined;
-  const usage = { ...counts, total };
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
+  const usage: { -readonly [K in keyof ReplyUsage]: ReplyUsage[K] } = {};
+  for (const name of ['prompt', 'cached', 'candidates', 'thoughts', 'tool'] as const) {
+    const value = counts[name];
+    if (value !== undefined) usage[name] = value;
+  }
+  usage.total = total;
+  return usage;
 }
 
 /** No reply takes a billion tokens: the largest contexts are of some ten millions. */

@@ -41,6 +41,10 @@ const maxOddLines = 50_000;
 /** Characters that are read at once, so that an end is noticed before the rest is read. */
 const sliceLength = 8 * 1024;
 
+/** Decoders of replies that were read to their end: to make one takes longer than to decode a short reply. */
+const idleDecoders: InstanceType<typeof TextDecoder>[] = [];
+const mostIdle = 64;
+
 /**
  * Reads a reply of the text endpoints from its bytes, in whatever chunks they come: Server-Sent Events, or one JSON value
  * where the service did not stream, or streamed without being asked. Pure: no network, no clock. Never throws for what
@@ -52,7 +56,7 @@ const sliceLength = 8 * 1024;
 export class StreamReader {
   readonly #kind: 'generate' | 'chat';
   readonly #bounds: StreamBounds;
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  readonly #decoder = idleDecoders.pop() ?? new TextDecoder('utf-8', { fatal: true });
   readonly #parser: EventSourceParser;
   readonly #gatherer: Gatherer;
   #form: 'unknown' | 'events' | 'whole' = 'unknown';
@@ -113,7 +117,12 @@ export class StreamReader {
   end(): StreamEnd {
     if (this.#end !== undefined) return this.#end;
     this.#isEnding = true;
-    this.#decode(() => this.#decoder.decode());
+    this.#decode(() => {
+      const text = this.#decoder.decode();
+      // A decoder that has given its last characters is as new; one that failed is not used again.
+      if (idleDecoders.length < mostIdle) idleDecoders.push(this.#decoder);
+      return text;
+    });
     // A last event may lack its blank line; a line that was cut off is no JSON.
     if (this.#form === 'events' && !this.isOver) this.#parser.feed('\n\n');
     this.#end ??= this.#form === 'events' ? this.#endOfEvents() : this.#endOfWhole();
