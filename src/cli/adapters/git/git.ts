@@ -1,5 +1,5 @@
-import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { lstat, realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { isWithin } from '../../../pipeline/files.ts';
 import type { Environment } from '../../terminal/io.ts';
 import { differsFromCommit, type Repository } from './comparison.ts';
@@ -31,12 +31,24 @@ export async function gitFacts(
 ): Promise<GitFacts | undefined> {
   const limit = AbortSignal.timeout(timeLimitMs);
   const realFolder = await realpath(folder);
+  if (!(await mayBeTracked(realFolder))) return undefined;
   const git = await findGit(realFolder, env, signal === undefined ? limit : AbortSignal.any([signal, limit]));
   if (git === undefined) return undefined;
   const repository = await findRepository(realFolder, git);
   if (repository === undefined) return undefined;
   const dirty = await differsFromCommit(repository, git);
   return { commit: repository.commit, ...(dirty === undefined ? {} : { dirty }) };
+}
+
+/** False where neither the folder nor one above has a `.git`: git would find no repository either, and takes a process to say so. */
+async function mayBeTracked(folder: string): Promise<boolean> {
+  for (let at = folder; ; at = dirname(at)) {
+    const found = await lstat(join(at, '.git')).then(
+      () => true,
+      ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT',
+    );
+    if (found || at === dirname(at)) return found;
+  }
 }
 
 async function findRepository(folder: string, git: GitProcess): Promise<Repository | undefined> {

@@ -111,6 +111,19 @@ describe('what git says of a work tree', () => {
   });
 });
 
+it('asks git only where a folder above has a .git, be that a folder or a file', async () => {
+  const bin = join(home, 'bin');
+  const seen = join(home, 'seen');
+  const below = join(home, 'plain', 'below');
+  for (const folder of [bin, below]) mkdirSync(folder, { recursive: true });
+  writeFileSync(join(bin, 'git'), `#!/bin/sh\necho asked >> ${seen}\nexit 128\n`, { mode: 0o755 });
+  expect(await facts(below, { PATH: bin })).toBeUndefined();
+  expect(existsSync(seen)).toBe(false);
+  writeFileSync(join(home, 'plain', '.git'), 'gitdir: elsewhere\n');
+  expect(await facts(below, { PATH: bin })).toBeUndefined();
+  expect(readFileSync(seen, 'utf8')).toBe('asked\n');
+});
+
 it('gives a git process only the environment that git needs', async () => {
   const bin = join(home, 'bin');
   mkdirSync(bin);
