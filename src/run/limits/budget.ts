@@ -38,6 +38,8 @@ export class BudgetTracker implements Allowance {
   /** Reserves of the requests under way, by job. */
   readonly #reserves = new Map<string, Reserve>();
   #reserved = { cost: 0, tokens: 0 };
+  /** False: nothing bounds what requests under way may use. */
+  readonly #keepsReserves: boolean;
 
   /** @param shared what the run shares with others, which is told of all spending */
   constructor(
@@ -49,6 +51,8 @@ export class BudgetTracker implements Allowance {
     this.#settings = settings;
     this.#shared = shared;
     this.#costModel = costModel;
+    const { cost, tokens } = settings.budget;
+    this.#keepsReserves = cost !== undefined || tokens !== undefined || shared !== undefined;
     this.#submits = spent.attempts;
     this.#cost = spent.cost;
     this.#possibleCost = spent.possibleCost;
@@ -83,6 +87,7 @@ export class BudgetTracker implements Allowance {
         code: 'budget.submits',
         message: `The budget of ${budget.submits} submissions (budget.submits) is used up.`,
       };
+    if (budget.cost === undefined && budget.tokens === undefined) return undefined;
     const reserve = this.reserveOf(record);
     if (budget.cost !== undefined && reserve.cost === undefined) return unpriced(record);
     const { cost = 0, tokens } = reserve;
@@ -118,10 +123,14 @@ export class BudgetTracker implements Allowance {
     const tokens = spentTokens(after.usage) - spentTokens(before.usage);
     this.#tokens += tokens + assumed;
     this.#tokensHere += tokens;
+    if (this.#keepsReserves) this.#noteReserve(before, after);
+    this.#shared?.note?.(before, after, this.#reserves.get(after.key));
+  }
+
+  #noteReserve(before: JobRecord, after: JobRecord): void {
     if (before.status !== 'submitting' && after.status === 'submitting')
       this.#reserve(after.key, this.reserveOf(after));
     if (before.status === 'submitting' && after.status !== 'submitting') this.#release(after.key);
-    this.#shared?.note?.(before, after, this.#reserves.get(after.key));
   }
 
   /** What the next request of this job may use. */

@@ -29,6 +29,11 @@ export class TokenLimiter implements TokenMoments {
     this.#shared = shared;
   }
 
+  /** False: a call of any size may leave at any time. */
+  get isLimited(): boolean {
+    return this.#rate !== undefined || this.#shared !== undefined;
+  }
+
   /**
    * Unix ms from when on a call of this many tokens may leave; not in the future means now, positive infinity: only after
    * calls under way are answered.

@@ -52,7 +52,8 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
     });
   }
   if (send === undefined) return;
-  if (send.kind === 'ask') routes.tokens.take(job.record.key, estimators.costModel.tokens(job.record), now);
+  if (send.kind === 'ask' && routes.tokens.isLimited)
+    routes.tokens.take(job.record.key, estimators.costModel.tokens(job.record), now);
   const route = routeOf[send.kind];
   if (route !== undefined) routes.onSent(route, now, job.record.key);
   outbox.send({ job: next, send });

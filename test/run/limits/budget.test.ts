@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import { BudgetTracker, type Spent } from '../../../src/run/limits/budget.ts';
 import type { RunSettings } from '../../../src/run/ports.ts';
@@ -37,6 +37,26 @@ describe('what is reserved for requests under way', () => {
     expect(budgetTracker.refusal(next)).toBeUndefined();
     budgetTracker.note(textRecord({ key: 'd' }), asked('d'));
     expect(budgetTracker.refusal(next)).toMatchObject({ kind: 'budget' });
+  });
+
+  it('is told to what the run shares with others, also where its own budget bounds nothing', () => {
+    const told: unknown[] = [];
+    const shared = {
+      refusal: () => undefined,
+      note: (...[, , reserve]: readonly unknown[]) => void told.push(reserve),
+    };
+    const costs = { price: () => 10, tokens: () => 100 };
+    const budgetTracker = new BudgetTracker(virtualSettings({}), costs, nothingSpent, shared);
+    budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
+    expect(told).toEqual([{ cost: 10, tokens: 100 }]);
+  });
+
+  it('is estimated for nobody where nothing bounds it', () => {
+    const costs = { price: vi.fn<() => number>(() => 10), tokens: vi.fn<() => number>(() => 100) };
+    const budgetTracker = new BudgetTracker(virtualSettings({ maxSubmits: 5 }), costs, nothingSpent);
+    expect(budgetTracker.refusal(textRecord())).toBeUndefined();
+    budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
+    expect([costs.price, costs.tokens].flatMap(({ mock }) => mock.calls)).toEqual([]);
   });
 
   it('is the estimated cost of the request when it left, once', () => {

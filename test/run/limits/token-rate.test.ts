@@ -53,6 +53,9 @@ const wish = fc.record({
 describe('the limit of tokens', () => {
   it('allows every call where no limit is set', () => {
     const limiter = new TokenLimiter(undefined);
+    expect(limiter.isLimited).toBe(false);
+    expect(new TokenLimiter({ count: 1, perMs }).isLimited).toBe(true);
+    expect(new TokenLimiter(undefined, limiter).isLimited).toBe(true);
     limiter.take('a', 1e9, 0);
     expect(limiter.nextAt(1e9)).toBe(Number.NEGATIVE_INFINITY);
   });

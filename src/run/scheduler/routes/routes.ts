@@ -198,7 +198,9 @@ export class Routes {
   nextAtOf(name: Route, front: Job, now: number): number {
     if (name === 'submit' && this.#isHeldBack(front, now)) return Number.POSITIVE_INFINITY;
     const at = this.queues[name].route.nextAt();
-    return name === 'text' ? Math.max(at, this.tokens.nextAt(this.#tokens(front))) : at;
+    return name === 'text' && this.tokens.isLimited
+      ? Math.max(at, this.tokens.nextAt(this.#tokens(front)))
+      : at;
   }
 
   /** The next moment at which a queued request may leave. */
