@@ -129,8 +129,16 @@ const text = (field: Field): string => (field === undefined ? '' : String(field)
 
 const variable = (value: Value | undefined): string => (value === undefined ? '' : renderValue(value));
 
-const time = (unixMs: number | undefined): string | undefined =>
-  unixMs === undefined ? undefined : new Date(unixMs).toISOString();
+/** Most rows of a run are of the same second as the row before. */
+let lastSecond = { unix: Number.NaN, text: '' };
+
+function time(unixMs: number | undefined): string | undefined {
+  if (unixMs === undefined) return undefined;
+  const unix = Math.floor(unixMs / 1000);
+  if (unix !== lastSecond.unix)
+    lastSecond = { unix, text: new Date(unixMs).toISOString().slice(0, -'123Z'.length) };
+  return `${lastSecond.text}${String(Math.trunc(unixMs - unix * 1000)).padStart(3, '0')}Z`;
+}
 
 const amount = (cost: number | undefined): number | undefined =>
   cost === undefined ? undefined : roundMoney(cost);

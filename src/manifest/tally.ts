@@ -1,6 +1,6 @@
 import { roundMoney } from '../plan/estimate/price.ts';
 import { isInterrupted } from '../plan/estimate/revival.ts';
-import { addUsage } from '../plan/estimate/usage.ts';
+import { UsageSum } from '../plan/estimate/usage.ts';
 import { type JobRecord, knownCost, type TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
 import { type CommonMessage, Messages } from './messages.ts';
@@ -63,7 +63,7 @@ export class ManifestCounter {
   #files = 0;
   #cost: number | undefined;
   #possibleCost = 0;
-  #tokens: TokenUsage | undefined;
+  readonly #tokens = new UsageSum();
   #assumedTokens = 0;
   #unanswered = 0;
   #countedBefore = 0;
@@ -107,10 +107,11 @@ export class ManifestCounter {
     this.#slots.done += done;
     this.#slots.skipped += skipped;
     if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
-    if (tokens !== undefined) this.#tokens = addUsage(this.#tokens, tokens);
+    if (tokens !== undefined) this.#tokens.add(tokens);
   }
 
   result(): ManifestTotals {
+    const tokens = this.#tokens.value;
     return {
       rows: this.#rows,
       slots: { ...this.#slots },
@@ -121,7 +122,7 @@ export class ManifestCounter {
         .sort((a, b) => b.count - a.count || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0)),
       ...(this.#cost === undefined ? {} : { cost: roundMoney(this.#cost) }),
       ...(this.#possibleCost === 0 ? {} : { possibleCost: roundMoney(this.#possibleCost) }),
-      ...(this.#tokens === undefined ? {} : { tokens: addUsage(undefined, this.#tokens) }),
+      ...(tokens === undefined ? {} : { tokens }),
       ...(this.#assumedTokens === 0 ? {} : { assumedTokens: this.#assumedTokens }),
       ...(this.#unanswered === 0 ? {} : { unanswered: this.#unanswered }),
       ...(this.#countedBefore === 0 ? {} : { countedBefore: this.#countedBefore }),
@@ -136,7 +137,7 @@ export class ManifestCounter {
     this.#assumedTokens += record?.assumed?.tokens ?? 0;
     this.#unanswered += record?.doubtful?.count ?? 0;
     if (record !== undefined && isInterrupted(record)) this.#unanswered += 1;
-    if (record?.usage !== undefined) this.#tokens = addUsage(this.#tokens, record.usage);
+    if (record?.usage !== undefined) this.#tokens.add(record.usage);
   }
 
   #count(status: SlotStatus, code: string, message: string, isUnasked: boolean): void {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { manifestColumns, manifestHeader, rowFields } from '../../src/manifest/columns.ts';
 import type { ManifestRow } from '../../src/manifest/row.ts';
@@ -188,4 +189,17 @@ describe('a row', () => {
       'var.size': '[1,2]',
     });
   });
+});
+
+it('writes each time as it is in UTC to the millisecond, whatever the rows before it say', () => {
+  const moment = fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) });
+  const near = fc.tuple(moment, fc.array(fc.integer({ min: 0, max: 2500 }), { maxLength: 8 }));
+  fc.assert(
+    fc.property(near, ([first, later]) => {
+      for (const more of [0, ...later]) {
+        const fields = rowFields(row(imagineRecord({ submittedAt: first + more })), []);
+        expect(fields[manifestColumns.indexOf('submitted_at')]).toBe(new Date(first + more).toISOString());
+      }
+    }),
+  );
 });

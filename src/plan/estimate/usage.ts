@@ -10,12 +10,34 @@ export const usageCounts = [
   'total',
 ] as const satisfies readonly (keyof TokenUsage)[];
 
+/** Counts that grow. */
+type GrowingUsage = { -readonly [K in keyof TokenUsage]: TokenUsage[K] };
+
 /** Two counts together. What neither knows stays unknown. */
 export function addUsage(sum: TokenUsage | undefined, more: TokenUsage): TokenUsage {
-  const added: { -readonly [K in keyof TokenUsage]: TokenUsage[K] } = { ...sum };
+  const added: GrowingUsage = { ...sum };
+  addTo(added, more);
+  return added;
+}
+
+function addTo(sum: GrowingUsage, more: TokenUsage): void {
   for (const name of usageCounts) {
     const value = more[name];
-    if (value !== undefined) added[name] = (added[name] ?? 0) + value;
+    if (value !== undefined) sum[name] = (sum[name] ?? 0) + value;
   }
-  return added;
+}
+
+/** The sum of many counts, added one at a time. */
+export class UsageSum {
+  #sum: GrowingUsage | undefined;
+
+  add(more: TokenUsage): void {
+    this.#sum ??= {};
+    addTo(this.#sum, more);
+  }
+
+  /** In the order of {@link usageCounts}; undefined: nothing was added. */
+  get value(): TokenUsage | undefined {
+    return this.#sum && addUsage(undefined, this.#sum);
+  }
 }
