@@ -151,9 +151,13 @@ export class DurationHistogram {
 /** Weights of a Gaussian with this standard deviation in bins; they sum to 1. */
 function gaussian(deviation: number): Float64Array {
   const reach = Math.ceil(3 * deviation);
-  const weights = Float64Array.from({ length: 2 * reach + 1 }, (_, i) =>
-    Math.exp(-0.5 * ((i - reach) / deviation) ** 2),
-  );
-  const sum = weights.reduce((all, weight) => all + weight, 0);
-  return weights.map((weight) => weight / sum);
+  const weights = new Float64Array(2 * reach + 1);
+  let sum = 0;
+  for (let i = 0; i < weights.length; i++) {
+    const weight = Math.exp(-0.5 * ((i - reach) / deviation) ** 2);
+    weights[i] = weight;
+    sum += weight;
+  }
+  for (let i = 0; i < weights.length; i++) weights[i] = (weights[i] as number) / sum;
+  return weights;
 }

@@ -169,9 +169,11 @@ export class KindModel {
       own[bin] = Math.exp(-Math.abs(logMiddle(bin) - typical) / broadScale);
       sum += own[bin] as number;
     }
-    return own.map((one, bin) =>
-      wider === undefined ? one / sum : (one / sum + (wider[bin] as number)) / 2,
-    );
+    for (let bin = 0; bin < bins; bin++) {
+      const share = (own[bin] as number) / sum;
+      own[bin] = wider === undefined ? share : (share + (wider[bin] as number)) / 2;
+    }
+    return own;
   }
 
   #scheduled(): Schedule {
