@@ -1,7 +1,7 @@
 /**
  * Writes `dist/` beside its type declarations: `npm run build`. The sources are joined into few files, because opening and
  * compiling several hundred modules is most of what a short command would take. Packages stay outside, as they are installed;
- * only `yaml`, which nearly every command needs and which is seventy files, is one file here too.
+ * only `yaml`, which nearly every command needs and which is seventy files, and `pino`, which every run does, are one file here too.
  *
  * The page of results is built for browsers, into `dist/page/`: one classic script with all it needs, because browsers load no modules
  * from a disk, and one file of styles.
@@ -51,7 +51,7 @@ const inParts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** Packages that are one file of `dist/`, by their name. Every file that loads them is as deep as the chunks are. */
-const inOneFile = new Set(['yaml']);
+const inOneFile = new Set(['pino', 'yaml']);
 
 /** The license of a package: it asks to go along with what is copied from it. */
 async function licenseOf(name: string): Promise<string> {
