@@ -50,6 +50,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
     maxPixels: options.maxPixels ?? defaults.maxPixels,
     mask,
   };
+  const replyLimits = { ...limits, dataMask };
   const maxVideoBytes = options.maxVideoBytes ?? defaults.maxVideoBytes;
   const wanted = {
     image: { media: images, limits },
@@ -99,7 +100,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
       try {
         return {
           ok: true,
-          value: await writeReply(request, { store, replies }, { ...limits, dataMask }, signal),
+          value: await writeReply(request, { store, replies }, replyLimits, signal),
         };
       } catch (failure) {
         if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };

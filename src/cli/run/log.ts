@@ -66,8 +66,10 @@ export function openRunLog(
   );
   return {
     listener: (event) => {
+      const eventLevel = levelOf(event);
+      if (!log.isLevelEnabled(eventLevel)) return;
       const { type, ...facts } = readable(event);
-      log[levelOf(event)](facts, type);
+      log[eventLevel](facts, type);
     },
     info: (facts, message) => log.info(facts, message),
     warn: (facts, message) => log.warn(facts, message),

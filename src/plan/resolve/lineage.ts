@@ -21,8 +21,11 @@ export const sourcesOf = (
 };
 
 /** The same of a job that was submitted before. */
-const sourcesOnRecord = (record: JobRecord): readonly string[] =>
-  sourcesOf({ ...record, reads: Object.keys(record.from ?? {}) });
+const sourcesOnRecord = (record: JobRecord): readonly string[] => sourcesOf(withReads(record));
+
+/** The record, with what its templates read. Of most records that is nothing. */
+const withReads = (record: JobRecord): JobRecord & Pick<JobSpec, 'reads'> =>
+  record.from === undefined ? record : { ...record, reads: Object.keys(record.from) };
 
 /**
  * What a job comes from now, to be recorded when it is begun. What is never absent from a request (`needsOf`) is recorded only where
@@ -52,7 +55,7 @@ export const lineageNow = (
   record: JobRecord,
   parentTaskId: string | undefined,
   lookup: RecordLookup,
-): Lineage => lineageOf({ ...record, reads: Object.keys(record.from ?? {}) }, parentTaskId, lookup);
+): Lineage => lineageOf(withReads(record), parentTaskId, lookup);
 
 /** The record of a job that is begun from this. What other cells had it made from stays known. */
 export function begunFrom(record: JobRecord, { parentTaskId, from }: Lineage): JobRecord {

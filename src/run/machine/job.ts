@@ -266,9 +266,9 @@ export type RecordChanges = { readonly [K in keyof JobRecord]?: JobRecord[K] | u
 /** The record in a new status, with other changes; `undefined` removes a member. */
 export function become(record: JobRecord, status: JobStatus, changes: RecordChanges = {}): JobRecord {
   const next: Record<string, unknown> = { ...record, status };
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined) delete next[name];
-    else next[name] = value;
+  for (const name of Object.keys(changes) as (keyof RecordChanges)[]) {
+    if (changes[name] === undefined) delete next[name];
+    else next[name] = changes[name];
   }
   return next as unknown as JobRecord;
 }
