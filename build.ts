@@ -55,9 +55,18 @@ const inOneFile = new Set(['pino', 'yaml']);
 
 /** The license of a package: it asks to go along with what is copied from it. */
 async function licenseOf(name: string): Promise<string> {
-  const license = await readFile(join(root, 'node_modules', name, 'LICENSE'), 'utf8');
-  return `${name}\n\n${license.trim()}`;
+  const folder = join(root, 'node_modules', name);
+  const file = (await readdir(folder)).find((entry) => /^licen[cs]e(?:\.|$)/i.test(entry));
+  if (file === undefined) throw new Error(`The package ${name} has no license that could go along with it.`);
+  return `${name}\n\n${(await readFile(join(folder, file), 'utf8')).trim()}`;
 }
+
+/** The packages whose files a build has read. */
+const packagesReadBy = ({ inputs }: Metafile): readonly string[] => [
+  ...new Set(
+    Object.keys(inputs).flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []),
+  ),
+];
 
 /** An expression for what a package exports, or for the parts of it. */
 function loadedText(path: string): string {
@@ -221,28 +230,33 @@ const { outputFiles } = await build({
   plugins: [commonJs, grouped(groupsOf(metafile))],
   logOverride: { 'ignored-bare-import': 'silent' },
 });
+/** The files of {@link inOneFile}, with the licenses of all that is in them. */
+const packages: { readonly path: string; readonly contents: string }[] = [];
 for (const name of inOneFile) {
-  const { outputFiles: written } = await build({
+  const path = join(dist, 'packages', `${name}.cjs`);
+  const { outputFiles: written, metafile: read } = await build({
     absWorkingDir: root,
     entryPoints: [require.resolve(name)],
-    outfile: join(dist, 'packages', `${name}.cjs`),
+    outfile: path,
     bundle: true,
     write: false,
+    metafile: true,
     format: 'cjs',
     platform: 'node',
     target: common.target,
     minifyWhitespace: true,
     lineLimit: 160,
-    banner: { js: `/*!\n${await licenseOf(name)}\n*/` },
     logLevel: 'warning',
   });
-  outputFiles.push(...written);
+  const licenses = await Promise.all(packagesReadBy(read).map(licenseOf));
+  for (const { text } of written)
+    packages.push({ path, contents: `/*!\n${licenses.join('\n\n')}\n*/\n${text}` });
 }
-for (const { path, contents } of outputFiles) {
+for (const { path, contents } of [...outputFiles, ...packages]) {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, contents);
 }
-const written = new Set(outputFiles.map(({ path }) => path));
+const written = new Set([...outputFiles, ...packages].map(({ path }) => path));
 
 const page = join(root, 'src/report/page');
 const bundled = ['preact', '@tanstack/virtual-core', 'uplot'];
