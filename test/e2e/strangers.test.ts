@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { play, type Stranger } from '../rig/strangers/stranger.ts';
+import { texts } from '../rig/strangers/texts.ts';
+
+const tables: Readonly<Record<string, readonly Stranger[]>> = { texts };
+
+describe.each(Object.entries(tables))('strangers: %s', (_table, strangers) => {
+  it.each(strangers.map((stranger) => [stranger.name, stranger] as const))('%s', async (_name, stranger) => {
+    for (const { found, verdict, err } of await play(stranger)) expect(found, err).toEqual(verdict);
+  });
+});
+
+it('has no two strangers of one name, and a source for each', () => {
+  const all = Object.values(tables).flat();
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  expect(all.filter(({ source }) => source.trim() === '')).toEqual([]);
+});
