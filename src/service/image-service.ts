@@ -1,4 +1,4 @@
-import type { OnLeave, ServiceResult, TellsLeaving } from './result.ts';
+import type { About, OnLeave, ServiceResult, TellsLeaving } from './result.ts';
 import type { InlineImage } from './text-service.ts';
 
 /** The submit codes of gateway 3.2, by what they mean. */
@@ -19,13 +19,14 @@ export type SubmitResult =
       readonly waiting?: number;
     }
   /** 23, 9, and 3 for want of an account: later and slower, not an attempt. */
-  | { readonly kind: 'queue-full'; readonly code: number; readonly message: string }
+  | { readonly kind: 'queue-full'; readonly code: number; readonly message: string; readonly about?: About }
   /** 4, 24 and other 3: fails the job. */
   | {
       readonly kind: 'refused';
       readonly code: number;
       readonly message: string;
       readonly requestId?: string;
+      readonly about?: About;
       /** Tasks were made all the same, and may be paid for. */
       readonly made?: true;
     };

@@ -15,6 +15,17 @@ export type FailureClass =
   /** It was sent and no status came back, or a status that hides a time-out (400 with code 5). */
   | 'lost';
 
+/**
+ * How far a refusal reaches. Absent: the request alone, or the moment.
+ *
+ * - `key`: the key is not taken. `address`: the base address, or `service.names`, is wrong. `quota`: the money of the account or the
+ *   key is used up (code `service.quota`). All three are of class `stop`.
+ * - `not-offered`: this gateway, or its account, does not do this kind of request (code `service.not-offered`, class `permanent`).
+ * - `no-channel`: nobody behind the gateway can do it now (code `service.no-channel`, class `retry`; nothing was made).
+ * - `account`: a state of the account behind the gateway, whatever the request.
+ */
+export type About = 'key' | 'address' | 'quota' | 'not-offered' | 'no-channel' | 'account';
+
 /** A request that gave no usable response. */
 export interface ServiceFailure {
   /**
@@ -31,6 +42,7 @@ export interface ServiceFailure {
    */
   readonly code: string;
   readonly class: FailureClass;
+  readonly about?: About;
   /** For the user: what happened, with the service's own words, and what to do. Never a secret. */
   readonly message: string;
   /** The service's words alone, without the request id: used to compare twenty rejections in a row. */

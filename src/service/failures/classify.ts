@@ -91,6 +91,7 @@ export function rejection(reply: Reply, facts: RequestFacts): ServiceFailure {
   return {
     code: verdict.code,
     class: verdict.class,
+    ...(verdict.about && { about: verdict.about }),
     ...(verdict.wrongAddress && { wrongAddress: verdict.wrongAddress }),
     message: `${facts.label}: HTTP ${reply.status}${said}${end}${advice}`,
     ...(words.message !== '' && { serviceMessage: words.message }),

@@ -1,7 +1,7 @@
 import type { Reply } from '../http/reply.ts';
 import type { Clean } from '../http/sanitize.ts';
 import type { Mask } from '../http/secrets.ts';
-import type { FailureClass } from '../result.ts';
+import type { About, FailureClass } from '../result.ts';
 import type { ErrorWords } from './error-words.ts';
 
 /** The context of a failure: which request failed, and what must not be shown. */
@@ -38,6 +38,7 @@ export interface RequestFacts {
 export interface Verdict {
   readonly code: string;
   readonly class: FailureClass;
+  readonly about?: About;
   /** As in `ServiceFailure`. */
   readonly wrongAddress?: true;
   /** Sentences: what to do. */

@@ -19,6 +19,7 @@ const outOfQuota = (words: ErrorWords): Verdict | undefined =>
     ? {
         code: 'service.quota',
         class: 'stop',
+        about: 'quota',
         advice:
           'The quota of the account or of the key is used up. Top it up and run the same command again: it continues from here.',
       }
@@ -48,6 +49,7 @@ const unavailable: Verdict = { code: 'service.unavailable', class: 'retry' };
 export const keyRejected = (facts: RequestFacts): Verdict => ({
   code: 'service.unauthorized',
   class: 'stop',
+  about: 'key',
   advice: `${facts.keySource === undefined ? '' : `The API key came from ${facts.keySource}. `}Check that it is right, complete and still valid.`,
 });
 
@@ -86,7 +88,13 @@ function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
       if (isUnknownPath(words))
         return facts.isAddressRight?.() === true
           ? { code: 'service.not-found', class: 'retry', wrongAddress: true }
-          : { code: 'service.not-found', class: 'stop', wrongAddress: true, advice: addressAdvice(facts) };
+          : {
+              code: 'service.not-found',
+              class: 'stop',
+              about: 'address',
+              wrongAddress: true,
+              advice: addressAdvice(facts),
+            };
       return { code: 'service.not-found', class: 'permanent' };
     case 408:
       return unavailable;

@@ -22,6 +22,7 @@ export function redirected(reply: Reply, facts: RequestFacts): ServiceFailure {
   return {
     code: 'service.redirect',
     class: 'stop',
+    about: 'address',
     wrongAddress: true,
     ...markedOpen(facts, reply.status === 303),
     message:
@@ -55,6 +56,7 @@ export function notJson(reply: Reply, facts: RequestFacts): ServiceFailure {
   return {
     code: 'service.not-json',
     class: 'stop',
+    about: 'address',
     wrongAddress: true,
     ...markedOpen(facts, reply.status !== 404),
     message: `${facts.label}: HTTP ${reply.status} with ${what}. ${addressAdvice(facts)}`,
