@@ -35,19 +35,22 @@ function classOf({ code }: ConnectionFailure, sent: boolean, facts: RequestFacts
   return sent ? lostClass(facts) : 'unsent';
 }
 
-/** The service answered and may have done its work, but what it said is of no use. */
+/** The service answered and may have done its work, but what it said is of no use. Its words are shown. */
 export function unusableResponse(
   reply: Reply,
   what: string,
   facts: RequestFacts,
   cause?: unknown,
 ): ServiceFailure {
+  const { message: said, requestId } = readReplyWords(reply, facts.clean);
+  const shown = said === '' ? '' : ` ("${said}")`;
   return {
     code: 'service.malformed',
     class: lostClass(facts),
-    message: `${facts.label}: HTTP ${reply.status}, ${what}.${facts.safe ? '' : ' The service may have carried the request out.'}`,
+    message: `${facts.label}: HTTP ${reply.status}, ${what}${shown}.${facts.safe ? '' : ' The service may have carried the request out.'}`,
+    ...(said !== '' && { serviceMessage: said }),
     status: reply.status,
-    ...withRequestId(undefined, reply, facts),
+    ...withRequestId(requestId, reply, facts),
     ...(cause !== undefined && { cause }),
   };
 }

@@ -1,4 +1,4 @@
-import { members } from '../http/json.ts';
+import { firstValue, members } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
 import { readRetryDelay } from '../http/retry-after.ts';
 import type { Clean } from '../http/sanitize.ts';
@@ -26,8 +26,41 @@ const textOf = (value: unknown): string =>
       ? String(value)
       : '';
 
-const firstText = (...values: readonly unknown[]): string =>
-  values.map(textOf).find((text) => text !== '') ?? '';
+/** Members that hold a service's words, the likeliest first. */
+const wordMembers = ['description', 'error', 'message', 'msg', 'detail', 'errors', 'status_msg', 'base_resp'];
+const envelopeMembers = ['message', 'description', 'msg', 'detail', 'error', 'status', 'type'];
+
+/** Objects and lists within each other that are searched for words. */
+const deepest = 4;
+
+/** The words of a value: its own text, of a list its first ones, of an object those of the first member that has any. */
+function wordsIn(value: unknown, names: readonly string[] = wordMembers, depth = 0): string {
+  if (depth > deepest) return '';
+  if (Array.isArray(value)) {
+    const all = value.slice(0, 3).map((item) => wordsIn(item, wordMembers, depth + 1));
+    return all.filter((text) => text !== '').join('; ');
+  }
+  const object = members(value);
+  if (object === undefined) return textOf(value);
+  for (const name of names) {
+    const text = wordsIn(object[name], wordMembers, depth + 1);
+    if (text !== '') return `${placeOf(object)}${text}`;
+  }
+  return '';
+}
+
+/** `body.messages: ` before the words of a validation error (FastAPI's `loc`). */
+function placeOf({ loc }: Readonly<Record<string, unknown>>): string {
+  const path = Array.isArray(loc) ? loc.map(textOf).filter((part) => part !== '') : [];
+  return path.length === 0 ? '' : `${path.join('.')}: `;
+}
+
+/** What stood behind an error that a gateway passes on (`error.metadata.raw` of OpenRouter), unless its words are there already. */
+function wordsBehind(error: Readonly<Record<string, unknown>>, said: string): string {
+  const raw = members(error['metadata'])?.['raw'];
+  const behind = typeof raw === 'string' ? wordsIn(firstValue(raw) ?? raw) || raw.trim() : wordsIn(raw);
+  return behind === '' || said.includes(behind) ? said : said === '' ? behind : `${said}: ${behind}`;
+}
 
 /** Reads a JSON error body. Never fails: an unknown shape gives empty words. */
 export function readErrorWords(body: unknown, clean: Clean): ErrorWords {
@@ -40,28 +73,48 @@ export function readErrorWords(body: unknown, clean: Clean): ErrorWords {
     const retryDelayMs = retryDelay(error['details']);
     return {
       shape: 'envelope',
-      ...words(firstText(error['message'], error['status'], error['type']), clean),
+      ...words(wordsBehind(error, wordsIn(error, envelopeMembers)), clean),
       code: textOf(error['code']),
       ...(retryDelayMs !== undefined && { retryDelayMs }),
     };
   }
-  const description = firstText(
-    value['description'],
-    value['error'],
-    value['message'],
-    value['msg'],
-    value['detail'],
-  );
   const hasCode = textOf(value['code']) !== '';
   const shape = !hasCode ? 'other' : 'type' in value && !('result' in value) ? 'gateway' : 'submit';
-  return { shape, ...words(description, clean), code: textOf(value['code']) };
+  return { shape, ...words(wordsIn(value), clean), code: textOf(value['code']) };
 }
 
-/** Reads the words of an error response with any body: the title of a page, the whole of a plain text. */
-export function readReplyWords({ body }: Reply, clean: Clean): ErrorWords {
-  if (body.kind === 'json') return readErrorWords(body.value, clean);
-  const text = body.kind === 'html' ? body.title : body.kind === 'text' ? body.text : '';
-  return { shape: 'other', message: clean(text), code: '' };
+/** How much is shown of a body without words that are known as such. */
+const excerptLength = 300;
+
+/**
+ * Reads the words of a response with any body: those of a JSON error, also where something follows it, the title of a page, the whole
+ * of a plain text; else the beginning of the body.
+ */
+export function readReplyWords({ body }: Pick<Reply, 'body'>, clean: Clean): ErrorWords {
+  switch (body.kind) {
+    case 'json': {
+      const read = readErrorWords(body.value, clean);
+      return read.message === '' ? { ...read, message: clean(beginningOf(body.value)) } : read;
+    }
+    case 'broken': {
+      const { text = '' } = body;
+      const read = readErrorWords(firstValue(text), clean);
+      return read.message === '' ? { ...read, message: clean(text.slice(0, excerptLength)) } : read;
+    }
+    default: {
+      const text = body.kind === 'html' ? body.title : body.kind === 'text' ? body.text : '';
+      return { shape: 'other', message: clean(text), code: '' };
+    }
+  }
+}
+
+/** Empty for a value that holds nothing. */
+function beginningOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return textOf(value);
+  const text = JSON.stringify(value, (_name, inner: unknown) =>
+    typeof inner === 'bigint' ? String(inner) : inner,
+  );
+  return text.slice(0, excerptLength);
 }
 
 function words(text: string, clean: Clean): { readonly message: string; readonly requestId?: string } {

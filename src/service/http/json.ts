@@ -123,6 +123,25 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
+/** The object or list that a text begins with, whatever follows it: some gateways join two answers. Undefined: there is none. */
+export function firstValue(text: string): unknown {
+  const start = text.length - text.trimStart().length;
+  let depth = 0;
+  for (let i = start; i < text.length; i++) {
+    const character = text[i];
+    if (character === '"') i = endOfString(text, i);
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    if (depth > 0 && i < text.length) continue;
+    try {
+      return i === start ? undefined : parseJson(text.slice(start, i + 1));
+    } catch {
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
 /** The members of a JSON object, or undefined where the value is something else. */
 export function members(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLongInteger(value)

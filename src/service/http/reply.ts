@@ -10,8 +10,8 @@ export type ReplyBody =
   | { readonly kind: 'html'; readonly title: string }
   /** Neither JSON nor HTML. */
   | { readonly kind: 'text'; readonly text: string }
-  /** Meant as JSON, but cut off, too deep, or not UTF-8. */
-  | { readonly kind: 'broken'; readonly cause: unknown }
+  /** Meant as JSON, but cut off, too deep, followed by more, or not UTF-8 (then without its text). */
+  | { readonly kind: 'broken'; readonly cause: unknown; readonly text?: string }
   /** It did not arrive whole: the connection broke, time ran out, or it was too large. */
   | { readonly kind: 'unread'; readonly failure: ConnectionFailure };
 
@@ -63,7 +63,7 @@ export function readReplyText(body: string, parse: (text: string) => unknown, ty
     return { kind: 'json', value: parse(text) };
   } catch (cause) {
     if (text.startsWith('<') || type.includes('html')) return { kind: 'html', title: titleOf(text) };
-    if (/^[[{"]/.test(text) || type.includes('json')) return { kind: 'broken', cause };
+    if (/^[[{"]/.test(text) || type.includes('json')) return { kind: 'broken', cause, text };
     return { kind: 'text', text };
   }
 }

@@ -41,12 +41,7 @@ export function readTask(id: string, reply: Reply, facts: RequestFacts): Service
     const envelope = members(record?.['error']);
     if (envelope !== undefined && isHttpError(envelope['code']))
       return { ok: false, error: rejectionInside(envelope, reply, facts) };
-    const error = unusableResponse(
-      reply,
-      `but its JSON is no task${says === '' ? '' : ` ("${says}")`}`,
-      facts,
-    );
-    return { ok: false, error };
+    return { ok: false, error: unusableResponse(reply, 'but its JSON is no task', facts) };
   }
   return { ok: true, value: toTask(id, record, facts) };
 }
