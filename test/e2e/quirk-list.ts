@@ -113,6 +113,7 @@ export const mixedFaults = [
   'submit:code=30:0.2%',
   'action:not-ready:0.5%',
   'action:not-ready=status:0.5%',
+  'action:not-ready=button:0.5%',
   'action:fail=internal-error:1%',
   'modal:fail=task-timeout:2%',
   'video:fail=service-error:2%',

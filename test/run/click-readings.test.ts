@@ -1,4 +1,7 @@
 import { expect, it } from 'vitest';
+import type { SubmitResult } from '../../src/service/image-service.ts';
+import type { ServiceFailure } from '../../src/service/result.ts';
+import { failure } from '../rig/failure.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { grid, world } from '../rig/world.ts';
 
@@ -56,4 +59,53 @@ it('loses no click to a button that had changed where each request has one try',
   const settings = virtualSettings({ limits: { tasks: 4, requests: 32 }, retry: { ...retry, attempts: 1 } });
   here.run({ settings });
   expect(here.statuses()).toEqual({ done: 50 });
+});
+
+/** Ways in which gateways refuse a customId that is no longer valid, or a click whose task they do not see for a moment. */
+const refusals: readonly (SubmitResult | ServiceFailure)[] = [
+  { kind: 'refused', code: 4, message: 'custom_id is not valid' },
+  { kind: 'refused', code: 77, message: 'button expired' },
+  ...[400, 403, 404, 409, 422].map((status) => failure('service.rejected', 'permanent', { status })),
+];
+
+it.each(refusals)(
+  'reads a button that was only shown and is refused, and presses it at once: %#',
+  async (no) => {
+    const refused = new Set<string>();
+    const here = await world(grid(10, 'U1'), {
+      duration: () => 1500,
+      onSubmit: ({ key, pressed }) => {
+        if (pressed === '' || refused.has(key)) return undefined;
+        refused.add(key);
+        return 'class' in no ? { error: no } : no;
+      },
+    });
+    const { retry } = virtualSettings();
+    const settings = virtualSettings({ retry: { ...retry, attempts: 1 } });
+    expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 20 });
+    expect(here.service.submits).toHaveLength(30);
+  },
+);
+
+it('fails a click that is refused again after its button was read for it', async () => {
+  const here = await world(grid(3, 'U1'), {
+    duration: () => 1500,
+    onSubmit: ({ pressed }) =>
+      pressed === '' ? undefined : { error: failure('service.rejected', 'permanent', { status: 400 }) },
+  });
+  here.run();
+  expect(here.statuses()).toEqual({ done: 3, failed: 3 });
+  expect(here.service.submits).toHaveLength(9);
+});
+
+it('presses a refused button once where its answer says that work may have been done', async () => {
+  const lost = failure('service.ambiguous', 'lost', { status: 400 });
+  const here = await world(grid(3, 'U1'), {
+    duration: () => 1500,
+    onSubmit: ({ pressed }) => (pressed === '' ? undefined : { error: lost }),
+  });
+  here.run();
+  expect(here.statuses()).toEqual({ done: 3, 'in-doubt': 3 });
+  expect(here.service.submits).toHaveLength(6);
 });

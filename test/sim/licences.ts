@@ -5,6 +5,18 @@ import type { ServiceResult } from '../../src/service/result.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
 
+/** The words of a refusal after which a click reads its button again; undefined: it is none. @param isShown the button was only shown to others */
+function refusalOf(result: ServiceResult<SubmitResult>, isShown: boolean): string | undefined {
+  if (!result.ok) {
+    const { class: kind, status, message } = result.error;
+    if (kind !== 'permanent' || status === undefined || status === 413) return undefined;
+    return isShown || status === 404 || message.includes('custom_id') ? message : undefined;
+  }
+  const { value } = result;
+  if (value.kind !== 'refused' || value.made || value.code === 24) return undefined;
+  return isShown || value.code === 3 || value.code === 4 ? value.message : undefined;
+}
+
 /**
  * How often each job may be submitted, and its modal be answered: once, and again each time the service advised it or the
  * user said so. It knows the requests that were sent and the results that the run received, and nothing of the run's
@@ -22,8 +34,13 @@ export class Licences {
   readonly #asked = new Map<string, Map<string, number>>();
   /** Jobs whose mask was made since the command was started. */
   readonly #masked = new Set<string>();
-  /** Clicks that were refused for what they name: with which customId, and in which words. */
-  readonly #refused = new Map<string, { readonly customId: string; readonly words: string }>();
+  /** Clicks that were refused for what they name: with which customId, in which words, and whether it was only shown to others. */
+  readonly #refused = new Map<
+    string,
+    { readonly customId: string; readonly words: string; readonly isShown: boolean }
+  >();
+  /** Clicks whose button was read for them since their last press. */
+  readonly #read = new Set<string>();
   readonly #pressed = new Map<string, string>();
   #inDoubt: Invocation['inDoubt'] | undefined;
 
@@ -86,12 +103,12 @@ export class Licences {
   answered(key: string, result: ServiceResult<SubmitResult>): void {
     // No advice to repeat it reaches the answer to a modal that may have arrived.
     const isModal = this.#asked.get(key) === this.#modals;
+    const customId = this.#pressed.get(key);
+    const isShown = !this.#read.delete(key);
+    const words = refusalOf(result, isShown);
+    if (!isModal && customId && words !== undefined) this.#refused.set(key, { customId, words, isShown });
     if (result.ok) {
       const { value } = result;
-      const customId = this.#pressed.get(key);
-      const isPress = this.#asked.get(key) === this.#presses;
-      if (isPress && customId && value.kind === 'refused' && (value.code === 3 || value.code === 4))
-        this.#refused.set(key, { customId, words: value.message });
       if (value.kind === 'queue-full') this.again(key);
       return;
     }
@@ -104,11 +121,13 @@ export class Licences {
 
   /** A click that was refused may be pressed again where its customId has changed, or where that may pass. */
   reads(key: string, { state, buttons }: Task): void {
+    if (state === 'success') this.#read.add(key);
     const refused = this.#refused.get(key);
     if (refused === undefined || state !== 'success') return;
     this.#refused.delete(key);
     const isSame = buttons.some(({ customId }) => customId === refused.customId);
-    if (!isSame || /关联任务不存在或已?失效|关联任务状态错误/.test(refused.words)) this.fresh(key);
+    if (refused.isShown || !isSame || /关联任务不存在或已?失效|关联任务状态错误/.test(refused.words))
+      this.fresh(key);
   }
 
   /** What it came from was made again, and so is it. */

@@ -83,8 +83,8 @@ export interface Job {
     readonly shown?: true;
     readonly again?: true;
   };
-  /** The click was refused with this customId; its task is read once more before the refusal counts. */
-  readonly refused?: { readonly customId: string; readonly error: JobError };
+  /** The click was refused with this customId, which may have been `shown` to others; its task is read once more before the refusal counts. */
+  readonly refused?: { readonly customId: string; readonly error: JobError; readonly shown?: true };
   /** The mask was made, so it fits. */
   readonly masked?: true;
   /** How many of its submissions may have made a task when its task was last searched for and not found. */

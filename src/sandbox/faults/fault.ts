@@ -67,9 +67,9 @@ export type FaultEffect =
   | { readonly kind: 'json'; readonly status: number }
   /**
    * Action only: the parent's state is wrong or its task missing, and right the next time: in the gateway's words, or the
-   * proxy's two (gateway 3.5, 5.6).
+   * proxy's two (gateway 3.5, 5.6). `button`: its customId is refused as outdated, with a bare 400.
    */
-  | { readonly kind: 'not-ready'; readonly words: 'gateway' | 'status' | 'missing' }
+  | { readonly kind: 'not-ready'; readonly words: 'gateway' | 'status' | 'missing' | 'button' }
   /** Submit only: HTTP 200 with this code and no task, or 429 with 30 (gateway 3.2). */
   | { readonly kind: 'code'; readonly code: number }
   /** Submit only: the task is made and never finishes. */

@@ -27,7 +27,7 @@ const usage =
 
 const effectWords =
   'a status (429, 429=<Retry-After in s>, 504-after), latency=<ms>, drip=<ms>, reset-before, reset-after, truncate, html, ' +
-  'redirect, invalid-request, hidden-timeout, hidden-timeout-before, code=<submit code>, not-ready[=status|missing], stuck, ' +
+  'redirect, invalid-request, hidden-timeout, hidden-timeout-before, code=<submit code>, not-ready[=status|missing|button], stuck, ' +
   'cancel, fail[=<reason or its name>], link=expired|foreign|missing, status=<word> or json=<status>';
 
 /**
@@ -130,8 +130,9 @@ function readEffect(text: string): FaultEffect | string {
       return { kind: 'fail', reason: failReasons[detail ?? 'internal-error'] ?? detail ?? '' };
     case 'not-ready':
       if (detail === undefined) return { kind: 'not-ready', words: 'gateway' };
-      if (detail === 'status' || detail === 'missing') return { kind: 'not-ready', words: detail };
-      return 'not-ready: expected status or missing, or nothing';
+      if (detail === 'status' || detail === 'missing' || detail === 'button')
+        return { kind: 'not-ready', words: detail };
+      return 'not-ready: expected status, missing or button, or nothing';
     case 'link':
       if (detail === 'expired' || detail === 'foreign' || detail === 'missing')
         return { kind: 'link', link: detail };

@@ -1,6 +1,7 @@
 import type { CutResult, SaveFailure, SaveResult } from '../../../src/artifacts/writer.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { CallResult } from '../../../src/run/machine/job.ts';
+import { readSubmit } from '../../../src/service/image/submit.ts';
 import { readTask } from '../../../src/service/image/task.ts';
 import { readTaskList } from '../../../src/service/image/task-list.ts';
 import type { Task } from '../../../src/service/image-service.ts';
@@ -21,10 +22,13 @@ const requestMs = 60_000;
 /** How long a text call that is never answered is waited for. */
 const textMs = 600_000;
 
-const outdated = {
-  ok: true,
-  value: { kind: 'refused', code: 4, message: 'customId is outdated' },
-} as const satisfies Submitted;
+/** How gateways refuse a customId that is no longer valid. */
+const outdated: readonly Submitted[] = [
+  { ok: true, value: { kind: 'refused', code: 4, message: 'customId is outdated' } },
+  ...[400, 404, 422].map((status) =>
+    readSubmit(replyOf(status, { error: { message: 'custom_id is not valid' } }), facts(false)),
+  ),
+];
 
 /**
  * The model of a gateway in virtual time, without sockets and promises: the tasks that it made, and what it says of them, in bytes
@@ -63,7 +67,8 @@ export class Gateway implements DrivenService {
         throw new Error(
           `Violation: ${key} presses ${pressed.customId}, which task ${parentTaskId} does not offer.`,
         );
-      if (age !== this.#temper.customIdAge(now)) return { result: outdated, afterMs: 100 };
+      if (age !== this.#temper.customIdAge(now))
+        return { result: outdated[++this.#requests % outdated.length] as Submitted, afterMs: 100 };
     }
     return this.#answer('submit', record, now, () => this.#made.make(record, parent, now));
   }

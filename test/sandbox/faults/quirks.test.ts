@@ -230,7 +230,7 @@ test.each([
   ['image:json=418', 'expected 200 or one of'],
   ['fetch:cancel', 'is a fault of submissions'],
   ['imagine:not-ready', 'not-ready is a fault of action'],
-  ['action:not-ready=gone', 'expected status or missing'],
+  ['action:not-ready=gone', 'expected status, missing or button'],
 ])('the fault %s is refused', async (text, words) => {
   client = await struck();
   const parsed = parseFault(text);

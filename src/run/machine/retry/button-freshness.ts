@@ -5,6 +5,7 @@ import { become, type Job, type JobContext, type JobStep } from '../job.ts';
 import { rest, settle } from '../transition.ts';
 import { deferralCount } from './deferrals.ts';
 import { afterSeveral, restAfter } from './retry.ts';
+import { bannedPrompt } from './service-failure.ts';
 
 /**
  * A button's customId is read from its task before the click, because an outdated one does not work (gateway 5.6) and nobody
@@ -55,7 +56,8 @@ const aboutButton: ReadonlySet<number> = new Set([3, 4]);
 
 /**
  * True for a refused click whose customId may be outdated, or whose task may be out of sight for a moment: its task is read once
- * more before the refusal counts for the job or the route. A customId that was not read for this click always is.
+ * more before the refusal counts for the job or the route. A customId that was not read for this click always is: gateways have
+ * many words for an outdated one.
  *
  * @param attempts tries of one request (`retry.attempts`)
  */
@@ -65,12 +67,25 @@ export function needsRecheck(
   attempts: number,
 ): boolean {
   const isPress = record.request.kind === 'click' && record.modal === undefined && fresh !== undefined;
-  return isPress && (fresh.shown === true || record.tries + 1 < attempts) && mayBeOutdated(result);
+  if (!isPress) return false;
+  return fresh.shown === true ? isRefusal(result) : record.tries + 1 < attempts && mayBeOutdated(result);
 }
 
 function mayBeOutdated(result: ServiceResult<SubmitResult>): boolean {
-  if (!result.ok) return result.error.class === 'permanent' && result.error.status === 404;
+  if (!result.ok) {
+    const { class: kind, status, message } = result.error;
+    return kind === 'permanent' && (status === 404 || /custom_?id/i.test(message));
+  }
   return result.value.kind === 'refused' && aboutButton.has(result.value.code);
+}
+
+/** True for a refusal that certainly made nothing, and that another customId may meet no more: not for its prompt, nor for its size. */
+function isRefusal(result: ServiceResult<SubmitResult>): boolean {
+  if (result.ok)
+    return result.value.kind === 'refused' && result.value.code !== bannedPrompt && !result.value.made;
+  const { class: kind, status, message, mayBeDone } = result.error;
+  if (kind !== 'permanent' || status === undefined || status === 413 || mayBeDone) return false;
+  return !(status === 409 && /exist|duplicate|already|已存在|重复/i.test(message));
 }
 
 /**
@@ -95,7 +110,7 @@ export function recheckButton(
   const rechecking: Job = {
     ...aged(job),
     record: become(record, 'pending', { tries: record.tries + (fresh.shown === true ? 0 : 1), error }),
-    refused: { customId: fresh.button.customId, error },
+    refused: { customId: fresh.button.customId, error, ...(fresh.shown && { shown: true }) },
   };
   return rest(rechecking, 0, { kind: 'submit' }, now);
 }
@@ -114,12 +129,12 @@ export function refusedForGood(job: Job, error: JobError, now: number): JobStep 
 }
 
 /**
- * The button of a refused click was read again. Another customId is pressed, and also the same one where the refusal may pass;
- * else the click is refused for good.
+ * The button of a refused click was read again. Another customId is pressed, and also the same one where it was not read for the
+ * refused press, or where the refusal may pass; else the click is refused for good.
  */
 export function refusedBefore(job: Job, customId: string, context: JobContext): JobStep {
   const { refused, ...fresh } = job;
-  if (refused === undefined || refused.customId !== customId) return { job: fresh };
+  if (refused === undefined || refused.shown || refused.customId !== customId) return { job: fresh };
   const { error } = refused;
   if (!mayPass(error.message)) {
     const failed = settle(fresh, 'failed', error, context.now, { tries: 0 });

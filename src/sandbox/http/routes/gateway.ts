@@ -1,7 +1,7 @@
 import type { FaultEffect } from '../../faults/fault.ts';
 import { notReady, rejected, rejectionTexts, type SubmitResponse } from '../../tasks/submission.ts';
 import type { OrderMembers } from '../orders/members.ts';
-import { flatReply, type SandboxResponse } from '../reply/reply.ts';
+import { flatReply, jsonReply, type SandboxResponse } from '../reply/reply.ts';
 import type { ServiceParts } from '../visit.ts';
 import type { Endpoint } from './route.ts';
 
@@ -25,6 +25,8 @@ export function struckBy(
           return notReady;
         case 'missing':
           return rejected(3, '关联任务不存在或失效');
+        case 'button':
+          return { reply: jsonReply(400, { error: { message: 'custom_id is not valid' } }) };
       }
     }
   }

@@ -87,6 +87,41 @@ describe('a refusal is checked once more', () => {
     expect(needsRecheck(click(), failed(kind, status), 6)).toBe(checked);
   });
 
+  it('where its status is 400 and its words are about the customId', () => {
+    const error = failure('service.rejected', 'permanent', {
+      status: 400,
+      message: 'custom_id is not valid',
+    });
+    expect(needsRecheck(click(), { ok: false, error }, 6)).toBe(true);
+  });
+
+  const shown = (record = {}) => click({ fresh: { ...fresh, shown: true } }, record);
+
+  it.each([
+    ['a wrong parameter in any words', answered(refused(4, 'custom_id is not valid')), true],
+    ['an unknown code', answered(refused(77)), true],
+    ['a banned prompt', answered(refused(24)), false],
+    ['several tasks', answered({ ...refused(4), made: true } as SubmitResult), false],
+    ['a full queue', answered({ kind: 'queue-full', code: 23, message: 'full' }), false],
+    ['400', failed('permanent', 400), true],
+    ['403', failed('permanent', 403), true],
+    ['404', failed('permanent', 404), true],
+    ['409', failed('permanent', 409), true],
+    ['422', failed('permanent', 422), true],
+    ['413', failed('permanent', 413), false],
+    ['401', failed('stop', 401), false],
+    ['503', failed('retry', 503), false],
+    ['400 that hides a time-out', failed('lost', 400), false],
+  ])('where a button that was only shown is refused by %s: %#', (_what, result, checked) => {
+    expect(needsRecheck(shown(), result, 6)).toBe(checked);
+    expect(needsRecheck(shown({ tries: 5 }), result, 6)).toBe(checked);
+  });
+
+  it('not where a task of the press exists', () => {
+    const exists = failure('service.rejected', 'permanent', { status: 409, message: 'task already exists' });
+    expect(needsRecheck(shown(), { ok: false, error: exists }, 6)).toBe(false);
+  });
+
   it.each<[string, Job, boolean]>([
     ['a click', click(), true],
     ['no click', job(imagineRecord(), { fresh }), false],
@@ -121,6 +156,15 @@ describe('a button that was refused and read again', () => {
       expect(step.job).toMatchObject({ want: submit, record: { status: 'pending' } });
       expect(step.job).not.toHaveProperty('refused');
     }
+  });
+
+  it('is pressed at once, the same one too, where it was only shown when it was refused', () => {
+    const error = { code: 'submit.refused', message: 'no' };
+    const from = click({ refused: { customId: 'IMG::U1', error, shown: true } });
+    expect(refusedBefore(from, 'IMG::U1', context()).job).toMatchObject({
+      want: submit,
+      record: { status: 'pending' },
+    });
   });
 
   it.each(['关联任务不存在或已失效', '关联任务不存在或失效', '关联任务状态错误', 'TASK_STATUS_NOT_SUCCESS'])(

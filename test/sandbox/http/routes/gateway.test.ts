@@ -11,6 +11,7 @@ describe('the parent of a click is not ready, and is the next time', () => {
     ['', 400, { description: 'task_status_not_success ', type: 'upstream_error', code: 4 }],
     ['=status', 200, { code: 4, description: '关联任务状态错误', result: null, properties: {} }],
     ['=missing', 200, { code: 3, description: '关联任务不存在或失效', result: null, properties: {} }],
+    ['=button', 400, { error: { message: 'custom_id is not valid' } }],
   ] as const;
   test.each(refusals)('action:not-ready%s', async (words, status, body) => {
     client = await struck({}, `action:not-ready${words}:at 1`);
