@@ -5,6 +5,7 @@ import { acceptedCodings, decoded } from './body/content-coding.ts';
 import { IncomingBody } from './body/incoming.ts';
 import type { ByteStream } from './body/read.ts';
 import type { Cancel } from './cancel.ts';
+import { currentReading } from './connect/reading.ts';
 
 /** What is needed of a response with a status: undici's and Node's Response have it, too. */
 export interface HttpResponse {
@@ -168,7 +169,12 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
       if (this.#informational > mostInformational) controller.abort(new TooManyAnswers());
       return;
     }
-    const body = new IncomingBody(controller);
+    const reading = currentReading();
+    const body = new IncomingBody({
+      hold: () => reading?.hold(),
+      release: () => reading?.release(),
+      abort: (reason) => controller.abort(reason),
+    });
     this.#body = body;
     this.#resolve({ status, headers, body });
   }
@@ -206,7 +212,7 @@ const reasonOf = ({ reason }: Cancel): Error =>
 
 /** What is read of a body that cannot be decoded. */
 function brokenBody(error: unknown): IncomingBody {
-  const body = new IncomingBody({ pause: () => {}, resume: () => {}, abort: () => {} });
+  const body = new IncomingBody({ hold: () => {}, release: () => {}, abort: () => {} });
   body.end({ error });
   return body;
 }

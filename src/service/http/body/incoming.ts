@@ -1,13 +1,14 @@
 import type { ByteStream } from './read.ts';
 
-/** Bytes that may wait here for their reader before the connection is paused. */
+/** Bytes that may wait here for their reader before the connection is held. */
 const waitingBytes = 64 * 1024;
 
 /** What a body needs of its connection. */
 export interface BodyConnection {
-  pause(): void;
-  /** Does nothing where it is not paused. */
-  resume(): void;
+  /** Nothing more is to come for now, but for what is on its way here already. */
+  hold(): void;
+  /** Does nothing where it is not held. */
+  release(): void;
   /** Gives the connection up: what is still to come is not read. */
   abort(reason: Error): void;
 }
@@ -27,13 +28,16 @@ export class IncomingBody implements ByteStream {
   push(chunk: Uint8Array): void {
     this.#chunks.push(chunk);
     this.#waiting += chunk.byteLength;
-    if (this.#waiting >= waitingBytes) this.#connection.pause();
+    if (this.#waiting >= waitingBytes) this.#connection.hold();
     this.#wake();
   }
 
   /** Ends the body. With an error: the body broke off. The reader gets the error after all bytes that came. */
   end(broken?: { readonly error: unknown }): void {
-    this.#end ??= broken ?? {};
+    if (this.#end !== undefined) return;
+    this.#end = broken ?? {};
+    // The connection goes on to its next response, whether this one is read or not.
+    if (this.#waiting >= waitingBytes) this.#connection.release();
     this.#wake();
   }
 
@@ -48,7 +52,7 @@ export class IncomingBody implements ByteStream {
       const value = this.#chunks.shift();
       if (value !== undefined) {
         this.#waiting -= value.byteLength;
-        if (this.#waiting < waitingBytes) this.#connection.resume();
+        if (this.#waiting < waitingBytes && this.#end === undefined) this.#connection.release();
         return { done: false, value };
       }
       if (this.#end !== undefined) {

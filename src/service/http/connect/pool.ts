@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 
+import { guardReading } from './reading.ts';
+
 /**
  * The connections to one origin: for `factory` of undici's agents. Like undici's own, but that `100 Continue` is passed over as
  * other informational answers are: a client must be able to read one that it did not ask for (RFC 9110 15.2), some servers
@@ -17,7 +19,10 @@ export function connectionPool(origin: string | URL, options: object): Dispatche
       connector(target, (...made) => {
         const [, socket] = made;
         // Of a failure there is none, not even null.
-        if (socket) passOverContinue(socket);
+        if (socket) {
+          passOverContinue(socket);
+          guardReading(socket);
+        }
         done(...made);
       }),
   });

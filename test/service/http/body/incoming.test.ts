@@ -8,36 +8,47 @@ const KiB = 1024;
 function incoming(): { readonly body: IncomingBody; readonly asked: unknown[] } {
   const asked: unknown[] = [];
   const body = new IncomingBody({
-    pause: () => asked.push('pause'),
-    resume: () => asked.push('resume'),
+    hold: () => asked.push('hold'),
+    release: () => asked.push('release'),
     abort: (reason) => asked.push(reason),
   });
   return { body, asked };
 }
 
-test('a connection is paused while 64 KiB wait for their reader, and goes on when fewer do', async () => {
+test('a connection is held while 64 KiB wait for their reader, and goes on when fewer do', async () => {
   const { body, asked } = incoming();
   body.push(new Uint8Array(64 * KiB - 1));
   expect(asked).toEqual([]);
   body.push(new Uint8Array(1));
   body.push(new Uint8Array(10));
-  expect(asked).toEqual(['pause', 'pause']);
+  expect(asked).toEqual(['hold', 'hold']);
   await body.read();
-  expect(asked).toEqual(['pause', 'pause', 'resume']);
+  expect(asked).toEqual(['hold', 'hold', 'release']);
   body.push(new Uint8Array(64 * KiB - 12));
   expect(asked).toHaveLength(3);
   body.push(new Uint8Array(1));
-  expect(asked.at(-1)).toBe('pause');
+  expect(asked.at(-1)).toBe('hold');
 });
 
-test('a connection stays paused while as much waits behind what was read', async () => {
+test('a connection stays held while as much waits behind what was read', async () => {
   const { body, asked } = incoming();
   body.push(new Uint8Array(1));
   body.push(new Uint8Array(64 * KiB));
   await body.read();
-  expect(asked).toEqual(['pause']);
+  expect(asked).toEqual(['hold']);
   await body.read();
-  expect(asked).toEqual(['pause', 'resume']);
+  expect(asked).toEqual(['hold', 'release']);
+});
+
+test('a connection goes on when its body ends, and is not touched by who reads the rest: it has its next response by then', async () => {
+  const { body, asked } = incoming();
+  body.push(new Uint8Array(64 * KiB));
+  body.push(new Uint8Array(1));
+  body.end();
+  expect(asked).toEqual(['hold', 'hold', 'release']);
+  expect((await body.read()).value).toHaveLength(64 * KiB);
+  await body.read();
+  expect(asked).toHaveLength(3);
 });
 
 test('a body that broke gives all that came, and then what broke it first', async () => {

@@ -1,0 +1,135 @@
+import pLimit from 'p-limit';
+import { Agent } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
+import type { ArtifactStore } from '../../../src/artifacts/store/store.ts';
+import { connectionPool } from '../../../src/service/http/connect/pool.ts';
+import { certificates } from '../../rig/certificates.ts';
+import {
+  type FramedAnswer,
+  type FramingServer,
+  framingNames,
+  framings,
+  type SizedCell,
+  sizes,
+  startFramingServer,
+} from '../../rig/framing.ts';
+import { makePng } from '../../rig/png.ts';
+import { freshFolder, startWriter } from '../places.ts';
+import { always } from './download-rig.ts';
+
+/** By hand: `PROMPTPRESS_DOWNLOADS=3000 npx vitest run test/artifacts/download/framing.test.ts`. */
+const downloads = Number(process.env['PROMPTPRESS_DOWNLOADS'] ?? 0);
+
+/** A picture of exactly so many bytes, or what there is room for of its beginning. */
+function pictureOf(size: number): Buffer {
+  const picture = makePng(1, 8, 8);
+  if (size < picture.length + 12) return picture.subarray(0, size);
+  const text = Buffer.alloc(size - picture.length, 'x');
+  text.writeUInt32BE(text.length - 12);
+  text.write('prVt', 4);
+  // Before the end mark, which is 12 bytes. Its check sum is nobody's: the chunk is private.
+  return Buffer.concat([picture.subarray(0, -12), text, picture.subarray(-12)]);
+}
+
+const pictures = new Map(sizes.map((size) => [size, pictureOf(size)]));
+const servers: { plain?: FramingServer; tls?: FramingServer } = {};
+const agent = new Agent({ factory: connectionPool, connect: { ca: certificates.ca } });
+
+beforeAll(async () => {
+  const answers = (path: string): FramedAnswer => {
+    const [, size, framing] = path.split('/').map(Number);
+    return {
+      bytes: pictures.get(size as Cell['size']) ?? Buffer.alloc(0),
+      type: 'image/png',
+      framing: framingNames[framing ?? 0] ?? 'length',
+    };
+  };
+  servers.plain = await startFramingServer(false, answers);
+  servers.tls = await startFramingServer(true, answers);
+});
+
+afterAll(async () => {
+  await agent.destroy();
+  await servers.plain?.[Symbol.asyncDispose]();
+  await servers.tls?.[Symbol.asyncDispose]();
+});
+
+/** A disk that takes its time: what comes meanwhile, the end of the connection too, has come by then. */
+const slow = (store: ArtifactStore): ArtifactStore => ({
+  get: store.get.bind(store),
+  open: store.open.bind(store),
+  list: store.list.bind(store),
+  remove: store.remove.bind(store),
+  close: store.close.bind(store),
+  put: async (path) => {
+    const file = await store.put(path);
+    const write = file.write.bind(file);
+    file.write = async (chunk) => {
+      for (let turn = 0; turn < 30; turn += 1) await new Promise(setImmediate);
+      await write(chunk);
+    };
+    return file;
+  },
+});
+
+interface Cell extends SizedCell {
+  readonly isTls: boolean;
+  readonly isSlow: boolean;
+  readonly isSplit: boolean;
+}
+
+/** Every framing, size and kind of connection; slow disks and split grids with each of them, if not with all at once. */
+const cells: readonly Cell[] = framingNames.flatMap((framing, f) =>
+  sizes.flatMap((size, s) =>
+    [false, true].map((isTls, t) => ({
+      framing,
+      size,
+      isTls,
+      isSlow: (f + s + t) % 2 === 0,
+      isSplit: size < 1_000_000 && (f + s) % 4 === 0,
+    })),
+  ),
+);
+
+async function play(cell: Cell, n: number): Promise<string> {
+  const { framing, size, isTls, isSlow, isSplit } = cell;
+  const server = isTls ? servers.tls : servers.plain;
+  const directory = freshFolder();
+  const folder = openArtifactFolder(directory);
+  const writer = startWriter(directory, {
+    store: isSlow ? slow(folder) : folder,
+    baseUrl: server?.url ?? '',
+    ...(isTls ? { dispatcher: agent } : {}),
+  });
+  const key = `k${n}`;
+  const url = `${server?.url}/${size}/${framingNames.indexOf(framing)}`;
+  const saved = await writer.save({ url, key, output: 1 }, always);
+  if (!saved.ok) return `${saved.error.code} ${saved.error.class}`;
+  if (!isSplit) return `saved ${saved.value.bytes}`;
+  const cut = await writer.cut({ key, grid: saved.value }, always);
+  return `saved ${saved.value.bytes}${cut.ok && cut.value.length === 4 ? '' : ' but not cut'}`;
+}
+
+function expectedOf({ framing, size }: Cell): string {
+  if (!framings[framing].whole || size === 0) return 'download.truncated retry';
+  return size === 1 ? 'download.not-image permanent' : `saved ${size}`;
+}
+
+describe('downloads of every framing and size, over plain connections and TLS, to fast disks and slow ones', () => {
+  test(`${cells.length} cells: whole files are saved, the others are truncated, and nothing is thrown`, async () => {
+    const limit = pLimit(12);
+    const rounds = Math.max(1, Math.ceil(downloads / cells.length));
+    for (let round = 0; round < rounds; round += 1) {
+      const found = await Promise.all(
+        cells.map((cell, n) =>
+          limit(async () => [
+            cell,
+            await play(round % 2 === 0 ? cell : { ...cell, isSlow: !cell.isSlow }, n),
+          ]),
+        ),
+      );
+      expect(found).toEqual(cells.map((cell) => [cell, expectedOf(cell)]));
+    }
+  }, 600_000);
+});
