@@ -152,14 +152,14 @@ test.each<[Parameters<typeof reply>[1], object]>([
   ],
   [json({ ok: false, ids: [7] }), { message: '<{"ok":false,"ids":[7]}>' }],
   [json({ a: 'x'.repeat(400) }), { message: `<{"a":"${'x'.repeat(294)}>` }],
-  [json({}), { message: '<>' }],
+  [json({}), { message: '' }],
   [
     { kind: 'broken', cause: 0, text: '{"code":4,"description":"d"}{"code":4}' },
     { shape: 'submit', message: '<d>', code: '4' },
   ],
   [{ kind: 'broken', cause: 0, text: '{"code":4,"descr' }, { message: '<{"code":4,"descr>' }],
-  [{ kind: 'broken', cause: 0 }, { message: '<>' }],
-  [{ kind: 'empty' }, { shape: 'other', message: '<>', code: '' }],
+  [{ kind: 'broken', cause: 0 }, { message: '' }],
+  [{ kind: 'empty' }, { shape: 'other', message: '', code: '' }],
 ])('%j says', (body, words) => {
-  expect(readReplyWords(reply(500, body), (text) => `<${text}>`)).toMatchObject(words);
+  expect(readReplyWords(reply(500, body), (text) => (text === '' ? '' : `<${text}>`))).toMatchObject(words);
 });
