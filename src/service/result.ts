@@ -55,6 +55,8 @@ export interface ServiceFailure {
   readonly wrongAddress?: true;
   /** It ends the run (class `stop`), and the service may have carried the submission out all the same. */
   readonly mayBeDone?: true;
+  /** Of a stream that said that it was over, and not why: the call is to be made again without streaming. */
+  readonly unstreamed?: true;
   /** Tokens that the service counted before a text response broke off. */
   readonly usage?: ReplyUsage;
   readonly cause?: unknown;

@@ -29,6 +29,9 @@ export interface TextServiceOptions extends ServiceOptions {
 
 const MiB = 1024 * 1024;
 
+/** Models whose streams are remembered: a model's name may be a template, so their number has no bound. */
+const mostModels = 256;
+
 /** After `[DONE]` only the end of the connection is to come; some servers leave it open. */
 const lingerMs = 1_000;
 
@@ -46,6 +49,7 @@ class HttpTextService implements TextService {
   readonly #http: HttpClient;
   readonly #options: TextServiceOptions;
   readonly #maxRequestBytes: number;
+  readonly #streams = new Map<string, 'finishes' | 'lacks a reason'>();
 
   constructor(options: TextServiceOptions) {
     this.#http = new HttpClient(options, 64 * MiB);
@@ -58,7 +62,7 @@ class HttpTextService implements TextService {
     signal: AbortSignal,
     onLeave?: OnLeave,
   ): Promise<ServiceResult<TextReply>> {
-    const { kind, fields, extra, stream } = request;
+    const { kind, fields, extra, stream, accept = [] } = request;
     const { model } = fields;
     if (typeof model !== 'string' || !isUsableModel(model))
       return rejectedHere('service.bad-id', this.#badId(model));
@@ -90,8 +94,25 @@ class HttpTextService implements TextService {
       },
       signal,
       receiveText(kind),
-      (received, facts) => readReply(received, { kind, stream }, facts),
+      (received, facts) => readReply(this.#settled(received, kind, model), { kind, stream, accept }, facts),
     );
+  }
+
+  /**
+   * A `[DONE]` without a finish reason ends an answer where no stream of this model ever had one, but for the first: that is asked again,
+   * because some gateways say `[DONE]` after a cut too.
+   */
+  #settled(received: Received, kind: TextCallRequest['kind'], model: string): Received {
+    if (received.kind === 'refusal' || kind !== 'chat') return received;
+    const { end } = received;
+    const known = this.#streams.get(model);
+    if (end.kind === 'unfinished' && known === 'lacks a reason')
+      return { ...received, end: { kind: 'answer', whole: end.whole } };
+    const isReasoned = end.kind === 'answer' && end.streamed === true;
+    if ((isReasoned || end.kind === 'unfinished') && known !== 'finishes')
+      if (known !== undefined || this.#streams.size < mostModels)
+        this.#streams.set(model, isReasoned ? 'finishes' : 'lacks a reason');
+    return received;
   }
 
   models(signal: AbortSignal): Promise<ServiceResult<readonly Model[]>> {

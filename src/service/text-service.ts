@@ -34,6 +34,8 @@ export interface TextCallRequest {
   readonly turns: readonly JsonObject[];
   readonly extra?: JsonObject;
   readonly stream: boolean;
+  /** Finish reasons with which an answer is taken as it is, those of a failed provider too. Default: none. */
+  readonly accept?: readonly string[];
 }
 
 export interface FunctionCall {
@@ -67,6 +69,8 @@ export interface TextReply {
   readonly candidates: readonly ReplyCandidate[];
   readonly blockReason?: string;
   readonly blockMessage?: string;
+  /** `blockReason` is ours: a gateway said that there is no answer, as it does of a blocked prompt, and not why. */
+  readonly unexplained?: true;
   readonly usage?: ReplyUsage;
   /** The model version that answered. */
   readonly model?: string;

@@ -2890,7 +2890,8 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
                 "examples": [
                   "MAX_TOKENS"
                 ],
-                "pattern": "^[A-Za-z][A-Za-z0-9_]{0,63}$",
+                "minLength": 1,
+                "maxLength": 200,
                 "description": "A finish reason as the service writes it."
               }
             }
@@ -3021,7 +3022,8 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
                 "examples": [
                   "length"
                 ],
-                "pattern": "^[A-Za-z][A-Za-z0-9_]{0,63}$",
+                "minLength": 1,
+                "maxLength": 200,
                 "description": "A finish reason as the service writes it."
               }
             },

@@ -48,12 +48,13 @@ function verdictOf(
   const [candidate] = reply.candidates;
   const explained = errorWith(reply);
   if (candidate === undefined) {
-    const { blockReason, blockMessage } = reply;
-    return blockReason === undefined
-      ? invalid(explained('text.empty', 'The model gave no answer at all.'))
-      : failed(
-          explained('text.blocked', `The service blocked the prompt: ${named(blockReason, blockMessage)}.`),
-        );
+    const { blockReason, blockMessage, unexplained } = reply;
+    if (blockReason === undefined)
+      return invalid(explained('text.empty', 'The model gave no answer at all.'));
+    const what = `The service blocked the prompt: ${named(blockReason, blockMessage)}.`;
+    const blocked = explained('text.blocked', what);
+    // Where the service gave no reason of its own, the model may only have failed to answer.
+    return unexplained ? { kind: 'invalid', error: blocked, most: 1 } : failed(blocked);
   }
   const { refusal, finishReason = 'STOP', finishMessage, functionCalls, text, images } = candidate;
   if (refusal !== undefined && refusal !== '')
@@ -68,15 +69,22 @@ function verdictOf(
         return invalid(explained('text.bad-call', `The model made a function call that is none: ${reason}.`));
       case 'filtered':
         return failed(explained('text.filtered', `The answer was filtered: ${reason}.`));
+      case 'other':
+        return invalid(
+          explained(
+            'text.filtered',
+            `The model ended its answer and did not say why: ${reason}.${acceptAdvice(finishReason)}`,
+          ),
+        );
       case 'no-image':
         return invalid(explained('text.empty', `The model made no image: ${reason}.`));
       case 'length':
-        return failed(holds ? cutOff(explained, reason) : allThought(explained, reply));
+        return failed(holds ? cutOff(explained, reason, finishReason) : allThought(explained, reply));
       case 'unknown':
         return failed(
           explained(
             'text.filtered',
-            `The answer ended for a reason that is no plain end: ${reason}. If such an answer is a result, say \`accept: [${cutText(finishReason)}]\`.`,
+            `The answer ended for a reason that is no plain end: ${reason}.${acceptAdvice(finishReason)}`,
           ),
         );
       case 'plain':
@@ -206,11 +214,25 @@ const errorWith =
 const invalid = (error: JobError): ReplyVerdict => ({ kind: 'invalid', error });
 const failed = (error: JobError): ReplyVerdict => ({ kind: 'failed', error });
 
-const cutOff = (explained: Explained, reason: string): JobError =>
+const cutOff = (explained: Explained, reason: string, finishReason: string): JobError =>
   explained(
     'text.max-tokens',
-    `The answer was cut off (${reason}). Raise the most tokens of an answer, or say \`accept\` to take it as it is.`,
+    `The answer was cut off (${reason}). Raise the most tokens of an answer, or say \`accept: [${asYaml(finishReason)}]\` to take it as it is.`,
   );
+
+/** The most characters that `accept` takes. */
+const longestAccepted = 200;
+
+const acceptAdvice = (reason: string): string =>
+  reason.length > longestAccepted
+    ? ''
+    : ` If such an answer is a result, say \`accept: [${asYaml(reason)}]\`.`;
+
+/** A word that YAML reads as a text, or else a quoted text. */
+const asYaml = (text: string): string =>
+  /^[A-Za-z_]{3,}[A-Za-z_0-9]*$/.test(text) && !/^(?:null|true|false|yes|off|nan)$/i.test(text)
+    ? text
+    : JSON.stringify(text);
 
 /** Thinking used up the tokens of the reply (gateway 6.6). */
 function allThought(explained: Explained, { usage }: TextReply): JobError {

@@ -4,6 +4,8 @@ export type Finish =
   /** Cut off at the maximum of tokens. */
   | 'length'
   | 'filtered'
+  /** The model gave up for a reason of its own; the next reply may be better. */
+  | 'other'
   /** The model made an invalid function call; the next reply may be better. */
   | 'bad-call'
   /** The request wanted an image and the model made none. */
@@ -18,8 +20,11 @@ const plain = new Set([
   'FUNCTION_CALL',
   'END_TURN',
   'EOS',
+  'EOS_TOKEN',
+  'STOP_SEQUENCE',
+  'COMPLETE',
 ]);
-const length = new Set(['MAX_TOKENS', 'LENGTH']);
+const length = new Set(['MAX_TOKENS', 'LENGTH', 'MODEL_LENGTH', 'MODEL_CONTEXT_WINDOW_EXCEEDED']);
 const badCall = new Set([
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',
@@ -36,7 +41,10 @@ const filtered = new Set([
   'CONTENT_FILTER',
   'MODEL_ARMOR',
   'JAILBREAK',
+  'SENSITIVE',
 ]);
+/** Without a reason that anybody could act on (gateway 6.5). */
+const other = new Set(['OTHER', 'IMAGE_OTHER']);
 
 /** A reply without a reason ended plainly: a stream without one is refused before (gateway 6.7). */
 export function finishOf(reason: string | undefined): Finish {
@@ -44,6 +52,7 @@ export function finishOf(reason: string | undefined): Finish {
   if (name === '' || plain.has(name)) return 'plain';
   if (length.has(name)) return 'length';
   if (badCall.has(name)) return 'bad-call';
+  if (other.has(name)) return 'other';
   if (name === 'NO_IMAGE') return 'no-image';
   return filtered.has(name) || name.startsWith('IMAGE_') ? 'filtered' : 'unknown';
 }

@@ -109,6 +109,7 @@ async function requestOf(
     turns: own.after,
     ...(extra === undefined ? {} : { extra }),
     stream: record.call?.stream ?? false,
+    ...(record.call && { accept: record.call.accept }),
   };
 }
 

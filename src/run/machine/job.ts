@@ -184,8 +184,8 @@ export type ReplyVerdict =
   | { readonly kind: 'done' }
   /** The model calls functions that the step answers: these contents follow, then the next call. */
   | { readonly kind: 'calls'; readonly turns: readonly Value[] }
-  /** Another call may help: wrong JSON, JSON that breaks its schema, or an empty reply. */
-  | { readonly kind: 'invalid'; readonly error: JobError }
+  /** Another call may help: wrong JSON, JSON that breaks its schema, or an empty reply. `most`: at most so many more. */
+  | { readonly kind: 'invalid'; readonly error: JobError; readonly most?: number }
   /** Blocked, filtered, cut off, refused. */
   | { readonly kind: 'failed'; readonly error: JobError };
 

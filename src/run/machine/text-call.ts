@@ -124,7 +124,7 @@ function onReply(job: Job, { verdict, text, artifacts }: Asked, context: JobCont
       const invalid = (record.invalid ?? 0) + 1;
       const { error } = verdict;
       const seen = { text, invalid, tries: 0 };
-      if (invalid > context.retry.invalid)
+      if (invalid > Math.min(context.retry.invalid, verdict.most ?? Number.POSITIVE_INFINITY))
         return settle(job, 'failed', afterSeveral(error, invalid, 'answers'), now, seen);
       const waiting = become(requeue(record), 'pending', { ...seen, error });
       return restAfter(invalid, { ...job, record: waiting }, { next: ask() }, context);
@@ -151,9 +151,20 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
       return retryCall(lost, jobError(failure), failure.retryAfterMs, context);
     }
     case 'retry':
-      return retryCall(job, jobError(failure), failure.retryAfterMs, context);
+      return retryCall(
+        failure.unstreamed ? unstreamed(job) : job,
+        jobError(failure),
+        failure.retryAfterMs,
+        context,
+      );
   }
 }
+
+/** The call as it is made again in this run: whole, whatever the pipeline says. */
+const unstreamed = (job: Job): Job => {
+  const { call } = job.record;
+  return call === undefined ? job : { ...job, record: { ...job.record, call: { ...call, stream: false } } };
+};
 
 /** No call was sent: no attempt. Only failures that may pass are retried. */
 function onUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {

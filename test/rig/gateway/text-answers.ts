@@ -49,13 +49,13 @@ function answered(
 ): ServiceResult<TextReply> {
   if (!isTextRequest(record.request)) throw new Error(`${record.key} asks for no text.`);
   const { kind } = record.request;
-  const stream = record.call?.stream ?? false;
+  const { stream = false, accept = [] } = record.call ?? {};
   const lost = (code: ConnectionFailure['code'], sent: boolean): ServiceResult<TextReply> => ({
     ok: false,
     error: connectionFailure({ code, what: 'it was lost' }, sent, facts(true)),
   });
   const refused = (status: number, body: unknown): ServiceResult<TextReply> =>
-    readReply({ kind: 'refusal', reply: replyOf(status, body) }, { kind, stream }, facts(true));
+    readReply({ kind: 'refusal', reply: replyOf(status, body) }, { kind, stream, accept }, facts(true));
   const envelope = (words: string) => ({
     error: { code: '', message: `${words} (request id: r${n})`, type: 'x' },
   });
@@ -87,7 +87,7 @@ function answered(
       const end = reader.end();
       const { usage } = reader;
       const received = { kind: 'read', reply: replyOf(200, ''), end, ...(usage && { usage }) } as const;
-      return readReply(received, { kind, stream }, facts(true));
+      return readReply(received, { kind, stream, accept }, facts(true));
     }
   }
 }

@@ -14,6 +14,8 @@ it.each<[Finish, readonly (string | undefined)[]]>([
       'function_call',
       'end_turn',
       'eos',
+      'eos_token',
+      'stop_sequence',
     ],
   ],
   ['length', ['MAX_TOKENS', 'length', 'max_tokens']],
@@ -35,11 +37,11 @@ it.each<[Finish, readonly (string | undefined)[]]>([
       'MODEL_ARMOR',
       'JAILBREAK',
       'IMAGE_SAFETY',
-      'IMAGE_OTHER',
       'image_recitation',
     ],
   ],
-  ['unknown', ['OTHER', 'NEW_REASON', 'MY_IMAGE_', 'STOPPED']],
+  ['other', ['OTHER', 'IMAGE_OTHER', 'other']],
+  ['unknown', ['NEW_REASON', 'MY_IMAGE_', 'STOPPED']],
 ])('the end of a reply is %s, in any case of letters', (finish, reasons) => {
   expect(reasons.map((reason) => [reason, finishOf(reason)])).toEqual(
     reasons.map((reason) => [reason, finish]),

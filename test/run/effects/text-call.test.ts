@@ -108,6 +108,7 @@ describe('a text call', () => {
     expect(asked).toEqual([
       {
         kind: 'generate',
+        accept: [],
         fields: { model: 'm', prompt: 'Go on.' },
         images: [],
         earlier: [],

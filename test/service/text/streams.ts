@@ -208,7 +208,7 @@ export const recorded: readonly RecordedStream[] = [
   {
     what: 'chat without a finish reason',
     kind: 'chat',
-    ends: 'truncated',
+    ends: 'unfinished',
     text: `${events(delta({ content: 'A ' }))}data: [DONE]\n\n`,
   },
 ];

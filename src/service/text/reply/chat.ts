@@ -1,6 +1,6 @@
 import { members, parseBounded } from '../../http/json.ts';
 import type { JsonObject, ReplyCandidate, TextReply } from '../../text-service.ts';
-import { inOrder, objectsIn, readParts, textMember } from './native.ts';
+import { inOrder, noCandidates, objectsIn, readParts, textMember } from './native.ts';
 import { readChatUsage } from './usage.ts';
 
 /**
@@ -9,8 +9,11 @@ import { readChatUsage } from './usage.ts';
  */
 export function readChatReply(whole: JsonObject): TextReply {
   const usage = readChatUsage(whole['usage']);
+  const candidates = inOrder(whole['choices']).map(readChoice);
+  const isBlocked = candidates.length === 0 && members(whole['usage'])?.['completion_tokens'] === 0;
   return {
-    candidates: inOrder(whole['choices']).map(readChoice),
+    candidates,
+    ...(isBlocked && noCandidates),
     ...(usage !== undefined && { usage }),
     ...textMember('model', whole['model']),
     ...textMember('responseId', whole['id']),

@@ -1,33 +1,125 @@
 import { members } from '../../http/json.ts';
 import type { ReplyBody } from '../../http/reply.ts';
 import type { JsonObject } from '../../text-service.ts';
+import { objectsIn } from './native.ts';
 
 /** How the bytes of a reply ended. */
 export type StreamEnd =
-  /** `whole`: one object, whether it came as one or as a stream's events. */
-  | { readonly kind: 'answer'; readonly whole: JsonObject }
+  /** `whole`: one object, whether it came as one or, `streamed`, as events. */
+  | { readonly kind: 'answer'; readonly whole: JsonObject; readonly streamed?: true }
+  /** Of chat: `[DONE]` came, and before it no finish reason. Some services never give one, others say so after a cut (gateway 7.1). */
+  | { readonly kind: 'unfinished'; readonly whole: JsonObject }
   /** An error object, alone or after good events, with `data:` or without it (gateway 6.7). */
   | { readonly kind: 'error'; readonly body: JsonObject }
   /** The stream ended before the model gave a finish reason. */
   | { readonly kind: 'truncated' }
   /** An event that cannot be read. `what`: a clause for the message. */
-  | { readonly kind: 'unusable'; readonly what: string; readonly cause?: unknown }
+  | {
+      readonly kind: 'unusable';
+      readonly what: string;
+      /** What came in its place, for the message. */
+      readonly body?: ReplyBody;
+      readonly cause?: unknown;
+    }
   | { readonly kind: 'too-large'; readonly what: string }
   /** No answer in any of its forms: a page, text, cut JSON, nothing. */
   | { readonly kind: 'other'; readonly body: ReplyBody };
 
-type ErrorEnd = StreamEnd & { readonly kind: 'error' };
+export type ErrorEnd = StreamEnd & { readonly kind: 'error' };
 
 export const tooLargeEnd = (what: string): StreamEnd => ({ kind: 'too-large', what });
 
-/** The end that an event brings which is an error. */
+/** The end that an event, or a whole body, brings which is an error. */
 export function errorIn(event: JsonObject | undefined): ErrorEnd | undefined {
   const error = event?.['error'];
   const isError = typeof error === 'string' ? error !== '' : members(error) !== undefined;
-  return isError && event !== undefined ? { kind: 'error', body: event } : undefined;
+  return event !== undefined && (isError || isBareError(event)) ? { kind: 'error', body: event } : undefined;
 }
 
-export const noReply: StreamEnd = { kind: 'unusable', what: 'but its JSON is no answer of a model' };
+/**
+ * An error without an envelope: `{code: 429, message, status}` of gateways that convert, `{object: "error", …}` of vLLM, a code other
+ * than 0 in `base_resp` (gateway 6.7, 8.4).
+ */
+function isBareError(event: JsonObject): boolean {
+  if (Array.isArray(event['choices']) || Array.isArray(event['candidates'])) return false;
+  const code = members(event['base_resp'])?.['status_code'] ?? 0;
+  return (
+    event['object'] === 'error' ||
+    event['type'] === 'error' ||
+    code !== 0 ||
+    statedStatus(event) !== undefined
+  );
+}
+
+/** google.rpc.Code by HTTP status (gateway 8.4), and the words of OpenAI-like errors. */
+const statuses: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  OUT_OF_RANGE: 400,
+  invalid_request_error: 400,
+  invalid_request: 400,
+  BadRequestError: 400,
+  UNAUTHENTICATED: 401,
+  authentication_error: 401,
+  invalid_api_key: 401,
+  PERMISSION_DENIED: 403,
+  permission_error: 403,
+  access_denied: 403,
+  NOT_FOUND: 404,
+  not_found_error: 404,
+  RESOURCE_EXHAUSTED: 429,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  token_concurrency_limit_reached: 429,
+  CANCELLED: 499,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  overloaded_error: 503,
+  DEADLINE_EXCEEDED: 504,
+};
+
+/** The status that an error states for itself, as a number or a known word. */
+function statedStatus(error: JsonObject): number | undefined {
+  const stated = [error['code'], error['status_code'], error['http_status']].map(Number);
+  const status = stated.find((value) => Number.isInteger(value) && value >= 400 && value < 600);
+  if (status !== undefined) return status;
+  const words = [error['status'], error['code'], error['type']].filter((word) => typeof word === 'string');
+  const known = words.find((word) => Object.hasOwn(statuses, word));
+  return known === undefined ? undefined : statuses[known];
+}
+
+/** The status that an error inside a 2xx would have had by itself; 500 where the error gives none. */
+export const statusOf = (body: JsonObject): number =>
+  statedStatus(members(body['error']) ?? {}) ?? statedStatus(body) ?? 500;
+
+/** Finish reasons that say that the provider failed, with the status of such a failure (gateway 7.1). */
+const failedReasons: ReadonlyMap<string, number> = new Map([
+  ['error', 502],
+  ['insufficient_system_resource', 503],
+  ['network_error', 502],
+]);
+
+/** The error in a choice of a chat reply, unless its finish reason is one that the step accepts and the choice has content. */
+export function errorInChoice(whole: JsonObject, accept: readonly string[]): ErrorEnd | undefined {
+  for (const choice of objectsIn(whole['choices'])) {
+    const { finish_reason: given } = choice;
+    const reason = typeof given === 'string' ? given : '';
+    const error = members(choice['error']);
+    const status = failedReasons.get(reason.toLowerCase());
+    if (error === undefined && status === undefined) continue;
+    const { content } = members(choice['message']) ?? {};
+    const isAccepted = accept.some((name) => name.toUpperCase() === reason.toUpperCase());
+    if (isAccepted && typeof content === 'string' && content.trim() !== '') continue;
+    const message = `the model's answer ended with finish_reason "${reason}"`;
+    return { kind: 'error', body: { error: { ...(status && { code: status }), message, ...error } } };
+  }
+  return undefined;
+}
+
+export const noReply: StreamEnd & { readonly kind: 'unusable' } = {
+  kind: 'unusable',
+  what: 'but its JSON is no answer of a model',
+};
 
 /** The end for one object: a whole reply, an error, or neither. */
 export function readWhole(
@@ -37,7 +129,8 @@ export function readWhole(
 ): StreamEnd {
   const error = errorIn(value);
   if (error !== undefined) return error;
-  if (value === undefined || !isReplyOf(kind, value)) return noReply;
+  if (value === undefined || !isReplyOf(kind, value))
+    return { ...noReply, body: { kind: 'json', value: value ?? null } };
   const candidates = kind === 'chat' ? value['choices'] : value['candidates'];
   return Array.isArray(candidates) && candidates.length > maxCandidates
     ? tooLargeEnd(`it has more than ${maxCandidates} candidates`)

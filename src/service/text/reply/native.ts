@@ -17,6 +17,13 @@ export function readTextReply(whole: JsonObject): TextReply {
   };
 }
 
+/** Why a reply has no candidates where a gateway that converts between vendors says no more than that. */
+export const noCandidates = {
+  unexplained: true,
+  blockReason: 'NO_CANDIDATES',
+  blockMessage: 'no answer came, and no reason, which is how gateways that convert tell of a blocked prompt',
+} as const;
+
 function readCandidate(candidate: JsonObject): ReplyCandidate {
   // A reply that was spent on thinking has content without parts, or none at all (gateway 6.6).
   const parts = objectsIn(members(candidate['content'])?.['parts']);

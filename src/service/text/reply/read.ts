@@ -1,4 +1,5 @@
 import { classify, connectionFailure, rejection, unusableResponse } from '../../failures/classify.ts';
+import { readErrorWords } from '../../failures/error-words.ts';
 import type { RequestFacts } from '../../failures/request-context.ts';
 import { withRequestId } from '../../failures/request-id.ts';
 import { members } from '../../http/json.ts';
@@ -7,8 +8,9 @@ import type { Mask } from '../../http/secrets.ts';
 import type { ReplyUsage, ServiceFailure, ServiceResult } from '../../result.ts';
 import type { JsonObject, TextReply } from '../../text-service.ts';
 import { readChatReply } from './chat.ts';
-import type { StreamEnd } from './end.ts';
-import { readTextReply } from './native.ts';
+import { errorInChoice, type StreamEnd, statusOf } from './end.ts';
+import { noCandidates, readTextReply } from './native.ts';
+import { readChatUsage } from './usage.ts';
 
 /** What came of a text call that had a status. */
 export type Received =
@@ -23,24 +25,62 @@ export type Received =
       readonly usage?: ReplyUsage;
     };
 
+/** A text call, as far as its reply is judged by it. */
+export interface Call {
+  readonly kind: 'generate' | 'chat';
+  readonly stream: boolean;
+  /** Finish reasons that the step accepts. */
+  readonly accept: readonly string[];
+}
+
 /** Judges what came of a text call. */
-export function readReply(
-  received: Received,
-  call: { readonly kind: 'generate' | 'chat'; readonly stream: boolean },
-  facts: RequestFacts,
-): ServiceResult<TextReply> {
+export function readReply(received: Received, call: Call, facts: RequestFacts): ServiceResult<TextReply> {
   if (received.kind === 'refusal') {
-    const failure = classify(received.reply, facts);
-    return failed(failure ?? unusableResponse(received.reply, 'which is no answer', facts));
+    const { reply } = received;
+    const blocked = blockedIn(reply.body, facts);
+    if (blocked !== undefined)
+      return { ok: true, value: { ...blocked, ...withRequestId(undefined, reply, facts) } };
+    return failed(classify(reply, facts) ?? unusableResponse(reply, 'which is no answer', facts));
   }
-  const { reply, end, usage } = received;
+  const { reply, usage } = received;
+  const end = withoutErrors(received.end, call);
   if (end.kind === 'answer') {
     const whole = masked(end.whole, facts.dataMask) as JsonObject;
     const read = call.kind === 'chat' ? readChatReply(whole) : readTextReply(whole);
     return { ok: true, value: { ...read, ...withRequestId(undefined, reply, facts) } };
   }
+  const counted = usage ?? (received.end.kind === 'answer' ? usageIn(received.end.whole) : undefined);
+  const blocked = end.kind === 'error' ? blockedIn(json(end.body), facts) : undefined;
+  if (blocked !== undefined)
+    return {
+      ok: true,
+      value: { ...blocked, ...(counted && { usage: counted }), ...withRequestId(undefined, reply, facts) },
+    };
   const failure = failureOf(reply, end, call.stream, facts);
-  return failed(usage === undefined ? failure : { ...failure, usage });
+  return failed(counted === undefined ? failure : { ...failure, usage: counted });
+}
+
+const usageIn = (whole: JsonObject): ReplyUsage | undefined => readChatUsage(whole['usage']);
+
+/** An answer with an error in one of its choices is that error. */
+const withoutErrors = (
+  end: (Received & { readonly kind: 'read' })['end'],
+  { kind, accept }: Call,
+): (Received & { readonly kind: 'read' })['end'] =>
+  (kind === 'chat' && (end.kind === 'answer' || end.kind === 'unfinished')
+    ? errorInChoice(end.whole, accept)
+    : undefined) ?? end;
+
+/**
+ * The reply that an error of a gateway stands for which converts between vendors: it says `no candidates`, with a 500, of a prompt that
+ * the model's own service has blocked (gateway 6.6).
+ */
+function blockedIn(body: ReplyBody, { clean, dataMask }: RequestFacts): TextReply | undefined {
+  if (body.kind !== 'json') return undefined;
+  const { code, message } = readErrorWords(body.value, clean);
+  if (code !== 'no_candidates' && !/^no[ _]candidates\b/i.test(message)) return undefined;
+  const whole = masked(members(body.value) ?? {}, dataMask) as JsonObject;
+  return { candidates: [], ...noCandidates, whole };
 }
 
 const failed = (error: ServiceFailure): ServiceResult<TextReply> => ({ ok: false, error });
@@ -60,10 +100,12 @@ function failureOf(
       const inside: Reply = { ...reply, status: statusOf(end.body), body: json(end.body) };
       return rejection(inside, { ...facts, label: `${facts.label}, inside its answer` });
     }
+    case 'unfinished':
+      return { ...truncated(reply, facts), unstreamed: true };
     case 'truncated':
       return truncated(reply, facts);
     case 'unusable':
-      return unusableResponse(reply, end.what, facts, end.cause);
+      return unusableResponse({ ...reply, ...(end.body && { body: end.body }) }, end.what, facts, end.cause);
     case 'too-large':
       return {
         code: 'response.too-large',
@@ -89,43 +131,6 @@ const truncated = (reply: Reply, facts: RequestFacts): ServiceFailure => ({
 });
 
 const json = (value: JsonObject): ReplyBody => ({ kind: 'json', value });
-
-/** google.rpc.Code by HTTP status (gateway 8.4), and the words of OpenAI-like errors. */
-const statuses: Readonly<Record<string, number>> = {
-  INVALID_ARGUMENT: 400,
-  FAILED_PRECONDITION: 400,
-  OUT_OF_RANGE: 400,
-  invalid_request_error: 400,
-  invalid_request: 400,
-  UNAUTHENTICATED: 401,
-  authentication_error: 401,
-  invalid_api_key: 401,
-  PERMISSION_DENIED: 403,
-  permission_error: 403,
-  access_denied: 403,
-  NOT_FOUND: 404,
-  not_found_error: 404,
-  RESOURCE_EXHAUSTED: 429,
-  rate_limit_error: 429,
-  rate_limit_exceeded: 429,
-  token_concurrency_limit_reached: 429,
-  CANCELLED: 499,
-  INTERNAL: 500,
-  UNAVAILABLE: 503,
-  overloaded_error: 503,
-  DEADLINE_EXCEEDED: 504,
-};
-
-/** The status that an error inside a 2xx would have had by itself; 500 where the error gives none. */
-function statusOf(body: JsonObject): number {
-  const error = members(body['error']) ?? {};
-  const stated = [error['code'], error['status_code'], error['http_status']].map(Number);
-  const status = stated.find((value) => Number.isInteger(value) && value >= 400 && value < 600);
-  if (status !== undefined) return status;
-  const words = [error['status'], error['code'], error['type']].filter((word) => typeof word === 'string');
-  const known = words.find((word) => Object.hasOwn(statuses, word));
-  return known === undefined ? 500 : (statuses[known] ?? 500);
-}
 
 /**
  * Removes secrets from every text of a reply, because the reply is kept. Image data is kept unchanged: a short secret is

@@ -74,7 +74,7 @@ class Choice {
 
   get isFinished(): boolean {
     const reason = this.#members.get('finish_reason');
-    return typeof reason === 'string' && reason !== '';
+    return (typeof reason === 'string' && reason !== '') || members(this.#members.get('error')) !== undefined;
   }
 
   add(event: JsonObject): number {

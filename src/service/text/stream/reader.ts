@@ -45,6 +45,19 @@ const sliceLength = 8 * 1024;
 const idleDecoders: InstanceType<typeof TextDecoder>[] = [];
 const mostIdle = 64;
 
+/** Data, or the name, of events with which gateways keep a connection open; so is data of blanks. */
+const heartbeat = /^(?:ping|pong|null|keep-?alive|heartbeat)?$/i;
+
+/** Words of a gateway whose own connection broke, on a line of the stream that is no event (gateway 6.7). */
+const brokenOff =
+  /^(?:unexpected EOF|.{0,200}(?:connection reset|broken pipe|context (?:canceled|deadline exceeded)))/im;
+
+const oddEvent = (text: string, what: string): StreamEnd & { readonly kind: 'unusable' } => ({
+  kind: 'unusable',
+  what,
+  body: { kind: 'text', text: text.slice(0, 300) },
+});
+
 /**
  * Reads a reply of the text endpoints from its bytes, in whatever chunks they come: Server-Sent Events, or one JSON value
  * where the service did not stream, or streamed without being asked. Pure: no network, no clock. Never throws for what
@@ -176,9 +189,9 @@ export class StreamReader {
     return rest.includes('\r') ? rest.replaceAll(/\r\n?/g, '\n') : rest;
   }
 
-  #onEvent({ data }: EventSourceMessage): void {
+  #onEvent({ data, event: name }: EventSourceMessage): void {
     this.#pending = 0;
-    if (this.isOver || this.#isDone || data.trim() === '') return;
+    if (this.isOver || this.#isDone || heartbeat.test(data.trim()) || (name && heartbeat.test(name))) return;
     if (data.trim() === '[DONE]') {
       this.#isDone = true;
       return;
@@ -189,7 +202,9 @@ export class StreamReader {
       return;
     }
     const value = this.#parse(data);
-    if (value !== undefined) this.#add(value);
+    // An event of this name is an error, whatever it looks like.
+    if (value !== undefined)
+      this.#add(name === 'error' && errorIn(value) === undefined ? { error: value } : value);
   }
 
   /** Undefined: it cannot be read, and why is noted. */
@@ -205,12 +220,11 @@ export class StreamReader {
     } catch (cause) {
       this.#end ??= this.#isEnding
         ? { kind: 'truncated' }
-        : { kind: 'unusable', what: 'but the JSON of one of its events is broken', cause };
+        : { ...oddEvent(data, 'but the JSON of one of its events is broken'), cause };
       return undefined;
     }
     const event = members(value);
-    if (event === undefined)
-      this.#end = { kind: 'unusable', what: 'but one of its events is no JSON object' };
+    if (event === undefined) this.#end = oddEvent(data, 'but one of its events is no JSON object');
     return event;
   }
 
@@ -247,7 +261,19 @@ export class StreamReader {
   #endOfEvents(): StreamEnd {
     const error = errorIn(this.#bareValue());
     if (error !== undefined) return error;
-    if (this.#gatherer.isFinished) return { kind: 'answer', whole: this.#gatherer.whole() };
+    if (brokenOff.test(this.#bare)) return oddEvent(this.#bare, 'but the gateway broke its stream off');
+    if (this.#gatherer.isFinished) return { kind: 'answer', whole: this.#gatherer.whole(), streamed: true };
+    // Without a choice: no answer, and the counts say that none was made.
+    if (
+      this.#isDone &&
+      this.#kind === 'chat' &&
+      (this.#gatherer.candidates > 0 || this.usage?.candidates === 0)
+    ) {
+      const whole = this.#gatherer.whole();
+      return this.#gatherer.candidates > 0
+        ? { kind: 'unfinished', whole }
+        : { kind: 'answer', whole: { choices: [], ...whole } };
+    }
     return this.#events === 0 && this.#bare.trim() !== ''
       ? { kind: 'other', body: { kind: 'text', text: this.#bare.trim() } }
       : { kind: 'truncated' };
@@ -269,12 +295,14 @@ export class StreamReader {
     return this.#endOfEvents();
   }
 
+  /** The object in lines that are no events: in all of them, or in the last one. */
   #bareValue(): JsonObject | undefined {
-    try {
-      return members(parseBounded(this.#bare));
-    } catch {
-      // Any other value is no error object.
-      return undefined;
-    }
+    for (const text of [this.#bare, this.#bare.trim().split('\n').at(-1) ?? ''])
+      try {
+        return members(parseBounded(text));
+      } catch {
+        // Any other value is no error object.
+      }
+    return undefined;
   }
 }
