@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandLine, measuredProcess } from '../rig/measured.ts';
+import { commandFile } from '../rig/cli.ts';
+import { measuredProcess } from '../rig/measured.ts';
 import type { Bench, BenchOptions, Comparison, Measured } from './comparison.ts';
 import { seededPipeline, seededRun, seedState } from './seed-state.ts';
 
@@ -37,7 +38,7 @@ async function commandIn(
   const { flags, env, pipeline } = seededRun(folder);
   const given = { run: flags, plan: flags.filter((flag) => flag !== '--no-progress'), manifest: [] }[command];
   const { seconds, cpuMs, peakMB } = await measuredProcess(
-    commandLine,
+    commandFile,
     [command, pipeline, ...given, ...more],
     {
       cwd: folder,

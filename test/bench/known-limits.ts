@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Rate } from '../../src/pipeline/pipeline.ts';
-import { temporaryFolder } from '../rig/cli.ts';
-import { commandLine, measuredProcess, serviceEnv } from '../rig/measured.ts';
+import { commandFile, temporaryFolder } from '../rig/cli.ts';
+import { measuredProcess, serviceEnv } from '../rig/measured.ts';
 import type { Bench } from './comparison.ts';
 
 /** A service that answers after a moment, and notes when POSTs come. */
@@ -69,7 +69,7 @@ steps:
 `,
     );
     const stamps = join(folder.path, 'stamps.json');
-    const { cpuMs, peakMB } = await measuredProcess(commandLine, ['run', 'pipeline.yaml', '--out', 'out'], {
+    const { cpuMs, peakMB } = await measuredProcess(commandFile, ['run', 'pipeline.yaml', '--out', 'out'], {
       cwd: folder.path,
       env: {
         ...serviceEnv(service.url),

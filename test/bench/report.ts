@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../rig/cli.ts';
-import { commandLine, measuredProcess } from '../rig/measured.ts';
+import { commandFile, temporaryFolder } from '../rig/cli.ts';
+import { measuredProcess } from '../rig/measured.ts';
 import { readReport } from '../rig/report.ts';
 import type { Bench, Measured } from './comparison.ts';
 import { seededRun, seedState } from './seed-state.ts';
@@ -18,7 +18,7 @@ const reportOf = (results: number, peakMBAtMost: number): Bench => ({
     const { directory } = seededRun(folder.path);
     const report = join(directory, 'report');
     const written = async (): Promise<Measured> => {
-      const { seconds, cpuMs, peakMB } = await measuredProcess(commandLine, ['report', directory], {
+      const { seconds, cpuMs, peakMB } = await measuredProcess(commandFile, ['report', directory], {
         cwd: folder.path,
       });
       const { summary } = readReport(report);

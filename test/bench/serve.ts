@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
-import { temporaryFolder } from '../rig/cli.ts';
-import { commandLine, measuredProcess, serviceEnv, startQuickService } from '../rig/measured.ts';
+import { commandFile, temporaryFolder } from '../rig/cli.ts';
+import { measuredProcess, serviceEnv, startQuickService } from '../rig/measured.ts';
 import type { Bench, Measured } from './comparison.ts';
 
 const cells = 3000;
@@ -27,7 +27,7 @@ async function run(url: string, isWatched: boolean): Promise<Measured> {
   const over = new AbortController();
   const watching = isWatched ? watch(folder.path, over.signal) : undefined;
   try {
-    const { cpuMs, peakMB } = await measuredProcess(commandLine, ['run', 'pipeline.yaml', '--out', 'out'], {
+    const { cpuMs, peakMB } = await measuredProcess(commandFile, ['run', 'pipeline.yaml', '--out', 'out'], {
       cwd: folder.path,
       env: serviceEnv(url),
     });
@@ -82,7 +82,7 @@ async function serve(
   over: AbortSignal,
 ): Promise<{ readonly child: ChildProcess; readonly address: string } | undefined> {
   while (!over.aborted) {
-    const child = spawn(process.execPath, [commandLine, 'serve', 'out'], {
+    const child = spawn(process.execPath, [commandFile, 'serve', 'out'], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'ignore'],
     });

@@ -1,14 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../rig/cli.ts';
-import {
-  commandLine,
-  type MeasuredOptions,
-  type MeasuredProcess,
-  measuredProcess,
-  serviceEnv,
-} from '../rig/measured.ts';
+import { commandFile, temporaryFolder } from '../rig/cli.ts';
+import { type MeasuredOptions, type MeasuredProcess, measuredProcess, serviceEnv } from '../rig/measured.ts';
 
 type RunOptions = Partial<Pick<MeasuredOptions, 'sampleMs' | 'codes'>> & {
   /** Further arguments of `run`. */
@@ -25,7 +19,7 @@ export async function runPipeline(
 ): Promise<MeasuredProcess> {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, 'pipeline.yaml'), pipeline);
-  const took = await measuredProcess(commandLine, ['run', 'pipeline.yaml', '--out', 'out', ...args], {
+  const took = await measuredProcess(commandFile, ['run', 'pipeline.yaml', '--out', 'out', ...args], {
     ...options,
     cwd: folder.path,
     env: serviceEnv(url),

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../rig/cli.ts';
-import { commandLine, measuredProcess } from '../rig/measured.ts';
+import { commandFile, temporaryFolder } from '../rig/cli.ts';
+import { measuredProcess } from '../rig/measured.ts';
 import type { Bench, Measured } from './comparison.ts';
 
 const foxes = fileURLToPath(new URL('../../pipelines/foxes.yaml', import.meta.url));
@@ -27,7 +27,7 @@ const against = (asks: string, args: readonly string[], ratioAtMost: number): Be
   rounds: 15,
   prepare: () => ({
     unit: 'ms',
-    left: { name: `promptpress ${args[0]}`, measure: () => started(commandLine, args) },
+    left: { name: `promptpress ${args[0]}`, measure: () => started(commandFile, args) },
     right: { name: 'node -e 0', measure: nothing },
   }),
 });

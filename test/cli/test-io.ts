@@ -1,5 +1,6 @@
 import { program } from '../../src/cli/program.ts';
 import type { InterruptName, Interrupts, Io, Terminal } from '../../src/cli/terminal/io.ts';
+import { cli, isInstalled } from '../rig/cli.ts';
 
 /** A process that a command runs in, and what it said there. */
 export interface TestIo {
@@ -86,11 +87,16 @@ export interface Said {
   readonly err: string;
 }
 
-/** Carries out a command line in this process. */
+/** Carries out a command line in this process; where the command is an installed one, as a process, if it needs no more than a place. */
 export async function promptpress(
   args: readonly string[],
   options: Parameters<typeof testIo>[0],
 ): Promise<Said> {
+  if (isInstalled && Object.keys(options).every((name) => name === 'cwd' || name === 'env')) {
+    const { code, signal, stdout: out, stderr: err } = await cli(args, options);
+    if (code === undefined) throw new Error(`The command was ended by ${signal}:\n${err}`);
+    return { code, out, err };
+  }
   const test = testIo(options);
   const code = await program(args, test.io);
   return { code, out: test.out(), err: test.err() };

@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { commandLine } from '../rig/measured.ts';
+import { commandFile } from '../rig/cli.ts';
 
 /** Whether Node.js reads a file as CommonJS: by its extension, else by the package that it lies in. */
 async function isCommonJs(file: string): Promise<boolean> {
@@ -16,7 +16,7 @@ async function isCommonJs(file: string): Promise<boolean> {
 }
 
 it('no package of CommonJS is imported as a module, for which all its files are searched', async () => {
-  const dist = dirname(dirname(commandLine));
+  const dist = dirname(dirname(commandFile));
   const files = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith('.js'));
   const texts = await Promise.all(
     files

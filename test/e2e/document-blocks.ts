@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Block, type Document, repository } from '../rig/documents.ts';
+import { commandFile } from '../rig/cli.ts';
+import type { Block, Document } from '../rig/documents.ts';
 
 /** The code blocks of documents, each of which some test has to take. */
 export class DocumentBlocks {
@@ -48,7 +49,7 @@ export interface ShellResult {
 }
 
 /**
- * Runs a script as a user would, in `folder`, with the built `promptpress` on the path. It ends at the first command that fails.
+ * Runs a script as a user would, in `folder`, with the `promptpress` of {@link commandFile} on the path. It ends at the first command that fails.
  *
  * @param stubs commands that the machine may not have, as shell scripts by their names
  */
@@ -63,7 +64,7 @@ export async function shell(
   const commands = {
     // A rehearsal in which nothing takes time.
     promptpress: `case " $* " in *" --sandbox "*) set -- "$@" --pace 0 ;; esac
-exec '${process.execPath}' '${join(repository, 'dist/cli/main.js')}' "$@"`,
+exec '${process.execPath}' '${commandFile}' "$@"`,
     ...stubs,
   };
   for (const [name, body] of Object.entries(commands)) {

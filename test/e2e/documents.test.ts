@@ -9,7 +9,7 @@ import { manifestColumns } from '../../src/manifest/columns.ts';
 import { midjourneyProxyNames } from '../../src/sandbox/names.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { promptpress } from '../cli/test-io.ts';
-import { cli, startCli, temporaryFolder } from '../rig/cli.ts';
+import { cli, commandFile, startCli, temporaryFolder } from '../rig/cli.ts';
 import { pipelineExamples, readDocuments, repository } from '../rig/documents.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { byStatus, type ManifestRow, readManifest } from '../rig/manifest.ts';
@@ -149,7 +149,7 @@ describe.concurrent('the commands in the README', () => {
     ) as Record<string, unknown>;
     await write(folder.path, {
       'package.json': JSON.stringify({ name, version, type, bin }),
-      'dist/cli/main.js': `#!/usr/bin/env node\nimport(${JSON.stringify(pathToFileURL(join(repository, 'dist/cli/main.js')).href)});\n`,
+      'dist/cli/main.js': `#!/usr/bin/env node\nimport(${JSON.stringify(pathToFileURL(commandFile).href)});\n`,
     });
     const script = link.replaceAll('promptpress', './prefix/bin/promptpress');
     const env = { npm_config_prefix: join(folder.path, 'prefix'), npm_config_offline: 'true' };
@@ -234,7 +234,7 @@ describe.concurrent('the programs in the documents', () => {
     '$document: the program prints its result',
     async ({ program, prints }) => {
       await using folder = await temporaryFolder();
-      const library = pathToFileURL(join(repository, 'dist/index.js')).href;
+      const library = new URL('../index.js', pathToFileURL(commandFile)).href;
       await write(folder.path, { 'program.mjs': program.replace("'promptpress'", JSON.stringify(library)) });
       const { code, stdout, stderr } = await shell(`'${process.execPath}' program.mjs`, folder.path);
       expect(code, stderr).toBe(0);

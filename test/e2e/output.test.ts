@@ -2,11 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { cli, temporaryFolder } from '../rig/cli.ts';
-
-const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+import { cli, commandFile, temporaryFolder } from '../rig/cli.ts';
 
 describe('standard output', () => {
   it
@@ -19,7 +16,7 @@ describe('standard output', () => {
       const full = openSync('/dev/full', 'w');
       try {
         const stdio = ['ignore', full, 'pipe'] as const;
-        const { status, stderr } = spawnSync(process.execPath, [main, ...args], {
+        const { status, stderr } = spawnSync(process.execPath, [commandFile, ...args], {
           cwd: folder.path,
           env: { PATH: process.env['PATH'] },
           stdio: [...stdio],

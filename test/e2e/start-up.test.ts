@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startCli, temporaryFolder } from '../rig/cli.ts';
+import { commandFile, startCli, temporaryFolder } from '../rig/cli.ts';
 import { repository } from '../rig/documents.ts';
 import { serviceEnv, startQuickService } from '../rig/measured.ts';
 
@@ -36,12 +36,15 @@ async function loadedBy(
     ...(given.env && { env: given.env }),
     nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(watch)}`],
   }).done;
-  const files = [...stderr.matchAll(/^LOADED (.+)$/gm)].map(([, file = '']) => file);
-  const packages = files.flatMap((file) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
+  const files = [...stderr.matchAll(/^LOADED (?:file:\/\/)?(.+)$/gm)].map(([, file = '']) => file);
+  const dist = join(commandFile, '../..');
+  const packages = files.flatMap((file) =>
+    file.startsWith(dist) ? [] : (/.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []),
+  );
   return {
     code,
     files,
-    own: files.filter((file) => file.includes('/dist/') && !file.includes('/node_modules/')).length,
+    own: files.filter((file) => file.startsWith(dist)).length,
     packages: [...new Set(packages)].sort(),
   };
 }

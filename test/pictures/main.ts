@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import sharp from 'sharp';
 import { startChromium } from '../browser/chromium.ts';
-import { temporaryFolder } from '../rig/cli.ts';
+import { commandFile, temporaryFolder } from '../rig/cli.ts';
 import { animatedSvg } from './svg.ts';
 import { Recording } from './terminal.ts';
 
@@ -35,7 +35,7 @@ async function record() {
   const place = await temporaryFolder();
   const cwd = place.path;
   copyFileSync(join(root, 'pipelines/foxes.yaml'), join(cwd, 'foxes.yaml'));
-  const program = `node ${join(root, 'dist/cli/main.js')}`;
+  const program = `node ${commandFile}`;
   const owner = join(cwd, 'runs/foxes.sandbox/lock.json');
   const recording = new Recording();
   await recording.type('promptpress plan foxes.yaml --sandbox');

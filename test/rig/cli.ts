@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const built = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+/** The file of the command that tests start: the built one, or one that is installed as users do (`npm run test:packed`). */
+export const commandFile = process.env['PROMPTPRESS_TEST_COMMAND'] ?? built;
+
+/** Whether the command is the one of a package that is installed: nothing may then come from the sources that a user has not got. */
+export const isInstalled = commandFile !== built;
 
 export interface CliResult {
   /** Undefined when a signal ended it. */
@@ -27,9 +33,9 @@ export interface CliOptions {
   readonly nodeFlags?: readonly string[];
 }
 
-/** Starts the built command line as a user would, in an environment that holds nothing of this machine's. */
+/** Starts the command of {@link commandFile} as a user would, in an environment that holds nothing of this machine's. */
 export function startCli(args: readonly string[], options: CliOptions): RunningCli {
-  const child = spawn(process.execPath, [...(options.nodeFlags ?? []), main, ...args], {
+  const child = spawn(process.execPath, [...(options.nodeFlags ?? []), commandFile, ...args], {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'], HOME: options.cwd, TZ: 'UTC', NO_COLOR: '1', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -68,7 +74,7 @@ export function startCli(args: readonly string[], options: CliOptions): RunningC
   return { child, done, said };
 }
 
-/** Runs the built command line to its end. */
+/** Runs the command of {@link commandFile} to its end. */
 export function cli(args: readonly string[], options: CliOptions): Promise<CliResult> {
   return startCli(args, options).done;
 }

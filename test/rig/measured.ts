@@ -8,9 +8,6 @@ import type { QuickCounts, QuickOptions, QuickTaskTimes } from './quick-options.
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const usage = new URL('children/usage.mjs', import.meta.url).href;
 
-/** The built command line, to be measured. */
-export const commandLine = here('../../dist/cli/main.js');
-
 /** What a process took from its start to its end. */
 export interface MeasuredProcess {
   /** Wall time. */

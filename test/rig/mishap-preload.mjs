@@ -293,7 +293,8 @@ const watched = (DatabaseSync) =>
     }
   };
 
-const require = createRequire(import.meta.url);
+// The packages of the command: it may be installed somewhere else.
+const require = createRequire(process.argv[1] ?? import.meta.url);
 const emitWarning = process.emitWarning.bind(process);
 process.emitWarning = () => {};
 if (isBuiltin('node:sqlite')) {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../rig/cli.ts';
-import { commandLine, type MeasuredProcess, measuredProcess, serviceEnv } from '../../rig/measured.ts';
+import { commandFile, temporaryFolder } from '../../rig/cli.ts';
+import { type MeasuredProcess, measuredProcess, serviceEnv } from '../../rig/measured.ts';
 import { install, packagedPostgres } from '../../rig/postgres/installation.ts';
 import { type PostgresServer, startServer } from '../../rig/postgres/server.ts';
 import type { Comparison, NotMeasured } from '../comparison.ts';
@@ -104,7 +104,7 @@ export async function runCrew(engine: BenchEngine, work: CrewWork): Promise<Crew
   // Workers that come first wait for the run.
   const workers = Array.from({ length: work.workers }, (_unused, at) =>
     measuredProcess(
-      commandLine,
+      commandFile,
       ['worker', '--engine', engine.url, '--name', `worker-${at + 1}`, ...(work.args ?? [])],
       { cwd, env: { ...env, ...work.env?.(at + 1) }, onStart: (child) => children.add(child) },
     ),
@@ -117,7 +117,7 @@ export async function runCrew(engine: BenchEngine, work: CrewWork): Promise<Crew
     });
   try {
     const coordinator = await measuredProcess(
-      commandLine,
+      commandFile,
       ['run', 'pipeline.yaml', '--engine', `${engine.url}#bench-${runs}`, '--no-work', '--out', 'out'],
       { cwd, env, onStart: (child) => children.add(child) },
     );
