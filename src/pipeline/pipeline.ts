@@ -70,6 +70,8 @@ export interface RetrySettings {
   readonly capMs: number;
   readonly resubmits: number;
   readonly ambiguous: 'retry' | 'hold';
+  /** The file itself says `ambiguous: retry`: so is met what a gateway reports of a broken connection behind it. */
+  readonly retriesAmbiguous?: true;
   readonly patienceMs: number;
   /** New calls after a text reply that could not be used. */
   readonly invalid: number;
@@ -77,6 +79,8 @@ export interface RetrySettings {
   readonly permanent: readonly ReasonMatch[];
   /** Reasons of failed tasks that may pass; looked through before what is known. */
   readonly transient: readonly ReasonMatch[];
+  /** Words, codes and types of refusals that say that the quota is used up, beside those that are known. */
+  readonly quota?: readonly string[];
 }
 
 /** Milliseconds. */

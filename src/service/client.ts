@@ -1,5 +1,4 @@
 import type { RequestFacts } from './failures/request-context.ts';
-import { submitVerdict } from './failures/submit-verdict.ts';
 import { amount, largestPart } from './http/body/read.ts';
 import { receiveWhole } from './http/exchange.ts';
 import { writeJson } from './http/json.ts';
@@ -105,7 +104,7 @@ class HttpImageService implements ImageService {
     }
     // The speed is a property of the submission: fetch has no prefix (gateway 1.5).
     const path = `/${this.#http.names.path}/task/${encodeURIComponent(id)}/fetch`;
-    const request = { method: 'GET', path, endpoint: 'fetch', facts: { safe: true }, onLeave } as const;
+    const request = { method: 'GET', path, endpoint: 'fetch', facts: reading('fetch'), onLeave } as const;
     return this.#request(request, signal, (reply, facts) => readTask(id, reply, facts));
   }
 
@@ -118,7 +117,7 @@ class HttpImageService implements ImageService {
     if (usable.length === 0) return { ok: true, value: [] };
     const path = `/${this.#http.names.path}/task/list-by-condition`;
     const body = JSON.stringify({ ids: usable });
-    const request = { method: 'POST', path, endpoint: path, body, facts: { safe: true }, onLeave } as const;
+    const request = { method: 'POST', path, endpoint: path, body, facts: reading('lists'), onLeave } as const;
     return this.#request(request, signal, (reply, facts) => readTaskList(usable, reply, facts));
   }
 
@@ -129,7 +128,7 @@ class HttpImageService implements ImageService {
       method: 'GET',
       path,
       endpoint: path,
-      facts: { safe: true },
+      facts: reading('lists'),
       maxBodyBytes,
       onLeave,
     } as const;
@@ -162,7 +161,7 @@ class HttpImageService implements ImageService {
       const message = `The request is too large to be sent, for the service takes ${amount(this.#maxRequestBytes)}: ${largest()}. Shorten it, or send fewer or smaller images.`;
       return rejectedHere('request.too-large', message);
     }
-    const facts = { safe: false, largestPart: largest, judge: submitVerdict };
+    const facts = { safe: false, on: 'submit', offer: what, largestPart: largest } as const;
     const posted = { method: 'POST', path, endpoint: path, body, facts, onLeave } as const;
     return this.#request(posted, signal, readSubmit);
   }
@@ -186,6 +185,9 @@ class HttpImageService implements ImageService {
     return this.#http.request({ ...request, timeoutMs: this.#http.requestMs }, signal, receiveWhole, read);
   }
 }
+
+/** Of a request that changes nothing. */
+const reading = (offer: string) => ({ safe: true, on: 'read', offer }) as const;
 
 const rejectedHere = (code: string, message: string): ServiceResult<never> => ({
   ok: false,

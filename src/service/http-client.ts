@@ -27,6 +27,10 @@ export interface ServiceOptions {
   /** Which of them give access, as the key does: these are not kept in data either. */
   readonly credentials?: readonly string[];
   readonly names: Names;
+  /** What is known of the address, shared by both halves of a service. Default: each half has its own. */
+  readonly endpoints?: KnownEndpoints;
+  /** Words of a used-up quota, beside those that are known (`retry.quota`). */
+  readonly quotaWords?: readonly string[];
   /** Of `createDispatcher`; stays open on `close`. Without it and without `fetch` the service has one of its own. */
   readonly dispatcher?: Dispatcher;
   /**
@@ -68,7 +72,7 @@ export interface ServiceRequest {
   /** Bound of its response after decompression, where that is not the one of all responses. */
   readonly maxBodyBytes?: number;
   /** The context of failures; see there. */
-  readonly facts: Pick<RequestFacts, 'safe' | 'largestPart' | 'judge'>;
+  readonly facts: Pick<RequestFacts, 'safe' | 'on' | 'offer' | 'model' | 'largestPart' | 'advise'>;
 }
 
 /** The key as `Authorization: Bearer`, or in the header that the native text endpoint takes too (gateway 1.4). */
@@ -79,13 +83,14 @@ export class HttpClient {
   readonly names: Names;
   readonly requestMs: number;
   /** What is the same for every request. */
-  readonly shared: Omit<RequestFacts, 'safe' | 'label'>;
+  readonly shared: Omit<RequestFacts, 'safe' | 'on' | 'offer' | 'label'>;
   readonly #baseUrl: string;
   readonly #apiKey: string;
   readonly #userAgent: string;
   readonly #transport: Transport;
   readonly #ownDispatcher: Dispatcher | undefined;
-  readonly #endpoints = new KnownEndpoints();
+  readonly #basePath: string;
+  readonly #endpoints: KnownEndpoints;
   #lastLabel: { readonly request: string; readonly label: string } | undefined;
 
   /** Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused. */
@@ -97,6 +102,9 @@ export class HttpClient {
     this.names = options.names;
     this.requestMs = options.requestMs;
     this.#baseUrl = baseUrl.value;
+    this.#basePath = new URL(baseUrl.value).pathname.replace(/\/+$/, '');
+    this.#endpoints =
+      options.endpoints ?? new KnownEndpoints({ ...(options.elapsed && { elapsed: options.elapsed }) });
     this.#apiKey = apiKey.value;
     this.#userAgent = options.version === undefined ? 'promptpress' : `promptpress/${options.version}`;
     const via = viaOf(options);
@@ -116,6 +124,7 @@ export class HttpClient {
       dataMask: dataMaskOf([apiKey.value, ...(options.credentials ?? [])]),
       clean: makeClean(mask),
       now: options.now ?? Date.now,
+      ...(options.quotaWords !== undefined && { quotaWords: options.quotaWords }),
       ...(options.keySource !== undefined && { keySource: options.keySource }),
     };
   }
@@ -128,21 +137,12 @@ export class HttpClient {
     read: (received: R, facts: RequestFacts) => ServiceResult<T>,
   ): Promise<ServiceResult<T>> {
     const { method, path, endpoint, body, timeoutMs, silence, onLeave, maxBodyBytes } = request;
-    const { baseUrl, mask, dataMask, clean, keySource, now } = this.shared;
-    const { safe, largestPart, judge } = request.facts;
     const facts: RequestFacts = {
-      safe,
-      label: this.#labelOf(`${method} ${path}`),
-      baseUrl,
-      mask,
-      dataMask,
-      clean,
-      keySource,
-      largestPart,
-      judge,
-      now,
-      isAddressRight: () => this.#endpoints.isRight(endpoint),
-      hasResponded: () => this.#endpoints.hasResponded(endpoint),
+      ...this.shared,
+      ...request.facts,
+      label: this.#labelOf(`${method} ${this.#basePath}${path}`),
+      standing: () => this.#endpoints.standing(endpoint),
+      mayKeyPass: () => this.#endpoints.mayKeyPass(),
     };
     // One signal serves every request of a run, and whoever waits for a turn listens to the same: many listeners are no leak.
     setMaxListeners(0, signal);

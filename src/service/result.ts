@@ -31,7 +31,7 @@ export interface ServiceFailure {
   /**
    * `service.unauthorized` | `service.redirect` | `service.not-json` | `service.rejected` | `service.forbidden` |
    * `service.not-found` | `service.too-large` | `service.throttled` | `service.unavailable` | `service.malformed` |
-   * `service.ambiguous` (400 with code 5) | `service.quota` (class `stop`: the account's or the key's money is used up) |
+   * `service.ambiguous` (400 with code 5, or words that a made task was not noted) | `service.not-offered` | `service.no-channel` | `service.quota` (class `stop`: the account's or the key's money is used up) |
    * `service.not-ready` (of a submission; class `retry`: the parent is not finished for the gateway yet, and certainly
    * nothing was made) | `service.task-unknown` (of a fetch; class `retry`, for a new id may lag) | `service.no-listing`
    * (of `fetchTasks`; class `permanent`: the gateway has no such endpoint, so that tasks are fetched one by one) |
@@ -57,6 +57,10 @@ export interface ServiceFailure {
   readonly mayBeDone?: true;
   /** Of a stream that said that it was over, and not why: the call is to be made again without streaming. */
   readonly unstreamed?: true;
+  /** Of class `retry`: nothing was made for certain, so that the same submission is no second one. */
+  readonly unmade?: true;
+  /** Of class `lost`: what broke behind the gateway, and a 502 elsewhere. Tried again where the pipeline says `retry.ambiguous: retry`. */
+  readonly likeBadGateway?: true;
   /** Tokens that the service counted before a text response broke off. */
   readonly usage?: ReplyUsage;
   readonly cause?: unknown;

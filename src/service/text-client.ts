@@ -5,7 +5,7 @@ import { writeJson } from './http/json.ts';
 import { type Auth, HttpClient, type ServiceOptions } from './http-client.ts';
 import type { Names } from './names.ts';
 import type { OnLeave, ServiceResult } from './result.ts';
-import { judgeText } from './text/classify.ts';
+import { adviseText } from './text/classify.ts';
 import { readModels } from './text/models.ts';
 import { type Received, readReply } from './text/reply/read.ts';
 import { chatBody } from './text/request/chat-body.ts';
@@ -78,7 +78,7 @@ class HttpTextService implements TextService {
       {
         method: 'POST',
         path: pathOf(request, model, this.#http.names),
-        endpoint: stream ? `${kind} stream` : kind,
+        endpoint: kind,
         body,
         auth: kind === 'generate' ? auth : undefined,
         accept: stream ? 'text/event-stream, application/json' : undefined,
@@ -89,7 +89,10 @@ class HttpTextService implements TextService {
           // A text call leaves nothing behind: it can be made again.
           safe: true,
           largestPart: largest,
-          judge: (reply, words, facts) => judgeText(reply, words, asked, facts),
+          on: 'text',
+          offer: kind,
+          model,
+          advise: (meant, reply, words) => adviseText(meant, reply, words, asked),
         },
       },
       signal,
@@ -118,7 +121,13 @@ class HttpTextService implements TextService {
   models(signal: AbortSignal): Promise<ServiceResult<readonly Model[]>> {
     const timeoutMs = this.#http.requestMs;
     return this.#http.request(
-      { method: 'GET', path: '/v1/models', endpoint: 'models', timeoutMs, facts: { safe: true } },
+      {
+        method: 'GET',
+        path: '/v1/models',
+        endpoint: 'models',
+        timeoutMs,
+        facts: { safe: true, on: 'read', offer: 'models' },
+      },
       signal,
       receiveWhole,
       readModels,

@@ -6,5 +6,6 @@ export function failure(
   kind: ServiceFailure['class'],
   more: Partial<ServiceFailure> = {},
 ): ServiceFailure {
-  return { code, class: kind, message: `${code} (made up)`, ...more };
+  const isUnmade = kind === 'retry' && (more.status === 503 || code === 'service.not-ready');
+  return { code, class: kind, message: `${code} (made up)`, ...(isUnmade && { unmade: true }), ...more };
 }

@@ -86,16 +86,16 @@ test('a page in place of one task stops nothing once another task was read', asy
     'service.not-json',
     'retry',
   ]);
-  // That tasks can be fetched says nothing about the address of submissions.
-  expect(failureOf(await imagine(service))).toEqual(['service.not-json', 'stop']);
+  // That tasks can be fetched shows that the address is right, and not that submissions are offered.
+  expect(failureOf(await imagine(service))).toEqual(['service.not-offered', 'permanent']);
 });
 
-test('a submission at one speed says nothing about the address of another speed', async () => {
+test('a submission at one speed does not show that another speed is offered', async () => {
   const answers = [accepted(), new Response('<title>Home</title>'), new Response('<title>Home</title>')];
   const { fetch } = scriptedFetch(() => answers.shift() ?? Response.error());
   const service = serviceWith({ fetch });
   const submitted = (speed: 'relax' | 'fast') => service.imagine({ fields: { prompt: 'x' }, speed }, never);
   expect((await submitted('relax')).ok).toBe(true);
-  expect(failureOf(await submitted('fast'))).toEqual(['service.not-json', 'stop']);
+  expect(failureOf(await submitted('fast'))).toEqual(['service.not-offered', 'permanent']);
   expect(failureOf(await submitted('relax'))).toEqual(['service.not-json', 'lost']);
 });

@@ -81,14 +81,14 @@ test('long numbers leave with all their digits', async () => {
   );
 });
 
-test('that streams were answered says nothing about the address of calls without one', async () => {
+test('that streams were answered shows that calls without one are offered', async () => {
   const answers = [Response.json(plainReply), new Response('<title>Home</title>')];
   const { fetch } = scriptedFetch(() => answers.shift() ?? new Response('<title>Home</title>'));
   const service = textServiceWith({ fetch });
   expect((await service.ask(call({ prompt: 'a' }, { stream: true }), never)).ok).toBe(true);
   const page = { code: 'service.not-json' };
   expect(await service.ask(call({ prompt: 'a' }), never)).toMatchObject({
-    error: { ...page, class: 'stop' },
+    error: { ...page, class: 'retry' },
   });
   expect(await service.ask(call({ prompt: 'a' }, { stream: true }), never)).toMatchObject({
     error: { ...page, class: 'retry' },

@@ -80,11 +80,12 @@ export async function execute(
 ): Promise<RunReport> {
   const { plan, selection, state, directory, filesRoot } = session;
   const { baseUrl, service, settings } = to;
-  const { timeouts, source } = plan.pipeline;
+  const { timeouts, source, retry } = plan.pipeline;
   const connecting = connectingTo(service, plan.pipeline, to.env);
   const mask = secretMaskOf(service.secrets);
   const dataMask = dataMaskOf(service.credentials);
-  const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
+  const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
+  const options = { ...own, quotaWords: retry.quota ?? [] };
   const images = createImageService(options);
   disposables.add(() => images.close());
   if (session.missing !== undefined) {

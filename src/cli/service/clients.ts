@@ -1,4 +1,5 @@
 import type { Pipeline } from '../../pipeline/pipeline.ts';
+import { KnownEndpoints } from '../../service/failures/known-endpoints.ts';
 import { BodyPool } from '../../service/http/body/budget.ts';
 import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
 import type { ServiceOptions } from '../../service/http-client.ts';
@@ -50,6 +51,7 @@ export function serviceOptions(
     secrets: service.secrets,
     credentials: service.credentials,
     names: service.names,
+    endpoints: new KnownEndpoints(),
     dispatcher,
     requestMs,
     bodies: new BodyPool(),

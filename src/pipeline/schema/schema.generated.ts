@@ -334,7 +334,7 @@ export interface Retry {
    */
   resubmits?: number;
   /**
-   * What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice, and in doubt only when all tries are used up; with `hold` the job is in doubt at once. What is in doubt is not submitted again without your word. The answer to a button's dialog is held either way: it is looked for, and not sent again.
+   * What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice, and in doubt only when all tries are used up; with `hold` the job is in doubt at once. Where the file itself says `retry`, what a gateway reports of a broken connection behind it (`do_request_failed`) is tried again too, although some keep the charge; else such a job is in doubt. What is in doubt is not submitted again without your word. The answer to a button's dialog is held either way: it is looked for, and not sent again.
    */
   ambiguous?: 'retry' | 'hold';
   /**
@@ -357,6 +357,12 @@ export interface Retry {
    * @maxItems 100
    */
   transient?: Reason[];
+  /**
+   * What a service says when the money of the account or of the key is used up, besides what is known: texts that stand in the words of a refusal, in capitals or not, or its code or type. The run stops with `service.quota`, and no row fails for it.
+   *
+   * @maxItems 100
+   */
+  quota?: string[];
 }
 /**
  * How long one thing may take.
@@ -1354,7 +1360,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         },
         "ambiguous": {
           "title": "Ambiguous answers",
-          "description": "What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice, and in doubt only when all tries are used up; with `hold` the job is in doubt at once. What is in doubt is not submitted again without your word. The answer to a button's dialog is held either way: it is looked for, and not sent again.",
+          "description": "What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice, and in doubt only when all tries are used up; with `hold` the job is in doubt at once. Where the file itself says `retry`, what a gateway reports of a broken connection behind it (`do_request_failed`) is tried again too, although some keep the charge; else such a job is in doubt. What is in doubt is not submitted again without your word. The answer to a button's dialog is held either way: it is looked for, and not sent again.",
           "type": "string",
           "enum": [
             "retry",
@@ -1404,6 +1410,24 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
             [
               "worker lost",
               "/upstream (busy|gone)/"
+            ]
+          ],
+          "default": []
+        },
+        "quota": {
+          "title": "Used-up quota",
+          "description": "What a service says when the money of the account or of the key is used up, besides what is known: texts that stand in the words of a refusal, in capitals or not, or its code or type. The run stops with `service.quota`, and no row fails for it.",
+          "type": "array",
+          "maxItems": 100,
+          "items": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 1000
+          },
+          "examples": [
+            [
+              "plan limit reached",
+              "points_exhausted"
             ]
           ],
           "default": []

@@ -27,6 +27,7 @@ export const defaults = {
     invalid: 2,
     permanent: [],
     transient: [],
+    quota: [],
   },
   timeouts: { request: '60s', task: '20m', text: '10m', firstByte: '3m', idle: '60s' },
   poll: { min: '1s', max: '15s', list: false },
@@ -109,10 +110,12 @@ function retryOf(block: PipelineFile['retry'] = {}): RetrySettings {
     capMs: durationMs(block.cap ?? defaults.retry.cap),
     resubmits: block.resubmits ?? defaults.retry.resubmits,
     ambiguous: block.ambiguous ?? defaults.retry.ambiguous,
+    ...(block.ambiguous === 'retry' && { retriesAmbiguous: true }),
     patienceMs: durationMs(block.patience ?? defaults.retry.patience),
     invalid: block.invalid ?? defaults.retry.invalid,
     permanent: (block.permanent ?? defaults.retry.permanent).map(reasonMatch),
     transient: (block.transient ?? defaults.retry.transient).map(reasonMatch),
+    ...(block.quota !== undefined && { quota: block.quota }),
   };
 }
 

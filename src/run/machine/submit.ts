@@ -236,7 +236,7 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
         refusedForGood(job, jobError(failure), context.now)
       );
     case 'lost':
-      return context.retryInDoubt
+      return context.retryInDoubt || (failure.likeBadGateway && context.retry.retriesAmbiguous)
         ? retrySubmit(job, failure, context)
         : settle(job, 'in-doubt', inDoubtError(failure), context.now);
     case 'retry': {

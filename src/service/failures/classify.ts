@@ -6,7 +6,7 @@ import { readReplyWords } from './error-words.ts';
 import { lostClass, type RequestFacts } from './request-context.ts';
 import { withRequestId } from './request-id.ts';
 import { verdictOn } from './verdict.ts';
-import { notJson, redirected } from './wrong-address.ts';
+import { isMissing, missingPath, notJson, redirected } from './wrong-address.ts';
 
 /** A failure before any status: nothing left this machine, or nothing came back. */
 export function connectionFailure(
@@ -62,7 +62,11 @@ export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | un
   // A fetch that hides redirects reports them as status 0.
   if (status === 0) return redirected(reply, facts);
   const isSuccess = status >= 200 && status < 300;
-  if (status === 404 && (body.kind === 'html' || body.kind === 'text')) return notJson(reply, facts);
+  if (isMissing(status)) {
+    if (body.kind === 'html' || body.kind === 'text') return notJson(reply, facts);
+    const missing = missingPath(reply, readReplyWords(reply, facts.clean), facts);
+    if (missing !== undefined) return missing;
+  }
   if (!isSuccess) return rejection(reply, facts);
   switch (body.kind) {
     case 'json':
@@ -84,18 +88,17 @@ export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | un
 /** The failure of an error response, by its status and its words. */
 export function rejection(reply: Reply, facts: RequestFacts): ServiceFailure {
   const words = readReplyWords(reply, facts.clean);
-  const verdict = verdictOn(reply, words, facts);
+  const { advice: toDo, afterMs, ...verdict } = verdictOn(reply, words, facts);
   const retryAfterMs =
-    readRetryAfter(reply.header('retry-after'), reply.header('date'), facts.now) ?? words.retryDelayMs;
+    readRetryAfter(reply.header('retry-after'), reply.header('date'), facts.now) ??
+    words.retryDelayMs ??
+    afterMs;
   const said = words.message === '' ? '' : `: ${words.message}`;
   const end = /[.!?…。]$/.test(said) ? '' : '.';
-  const advice = verdict.advice === undefined ? '' : ` ${verdict.advice}`;
+  const advice = toDo === undefined ? '' : ` ${toDo}`;
   const cause = reply.body.kind === 'unread' ? reply.body.failure.cause : undefined;
   return {
-    code: verdict.code,
-    class: verdict.class,
-    ...(verdict.about && { about: verdict.about }),
-    ...(verdict.wrongAddress && { wrongAddress: verdict.wrongAddress }),
+    ...verdict,
     message: `${facts.label}: HTTP ${reply.status}${said}${end}${advice}`,
     ...(words.message !== '' && { serviceMessage: words.message }),
     status: reply.status,

@@ -3,6 +3,15 @@ import type { ServiceResult } from '../result.ts';
 /** This many in a row are no accident of a proxy: the address now leads elsewhere. */
 const mostInARow = 10;
 
+/** How long a key that has served is asked for again, ms: the database of a gateway may be locked for so long (gateway 1.4). */
+const keyPassesMs = 30_000;
+
+/**
+ * What is known of an endpoint. `right`: it has answered well. `lost`: it had, and ten answers in a row are not the service's.
+ * `elsewhere`: it never has, and another endpoint of the address has. `unknown`: the address has answered nothing well.
+ */
+export type Standing = 'right' | 'lost' | 'elsewhere' | 'unknown';
+
 interface Endpoint {
   hasResponded: boolean;
   /** Responses in a row that speak for a wrong address. */
@@ -10,22 +19,50 @@ interface Endpoint {
 }
 
 /**
- * What the endpoints of a service have answered so far. A page, a redirect or a plain-text 404 means a wrong address where an
- * endpoint has never answered well; where it has, something between us and the service had a bad moment (a proxy that is
- * restarted, a login page of a network, a page of a content delivery network), unless it is kept up.
+ * What an address and its endpoints have answered so far: one for both halves of a service. A page, a redirect or a missing path means a
+ * wrong address where nothing has answered well, and a kind of request that is not offered where other endpoints have. Of an endpoint
+ * that has itself, something between us and the service had a bad moment (a proxy that is restarted, a login page of a network), unless
+ * it is kept up.
  */
 export class KnownEndpoints {
   readonly #endpoints = new Map<string, Endpoint>();
+  readonly #answeredBefore: () => boolean;
+  readonly #onAnswered: () => void;
+  readonly #elapsed: () => number;
+  #hasAnswered = false;
+  #keyRefusedAt: number | undefined;
 
-  /** True where one more such answer is a passing failure. */
-  isRight(endpoint: string): boolean {
-    const { hasResponded, strange } = this.#of(endpoint);
-    return hasResponded && strange + 1 < mostInARow;
+  /**
+   * @param answeredBefore whether the address has answered well before this run, with the same names and auth
+   * @param onAnswered called when it first does in this run
+   * @param elapsed milliseconds since whenever, never going back
+   */
+  constructor({
+    answeredBefore = () => false,
+    onAnswered = () => {},
+    elapsed = () => performance.now(),
+  }: {
+    readonly answeredBefore?: () => boolean;
+    readonly onAnswered?: () => void;
+    readonly elapsed?: () => number;
+  } = {}) {
+    this.#answeredBefore = answeredBefore;
+    this.#onAnswered = onAnswered;
+    this.#elapsed = elapsed;
   }
 
-  /** True where the endpoint has responded well in this run, even if it fails now. */
-  hasResponded(endpoint: string): boolean {
-    return this.#of(endpoint).hasResponded;
+  standing(endpoint: string): Standing {
+    const { hasResponded, strange } = this.#of(endpoint);
+    if (hasResponded) return strange + 1 < mostInARow ? 'right' : 'lost';
+    return this.#hasAnswered || this.#answeredBefore() ? 'elsewhere' : 'unknown';
+  }
+
+  /** True where the key has served in this run, and has been refused for less than half a minute since. */
+  mayKeyPass(): boolean {
+    if (!this.#hasAnswered) return false;
+    const now = this.#elapsed();
+    this.#keyRefusedAt ??= now;
+    return now - this.#keyRefusedAt < keyPassesMs;
   }
 
   note(endpoint: string, result: ServiceResult<unknown>): void {
@@ -33,6 +70,9 @@ export class KnownEndpoints {
     if (result.ok) {
       known.hasResponded = true;
       known.strange = 0;
+      this.#keyRefusedAt = undefined;
+      if (!this.#hasAnswered) this.#onAnswered();
+      this.#hasAnswered = true;
     } else if (result.error.wrongAddress === true) known.strange += 1;
   }
 

@@ -3,6 +3,8 @@ import type { Clean } from '../http/sanitize.ts';
 import type { Mask } from '../http/secrets.ts';
 import type { About, FailureClass } from '../result.ts';
 import type { ErrorWords } from './error-words.ts';
+import type { Standing } from './known-endpoints.ts';
+import type { Asking, Meant } from './table.ts';
 
 /** The context of a failure: which request failed, and what must not be shown. */
 export interface RequestFacts {
@@ -20,18 +22,21 @@ export interface RequestFacts {
   readonly keySource?: string | undefined;
   /** Of a request with a body: what makes it large. */
   readonly largestPart?: (() => string | undefined) | undefined;
-  /** What error responses of this endpoint mean, beyond the rules for all endpoints. */
-  readonly judge?:
-    | ((reply: Reply, words: ErrorWords, facts: RequestFacts) => Verdict | undefined)
-    | undefined;
+  /** What the endpoint is for. Default: `read` for a request that changes nothing, else `submit`. */
+  readonly on?: Asking | undefined;
+  /** What a gateway without this endpoint does not offer: `edits`, `chat`. Default: this. */
+  readonly offer?: string | undefined;
+  /** The model that is asked: a 404 that names it is about the model. */
+  readonly model?: string | undefined;
+  /** What to do about a refusal, where the endpoint knows more than the rules for all endpoints. */
+  readonly advise?: ((meant: Meant, reply: Reply, words: ErrorWords) => string | undefined) | undefined;
+  /** Words of a used-up quota, beside those that are known. */
+  readonly quotaWords?: readonly string[] | undefined;
   readonly now: () => number;
-  /** The endpoint has answered well before: what speaks for a wrong address is a passing failure. Default: it has not. */
-  readonly isAddressRight?: () => boolean;
-  /**
-   * True when the endpoint has responded well before. After too many wrong responses it says false again. Default: it has
-   * not.
-   */
-  readonly hasResponded?: () => boolean;
+  /** What is known of the endpoint and of its address. Default: neither has answered well. */
+  readonly standing?: () => Standing;
+  /** True where a refused key has served before, and is refused for less than half a minute. Default: it has not. */
+  readonly mayKeyPass?: () => boolean;
 }
 
 /** What an error response means. */
@@ -41,6 +46,14 @@ export interface Verdict {
   readonly about?: About;
   /** As in `ServiceFailure`. */
   readonly wrongAddress?: true;
+  /** As in `ServiceFailure`. */
+  readonly unmade?: true;
+  /** As in `ServiceFailure`. */
+  readonly mayBeDone?: true;
+  /** As in `ServiceFailure`. */
+  readonly likeBadGateway?: true;
+  /** Ask again no sooner, in ms. */
+  readonly afterMs?: number;
   /** Sentences: what to do. */
   readonly advice?: string;
 }
@@ -50,7 +63,10 @@ export interface Verdict {
  * service: a reply that follows work which was done says nothing about whether the submission was carried out.
  */
 export const markedOpen = (facts: RequestFacts, followsWork: boolean): { readonly mayBeDone?: true } =>
-  followsWork && !facts.safe && facts.hasResponded?.() === true ? { mayBeDone: true } : {};
+  followsWork && !facts.safe && facts.standing?.() === 'lost' ? { mayBeDone: true } : {};
+
+/** What an endpoint is for. */
+export const askingOf = ({ on, safe }: RequestFacts): Asking => on ?? (safe ? 'read' : 'submit');
 
 /** The class of a failure that leaves open whether the service carried the request out. */
 export const lostClass = (facts: RequestFacts): FailureClass => (facts.safe ? 'retry' : 'lost');

@@ -1,36 +1,42 @@
 import type { Reply } from '../http/reply.ts';
-import type { ServiceFailure } from '../result.ts';
-import { readReplyWords } from './error-words.ts';
-import { lostClass, markedOpen, type RequestFacts } from './request-context.ts';
+import type { FailureClass, ServiceFailure } from '../result.ts';
+import { type ErrorWords, readReplyWords } from './error-words.ts';
+import { askingOf, lostClass, markedOpen, type RequestFacts } from './request-context.ts';
 import { withRequestId } from './request-id.ts';
 
-/**
- * A redirect, which these services send for paths that they do not have. It stops the run, unless the endpoint has answered
- * well before.
- */
+/** An answer that is not the endpoint's own (gateway 8.3). */
+interface Strange {
+  readonly code: string;
+  /** What the service did: a clause after its name. */
+  readonly does: string;
+  /** The same as a sentence of its own, where that says more. */
+  readonly message?: string;
+  /** How it is met where the endpoint has answered well. */
+  readonly passes: FailureClass;
+  /** It may follow work that was done. */
+  readonly followsWork: boolean;
+  readonly advice?: string;
+  /** The service's own words. */
+  readonly words?: Pick<ErrorWords, 'message' | 'requestId'>;
+}
+
+/** A redirect, which these services send for paths that they do not have. */
 export function redirected(reply: Reply, facts: RequestFacts): ServiceFailure {
   const target = redirectTarget(reply.header('location'), facts.baseUrl);
-  if (facts.isAddressRight?.() === true) {
-    // 303 is what follows work that was done (RFC 9110 15.4.4).
-    const kind = reply.status === 303 ? lostClass(facts) : 'retry';
-    const what = `redirects to ${facts.clean(target)}`;
-    return passing('service.redirect', kind, what, reply, facts);
-  }
   const base = new URL(facts.baseUrl);
   const toHttps = base.protocol === 'http:' && target === `https://${base.hostname}`;
-  const advice = toHttps ? `Write the base address with https: ${target}.` : addressAdvice(facts);
-  return {
+  // 303 is what follows work that was done (RFC 9110 15.4.4).
+  const followsWork = reply.status === 303;
+  return strange(reply, facts, {
     code: 'service.redirect',
-    class: 'stop',
-    about: 'address',
-    wrongAddress: true,
-    ...markedOpen(facts, reply.status === 303),
+    does: `redirects to ${facts.clean(target)}`,
     message:
-      `${facts.label}: the service redirects to ${facts.clean(target)} (HTTP ${reply.status}), which it does for paths ` +
-      `it does not have. Redirects are not followed, so that the key goes nowhere else. ${advice}`,
-    status: reply.status,
-    ...withRequestId(undefined, reply, facts),
-  };
+      `the service redirects to ${facts.clean(target)} (HTTP ${reply.status}), which it does for paths ` +
+      'it does not have. Redirects are not followed, so that the key goes nowhere else.',
+    passes: followsWork ? lostClass(facts) : 'retry',
+    followsWork,
+    ...(toHttps && { advice: `Write the base address with https: ${target}.` }),
+  });
 }
 
 /** Only the origin: a location may carry a token, and its path may be anything. */
@@ -41,56 +47,113 @@ function redirectTarget(location: string | null, baseUrl: string): string {
   return protocol === 'http:' || protocol === 'https:' ? origin : 'another address';
 }
 
-/** A page or a text where JSON belongs. It stops the run, unless the endpoint has answered well before. */
+/** A page or a text where JSON belongs. */
 export function notJson(reply: Reply, facts: RequestFacts): ServiceFailure {
-  const { body } = reply;
-  const isPage = body.kind === 'html';
   const words = readReplyWords(reply, facts.clean).message;
   const shown = words === '' ? '' : ` ("${words.slice(0, 100)}")`;
-  const what = `${isPage ? 'a web page' : 'text'}${shown} instead of JSON`;
-  if (facts.isAddressRight?.() === true) {
-    // With a 2xx it may have been carried out, as where the JSON is broken; a 404 says that it was not.
-    const kind = reply.status === 404 ? 'retry' : lostClass(facts);
-    return passing('service.not-json', kind, `answers with ${what}`, reply, facts);
-  }
-  return {
+  const what = `${reply.body.kind === 'html' ? 'a web page' : 'text'}${shown} instead of JSON`;
+  // With a 2xx it may have been carried out, as where the JSON is broken; a missing path says that it was not.
+  const followsWork = !isMissing(reply.status);
+  return strange(reply, facts, {
     code: 'service.not-json',
+    does: `answers with ${what}`,
+    message: `HTTP ${reply.status} with ${what}.`,
+    passes: followsWork ? lostClass(facts) : 'retry',
+    followsWork,
+  });
+}
+
+/** Statuses of a path, or of a method of a path, that is not there. */
+export const isMissing = (status: number): boolean => status === 404 || status === 405;
+
+/** What a 404 is about that names one: the path is right, and what it asks for is not there. */
+const things = /\b(models?|tasks?|entity|cached ?content|file)\b|模型|任务/i;
+
+/**
+ * The failure of a missing path that is told as JSON, or as nothing. Undefined: the words are about what was asked for, or the endpoint
+ * has answered well, and nothing says that this was not its own answer.
+ */
+export function missingPath(
+  reply: Reply,
+  words: ErrorWords,
+  facts: RequestFacts,
+): ServiceFailure | undefined {
+  const { message, shape, code } = words;
+  const hasSubmitCode = (shape === 'submit' || shape === 'gateway') && code !== String(reply.status);
+  const { model } = facts;
+  if (
+    hasSubmitCode ||
+    things.test(message.replace(/\/\S*/g, '')) ||
+    (model !== undefined && message.includes(model))
+  )
+    return undefined;
+  const isPath = /^Invalid URL \(/i.test(message);
+  const standing = facts.standing?.() ?? 'unknown';
+  // Of a fetch, a task that is gone is the likelier.
+  const isOwn =
+    standing === 'right' || standing === 'lost' || (askingOf(facts) === 'read' && standing === 'elsewhere');
+  if (isOwn && !isPath) return undefined;
+  const said = message === '' ? 'nothing' : message;
+  return strange(reply, facts, {
+    code: 'service.not-found',
+    does: `does not have this path: ${said}`,
+    message: `HTTP ${reply.status}${message === '' ? '' : `: ${message}`}${/[.!?…。]$/.test(message) ? '' : '.'}`,
+    passes: 'retry',
+    followsWork: false,
+    words,
+  });
+}
+
+/** What such an answer means, by what is known of the endpoint and of its address. */
+function strange(reply: Reply, facts: RequestFacts, what: Strange): ServiceFailure {
+  const { code, does, message = `the service ${does}.`, passes, followsWork } = what;
+  const standing = facts.standing?.() ?? 'unknown';
+  const own = what.words?.message ?? '';
+  const said = {
+    ...(own !== '' && { serviceMessage: own }),
+    status: reply.status,
+    ...withRequestId(what.words?.requestId, reply, facts),
+  };
+  const wrongAddress = true;
+  if (standing === 'right')
+    return {
+      code,
+      class: passes,
+      wrongAddress,
+      message:
+        `${facts.label}: the service ${does} (HTTP ${reply.status}), and has answered well before: ` +
+        'something between here and the service may have said this.',
+      ...said,
+    };
+  if (standing === 'elsewhere' && askingOf(facts) !== 'read')
+    return {
+      code: 'service.not-offered',
+      class: 'permanent',
+      about: 'not-offered',
+      message: `${facts.label}: ${message} Other endpoints of this address answer: this gateway does not offer ${facts.offer ?? 'this'}, or has it elsewhere (service.names).`,
+      ...said,
+    };
+  return {
+    code,
     class: 'stop',
     about: 'address',
-    wrongAddress: true,
-    ...markedOpen(facts, reply.status !== 404),
-    message: `${facts.label}: HTTP ${reply.status} with ${what}. ${addressAdvice(facts)}`,
-    status: reply.status,
-    ...withRequestId(undefined, reply, facts),
+    wrongAddress,
+    ...markedOpen(facts, followsWork),
+    message: `${facts.label}: ${message} ${what.advice ?? addressAdvice(facts)}`,
+    ...said,
   };
 }
 
-/** Of an endpoint that has answered well before: the address is right, and the response is not of the service itself. */
-function passing(
-  code: string,
-  kind: ServiceFailure['class'],
-  what: string,
-  reply: Reply,
-  facts: RequestFacts,
-): ServiceFailure {
-  return {
-    code,
-    class: kind,
-    wrongAddress: true,
-    message:
-      `${facts.label}: the service ${what} (HTTP ${reply.status}), and has answered well before: ` +
-      'something between here and the service may have said this.',
-    status: reply.status,
-    ...withRequestId(undefined, reply, facts),
-  };
-}
+/** The end of an address that belongs to the paths: a version, the word of chat, of images or of an endpoint. */
+const ofPaths = /\/(?:v1(?:beta)?|api|chat|completions|models|submit|imagine|mj|img)$/;
 
 /** What to check when the address seems wrong (gateway 8.3). */
 export function addressAdvice(facts: RequestFacts): string {
   // Part of an address may be a secret: a path that a variable holds.
   const baseUrl = facts.mask(facts.baseUrl);
-  const withoutVersion = /^(.*)\/v1(?:beta)?$/.exec(baseUrl)?.[1];
-  return withoutVersion === undefined
+  let shorter = baseUrl;
+  while (ofPaths.test(shorter)) shorter = shorter.replace(ofPaths, '');
+  return shorter === baseUrl
     ? `Check the base address (${baseUrl}) and service.names: the one or the other is wrong.`
-    : `The base address (${baseUrl}) ends in a version, which belongs to the paths: try ${withoutVersion}.`;
+    : `The base address (${baseUrl}) ends in ${baseUrl.slice(shorter.length)}, which belongs to the paths: drop it, and try ${shorter}.`;
 }

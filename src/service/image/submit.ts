@@ -1,8 +1,8 @@
 import { classify, rejection, rejectionInside, unusableResponse } from '../failures/classify.ts';
-import { readErrorWords } from '../failures/error-words.ts';
+import { type ErrorWords, readErrorWords } from '../failures/error-words.ts';
 import type { RequestFacts } from '../failures/request-context.ts';
-import { isNotReady } from '../failures/submit-verdict.ts';
-import { isOutOfQuota } from '../failures/verdict.ts';
+import { type Meaning, meanings } from '../failures/table.ts';
+import { meantBy } from '../failures/verdict.ts';
 import { members, readInteger } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
 import type { SubmitResult } from '../image-service.ts';
@@ -12,95 +12,112 @@ import { readTaskId, readTaskIds } from './task-id.ts';
 /** Reads the response to a submission (gateway 3.1, 3.2), whichever endpoint it came from. */
 export function readSubmit(reply: Reply, facts: RequestFacts): ServiceResult<SubmitResult> {
   const body = reply.body.kind === 'json' ? members(reply.body.value) : undefined;
+  const isSuccess = reply.status >= 200 && reply.status < 300;
+  const code = body === undefined ? undefined : readInteger(body['code']);
   // The image proxy answers a missing parent with 404 and a submit code (gateway 3.3).
-  if (body !== undefined && (reply.status === 400 || reply.status === 404)) {
-    const words = readErrorWords(body, facts.clean);
-    const isSubmitCode = words.shape === 'submit' && ['3', '4', '9', '23', '24'].includes(words.code);
-    if (isSubmitCode) return readCode(Number(words.code), body, reply, facts);
+  if (
+    body !== undefined &&
+    code !== undefined &&
+    (isSuccess || reply.status === 400 || reply.status === 404)
+  ) {
+    const read = readCode(code, body, reply, facts);
+    if (read !== undefined) return read;
   }
   const failure = classify(reply, facts);
   if (failure !== undefined) return { ok: false, error: failure };
   if (body === undefined) {
     return { ok: false, error: unusableResponse(reply, 'but its JSON is no submit response', facts) };
   }
-  const code = readInteger(body['code']);
-  if (code !== undefined) return readCode(code, body, reply, facts);
   const envelope = members(body['error']);
   if (envelope !== undefined) return { ok: false, error: rejectionInside(envelope, reply, facts) };
   return { ok: false, error: unusableResponse(reply, 'but its JSON has no submit code', facts) };
 }
 
+/** What a response with a submit code comes to. Undefined: its status decides. */
 function readCode(
   code: number,
   body: Readonly<Record<string, unknown>>,
   reply: Reply,
   facts: RequestFacts,
-): ServiceResult<SubmitResult> {
-  const id = readTaskId(body['result']);
-  // An id is kept, shown and put into addresses as it is.
-  const holdsSecret = id !== undefined && facts.dataMask(id) !== id;
-  const taskId = holdsSecret ? undefined : id;
+): ServiceResult<SubmitResult> | undefined {
   const words = readErrorWords(body, facts.clean);
-  const queueFull = (): ServiceResult<SubmitResult> => ({
-    ok: true,
-    value: { kind: 'queue-full', code, message: words.message || 'the queue of the service is full' },
-  });
-  const rejectedResult = (): ServiceResult<SubmitResult> => ({
-    ok: true,
-    value: {
-      kind: 'refused',
-      code,
-      message: rejectionMessage(code, words.message, body, facts),
-      ...(words.requestId !== undefined && { requestId: words.requestId }),
-    },
-  });
-  const several = readTaskIds(body['result']);
-  const accepted = (kind: 'accepted' | 'modal'): ServiceResult<SubmitResult> => {
-    if (several.length > 1)
-      return {
-        ok: true,
-        value: { kind: 'refused', code, message: severalMessage(code, several, facts), made: true },
-      };
-    return taskId === undefined
-      ? {
-          ok: false,
-          error: unusableResponse(
-            reply,
-            `code ${code}, but its result ${holdsSecret ? 'holds a secret of yours' : 'is not the id of one task'}`,
-            facts,
-          ),
-        }
-      : { ok: true, value: { kind, taskId, code, ...waitingIn(body['properties']) } };
-  };
-
-  switch (code) {
-    case 1:
-    case 22:
-      return accepted('accepted');
-    case 21:
-      return accepted(exists(body['properties']) ? 'accepted' : 'modal');
-    case 9:
-    case 23:
-      return queueFull();
-    case 3:
-      return wantsAccount(words.message) ? queueFull() : rejectedResult();
-    case 4:
-      // A passing state of the parent is no wrong parameter, and neither is an empty account.
-      return isNotReady(words.message) || isOutOfQuota(words)
-        ? { ok: false, error: rejection(reply, facts) }
-        : rejectedResult();
-    case 24:
-      return rejectedResult();
-    case 5:
-    case 30:
-      return { ok: false, error: rejection(reply, facts) };
-    default:
+  const meant = meantBy(reply, words, facts);
+  const isSuccess = reply.status >= 200 && reply.status < 300;
+  switch (meant) {
+    case 'accepted':
+    case 'modal':
+      if (!isSuccess) return undefined;
+      return acceptedAs(
+        meant === 'modal' && !exists(body['properties']) ? 'modal' : 'accepted',
+        code,
+        body,
+        reply,
+        facts,
+      );
+    case 'queue full':
+    case 'no account': {
+      const message = words.message || 'the queue of the service is full';
+      const { about }: Meaning = meanings[meant];
+      return { ok: true, value: { kind: 'queue-full', code, message, ...(about && { about }) } };
+    }
+    case 'banned':
+      return refused(code, words, body, meanings[meant], facts);
+    case 'refused':
+    case 'account':
+      // The gateway's own refusals are those of its status.
+      return words.shape === 'submit' ? refused(code, words, body, meanings[meant], facts) : undefined;
+    case 'rejected': {
+      if (!isSuccess) return undefined;
       // An undocumented code. With an id there is a task to poll, which may have to be paid.
-      return taskId !== undefined && /^[\w-]{8,}$/.test(taskId) && /\d/.test(taskId)
-        ? accepted('accepted')
-        : rejectedResult();
+      const id = readTaskId(body['result']);
+      return id !== undefined && /^[\w-]{8,}$/.test(id) && /\d/.test(id)
+        ? acceptedAs('accepted', code, body, reply, facts)
+        : refused(code, words, body, meanings[meant], facts);
+    }
+    default:
+      return { ok: false, error: rejection(reply, facts) };
   }
 }
+
+/** A submission that has made a task, which its result names. */
+function acceptedAs(
+  kind: 'accepted' | 'modal',
+  code: number,
+  body: Readonly<Record<string, unknown>>,
+  reply: Reply,
+  facts: RequestFacts,
+): ServiceResult<SubmitResult> {
+  const several = readTaskIds(body['result']);
+  if (several.length > 1)
+    return {
+      ok: true,
+      value: { kind: 'refused', code, message: severalMessage(code, several, facts), made: true },
+    };
+  const taskId = readTaskId(body['result']);
+  // An id is kept, shown and put into addresses as it is.
+  const holdsSecret = taskId !== undefined && facts.dataMask(taskId) !== taskId;
+  if (taskId !== undefined && !holdsSecret)
+    return { ok: true, value: { kind, taskId, code, ...waitingIn(body['properties']) } };
+  const what = holdsSecret ? 'holds a secret of yours' : 'is not the id of one task';
+  return { ok: false, error: unusableResponse(reply, `code ${code}, but its result ${what}`, facts) };
+}
+
+const refused = (
+  code: number,
+  { message, requestId }: ErrorWords,
+  body: Readonly<Record<string, unknown>>,
+  { about }: Meaning,
+  facts: RequestFacts,
+): ServiceResult<SubmitResult> => ({
+  ok: true,
+  value: {
+    kind: 'refused',
+    code,
+    message: rejectionMessage(code, message, body, facts),
+    ...(requestId !== undefined && { requestId }),
+    ...(about && { about }),
+  },
+});
 
 /**
  * Code 21 of old gateways: the very same task exists already, with its status or its image in the properties. Of newer
@@ -121,10 +138,6 @@ function waitingIn(properties: unknown): { readonly waiting?: number } {
   const number = readInteger(members(properties)?.['numberOfQueues']);
   return number === undefined || number < 0 ? {} : { waiting: number };
 }
-
-/** Code 3 says either "no usable account" (later) or "the related task is missing" (never): its text decides which. */
-const wantsAccount = (message: string): boolean =>
-  /账号|帐号|账户|实例|\baccounts?\b|\binstances?\b/i.test(message) && !/任务|\btasks?\b/i.test(message);
 
 /** Known to be made, so nothing is in doubt; but a job is one task, and to press it again would pay again. */
 const severalMessage = (code: number, ids: readonly string[], facts: RequestFacts): string =>

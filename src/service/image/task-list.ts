@@ -41,12 +41,12 @@ export function readTaskList(
 }
 
 function listingFailure(ids: readonly string[] | undefined, failure: ServiceFailure): ServiceFailure {
-  const isOfAllRequests = failure.code === 'service.unauthorized' || failure.code === 'service.quota';
+  const isOfAllRequests = failure.about === 'key' || failure.about === 'quota';
   // A record may repeat the images it was made from: several are too large together, one may not be.
   const isTooLarge = failure.code === 'response.too-large';
   const isRejected = failure.class === 'stop' || failure.class === 'permanent' || isTooLarge;
   if (isOfAllRequests || !isRejected) return failure;
-  const { message, ...facts } = failure;
+  const { message, about: _, ...facts } = failure;
   return { ...facts, ...noListing(ids, message, failure.status, isTooLarge) };
 }
 

@@ -1,7 +1,5 @@
 import type { ErrorWords } from '../failures/error-words.ts';
-import type { RequestFacts, Verdict } from '../failures/request-context.ts';
-import { isUnknownPath, keyRejected, permanentCodes } from '../failures/verdict.ts';
-import { members } from '../http/json.ts';
+import type { Meant } from '../failures/table.ts';
 import type { Reply } from '../http/reply.ts';
 import type { JsonObject } from '../text-service.ts';
 import { rejectionHint } from './refusal-hints.ts';
@@ -22,54 +20,33 @@ const advanced = [
   'response_format',
 ];
 
-/** What error responses of the text endpoints mean, beyond the rules for all endpoints. Undefined: those rules decide. */
-export function judgeText(
+/** What to do about an error response of a text endpoint, where its rules for all endpoints do not say it. */
+export function adviseText(
+  meant: Meant,
   reply: Reply,
   words: ErrorWords,
   call: { readonly model: string; readonly fields: JsonObject; readonly extra?: JsonObject },
-  facts: RequestFacts,
-): Verdict | undefined {
-  const { status } = reply;
+): string | undefined {
   const body = reply.body.kind === 'json' ? reply.body.value : undefined;
-  const isMissing = status === 404 && words.shape === 'envelope' && !isUnknownPath(words);
-  if (words.code === 'model_not_found' || isMissing) {
-    if (/cached ?content/i.test(words.message)) {
-      const advice =
-        'Cached content expires: name one that the service still has, or leave "cachedContent" out.';
-      return { code: 'service.not-found', class: 'permanent', advice };
-    }
-    // Whatever else may be missing, the service's own words say.
-    if (words.code !== 'model_not_found' && !isAboutModel(words.message, call.model))
-      return { code: 'service.not-found', class: 'permanent' };
-    return {
-      code: 'service.not-found',
-      class: 'permanent',
-      advice: `The service has no model "${call.model}" for this key and endpoint: promptpress models lists those it has.`,
-    };
-  }
-  // A time-out behind the gateway, which some gateways report as a rejection.
-  if (words.code === 'do_request_failed') return { code: 'service.unavailable', class: 'retry' };
-  if (status >= 500 && permanentCodes.has(words.code)) {
-    return { code: 'service.rejected', class: 'permanent', ...rejection(body, words, call) };
-  }
-  switch (status) {
-    case 400:
-      // One vendor does not answer a wrong key with 401. Without a verdict of ours the rules for all endpoints count.
-      if (isKeyRejected(body)) return keyRejected(facts);
-      return words.shape === 'envelope' && words.message !== ''
-        ? { code: 'service.rejected', class: 'permanent', ...rejection(body, words, call) }
+  switch (meant) {
+    case 'no model':
+    case 'not found':
+      if (/cached ?content/i.test(words.message))
+        return 'Cached content expires: name one that the service still has, or leave "cachedContent" out.';
+      // Whatever else may be missing, the service's own words say.
+      return meant === 'no model' || isAboutModel(words.message, call.model)
+        ? `The service has no model "${call.model}" for this key and endpoint: promptpress models lists those it has.`
         : undefined;
-    case 403: {
+    case 'rejected': {
+      const says =
+        reply.status >= 500 || (reply.status === 400 && words.shape === 'envelope' && words.message !== '');
+      return says ? rejectionHint(body, words.message, call) : undefined;
+    }
+    case 'forbidden': {
       const used = [...advanced.filter((name) => name in call.fields), ...(call.extra ? ['extra'] : [])];
       const fields = used.length === 0 ? '' : ` without ${listed(used)}`;
-      return {
-        code: 'service.forbidden',
-        class: 'permanent',
-        advice: `The key, a rule of the platform or the model "${call.model}" does not allow this request: try a plain prompt${fields}.`,
-      };
+      return `The key, a rule of the platform or the model "${call.model}" does not allow this request: try a plain prompt${fields}.`;
     }
-    case 499:
-      return { code: 'service.unavailable', class: 'retry' };
     default:
       return undefined;
   }
@@ -78,22 +55,6 @@ export function judgeText(
 /** Chinese: model. */
 const isAboutModel = (message: string, model: string): boolean =>
   /\bmodels?\b|模型/i.test(message) || message.includes(model);
-
-function rejection(
-  body: unknown,
-  words: ErrorWords,
-  call: { readonly model: string; readonly fields: JsonObject },
-): { readonly advice?: string } {
-  const advice = rejectionHint(body, words.message, call);
-  return advice === undefined ? {} : { advice };
-}
-
-function isKeyRejected(body: unknown): boolean {
-  const details = members(members(body)?.['error'])?.['details'];
-  return (
-    Array.isArray(details) && details.some((detail) => members(detail)?.['reason'] === 'API_KEY_INVALID')
-  );
-}
 
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;

@@ -1,4 +1,3 @@
-import { submitVerdict } from '../../../src/service/failures/submit-verdict.ts';
 import { members, readInteger } from '../../../src/service/http/json.ts';
 import type { Reply } from '../../../src/service/http/reply.ts';
 import { splitPrompts } from '../../../src/service/image/prompts.ts';
@@ -40,7 +39,7 @@ const knownCodes: ReadonlySet<number> = new Set([1, 3, 4, 5, 9, 21, 22, 23, 24, 
 
 /** @throws Broken where a submission is taken for what its status or its code does not say, or what is kept of it is unlawful */
 export function lawfulSubmit(reply: Reply): ServiceResult<SubmitResult> {
-  const result = readSubmit(reply, { ...facts, safe: false, judge: submitVerdict });
+  const result = readSubmit(reply, { ...facts, safe: false });
   if (!result.ok) {
     lawfulFailure(result.error);
     const { class: kind, code: why } = result.error;

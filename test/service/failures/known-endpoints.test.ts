@@ -81,7 +81,9 @@ test('one endpoint says nothing about another', async () => {
   expect((await imagine(service)).ok).toBe(true);
   expect(await service.fetchTask('1', never)).toMatchObject({ error: { class: 'stop' } });
   const click = { taskId: '1', customId: 'c', speed: 'relax' } as const;
-  expect(await service.action(click, never)).toMatchObject({ error: { class: 'stop' } });
+  expect(await service.action(click, never)).toMatchObject({
+    error: { code: 'service.not-offered', class: 'permanent', about: 'not-offered' },
+  });
 });
 
 test('rejections and lost connections neither prove an address nor disprove it', async () => {
@@ -105,10 +107,17 @@ test('a refusal among strange answers is none of them: ten strange ones stop the
 
 test('an endpoint that was never asked has not answered', () => {
   const endpoints = new KnownEndpoints();
-  expect([endpoints.hasResponded('imagine'), endpoints.isRight('imagine')]).toEqual([false, false]);
+  expect(endpoints.standing('imagine')).toBe('unknown');
   endpoints.note('imagine', { ok: true, value: 1 });
-  expect([endpoints.hasResponded('imagine'), endpoints.isRight('imagine')]).toEqual([true, true]);
-  expect(endpoints.hasResponded('modal')).toBe(false);
+  expect([endpoints.standing('imagine'), endpoints.standing('modal')]).toEqual(['right', 'elsewhere']);
+});
+
+test('an address that answered in an earlier run is right, and its endpoints are not known', () => {
+  let heard = 0;
+  const endpoints = new KnownEndpoints({ answeredBefore: () => true, onAnswered: () => (heard += 1) });
+  expect(endpoints.standing('imagine')).toBe('elsewhere');
+  for (const name of ['imagine', 'imagine', 'modal']) endpoints.note(name, { ok: true, value: 1 });
+  expect(heard).toBe(1);
 });
 
 test('of text calls and of lists of tasks, too', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readReplyWords } from '../../../src/service/failures/error-words.ts';
 import type { RequestFacts } from '../../../src/service/failures/request-context.ts';
-import { permanentCodes, verdictOn } from '../../../src/service/failures/verdict.ts';
+import { verdictOn } from '../../../src/service/failures/verdict.ts';
 import type { ReplyBody } from '../../../src/service/http/reply.ts';
 import { facts, json, reply } from './replies.ts';
 
@@ -62,22 +62,13 @@ test.each<[string, ReplyBody, string]>([
   expect(judged(400, body).class).toBe(met);
 });
 
-describe('a code that says the same again of the same request', () => {
-  test('is one of four', () => {
-    expect([...permanentCodes].sort()).toEqual([
-      'access_denied',
-      'invalid_request',
-      'prompt_blocked',
-      'sensitive_words_detected',
-    ]);
-  });
+const sameAgain = ['access_denied', 'invalid_request', 'prompt_blocked', 'sensitive_words_detected'];
 
-  test.each([...permanentCodes])('%s counts under a server error, and under no other', (code) => {
-    for (const status of [500, 503, 599])
-      expect(judged(status, enveloped(code))).toEqual({ code: 'service.rejected', class: 'permanent' });
-    expect(judged(429, enveloped(code)).class).toBe('throttle');
-    expect(judged(408, enveloped(code)).class).toBe('retry');
-  });
+test.each(sameAgain)('%s says the same again under a server error, and under no other status', (code) => {
+  for (const status of [500, 503, 599])
+    expect(judged(status, enveloped(code))).toEqual({ code: 'service.rejected', class: 'permanent' });
+  expect(judged(429, enveloped(code)).class).toBe('throttle');
+  expect(judged(408, enveloped(code)).class).toBe('retry');
 });
 
 test('a key that is refused is shown with where it came from, if that is known', () => {
@@ -93,42 +84,30 @@ test('a request that is too large is shown with its largest part, if that is kno
   expect(judged(413, { kind: 'empty' }, { largestPart: () => '9 kB' }).advice).toMatch(/too large \(9 kB\):/);
 });
 
-describe('a 404', () => {
-  const path = enveloped('', 'Invalid URL (POST /img)');
-
-  test('of a path that is not there stops the run, unless the endpoint has answered well', () => {
-    const wrong = { code: 'service.not-found', wrongAddress: true };
-    expect(judged(404, path)).toMatchObject({ ...wrong, class: 'stop' });
-    expect(judged(404, path, { isAddressRight: () => false })).toMatchObject({ ...wrong, class: 'stop' });
-    expect(judged(404, path, { isAddressRight: () => true })).toEqual({ ...wrong, class: 'retry' });
+describe('money that is used up', () => {
+  test('is known by codes, types and words with any status', () => {
+    for (const code of ['insufficient_user_quota', 'pre_consume_token_quota_failed'])
+      expect(judged(500, enveloped(code))).toMatchObject({ code: 'service.quota', class: 'stop' });
+    for (const words of ['quota_not_enough', '用户额度不足', '令牌额度不足', '令牌额度已用尽'])
+      expect(judged(400, enveloped('', words))).toMatchObject({ code: 'service.quota', about: 'quota' });
+    expect(judged(400, enveloped('', 'no quota_not_enoughs')).code).toBe('service.rejected');
   });
 
-  test('whose words only mention a path is of the request', () => {
-    expect(judged(404, enveloped('', 'No. Invalid URL (POST /img)'))).toEqual({
-      code: 'service.not-found',
-      class: 'permanent',
-    });
+  test('is known by words of the pipeline too, as code, as type and in the message', () => {
+    const quotaWords = ['points_exhausted', 'Plan limit'];
+    for (const body of [
+      enveloped('points_exhausted'),
+      json({ error: { message: 'm', type: 'points_exhausted' } }),
+      enveloped('', 'Your plan limit is reached'),
+    ])
+      expect(judged(403, body, { quotaWords })).toMatchObject({ code: 'service.quota' });
+    expect(judged(403, enveloped('points_exhausted')).code).toBe('service.forbidden');
   });
 });
 
-describe('who judges first', () => {
-  const judge = (): { readonly code: string; readonly class: 'permanent' } => ({
-    code: 'service.own',
-    class: 'permanent',
-  });
-
-  test('is what says that the money is used up', () => {
-    for (const code of ['insufficient_user_quota', 'pre_consume_token_quota_failed'])
-      expect(judged(500, enveloped(code), { judge })).toMatchObject({ code: 'service.quota', class: 'stop' });
-    for (const words of ['quota_not_enough', '用户额度不足', '令牌额度不足', '令牌额度已用尽'])
-      expect(judged(400, enveloped('', words), { judge })).toMatchObject({ code: 'service.quota' });
-    expect(judged(400, enveloped('', 'no quota_not_enoughs'), { judge }).code).toBe('service.own');
-  });
-
-  test("is then the endpoint's own judge, then the rules for all", () => {
-    expect(judged(429, enveloped(''), { judge }).code).toBe('service.own');
-    expect(judged(429, enveloped(''), { judge: () => undefined }).code).toBe('service.throttled');
-  });
+test('an endpoint advises where it knows more, and the rules for all where it does not', () => {
+  expect(judged(403, enveloped(''), { advise: () => 'Ask your mother.' }).advice).toBe('Ask your mother.');
+  expect(judged(403, enveloped(''), { advise: () => undefined }).advice).toMatch(/^The key, a rule/);
 });
 
 test.each([

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import type { Standing } from '../../../src/service/failures/known-endpoints.ts';
+import type { RequestFacts } from '../../../src/service/failures/request-context.ts';
 import { addressAdvice, notJson, redirected } from '../../../src/service/failures/wrong-address.ts';
 import { facts, reply } from './replies.ts';
 
 const to = (location?: string, status = 302) =>
   reply(status, { kind: 'empty' }, location === undefined ? {} : { location });
-const right = { isAddressRight: () => true, hasResponded: () => true };
+const standing = (word: Standing): Partial<RequestFacts> => ({ standing: () => word });
+const right = standing('right');
+const lost = standing('lost');
 
 describe('a redirect', () => {
   test('of an endpoint that has answered well passes, and says where it leads', () => {
@@ -44,19 +48,14 @@ describe('a redirect', () => {
   });
 
   test('that stops the run leaves a submission open only where it follows work, and the endpoint had answered', () => {
-    const stopped = (status: number, safe: boolean, hasResponded?: () => boolean) =>
-      redirected(to('https://x.example.com', status), facts({ safe, ...(hasResponded && { hasResponded }) }));
-    expect(stopped(303, false, () => true)).toMatchObject({
+    const stopped = (status: number, safe: boolean, known: Partial<RequestFacts> = {}) =>
+      redirected(to('https://x.example.com', status), facts({ safe, ...known }));
+    expect(stopped(303, false, lost)).toMatchObject({
       class: 'stop',
       wrongAddress: true,
       mayBeDone: true,
     });
-    for (const failure of [
-      stopped(302, false, () => true),
-      stopped(303, true, () => true),
-      stopped(303, false, () => false),
-      stopped(303, false),
-    ])
+    for (const failure of [stopped(302, false, lost), stopped(303, true, lost), stopped(303, false)])
       expect(failure).not.toHaveProperty('mayBeDone');
   });
 });
@@ -76,7 +75,7 @@ describe('what is no JSON', () => {
     const passing = notJson(page, facts(right));
     expect(passing).toMatchObject({ code: 'service.not-json', class: met, wrongAddress: true, status });
     expect(passing.message).toContain('answers with a web page ("Busy") instead of JSON');
-    const stopped = notJson(page, facts({ ...right, isAddressRight: () => false }));
+    const stopped = notJson(page, facts(lost));
     expect(stopped).toMatchObject({ class: 'stop', wrongAddress: true, status });
     expect(stopped.mayBeDone).toBe(mayBeDone);
     expect(notJson(page, facts())).not.toHaveProperty('mayBeDone');
@@ -86,7 +85,14 @@ describe('what is no JSON', () => {
 test.each([
   ['https://api.example.com/v1', 'try https://api.example.com.'],
   ['https://api.example.com/v1beta', 'try https://api.example.com.'],
-  ['https://api.example.com/v1/v1', 'try https://api.example.com/v1.'],
+  ['https://api.example.com/v1/v1', 'try https://api.example.com.'],
+  [
+    'https://api.example.com/mj',
+    'ends in /mj, which belongs to the paths: drop it, and try https://api.example.com.',
+  ],
+  ['https://api.example.com/api', 'try https://api.example.com.'],
+  ['https://api.example.com/v1/chat/completions', 'drop it, and try https://api.example.com.'],
+  ['https://api.example.com/gateway/mj', 'drop it, and try https://api.example.com/gateway.'],
   ['https://api.example.com/v1/more', 'Check the base address (https://api.example.com/v1/more)'],
   ['https://api.example.com/v2', 'Check the base address (https://api.example.com/v2)'],
 ])('about the address %s it says %s', (baseUrl, advice) => {

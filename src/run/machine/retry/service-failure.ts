@@ -47,9 +47,5 @@ export const fileError = ({ code, message, status }: SaveFailure): JobError => (
   ...(status === undefined ? {} : { httpStatus: status }),
 });
 
-/**
- * True where certainly no task was made: the route was not available (503, gateway 8.2), or the gateway does not see the parent
- * as finished.
- */
-export const isUnmade = ({ status, code }: ServiceFailure): boolean =>
-  status === 503 || code === 'service.not-ready';
+/** True where certainly no task was made, although the service advises to try again. */
+export const isUnmade = ({ unmade }: ServiceFailure): boolean => unmade === true;

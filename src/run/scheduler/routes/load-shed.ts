@@ -1,4 +1,5 @@
-import type { ServiceResult } from '../../../service/result.ts';
+import type { SaveFailure } from '../../../artifacts/writer.ts';
+import type { ServiceFailure, ServiceResult } from '../../../service/result.ts';
 import type { SavedResult } from '../../machine/job.ts';
 import type { JobResult } from './outcome.ts';
 
@@ -9,12 +10,15 @@ import type { JobResult } from './outcome.ts';
  * failure to be tried again (gateway 8.2).
  */
 
-interface Failure {
-  readonly class: string;
-  readonly status?: number;
-}
+/** Of a submission, also a channel that is closed for the moment, which some gateways report with another status. */
+const isShed = (failure: ServiceFailure | SaveFailure): boolean => {
+  if (failure.class !== 'retry') return false;
+  if (!('unmade' in failure)) return isFile(failure) && failure.status === 503;
+  return failure.code === 'service.unavailable' || failure.code === 'service.no-channel';
+};
 
-const isShed = ({ class: kind, status }: Failure): boolean => status === 503 && kind === 'retry';
+/** Of a file, which other servers have. */
+const isFile = ({ code }: { readonly code: string }): boolean => !code.startsWith('service.');
 
 /** A result of a route that serves others, with a 503 treated as a throttle. */
 export function shedAsThrottle<A extends ServiceResult<unknown> | SavedResult>(answer: A): A {

@@ -23,12 +23,13 @@ export interface OutsideOf {
 /** What a run asks of the outside, as one worker does. `disposables` closes it. */
 export function openOutside(of: OutsideOf, { io }: Context, disposables: Disposables): Work['ports'] {
   const { pipeline, service, filesRoot, directory } = of;
-  const { timeouts, source } = pipeline;
+  const { timeouts, source, retry } = pipeline;
   const { baseUrl } = service;
   const connecting = connectingTo(service, pipeline, io.env);
   const mask = secretMaskOf(service.secrets);
   const dataMask = dataMaskOf(service.credentials);
-  const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
+  const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
+  const options = { ...own, quotaWords: retry.quota ?? [] };
   const images = createImageService(options);
   disposables.add(() => images.close());
   const text = openTextService(options, service, timeouts, disposables);

@@ -1,0 +1,290 @@
+import type { About, FailureClass } from '../result.ts';
+
+/**
+ * What every known refusal means, in one table: first what can be meant, then by which words, codes and statuses it is known. The
+ * first row that fits decides. `src/service/README.md` 8.5 is written from it, and a test compares the two.
+ */
+
+/** What a refusal means for the one request and for others. */
+export interface Meaning {
+  readonly code: string;
+  /** How it is met. A request that changes nothing is tried again where this is `lost`. */
+  readonly class: FailureClass;
+  /** What the service made of a submission: nothing for certain, perhaps a task, certainly one. */
+  readonly made: 'nothing' | 'maybe' | 'task';
+  readonly about?: About;
+  /** A broken connection behind the gateway, which it reports as a refusal: where the pipeline says `retry.ambiguous: retry`, met as a 502. */
+  readonly likeBadGateway?: true;
+}
+
+const nothing = { made: 'nothing' } as const;
+const maybe = { made: 'maybe' } as const;
+
+export const meanings = {
+  quota: { code: 'service.quota', class: 'stop', ...nothing, about: 'quota' },
+  key: { code: 'service.unauthorized', class: 'stop', ...nothing, about: 'key' },
+  account: { code: 'service.rejected', class: 'permanent', ...nothing, about: 'account' },
+  'not offered': { code: 'service.not-offered', class: 'permanent', ...nothing, about: 'not-offered' },
+  'no channel': { code: 'service.no-channel', class: 'retry', ...nothing, about: 'no-channel' },
+  'no account': { code: 'submit.refused', class: 'throttle', ...nothing, about: 'no-channel' },
+  'queue full': { code: 'submit.refused', class: 'throttle', ...nothing },
+  throttled: { code: 'service.throttled', class: 'throttle', ...nothing },
+  busy: { code: 'service.unavailable', class: 'retry', ...nothing },
+  'not ready': { code: 'service.not-ready', class: 'retry', ...nothing },
+  accepted: { code: '', class: 'retry', made: 'task' },
+  modal: { code: '', class: 'retry', made: 'task' },
+  'made, not noted': { code: 'service.ambiguous', class: 'lost', made: 'task' },
+  'broken behind': { code: 'service.ambiguous', class: 'lost', ...maybe, likeBadGateway: true },
+  ambiguous: { code: 'service.ambiguous', class: 'lost', ...maybe },
+  unavailable: { code: 'service.unavailable', class: 'retry', ...maybe },
+  'untold error': { code: 'service.unavailable', class: 'lost', ...maybe },
+  banned: { code: 'task.moderated', class: 'permanent', ...nothing },
+  refused: { code: 'service.rejected', class: 'permanent', ...nothing },
+  'unknown button': { code: 'service.rejected', class: 'permanent', ...nothing },
+  rejected: { code: 'service.rejected', class: 'permanent', ...nothing },
+  forbidden: { code: 'service.forbidden', class: 'permanent', ...nothing },
+  'no model': { code: 'service.not-found', class: 'permanent', ...nothing },
+  'not found': { code: 'service.not-found', class: 'permanent', ...nothing },
+  'too large': { code: 'service.too-large', class: 'permanent', ...nothing },
+} as const satisfies Readonly<Record<string, Meaning>>;
+
+export type Meant = keyof typeof meanings;
+
+/** Which endpoints: submissions of images, text calls, or those that read. */
+export type Asking = 'submit' | 'text' | 'read';
+
+/** By what a meaning is known: all that a row names must fit. */
+export interface Row {
+  readonly is: Meant;
+  /** Absent: every endpoint. */
+  readonly on?: readonly Asking[];
+  /** HTTP status, or the first and the last of several. */
+  readonly status?: readonly (number | readonly [number, number])[];
+  /** The submit code of an image gateway or proxy (gateway 3.2). */
+  readonly submit?: readonly number[];
+  /** Machine words: one of these is the error's `code`, `type`, `status` or a detail's `reason`. */
+  readonly codes?: readonly string[];
+  /** One of these stands in the message, whatever its case. */
+  readonly words?: readonly (string | RegExp)[];
+  readonly from: string;
+}
+
+/** Statuses with which a submit code counts (gateway 3.3). */
+const answered = [[200, 299], 400, 404] as const;
+
+const badGateway = [408, 500, 502, 504, [520, 524]] as const;
+
+export const rows: readonly Row[] = [
+  // An accepted submission, whatever its words.
+  { is: 'not offered', on: ['submit'], submit: [1], status: answered, words: [/^忽略提交/], from: 'trueai' },
+  { is: 'accepted', on: ['submit'], submit: [1, 22], status: answered, from: 'gateway 3.2' },
+  { is: 'modal', on: ['submit'], submit: [21], status: answered, from: 'gateway 3.2' },
+
+  // Money, at every endpoint and with any status: each further row would hear the same.
+  { is: 'quota', status: [402], from: 'openrouter, deepseek' },
+  {
+    is: 'quota',
+    codes: [
+      'insufficient_user_quota',
+      'pre_consume_token_quota_failed',
+      'insufficient_quota',
+      'budget_exceeded',
+    ],
+    from: 'gateway 8.4, new-api, openai, litellm',
+  },
+  {
+    is: 'quota',
+    codes: [
+      'billing_hard_limit_reached',
+      'billing_not_active',
+      'insufficient_balance',
+      'exceeded_current_quota_error',
+      'Arrearage',
+    ],
+    from: 'openai, moonshot, aliyun',
+  },
+  {
+    is: 'quota',
+    words: [
+      /\bquota_not_enough\b/i,
+      'user quota is not enough',
+      '用户额度不足',
+      '令牌额度不足',
+      '令牌额度已用尽',
+      '余额不足',
+    ],
+    from: 'gateway 3.3, 8.4, new-api, one-hub',
+  },
+  { is: 'quota', words: ['绘图次数已达上限'], from: 'trueai' },
+  {
+    is: 'quota',
+    words: [
+      'credit balance is too low',
+      'budget has been exceeded',
+      'crossed budget',
+      /\bexceeded ?budget\b/i,
+      'insufficient balance',
+    ],
+    from: 'anthropic, litellm 4208, 14144, deepseek',
+  },
+
+  // The task was made, and what should have told so failed.
+  {
+    is: 'made, not noted',
+    on: ['submit'],
+    words: ['insert_midjourney_task_failed', 'copy_response_body_failed', 'close_response_body_failed'],
+    from: 'gateway 3.3, new-api, one-hub',
+  },
+  {
+    is: 'made, not noted',
+    on: ['submit'],
+    submit: [4],
+    status: answered,
+    words: ['unmarshal_response_body_failed'],
+    from: 'one-hub',
+  },
+
+  // The key.
+  { is: 'key', status: [401], from: 'gateway 8.2' },
+  { is: 'key', status: [400], codes: ['API_KEY_INVALID'], from: 'google' },
+  {
+    is: 'key',
+    status: [403],
+    words: [
+      /(令牌|密钥).{0,20}(无效|过期|禁用|不存在)|无效的(令牌|密钥)|账号(已禁用|不可用)/i,
+      /\b(invalid|expired|revoked|disabled|leaked)\b.{0,40}\b(token|api[ _-]?key)\b/i,
+      /\b(token|api[ _-]?key)\b.{0,40}\b(invalid|not valid|expired|revoked|disabled|leaked)\b/i,
+      'unregistered callers',
+    ],
+    from: 'gateway 1.4, new-api, trueai, google',
+  },
+
+  // Nobody to do it, or nobody ever.
+  { is: 'no model', on: ['text'], codes: ['model_not_found'], from: 'gateway 8.4, new-api' },
+  { is: 'no channel', on: ['submit'], codes: ['model_not_found'], from: 'gateway 8.4, new-api' },
+  {
+    is: 'no channel',
+    on: ['submit', 'text'],
+    words: ['无可用渠道', '可用渠道不存在', 'no available channel'],
+    from: 'gateway 8.4, new-api, one-hub',
+  },
+  {
+    is: 'busy',
+    on: ['submit'],
+    words: ['该任务所属渠道已被禁用', 'get_channel_info_failed'],
+    from: 'gateway 3.3, new-api',
+  },
+  {
+    is: 'account',
+    on: ['submit'],
+    words: [/(账号|帐号|账户).{0,10}(禁用|封禁)/i, /\baccounts?\b.{0,40}\b(banned|blocked|disabled)\b/i],
+    from: 'trueai',
+  },
+  {
+    is: 'not offered',
+    on: ['submit'],
+    // A field that an account does not take is about the one request, and so is a task that cannot be made again.
+    words: [/^(?!.*(?:remix|该任务)).*(?:不支持|未启用|未开启|\bdisabled\b|\bnot enabled\b)/i],
+    from: 'gateway 3.2, trueai',
+  },
+  { is: 'not offered', on: ['submit'], status: [403], words: [/无权(访问|使用)模型/i], from: 'new-api' },
+
+  // Codes of submissions, and the words that say more than they do.
+  {
+    is: 'not ready',
+    on: ['submit'],
+    words: ['task_status_not_success', '关联任务状态错误'],
+    from: 'gateway 3.5, 5.6',
+  },
+  { is: 'unknown button', on: ['submit'], words: [/\bunknown_action\b/i], from: 'gateway 3.5' },
+  { is: 'queue full', on: ['submit'], submit: [9, 23], status: answered, from: 'gateway 3.2' },
+  {
+    is: 'queue full',
+    on: ['submit'],
+    submit: [4],
+    status: answered,
+    words: ['并发数已达上限', '队列数已达上限'],
+    from: 'gateway 3.2, trueai',
+  },
+  {
+    is: 'no account',
+    on: ['submit'],
+    submit: [3],
+    status: answered,
+    words: [/^(?!.*(?:任务|\btasks?\b)).*(?:账号|帐号|账户|实例|\baccounts?\b|\binstances?\b)/i],
+    from: 'gateway 3.2',
+  },
+  { is: 'banned', on: ['submit'], submit: [24], status: answered, from: 'gateway 3.2' },
+  { is: 'refused', on: ['submit'], submit: [3, 4], status: answered, from: 'gateway 3.2' },
+  { is: 'throttled', submit: [30], from: 'gateway 3.2' },
+  { is: 'busy', on: ['submit'], submit: [5], codes: ['internal_error'], from: 'gateway 3.3, one-hub' },
+  {
+    is: 'busy',
+    on: ['submit'],
+    submit: [5],
+    words: [
+      'read_request_body_failed',
+      'marshal_request_body_failed',
+      'create_request_failed',
+      'request_body_not_found',
+    ],
+    from: 'one-hub',
+  },
+  { is: 'unavailable', on: ['text'], codes: ['do_request_failed'], from: 'gateway 8.4, new-api' },
+  {
+    is: 'broken behind',
+    submit: [5],
+    status: answered,
+    words: ['do_request_failed'],
+    from: 'gateway 3.3, new-api',
+  },
+  { is: 'broken behind', status: [400, [200, 299]], codes: ['do_request_failed'], from: 'gateway 3.3' },
+  { is: 'ambiguous', submit: [5], status: answered, from: 'gateway 3.3' },
+
+  // Statuses (gateway 8.2), and codes that make another one of them (gateway 8.4).
+  {
+    is: 'rejected',
+    status: [[500, 599]],
+    codes: ['invalid_request', 'sensitive_words_detected', 'prompt_blocked', 'access_denied'],
+    from: 'gateway 8.4, new-api',
+  },
+  { is: 'unavailable', on: ['text'], status: [499], from: 'google' },
+  { is: 'unavailable', status: [503], words: [/reset reason|connection termination/i], from: 'envoy' },
+  { is: 'busy', status: [503, 529], from: 'gateway 8.2, anthropic' },
+  { is: 'unavailable', status: badGateway, from: 'gateway 8.2, cloudflare' },
+  { is: 'rejected', status: [501, 505], from: 'gateway 8.2' },
+  { is: 'untold error', status: [[500, 599]], from: 'gateway 8.2' },
+  { is: 'forbidden', status: [403], from: 'gateway 8.2' },
+  { is: 'not found', status: [404], from: 'gateway 8.2' },
+  { is: 'too large', status: [413], from: 'gateway 8.2' },
+  { is: 'throttled', status: [429], from: 'gateway 8.2' },
+];
+
+/** What is looked at of a refusal. */
+export interface Refusal {
+  readonly status: number;
+  readonly on: Asking;
+  readonly message: string;
+  readonly codes: readonly string[];
+  readonly submit: number | undefined;
+}
+
+/** What a refusal means. Undefined: no row fits. @param quotaWords the pipeline's own (`retry.quota`) */
+export function meaningOf(refusal: Refusal, quotaWords: readonly string[] = []): Meant | undefined {
+  const { message, codes } = refusal;
+  if (quotaWords.some((word) => codes.includes(word) || isIn(word, message))) return 'quota';
+  return rows.find((row) => fits(row, refusal))?.is;
+}
+
+const fits = (row: Row, { status, on, message, codes, submit }: Refusal): boolean =>
+  (row.on?.includes(on) ?? true) &&
+  (row.status?.some((of) => isOf(of, status)) ?? true) &&
+  (row.submit === undefined || (submit !== undefined && row.submit.includes(submit))) &&
+  (row.codes?.some((code) => codes.includes(code)) ?? true) &&
+  (row.words?.some((word) => isIn(word, message)) ?? true);
+
+const isOf = (of: number | readonly [number, number], status: number): boolean =>
+  typeof of === 'number' ? of === status : status >= of[0] && status <= of[1];
+
+const isIn = (word: string | RegExp, message: string): boolean =>
+  typeof word === 'string' ? message.toLowerCase().includes(word.toLowerCase()) : word.test(message);
