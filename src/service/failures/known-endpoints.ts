@@ -70,6 +70,8 @@ export class KnownEndpoints {
     if (result.ok) {
       known.hasResponded = true;
       known.strange = 0;
+      // Any key may list the models, and a console may answer for them.
+      if (endpoint === 'models') return;
       this.#keyRefusedAt = undefined;
       if (!this.#hasAnswered) this.#onAnswered();
       this.#hasAnswered = true;

@@ -112,6 +112,27 @@ test('an endpoint that was never asked has not answered', () => {
   expect([endpoints.standing('imagine'), endpoints.standing('modal')]).toEqual(['right', 'elsewhere']);
 });
 
+test('a list of models shows nothing of other endpoints, nor of the key', () => {
+  const endpoints = new KnownEndpoints();
+  endpoints.note('models', { ok: true, value: [] });
+  expect([endpoints.standing('models'), endpoints.standing('chat')]).toEqual(['right', 'unknown']);
+  expect(endpoints.mayKeyPass()).toBe(false);
+});
+
+test('a refused key that has served may pass for half a minute, counted from its first refusal', () => {
+  let now = 0;
+  const endpoints = new KnownEndpoints({ elapsed: () => now });
+  expect(endpoints.mayKeyPass()).toBe(false);
+  endpoints.note('imagine', { ok: true, value: 1 });
+  const at = (ms: number): boolean => {
+    now = ms;
+    return endpoints.mayKeyPass();
+  };
+  expect([at(100_000), at(110_000), at(129_999), at(130_000)]).toEqual([true, true, true, false]);
+  endpoints.note('fetch', { ok: true, value: 1 });
+  expect(at(140_000)).toBe(true);
+});
+
 test('an address that answered in an earlier run is right, and its endpoints are not known', () => {
   let heard = 0;
   const endpoints = new KnownEndpoints({ answeredBefore: () => true, onAnswered: () => (heard += 1) });

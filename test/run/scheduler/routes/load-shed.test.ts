@@ -133,7 +133,11 @@ describe('RouteTraffic', () => {
 describe('an answer of a route that serves others', () => {
   it.each([
     ['a 503 is a throttle, with its Retry-After', { ...shed, retryAfterMs: 7 }, 'throttle'],
-    ['a 504 stays a failure that may have made a task', failure('service.unavailable', 'retry', { status: 504 }), 'retry'],
+    [
+      'a 504 stays a failure that may have made a task',
+      failure('service.unavailable', 'retry', { status: 504 }),
+      'retry',
+    ],
     ['a 503 that ends the run still ends it', { ...shed, class: 'stop' }, 'stop'],
   ] as const)('%s', (_what, error, kind) => {
     expect(shedAsThrottle({ ok: false, error })).toEqual({ ok: false, error: { ...error, class: kind } });
