@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { flushed, outputFailure, processIo } from './adapters/process-io.ts';
 import { exitCodes } from './errors/cli-error.ts';
-import { failureText, shownErrorOf } from './errors/render.ts';
+import { failureText, isOfConnection, shownErrorOf } from './errors/render.ts';
 import { systemRefusal } from './errors/system.ts';
 import { program } from './program.ts';
 import { plainIo } from './terminal/plain-io.ts';
@@ -15,7 +15,13 @@ const bug = (error: unknown): void => {
   plainIo(io).err(redactor.apply(shownErrorOf(error).text ?? ''));
   process.exit(exitCodes.internal);
 };
-process.on('uncaughtException', bug);
+let passedOver = 0;
+process.on('uncaughtException', (error) => {
+  if (!isOfConnection(error, passedOver)) return bug(error);
+  passedOver += 1;
+  const words = `A connection was given up, and its request is tried again: ${error.message}`;
+  plainIo(io).err(redactor.apply(failureText(words)));
+});
 process.on('unhandledRejection', bug);
 
 const exitCode = await started();

@@ -1,4 +1,5 @@
 import { certificateError } from '../../service/http/connect/certificate.ts';
+import { isOfNetwork } from '../../service/http/connect/connection-error.ts';
 import { readRetryAfter } from '../../service/http/retry-after.ts';
 import { aborted, SaveError, shownLink } from '../failure.ts';
 import type { SaveFailure } from '../writer.ts';
@@ -42,17 +43,19 @@ export function interruptionFailure(
       cause: reason,
     });
   }
-  if (!(cause instanceof Error) || !('code' in cause)) return cause;
+  if (!(cause instanceof Error) || !isOfNetwork(cause)) return cause;
   return new SaveError({
     code: `download.${stage}`,
     class: 'retry',
     message:
       stage === 'truncated'
         ? `The file at ${shownLink(url)} broke off (${cause.message}).`
-        : `${shownLink(url)} could not be reached (${certificateError(cause) ?? (cause.message || String(cause.code))}).`,
+        : `${shownLink(url)} could not be reached (${certificateError(cause) ?? (cause.message || codeOf(cause))}).`,
     cause,
   });
 }
+
+const codeOf = (error: object): string => ('code' in error ? String(error.code) : 'no reason given');
 
 /** Node joins the failures of several addresses in one AggregateError. */
 function addressErrorIn(failure: unknown): AddressError | undefined {

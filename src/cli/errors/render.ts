@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { SaveError } from '../../artifacts/failure.ts';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { TableError } from '../../pipeline/matrix/table/error.ts';
@@ -48,8 +49,50 @@ export function shownErrorOf(error: unknown, words?: readonly string[]): ShownEr
       ),
     };
   }
-  return { exitCode: exitCodes.internal, text: internalText(error) };
+  const shortage = memoryShortage(error);
+  return { exitCode: exitCodes.internal, text: shortage ?? internalText(error) };
 }
+
+/** Memory that this process could not have, of V8's and of WebAssembly's: a limit of the system, and no bug. */
+function memoryShortage(error: unknown): string | undefined {
+  if (!(error instanceof RangeError) || !/out of memory|allocation failed/i.test(error.message))
+    return undefined;
+  return failureText(
+    `There is not enough memory for this process (${error.message}). ${addressSpace()}`,
+    'Raise the limit (ulimit -v unlimited; of a container or a unit: its memory), then run the same command again: it continues.',
+  );
+}
+
+/** The limit by which reserving memory fails, in words. */
+function addressSpace(): string {
+  const unknown = 'Its limit of address space (ulimit -v) or of memory is too low.';
+  try {
+    const [, bytes] = /^Max address space\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return bytes === undefined
+      ? unknown
+      : `Its address space is limited to ${Math.floor(Number(bytes) / 1024)} kB (ulimit -v).`;
+  } catch {
+    // Another system than Linux.
+    return unknown;
+  }
+}
+
+/** Errors of undici's own work on one connection that reached nobody: so many are passed over, more are a bug. */
+const mostPassedOver = 10;
+
+/**
+ * Whether an error that nobody caught was thrown by undici for one connection, from a timer say: the request on it runs out of time and is
+ * tried again.
+ *
+ * @param before how many there were
+ */
+export const isOfConnection = (error: unknown, before: number): boolean => {
+  const frames = (error instanceof Error ? (error.stack ?? '') : '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line));
+  const thrower = frames.find((line) => !line.includes('node:'));
+  return before < mostPassedOver && thrower !== undefined && /[\\/]undici[\\/]lib[\\/]/.test(thrower);
+};
 
 /** The one form of a failure: `promptpress: <message>`, and what to do below it. */
 export const failureText = (message: string, hint?: string): string =>

@@ -5,7 +5,8 @@ import { acceptedCodings, decoded } from './body/content-coding.ts';
 import { IncomingBody } from './body/incoming.ts';
 import type { ByteStream } from './body/read.ts';
 import type { Cancel } from './cancel.ts';
-import { currentReading } from './connect/reading.ts';
+import { isOfNetwork } from './connect/connection-error.ts';
+import { BrokenConnection, currentReading } from './connect/reading.ts';
 
 /** What is needed of a response with a status: undici's and Node's Response have it, too. */
 export interface HttpResponse {
@@ -138,6 +139,8 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #body: IncomingBody | undefined;
   #informational = 0;
+  /** What failed is no affair of the connection. */
+  #isOurs = false;
 
   constructor(
     awaiting: Awaiting,
@@ -156,7 +159,12 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     const { signal, onStart } = this.#awaiting;
     if (signal.aborted) return controller.abort(reasonOf(signal));
     this.#controller = controller;
-    onStart?.();
+    try {
+      onStart?.();
+    } catch (error) {
+      this.#isOurs = true;
+      throw error;
+    }
   }
 
   onResponseStart(
@@ -188,8 +196,11 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     this.#body?.end();
   }
 
-  onResponseError(_controller: unknown, error: Error): void {
+  onResponseError(_controller: unknown, thrown: Error): void {
     this.#stopListening();
+    // While an event of a connection is handled, it is undici that throws. It hands on what was thrown without a word of where.
+    const isUndici = currentReading() !== undefined && !this.#isOurs && !isOfNetwork(thrown);
+    const error = isUndici ? new BrokenConnection(thrown) : thrown;
     this.#body?.end({ error });
     // Without effect where the status has come.
     this.#reject(error);
@@ -198,8 +209,13 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly #giveUp = (): void => {
     const reason = reasonOf(this.#awaiting.signal);
     // A request that waits for a connection is ended when its turn comes; no caller waits for that.
-    if (this.#controller === undefined) this.#reject(reason);
-    else this.#controller.abort(reason);
+    if (this.#controller === undefined) return this.#reject(reason);
+    try {
+      this.#controller.abort(reason);
+    } catch (error) {
+      // Whoever gives a request up, a timer or the end of the run, has no part in what undici throws for it.
+      this.onResponseError(undefined, new BrokenConnection(error));
+    }
   };
 
   #stopListening(): void {

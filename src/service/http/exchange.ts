@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { BodyHold, BodyPool } from './body/budget.ts';
 import { readBody } from './body/read.ts';
 import { RequestCancel, whenAborted } from './cancel.ts';
-import { readConnectionError, type Sent } from './connect/connection-error.ts';
+import { isOfNetwork, readConnectionError, type Sent } from './connect/connection-error.ts';
 import { dispatchRequest, type HttpResponse, type Outbound } from './dispatch.ts';
 import { type ConnectionFailure, type Reply, type ReplyBody, readReplyBody } from './reply.ts';
 import { systemTimer, TimeOut, type Timer } from './timeout.ts';
@@ -58,7 +58,10 @@ export interface Receiving {
 /** Reads a response with a known status. Never rejects for an error of the network. */
 export type Receive<T> = (response: HttpResponse, receiving: Receiving) => Promise<T>;
 
-/** One request, one response: redirects are not followed, nothing is repeated. Never rejects for what the network does. */
+/**
+ * One request, one response: redirects are not followed, nothing is repeated. Never rejects for what the network does; rejects with what is
+ * none of its errors (a bug, memory that has run out).
+ */
 export async function exchange<T>(
   request: HttpRequest,
   transport: Transport,
@@ -108,6 +111,9 @@ export async function exchange<T>(
   };
 
   let sent: Sent = 'dispatcher' in transport.via ? 'no' : 'unknown';
+  // What a fetch throws is whoever's who made it.
+  const isBug = (error: unknown): boolean =>
+    ended === undefined && 'dispatcher' in transport.via && !isOfNetwork(error);
   try {
     const response = await send(request, transport, giveUp, () => {
       if (request.onLeave?.() === false) return end(heldBack());
@@ -117,10 +123,14 @@ export async function exchange<T>(
       maxBytes: transport.maxBodyBytes,
       hold: { take },
       onBytes,
-      failureOf: (error) => ended ?? readConnectionError(error, 'yes').failure,
+      failureOf: (error) => {
+        if (isBug(error)) throw error;
+        return ended ?? readConnectionError(error, 'yes').failure;
+      },
     });
     return { ok: true, value };
   } catch (error) {
+    if (isBug(error)) throw error;
     const reading = readConnectionError(error, sent);
     // With an unknown transport only an abort before the start is certain to have come in time.
     return {

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import type { Dispatcher } from 'undici';
+import { isOfNetwork } from '../../../service/http/connect/connection-error.ts';
 import type { OpenResponse } from '../../../service/http/dispatch.ts';
 import { aborted, fail, SaveError } from '../../failure.ts';
 import { type S3Address, shownS3Address } from './address.ts';
@@ -245,7 +246,7 @@ export class S3Client {
 
 /** A mistake of this program, and errors of the disk that the body is read from: they do not pass. */
 const isOurs = (error: unknown): boolean =>
-  error instanceof TypeError ||
+  !(error instanceof PassingFailure || isOfNetwork(error)) ||
   (error instanceof Error && 'syscall' in error && ['open', 'read'].includes(String(error.syscall)));
 
 const orFailed = (found: ReturnType<typeof readBroken>): Error =>

@@ -2,6 +2,7 @@ import { UnknownCoding } from '../body/content-coding.ts';
 import { BodyTooLarge } from '../body/read.ts';
 import type { ConnectionFailure } from '../reply.ts';
 import { certificateError } from './certificate.ts';
+import { BrokenConnection } from './reading.ts';
 
 /**
  * What is known about whether a request left this machine. `unknown` where the transport does not report it (an injected
@@ -112,4 +113,21 @@ function innermost(error: unknown): string {
   return typeof code === 'string' && !inner.message.includes(code)
     ? `${inner.message}, ${code}`
     : inner.message;
+}
+
+/** Codes of Node and undici that say what a caller did wrong. What undici asserts is about a connection, and nobody else asserts. */
+const ourCodes =
+  /^(?:ERR_(?:INTERNAL|INVALID|MISSING|OUT_OF_RANGE|UNKNOWN)|UND_ERR_(?:INVALID|NOT_SUPPORTED))/;
+
+/**
+ * Whether an error is about a connection or about what came over it. Such an error has a code, or one behind it has; what has none is a bug
+ * of ours, or memory that has run out, and no wait mends it. A fetch may only say that it failed.
+ */
+export function isOfNetwork(error: unknown): boolean {
+  return causesOf(error).some((e) => {
+    if (e instanceof BrokenConnection || e instanceof BodyTooLarge || e instanceof UnknownCoding) return true;
+    if (e instanceof AggregateError) return e.errors.every(isOfNetwork);
+    if (/^(?:Abort|Timeout|HTTPParser)Error$/.test(e.name) || e.message === 'fetch failed') return true;
+    return 'code' in e && typeof e.code === 'string' && !ourCodes.test(e.code);
+  });
 }

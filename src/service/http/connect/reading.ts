@@ -60,7 +60,7 @@ export function guardReading(socket: Socket): void {
     const before = current;
     current = reading;
     try {
-      return emit(...event);
+      return event[0] === 'close' ? closed(socket, event.slice(1)) : emit(...event);
     } catch (error) {
       socket.destroy(new BrokenConnection(error));
       return true;
@@ -68,4 +68,17 @@ export function guardReading(socket: Socket): void {
       current = before;
     }
   };
+}
+
+/** Tells every listener of the end of a connection, whatever another one throws: undici waits for it. */
+function closed(socket: Socket, words: readonly unknown[]): boolean {
+  const listeners = socket.rawListeners('close');
+  for (const listener of listeners) {
+    try {
+      Reflect.apply(listener, socket, words);
+    } catch {
+      // There is nothing left to give up; a request that nobody has answered runs out of time.
+    }
+  }
+  return listeners.length > 0;
 }
