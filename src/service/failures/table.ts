@@ -77,8 +77,8 @@ const badGateway = [408, 500, 502, 504, [520, 524]] as const;
 export const rows: readonly Row[] = [
   // An accepted submission, whatever its words.
   { is: 'not offered', on: ['submit'], submit: [1], status: answered, words: [/^忽略提交/], from: 'trueai' },
-  { is: 'accepted', on: ['submit'], submit: [1, 22], status: answered, from: 'gateway 3.2' },
-  { is: 'modal', on: ['submit'], submit: [21], status: answered, from: 'gateway 3.2' },
+  { is: 'accepted', on: ['submit'], submit: [1, 22], status: [[200, 299]], from: 'gateway 3.2' },
+  { is: 'modal', on: ['submit'], submit: [21], status: [[200, 299]], from: 'gateway 3.2' },
 
   // Money, at every endpoint and with any status: each further row would hear the same.
   { is: 'quota', status: [402], from: 'openrouter, deepseek' },

@@ -46,7 +46,6 @@ function readCode(
   switch (meant) {
     case 'accepted':
     case 'modal':
-      if (!isSuccess) return undefined;
       return acceptedAs(
         meant === 'modal' && !exists(body['properties']) ? 'modal' : 'accepted',
         code,

@@ -9,6 +9,8 @@ export interface TaskVerdict {
    * may not; `task.cancelled`; `task.failed`: anything else.
    */
   readonly error: JobError;
+  /** The reason is one of the account behind the gateway: every task of this kind may meet it. */
+  readonly about?: 'account';
   /** A new submission may succeed; it costs a new generation, so only reasons known to pass are retried. */
   readonly transient: boolean;
 }
@@ -19,6 +21,7 @@ export type OwnReasons = Pick<RetrySettings, 'permanent' | 'transient'>;
 interface Reason {
   readonly code: string;
   readonly transient: boolean;
+  readonly about?: 'account';
   readonly pattern: RegExp;
 }
 
@@ -26,12 +29,21 @@ interface Reason {
  * The reasons that gateways of this family give (gateway 4.8, 3.5), first match wins. The texts in Chinese are those
  * of the proxies and gateways: contains sensitive words; prompt must not be empty, account does not support; task
  * cancelled, deleted, forced to end; timed out (task, execution, submission, upstream), no usable instance or account,
- * service or system error, queue full, information of the channel not found.
+ * service or system error, queue full, information of the channel not found, image not uploaded to Discord.
  */
 const reasons: readonly Reason[] = [
   {
+    // Discord and Midjourney refuse the account, not the prompt.
     code: 'task.rejected',
     transient: false,
+    about: 'account',
+    pattern:
+      /\b401\b.{0,3}unauthorized|\bcaptcha\b|verify (that )?you are (a )?human|^\W*blocked\b(?! (prompt|word|content|by))|you have been blocked|\bcredits? exhausted\b|\bmissing (access|permissions)\b/i,
+  },
+  {
+    code: 'task.rejected',
+    transient: false,
+    about: 'account',
     pattern:
       /pending mod message|\bsubscription\b.{0,40}\b(required|paused|expired|ended|lapsed|inactive|suspended|cancell?ed)\b|\b(no|without an?|renew( your)?) (active |valid )?subscription\b/i,
   },
@@ -44,8 +56,15 @@ const reasons: readonly Reason[] = [
   {
     code: 'task.rejected',
     transient: false,
+    about: 'account',
     pattern:
-      /invalid (parameter|link|request|value|prompt)|unrecognized param|empty prompt|\baccounts?\b.{0,600}\b(banned|blocked|disabled)\b|prompt不能为空|参数错误|当前账号不支持/i,
+      /^(?!.*invalid (parameter|link|request|value|prompt)).*\baccounts?\b.{0,600}\b(banned|blocked|disabled)\b/i,
+  },
+  {
+    code: 'task.rejected',
+    transient: false,
+    pattern:
+      /invalid (parameter|link|request|value|prompt)|unrecognized param|empty prompt|prompt不能为空|参数错误|当前账号不支持/i,
   },
   {
     code: 'task.cancelled',
@@ -57,6 +76,13 @@ const reasons: readonly Reason[] = [
     transient: true,
     pattern:
       /timed?[ -]?out|超时|internal (server )?error|queue (is )?full|something went wrong|failed to process your command|(service|server|temporarily|currently) unavailable|实例不可用|无可用的账号|服务异常|系统异常|队列已满|获取渠道信息失败/i,
+  },
+  {
+    // What Discord says with 429 and 500 to 504, and where a picture could not be passed on to it.
+    code: 'task.failed',
+    transient: true,
+    pattern:
+      /\brate[ -]?limit(ed|s|ing)?\b|too many requests|\bbad gateway\b|\bgateway time-?out\b|\b50[0234]\b.{0,3}(internal|bad|service|gateway)|上传图片到discord失败/i,
   },
   {
     // Transient only where the user need not change anything: after "shorten it and try again" or "try again with another
@@ -88,6 +114,7 @@ export function judgeTaskFailure(
   return {
     transient: ownVerdict(said, own) ?? known?.transient ?? false,
     error: { code: known?.code ?? ended, message },
+    ...(known?.about && { about: known.about }),
   };
 }
 

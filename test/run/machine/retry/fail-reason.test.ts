@@ -9,6 +9,36 @@ const own = (permanent: readonly string[], transient: readonly string[]): OwnRea
 
 describe('judgeTaskFailure', () => {
   it.each([
+    // Words of the account behind the gateway (gateway 4.8).
+    ['401 Unauthorized: [no body]', 'account'],
+    ['[Verify you are human] Please complete the captcha', 'account'],
+    ['Verify that you are human, https://…', 'account'],
+    ['[Blocked] You have been blocked from accessing Midjourney', 'account'],
+    ['Blocked, You have been blocked from accessing Midjourney', 'account'],
+    ['[Credits exhausted] You have run out of credits', 'account'],
+    ['Missing Access', 'account'],
+    ['Pending mod message', 'account'],
+    ['Subscription required', 'account'],
+    ['The account is banned', 'account'],
+    ['Blocked by our AI moderator', undefined],
+    ['Invalid request: account banned', undefined],
+    ['Banned prompt detected. Your account may be blocked.', undefined],
+    ['You are being rate limited.', undefined],
+  ])('says of %j how far it reaches: %s', (reason, about) => {
+    expect(judgeTaskFailure(reason, 'FAILURE').about).toBe(about);
+  });
+
+  it.each([
+    // Statuses of Discord that a proxy passes on.
+    ['You are being rate limited.', 'task.failed', true],
+    ['429 Too Many Requests', 'task.failed', true],
+    ['502 Bad Gateway: <html>', 'task.failed', true],
+    ['503 Service Unavailable', 'task.failed', true],
+    ['504 Gateway Timeout', 'task.failed', true],
+    ['上传图片到discord失败', 'task.failed', true],
+    ['The picture is 500 pixels wide', 'task.failed', false],
+    ['401 Unauthorized: [no body]', 'task.rejected', false],
+    ['Missing Access', 'task.rejected', false],
     // Every text of gateway 4.8, in its order.
     ['[Invalid parameter] Invalid value provided for argument --ar', 'task.rejected', false],
     ['[Banned prompt detected] The prompt holds a banned word', 'task.moderated', false],
