@@ -32,12 +32,12 @@ export interface ServiceBlock {
   readonly apiKey: string;
   /** Part of every job key; by default the base address's origin. */
   readonly id?: string;
-  readonly speed: Speed;
-  /**
-   * How the native text endpoint is given the key (gateway 1.4): as `Authorization: Bearer` like all others,
-   * or in the header `names.keyHeader`.
-   */
-  readonly auth: 'bearer' | 'header';
+  /** Absent: the speed that the gateway has by itself. */
+  readonly speed?: Speed;
+  /** How requests are given the key (gateway 1.4). */
+  readonly auth: 'bearer' | 'header' | 'raw' | 'none';
+  /** How buttons are pressed: by their customIds, or those of a grid by `submit/change` (gateway 2.4). */
+  readonly clicks: 'auto' | 'action' | 'change';
   /**
    * Image submissions carry the job's key in `state`, which the task echoes (gateway 2.2: at most 255 characters). The
    * state shows which job a task belongs to. It is no part of a job's identity.

@@ -227,7 +227,8 @@ export interface RunPorts {
 
 /** The settings of one invocation, from the pipeline and the flags. */
 export interface RunSettings {
-  readonly speed: Speed;
+  /** Undefined: the gateway's own. */
+  readonly speed: Speed | undefined;
   readonly limits: Limits;
   readonly retry: RetrySettings;
   readonly timeouts: { readonly taskMs: number };

@@ -4,6 +4,8 @@
 export interface SandboxNames {
   /** First path segment of the image workflow: `img` in `/img/submit/imagine`. */
   readonly path: string;
+  /** Path prefix that asks for relax mode; empty: there is none, as relax is what no prefix means. */
+  readonly relaxPrefix: string;
   /** Path prefix that asks for fast mode: `img-fast` in `/img-fast/img/submit/imagine`. */
   readonly fastPrefix: string;
   /** Path prefix that asks for turbo mode. */
@@ -24,10 +26,12 @@ export interface SandboxNames {
   readonly mapsTool: string;
   /** The header besides `Authorization` that the native text endpoint takes a key in (gateway 1.4). */
   readonly keyHeader: string;
+  /** The header besides `Authorization` that image paths take a key in; empty: none (gateway 1.4). */
+  readonly imageKeyHeader: string;
   /**
    * Whether requests are taken that clients of the midjourney-proxy family send beyond the contract (gateway 2.1, 1.4): an
-   * imagine without botType, the key in `mj-api-secret` or `?key=`, `change`, `simple-change`, `shorten`,
-   * `edit` and `image-seed`.
+   * imagine without botType, the key in `imageKeyHeader` or `?key=`, `simple-change`, `shorten`, `edit` and
+   * `image-seed`.
    */
   readonly familyClients: boolean;
 }
@@ -35,6 +39,7 @@ export interface SandboxNames {
 /** The words of the preset `neutral`. */
 export const neutralNames: SandboxNames = {
   path: 'img',
+  relaxPrefix: '',
   fastPrefix: 'img-fast',
   turboPrefix: 'img-turbo',
   nativePaths: ['v1beta', 'v1'],
@@ -44,12 +49,14 @@ export const neutralNames: SandboxNames = {
   searchTool: 'vendor_search',
   mapsTool: 'vendorMaps',
   keyHeader: 'x-vendor-api-key',
+  imageKeyHeader: '',
   familyClients: false,
 };
 
 /** The words that gateways of the midjourney-proxy family use. */
 export const midjourneyProxyNames: SandboxNames = {
   path: 'mj',
+  relaxPrefix: 'mj-relax',
   fastPrefix: 'mj-fast',
   turboPrefix: 'mj-turbo',
   nativePaths: ['v1beta', 'v1'],
@@ -59,5 +66,6 @@ export const midjourneyProxyNames: SandboxNames = {
   searchTool: 'google_search',
   mapsTool: 'googleMaps',
   keyHeader: 'x-goog-api-key',
+  imageKeyHeader: 'mj-api-secret',
   familyClients: true,
 };

@@ -32,6 +32,13 @@ export const quirkWords = {
   'no-listing': 'tasks cannot be listed',
   /** Gateway 3.5. */
   'two-rows': 'lists show a task that its modal continued (--modal-task same) twice: as it is, and in MODAL',
+  /** Gateway 1.4. */
+  'mute-refusals': 'a key that is not taken is answered 403 without a word',
+  /** Gateway 1.5. */
+  'no-prefixes': 'there are no paths with a prefix for the speed: 404',
+  /** Gateway 2.4. */
+  'no-buttons':
+    'tasks show no buttons; clicks go by submit/change alone: action, modal, video, edits, cancel and list-by-condition are 404',
 } as const;
 
 /** A way of a gateway that is either there or not. */

@@ -32,6 +32,12 @@ export interface SandboxSettings extends TextMarks {
    * in lists of objects or of texts, beside `imageUrl` and `videoUrl` or without them.
    */
   readonly linkLists: 'videos' | 'objects' | 'texts' | 'only-objects' | 'only-texts';
+  /**
+   * Where requests must have the key (gateway 1.4). `bearer`: as the contract and the family say; `header`: on image paths in
+   * `imageKeyHeader` alone, at the native text endpoint in `keyHeader` alone; `raw`: on image paths as `Authorization`
+   * without Bearer; `none`: nowhere.
+   */
+  readonly auth: 'bearer' | 'header' | 'raw' | 'none';
   /** What the gateway does beyond the contract, or leaves out. */
   readonly quirks: ReadonlySet<Quirk>;
   /**
@@ -112,6 +118,7 @@ export const defaultSettings: SandboxSettings = {
   modalTask: 'new',
   modalLife: 0,
   linkLists: 'videos',
+  auth: 'bearer',
   quirks: new Set(),
   errorShape: 'envelope',
   queueFullCode: 23,

@@ -5,6 +5,9 @@ import { writeJson } from './http/json.ts';
 import type { Reply } from './http/reply.ts';
 import { HttpClient, type ServiceOptions, type ServiceRequest } from './http-client.ts';
 import {
+  changeButtons,
+  changeOf,
+  changePrefix,
   type EntryFields,
   entryFields,
   entryPaths,
@@ -25,11 +28,18 @@ import type { InlineImage, JsonObject } from './text-service.ts';
 export interface ImageServiceOptions extends ServiceOptions {
   /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (gateway 9.1). */
   readonly maxRequestBytes?: number;
+  /** How buttons are pressed (gateway 2.4). Default `auto`. */
+  readonly clicks?: 'auto' | 'action' | 'change';
   /** Bound of the list of all tasks after decompression: it may hold thousands. Default 64 MiB. */
   readonly maxListBytes?: number;
 }
 
 const MiB = 1024 * 1024;
+
+type ImageHttpRequest = Pick<
+  ServiceRequest,
+  'method' | 'path' | 'endpoint' | 'body' | 'facts' | 'maxBodyBytes' | 'onLeave'
+>;
 
 /**
  * The image workflow of gateway 2.1 over HTTP. It never repeats a request: the run is the one owner of retries. A request
@@ -46,11 +56,14 @@ class HttpImageService implements ImageService {
   readonly #http: HttpClient;
   readonly #maxRequestBytes: number;
   readonly #maxListBytes: number;
+  readonly #clicks: 'auto' | 'action' | 'change';
+  #hasShownButtons = false;
 
   constructor(options: ImageServiceOptions) {
     this.#http = new HttpClient(options, 8 * MiB);
     this.#maxRequestBytes = options.maxRequestBytes ?? 32 * MiB;
     this.#maxListBytes = options.maxListBytes ?? 64 * MiB;
+    this.#clicks = options.clicks ?? 'auto';
   }
 
   imagine(
@@ -74,6 +87,10 @@ class HttpImageService implements ImageService {
     onLeave?: OnLeave,
   ): Promise<ServiceResult<SubmitResult>> {
     const { taskId, customId, enableRemix } = request;
+    const isChange = customId.startsWith(changePrefix) || (this.#clicks === 'change' && enableRemix !== true);
+    const change = isChange ? changeOf(customId) : undefined;
+    if (change !== undefined)
+      return this.#submit('change', request, { taskId, ...change }, {}, signal, onLeave);
     const fields = { taskId, customId, ...(enableRemix !== undefined && { enableRemix }) };
     return this.#submit('action', request, fields, {}, signal, onLeave);
   }
@@ -105,7 +122,10 @@ class HttpImageService implements ImageService {
     // The speed is a property of the submission: fetch has no prefix (gateway 1.5).
     const path = `/${this.#http.names.path}/task/${encodeURIComponent(id)}/fetch`;
     const request = { method: 'GET', path, endpoint: 'fetch', facts: reading('fetch'), onLeave } as const;
-    return this.#request(request, signal, (reply, facts) => readTask(id, reply, facts));
+    return this.#request(request, signal, (reply, facts) => {
+      const read = readTask(id, reply, facts);
+      return read.ok ? { ok: true, value: this.#clickable(read.value) } : read;
+    });
   }
 
   async fetchTasks(
@@ -118,7 +138,7 @@ class HttpImageService implements ImageService {
     const path = `/${this.#http.names.path}/task/list-by-condition`;
     const body = JSON.stringify({ ids: usable });
     const request = { method: 'POST', path, endpoint: path, body, facts: reading('lists'), onLeave } as const;
-    return this.#request(request, signal, (reply, facts) => readTaskList(usable, reply, facts));
+    return this.#list(request, usable, signal);
   }
 
   listTasks(signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<readonly Task[]>> {
@@ -132,7 +152,7 @@ class HttpImageService implements ImageService {
       maxBodyBytes,
       onLeave,
     } as const;
-    return this.#request(request, signal, (reply, facts) => readTaskList(undefined, reply, facts));
+    return this.#list(request, undefined, signal);
   }
 
   get tellsLeaving(): boolean {
@@ -141,6 +161,25 @@ class HttpImageService implements ImageService {
 
   close(): Promise<void> {
     return this.#http.close();
+  }
+
+  #list(
+    request: ImageHttpRequest,
+    ids: readonly string[] | undefined,
+    signal: AbortSignal,
+  ): Promise<ServiceResult<readonly Task[]>> {
+    return this.#request(request, signal, (reply, facts) => {
+      const read = readTaskList(ids, reply, facts);
+      return read.ok ? { ok: true, value: read.value.map((task) => this.#clickable(task)) } : read;
+    });
+  }
+
+  /** A finished task as it can be clicked: at a gateway that shows no buttons at all, a grid by what `change` does. */
+  #clickable({ buttonless, ...task }: Task): Task {
+    if (task.buttons.length > 0) this.#hasShownButtons = true;
+    const isChange = this.#clicks === 'change' || (this.#clicks === 'auto' && !this.#hasShownButtons);
+    if (buttonless === undefined || !isChange) return task;
+    return { ...task, buttonless, buttons: buttonless === 'grid' ? changeButtons : [] };
   }
 
   async #submit(
@@ -152,8 +191,8 @@ class HttpImageService implements ImageService {
     onLeave: OnLeave | undefined,
   ): Promise<ServiceResult<SubmitResult>> {
     const { names } = this.#http;
-    const prefix = { relax: '', fast: `/${names.fastPrefix}`, turbo: `/${names.turboPrefix}` }[speed];
-    const path = `${prefix}/${names.path}/submit/${what}`;
+    const prefix = speed === undefined ? '' : names[`${speed}Prefix`];
+    const path = `${prefix === '' ? '' : `/${prefix}`}/${names.path}/submit/${what}`;
     const request: ImageRequest = { fields, images, extra, tag };
     const largest = (): string | undefined => largestPart(imageParts(request));
     const body = this.#bodyOf(request);
@@ -163,7 +202,10 @@ class HttpImageService implements ImageService {
     }
     const facts = { safe: false, on: 'submit', offer: what, largestPart: largest } as const;
     const posted = { method: 'POST', path, endpoint: path, body, facts, onLeave } as const;
-    return this.#request(posted, signal, readSubmit);
+    const result = await this.#request(posted, signal, readSubmit);
+    if (result.ok || result.error.status !== 404 || prefix === '') return result;
+    const hint = `The path begins with ${prefix} for the speed ${speed}, which not every gateway has: leave speed out (service.speed, --speed).`;
+    return { ok: false, error: { ...result.error, message: `${result.error.message} ${hint}` } };
   }
 
   /** Undefined: it is larger than the service takes. */
@@ -175,14 +217,16 @@ class HttpImageService implements ImageService {
   }
 
   #request<T>(
-    request: Pick<
-      ServiceRequest,
-      'method' | 'path' | 'endpoint' | 'body' | 'facts' | 'maxBodyBytes' | 'onLeave'
-    >,
+    request: ImageHttpRequest,
     signal: AbortSignal,
     read: (reply: Reply, facts: RequestFacts) => ServiceResult<T>,
   ): Promise<ServiceResult<T>> {
-    return this.#http.request({ ...request, timeoutMs: this.#http.requestMs }, signal, receiveWhole, read);
+    return this.#http.request(
+      { ...request, place: 'image', timeoutMs: this.#http.requestMs },
+      signal,
+      receiveWhole,
+      read,
+    );
   }
 }
 

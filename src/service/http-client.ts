@@ -11,6 +11,7 @@ import { exchange, type Receive, type Silence, type Transport } from './http/exc
 import { makeClean } from './http/sanitize.ts';
 import { dataMaskOf, secretMaskOf } from './http/secrets.ts';
 import type { Timer } from './http/timeout.ts';
+import { type Auth, KeyForms, type KeyPlace } from './key-forms.ts';
 import type { Names } from './names.ts';
 import type { OnLeave, ServiceResult } from './result.ts';
 
@@ -18,8 +19,12 @@ import type { OnLeave, ServiceResult } from './result.ts';
 export interface ServiceOptions {
   /** As `readBaseUrl` gives it; a path and trailing slashes are fine. */
   readonly baseUrl: string;
-  /** As `readApiKey` gives it. */
-  readonly apiKey: string;
+  /** As `readApiKey` gives it. Absent: there is none. */
+  readonly apiKey?: string;
+  /** How the key is sent. Default `bearer`. */
+  readonly auth?: Auth;
+  /** Called once a form of the key is found that the service takes on image paths, where it refuses that of `auth`: for the user. */
+  readonly onKeyForm?: (words: string) => void;
   /** Where the key came from, for the message about a refused one: `PROMPTPRESS_API_KEY`. Never the key. */
   readonly keySource?: string;
   /** What besides the key may not be shown, wherever the service repeats it in its messages. */
@@ -63,8 +68,8 @@ export interface ServiceRequest {
   readonly endpoint: string;
   /** JSON text. */
   readonly body?: string | undefined;
-  /** Where the key goes. Default: `Authorization`. */
-  readonly auth?: Auth | undefined;
+  /** Decides where the key goes. */
+  readonly place: KeyPlace;
   readonly accept?: string | undefined;
   readonly timeoutMs: number;
   readonly silence?: Silence | undefined;
@@ -75,9 +80,6 @@ export interface ServiceRequest {
   readonly facts: Pick<RequestFacts, 'safe' | 'on' | 'offer' | 'model' | 'largestPart' | 'advise'>;
 }
 
-/** The key as `Authorization: Bearer`, or in the header that the native text endpoint takes too (gateway 1.4). */
-export type Auth = 'bearer' | 'header';
-
 /** Sends the requests of both halves of the service with the key, and keeps the key out of failures. */
 export class HttpClient {
   readonly names: Names;
@@ -85,7 +87,7 @@ export class HttpClient {
   /** What is the same for every request. */
   readonly shared: Omit<RequestFacts, 'safe' | 'on' | 'offer' | 'label'>;
   readonly #baseUrl: string;
-  readonly #apiKey: string;
+  readonly #keys: KeyForms;
   readonly #userAgent: string;
   readonly #transport: Transport;
   readonly #ownDispatcher: Dispatcher | undefined;
@@ -97,15 +99,16 @@ export class HttpClient {
   constructor(options: ServiceOptions, maxBodyBytes: number) {
     const baseUrl = readBaseUrl(options.baseUrl);
     if (!baseUrl.ok) throw new Error(`Internal error: ${baseUrl.error.message}`);
-    const apiKey = readApiKey(options.apiKey);
-    if (!apiKey.ok) throw new Error(`Internal error: ${apiKey.error.message}`);
+    const apiKey = options.apiKey === undefined ? undefined : readApiKey(options.apiKey);
+    if (apiKey?.ok === false) throw new Error(`Internal error: ${apiKey.error.message}`);
+    const key = apiKey?.value ?? '';
     this.names = options.names;
     this.requestMs = options.requestMs;
     this.#baseUrl = baseUrl.value;
     this.#basePath = new URL(baseUrl.value).pathname.replace(/\/+$/, '');
     this.#endpoints =
       options.endpoints ?? new KnownEndpoints({ ...(options.elapsed && { elapsed: options.elapsed }) });
-    this.#apiKey = apiKey.value;
+    this.#keys = new KeyForms(key, options.names, options.auth ?? 'bearer', options.onKeyForm);
     this.#userAgent = options.version === undefined ? 'promptpress' : `promptpress/${options.version}`;
     const via = viaOf(options);
     this.#ownDispatcher =
@@ -117,11 +120,11 @@ export class HttpClient {
       maxBodyBytes: options.maxBodyBytes ?? maxBodyBytes,
       bodies: options.bodies ?? new BodyPool(),
     };
-    const mask = secretMaskOf([apiKey.value, ...(options.secrets ?? [])]);
+    const mask = secretMaskOf([key, ...(options.secrets ?? [])]);
     this.shared = {
       baseUrl: baseUrl.value,
       mask,
-      dataMask: dataMaskOf([apiKey.value, ...(options.credentials ?? [])]),
+      dataMask: dataMaskOf([key, ...(options.credentials ?? [])]),
       clean: makeClean(mask),
       now: options.now ?? Date.now,
       ...(options.quotaWords !== undefined && { quotaWords: options.quotaWords }),
@@ -146,24 +149,31 @@ export class HttpClient {
     };
     // One signal serves every request of a run, and whoever waits for a turn listens to the same: many listeners are no leak.
     setMaxListeners(0, signal);
-    const result = await exchange(
-      {
-        method,
-        url: `${this.#baseUrl}${path}`,
-        headers: this.#headers(request),
-        timeoutMs,
-        silence,
-        onLeave,
-        body,
-      },
-      maxBodyBytes === undefined ? this.#transport : { ...this.#transport, maxBodyBytes },
-      signal,
-      receive,
-    );
-    if (!result.ok) return { ok: false, error: connectionFailure(result.failure, result.sent, facts) };
-    const outcome = read(result.value, facts);
-    this.#endpoints.note(endpoint, outcome);
-    return outcome;
+    const headers = {
+      'content-type': 'application/json',
+      accept: request.accept ?? 'application/json',
+      'user-agent': this.#userAgent,
+    };
+    return await this.#keys.send(request.place, signal, async (key) => {
+      const result = await exchange(
+        {
+          method,
+          url: `${this.#baseUrl}${path}`,
+          headers: { ...key, ...headers },
+          timeoutMs,
+          silence,
+          onLeave,
+          body,
+        },
+        maxBodyBytes === undefined ? this.#transport : { ...this.#transport, maxBodyBytes },
+        signal,
+        receive,
+      );
+      if (!result.ok) return { ok: false, error: connectionFailure(result.failure, result.sent, facts) };
+      const outcome = read(result.value, facts);
+      this.#endpoints.note(endpoint, outcome);
+      return outcome;
+    });
   }
 
   /** True where it is known when a request leaves. */
@@ -179,17 +189,6 @@ export class HttpClient {
   #labelOf(request: string): string {
     if (this.#lastLabel?.request !== request) this.#lastLabel = { request, label: this.shared.mask(request) };
     return this.#lastLabel.label;
-  }
-
-  #headers({ auth, accept }: ServiceRequest): Readonly<Record<string, string>> {
-    return {
-      ...(auth === 'header'
-        ? { [this.names.keyHeader]: this.#apiKey }
-        : { authorization: `Bearer ${this.#apiKey}` }),
-      'content-type': 'application/json',
-      accept: accept ?? 'application/json',
-      'user-agent': this.#userAgent,
-    };
   }
 }
 

@@ -50,6 +50,11 @@ export interface Task {
   readonly imageUrl?: string;
   /** Empty until the task is finished. */
   readonly buttons: readonly TaskButton[];
+  /**
+   * Of a finished task of a gateway that shows no buttons at all (gateway 2.4). A grid has those that `submit/change` presses, other
+   * tasks none.
+   */
+  readonly buttonless?: 'grid' | 'other';
   readonly failReason?: string;
   /** Only of a finished video task: one link each, in order. */
   readonly videoUrls?: readonly string[];
@@ -63,7 +68,8 @@ export interface Task {
 
 /** What every submission has. */
 export interface Submission {
-  readonly speed: 'relax' | 'fast' | 'turbo';
+  /** Undefined: the gateway's own. */
+  readonly speed: 'relax' | 'fast' | 'turbo' | undefined;
   /** Sent as `state`, and echoed by the task (gateway 2.2). */
   readonly tag?: string;
   /** Merged into the body, member by member, with the last word. */

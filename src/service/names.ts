@@ -5,6 +5,8 @@
 export interface Names {
   /** First path segment of the image workflow: `img` in `/img/submit/imagine`. */
   readonly path: string;
+  /** What stands before it in relax mode, where the file asks for that; empty: nothing (gateway 1.5). */
+  readonly relaxPrefix: string;
   /** What stands before it in fast and turbo mode (gateway 1.5): `/img-fast/img/submit/imagine`. */
   readonly fastPrefix: string;
   readonly turboPrefix: string;
@@ -19,6 +21,8 @@ export interface Names {
   readonly mapsTool: string;
   /** The header besides `Authorization` that the native text endpoint takes a key in. */
   readonly keyHeader: string;
+  /** The header beside `Authorization` that image paths read a key in; empty: none (gateway 1.4). */
+  readonly imageKeyHeader: string;
   /** `type` of the service's error bodies (gateway 8.1). Nothing is decided by it; the sandbox answers with it. */
   readonly errorType: string;
 }
@@ -29,6 +33,7 @@ export type NameKey = keyof Names;
 export const namePresets = {
   neutral: {
     path: 'img',
+    relaxPrefix: '',
     fastPrefix: 'img-fast',
     turboPrefix: 'img-turbo',
     nativePath: 'v1beta',
@@ -37,10 +42,12 @@ export const namePresets = {
     searchTool: 'vendor_search',
     mapsTool: 'vendorMaps',
     keyHeader: 'x-vendor-api-key',
+    imageKeyHeader: '',
     errorType: 'svc_api_error',
   },
   'midjourney-proxy': {
     path: 'mj',
+    relaxPrefix: 'mj-relax',
     fastPrefix: 'mj-fast',
     turboPrefix: 'mj-turbo',
     nativePath: 'v1beta',
@@ -49,6 +56,7 @@ export const namePresets = {
     searchTool: 'google_search',
     mapsTool: 'googleMaps',
     keyHeader: 'x-goog-api-key',
+    imageKeyHeader: 'mj-api-secret',
     errorType: 'new_api_error',
   },
 } as const satisfies Readonly<Record<string, Names>>;
@@ -76,8 +84,15 @@ const pathWord = /^[A-Za-z0-9_-][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._~-
 const headerWord = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const plainWord = /^[\x21-\x7e]+$/;
 
-const shapes: Readonly<Record<NameKey, { readonly pattern: RegExp; readonly what: string }>> = {
+interface Shape {
+  readonly pattern: RegExp;
+  readonly what: string;
+  readonly mayBeEmpty?: true;
+}
+
+const shapes: Readonly<Record<NameKey, Shape>> = {
   path: { pattern: pathWord, what: 'a path segment such as img' },
+  relaxPrefix: { pattern: pathWord, what: 'a path segment such as img-relax, or nothing', mayBeEmpty: true },
   fastPrefix: { pattern: pathWord, what: 'a path segment such as img-fast' },
   turboPrefix: { pattern: pathWord, what: 'a path segment such as img-turbo' },
   nativePath: { pattern: pathWord, what: 'a path segment such as v1beta or v1' },
@@ -86,6 +101,11 @@ const shapes: Readonly<Record<NameKey, { readonly pattern: RegExp; readonly what
   searchTool: { pattern: plainWord, what: 'a word such as vendor_search' },
   mapsTool: { pattern: plainWord, what: 'a word such as vendorMaps' },
   keyHeader: { pattern: headerWord, what: 'a header name such as x-vendor-api-key' },
+  imageKeyHeader: {
+    pattern: headerWord,
+    what: 'a header name such as x-image-key, or nothing',
+    mayBeEmpty: true,
+  },
   errorType: { pattern: plainWord, what: 'a word such as svc_api_error' },
 };
 
@@ -107,7 +127,7 @@ export function resolveNames(preset: string, own: Readonly<Record<string, string
     if (!isNameKey(name)) {
       const message = `Unknown name "${name}". Known: ${nameKeys.join(', ')}.`;
       errors.push({ code: 'names.unknown-name', message, name });
-    } else if (shapes[name].pattern.test(value)) {
+    } else if (shapes[name].pattern.test(value) || (value === '' && shapes[name].mayBeEmpty)) {
       names[name] = value;
     } else {
       const message = `Invalid name: expected ${shapes[name].what} for "${name}", got ${JSON.stringify(value)}.`;

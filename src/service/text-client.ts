@@ -2,7 +2,7 @@ import { amount, largestPart, readChunks } from './http/body/read.ts';
 import type { HttpResponse } from './http/dispatch.ts';
 import { type Receive, type Receiving, receiveWhole } from './http/exchange.ts';
 import { writeJson } from './http/json.ts';
-import { type Auth, HttpClient, type ServiceOptions } from './http-client.ts';
+import { HttpClient, type ServiceOptions } from './http-client.ts';
 import type { Names } from './names.ts';
 import type { OnLeave, ServiceResult } from './result.ts';
 import { adviseText } from './text/classify.ts';
@@ -21,8 +21,6 @@ export interface TextServiceOptions extends ServiceOptions {
   readonly firstByteMs: number;
   /** Of a text reply that has begun: the longest silence, in ms. */
   readonly idleMs: number;
-  /** Where the native endpoint finds the key (gateway 1.4); chat and models take `bearer` only. Default `bearer`. */
-  readonly auth?: Auth;
   /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (gateway 9.1). */
   readonly maxRequestBytes?: number;
 }
@@ -73,14 +71,14 @@ class HttpTextService implements TextService {
       return rejectedHere('request.too-large', message);
     }
     const asked = { model: this.#http.shared.clean(model), fields, ...(extra && { extra }) };
-    const { textMs, firstByteMs, idleMs, auth } = this.#options;
+    const { textMs, firstByteMs, idleMs } = this.#options;
     return this.#http.request(
       {
         method: 'POST',
         path: pathOf(request, model, this.#http.names),
         endpoint: kind,
         body,
-        auth: kind === 'generate' ? auth : undefined,
+        place: kind,
         accept: stream ? 'text/event-stream, application/json' : undefined,
         timeoutMs: textMs,
         onLeave,
@@ -125,6 +123,7 @@ class HttpTextService implements TextService {
         method: 'GET',
         path: '/v1/models',
         endpoint: 'models',
+        place: 'models',
         timeoutMs,
         facts: { safe: true, on: 'read', offer: 'models' },
       },

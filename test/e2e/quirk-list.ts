@@ -62,6 +62,8 @@ export const quirks: Readonly<Record<string, Quirk>> = {
   'links of a short life': { settings: { linkLife: 1_000 } },
   'buttons of a short life': { settings: { buttonLife: 1_000 } },
   'other names': { names: 'midjourney-proxy' },
+  'the key of images in a header alone': { names: 'midjourney-proxy', settings: { auth: 'header' } },
+  'the key of images without Bearer': { names: 'midjourney-proxy', settings: { auth: 'raw' } },
 };
 
 /** All of them that do not exclude each other. */

@@ -12,7 +12,7 @@ import { write } from './pipelines.ts';
 import type { Quirk } from './quirk-list.ts';
 
 const pipelineOf = (cells: number, { names, pipeline = '' }: Quirk): string => `name: quirks
-service: { id: proof, names: ${names ?? 'neutral'} }
+service: { id: proof, names: ${names ?? 'neutral'}, speed: relax }
 limits: { tasks: 12, requests: 24 }
 retry: { attempts: 6, base: 5ms, cap: 60ms, resubmits: 2, ambiguous: hold, patience: 1m }
 timeouts: { request: 20s, task: 60s }

@@ -6,6 +6,8 @@ import type { FakeRequest } from './faults.ts';
 export interface Address {
   readonly route: FakeRequest['route'];
   readonly speed: FakeTask['speed'];
+  /** The path names its speed. */
+  readonly prefixed?: true;
   /** Of a fetch, an image or a film. */
   readonly id: string;
   /** Of a film: which one of the task's, from 1. */
@@ -14,7 +16,16 @@ export interface Address {
 }
 
 /** Submissions of image work: the last part of their paths (gateway 2.1). */
-export const submitRoutes = ['imagine', 'action', 'modal', 'blend', 'describe', 'video', 'edits'] as const;
+export const submitRoutes = [
+  'imagine',
+  'action',
+  'change',
+  'modal',
+  'blend',
+  'describe',
+  'video',
+  'edits',
+] as const;
 
 export type SubmitRoute = (typeof submitRoutes)[number];
 
@@ -38,15 +49,13 @@ export function locate(path: string, basePath: string, word: string): Address {
   const text = locateText(path.slice(basePath.length));
   if (text !== undefined) return { ...nowhere, route: text.endpoint, text };
   const parts = path.slice(basePath.length + 1).split('/');
-  let speed: Address['speed'] = 'relax';
-  if (parts[0] === `${word}-fast` || parts[0] === `${word}-turbo`) {
-    speed = parts[0] === `${word}-fast` ? 'fast' : 'turbo';
-    parts.shift();
-  }
+  const prefixed = (['fast', 'turbo', 'relax'] as const).find((mode) => parts[0] === `${word}-${mode}`);
+  const speed = prefixed ?? 'relax';
+  if (prefixed !== undefined) parts.shift();
   const [first, kind, second, third] = parts;
   if (first !== word) return nowhere;
   if (kind === 'submit' && parts.length === 3 && isSubmitRoute(second))
-    return { route: second, speed, id: '' };
+    return { route: second, speed, id: '', ...(prefixed && { prefixed: true }) };
   if (kind !== 'task') return nowhere;
   if (parts.length === 4 && third === 'fetch')
     return { route: 'fetch', speed, id: decodeURIComponent(second ?? '') };

@@ -54,9 +54,13 @@ export class FakeGateway implements FakeSubmits {
 
   locate(path: string): Address {
     const address = locate(path, this.basePath, this.#words.path);
-    return address.route === 'list' && this.#options.listing === false
-      ? { route: 'unknown', speed: 'relax', id: '' }
-      : address;
+    const { listing, prefixes, buttonless = false, names } = this.#options;
+    const lacks =
+      (address.route === 'list' && listing === false) ||
+      (address.prefixed === true && prefixes === false) ||
+      (address.route === 'action' && buttonless) ||
+      (address.route === 'change' && names !== 'midjourney-proxy');
+    return lacks ? { route: 'unknown', speed: 'relax', id: '' } : address;
   }
 
   /** The proper answer; carries the request out. `instead`: what a model is to say. */
@@ -68,7 +72,10 @@ export class FakeGateway implements FakeSubmits {
       return html('<title>301</title>', 301, { location: `${this.origin}/site${request.path}` });
     if (route === 'image')
       return fileReply(this.tasks.get(decodeURIComponent(address.id)), request.path, address, this.#options);
-    if (!this.#isKnown(route, headers)) return this.#refuse(401, 'invalid token');
+    if (!this.#isKnown(route, headers))
+      return this.#options.refusal === 'mute'
+        ? { ...json({}, 403), body: Buffer.alloc(0) }
+        : this.#refuse(401, 'invalid token');
     if (route === 'models') return this.#ask(request, address);
     if (route === 'fetch') return this.#fetch(address.id);
     if (route === 'list' && address.id === 'list') return this.#list([...this.tasks.keys()]);
@@ -81,6 +88,8 @@ export class FakeGateway implements FakeSubmits {
         return this.#imagine(body, address.speed);
       case 'action':
         return this.#action(body, address.speed);
+      case 'change':
+        return this.#change(body, address.speed);
       case 'modal':
         return this.#modal(body);
       case 'blend':
@@ -94,6 +103,13 @@ export class FakeGateway implements FakeSubmits {
   /** gateway 1.4: the native endpoint takes a header of its own as well; chat takes Bearer only. */
   #isKnown(route: FakeRequest['route'], headers: FakeRequest['headers']): boolean {
     const isNative = route === 'generate' || route === 'stream';
+    const { auth = 'bearer' } = this.#options;
+    if (auth === 'none') return true;
+    const isText = isNative || route === 'chat' || route === 'models';
+    if (auth === 'header' && isNative)
+      return [headers['x-goog-api-key'], headers['x-vendor-api-key']].includes(this.apiKey);
+    if (auth === 'header' && !isText) return headers['mj-api-secret'] === this.apiKey;
+    if (auth === 'raw' && !isText) return headers.authorization === this.apiKey;
     return (
       headers.authorization === `Bearer ${this.apiKey}` ||
       (isNative && headers['x-vendor-api-key'] === this.apiKey)
@@ -158,6 +174,17 @@ export class FakeGateway implements FakeSubmits {
       pressed,
       ...modal,
     });
+  }
+
+  /** gateway 2.4: a click that names no button of its grid. */
+  #change(body: FakeSubmit['body'], speed: FakeTask['speed']): Reply {
+    const { taskId, action, index } = body;
+    const parent = this.tasks.get(String(taskId));
+    const word = { UPSCALE: 'upsample', VARIATION: 'variation', REROLL: 'reroll' }[String(action)];
+    const id = new RegExp(`::${word}::${action === 'REROLL' ? '' : `${String(index)}::`}`);
+    const pressed = parent?.buttons.find(({ customId }) => id.test(customId));
+    if (parent !== undefined && pressed === undefined) return refused(4, '关联任务不允许执行变化');
+    return this.#action({ ...body, customId: pressed?.customId }, speed);
   }
 
   #entry(
@@ -287,11 +314,19 @@ export class FakeGateway implements FakeSubmits {
       task.polls += 1;
       // A script may fail it while it waits.
       const { status } = task.script;
-      return recordOf(task, status === undefined ? waiting : { status, done: true }, this.origin);
+      return this.#shown(task, status === undefined ? waiting : { status, done: true });
     }
     const moment = this.#advance(work);
     const lingers = task.modal !== undefined && this.#options.modalLingers === true && !moment.done;
-    return recordOf(work, lingers ? waiting : moment, this.origin);
+    return this.#shown(work, lingers ? waiting : moment);
+  }
+
+  #shown(task: FakeTask, moment: FakeMoment): Record<string, unknown> {
+    const { buttons, ...record } = recordOf(task, moment, this.origin);
+    if (this.#options.buttonless !== true) return { buttons, ...record };
+    // The names of the oldest proxy of the family.
+    const action = /upsample/.test(task.pressed?.customId ?? '') ? 'UPSCALE' : 'VARIATION';
+    return { ...record, ...(task.pressed === undefined ? {} : { action }) };
   }
 
   #advance(task: FakeTask): FakeMoment {

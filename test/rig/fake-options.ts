@@ -5,6 +5,13 @@ import type { FakeTextOptions } from './fake-text.ts';
 export interface FakeGatewayOptions {
   /** Default `test-key`. */
   readonly apiKey?: string;
+  /**
+   * Where the key must be. `bearer` (default): as the contract says; `header`: on image paths in `mj-api-secret` alone, at the native
+   * endpoint in `x-goog-api-key` or `x-vendor-api-key` alone; `raw`: on image paths in `Authorization` without Bearer; `none`: nowhere.
+   */
+  readonly auth?: 'bearer' | 'header' | 'raw' | 'none';
+  /** A wrong key gets 401 with words, or 403 with nothing. Default `words`. */
+  readonly refusal?: 'words' | 'mute';
   /** Path the API lies under, for example `/proxy/v2`. Default none. */
   readonly basePath?: string;
   /** Default `neutral`: `/img`, `IMG::`; `midjourney-proxy`: `/mj`, `MJ::`. */
@@ -35,6 +42,10 @@ export interface FakeGatewayOptions {
   readonly windowless?: boolean;
   /** An upscaled image can be animated by hand too (gateway 5.4, which does not say where, nor by what label). Default false. */
   readonly manualAnimation?: boolean;
+  /** Tasks show no buttons; clicks go by `change` alone. Default false. */
+  readonly buttonless?: boolean;
+  /** There are paths with a prefix for the speed. Default true. */
+  readonly prefixes?: boolean;
   /** Tasks can be listed, all of them or by id (gateway 4.1). Default true. */
   readonly listing?: boolean;
   /** What the models say. Default: what follows from the request. */

@@ -4,7 +4,7 @@ import type { FakeTask } from './fake-task.ts';
 /** A submission that made a task. */
 export interface FakeSubmit {
   readonly task: FakeTask;
-  readonly route: Exclude<SubmitRoute, 'modal'>;
+  readonly route: Exclude<SubmitRoute, 'modal' | 'change'>;
   readonly body: Readonly<Record<string, unknown>>;
   /** `<prompt>`, `<prompt> > <path of labels>`, or of what begins from images its body in a word: the same for the same request. */
   readonly asked: string;

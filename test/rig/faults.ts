@@ -6,6 +6,7 @@ import type { FakeSaying, FakeSays } from './fake-saying.ts';
 export const fakeRoutes = [
   'imagine',
   'action',
+  'change',
   'modal',
   'blend',
   'describe',

@@ -103,6 +103,12 @@ export const settingFlags = {
     oneOf('new', 'same'),
   ),
   'modal-life': valued('TIME', 'how long a modal may be answered; default: for ever', duration),
+  auth: valued(
+    'FORM',
+    'where requests must have the key: bearer, header (image paths in imageKeyHeader alone, native texts in keyHeader alone), ' +
+      'raw (image paths as Authorization without Bearer) or none; default bearer',
+    oneOf('bearer', 'header', 'raw', 'none'),
+  ),
   quirk: repeated(
     'NAME',
     `what a gateway does beyond the contract, or leaves out:\n${quirkNames.map((name) => `${name}: ${quirkWords[name]}`).join('\n')}`,
@@ -181,6 +187,7 @@ export function flagSettings(flags: FlagValues<typeof settingFlags>): Partial<Sa
     modalTask: flags['modal-task'],
     modalLife: flags['modal-life'],
     linkLists: flags['link-lists'],
+    auth: flags.auth,
     quirks: new Set(flags.quirk),
     errorShape: flags['error-shape'],
     queueFullCode: flags['queue-full-code'],

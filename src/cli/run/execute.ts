@@ -10,7 +10,7 @@ import { runPlan } from '../../run/run.ts';
 import { planForRun } from '../../run/run-plan.ts';
 import type { SandboxSettings } from '../../sandbox/settings.ts';
 import { createImageService } from '../../service/client.ts';
-import { dataMaskOf, secretMaskOf } from '../../service/http/secrets.ts';
+import { dataMaskOf, sandboxKey, secretMaskOf } from '../../service/http/secrets.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { wallClock } from '../adapters/clock.ts';
 import type { Disposables } from '../adapters/disposables.ts';
@@ -43,11 +43,11 @@ export async function reachService(
   // Loaded when it is wanted: it brings an image library along.
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   const sandbox = await startSandbox({
-    apiKey: service.apiKey,
+    apiKey: service.apiKey ?? sandboxKey,
     names: sandboxNames(service.names),
     // On disk, so that a killed run continues with the tasks it had begun.
     state: join(directory, runFiles.sandbox),
-    settings,
+    settings: { auth: service.auth, ...settings },
   });
   disposables.add(() => sandbox.close());
   return sandbox.url;
@@ -86,7 +86,14 @@ export async function execute(
   const dataMask = dataMaskOf(service.credentials);
   const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
   const options = { ...own, quotaWords: retry.quota ?? [] };
-  const images = createImageService(options);
+  const images = createImageService({
+    ...options,
+    clicks: service.clicks,
+    onKeyForm: (words) => {
+      watch.log.warn({ words }, 'service:key-form');
+      watch.say(`Warning: ${words}`);
+    },
+  });
   disposables.add(() => images.close());
   if (session.missing !== undefined) {
     const { missing } = session;
@@ -107,7 +114,7 @@ export async function execute(
     const found = await findTasks(state, images, prices, () => wallClock.now(), control.drain);
     if (found.doubtful > 0) watch.say(findingsText(found));
   }
-  const asked = openTextService(options, service, timeouts, disposables);
+  const asked = openTextService(options, timeouts, disposables);
   const { trace } = watch.log;
   const text = trace === undefined ? asked : tracedText(asked, trace, mask);
   const isRehearsal = service.baseUrl === undefined;

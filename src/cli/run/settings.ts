@@ -79,7 +79,7 @@ async function countOf(all: AsyncIterable<unknown>): Promise<number> {
 export async function runSettings(
   pipeline: Pipeline,
   flags: FlagValues<typeof runFlags>,
-  speed: Speed,
+  speed: Speed | undefined,
   state: StateReader,
   cwd: string,
 ): Promise<RunSettings> {

@@ -46,7 +46,8 @@ export function serviceOptions(
   disposables.add(() => dispatcher.destroy());
   return {
     baseUrl,
-    apiKey: service.apiKey,
+    ...(service.apiKey === undefined ? {} : { apiKey: service.apiKey }),
+    auth: service.auth,
     ...(service.keySource === undefined ? {} : { keySource: service.keySource }),
     secrets: service.secrets,
     credentials: service.credentials,
@@ -62,11 +63,10 @@ export function serviceOptions(
 /** The text half of the service. */
 export function openTextService(
   options: ServiceOptions,
-  { auth }: Pick<ServiceSettings, 'auth'>,
   { textMs, firstByteMs, idleMs }: Pick<Pipeline['timeouts'], 'textMs' | 'firstByteMs' | 'idleMs'>,
   disposables: Disposables,
 ): TextService {
-  const text = createTextService({ ...options, auth, textMs, firstByteMs, idleMs });
+  const text = createTextService({ ...options, textMs, firstByteMs, idleMs });
   disposables.add(() => text.close());
   return text;
 }

@@ -7,6 +7,7 @@ import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { shownLine } from '../../report/text/printable.ts';
+import { sandboxKey } from '../../service/http/secrets.ts';
 import type { Model } from '../../service/text-service.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import { sandboxNames } from '../args/sandbox-flags.ts';
@@ -34,7 +35,7 @@ export async function askModels(
   const { timeouts } = settings;
   const connecting = connectingTo(service, settings, env);
   const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
-  const result = await openTextService(options, service, timeouts, disposables).models(signal);
+  const result = await openTextService(options, timeouts, disposables).models(signal);
   if (!result.ok) throw new CliError(exitCodes.stopped, result.error.message);
   const models = result.value.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   return { origin: new URL(baseUrl).origin, models };
@@ -43,7 +44,11 @@ export async function askModels(
 async function startedSandbox(service: AdmittedService, disposables: Disposables): Promise<string> {
   // Loaded when it is wanted: it brings an image library along.
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
-  const sandbox = await startSandbox({ apiKey: service.apiKey, names: sandboxNames(service.names) });
+  const sandbox = await startSandbox({
+    apiKey: service.apiKey ?? sandboxKey,
+    names: sandboxNames(service.names),
+    settings: { auth: service.auth },
+  });
   disposables.add(() => sandbox.close());
   return sandbox.url;
 }

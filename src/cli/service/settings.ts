@@ -29,8 +29,9 @@ export interface ServiceSettings {
   readonly isUsersAddress: boolean;
   /** The variable of the environment that gave the address; absent where a flag or the pipeline file did. */
   readonly addressVariable?: string;
-  readonly apiKey: string;
-  /** Name of the variable that holds the key; absent with `--sandbox`, whose key is made for it. */
+  /** Absent with `auth: none` where its variable is not set. */
+  readonly apiKey?: string;
+  /** Name of the variable that holds the key; absent with `--sandbox`, whose key is made for it, and where there is none. */
   readonly keyVariable?: string;
   /** Where the key came from, for messages; absent with `--sandbox`. */
   readonly keySource?: string;
@@ -40,10 +41,11 @@ export interface ServiceSettings {
   readonly credentials: readonly string[];
   /** Part of every job key. */
   readonly id: string;
-  readonly speed: Speed;
+  /** Undefined: the gateway's own. */
+  readonly speed: Speed | undefined;
   readonly names: Names;
-  /** Where the native text endpoint finds the key (gateway 1.4). */
-  readonly auth: 'bearer' | 'header';
+  readonly auth: Pipeline['service']['auth'];
+  readonly clicks: Pipeline['service']['clicks'];
 }
 
 /** The variable that holds the key where a pipeline names no other, and that beats those which it names. */
@@ -62,7 +64,8 @@ export function settleService(
   redactor: Redactor,
 ): ServiceSettings {
   const { service } = pipeline;
-  const shared = { speed: flags.speed ?? service.speed, auth: service.auth };
+  const { auth, clicks } = service;
+  const shared = { speed: flags.speed ?? service.speed, auth, clicks };
   if (flags.sandbox) {
     refuseBoth(flags);
     const apiKey = `sandbox-${randomBytes(12).toString('hex')}`;
@@ -166,9 +169,10 @@ function settleKey(
   pipeline: ServicePart,
   env: Environment,
   redactor: Redactor,
-): Pick<Required<ServiceSettings>, 'apiKey' | 'keyVariable' | 'keySource'> {
-  const { apiKey: written } = pipeline.service;
+): Pick<ServiceSettings, 'apiKey' | 'keyVariable' | 'keySource'> {
+  const { apiKey: written, auth } = pipeline.service;
   const variable = env[keyVariable] ?? '';
+  if (auth === 'none' && variable === '' && missingVariables(written, env).length > 0) return {};
   const { text: key, values } =
     variable === '' ? fillIn(written, keyField, { env, pipeline }) : { text: variable, values: [] };
   for (const value of [key, ...values]) if (value !== '') redactor.addCredential(value);
@@ -193,7 +197,14 @@ function settleId(written: string, pipeline: ServicePart, env: Environment, reda
 }
 
 /** Words that stand in every address and in every customId that the service gives: to mask them would spoil the data. */
-const openNames: readonly NameKey[] = ['path', 'fastPrefix', 'turboPrefix', 'nativePath', 'customId'];
+const openNames: readonly NameKey[] = [
+  'path',
+  'relaxPrefix',
+  'fastPrefix',
+  'turboPrefix',
+  'nativePath',
+  'customId',
+];
 
 function settleNames(pipeline: ServicePart, env: Environment, redactor: Redactor): Names {
   const { preset, own } = pipeline.service.names;

@@ -22,6 +22,8 @@ export const originsVariable = 'PROMPTPRESS_TRUSTED_ORIGINS';
  * Requests go to the origin that is judged here and to no other: redirects are not followed, and links that the
  * service gives are followed without the key. A proxy is one that the environment names.
  *
+ * Where there is no key (`service.auth: none`) there is nothing to ask about.
+ *
  * @param file the pipeline as the user named it
  * @param mayAsk false for commands that never ask
  * @throws CliError (exit 2) where the origin is not trusted, with the ways to trust it; nothing has been sent then
@@ -32,7 +34,7 @@ export async function admit(
   context: Context,
   { mayAsk }: { readonly mayAsk: boolean },
 ): Promise<AdmittedService> {
-  if (service.baseUrl === undefined) return service as AdmittedService;
+  if (service.baseUrl === undefined || service.apiKey === undefined) return service as AdmittedService;
   const { io, envFile } = context;
   const key = service.keyVariable ?? keyVariable;
   const isOfEnvFile = envFile !== undefined && isForeignTo(envFile, service.addressVariable, key);

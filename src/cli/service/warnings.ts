@@ -33,7 +33,8 @@ export function addressWarning(baseUrl: string): string | undefined {
 }
 
 /** What is to be said of a key that is too short to be looked for in what the service gives, if it is. */
-export function keyWarning(apiKey: string): string | undefined {
+export function keyWarning(apiKey: string | undefined): string | undefined {
+  if (apiKey === undefined) return undefined;
   const { length } = apiKey;
   return length >= leastInData || apiKey === sandboxKey
     ? undefined

@@ -15,6 +15,10 @@ export type Names =
        */
       path?: string;
       /**
+       * Path prefix of relax mode, where the file asks for it: `mj-relax` in `/mj-relax/mj/submit/imagine`. Empty: none.
+       */
+      relaxPrefix?: string;
+      /**
        * Path prefix of fast mode: `img-fast` in `/img-fast/img/submit/imagine`.
        */
       fastPrefix?: string;
@@ -46,6 +50,10 @@ export type Names =
        * The header that the native text endpoint accepts a key in: `x-vendor-api-key`.
        */
       keyHeader?: string;
+      /**
+       * The header that image paths read a key in: `mj-api-secret`. Empty: none.
+       */
+      imageKeyHeader?: string;
       /**
        * The `type` of the service's error bodies: `svc_api_error`. The sandbox answers with it.
        */
@@ -267,13 +275,17 @@ export interface Service {
    */
   id?: string;
   /**
-   * Speed of image tasks: relax is cheapest, turbo fastest. Not part of a job's identity.
+   * Speed of image tasks: relax is cheapest, turbo fastest. Default: relax; with the names of the family, what the gateway does by itself. Not part of a job's identity.
    */
   speed?: 'relax' | 'fast' | 'turbo';
   /**
-   * How `generate` sends the key: `bearer` is `Authorization: Bearer`, as everywhere else; `header` is the header `names.keyHeader`. Image tasks, chat and models always use `bearer`.
+   * How the key is sent. `bearer`: as `Authorization: Bearer`, on image paths in the header `names.imageKeyHeader` too; `header`: for `generate` in the header `names.keyHeader` alone, on image paths in `names.imageKeyHeader` alone; `raw`: on image paths as `Authorization` without Bearer; `none`: not at all on image paths, and no key is asked for. Chat and models always use `bearer`. Not part of a job's identity.
    */
-  auth?: 'bearer' | 'header';
+  auth?: 'bearer' | 'header' | 'raw' | 'none';
+  /**
+   * How buttons are pressed: `action`: by the customIds that a task shows; `change`: U1 to U4, V1 to V4 and reroll by `submit/change`, all else by customIds; `auto`: by `change` where a gateway shows no buttons at all. Not part of a job's identity.
+   */
+  clicks?: 'auto' | 'action' | 'change';
   /**
    * true: image submissions carry the job's key in `state`, which gateways of this family keep with the task and show, so that a task can be found again by its job. false for a service that refuses the field. Not part of a job's identity.
    */
@@ -1158,24 +1170,36 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         },
         "speed": {
           "title": "Speed",
-          "description": "Speed of image tasks: relax is cheapest, turbo fastest. Not part of a job's identity.",
+          "description": "Speed of image tasks: relax is cheapest, turbo fastest. Default: relax; with the names of the family, what the gateway does by itself. Not part of a job's identity.",
           "type": "string",
           "enum": [
             "relax",
             "fast",
             "turbo"
-          ],
-          "default": "relax"
+          ]
         },
         "auth": {
           "title": "Authentication",
-          "description": "How `generate` sends the key: `bearer` is `Authorization: Bearer`, as everywhere else; `header` is the header `names.keyHeader`. Image tasks, chat and models always use `bearer`.",
+          "description": "How the key is sent. `bearer`: as `Authorization: Bearer`, on image paths in the header `names.imageKeyHeader` too; `header`: for `generate` in the header `names.keyHeader` alone, on image paths in `names.imageKeyHeader` alone; `raw`: on image paths as `Authorization` without Bearer; `none`: not at all on image paths, and no key is asked for. Chat and models always use `bearer`. Not part of a job's identity.",
           "type": "string",
           "enum": [
             "bearer",
-            "header"
+            "header",
+            "raw",
+            "none"
           ],
           "default": "bearer"
+        },
+        "clicks": {
+          "title": "Clicks",
+          "description": "How buttons are pressed: `action`: by the customIds that a task shows; `change`: U1 to U4, V1 to V4 and reroll by `submit/change`, all else by customIds; `auto`: by `change` where a gateway shows no buttons at all. Not part of a job's identity.",
+          "type": "string",
+          "enum": [
+            "auto",
+            "action",
+            "change"
+          ],
+          "default": "auto"
         },
         "tag": {
           "title": "Tag",
@@ -1218,6 +1242,11 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "description": "First path segment of the image workflow: `img` in `/img/submit/imagine`.",
           "type": "string",
           "minLength": 1
+        },
+        "relaxPrefix": {
+          "title": "Relax prefix",
+          "description": "Path prefix of relax mode, where the file asks for it: `mj-relax` in `/mj-relax/mj/submit/imagine`. Empty: none.",
+          "type": "string"
         },
         "fastPrefix": {
           "title": "Fast prefix",
@@ -1266,6 +1295,11 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "description": "The header that the native text endpoint accepts a key in: `x-vendor-api-key`.",
           "type": "string",
           "minLength": 1
+        },
+        "imageKeyHeader": {
+          "title": "Key header of images",
+          "description": "The header that image paths read a key in: `mj-api-secret`. Empty: none.",
+          "type": "string"
         },
         "errorType": {
           "title": "Error type",

@@ -1,4 +1,12 @@
-import type { Budget, Limits, NamesSetting, Pipeline, RetrySettings, ServiceBlock } from '../pipeline.ts';
+import type {
+  Budget,
+  Limits,
+  NamesSetting,
+  Pipeline,
+  RetrySettings,
+  ServiceBlock,
+  Speed,
+} from '../pipeline.ts';
 import type { PipelineFile } from '../schema/schema.generated.ts';
 import { reasonMatch } from './fail-reason.ts';
 import { durationMs, rate } from './units.ts';
@@ -11,8 +19,8 @@ export const defaults = {
   service: {
     baseUrl: '${PROMPTPRESS_BASE_URL}',
     apiKey: '${PROMPTPRESS_API_KEY}',
-    speed: 'relax',
     auth: 'bearer',
+    clicks: 'auto',
     tag: true,
     names: 'neutral',
   },
@@ -72,16 +80,23 @@ export function settingsOf(file: PipelineFile): Settings {
 }
 
 function serviceOf(block: PipelineFile['service'] = {}): ServiceBlock {
+  const names = namesOf(block.names ?? defaults.service.names);
+  const speed = block.speed ?? speedOf(names);
   return {
     baseUrl: block.baseUrl ?? defaults.service.baseUrl,
     apiKey: block.apiKey ?? defaults.service.apiKey,
     ...(block.id === undefined ? {} : { id: block.id }),
-    speed: block.speed ?? defaults.service.speed,
+    ...(speed === undefined ? {} : { speed }),
     auth: block.auth ?? defaults.service.auth,
+    clicks: block.clicks ?? defaults.service.clicks,
     tag: block.tag ?? defaults.service.tag,
-    names: namesOf(block.names ?? defaults.service.names),
+    names,
   };
 }
+
+/** The contract says relax of a path without a prefix. Of the family, some gateways take that for fast, and charge for it (gateway 1.5). */
+const speedOf = ({ preset, own }: NamesSetting): Speed | undefined =>
+  preset === 'neutral' && (own['relaxPrefix'] ?? '') === '' ? 'relax' : undefined;
 
 function namesOf(names: NonNullable<NonNullable<PipelineFile['service']>['names']>): NamesSetting {
   if (typeof names === 'string') return { preset: names as NamesSetting['preset'], own: {} };

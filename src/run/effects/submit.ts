@@ -19,7 +19,7 @@ export interface SubmitPorts {
   readonly inputs: InputReader;
   readonly lookup: RecordLookup;
   readonly inputBudget: InputBudget;
-  readonly speed: Speed;
+  readonly speed: Speed | undefined;
   /** Every submission carries its job's key, which the task echoes (gateway 2.2). */
   readonly tags: boolean;
 }

@@ -83,6 +83,8 @@ export interface Job {
     readonly shown?: true;
     readonly again?: true;
   };
+  /** The gateway shows no buttons, and `submit/change` has nothing like the one that is asked for: it is so in every cell. */
+  readonly buttonless?: true;
   /** The click was refused with this customId, which may have been `shown` to others; its task is read once more before the refusal counts. */
   readonly refused?: { readonly customId: string; readonly error: JobError; readonly shown?: true };
   /** The mask was made, so it fits. */
@@ -199,7 +201,8 @@ export interface JobContext {
   readonly random: () => number;
   readonly retry: RetrySettings;
   readonly taskMs: number;
-  readonly speed: Speed;
+  /** Undefined: the gateway's own. */
+  readonly speed: Speed | undefined;
   /** `--in-doubt retry`: a lost submission is tried again instead of held. */
   readonly retryInDoubt: boolean;
   /** Submissions carry tags, and the gateway is not known to list no tasks. */

@@ -115,13 +115,16 @@ export function parentRead(job: Job, result: ServiceResult<Task>, context: JobCo
   if (found.kind === 'one') {
     const { button } = found;
     const mistake = pressError(button, request);
-    if (mistake !== undefined) return settle(job, 'failed', mistake, now);
+    if (mistake !== undefined) return settle(asButtonless(job, task), 'failed', mistake, now);
     const fresh = { button, readAt: now, ...(job.fresh === undefined ? {} : { again: true as const }) };
     const read: Job = { ...job, misses: 0, fresh, want: { kind: 'submit' } };
     return apartFromReading(refusedBefore(read, button.customId, context), context);
   }
-  return settle(job, 'failed', buttonError(request.press, found, task.buttons), now);
+  return settle(asButtonless(job, task), 'failed', buttonError(request.press, found, task), now);
 }
+
+const asButtonless = (job: Job, { buttonless }: Task): Job =>
+  buttonless === undefined ? job : { ...job, buttonless: true };
 
 /**
  * A deferred click does not follow its reading at once: where a proxy limits requests of all kinds together, the reading would

@@ -145,7 +145,8 @@ function settle(state: SchedulerState, job: Job): void {
     if (failFast) drain(state, failedFast(record));
     if (maxFailures === state.failures) drain(state, tooManyFailures(maxFailures, record));
     // The grid of a retried click is paid already, and the button may have worked in other cells of an earlier run.
-    const end = job.earlierFailure === undefined ? clicks.failed(record) : undefined;
+    const end =
+      job.earlierFailure === undefined ? clicks.failed(record, job.buttonless ? 1 : undefined) : undefined;
     if (end !== undefined) drain(state, end);
   }
   if (record.status === 'done' && record.redone === undefined) return releaseDone(state, record);

@@ -7,7 +7,7 @@ import type { Usage } from '../text/tokens.ts';
 import { deliver } from './reply/deliver.ts';
 import { flatReply, jsonReply, pageReply, redirectReply, type SandboxResponse } from './reply/reply.ts';
 import { hasKey } from './routes/key.ts';
-import { type Endpoint, endpointOf, isSandboxOwn, needsKey } from './routes/route.ts';
+import { type Endpoint, endpointOf, isMissing, isSandboxOwn, needsKey } from './routes/route.ts';
 import { respondToText } from './routes/say.ts';
 import {
   respondToCancel,
@@ -121,8 +121,16 @@ export class Service {
       if (effect.kind === 'html') return pageReply();
       if (effect.kind === 'redirect') return this.#redirect(visit);
     }
+    const { quirks } = this.#parts.settings;
+    // As Spring says it, which such proxies are written in.
+    if (isMissing(route, quirks)) {
+      const timestamp = new Date(this.#parts.now()).toISOString();
+      return jsonReply(404, { timestamp, status: 404, error: 'Not Found', path: visit.path.slice(0, 200) });
+    }
     if (needsKey(route.name) && !hasKey(visit, route, this.#parts)) {
-      return this.#error(401, 'invalid token', requestId);
+      return quirks.has('mute-refusals')
+        ? { status: 403, type: 'application/json; charset=utf-8', body: '' }
+        : this.#error(401, 'invalid token', requestId);
     }
     const reply = await this.#endpoint(route, visit);
     const unsaid = (): void => {

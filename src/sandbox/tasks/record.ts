@@ -32,7 +32,7 @@ export function recordOf(
     !settings.quirks.has('no-previews') && seen.status === 'IN_PROGRESS' && (seen.percent ?? 0) > 0;
   const reason = task.outcome.kind === 'failure' && seen.status === 'FAILURE' ? task.outcome.reason : '';
   const links = linksOf(task, linkOf, { done, preview, percent: seen.percent ?? 0 }, settings.linkLists);
-  return {
+  const { buttons, ...record }: TaskRecord = {
     id: task.id,
     action: task.action,
     customId: '',
@@ -63,6 +63,7 @@ export function recordOf(
             ...(seen.status === 'MODAL' ? { remix: true } : {}),
           },
   };
+  return settings.quirks.has('no-buttons') ? record : { ...record, buttons };
 }
 
 /** The prompts that a describe or shorten task found; for any other task, its own prompt. */

@@ -1,10 +1,35 @@
 import { members } from '../http/json.ts';
+import type { TaskButton } from '../image-service.ts';
 import type { Names } from '../names.ts';
 import { withExtra } from '../text/request/fields.ts';
 import type { InlineImage, JsonObject } from '../text-service.ts';
 
 /** The submit endpoints of gateway 2.1, by the last part of their paths. */
-export type SubmitPath = 'imagine' | 'action' | 'modal' | 'blend' | 'describe' | 'video' | 'edits';
+export type SubmitPath = 'imagine' | 'action' | 'change' | 'modal' | 'blend' | 'describe' | 'video' | 'edits';
+
+/** Begins the customIds of {@link changeButtons}, which no gateway gives. */
+export const changePrefix = 'change::';
+
+const button = (customId: string, label: string, emoji = '') => ({
+  customId: `${changePrefix}${customId}`,
+  label,
+  emoji,
+});
+
+/** What `change` does to a grid (gateway 2.4), as the buttons that a gateway with buttons would show. */
+export const changeButtons: readonly TaskButton[] = [
+  ...[1, 2, 3, 4].map((index) => button(`upsample::${index}`, `U${index}`)),
+  button('reroll', '', '🔄'),
+  ...[1, 2, 3, 4].map((index) => button(`variation::${index}`, `V${index}`)),
+];
+
+/** The fields of `change` that press the button of a customId; undefined: `change` has nothing like it. */
+export function changeOf(customId: string): JsonObject | undefined {
+  if (/(?:^|::)reroll(?:::|$)/i.test(customId)) return { action: 'REROLL' };
+  const [, word, index] = /(?:^|::)(upsample|variation)::([1-4])(?:::|$)/i.exec(customId) ?? [];
+  if (word === undefined) return undefined;
+  return { action: word.toLowerCase() === 'upsample' ? 'UPSCALE' : 'VARIATION', index: Number(index) };
+}
 
 /** The operations that begin from images, by their pipeline names. */
 export type EntryKind = 'blend' | 'describe' | 'video' | 'edit';

@@ -81,6 +81,7 @@ export function toTask(id: string, record: Readonly<Record<string, unknown>>, fa
     status,
     buttons: state === 'success' ? readButtons(record['buttons'], facts) : [],
     ...(progress !== undefined && { progress }),
+    ...(state === 'success' && !('buttons' in record) && { buttonless: buttonlessKind(record) }),
     ...links,
     ...(prompts.length > 0 && { prompts }),
     ...(failReason !== '' && { failReason }),
@@ -89,6 +90,10 @@ export function toTask(id: string, record: Readonly<Record<string, unknown>>, fa
     ...(tag !== '' && { tag }),
   };
 }
+
+/** Whether `change` takes a task without buttons; without the name of its action it may be a grid (gateway 2.4). */
+const buttonlessKind = ({ action }: Readonly<Record<string, unknown>>): 'grid' | 'other' =>
+  /^(?:IMAGINE|VARIATION|REROLL|BLEND|)$/i.test(textOf(action).trim()) ? 'grid' : 'other';
 
 /** A status that is not known means: not finished (gateway 4.3; `""` is a task that the gateway has just noted). */
 function stateOf(status: string): Task['state'] {

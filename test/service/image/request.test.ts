@@ -32,7 +32,9 @@ describe('a submission', () => {
     ['relax', 'neutral', '/img/submit/imagine'],
     ['fast', 'neutral', '/img-fast/img/submit/imagine'],
     ['turbo', 'neutral', '/img-turbo/img/submit/imagine'],
-    ['relax', 'midjourney-proxy', '/mj/submit/imagine'],
+    ['relax', 'midjourney-proxy', '/mj-relax/mj/submit/imagine'],
+    [undefined, 'neutral', '/img/submit/imagine'],
+    [undefined, 'midjourney-proxy', '/mj/submit/imagine'],
     ['fast', 'midjourney-proxy', '/mj-fast/mj/submit/imagine'],
     ['turbo', 'midjourney-proxy', '/mj-turbo/mj/submit/imagine'],
   ] as const)('%s speed of %s goes to %s', async (speed, preset, path) => {
@@ -193,6 +195,7 @@ describe('names', () => {
   test('of a preset are those that its gateways have', () => {
     expect(namePresets['midjourney-proxy']).toEqual({
       path: 'mj',
+      relaxPrefix: 'mj-relax',
       fastPrefix: 'mj-fast',
       turboPrefix: 'mj-turbo',
       nativePath: 'v1beta',
@@ -201,6 +204,7 @@ describe('names', () => {
       searchTool: 'google_search',
       mapsTool: 'googleMaps',
       keyHeader: 'x-goog-api-key',
+      imageKeyHeader: 'mj-api-secret',
       errorType: 'new_api_error',
     });
   });
@@ -244,7 +248,7 @@ describe('names', () => {
     ]);
     const messages = resolved.ok ? '' : resolved.error.map(({ message }) => message).join('\n');
     expect(messages).toContain('neutral, midjourney-proxy');
-    expect(messages).toContain('path, fastPrefix, turboPrefix');
+    expect(messages).toContain('path, relaxPrefix, fastPrefix, turboPrefix');
   });
 
   test.each(['constructor', '__proto__', 'toString'])('%s is neither preset nor name', (word) => {

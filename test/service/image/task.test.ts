@@ -55,7 +55,7 @@ describe('a task', () => {
     ]);
   });
 
-  test.each([null, [], undefined, {}, 'x'])('buttons %j are none', async (none) => {
+  test.each([null, [], {}, 'x'])('buttons %j are none', async (none) => {
     expect((await fetched({ id, status: 'SUCCESS', buttons: none })).buttons).toEqual([]);
   });
 

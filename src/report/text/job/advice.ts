@@ -18,6 +18,7 @@ const byCode: Readonly<Record<string, string>> = {
   'button.ambiguous':
     'Name one of the buttons exactly, or fan out with a wildcard (Zoom Out *); a pattern presses one.',
   'button.no-task': 'Press another button that its parent offers: this one will never be a single task.',
+  'button.not-offered': 'Take prompt and remix away: what such a gateway clicks, it clicks as it is.',
   'modal.unanswered':
     'Say in its path what to answer (`prompt`, for a region `mask` too), or press a button that asks for nothing more.',
   'mask.size':
@@ -58,6 +59,7 @@ const needChange: ReadonlySet<string> = new Set([
   'button.missing',
   'button.ambiguous',
   'button.no-task',
+  'button.not-offered',
   'modal.unanswered',
   'modal.not-opened',
   'mask.size',

@@ -1,8 +1,16 @@
 import { nearest } from '../../../pipeline/diagnostics/did-you-mean.ts';
 import { needsUpscale } from '../../../pipeline/selectors/button-stage.ts';
-import { buttonName, type Found, mayTakeMask, offered, whyNoTask } from '../../../plan/button-match.ts';
+import {
+  buttonName,
+  type Found,
+  isChange,
+  mayTakeMask,
+  offered,
+  whyNoTask,
+} from '../../../plan/button-match.ts';
 import type { Button, JobError } from '../../../plan/job.ts';
 import type { ClickRequest, Press } from '../../../plan/job-request.ts';
+import type { Task } from '../../../service/image-service.ts';
 
 /**
  * Why no button of a task was pressed: `button.missing`, with the button that was probably meant or the button to press first,
@@ -11,9 +19,19 @@ import type { ClickRequest, Press } from '../../../plan/job-request.ts';
 export function buttonError(
   press: readonly Press[],
   found: Exclude<Found, { readonly kind: 'one' }>,
-  buttons: readonly Button[],
+  { buttons, buttonless }: Pick<Task, 'buttons' | 'buttonless'>,
 ): JobError {
   const asked = press.map((one) => `"${written(one)}"`).join(' or ');
+  if (found.kind === 'none' && buttonless !== undefined) {
+    const what =
+      buttonless === 'grid'
+        ? 'only U1 to U4, V1 to V4 and reroll can be pressed here'
+        : 'nothing can be pressed here';
+    return {
+      code: 'button.missing',
+      message: `This gateway shows no buttons of its tasks, so that clicks go by submit/change, and ${what}: ${asked} cannot. Where it knows submit/action all the same, write service.clicks: action.`,
+    };
+  }
   if (found.kind === 'none') {
     const hint = missingHint(press, buttons);
     const message = `The task offers no button ${asked}. It offers: ${offered(buttons)}.`;
@@ -27,9 +45,17 @@ export function buttonError(
   };
 }
 
-/** Why a button that a task offers cannot be pressed for this request: `button.no-task`, `mask.unused`; undefined: it can. */
-export function pressError(button: Button, { mask }: ClickRequest): JobError | undefined {
+/**
+ * Why a button that a task offers cannot be pressed for this request: `button.no-task`, `button.not-offered`, `mask.unused`;
+ * undefined: it can.
+ */
+export function pressError(button: Button, { mask, fields }: ClickRequest): JobError | undefined {
   const why = whyNoTask(button);
+  if (isChange(button) && (fields['remix'] === true || fields['prompt'] !== undefined))
+    return {
+      code: 'button.not-offered',
+      message: `This gateway shows no buttons of its tasks, so that clicks go by submit/change, which takes no prompt and no remix: ${offered([button])} was not pressed.`,
+    };
   if (why !== undefined)
     return { code: 'button.no-task', message: `The button ${offered([button])} ${why}.` };
   if (mask === undefined || mayTakeMask(button)) return undefined;

@@ -23,8 +23,12 @@ export class FailingClicks {
     if (this.#fates.size < mostBranches) this.#fates.set(nameOf(record), 'worked');
   }
 
-  /** Notes a failed click. @returns why the run must end, where the click fails again and again and never worked */
-  failed(record: JobRecord): Extract<RunEnd, { kind: 'stopped' }> | undefined {
+  /**
+   * Notes a failed click. @returns why the run must end, where the click fails again and again and never worked
+   *
+   * @param most failures for one reason; one where it is known that every cell will have it
+   */
+  failed(record: JobRecord, most = failuresInVain): Extract<RunEnd, { kind: 'stopped' }> | undefined {
     const { error } = record;
     const reason = error === undefined ? undefined : reasonOf(record, error);
     if (error === undefined || reason === undefined) return undefined;
@@ -34,11 +38,11 @@ export class FailingClicks {
     this.#fates.set(name, fate);
     const count = (fate.get(reason) ?? 0) + 1;
     if (count > 1 || fate.size < failuresInVain) fate.set(reason, count);
-    if (count < failuresInVain) return undefined;
+    if (count < most) return undefined;
     return {
       kind: 'stopped',
       code: 'click.never-works',
-      message: `The click ${name} failed ${failuresInVain} times for the same reason (${error.code}) and never worked, so nothing more is begun and paid for. The last one: ${error.message} Press a button that is offered, offer alternatives (A | B), or make the button optional (A?); then run again: what is done is not repeated.`,
+      message: `The click ${name} failed ${most === 1 ? 'once' : `${most} times for the same reason`} (${error.code}) and never worked, so nothing more is begun and paid for. The last one: ${error.message} Press a button that is offered, offer alternatives (A | B), or make the button optional (A?); then run again: what is done is not repeated.`,
     };
   }
 }

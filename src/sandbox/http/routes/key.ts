@@ -1,27 +1,32 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { SandboxNames } from '../../names.ts';
-import type { Visit } from '../visit.ts';
+import type { ServiceParts, Visit } from '../visit.ts';
 import type { Endpoint } from './route.ts';
 
 /**
- * Whether a request carries the key: as Bearer everywhere; on the native text endpoint in the vendor's header too (
- * gateway 1.4). Clients of the midjourney-proxy family also send it in `mj-api-secret`, and to the native endpoint as `?key=`
- * (gateway 1.4).
+ * Whether a request carries the key where the settings want it (gateway 1.4). `bearer` is as Bearer everywhere; on the native text
+ * endpoint in the vendor's header too. Clients of the midjourney-proxy family also send it in the header of images, and to the
+ * native endpoint as `?key=`.
  */
 export function hasKey(
   { request: { headers }, query }: Pick<Visit, 'request' | 'query'>,
   { name }: Pick<Endpoint, 'name'>,
-  { apiKey, names }: { readonly apiKey: string; readonly names: SandboxNames },
+  { apiKey, names, settings: { auth } }: Pick<ServiceParts, 'apiKey' | 'names' | 'settings'>,
 ): boolean {
   const { authorization } = headers;
-  if (isSame(authorization, `Bearer ${apiKey}`)) return true;
+  if (auth === 'none') return true;
   const isNative = name === 'generate';
-  if (isNative && isSame(headers[names.keyHeader.toLowerCase()], apiKey)) return true;
+  const isImage = !isNative && name !== 'chat' && name !== 'models';
+  const named = (header: string): string | readonly string[] | undefined => headers[header.toLowerCase()];
+  const alone = isNative ? names.keyHeader : isImage ? names.imageKeyHeader : '';
+  if (auth === 'header' && alone !== '') return isSame(named(alone), apiKey);
+  if (auth === 'raw' && isImage) return isSame(authorization, apiKey);
+  if (isSame(authorization, `Bearer ${apiKey}`)) return true;
+  if (isNative && isSame(named(names.keyHeader), apiKey)) return true;
   if (!names.familyClients) return false;
   if (isNative && isSame(query.get('key'), apiKey)) return true;
   // A proxy that stands before another one passes this word on in place of a key.
   const isOpen = authorization === undefined || /^(bearer )?(midjourney-proxy)?$/i.test(authorization.trim());
-  const secret = headers['mj-api-secret'];
+  const secret = named(names.imageKeyHeader);
   return isOpen && typeof secret === 'string' && isSame(secret.replace(/^bearer /i, ''), apiKey);
 }
 

@@ -1,5 +1,6 @@
 import { submissionRoutes } from '../../faults/fault.ts';
 import type { SandboxNames } from '../../names.ts';
+import type { Quirk } from '../../quirks.ts';
 import type { TaskSpeed } from '../../settings.ts';
 
 /** The endpoints the sandbox knows, by the names that counters and faults use. */
@@ -34,6 +35,8 @@ export interface Endpoint {
   readonly name: RouteName;
   /** From the path prefix (gateway 1.5). */
   readonly speed: TaskSpeed;
+  /** The path has a prefix for the speed. */
+  readonly prefixed?: true;
   /** Of a fetch, a cancel or an image. */
   readonly taskId: string;
   /** Of an image: which of the task's files, from 1; absent: what its imageUrl shows. */
@@ -44,7 +47,7 @@ export interface Endpoint {
 }
 
 /** Routes that only clients of the midjourney-proxy family call. */
-const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'shorten', 'image-seed']);
+const familyRoutes: ReadonlySet<RouteName> = new Set(['simple-change', 'shorten', 'image-seed']);
 
 /** The route of a method and a path (without its query); undefined is a path error (gateway 8.3). */
 export function endpointOf(method: string, path: string, names: SandboxNames): Endpoint | undefined {
@@ -54,12 +57,16 @@ export function endpointOf(method: string, path: string, names: SandboxNames): E
   if (native !== undefined) return native;
 
   // A name may be a path of several segments, and begin as another one does.
-  const speeds = (['fast', 'turbo'] as const).map((speed) => [speed, names[`${speed}Prefix`]] as const);
+  const speeds = (['relax', 'fast', 'turbo'] as const).flatMap((speed) => {
+    const prefix = names[`${speed}Prefix`];
+    return prefix === '' ? [] : [[speed, prefix] as const];
+  });
   for (const [speed, prefix] of [...speeds, ['relax', ''] as const]) {
     const root = prefix === '' ? `/${names.path}/` : `/${prefix}/${names.path}/`;
     if (!path.startsWith(root)) continue;
     const route = imageRoute(method, path.slice(root.length), speed, names.familyClients);
-    return route !== undefined && familyRoutes.has(route.name) && !names.familyClients ? undefined : route;
+    if (route === undefined || (familyRoutes.has(route.name) && !names.familyClients)) return undefined;
+    return prefix === '' ? route : { ...route, prefixed: true };
   }
   return undefined;
 }
@@ -119,6 +126,20 @@ function fixedRoute(method: string, path: string): RouteName | undefined {
       return undefined;
   }
 }
+
+/** What a proxy without buttons does not have either. */
+const buttonRoutes: ReadonlySet<RouteName> = new Set([
+  'action',
+  'modal',
+  'video',
+  'edits',
+  'list-by-condition',
+  'cancel',
+]);
+
+/** Whether a gateway with these quirks lacks the endpoint. */
+export const isMissing = ({ name, prefixed }: Endpoint, quirks: ReadonlySet<Quirk>): boolean =>
+  (prefixed === true && quirks.has('no-prefixes')) || (buttonRoutes.has(name) && quirks.has('no-buttons'));
 
 /** Whether a route needs the key: the service's endpoints do, image links and the sandbox's own do not. */
 export function needsKey(name: RouteName): boolean {

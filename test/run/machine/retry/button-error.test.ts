@@ -26,7 +26,7 @@ const single = [
 function hint(press: readonly Press[], buttons: typeof grid): readonly [string, string] {
   const found = findButton(press, buttons);
   if (found.kind === 'one') throw new Error(`Internal error: ${found.button.label} was found.`);
-  const { code, message } = buttonError(press, found, buttons);
+  const { code, message } = buttonError(press, found, { buttons });
   return [code, / (?:offers|buttons): .*?\.(?: (?=[A-Z])|$)(.*)$/.exec(message)?.[1] ?? message];
 }
 

@@ -29,7 +29,7 @@ export async function findOnEngine(
     const connecting = connectingTo(service, pipeline, io.env);
     const { requestMs } = pipeline.timeouts;
     const options = serviceOptions(service.baseUrl, service, requestMs, connecting, disposables);
-    const images = createImageService(options);
+    const images = createImageService({ ...options, clicks: service.clicks });
     disposables.add(() => images.close());
     const heard: LateFact[] = [];
     const isAtWork = (await liveSessions(pool, run)) > 0;

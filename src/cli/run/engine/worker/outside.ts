@@ -6,6 +6,7 @@ import { dataMaskOf, secretMaskOf } from '../../../../service/http/secrets.ts';
 import type { Disposables } from '../../../adapters/disposables.ts';
 import { memoryOf } from '../../../adapters/memory.ts';
 import type { Context } from '../../../args/command.ts';
+import { failureText } from '../../../errors/render.ts';
 import { connectingTo, openTextService, serviceOptions } from '../../../service/clients.ts';
 import { linkOptions, openArtifacts, openInputs } from '../../../service/downloads.ts';
 import type { AdmittedService } from '../../../service/trust.ts';
@@ -21,7 +22,11 @@ export interface OutsideOf {
 }
 
 /** What a run asks of the outside, as one worker does. `disposables` closes it. */
-export function openOutside(of: OutsideOf, { io }: Context, disposables: Disposables): Work['ports'] {
+export function openOutside(
+  of: OutsideOf,
+  { io, redactor }: Context,
+  disposables: Disposables,
+): Work['ports'] {
   const { pipeline, service, filesRoot, directory } = of;
   const { timeouts, source, retry } = pipeline;
   const { baseUrl } = service;
@@ -30,9 +35,13 @@ export function openOutside(of: OutsideOf, { io }: Context, disposables: Disposa
   const dataMask = dataMaskOf(service.credentials);
   const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
   const options = { ...own, quotaWords: retry.quota ?? [] };
-  const images = createImageService(options);
+  const images = createImageService({
+    ...options,
+    clicks: service.clicks,
+    onKeyForm: (words) => io.err(redactor.apply(failureText(`warning: ${words}`))),
+  });
   disposables.add(() => images.close());
-  const text = openTextService(options, service, timeouts, disposables);
+  const text = openTextService(options, timeouts, disposables);
   const links = linkOptions(
     { baseUrl, isRehearsal: false, requestMs: timeouts.requestMs, mask, dataMask },
     connecting,

@@ -1,0 +1,196 @@
+import type { Names } from './names.ts';
+import type { ServiceFailure, ServiceResult } from './result.ts';
+
+/**
+ * How the key is sent (gateway 1.4). `bearer`: as `Authorization: Bearer`, on image paths in `names.imageKeyHeader` too;
+ * `header`: on image paths in `names.imageKeyHeader` alone, to the native text endpoint in `names.keyHeader` alone; `raw`: on image
+ * paths as `Authorization` without `Bearer`; `none`: not at all on image paths. Chat and models know Bearer only.
+ */
+export type Auth = 'bearer' | 'header' | 'raw' | 'none';
+
+/** What a request asks, as far as it decides where the key goes. */
+export type KeyPlace = 'image' | 'generate' | 'chat' | 'models';
+
+/** One way to send the key on image paths; `both`: as Bearer and in the header of images. */
+type Form = Auth | 'both';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** So many refusals without a word, and nothing ever taken: it is the key, and not what was asked. */
+const mostEmpty = 3;
+
+/**
+ * Where the key stands in requests. Gateways with a header for images read the key of image paths there, or in `Authorization` with or
+ * without Bearer, and say of any other form that the key is wrong. So the first refusal of the key there is met by the same request in
+ * each other form, until something has worked: what is refused for its key has made nothing.
+ */
+export class KeyForms {
+  readonly #apiKey: string;
+  readonly #names: Names;
+  readonly #auth: Auth;
+  readonly #onFound: ((words: string) => void) | undefined;
+  /** Those that image paths may want, the one of the settings first. */
+  readonly #forms: readonly Form[];
+  #form: Form;
+  #isSearched = false;
+  #search: Promise<unknown> | undefined;
+  /** Where something was answered well. */
+  readonly #worked = new Set<KeyPlace>();
+  /** Refusals without a word. */
+  readonly #empty = new Map<KeyPlace, number>();
+
+  /** @param apiKey empty: there is none */
+  constructor(apiKey: string, names: Names, auth: Auth, onFound?: (words: string) => void) {
+    this.#apiKey = apiKey;
+    this.#names = names;
+    this.#auth = auth;
+    this.#onFound = onFound;
+    const hasHeader = names.imageKeyHeader !== '';
+    this.#form = !hasHeader && auth === 'header' ? 'bearer' : hasHeader && auth === 'bearer' ? 'both' : auth;
+    const others: readonly Form[] = hasHeader && auth !== 'none' ? ['both', 'header', 'raw', 'bearer'] : [];
+    this.#forms = [...new Set([this.#form, ...others])];
+  }
+
+  /** Makes a request with the key in its place, and again in other forms where the key is refused before anything has worked. */
+  async send<T>(
+    place: KeyPlace,
+    signal: AbortSignal,
+    ask: (headers: Headers) => Promise<ServiceResult<T>>,
+  ): Promise<ServiceResult<T>> {
+    const form = this.#form;
+    const result = await ask(this.#headers(place, form));
+    if (!isRefused(result)) return this.#noted(place, result);
+    if (this.#worked.has(place)) return result;
+    if (place === 'image' && this.#forms.length > 1) {
+      // Of several requests that are refused at once, one tries the other forms.
+      if (this.#search !== undefined) await unlessAborted(this.#search, signal);
+      if (this.#form !== form) return this.#noted(place, await ask(this.#headers(place, this.#form)));
+      if (!this.#isSearched && !signal.aborted) {
+        const search = this.#tryOthers(form, result.error, signal, ask);
+        this.#search = search;
+        const found = await search.finally(() => {
+          this.#search = undefined;
+        });
+        if (found !== undefined) return this.#noted(place, found);
+      }
+    }
+    return { ok: false, error: this.#explained(place, result.error) };
+  }
+
+  /** @returns what another form has brought; undefined where all are refused */
+  async #tryOthers<T>(
+    form: Form,
+    { status }: ServiceFailure,
+    signal: AbortSignal,
+    ask: (headers: Headers) => Promise<ServiceResult<T>>,
+  ): Promise<ServiceResult<T> | undefined> {
+    for (const other of this.#forms) {
+      if (other === form) continue;
+      const result = await ask(this.#headers('image', other));
+      if (isRefused(result)) continue;
+      if (signal.aborted || !isJudged(result)) return result;
+      this.#form = other;
+      this.#onFound?.(
+        `The service refused the key as ${this.#words(form)} (HTTP ${status}), and takes it as ${this.#words(other)}, which is kept for this run. To have it so at once, write ${this.#setting(other)}.`,
+      );
+      return result;
+    }
+    this.#isSearched = true;
+    return undefined;
+  }
+
+  #noted<T>(place: KeyPlace, result: ServiceResult<T>): ServiceResult<T> {
+    if (result.ok) this.#worked.add(place);
+    return result;
+  }
+
+  #explained(place: KeyPlace, error: ServiceFailure): ServiceFailure {
+    const advice = this.#advice(place);
+    const isMute = error.status === 403 && error.serviceMessage === undefined;
+    if (!isMute) return advice === '' ? error : { ...error, message: `${error.message} ${advice}` };
+    const count = (this.#empty.get(place) ?? 0) + 1;
+    this.#empty.set(place, count);
+    // What is said of any 403 is about the prompt.
+    const [said] = error.message.split(/(?<=HTTP 403)/);
+    const message = `${said} without a word, as for a key that is not taken. Check that it is right, complete and still valid. ${advice}`;
+    // Until it is certain, no job fails for it: it is asked again later, behind the others.
+    const { about: _, ...later } = error;
+    return count < mostEmpty
+      ? { ...later, class: 'throttle', message }
+      : { ...error, code: 'service.unauthorized', class: 'stop', about: 'key', message };
+  }
+
+  #advice(place: KeyPlace): string {
+    if (this.#auth === 'none')
+      return 'service.auth is none: where the gateway wants a key after all, leave that out.';
+    if (place === 'generate')
+      return this.#auth === 'header'
+        ? `The key was sent in ${this.#names.keyHeader} alone, for service.auth is header.`
+        : `Where the gateway reads the key in ${this.#names.keyHeader} alone, write service.auth: header.`;
+    if (place !== 'image') return '';
+    return this.#forms.length > 1
+      ? `It was tried as ${this.#forms.map((form) => this.#words(form)).join('; as ')}.`
+      : `It was sent as ${this.#words(this.#form)}. Where the gateway reads it elsewhere on image paths, write service.auth: raw, or service.names: { imageKeyHeader: NAME }.`;
+  }
+
+  #words(form: Form): string {
+    const header = this.#names.imageKeyHeader;
+    const words: Readonly<Record<Form, string>> = {
+      both: `Authorization: Bearer with ${header} beside it`,
+      bearer: 'Authorization: Bearer',
+      header: `${header} alone`,
+      raw: 'Authorization without Bearer',
+      none: 'nothing',
+    };
+    return words[form];
+  }
+
+  #setting(form: Form): string {
+    if (form === 'bearer') return 'service.names: { preset: midjourney-proxy, imageKeyHeader: "" }';
+    return `service.auth: ${form === 'both' ? 'bearer' : form}`;
+  }
+
+  #headers(place: KeyPlace, image: Form): Headers {
+    const key = this.#apiKey;
+    const bearer = { authorization: `Bearer ${key}` };
+    if (key === '') return {};
+    if (place === 'generate' && this.#auth === 'header') return { [this.#names.keyHeader]: key };
+    if (place !== 'image') return bearer;
+    const inHeader = { [this.#names.imageKeyHeader.toLowerCase()]: key };
+    const headers: Readonly<Record<Form, Headers>> = {
+      both: { ...bearer, ...inHeader },
+      bearer,
+      header: inHeader,
+      raw: { authorization: key },
+      none: {},
+    };
+    return headers[image];
+  }
+}
+
+/** What a 401 or 403 means besides: an empty account, and a gateway without a list of tasks, each of which is read by itself then. */
+const otherwise: ReadonlySet<string> = new Set(['service.quota', 'service.no-listing']);
+
+type Refused = { readonly ok: false; readonly error: ServiceFailure };
+
+/** Whether the key is refused, or may be. */
+const isRefused = (result: ServiceResult<unknown>): result is Refused =>
+  !result.ok &&
+  (result.error.status === 401 || result.error.status === 403) &&
+  !otherwise.has(result.error.code);
+
+/** Whether a service has read the request, and so its key: what stands before it says 429 and 5xx too. */
+const isJudged = (result: ServiceResult<unknown>): boolean =>
+  result.ok ||
+  (result.error.status !== undefined && result.error.status < 500 && result.error.status !== 429);
+
+async function unlessAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const over = new AbortController();
+  const aborted = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
+  });
+  // Who searches hears of its failure.
+  await Promise.race([promise.catch(() => {}), aborted]);
+  over.abort();
+}
