@@ -255,6 +255,8 @@ export interface JobRecord {
   readonly sender?: string;
   /** Its `taskId` was named by the user, and the service has not shown that task yet. */
   readonly named?: NamedTask;
+  /** The user, or the service for an equal request (code 21), named its task: whose it is is not asked. */
+  readonly claimed?: true;
   /** Replies without a usable token count; absent: every reply gave its tokens. */
   readonly assumed?: AssumedTokens;
   /** A reply without a token count is priced by tokens: `cost` is then only a part. Budgets use it, and nothing shows it. */

@@ -72,6 +72,9 @@ export function jobKey(identity: JobIdentity): string {
   );
 }
 
+/** True for a text of the form of a {@link jobKey}. */
+export const isJobKey = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
+
 /** Canonical JSON of a request, for {@link keyFromText}: of most requests of a plan it never changes. */
 export const requestText = (request: JobRequest): string => canonicalJson(request as Value & JobRequest);
 

@@ -64,6 +64,10 @@ export interface Task {
   readonly submittedAt?: number;
   /** The caller's own tag, echoed (gateway 2.2): the job's key. */
   readonly tag?: string;
+  /** As the service shows it, where the caller gave no tag that it shows: what the task was submitted with. */
+  readonly prompt?: string;
+  /** The record has another id than the one that was asked for; absent: the same, or none. */
+  readonly isOther?: true;
 }
 
 /** What every submission has. */

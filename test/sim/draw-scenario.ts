@@ -92,6 +92,7 @@ export function drawScenario(seed: number): Scenario {
     ...(chance.happens(0.3, 'button life') && {
       buttonLifeMs: chance.pick([2000, 12_000, 60_000], 'button life', 'of'),
     }),
+    ...(chance.happens(0.15, 'collides') && { collides: true as const }),
     ...(chance.happens(0.5, 'task list') && {
       taskList: chance.pick(['none', 'misses', 'lags', 'untagged'] as const, 'task list', 'of'),
     }),

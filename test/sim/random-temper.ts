@@ -176,6 +176,16 @@ export class RandomTemper implements Temper {
     return lingers === 'work' ? endsAt : now + this.#chance.whole(0, refreshMs, 'refresh', name);
   }
 
+  repeatsId(name: string): boolean {
+    return (
+      !this.healed && this.#scenario.collides !== undefined && this.#chance.happens(0.4, 'same id', name)
+    );
+  }
+
+  tellsOf(): 'state' | 'nothing' {
+    return this.#scenario.collides ? 'state' : 'nothing';
+  }
+
   isUnknownYet(ageMs: number): boolean {
     return !this.healed && this.#scenario.lag && ageMs >= 0 && ageMs < 3000;
   }

@@ -74,6 +74,8 @@ export interface Scenario {
    * it goes on.
    */
   readonly modalLife?: { readonly ms: number; readonly how: 'refused' | 'failed' | 'begun in vain' };
+  /** New tasks may get the id of one that was made a moment ago, and records say whose they are. Absent: ids are unique. */
+  readonly collides?: true;
   /** So often the customIds of a task change, ms. Absent: never. */
   readonly buttonLifeMs?: number;
   /** Tasks that the service takes at a time. */
@@ -103,7 +105,7 @@ const calmEnds: Scenario['ends'] = { transient: 0, permanent: 0, stuck: 0, lost:
 
 /** The same history without any fault. */
 export function calmed(scenario: Scenario): Scenario {
-  const { barred: _, hidden: _hidden, modalLife: _life, ...rest } = scenario;
+  const { barred: _, hidden: _hidden, modalLife: _life, collides: _ids, ...rest } = scenario;
   return {
     ...rest,
     submit: {},

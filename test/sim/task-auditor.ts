@@ -15,11 +15,11 @@ const ofEveryRow: readonly string[] = ['service.quota', 'service.unauthorized', 
  * that was seen to have succeeded, and has failed for its task only when that was seen to have failed.
  */
 export class TaskAuditor {
-  readonly #gateway: Pick<Gateway, 'tasks'>;
+  readonly #gateway: Pick<Gateway, 'tasks' | 'sharedIds'>;
   readonly #succeeded = new Set<string>();
   readonly #failed = new Set<string>();
 
-  constructor(gateway: Pick<Gateway, 'tasks'>) {
+  constructor(gateway: Pick<Gateway, 'tasks' | 'sharedIds'>) {
     this.#gateway = gateway;
   }
 
@@ -33,8 +33,11 @@ export class TaskAuditor {
     for (const { key, kind, status, taskId, error } of records) {
       if (isTextKind(kind)) continue;
       const code = error?.code ?? '';
-      if (taskId !== undefined && this.#gateway.tasks.get(taskId)?.key !== key)
-        throw new BrokenPromise(`${key} has the task ${taskId}, which was not made for it`);
+      // Whose a shared id is shows when the task is read.
+      const isOpen =
+        ['running', 'modal', 'submitting'].includes(status) && this.#gateway.sharedIds.has(taskId ?? '');
+      if (taskId !== undefined && !isOpen && this.#gateway.tasks.get(taskId)?.key !== key)
+        throw new BrokenPromise(`${key} has the task ${taskId}, which was not made for it (${status})`);
       if (status === 'done' && !this.#succeeded.has(taskId ?? ''))
         throw new BrokenPromise(`${key} is done, and nobody saw its task ${taskId} succeed`);
       if (status === 'failed' && ofFailedTasks.includes(code) && !this.#failed.has(taskId ?? ''))

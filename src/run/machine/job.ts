@@ -103,6 +103,10 @@ export interface Job {
   readonly watch?: TaskWatch;
   /** Deferrals in a row, by route. */
   readonly deferrals?: Readonly<Partial<Record<Route, Deferrals>>>;
+  /** Looks at its task in a row that showed another one, and when the first of them was, Unix ms. */
+  readonly strange?: { readonly count: number; readonly since: number };
+  /** Its task's record says that the task is its own, though others got the same id. */
+  readonly owned?: true;
   /** True where the service did not know the task at the last poll. */
   readonly unknown?: boolean;
   /** A task that outlived its deadline is polled once in every later run. */
@@ -215,6 +219,16 @@ export interface JobContext {
   readonly assumedUsage: (record: JobRecord) => TokenUsage & { readonly total: number };
   /** The buttons of a task, where the service showed them so lately (`readAt`, Unix ms) that a click may use them. */
   readonly buttonsOf: (taskId: string) => (Pick<Task, 'buttons'> & { readonly readAt: number }) | undefined;
+  /** The record of a job of this directory; undefined: none, or it is not at hand. */
+  readonly jobOf: (key: string) => JobRecord | undefined;
+  /** True for a key that is known, or may be, as that of a job of this directory. */
+  readonly isJob: (key: string) => boolean;
+  /** Other jobs that got the same task id as this one, lately or at the same time. */
+  readonly rivals: (record: JobRecord) => readonly JobRecord[];
+  /** True while a submission has no answer that left in the same moment as that of this job. */
+  readonly awaitsTwin: (record: JobRecord) => boolean;
+  /** Records of tasks were seen to have the ids that they were asked for by. */
+  readonly showsIds: boolean;
   /** The prompt that a click inherits where it sends none; undefined: not known. */
   readonly promptAbove: (record: JobRecord) => string | undefined;
   readonly tally: (route: Route) => Tally;

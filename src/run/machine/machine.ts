@@ -2,6 +2,7 @@ import { isSettled } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { Job, JobContext, JobEvent, JobStep } from './job.ts';
 import { modalNow, modalUnread, modalUnsent, onModalResult } from './modal.ts';
+import { ownAnswer } from './ownership.ts';
 import { modalSeen } from './poll/modal-poll.ts';
 import { taskSeen } from './poll/poll.ts';
 import { redoJudged } from './redo.ts';
@@ -70,6 +71,7 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | running | waits for its modal | modal | rest, modal |
  * | running | failure that may pass | pending | rest, room |
  * | running | failure; past the deadline | failed | |
+ * | running | task of another job | in-doubt | |
  * | running (adopted) | task unknown to the last try | in-doubt | |
  * | modal | granted room | modal | modal |
  * | modal | granted modal | submitting | send modal |
@@ -146,7 +148,7 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
     case 'masked':
       return maskChecked(job, event.error, context);
     case 'fetched':
-      return onFetched[event.why](job, event.result, context);
+      return onFetched[event.why](job, ownAnswer(job, event.why, event.result, context), context);
     case 'searched':
       return taskSearched(job, event.result, context);
     case 'saved':

@@ -4,6 +4,7 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import type { SubmitResult } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import { become, holdName, type Job, type JobContext, type JobStep, type Want } from './job.ts';
+import { mustAskWhose } from './ownership.ts';
 import { modalLag } from './retry/modal-lag.ts';
 import { afterAll, defer, restAfter, retryLater, retryUnread } from './retry/retry.ts';
 import {
@@ -82,10 +83,14 @@ export function firstModalWant(record: JobRecord, mayBeGone?: Job['mayBeGone']):
 }
 
 /** The modal's turn has come. The first confirm belongs to the click, which is counted; each further one is an attempt. */
-export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
+export function modalNow(job: Job, context: JobContext): JobStep {
+  const { now, speed } = context;
   const { record } = job;
   const modal = modalOf(record);
   if (!canConfirm(record)) return failUnanswered(job, now);
+  // A dialog of another job is not answered: what the service shows of it says whose it is.
+  if (mustAskWhose(job, context))
+    return { job: { ...job, want: { kind: 'fetch', taskId: modal.taskId, why: 'poll' } } };
   const sent = become(record, 'submitting', {
     modal: { ...modal, sent: modal.sent + 1 },
     attempts: record.attempts + Number(modal.sent > 0),

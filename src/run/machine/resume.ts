@@ -245,6 +245,7 @@ export function resetForResubmit(record: JobRecord): JobRecord {
     tries: 0,
     resubmits: 0,
     taskId: undefined,
+    claimed: undefined,
     parentTaskId: undefined,
     kept: undefined,
     modal: undefined,

@@ -6,6 +6,7 @@ import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import { become, holdName, type Job, type JobContext, type JobStep, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
+import { withExisting } from './ownership.ts';
 import { buttonError, pressError } from './retry/button-error.ts';
 import {
   freshMs,
@@ -154,6 +155,7 @@ export function submitNow(job: Job, context: JobContext): JobStep {
     // The result will come from the task that is pressed now, whatever the record says.
     parentTaskId: job.parentTaskId ?? begun.parentTaskId,
     taskId: undefined,
+    claimed: undefined,
     sender: undefined,
     error: undefined,
     finishedAt: undefined,
@@ -178,7 +180,8 @@ function onResponse(job: Job, result: SubmitResult, context: JobContext): JobSte
   const { record } = job;
   switch (result.kind) {
     case 'accepted': {
-      const running = become(charged(record, context), 'running', { taskId: result.taskId, tries: 0 });
+      const accepted = become(charged(record, context), 'running', { taskId: result.taskId, tries: 0 });
+      const running = withExisting(accepted, result.code, context);
       return rest(
         { ...job, record: running, misses: 0 },
         context.pollInMs(running, now - (running.submittedAt ?? now)),

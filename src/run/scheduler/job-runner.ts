@@ -1,6 +1,8 @@
 import type { JobRecord } from '../../plan/job.ts';
+import { isJobKey } from '../../plan/key.ts';
 import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
+import type { Task } from '../../service/image-service.ts';
 import { heldAs, type Job, type JobContext, type JobEvent } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
 import { hasOtherButton } from '../machine/retry/button-freshness.ts';
@@ -30,7 +32,7 @@ export function advance(state: SchedulerState, job: Job, event: JobEvent): void 
 
 function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   if (event.type === 'searched' && hasNoListing(event.result)) endSearches(state);
-  if (event.type === 'fetched' && event.result.ok) state.buttons.note(event.result.value, state.now);
+  if (event.type === 'fetched' && event.result.ok) noteShown(state, event.result.value);
   const { routes, estimators, outbox, now, watchedSince, clicks, buttons } = state;
   const { job: made, send, attempt, unused = [], redoError, refusal } = step(job, event, jobContext(state));
   const next = heldAs(job, made);
@@ -59,9 +61,14 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   outbox.send({ job: next, send });
 }
 
+function noteShown({ buttons, owners, now }: SchedulerState, task: Task): void {
+  buttons.note(task, now);
+  owners.shown(task);
+}
+
 /** The machine's input beside the job and the event. */
 export function jobContext(state: SchedulerState): JobContext {
-  const { options, now, watchedSince, estimators, routes, searches, buttons, lookup } = state;
+  const { options, now, watchedSince, estimators, routes, searches, buttons, owners, lookup, jobs } = state;
   const { settings, invocation, random, price } = options;
   const { costModel } = estimators;
   return {
@@ -78,6 +85,12 @@ export function jobContext(state: SchedulerState): JobContext {
     replyPrice: costModel.answerPrice,
     assumedUsage: costModel.usage,
     buttonsOf: (taskId) => buttons.read(taskId, now),
+    jobOf: lookup,
+    // What other workers have is not at hand: their keys are known by their form.
+    isJob: (key) => lookup(key) !== undefined || (options.others !== undefined && isJobKey(key)),
+    rivals: (record) => owners.rivals(record).flatMap((key) => lookup(key) ?? []),
+    awaitsTwin: (record) => jobs.awaitsTwin(record),
+    showsIds: owners.showsIds,
     promptAbove: (record) => promptAbove(record, lookup),
     tally: (route) => routes.queues[route].route.tally,
     pollMaxMs: settings.poll.maxMs,

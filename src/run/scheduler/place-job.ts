@@ -31,6 +31,7 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   const { jobs, budget, outbox, stall, lifecycle, now } = state;
   const { record, want } = job;
   jobs.put(job);
+  if (record.taskId !== before?.record.taskId) state.owners.note(record);
   if (before !== undefined) budget.note(before.record, record);
   // A job that is only taken up needs no new record: plan and store yield the same job again.
   if (before !== undefined && before.record !== record) outbox.write(durableForm(record), job.hold);

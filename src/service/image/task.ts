@@ -7,13 +7,14 @@ import type { Reply } from '../http/reply.ts';
 import type { Task, TaskButton } from '../image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../result.ts';
 import { splitPrompts } from './prompts.ts';
+import { readTaskId } from './task-id.ts';
 import { readLinks } from './task-links.ts';
 
 /**
  * Bounds of the kept part of a finished task. Buttons are Discord's: at most 25, their labels 80 characters and their ids
  * 100.
  */
-const most = { buttons: 100, label: 200, customId: 1_000, tag: 255, progress: 100 } as const;
+const most = { buttons: 100, label: 200, customId: 1_000, tag: 255, prompt: 8_000, progress: 100 } as const;
 
 /**
  * Reads the response to fetch (gateway 4.1, 4.2). A task that the service does not know is `service.task-unknown` of class
@@ -74,6 +75,8 @@ export function toTask(id: string, record: Readonly<Record<string, unknown>>, fa
   const prompts = state === 'success' ? readPrompts(record, facts) : [];
   const submitTime = readInteger(record['submitTime']);
   const tag = readTag(record['state'], facts);
+  const prompt = tag === '' ? facts.dataMask(textOf(record['prompt'])).slice(0, most.prompt) : '';
+  const shownId = readTaskId(record['id']);
   const failReason = state === 'failure' ? facts.clean(textOf(record['failReason'])) : '';
   return {
     id,
@@ -88,6 +91,8 @@ export function toTask(id: string, record: Readonly<Record<string, unknown>>, fa
     // Some gateways write 0 or null until it is set (gateway 4.2).
     ...(submitTime !== undefined && submitTime > 0 && { submittedAt: submitTime }),
     ...(tag !== '' && { tag }),
+    ...(prompt !== '' && { prompt }),
+    ...(shownId !== undefined && shownId !== id && { isOther: true }),
   };
 }
 

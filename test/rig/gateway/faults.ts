@@ -175,6 +175,7 @@ export const faultNames: readonly string[] = [
   ...named('row', ['empty-status', 'unknown-status', 'odd-progress', 'null-buttons', 'listed-link']),
   ...named('row', ['no-link', 'missing', 'stale', 'strange']),
   ...named('task list', ['none', 'misses', 'lags', 'untagged']),
+  ...named('id', ['shared']),
   ...named('modal', ['over', 'begun in vain']),
   ...named('end', ['transient', 'permanent', 'stuck', 'lost', 'linkless']),
 ];

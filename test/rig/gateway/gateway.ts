@@ -49,6 +49,11 @@ export class Gateway implements DrivenService {
     this.tasks = this.#made.tasks;
   }
 
+  /** Ids that several tasks got. */
+  get sharedIds(): ReadonlySet<string> {
+    return this.#made.shared;
+  }
+
   /** Tasks made for each job. */
   get made(): ReadonlyMap<string, number> {
     return this.#made.made;

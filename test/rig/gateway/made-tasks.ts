@@ -44,6 +44,9 @@ export interface MadeTask extends Work {
   readonly lingersUntil?: number;
 }
 
+/** Submissions this close to each other may get one id, ms. */
+const sameBurstMs = 200;
+
 const tooLate: FailedEnd = { status: 'FAILURE', failReason: '任务提交超时' };
 
 /** A customId without the age that it changes with. */
@@ -63,6 +66,10 @@ export class MadeTasks {
   readonly made = new Map<string, number>();
   /** Modals that arrived, by job, since its last click. */
   readonly answered = new Map<string, number>();
+  /** Ids that several tasks got: the last one is there. */
+  readonly shared = new Set<string>();
+  #last: { readonly id: string; readonly at: number } | undefined;
+  #count = 0;
   readonly #temper: Temper;
 
   constructor(temper: Temper) {
@@ -88,7 +95,7 @@ export class MadeTasks {
     const isFilm = request.kind === 'video' || label.startsWith('Animate');
     const name = `${key} ${count}`;
     const number = this.tasks.size + 1;
-    const id = this.#nextId();
+    const id = this.#idFor(name, now);
     this.tasks.set(id, {
       ...workOf(record, parent),
       id,
@@ -131,8 +138,21 @@ export class MadeTasks {
     return id;
   }
 
+  #idFor(name: string, now: number): string {
+    const last = this.#last;
+    const repeats =
+      last !== undefined && Math.abs(now - last.at) < sameBurstMs && this.#temper.repeatsId(name);
+    const id = repeats ? last.id : this.#nextId();
+    if (repeats) {
+      this.shared.add(id);
+      this.#temper.meet('id:shared');
+    }
+    this.#last = { id, at: now };
+    return id;
+  }
+
   /** Longer than 2^53: an id that is rounded is another id. */
   #nextId(): string {
-    return `14001929738${String(100_001 + this.tasks.size)}`;
+    return `14001929738${String(100_001 + this.#count++)}`;
   }
 }

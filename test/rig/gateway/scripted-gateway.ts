@@ -59,6 +59,10 @@ export interface GatewayScript {
   readonly sameTask?: boolean;
   /** After so long all buttons have other customIds, ms; absent: never. */
   readonly buttonsLiveMs?: number;
+  /** This submission gets the id of the one before. */
+  readonly repeatsId?: (submit: Submission) => boolean;
+  /** What records of tasks say of their submissions. Default nothing. */
+  readonly tells?: 'state' | 'prompt' | 'nothing';
   readonly onFetch?: (taskId: string, fetches: number, at: number) => ServiceFailure | undefined;
   /** It lists the tasks that it is asked for. Default true. */
   readonly lists?: boolean;
@@ -105,6 +109,8 @@ export class ScriptedGateway extends Gateway {
       failure: ({ key }) => ({ status: 'FAILURE', failReason: this.#fates.get(key)?.failReason ?? null }),
       opensAtOnce: () => script.modalCode !== 1,
       keepsId: () => script.sameTask === true,
+      repeatsId: () => script.repeatsId?.(this.submits.at(-1) as Submission) === true,
+      tellsOf: () => script.tells ?? 'nothing',
       refusesLists: () => script.lists === false,
       ...(script.progress && {
         workingProgress: (task, now) => `${script.progress?.(task, now) ?? 0}%`,

@@ -18,7 +18,14 @@ export class TaskRows {
   /** A task as the gateway has it on record; undefined: it has none. */
   of(id: string, now: number): Row | undefined {
     const task = this.#made.tasks.get(id);
-    if (task === undefined) return undefined;
+    const row = task && this.#rowOf(task, now);
+    const tells = this.#temper.tellsOf();
+    if (task === undefined || row === undefined || tells === 'nothing') return row;
+    return tells === 'state' ? { ...row, state: task.key } : { ...row, prompt: `${task.prompt} --v 6.1` };
+  }
+
+  #rowOf(task: MadeTask, now: number): Row | undefined {
+    const { id } = task;
     const { healed } = this.#temper;
     const lingers = task.lingersUntil !== undefined && now < task.lingersUntil && !healed;
     if (task.waits || lingers) {

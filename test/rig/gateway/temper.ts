@@ -43,6 +43,10 @@ export interface Temper {
   /** Until when a task shows MODAL although it went on (gateway 4.6). */
   lingersUntil(name: string, now: number, endsAt: number): number | undefined;
 
+  /** A new task gets the id of the one before, which was made a moment ago: the new one takes its place. */
+  repeatsId(name: string): boolean;
+  /** What the record of a task says of its submission. */
+  tellsOf(): 'state' | 'prompt' | 'nothing';
   /** A task that was just made is not known yet. */
   isUnknownYet(ageMs: number): boolean;
   noTaskWord(id: string): (typeof noTaskWords)[number];
@@ -95,6 +99,8 @@ export const plainTemper: Temper = {
   isModalOver: () => false,
   keepsId: () => false,
   lingersUntil: () => undefined,
+  repeatsId: () => false,
+  tellsOf: () => 'nothing',
   isUnknownYet: () => false,
   noTaskWord: () => 'unknown',
   workingStatus: () => 'IN_PROGRESS',

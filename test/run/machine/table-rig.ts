@@ -137,6 +137,11 @@ export const events: Readonly<Record<string, (from: Job) => JobStep>> = {
   'input busy': (from) => transition(from).unread(unread('retry')),
   'input unreadable': (from) => transition(from).unread(unread('permanent')),
   unfinished: (from) => transition(from).fetched('poll', task({})),
+  'task of another job': (from) =>
+    transition(from, { rivals: () => [imagineRecord({ key: 'ee55' })] }).fetched(
+      'poll',
+      task({ tag: 'ee55' }),
+    ),
   'past the deadline': (from) => transition(from, { now: epoch + 9_000_000 }).fetched('poll', task({})),
   'task unknown to the last try': (from) =>
     transition(used(from)).fetched('poll', failure('service.task-unknown', 'retry', { status: 404 })),

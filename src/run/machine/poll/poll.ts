@@ -5,6 +5,7 @@ import type { Task } from '../../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, newJob } from '../job.ts';
 import { isConfirmSent, modalOpened } from '../modal.ts';
+import { otherShown, sharedTask } from '../ownership.ts';
 import { replacing } from '../redo.ts';
 import { judgeTaskFailure } from '../retry/fail-reason.ts';
 import { resolveUnanswered } from '../retry/in-doubt.ts';
@@ -23,12 +24,17 @@ export function taskSeen(job: Job, result: ServiceResult<Task>, context: JobCont
     // The task is paid, so no failed poll ends it: only its deadline, and only after enough polls.
     const tried = countsAsMiss(result.error) && job.misses + 1 >= context.retry.attempts;
     return (
+      otherShown(job, result.error, context) ??
       unknownTask(job, result.error, context) ??
       (tried ? overdue(job, result.error.message, context) : undefined) ??
       fetchLater({ ...job, unknown }, result.error, poll, context)
     );
   }
-  return taskRead({ ...withConfirmedTask(job), unknown: false }, taskId, result.value, context);
+  const { strange: _, ...shown } = withConfirmedTask(job);
+  const whose = sharedTask(shown, result.value, context);
+  if (typeof whose === 'object') return whose;
+  const read: Job = { ...shown, unknown: false, ...(whose === 'own' && { owned: true }) };
+  return taskRead(read, taskId, result.value, context);
 }
 
 function taskRead(job: Job, taskId: string, task: Task, context: JobContext): JobStep {
@@ -114,6 +120,7 @@ function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
     resubmits,
     error,
     taskId: undefined,
+    claimed: undefined,
     modal: undefined,
     submittedAt: undefined,
   });
@@ -167,6 +174,7 @@ export function withAdoptedTask(record: JobRecord, taskId: string, price: number
   const paid = record.modal === undefined ? resolveUnanswered(record, price) : record;
   return become(paid, 'running', {
     taskId,
+    claimed: true,
     tries: 0,
     error: undefined,
     finishedAt: undefined,
@@ -198,7 +206,7 @@ export function unknownTask(job: Job, failure: ServiceFailure, context: JobConte
   if (named === undefined || failure.code !== 'service.task-unknown') return undefined;
   if (job.misses + 1 < context.retry.attempts) return undefined;
   const { error, taskId, cost, doubtful } = named;
-  const before = become(job.record, status, { named: undefined, taskId, cost, doubtful });
+  const before = become(job.record, status, { named: undefined, claimed: undefined, taskId, cost, doubtful });
   const message = `The service does not know task ${wrong}, which was named as this job's: check the id.`;
   return settle(
     { ...job, record: before },

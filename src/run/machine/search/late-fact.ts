@@ -63,7 +63,10 @@ export function heardOf(record: JobRecord, fact: LateFact, price: number | undef
   const known = become(record, status, { sender: undefined });
   if (fact.taskId === undefined) return neverMade(known);
   // The service itself has named the task: it is no claim.
-  return become(withAdoptedTask(known, fact.taskId, price), 'running', { named: undefined });
+  return become(withAdoptedTask(known, fact.taskId, price), 'running', {
+    named: undefined,
+    claimed: undefined,
+  });
 }
 
 /** The record without the submission that it was in doubt for. It stays in doubt where an earlier one may have made a task. */

@@ -4,6 +4,7 @@ import type { Route } from '../../events.ts';
 import { ConcurrencyWindow } from '../../limits/concurrency-window.ts';
 import type { Sent } from '../../limits/even-moments.ts';
 import { holdsRoom, type Job, restsOutside } from '../../machine/job.ts';
+import { twinMs } from '../../machine/ownership.ts';
 import {
   hasItsTurn,
   isReadingAgain,
@@ -96,6 +97,16 @@ export class ActiveJobs {
     for (const { record } of this.#jobs.values())
       if (isOnService(record) || record.status === 'submitting') count += 1;
     return count;
+  }
+
+  /** True while another submission has no answer that left in the same moment as that of this job. */
+  awaitsTwin({ key, submittedAt = Number.NaN }: JobRecord): boolean {
+    if (this.routes.queues.submit.inFlight === 0) return false;
+    for (const { record } of this.#jobs.values()) {
+      const apartMs = Math.abs((record.submittedAt ?? Number.NaN) - submittedAt);
+      if (record.status === 'submitting' && apartMs < twinMs && record.key !== key) return true;
+    }
+    return false;
   }
 
   /** Tasks that the service has. */

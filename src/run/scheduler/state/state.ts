@@ -17,6 +17,7 @@ import { type OpenCell, OpenCells } from './open-cells.ts';
 import { RecentButtons } from './recent-buttons.ts';
 import { Slices } from './slices.ts';
 import { StallDetector } from './stall.ts';
+import { TaskOwners } from './task-owners.ts';
 
 /** The settings and ports of a scheduler. */
 export interface SchedulerOptions {
@@ -84,6 +85,7 @@ export interface SchedulerState {
   readonly stall: StallDetector;
   readonly clicks: FailingClicks;
   readonly buttons: RecentButtons;
+  readonly owners: TaskOwners;
   /** Finds a job's latest record, durable or not yet. */
   readonly lookup: RecordLookup;
   /** True while several tasks are polled with one request (`poll.list`), until the gateway turns out to have no such endpoint. */
@@ -138,6 +140,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     stall: new StallDetector(startedAt),
     clicks: new FailingClicks(),
     buttons: new RecentButtons(),
+    owners: new TaskOwners((key) => jobs.get(key) !== undefined),
     lookup: (key) => jobs.get(key)?.record ?? outbox.record(key) ?? options.lookup(key),
     pollsBatches: settings.poll.list === true,
     searches: settings.tag !== false,

@@ -1,0 +1,163 @@
+import type { JobError, JobRecord } from '../../plan/job.ts';
+import { promptOf } from '../../plan/request/text.ts';
+import type { Task } from '../../service/image-service.ts';
+import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
+import { become, type FetchReason, type Job, type JobContext, type JobStep } from './job.ts';
+import { addUnanswered } from './retry/in-doubt.ts';
+import { rest, settle } from './transition.ts';
+
+/**
+ * Whose a task is. Ids are not always unique: a proxy makes them of the millisecond and three random digits, so two submissions of
+ * one burst may get the same (gateway 3.4), and a service may show another task than the one that was asked for. What the record of the
+ * task says decides: its `state`, which is the key of the job that submitted it, else its prompt.
+ */
+
+/** A record that is not that of the task that was asked for is looked at again so often, over so long, before its job is in doubt. */
+const strangeLooks = { count: 3, overMs: 60_000, everyMs: 30_000 } as const;
+
+/** Submissions may get one id that leave this close to each other, ms; so long it is waited between two looks at their answers. */
+export const twinMs = 1000;
+
+/** The code of the answer in whose place another task was shown. */
+const otherTask = 'service.other-task';
+
+/** True where one task serves both: gateways answer an equal request with the task that they have (code 21, gateway 3.2). */
+export function asksTheSame(one: JobRecord, other: JobRecord): boolean {
+  if (one.key === other.key) return true;
+  const isOfSameTask = one.parentTaskId === other.parentTaskId && one.kind === other.kind;
+  return isOfSameTask && one.parentTaskId !== undefined && one.pressed?.customId === other.pressed?.customId;
+}
+
+/** The record of an accepted job. A service that has such a task already (code 21) was asked for it by an equal request. */
+export const withExisting = (record: JobRecord, code: number, context: JobContext): JobRecord =>
+  code === 21 &&
+  context.rivals(record).every((other) => asksTheSame(record, other) || record.kind !== 'click')
+    ? become(record, record.status, { claimed: true })
+    : record;
+
+/** True where others got the id of its task too, and its record was not read since. */
+export const mustAskWhose = ({ record, owned }: Job, context: JobContext): boolean =>
+  owned !== true && record.claimed !== true && rivalsOf(record, context).length > 0;
+
+const rivalsOf = (record: JobRecord, context: JobContext): readonly JobRecord[] =>
+  context.rivals(record).filter((other) => !asksTheSame(record, other));
+
+/** What a poll or a reading is worth: a record of another task is no answer. */
+export function ownAnswer(
+  { record }: Job,
+  why: FetchReason,
+  result: ServiceResult<Task>,
+  context: JobContext,
+): ServiceResult<Task> {
+  if (!result.ok) return result;
+  const { id, isOther, tag } = result.value;
+  const about =
+    why === 'parent' ? (record.parent === undefined ? undefined : context.jobOf(record.parent)) : record;
+  if (about === undefined || about.claimed || about.named !== undefined) return result;
+  const shown =
+    isOther === true && context.showsIds ? 'the record of another task' : strangerOf(about, tag, context);
+  if (shown === undefined) return result;
+  const error: ServiceFailure = {
+    code: otherTask,
+    class: 'retry',
+    message: `The service shows ${shown} for the task ${id}.`,
+  };
+  return { ok: false, error };
+}
+
+/** Names the other job of this directory that a record says it belongs to. A known rival is no stranger: see {@link ownerOf}. */
+function strangerOf(about: JobRecord, tag: string | undefined, context: JobContext): string | undefined {
+  if (tag === undefined || tag === about.key || !context.isJob(tag)) return undefined;
+  const other = context.jobOf(tag);
+  if (other !== undefined && asksTheSame(about, other)) return undefined;
+  if (context.rivals(about).some(({ key }) => key === tag)) return undefined;
+  return `the task of job ${tag}`;
+}
+
+/** A poll showed another task: it is looked at again, and the job is in doubt where that does not change. */
+export function otherShown(
+  job: Job,
+  { code, message }: ServiceFailure,
+  context: JobContext,
+): JobStep | undefined {
+  if (code !== otherTask) return undefined;
+  const { now } = context;
+  const { count = 0, since = now } = job.strange ?? {};
+  if (count + 1 >= strangeLooks.count && now - since >= strangeLooks.overMs)
+    return disowned(job, message, context);
+  const looked: Job = { ...job, strange: { count: count + 1, since } };
+  const { taskId = '' } = job.record;
+  return rest(looked, strangeLooks.everyMs, { kind: 'fetch', taskId, why: 'poll' }, now);
+}
+
+/**
+ * A task whose id other jobs got as well. The job to which the record belongs keeps it, the others are in doubt; where the record does not
+ * tell, all are, once the task is finished or waits for its modal.
+ *
+ * @returns undefined where the job goes on with it
+ */
+export function sharedTask(job: Job, task: Task, context: JobContext): JobStep | 'own' | undefined {
+  const { record } = job;
+  if (record.claimed) return undefined;
+  const rivals = rivalsOf(record, context);
+  if (rivals.length === 0) {
+    // A record without a tag says whose it is only beside those of the same burst, whose answers may be late.
+    const mayHaveTwin = task.tag === undefined && task.state !== 'unfinished' && context.awaitsTwin(record);
+    const next = { kind: 'fetch', taskId: task.id, why: 'poll' } as const;
+    return mayHaveTwin ? rest(job, twinMs, next, context.now) : undefined;
+  }
+  const owner = ownerOf(record, rivals, task, context);
+  if (owner === record) return 'own';
+  if (owner === undefined && task.state === 'unfinished') return undefined;
+  const said =
+    owner === undefined
+      ? 'what the service shows of it does not say whose it is'
+      : `what the service shows of it says that it is that of job ${owner.key}`;
+  const others = rivals.map(({ key }) => key).join(', ');
+  return disowned(
+    job,
+    `The service gave this job and ${others} one task id (${task.id}), and ${said}.`,
+    context,
+  );
+}
+
+function ownerOf(
+  record: JobRecord,
+  rivals: readonly JobRecord[],
+  { tag, prompt = '' }: Task,
+  context: JobContext,
+): JobRecord | undefined {
+  const all = [record, ...rivals];
+  const tagged = all.find(({ key }) => key === tag);
+  if (tagged !== undefined) return tagged;
+  // Gateways add flags and links to a prompt: the longest one that is in it is its own.
+  const shown = plain(prompt);
+  const found = all
+    .map((one) => ({ one, said: plain(promptOf(one.request.fields) ?? context.promptAbove(one) ?? '') }))
+    .filter(({ said }) => said !== '' && shown.includes(said))
+    .sort((a, b) => b.said.length - a.said.length);
+  const [first, second] = found;
+  return first === undefined || first.said.length === second?.said.length ? undefined : first.one;
+}
+
+const plain = (prompt: string): string => prompt.replaceAll(/\s+/g, ' ').trim();
+
+/** Puts a job in doubt whose submission was answered with the task of another: what it made, nobody knows. */
+function disowned(job: Job, why: string, context: JobContext): JobStep {
+  const { record } = job;
+  const price = record.cost === undefined ? undefined : context.price(record);
+  const uncharged =
+    price === undefined
+      ? record
+      : become(record, record.status, { cost: Math.max(0, (record.cost ?? 0) - price) });
+  const doubtful = become(addUnanswered(uncharged, price), record.status, {
+    taskId: undefined,
+    modal: undefined,
+  });
+  const error: JobError = {
+    code: 'task.shared',
+    message: `${why} So it is not known what became of this job's own submission: it may have made a task, and may have been paid.`,
+  };
+  const { watch: _, strange: __, ...known } = job;
+  return settle({ ...known, record: doubtful }, 'in-doubt', error, context.now);
+}
