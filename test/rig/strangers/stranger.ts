@@ -54,6 +54,8 @@ export interface Stranger extends StrangerRun {
   readonly pipeline: string;
   /** Members of `service:` as YAML of one line, beside `id: fake`. */
   readonly serviceSettings?: string;
+  /** Members of `retry:` as YAML of one line, beside the quick ones. */
+  readonly retry?: string;
   readonly service?: FakeServiceOptions;
   /** Environment beside address and key; `undefined` takes one away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -73,13 +75,14 @@ export interface Played {
 
 /** Runs promptpress against a stranger, once for the stranger and once for each later run. */
 export async function play(stranger: Stranger): Promise<readonly Played[]> {
-  const { pipeline, serviceSettings, baseUrl = (url: string) => url, later = [] } = stranger;
+  const { pipeline, serviceSettings, retry, baseUrl = (url: string) => url, later = [] } = stranger;
   const service = await startFakeService(stranger.service);
   await using folder = await temporaryFolder();
   try {
     const settings = serviceSettings === undefined ? '' : `, ${serviceSettings}`;
+    const pace = retry === undefined ? quick : quick.replace('retry: {', `retry: { ${retry},`);
     await write(folder.path, {
-      'stranger.yaml': `name: stranger\nservice: { id: fake${settings} }\n${quick}${pipeline}`,
+      'stranger.yaml': `name: stranger\nservice: { id: fake${settings} }\n${pace}${pipeline}`,
     });
     const env = Object.fromEntries(
       Object.entries({

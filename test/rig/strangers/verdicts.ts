@@ -1,0 +1,283 @@
+import type { Exchange, Stranger } from './stranger.ts';
+
+const grids = (count: number): string =>
+  `matrix: { n: { from: 1, to: ${count} } }\nsteps: { grid: { imagine: "a fox {{ n }}" } }\n`;
+const chats = 'matrix: { n: [1, 2] }\nsteps: { one: { chat: { model: text-pro, prompt: "fox {{ n }}" } } }\n';
+const generates = chats.replace('chat', 'generate');
+const streams = chats.replace('prompt:', 'stream: true, prompt:');
+
+/** A refusal as new-api and one-hub give it on image paths. */
+const refusal = (code: number, description: string, type = 'upstream_error') => ({
+  status: 400,
+  body: { description, type, code },
+});
+const envelope = (status: number, message: string, more: object = {}) => ({
+  status,
+  body: { error: { message, type: 'new_api_error', code: '', ...more } },
+});
+
+/** What a made task that was not noted comes to: it is in doubt, and only the user's word makes another. */
+const unnoted = (words: string, body: object, source: string): Stranger => ({
+  name: `a gateway that made a task and says ${words} leaves it in doubt, and is not paid again`,
+  source,
+  pipeline: grids(1),
+  exchanges: [['imagine', { status: 400, body, when: 'after' }]],
+  verdict: {
+    exit: 5,
+    rows: { 'in-doubt': 1 },
+    codes: { 'service.ambiguous': 1 },
+    asked: { imagine: 1 },
+  },
+  later: [
+    {
+      flags: ['--retry-failed'],
+      verdict: { exit: 5, rows: { 'in-doubt': 1 }, asked: { imagine: 0 } },
+    },
+  ],
+});
+
+/** What a used-up quota comes to: exit 3, nothing failed, and the next run goes on. */
+const usedUp = (
+  what: string,
+  source: string,
+  exchange: Exchange,
+  pipeline = grids(2),
+  more: Partial<Stranger> = {},
+): Stranger => ({
+  name: `a used-up quota, told as ${what}, stops the run and fails no row`,
+  source,
+  pipeline,
+  exchanges: [exchange],
+  verdict: { exit: 3, rows: { pending: 2 }, says: ['service.quota'] },
+  later: [{ verdict: { exit: 0, rows: { done: 2 } } }],
+  ...more,
+});
+
+const wrongAddress = (
+  extra: string,
+  answer: string,
+  exchange: Exchange,
+  says: string,
+  more: Partial<Stranger['verdict']> = {},
+): Stranger => ({
+  name: `a base address with ${extra} at the end, where ${answer}, stops the run and shows the path that was asked`,
+  source: 'new-api 2025-04-11, one-hub 2026-02-20, litellm 1.108.7, midjourney-proxy 2.6.3',
+  pipeline: grids(1),
+  serviceSettings: 'names: midjourney-proxy',
+  service: { names: 'midjourney-proxy' },
+  baseUrl: (url) => `${url}${extra}`,
+  exchanges: [exchange],
+  verdict: { exit: 3, rows: { pending: 1 }, says: [`POST ${extra}/mj/submit/imagine`, says], ...more },
+});
+
+/** Gateways whose refusals mean another thing than their status. */
+export const verdicts: readonly Stranger[] = [
+  unnoted(
+    'insert_midjourney_task_failed',
+    refusal(4, 'insert_midjourney_task_failed ').body,
+    'new-api 2025-04-11',
+  ),
+  unnoted('copy_response_body_failed', refusal(4, 'copy_response_body_failed ').body, 'new-api 2025-04-11'),
+  unnoted(
+    'unmarshal_response_body_failed with code 4',
+    refusal(4, 'unmarshal_response_body_failed ').body,
+    'one-hub',
+  ),
+  unnoted(
+    'insert_midjourney_task_failed as a submit response',
+    { code: 4, description: 'insert_midjourney_task_failed', result: null },
+    'one-api-like forks of new-api',
+  ),
+  {
+    name: 'a gateway that could not note the task of a click leaves it in doubt, and is not pressed again',
+    source: 'new-api 2025-04-11',
+    pipeline: 'steps: { grid: { imagine: a fox, path: U1 } }\n',
+    exchanges: [['action', { ...refusal(4, 'close_response_body_failed '), when: 'after' }]],
+    verdict: { exit: 5, rows: { done: 1, 'in-doubt': 1 }, asked: { imagine: 1, action: 1 } },
+  },
+  {
+    name: 'a gateway without a channel, told as code 5, has made nothing and is asked again',
+    source: 'one-hub 2026-02-20',
+    pipeline: grids(2),
+    exchanges: [
+      [
+        'imagine',
+        refusal(5, '当前分组 default 下对于模型 mj_imagine 无可用渠道 ', 'internal_error'),
+        { times: 1 },
+      ],
+    ],
+    verdict: { exit: 0, rows: { done: 2 }, asked: { imagine: 3 } },
+  },
+  {
+    name: 'a gateway that could not read a request has made nothing and is asked again',
+    source: 'one-hub 2026-02-20',
+    pipeline: grids(1),
+    exchanges: [['imagine', refusal(5, 'read_request_body_failed '), { times: 1 }]],
+    verdict: { exit: 0, rows: { done: 1 }, asked: { imagine: 2 } },
+  },
+  {
+    name: 'a connection that broke behind the gateway leaves a submission in doubt',
+    source: 'new-api 2025-04-11',
+    pipeline: grids(1),
+    exchanges: [['imagine', refusal(5, 'do_request_failed ')]],
+    verdict: { exit: 5, rows: { 'in-doubt': 1 }, asked: { imagine: 1 } },
+  },
+  {
+    name: 'a connection that broke behind the gateway is met as a 502 where the file says ambiguous: retry',
+    source: 'new-api 2025-04-11',
+    retry: 'ambiguous: retry',
+    pipeline: grids(1),
+    exchanges: [['imagine', refusal(5, 'do_request_failed '), { times: 1 }]],
+    verdict: { exit: 0, rows: { done: 1 }, asked: { imagine: 2 } },
+  },
+  ...['并发数已达上限', '队列数已达上限'].map(
+    (description): Stranger => ({
+      name: `a proxy that says ${description} with code 4 has a full queue`,
+      source: 'trueai-org/midjourney-proxy SubmitController.cs',
+      pipeline: grids(2),
+      exchanges: [['imagine', { code: 4, description }, { times: 1 }]],
+      verdict: { exit: 0, rows: { done: 2 }, asked: { imagine: 3 } },
+    }),
+  ),
+  ...['用户今日绘图次数已达上限', '访客今日绘图次数已达上限', '总绘图次数已达上限'].map((description) =>
+    usedUp(`code 4 ${description}`, 'trueai-org/midjourney-proxy SubmitController.cs', [
+      'imagine',
+      { code: 4, description },
+    ]),
+  ),
+  usedUp('402 without a body', 'openrouter', ['chat', { status: 402 }], chats),
+  usedUp('402 with a page', 'a gateway behind a payment page', [
+    'imagine',
+    { status: 402, body: '<p>pay</p>' },
+  ]),
+  usedUp(
+    '422 budget_exceeded',
+    'litellm 1.108.7',
+    [
+      'chat',
+      envelope(422, 'Budget has been exceeded! Current cost: 1.2', { type: 'budget_exceeded', code: '422' }),
+    ],
+    chats,
+  ),
+  usedUp(
+    '429 budget_exceeded',
+    'BerriAI/litellm 37000',
+    ['generate', envelope(429, 'over', { type: 'budget_exceeded', code: '429' })],
+    generates,
+  ),
+  usedUp(
+    '400 of the type auth_error',
+    'BerriAI/litellm 4208',
+    [
+      'chat',
+      envelope(400, 'Budget has been exceeded! Current cost: 0.0010747', { type: 'auth_error', code: 400 }),
+    ],
+    chats,
+  ),
+  usedUp(
+    '400 billing_hard_limit_reached',
+    'openai',
+    ['chat', envelope(400, 'Billing hard limit has been reached', { code: 'billing_hard_limit_reached' })],
+    chats,
+  ),
+  usedUp(
+    '429 insufficient_quota in a stream',
+    'langchain-ai/langchainjs 1929',
+    ['chat', envelope(429, 'You exceeded your current quota', { code: 'insufficient_quota' })],
+    streams,
+  ),
+  usedUp(
+    '400 invalid_request_error with words of a credit balance',
+    'anthropics/claude-code 4684',
+    [
+      'chat',
+      envelope(400, 'Your credit balance is too low to access the API.', { type: 'invalid_request_error' }),
+    ],
+    chats,
+  ),
+  usedUp(
+    'an error inside a 200',
+    'converting gateways',
+    ['generate', envelope(200, 'x', { code: 'insufficient_user_quota' })],
+    generates,
+  ),
+  usedUp('400 code 4 user quota is not enough', 'one-hub 2026-02-20', [
+    'imagine',
+    refusal(4, 'user quota is not enough '),
+  ]),
+  usedUp('401 with words of the token', 'new-api 2025-04-11', ['imagine', envelope(401, '该令牌额度已用尽')]),
+  usedUp(
+    '403 with words of the user',
+    'new-api 2025-04-11',
+    ['generate', envelope(403, '用户额度不足')],
+    generates,
+  ),
+  usedUp(
+    'words that the pipeline knows',
+    'a gateway with points',
+    ['imagine', { code: 4, description: 'Your POINTS have run out' }],
+    grids(2),
+    { retry: 'quota: [points have run out]' },
+  ),
+  wrongAddress(
+    '/mj',
+    'a FastAPI program says 404',
+    ['unknown', { status: 404, body: { detail: 'Not Found' } }],
+    'drop it',
+  ),
+  wrongAddress('/v1', 'an empty 404 comes', ['unknown', { status: 404 }], 'ends in /v1'),
+  wrongAddress(
+    '/api',
+    'Spring says 404',
+    [
+      'unknown',
+      { status: 404, body: { timestamp: '2026-11-01', status: 404, error: 'Not Found', path: '/x' } },
+    ],
+    'ends in /api',
+  ),
+  wrongAddress('/chat', 'an envelope says 404', ['unknown', envelope(404, 'Not found')], 'ends in /chat'),
+  wrongAddress(
+    '/mj',
+    'a static server knows no POST',
+    ['unknown', { status: 405, body: '<h1>405 Not Allowed</h1>' }],
+    'drop it',
+  ),
+  wrongAddress(
+    '/mj',
+    'new-api hands the path on uncut',
+    ['unknown', refusal(5, 'unmarshal_response_body_failed ')],
+    'ends in /mj',
+    { rows: { 'in-doubt': 1 } },
+  ),
+  {
+    name: 'a path that is not there where imagine was answered fails its own jobs, and the rest goes on',
+    source: 'new-api 2025-04-11',
+    pipeline:
+      'steps:\n  grid: { imagine: a fox, path: U1 }\n  film: { from: grid, video: { image: parent } }\n',
+    exchanges: [['video', { status: 200, body: '<!doctype html><title>Console</title>' }]],
+    verdict: {
+      exit: 1,
+      rows: { done: 2, failed: 1 },
+      codes: { 'service.not-offered': 1 },
+      says: ['this gateway does not offer video'],
+    },
+  },
+  {
+    name: 'a kind that the account does not do fails with a code of its own',
+    source: 'trueai-org/midjourney-proxy TaskService.cs',
+    pipeline: 'steps: { grid: { imagine: a fox, path: U1 } }\n',
+    exchanges: [['action', { code: 9, description: '当前账号不支持编辑/重绘任务' }]],
+    verdict: { exit: 1, rows: { done: 1, failed: 1 }, codes: { 'service.not-offered': 1 } },
+  },
+  {
+    name: 'a key that may submit and not look is named after the first task, which a later run gets',
+    source: 'new-api 2025-04-11',
+    pipeline: grids(1),
+    exchanges: [
+      ['fetch', envelope(403, '该令牌无权访问模型 mj_imagine')],
+      ['list', { status: 404 }],
+    ],
+    verdict: { exit: 3, says: ['may not look at them'], asked: { imagine: 1 } },
+    later: [{ verdict: { exit: 0, rows: { done: 1 }, asked: { imagine: 0 } } }],
+  },
+];
