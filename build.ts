@@ -44,9 +44,7 @@ const inParts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   undici: {
     Agent: 'undici/lib/dispatcher/agent.js',
     Dispatcher: 'undici/lib/dispatcher/dispatcher.js',
-    EnvHttpProxyAgent: 'undici/lib/dispatcher/env-http-proxy-agent.js',
     Pool: 'undici/lib/dispatcher/pool.js',
-    buildConnector: 'undici/lib/core/connect.js',
   },
 };
 

@@ -146,6 +146,7 @@ export class HttpClient {
       label: this.#labelOf(`${method} ${this.#basePath}${path}`),
       standing: () => this.#endpoints.standing(endpoint),
       mayKeyPass: () => this.#endpoints.mayKeyPass(),
+      hasSpokenHttp: () => this.#endpoints.hasSpokenHttp,
     };
     // One signal serves every request of a run, and whoever waits for a turn listens to the same: many listeners are no leak.
     setMaxListeners(0, signal);
@@ -170,6 +171,7 @@ export class HttpClient {
         receive,
       );
       if (!result.ok) return { ok: false, error: connectionFailure(result.failure, result.sent, facts) };
+      this.#endpoints.hasSpokenHttp = true;
       const outcome = read(result.value, facts);
       this.#endpoints.note(endpoint, outcome);
       return outcome;

@@ -37,7 +37,7 @@ export interface ServiceFailure {
    * (of `fetchTasks`; class `permanent`: the gateway has no such endpoint, so that tasks are fetched one by one) |
    * `service.bad-id` (an id that fits into no address) | `request.too-large` (refused here, before anything left; class
    * `permanent`) | `response.too-large` | `connection.refused` | `connection.dns` |
-   * `connection.tls` | `connection.certificate` (class `stop`: every connection would meet the same) | `connection.proxy` | `connection.timeout` | `connection.lost` | `connection.aborted` (the caller
+   * `connection.tls` | `connection.certificate` (class `stop`: every connection would meet the same) | `connection.protocol` (class `stop`: TLS where it was spoken to in plain, or the other way round) | `connection.proxy` (class `stop` where the proxy refuses) | `connection.timeout` | `connection.lost` | `connection.aborted` (the caller
    * gave up). A GET is never `lost`: it is `retry` with the same code.
    */
   readonly code: string;

@@ -1,5 +1,6 @@
 import { certificateError } from '../../service/http/connect/certificate.ts';
 import { isOfNetwork } from '../../service/http/connect/connection-error.ts';
+import { ProxyError } from '../../service/http/connect/proxies.ts';
 import { readRetryAfter } from '../../service/http/retry-after.ts';
 import { aborted, SaveError, shownLink } from '../failure.ts';
 import type { SaveFailure } from '../writer.ts';
@@ -46,7 +47,8 @@ export function interruptionFailure(
   if (!(cause instanceof Error) || !isOfNetwork(cause)) return cause;
   return new SaveError({
     code: `download.${stage}`,
-    class: 'retry',
+    // The next file would meet the same.
+    class: cause instanceof ProxyError && cause.lasting ? 'stop' : 'retry',
     message:
       stage === 'truncated'
         ? `The file at ${shownLink(url)} broke off (${cause.message}).`

@@ -121,7 +121,9 @@ export async function notify(
         if (leave.aborted) return undefined;
         if (sent.ok && sent.value.status >= 200 && sent.value.status < 300) return undefined;
         failure = sent.ok ? `it answered with ${sent.value.status}` : sent.failure.what;
-        const mayPass = !sent.ok || sent.value.status >= 500 || passing.has(sent.value.status);
+        const mayPass = sent.ok
+          ? sent.value.status >= 500 || passing.has(sent.value.status)
+          : !sent.failure.lasting;
         if (!mayPass || waitMs === undefined || clock.now() + waitMs > until) break;
         await resting(clock, waitMs, leave);
       }

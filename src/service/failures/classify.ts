@@ -15,8 +15,9 @@ export function connectionFailure(
   facts: RequestFacts,
 ): ServiceFailure {
   const { origin } = new URL(facts.baseUrl);
+  const nothing = failure.code === 'connection.protocol' ? '' : 'Nothing was sent.';
   const after = !sent
-    ? 'Nothing was sent.'
+    ? nothing
     : facts.safe
       ? ''
       : 'The request was sent: the service may have carried it out.';
@@ -29,9 +30,9 @@ export function connectionFailure(
   };
 }
 
-function classOf({ code }: ConnectionFailure, sent: boolean, facts: RequestFacts): FailureClass {
-  // No wait makes a certificate trusted that is not.
-  if (code === 'connection.certificate') return 'stop';
+function classOf({ code, lasting }: ConnectionFailure, sent: boolean, facts: RequestFacts): FailureClass {
+  // A port that has spoken HTTP to us does not speak something else for long.
+  if (lasting && !(code === 'connection.protocol' && facts.hasSpokenHttp?.() === true)) return 'stop';
   return sent ? lostClass(facts) : 'unsent';
 }
 

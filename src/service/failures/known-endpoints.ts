@@ -29,6 +29,8 @@ export class KnownEndpoints {
   readonly #answeredBefore: () => boolean;
   readonly #onAnswered: () => void;
   readonly #elapsed: () => number;
+  /** The address has given an answer in HTTP, of any status. */
+  hasSpokenHttp = false;
   #hasAnswered = false;
   #keyRefusedAt: number | undefined;
 

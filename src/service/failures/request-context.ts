@@ -32,6 +32,8 @@ export interface RequestFacts {
   readonly advise?: ((meant: Meant, reply: Reply, words: ErrorWords) => string | undefined) | undefined;
   /** Words of a used-up quota, beside those that are known. */
   readonly quotaWords?: readonly string[] | undefined;
+  /** The address has given an answer in HTTP, of any status. Default: it has not. */
+  readonly hasSpokenHttp?: () => boolean;
   readonly now: () => number;
   /** What is known of the endpoint and of its address. Default: neither has answered well. */
   readonly standing?: () => Standing;

@@ -23,6 +23,8 @@ export interface ConnectionFailure {
     | 'connection.tls'
     | 'connection.certificate'
     | 'connection.proxy'
+    /** The port speaks TLS where it was spoken to in plain, or the other way round, or HTTP/2 alone. */
+    | 'connection.protocol'
     | 'connection.timeout'
     | 'connection.lost'
     | 'connection.aborted'
@@ -30,6 +32,8 @@ export interface ConnectionFailure {
     | 'response.coding';
   /** A clause for the message, without a full stop. */
   readonly what: string;
+  /** No wait changes it: every further connection would meet the same. */
+  readonly lasting?: true;
   readonly cause?: unknown;
 }
 

@@ -4,7 +4,9 @@ import type { AddressInfo, LookupFunction } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createDispatcher } from '../../../src/service/http/connect/dispatcher.ts';
 import { certificates } from '../../rig/certificates.ts';
+import { startProxy } from '../../rig/proxy.ts';
 import { ManualClock, startServer } from '../places.ts';
 import { errorOf, picture, save, saveLink } from './download-rig.ts';
 
@@ -141,6 +143,34 @@ it('names what to do about a certificate that cannot be verified', async () => {
   const error = errorOf(await saveLink(`https://127.0.0.1:${port}/image.png`));
   expect(error).toMatchObject({ code: 'download.connection', class: 'retry' });
   expect(error.message).toMatch(/UNABLE_TO_VERIFY_LEAF_SIGNATURE.*NODE_EXTRA_CA_CERTS/);
+});
+
+describe('a proxy of the environment', () => {
+  const through = (url: string) => {
+    const dispatcher = createDispatcher({ connectMs: 5000, env: { http_proxy: url } });
+    onTestFinished(() => dispatcher.destroy());
+    return { dispatcher };
+  };
+
+  it('is asked for the file', async () => {
+    const bytes = await picture();
+    await using proxy = await startProxy({ login: 'me:word' });
+    const address = proxy.url.replace('//', '//me:word@');
+    const saved = await save((response) => response.end(bytes), through(address));
+    expect(saved).toMatchObject({ ok: true, value: { bytes: bytes.length } });
+    expect(proxy.asked).toEqual([expect.stringMatching(/^GET http:\/\/127\.0\.0\.1:\d+\/image\.png/)]);
+  });
+
+  it.each([
+    ['HTTP/1.1 407 No\r\n\r\n', 'stop', 'USER:PASSWORD'],
+    ['HTTP/1.1 403 No\r\nserver: squid\r\n\r\n', 'stop', 'Ask its owner'],
+    ['', 'retry', 'closed'],
+  ])('that answers %j', async (says, kind, words) => {
+    await using proxy = await startProxy({ says: () => says });
+    const error = errorOf(await save((response) => response.end('x'), through(proxy.url)));
+    expect(error).toMatchObject({ code: 'download.connection', class: kind });
+    expect(error.message).toContain(words);
+  });
 });
 
 describe('redirects', () => {

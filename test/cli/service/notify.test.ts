@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { notify, notifyTarget } from '../../../src/cli/service/notify.ts';
 import { Redactor } from '../../../src/cli/terminal/redact.ts';
 import type { Clock } from '../../../src/run/clock.ts';
+import { startProxy } from '../../rig/proxy.ts';
 
 interface Seen {
   readonly method: string | undefined;
@@ -54,12 +55,16 @@ function jumpingClock(): { readonly clock: Clock; readonly waits: number[] } {
 
 const never = new AbortController().signal;
 
-async function told(url: string, summary: object, more: { redactor?: Redactor; leave?: AbortSignal } = {}) {
-  const { redactor = new Redactor(), leave = never } = more;
+async function told(
+  url: string,
+  summary: object,
+  more: { redactor?: Redactor; leave?: AbortSignal; env?: Record<string, string> } = {},
+) {
+  const { redactor = new Redactor(), leave = never, env = {} } = more;
   const target = notifyTarget(url, {}, redactor);
   if (target === undefined) throw new Error('no target');
   const { clock, waits } = jumpingClock();
-  return { failure: await notify(target, summary, redactor, { clock, env: {}, leave }), waits };
+  return { failure: await notify(target, summary, redactor, { clock, env, leave }), waits };
 }
 
 describe('notify', () => {
@@ -114,6 +119,16 @@ describe('notify', () => {
     const { failure, waits } = await told('http://127.0.0.1:9/hook', {});
     expect(waits).toEqual([1000, 3000, 6000]);
     expect(failure).toContain('http://127.0.0.1:9');
+  });
+
+  it('goes through a proxy of the environment, and asks one that refuses once', async () => {
+    const { seen, origin } = await receiver(204);
+    await using open = await startProxy();
+    expect((await told(origin, {}, { env: { http_proxy: open.url } })).failure).toBeUndefined();
+    expect([seen.length, open.asked]).toEqual([1, [`POST ${origin}/`]]);
+    await using closed = await startProxy({ login: 'me:secret' });
+    const { failure, waits } = await told(origin, {}, { env: { http_proxy: closed.url } });
+    expect([closed.asked.length, waits, failure]).toEqual([1, [], expect.stringContaining('USER:PASSWORD')]);
   });
 
   it('sends nothing once everybody wants to leave', async () => {

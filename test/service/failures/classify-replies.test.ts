@@ -43,9 +43,20 @@ describe('a connection that failed', () => {
     });
   });
 
-  test.each([true, false])('by its certificate stops the run, whether anything was sent (%s)', (sent) => {
-    const failure = connectionFailure({ code: 'connection.certificate', what: 'w' }, sent, facts());
-    expect(failure).toMatchObject({ code: 'connection.certificate', class: 'stop' });
+  test.each([true, false])(
+    'by what no wait changes stops the run, whether anything was sent (%s)',
+    (sent) => {
+      for (const code of ['connection.certificate', 'connection.proxy', 'connection.protocol'] as const) {
+        const failure = connectionFailure({ code, what: 'w', lasting: true }, sent, facts());
+        expect(failure).toMatchObject({ code, class: 'stop' });
+      }
+    },
+  );
+
+  test('by another protocol at a port that has spoken HTTP is tried again', () => {
+    const failure = { code: 'connection.protocol', what: 'w', lasting: true } as const;
+    const spoken = facts({ hasSpokenHttp: () => true });
+    expect(connectionFailure(failure, false, spoken)).toMatchObject({ class: 'unsent' });
   });
 
   test('names the origin of the address, and none of its path', () => {

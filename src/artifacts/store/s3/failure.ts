@@ -143,12 +143,6 @@ const isElsewhere = ({ status, code, region }: S3Problem): boolean =>
 export function readBroken(error: unknown, origin: string): SaveFailure | PassingFailure {
   const { failure } = readConnectionError(error, 'unknown');
   const message = `${origin}: ${failure.what}`;
-  if (failure.code === 'connection.certificate' || failure.code === 'connection.proxy') {
-    const remedy =
-      failure.code === 'connection.proxy'
-        ? 'Check HTTPS_PROXY and NO_PROXY.'
-        : 'Where its certificate is of an authority of your own, name that one with NODE_EXTRA_CA_CERTS.';
-    return { code: 's3.unreachable', class: 'stop', message: `${message}. ${remedy}`, cause: error };
-  }
+  if (failure.lasting) return { code: 's3.unreachable', class: 'stop', message: `${message}.`, cause: error };
   return new PassingFailure(message, { cause: error });
 }

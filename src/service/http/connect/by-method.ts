@@ -1,18 +1,24 @@
 import { Dispatcher } from 'undici';
+import { forwarded } from './forwarded.ts';
+import type { ProxyFor } from './proxies.ts';
 
-/** Sends what is posted through one dispatcher and all else through another; closes both. */
+/** Sends what is posted through one dispatcher and all else through another, by a proxy if need be; closes both. */
 export class ByMethod extends Dispatcher {
   readonly #posts: Dispatcher;
   readonly #others: Dispatcher;
 
-  constructor(posts: Dispatcher, others: Dispatcher) {
+  readonly #proxyFor: ProxyFor;
+
+  constructor(posts: Dispatcher, others: Dispatcher, proxyFor: ProxyFor = () => undefined) {
     super();
+    this.#proxyFor = proxyFor;
     this.#posts = posts;
     this.#others = others;
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    return (options.method === 'POST' ? this.#posts : this.#others).dispatch(options, handler);
+    const dispatcher = options.method === 'POST' ? this.#posts : this.#others;
+    return dispatcher.dispatch(...forwarded(options, handler, this.#proxyFor));
   }
 
   override close(): Promise<void>;

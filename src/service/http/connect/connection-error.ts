@@ -2,6 +2,8 @@ import { UnknownCoding } from '../body/content-coding.ts';
 import { BodyTooLarge } from '../body/read.ts';
 import type { ConnectionFailure } from '../reply.ts';
 import { certificateError } from './certificate.ts';
+import { isNoTls } from './connector.ts';
+import { ProxyError } from './proxies.ts';
 import { BrokenConnection } from './reading.ts';
 
 /**
@@ -14,9 +16,11 @@ interface Evidence {
   readonly failure: ConnectionFailure;
   /** The error alone proves that nothing was sent. */
   readonly neverSent: boolean;
+  /** Bytes may have left, but nobody has read them who could have carried the request out. */
+  readonly unread?: true;
 }
 
-const tlsCode = /^(ERR_TLS_|ERR_SSL_|EPROTO$|UND_ERR_PRX_TLS)/;
+const tlsCode = /^(ERR_TLS_|ERR_SSL_|EPROTO$)/;
 
 /**
  * Reads an error of the transport. `sent` is what the transport itself said, which beats what the error suggests: a
@@ -26,7 +30,8 @@ export function readConnectionError(
   error: unknown,
   sent: Sent,
 ): { readonly failure: ConnectionFailure; readonly sent: boolean } {
-  const { failure, neverSent } = evidenceOf(error);
+  const { failure, neverSent, unread } = evidenceOf(error);
+  if (unread) return { failure, sent: false };
   if (sent === 'no' && failure.code === 'connection.lost')
     return {
       failure: {
@@ -41,8 +46,19 @@ export function readConnectionError(
 
 function evidenceOf(error: unknown): Evidence {
   const chain = causesOf(error);
+  const proxy = chain.find((e) => e instanceof ProxyError);
   const distrust = chain.map(certificateError).find((what) => what !== undefined);
-  if (distrust !== undefined) return found('connection.certificate', distrust, error, true);
+  if (distrust !== undefined) {
+    const whose = proxy === undefined ? '' : 'of the proxy, ';
+    return lasting(found('connection.certificate', `${whose}${distrust}`, error, true));
+  }
+  if (proxy !== undefined) {
+    const evidence = found('connection.proxy', proxy.message, error, true);
+    return { ...(proxy.lasting ? lasting(evidence) : evidence), unread: true };
+  }
+  const otherProtocol = chain.map(protocolError).find((what) => what !== undefined);
+  if (otherProtocol !== undefined)
+    return { ...lasting(found('connection.protocol', otherProtocol, error, true)), unread: true };
   const tooLarge = chain.find((e) => e instanceof BodyTooLarge);
   if (tooLarge !== undefined) return found('response.too-large', tooLarge.message, error, false);
   if (chain.some((e) => e instanceof UnknownCoding || isZlib(e)))
@@ -55,7 +71,27 @@ function evidenceOf(error: unknown): Evidence {
     if (known.length > 0 && known.every((k) => k !== undefined))
       return known.find((k) => !k.neverSent) ?? (known[0] as Evidence);
   }
+  if (chain.some((e) => 'code' in e && String(e.code).startsWith('HPE_')))
+    return found('connection.lost', `the answer is no HTTP (${innermost(error)})`, error, false);
   return found('connection.lost', `the connection broke (${innermost(error)})`, error, false);
+}
+
+/** No wait changes it. */
+const lasting = ({ failure, ...evidence }: Evidence): Evidence => ({
+  ...evidence,
+  failure: { ...failure, lasting: true },
+});
+
+/** What a port speaks that does not speak what it was spoken to in; undefined: the error does not prove that. */
+function protocolError(error: Error): string | undefined {
+  if (isNoTls(error)) return 'this port does not speak TLS: try http:// in place of https://';
+  const { data } = error as { data?: unknown };
+  // The bytes at which undici's parser gave up: an alert of TLS (RFC 8446 6), the settings by which HTTP/2 begins (RFC 9113 3.4).
+  if (typeof data !== 'string') return undefined;
+  if (data.startsWith('\u0015\u0003')) return 'this port speaks TLS: write https:// in place of http://';
+  if (data.startsWith('\0\0') && data[3] === '\u0004')
+    return 'this port speaks HTTP/2 alone, and promptpress HTTP/1.1';
+  return undefined;
 }
 
 /** Errors of Node's decoders: `Z_DATA_ERROR`, and of Brotli `ERR__ERROR_FORMAT_PADDING_1`. */
@@ -66,26 +102,37 @@ function oneError(part: unknown, error: unknown): Evidence | undefined {
   if (typeof code !== 'string') return undefined;
   const connecting = syscall === 'connect';
   if (syscall === 'getaddrinfo' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return found('connection.dns', `the host name could not be looked up (${code})`, error, true);
+    return found(
+      'connection.dns',
+      `the host name could not be looked up (${code}${code === 'EAI_AGAIN' ? ', no name server answers' : ''})`,
+      error,
+      true,
+    );
+  if (code === 'LOOKUP_TIMEOUT') return found('connection.dns', String(message), error, true);
+  if (code === 'CONNECT_TIMEOUT') return found('connection.timeout', String(message), error, true);
+  const at = connecting ? `${code}${addressesOf(error)}` : code;
   if (code === 'ECONNREFUSED')
-    return found('connection.refused', `the connection was refused (${code})`, error, true);
+    return found('connection.refused', `the connection was refused (${at})`, error, true);
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (connecting && code === 'ETIMEDOUT'))
-    return found('connection.timeout', `no connection came about in time (${code})`, error, true);
-  if (connecting) return found('connection.refused', `no connection came about (${code})`, error, true);
+    return found('connection.timeout', `no connection came about in time (${at})`, error, true);
+  if (connecting) return found('connection.refused', `no connection came about (${at})`, error, true);
   if (tlsCode.test(code))
     return found('connection.tls', `no secure connection came about (${code})`, error, code !== 'EPROTO');
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return found('response.too-large', "the answer's headers are too large", error, false);
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT' || code === 'ETIMEDOUT')
     return found('connection.timeout', `no answer came in time (${code})`, error, false);
-  if (/when HTTP Tunneling/.test(String(message)))
-    return found(
-      'connection.proxy',
-      `the proxy did not let the connection through (${String(message)})`,
-      error,
-      true,
-    );
   return undefined;
+}
+
+/** Which addresses of a host were tried, where it has several: one of them may be the wrong one. */
+function addressesOf(error: unknown): string {
+  const tried = causesOf(error).flatMap((e) => (e instanceof AggregateError ? (e.errors as unknown[]) : []));
+  const addresses = tried.flatMap((one) => {
+    const { address, port } = one as { address?: unknown; port?: unknown };
+    return typeof address === 'string' ? [`${address}:${String(port)}`] : [];
+  });
+  return addresses.length === 0 ? '' : `, tried ${addresses.join(', ')}`;
 }
 
 const found = (

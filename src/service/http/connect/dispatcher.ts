@@ -1,9 +1,7 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { ByMethod } from './by-method.ts';
-import { connectionPool } from './pool.ts';
-
-/** The proxy variables of an environment; lower case wins over upper case, as in curl. */
-export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
+import { poolsThrough } from './pool.ts';
+import { type ProxyEnvironment, proxiesOf } from './proxies.ts';
 
 export interface DispatcherOptions {
   /**
@@ -15,18 +13,6 @@ export interface DispatcherOptions {
   readonly env?: ProxyEnvironment;
   /** Bound of setting up one connection, in ms. */
   readonly connectMs: number;
-}
-
-/** A proxy variable that holds no address. Its value is not shown: it may carry a password. */
-export class ProxyAddressError extends Error {
-  readonly code = 'proxy.bad-address';
-
-  constructor(variable: string) {
-    super(
-      `The value of ${variable} is not an address. Expected something like http://proxy.example.com:3128.`,
-    );
-    this.name = 'ProxyAddressError';
-  }
 }
 
 /**
@@ -50,35 +36,15 @@ const idle = {
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { connections, env, connectMs } = options;
-  const httpProxy = proxyAddress(env, 'http_proxy');
-  const httpsProxy = proxyAddress(env, 'https_proxy');
-  const agentOf = (kept: (typeof idle)['get' | 'post']): Dispatcher => {
-    const agent: Agent.Options = {
-      factory: connectionPool,
+  const proxyFor = proxiesOf(env);
+  const factory = poolsThrough(proxyFor);
+  const agentOf = (kept: (typeof idle)['get' | 'post']): Dispatcher =>
+    new Agent({
+      factory,
       ...(connections === undefined ? {} : { connections }),
       pipelining: 1,
       ...kept,
       connect: { timeout: connectMs },
-    };
-    if (httpProxy === '' && httpsProxy === '') return new Agent(agent);
-    return new EnvHttpProxyAgent({
-      ...agent,
-      // The agent reads the process's environment for what is undefined; an empty text means none.
-      httpProxy,
-      httpsProxy,
-      noProxy: env?.['no_proxy'] ?? env?.['NO_PROXY'] ?? '',
-      proxyTls: { timeout: connectMs },
-      requestTls: { timeout: connectMs },
     });
-  };
-  return new ByMethod(agentOf(idle.post), agentOf(idle.get));
-}
-
-/** `proxy:3128` is what many environments say. */
-function proxyAddress(env: ProxyEnvironment | undefined, name: string): string {
-  const text = (env?.[name] ?? env?.[name.toUpperCase()])?.trim() ?? '';
-  if (text === '') return '';
-  const address = text.includes('://') ? text : `http://${text}`;
-  if (!URL.canParse(address)) throw new ProxyAddressError(name);
-  return address;
+  return new ByMethod(agentOf(idle.post), agentOf(idle.get), proxyFor);
 }

@@ -1,32 +1,43 @@
 import type { Socket } from 'node:net';
 
-import { buildConnector, type Dispatcher, Pool } from 'undici';
-
+import { type buildConnector, type Dispatcher, Pool } from 'undici';
+import { type ConnectOptions, connectorOf } from './connector.ts';
+import type { ProxyFor } from './proxies.ts';
 import { guardReading } from './reading.ts';
 
+/** What a pool is made with, as undici's agents hand it on. */
+type PoolOptions = Omit<Pool.Options, 'connect'> & {
+  readonly connect?: ConnectOptions | buildConnector.connector;
+};
+
 /**
- * The connections to one origin: for `factory` of undici's agents. Like undici's own, but that `100 Continue` is passed over as
- * other informational answers are: a client must be able to read one that it did not ask for (RFC 9110 15.2), some servers
- * and proxies send one before every response to a POST, and undici breaks the connection for it, which would leave a paid submission
- * in doubt.
+ * Makes the connections to one origin: for `factory` of undici's agents. They go through the proxy of the origin, where it has
+ * one. `100 Continue` is passed over as other informational answers are: a client must be able to read one that it did not ask for (RFC
+ * 9110 15.2), some servers and proxies send one before every response to a POST, and undici breaks the connection for it, which would
+ * leave a paid submission in doubt.
  */
-export function connectionPool(origin: string | URL, options: object): Dispatcher {
-  const { connect, ...others }: Pool.Options = options;
-  const connector = typeof connect === 'function' ? connect : buildConnector({ ...connect });
-  return new Pool(origin, {
-    ...others,
-    connect: (target, done) =>
-      connector(target, (...made) => {
-        const [, socket] = made;
-        // Of a failure there is none, not even null.
-        if (socket) {
-          passOverContinue(socket);
-          guardReading(socket);
-        }
-        done(...made);
-      }),
-  });
-}
+export const poolsThrough =
+  (proxyFor: ProxyFor) =>
+  (origin: string | URL, { connect, ...options }: PoolOptions): Dispatcher => {
+    const connector =
+      typeof connect === 'function' ? connect : connectorOf(connect ?? {}, proxyFor(new URL(origin)));
+    const pooled: Pool.Options = {
+      ...options,
+      connect: (target, done) =>
+        connector(target, (...made) => {
+          const [, socket] = made;
+          // Of a failure there is none, not even null.
+          if (socket) {
+            passOverContinue(socket);
+            guardReading(socket);
+          }
+          done(...made);
+        }),
+    };
+    return new Pool(origin, pooled);
+  };
+
+export const connectionPool = poolsThrough(() => undefined);
 
 /** Writes 102, which undici passes over, where the service says 100. */
 function passOverContinue(socket: Socket): void {

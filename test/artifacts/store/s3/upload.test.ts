@@ -1,6 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { readBroken } from '../../../../src/artifacts/store/s3/failure.ts';
 import { dropLeftUploads } from '../../../../src/artifacts/store/s3/upload.ts';
+import { proxyRefusal } from '../../../../src/service/http/connect/connector.ts';
+import { proxiesOf } from '../../../../src/service/http/connect/proxies.ts';
 import { filesIn } from '../../places.ts';
 import { listed, put } from '../stored.ts';
 import { codeOf, openRig, putBytes } from './rig.ts';
@@ -239,4 +242,17 @@ it.each([
   expect(fake.objects.get(key)?.content.toString()).toBe('another');
   expect(await listed(store)).toEqual([name]);
   await store.close();
+});
+
+it.each([
+  [403, 's3.unreachable'],
+  [407, 's3.unreachable'],
+  [502, undefined],
+])('a proxy that says %i stops the run where no wait changes that', (status, code) => {
+  const proxy = proxiesOf({ http_proxy: 'http://me:secret@proxy.test' })(new URL('http://bucket.test'));
+  if (proxy === undefined) throw new Error('no proxy');
+  const read = readBroken(proxyRefusal(proxy, 'bucket.test:80', status), 'http://bucket.test');
+  expect('class' in read ? read.code : undefined).toBe(code);
+  expect(read.message).toContain('proxy.test:80');
+  expect(read.message).not.toContain('secret');
 });

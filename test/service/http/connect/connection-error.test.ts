@@ -54,14 +54,28 @@ describe('what never left', () => {
     await lost.close();
   });
 
-  test('a connection that came about but not in a secure way', async () => {
-    await using plain = await rawServer(
-      () => undefined,
-      (socket) => socket.end('220 mail.example.com ESMTP\r\n'),
-    );
-    const service = client({ baseUrl: plain.url.replace('http:', 'https:') });
-    expect(await imagine(service)).toMatchObject({ error: { code: 'connection.tls', class: 'unsent' } });
-  });
+  test.each<readonly [string, string | Buffer]>([
+    ['mail', '220 mail.example.com ESMTP\r\n'],
+    ['HTTP', 'HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n'],
+    ['HTTP/2', Buffer.from([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100])],
+  ])(
+    'https at a port that speaks %s: the run stops, and the message says what to try',
+    async (_what, says) => {
+      await using plain = await rawServer(
+        () => undefined,
+        (socket) => socket.once('data', () => socket.end(says)),
+      );
+      const service = client({ baseUrl: plain.url.replace('http:', 'https:') });
+      expect(await imagine(service)).toMatchObject({
+        error: {
+          code: 'connection.protocol',
+          class: 'stop',
+          message: expect.stringContaining('try http://'),
+        },
+      });
+      expect(plain.connections).toBe(1);
+    },
+  );
 
   test('a connection that is reset while it is being secured', async () => {
     await using rude = await rawServer(
@@ -234,7 +248,8 @@ describe('requests without a response', () => {
       [coded('EAI_AGAIN'), 'connection.dns', 'unsent'],
       [coded('ETIMEDOUT', 'connect'), 'connection.timeout', 'unsent'],
       [coded('UND_ERR_CONNECT_TIMEOUT'), 'connection.timeout', 'unsent'],
-      [coded('ERR_SSL_WRONG_VERSION_NUMBER'), 'connection.tls', 'unsent'],
+      [coded('ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR'), 'connection.tls', 'unsent'],
+      [coded('ERR_SSL_WRONG_VERSION_NUMBER'), 'connection.protocol', 'stop'],
       [coded('CERT_HAS_EXPIRED'), 'connection.certificate', 'stop'],
       [coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'connection.certificate', 'stop'],
       [coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'connection.certificate', 'stop'],

@@ -1,27 +1,11 @@
-import { connect } from 'node:net';
-import { type Dispatcher, MockAgent } from 'undici';
+import { MockAgent } from 'undici';
 import { describe, expect, test } from 'vitest';
-import { createDispatcher, ProxyAddressError } from '../../../../src/service/http/connect/dispatcher.ts';
-import { closedPort, type RawServer, rawServer } from '../../raw-server.ts';
+import { rawServer } from '../../raw-server.ts';
 import { imagine, key, never, serviceWith } from '../../scripted-fetch.ts';
 import { serveEach } from './served.ts';
 
 const served = serveEach();
 const { client } = served;
-
-/** A proxy that connects to wherever it is told. */
-async function tunnel(answer = 'HTTP/1.1 200 Connection established\r\n\r\n'): Promise<RawServer> {
-  return rawServer((socket, head) => {
-    const target = /^CONNECT ([^:]+):(\d+) /.exec(head);
-    if (target === null) return;
-    socket.write(answer);
-    if (!answer.includes(' 200 ')) return;
-    socket.removeAllListeners('data');
-    const onward = connect(Number(target[2]), target[1] ?? '');
-    onward.on('error', () => socket.destroy());
-    socket.pipe(onward).pipe(socket);
-  });
-}
 
 describe('against a real server', () => {
   test('imagine, fetch, click, fetch', async () => {
@@ -130,74 +114,6 @@ describe('against a real server', () => {
     expect((await imagine(own)).ok).toBe(true);
     await own.close();
     expect(await imagine(own)).toMatchObject({ ok: false, error: { class: 'unsent' } });
-  });
-});
-
-describe('a proxy', () => {
-  test.each(['http_proxy', 'HTTP_PROXY'])('given as %s is used, and never sees the key', async (name) => {
-    await using proxy = await tunnel();
-    const proxied = createDispatcher({ connections: 2, connectMs: 5000, env: { [name]: proxy.url } });
-    expect((await imagine(client({ dispatcher: proxied }))).ok).toBe(true);
-    expect(proxy.connections).toBe(1);
-    expect(proxy.heads.join('')).not.toContain(key);
-    await proxied.destroy();
-  });
-
-  test.each(['no_proxy', 'NO_PROXY'])(
-    'may lack its scheme, and is passed by for what %s names',
-    async (name) => {
-      await using proxy = await tunnel();
-      const env = { http_proxy: proxy.url.replace('http://', '') };
-      const proxied = createDispatcher({ connections: 2, connectMs: 5000, env });
-      expect((await imagine(client({ dispatcher: proxied }))).ok).toBe(true);
-      const direct = createDispatcher({
-        connections: 2,
-        connectMs: 5000,
-        env: { ...env, [name]: '127.0.0.1' },
-      });
-      expect((await imagine(client({ dispatcher: direct }))).ok).toBe(true);
-      expect(proxy.connections).toBe(1);
-      await proxied.destroy();
-      await direct.destroy();
-    },
-  );
-
-  test("is not taken from the process's own environment", async () => {
-    const dead = `http://127.0.0.1:${await closedPort()}`;
-    process.env['HTTP_PROXY'] = dead;
-    process.env['NO_PROXY'] = '*';
-    await using proxy = await tunnel();
-    const none = createDispatcher({ connections: 2, connectMs: 5000 });
-    const given = createDispatcher({ connections: 2, connectMs: 5000, env: { http_proxy: proxy.url } });
-    try {
-      expect((await imagine(client({ dispatcher: none }))).ok).toBe(true);
-      expect((await imagine(client({ dispatcher: given }))).ok).toBe(true);
-      expect(proxy.connections).toBe(1);
-    } finally {
-      delete process.env['HTTP_PROXY'];
-      delete process.env['NO_PROXY'];
-      await none.destroy();
-      await given.destroy();
-    }
-  });
-
-  test('that refuses has let nothing through', async () => {
-    await using proxy = await tunnel(
-      'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n',
-    );
-    const proxied = createDispatcher({ connections: 2, connectMs: 5000, env: { http_proxy: proxy.url } });
-    expect(await imagine(client({ dispatcher: proxied }))).toMatchObject({
-      error: { code: 'connection.proxy', class: 'unsent', message: expect.stringContaining('407') },
-    });
-    expect(served.gateway.count('imagine')).toBe(0);
-    await proxied.destroy();
-  });
-
-  test('that is no address is refused, and its value not shown', () => {
-    const env = { http_proxy: 'http://user:hunter2@' };
-    const make = (): Dispatcher => createDispatcher({ connections: 1, connectMs: 1, env });
-    expect(make).toThrow(ProxyAddressError);
-    expect(make).toThrow(/^The value of http_proxy (?!.*hunter2)/);
   });
 });
 

@@ -2,9 +2,6 @@ import { describe, expect, test } from 'vitest';
 
 import { certificateError } from '../../../../src/service/http/connect/certificate.ts';
 import { readConnectionError } from '../../../../src/service/http/connect/connection-error.ts';
-import { createDispatcher } from '../../../../src/service/http/connect/dispatcher.ts';
-import { closedPort, type RawServer, rawServer } from '../../raw-server.ts';
-import { imagine, serviceWith } from '../../scripted-fetch.ts';
 
 const coded = (code: string, syscall?: string): Error =>
   Object.assign(new Error(`it says ${code}`), { code, syscall });
@@ -45,7 +42,6 @@ test.each(['ECONNRESET', 'EPROTO', 'INVALID_ARGUMENT', 'X_CERT_HAS_EXPIRED'])(
 describe('with a transport that does not say what has left', () => {
   test.each<readonly [string, Error, string, boolean]>([
     ['a broken handshake or record', coded('EPROTO'), 'connection.tls', true],
-    ['a proxy without TLS', coded('UND_ERR_PRX_TLS'), 'connection.tls', false],
     ['a silent body', coded('UND_ERR_BODY_TIMEOUT'), 'connection.timeout', true],
     ['a broken Brotli', coded('ERR__ERROR_FORMAT_PADDING_1'), 'response.coding', true],
     ['several addresses without an error', new AggregateError([]), 'connection.lost', true],
@@ -74,38 +70,5 @@ describe('with a transport that does not say what has left', () => {
     expect(what(Object.assign(new Error('gone'), { code: 'EPIPE' }))).toBe(
       'the connection broke (gone, EPIPE)',
     );
-  });
-});
-
-describe('the variables of a proxy', () => {
-  const accepted = JSON.stringify({ code: 1, result: '1700000000000001' });
-  const answering = (): Promise<RawServer> =>
-    rawServer((socket, head) => {
-      const isTunnel = head.startsWith('CONNECT ');
-      socket.write(
-        isTunnel
-          ? 'HTTP/1.1 200 Connection established\r\n\r\n'
-          : `HTTP/1.1 200 OK\r\ncontent-length: ${accepted.length}\r\n\r\n${accepted}`,
-      );
-    });
-
-  test.each<readonly [string, (proxy: string, dead: string) => Record<string, string>, number]>([
-    ['in lower case win', (proxy, dead) => ({ http_proxy: proxy, HTTP_PROXY: dead }), 1],
-    ['may have white space around them', (proxy) => ({ http_proxy: ` ${proxy}\n` }), 1],
-    ['that are blank are none', () => ({ http_proxy: ' ', https_proxy: '\t' }), 0],
-    ['for https are none for http', (_proxy, dead) => ({ https_proxy: dead }), 0],
-    [
-      'for exceptions win in lower case, too',
-      (_proxy, dead) => ({ http_proxy: dead, no_proxy: '127.0.0.1', NO_PROXY: 'x.test' }),
-      0,
-    ],
-  ])('%s', async (_what, env, proxied) => {
-    await using server = await answering();
-    await using proxy = await answering();
-    const dead = `http://127.0.0.1:${await closedPort()}`;
-    const dispatcher = createDispatcher({ connections: 1, connectMs: 5000, env: env(proxy.url, dead) });
-    expect((await imagine(serviceWith({ baseUrl: server.url, dispatcher }))).ok).toBe(true);
-    expect([proxy.connections, server.connections]).toEqual([proxied, 1 - proxied]);
-    await dispatcher.destroy();
   });
 });
