@@ -52,5 +52,6 @@ export const tokenColumns = {
   candidates_tokens: 'candidates',
   thoughts_tokens: 'thoughts',
   tool_tokens: 'tool',
+  other_tokens: 'other',
   total_tokens: 'total',
 } as const satisfies Record<string, keyof TokenUsage>;

@@ -111,6 +111,8 @@ export interface TextCall {
   readonly stream: boolean;
   /** Finish reasons besides a plain end whose text is taken as a result all the same (`accept`). */
   readonly accept: readonly string[];
+  /** JSON is read as it stands (`reply: strict`). Absent: leniently. */
+  readonly isStrict?: true;
 }
 
 /** The kept part of one candidate of a reply. */
@@ -119,6 +121,8 @@ export interface TextCandidate {
   readonly text: string;
   /** The text was asked for as JSON, and is. */
   readonly isJson: boolean;
+  /** The JSON that a lenient reading took out of `text`, which stays as it was sent, and what it passed over. Absent: `text` is JSON. */
+  readonly read?: { readonly json: string; readonly passed: readonly string[] };
   /** As the service wrote it: `STOP`, `MAX_TOKENS`, `length`, … */
   readonly finishReason?: string;
   /**

@@ -112,7 +112,7 @@ export const artifactsOf = ({
 
 /**
  * Tokens as the service counted them (gateway 6.5). What it did not say is absent, which is not 0.
- * `prompt` includes `cached`; `total` = prompt + candidates + thoughts + tool.
+ * `prompt` includes `cached`; `total` = prompt + candidates + thoughts + tool + other.
  */
 export interface TokenUsage {
   readonly prompt?: number;
@@ -120,6 +120,8 @@ export interface TokenUsage {
   readonly candidates?: number;
   readonly thoughts?: number;
   readonly tool?: number;
+  /** What the service's total has above its parts: priced at the dearer of both prices. */
+  readonly other?: number;
   readonly total?: number;
 }
 

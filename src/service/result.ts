@@ -86,7 +86,7 @@ export type ServiceResult<T> =
 
 /**
  * Tokens as the service counted them. A count that the service did not give is absent. `total` = prompt + candidates +
- * thoughts + tool; without a total from the service, it is their sum.
+ * thoughts + tool + other; without a total from the service, it is their sum.
  */
 export interface ReplyUsage {
   readonly prompt?: number;
@@ -95,5 +95,7 @@ export interface ReplyUsage {
   readonly candidates?: number;
   readonly thoughts?: number;
   readonly tool?: number;
+  /** What the service's total has above its parts: nobody knows on which side. Absent: nothing. */
+  readonly other?: number;
   readonly total?: number;
 }

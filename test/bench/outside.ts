@@ -3,7 +3,7 @@ import type { Locate } from '../../src/pipeline/diagnostics/diagnostic.ts';
 import { maskSecrets } from '../../src/pipeline/diagnostics/mask-secrets.ts';
 import { printable } from '../../src/pipeline/diagnostics/terminal-text.ts';
 import { parsePath } from '../../src/pipeline/selectors/parse.ts';
-import { parseFencedJson } from '../../src/run/effects/evaluate-reply.ts';
+import { readJson } from '../../src/run/effects/read-json.ts';
 import { judgeTaskFailure } from '../../src/run/machine/retry/fail-reason.ts';
 import { parsePrompt } from '../../src/sandbox/prompt/flags.ts';
 import { wishedLength } from '../../src/sandbox/text/say/length.ts';
@@ -86,7 +86,7 @@ const readers: Readonly<
   ],
   bounded: [parseBounded, filled(': '), filled('1234567890123456789,', '[', '1]'), filled('\\', '["', '"]')],
   fence: [
-    parseFencedJson,
+    (text) => readJson(text, true, () => true),
     filled(' ', '```json\n', 'x'),
     filled('\n', '```\n', 'x```'),
     filled('\t', '```\n', '\r\n```\n```'),

@@ -164,6 +164,7 @@ const tokens = (prompt: number, candidates: number): NonNullable<PageDetail['tok
   candidates,
   thoughts: undefined,
   tool: undefined,
+  other: undefined,
   total: prompt + candidates,
 });
 

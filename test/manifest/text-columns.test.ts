@@ -100,6 +100,6 @@ describe('what a job has an account of', () => {
 });
 
 it('every count of tokens has a column of its name, in the order of the manifest', () => {
-  const counts = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'total'];
+  const counts = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'other', 'total'];
   expect(Object.entries(tokenColumns)).toEqual(counts.map((count) => [`${count}_tokens`, count]));
 });

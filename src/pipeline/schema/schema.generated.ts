@@ -923,6 +923,10 @@ export interface GenerateStep {
      */
     code?: boolean;
     /**
+     * How JSON that was asked for is read. `lenient`: also behind thinking, among sentences, with trailing commas or raw control characters; the text stays as it was sent. `strict`: only where the answer is JSON, alone or in one code fence. Not part of a job's identity.
+     */
+    reply?: 'lenient' | 'strict';
+    /**
      * Finish reasons whose text is a result all the same, for example `[MAX_TOKENS]`. Not part of a job's identity.
      *
      * Items: A finish reason as the service writes it.
@@ -996,6 +1000,10 @@ export interface ChatStep {
      * true: the answer comes as a stream, which keeps long answers from running into time-outs of the way. Not part of a job's identity.
      */
     stream?: boolean;
+    /**
+     * How JSON that was asked for is read. `lenient`: also behind thinking, among sentences, with trailing commas or raw control characters; the text stays as it was sent. `strict`: only where the answer is JSON, alone or in one code fence. Not part of a job's identity.
+     */
+    reply?: 'lenient' | 'strict';
     /**
      * Finish reasons whose text is a result all the same, for example `[length]`. Not part of a job's identity.
      *
@@ -2938,6 +2946,15 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
               "type": "boolean",
               "default": false
             },
+            "reply": {
+              "title": "Reply",
+              "description": "How JSON that was asked for is read. `lenient`: also behind thinking, among sentences, with trailing commas or raw control characters; the text stays as it was sent. `strict`: only where the answer is JSON, alone or in one code fence. Not part of a job's identity.",
+              "enum": [
+                "lenient",
+                "strict"
+              ],
+              "default": "lenient"
+            },
             "accept": {
               "title": "Accept",
               "description": "Finish reasons whose text is a result all the same, for example `[MAX_TOKENS]`. Not part of a job's identity.",
@@ -3069,6 +3086,15 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
               "description": "true: the answer comes as a stream, which keeps long answers from running into time-outs of the way. Not part of a job's identity.",
               "type": "boolean",
               "default": false
+            },
+            "reply": {
+              "title": "Reply",
+              "description": "How JSON that was asked for is read. `lenient`: also behind thinking, among sentences, with trailing commas or raw control characters; the text stays as it was sent. `strict`: only where the answer is JSON, alone or in one code fence. Not part of a job's identity.",
+              "enum": [
+                "lenient",
+                "strict"
+              ],
+              "default": "lenient"
             },
             "accept": {
               "title": "Accept",

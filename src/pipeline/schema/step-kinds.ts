@@ -32,7 +32,7 @@ export const stepFields: Readonly<Record<StepKind, readonly string[]>> = {
 };
 
 /** What `steps.<name>.usage` counts, in tokens (gateway 6.5). */
-export const usageMembers = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'total'] as const;
+export const usageMembers = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'other', 'total'] as const;
 
 /** Fields of {@link stepFields} that are more than one text: a template may read a member of them. */
 export const structuredFields: ReadonlySet<string> = new Set(['json', 'parts', 'usage', 'prompts']);

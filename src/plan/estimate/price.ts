@@ -36,17 +36,16 @@ export function replyPrice(
 }
 
 /**
- * What tokens cost at a price per million. Undefined where no count is known that has a price; a count that the service
- * left out beside others means 0 (gateway 6.5).
+ * What tokens cost at a price per million. Undefined where no count is known; a count that the service left out beside others
+ * means 0 (gateway 6.5). What nobody knows the side of has the dearer price.
  */
 function tokenPrice(
   { input, output }: Exclude<Price, number>,
-  { prompt, tool, candidates, thoughts }: TokenUsage,
+  { prompt, tool, candidates, thoughts, other }: TokenUsage,
 ): number | undefined {
-  if (prompt === undefined && tool === undefined && candidates === undefined && thoughts === undefined)
-    return undefined;
+  if ([prompt, tool, candidates, thoughts, other].every((count) => count === undefined)) return undefined;
   const [sent, made] = [(prompt ?? 0) + (tool ?? 0), (candidates ?? 0) + (thoughts ?? 0)];
-  return (sent * input + made * output) / 1_000_000;
+  return (sent * input + made * output + (other ?? 0) * Math.max(input, output)) / 1_000_000;
 }
 
 /** The names under which a request's button may have a price. */

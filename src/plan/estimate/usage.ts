@@ -1,14 +1,8 @@
+import { usageMembers } from '../../pipeline/schema/step-kinds.ts';
 import type { TokenUsage } from '../job.ts';
 
 /** The counts of tokens, in the order in which they are shown. */
-export const usageCounts = [
-  'prompt',
-  'cached',
-  'candidates',
-  'thoughts',
-  'tool',
-  'total',
-] as const satisfies readonly (keyof TokenUsage)[];
+export const usageCounts = usageMembers satisfies readonly (keyof TokenUsage)[];
 
 /** Counts that grow. */
 type GrowingUsage = { -readonly [K in keyof TokenUsage]: TokenUsage[K] };

@@ -29,14 +29,18 @@ export function textRequest(
   kind: TextRequest['kind'],
   models: Pipeline['models'],
 ): RequestTemplate {
-  const { images, continue: continued, stream, accept, ...fields } = request;
+  const { images, continue: continued, stream, accept, reply, ...fields } = request;
   return new CompiledText(
     kind,
     fields,
     extra,
     ImageList.of(images, gather !== undefined),
     sourceOf(continued),
-    { stream: stream === true, accept: listOf(accept).flatMap((reason) => sourceOf(reason) ?? []) },
+    {
+      stream: stream === true,
+      accept: listOf(accept).flatMap((reason) => sourceOf(reason) ?? []),
+      ...(sourceOf(reply) === 'strict' && { isStrict: true as const }),
+    },
     Object.fromEntries(Object.entries(models).map(([name, { thinking }]) => [name, thinking])),
   );
 }

@@ -74,10 +74,11 @@ export function textOutputs({ candidates }: TextResult): readonly TextOutput[] {
   const texts: TextOutput[] = [];
   let output = 0;
   for (const [index, candidate] of candidates.entries()) {
-    const { text, isJson } = candidate;
+    const { text, isJson, read } = candidate;
     if (text.trim() !== '') {
       output += 1;
-      const mime = isJson || isOnlyCalls(candidate) ? 'application/json' : 'text/plain';
+      const mime =
+        (isJson && read === undefined) || isOnlyCalls(candidate) ? 'application/json' : 'text/plain';
       texts.push({ output, candidate: index + 1, text, mime });
     }
     output += outputsIn(candidate).length;

@@ -99,7 +99,7 @@ function textValues(name: string, { slot }: Resolved): Readonly<Record<string, V
     ...(usage === undefined ? {} : { usage: { ...usage } }),
     // Only templates that ask for this member read it. Only then its absence is an error.
     get json(): Value {
-      if (first?.isJson === true) return parseReply(first.text);
+      if (first?.isJson === true) return parseReply(first.read?.json ?? first.text);
       throw new TemplateError(
         'template.no-json',
         `The answer of step "${name}" is no JSON. Give it a \`responseSchema\`.`,

@@ -42,6 +42,7 @@ const about = {
   candidates_tokens: ['integer', 'tokens of the answer'],
   thoughts_tokens: ['integer', 'tokens that the model thought with'],
   tool_tokens: ['integer', 'tokens of tools'],
+  other_tokens: ['integer', 'tokens that only the total counts'],
   total_tokens: ['integer', 'all tokens'],
   cost: ['number', 'price of the job, on its first row'],
   attempts: ['integer', 'submissions'],

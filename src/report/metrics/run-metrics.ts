@@ -36,7 +36,13 @@ type RequestEnd = Extract<RunEvent, { type: 'request:end' }>;
 type JobChange = Extract<RunEvent, { type: 'job:status' }>;
 
 /** The tokens that add up to a total. */
-const kinds = ['prompt', 'candidates', 'thoughts', 'tool'] as const satisfies readonly (keyof TokenUsage)[];
+const kinds = [
+  'prompt',
+  'candidates',
+  'thoughts',
+  'tool',
+  'other',
+] as const satisfies readonly (keyof TokenUsage)[];
 
 /** Listens to a run, and says at any time what a monitoring system wants to know of it: plain data, no clock, no file. */
 export class RunMetrics {
@@ -44,7 +50,7 @@ export class RunMetrics {
   #jobs = new JobCounts([], neverOptional);
   readonly #requests = new Map<string, { readonly route: Route; readonly class: string; count: number }>();
   readonly #durations = new Map<Route, { count: number; seconds: number }>();
-  readonly #tokens = { prompt: 0, candidates: 0, thoughts: 0, tool: 0, cached: 0 };
+  readonly #tokens = { prompt: 0, candidates: 0, thoughts: 0, tool: 0, other: 0, cached: 0 };
   /** What each unsettled job had used at its last event, in whichever run. */
   readonly #used = new Map<string, TokenUsage>();
   #retries = 0;

@@ -182,7 +182,7 @@ export interface PageDetail {
   /** Of its job, whichever row it stands on. */
   readonly cost?: number;
   readonly tokens?: Readonly<
-    Record<'prompt' | 'cached' | 'candidates' | 'thoughts' | 'tool' | 'total', number | undefined>
+    Record<'prompt' | 'cached' | 'candidates' | 'thoughts' | 'tool' | 'other' | 'total', number | undefined>
   >;
   /** Unix ms. */
   readonly submittedAt?: number;

@@ -63,13 +63,14 @@ export const assumedTokenWords = (tokens: number): string =>
  */
 export function tokenWords(usage: TokenUsage | undefined): string | undefined {
   if (usage === undefined) return undefined;
-  const { prompt, tool, candidates, thoughts, total } = usage;
+  const { prompt, tool, candidates, thoughts, other, total } = usage;
   const into = prompt === undefined && tool === undefined ? undefined : (prompt ?? 0) + (tool ?? 0);
   const parts = [
     ...(into === undefined ? [] : [`${count(into)} in`]),
     ...(candidates === undefined ? [] : [`${count(candidates)} out`]),
     ...(thoughts === undefined ? [] : [`${count(thoughts)} thoughts`]),
   ];
+  if (parts.length > 0 && other) parts.push(`${count(other)} other`);
   if (parts.length > 0) return `tokens ${parts.join(', ')}`;
   return total === undefined ? undefined : `tokens ${count(total)}`;
 }

@@ -1,6 +1,7 @@
 import type { ReplyPiece } from '../../artifacts/writer.ts';
 import { cutText } from '../../pipeline/diagnostics/terminal-text.ts';
 import { replyChecker } from '../../pipeline/steps/reply-schema/check.ts';
+import { replyFormat } from '../../pipeline/steps/reply-schema/format.ts';
 import { withWrittenNumbers } from '../../pipeline/values/exact-json.ts';
 import { canonicalJson, isMapping, type Value } from '../../pipeline/values/value.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
@@ -9,6 +10,7 @@ import type { JsonObject, ReplyCandidate, TextReply } from '../../service/text-s
 import type { ReplyVerdict } from '../machine/job.ts';
 import { finishOf } from './finish-reason.ts';
 import { respondToCalls, undeclaredCall } from './function-calls.ts';
+import { type JsonReading, readJson } from './read-json.ts';
 
 /** The verdict on a reply, and the files in the reply. */
 export interface EvaluatedReply {
@@ -30,7 +32,7 @@ export function evaluateReply(job: JudgedBy, given: TextReply): EvaluatedReply {
   const { request } = job;
   if (!isTextRequest(request)) throw new Error('Internal error: only a text job has an answer to be judged.');
   const expected = expectedJson(request);
-  const kept = keptOf(reply, expected);
+  const kept = keptOf(reply, expected, job.call?.isStrict !== true);
   const verdict = verdictOf(job, reply, kept, expected);
   return {
     verdict,
@@ -144,20 +146,23 @@ interface Kept {
 }
 
 /** Numbers the outputs over all candidates in order: of each its text first, if it has any, then its images. */
-function keptOf(reply: TextReply, expected: ExpectedJson | undefined): readonly Kept[] {
+function keptOf(reply: TextReply, expected: ExpectedJson | undefined, isLenient: boolean): readonly Kept[] {
   let outputs = 0;
   return reply.candidates.map((candidate, index) => {
     const { text: said, images, functionCalls, finishReason } = candidate;
-    const json = expected === undefined || !hasText(said) ? undefined : parseFencedJson(said);
+    const read = readExpected(candidate, expected, isLenient);
+    const json = read?.isWord ? undefined : read;
     const onlyCalls = !hasText(said) && functionCalls.length > 0;
-    const text = onlyCalls ? canonicalJson(functionCalls as unknown as Value) : (json?.text ?? said);
+    // What a lenient reading took is noted beside the text, which stays as it was sent.
+    const isAsSent = json === undefined || json.passed !== undefined;
+    const text = onlyCalls ? canonicalJson(functionCalls as unknown as Value) : isAsSent ? said : json.text;
     const pieces: ReplyPiece[] = [];
     if (hasText(text))
       pieces.push({
         kind: 'text',
         candidate: index + 1,
         text,
-        mime: json !== undefined || onlyCalls ? 'application/json' : 'text/plain',
+        mime: (json !== undefined && !isAsSent) || onlyCalls ? 'application/json' : 'text/plain',
       });
     const first = outputs + pieces.length + 1;
     for (const image of images) pieces.push({ kind: 'image', candidate: index + 1, ...image });
@@ -166,13 +171,28 @@ function keptOf(reply: TextReply, expected: ExpectedJson | undefined): readonly 
       candidate: {
         text,
         isJson: json !== undefined,
+        ...(json?.passed && { read: { json: json.text, passed: json.passed } }),
         ...(finishReason === undefined ? {} : { finishReason }),
         parts: withoutImages(candidate.parts, first),
       },
       pieces,
-      ...(json === undefined ? {} : { value: { json: json.value } }),
+      ...(read === undefined ? {} : { value: { json: read.value } }),
     };
   });
+}
+
+/** The value of a candidate's text, where the request expects one. A text that was cut off is read as it stands. */
+function readExpected(
+  { text, finishReason }: ReplyCandidate,
+  expected: ExpectedJson | undefined,
+  isLenient: boolean,
+): (JsonReading & { readonly isWord?: true }) | undefined {
+  if (expected === undefined || !hasText(text)) return undefined;
+  const { schema, isWord } = expected;
+  const fits = (value: unknown): boolean => schema === undefined || replyChecker(schema).check(value).ok;
+  const read = readJson(text, isLenient && isWord !== true && finishOf(finishReason) !== 'length', fits);
+  if (isWord !== true || (read !== undefined && fits(read.value))) return read;
+  return { value: text.trim(), text, isWord: true };
 }
 
 /**
@@ -258,63 +278,17 @@ const excerpt = (text: string): string =>
 /** The first half of a character outside the basic plane that was cut in two. */
 const halfCharacter = /[\uD800-\uDBFF]$/;
 
-/** The JSON that a request expects as its reply; undefined: any text. */
+/** What a request expects of the text of its reply; undefined: any text. */
 export interface ExpectedJson {
   /** Absent: any JSON. */
   readonly schema?: Value;
+  /** A word of the schema's enum, written without quotation marks (`text/x.enum`). */
+  readonly isWord?: true;
 }
-
-const member = (value: Value | undefined, name: string): Value | undefined =>
-  isMapping(value) ? value[name] : undefined;
 
 /** `responseSchema`, the native fields that it is short for, and chat's `response_format` (gateway 6.2). */
 export function expectedJson({ kind, fields }: TextRequest): ExpectedJson | undefined {
-  if (kind === 'chat') {
-    const format = fields['response_format'];
-    const type = member(format, 'type');
-    if (type === 'json_object') return {};
-    return type === 'json_schema' ? withSchema(member(member(format, 'json_schema'), 'schema')) : undefined;
-  }
-  const config = fields['generationConfig'];
-  const schema =
-    fields['responseSchema'] ?? member(config, 'responseSchema') ?? member(config, 'responseJsonSchema');
-  if (schema !== undefined) return withSchema(schema);
-  return member(config, 'responseMimeType') === 'application/json' ? {} : undefined;
-}
-
-const withSchema = (schema: Value | undefined): ExpectedJson => (schema === undefined ? {} : { schema });
-
-const opening = /^```(?:json)?[ \t]*\r?\n/i;
-const closing = '```';
-
-/** The content of a text that is one fence; the search for the fence starts at both ends of the text. */
-function fenced(text: string): string | undefined {
-  const block = text.trim();
-  const start = opening.exec(block)?.[0].length;
-  if (start === undefined || !block.endsWith(closing) || block.length < start + closing.length)
-    return undefined;
-  let end = block.length - closing.length;
-  const drop = (character: string): boolean => {
-    const isThere = end > start && block[end - 1] === character;
-    if (isThere) end -= 1;
-    return isThere;
-  };
-  while (drop(' ') || drop('\t'));
-  drop('\n');
-  drop('\r');
-  return block.slice(start, end);
-}
-
-/** Parses a text as JSON, also inside a single fence, which models often add. */
-export function parseFencedJson(
-  text: string,
-): { readonly text: string; readonly value: unknown } | undefined {
-  const inner = fenced(text);
-  for (const candidate of inner === undefined ? [text] : [text, inner])
-    try {
-      return { text: candidate, value: JSON.parse(candidate) as unknown };
-    } catch {
-      // Not this one.
-    }
-  return undefined;
+  const { json, schema, isWord } = replyFormat(kind, fields);
+  if (json !== true && isWord !== true) return undefined;
+  return { ...(schema === undefined ? {} : { schema }), ...(isWord && { isWord }) };
 }

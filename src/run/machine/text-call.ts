@@ -68,28 +68,57 @@ function account(job: Job, result: CallResult, context: JobContext): Job {
   if (usage === undefined && !hasReply) return job;
   if (!isTextRequest(record.request)) throw new Error(`Internal error: ${record.key} asks for no text.`);
   const price = context.replyPrice(record.request, usage);
-  const hasNoCount = usage === undefined || totalTokens(usage) === 0;
+  const untold = hasReply ? untoldOf(usage, result, context.assumedUsage(record)) : undefined;
+  const isPricedByTokens =
+    untold !== undefined && context.replyPrice(record.request, undefined) === undefined;
   return {
     ...job,
     record: become(record, record.status, {
       usage: sumUsage(record.usage, usage),
       cost: price === undefined ? record.cost : (record.cost ?? 0) + price,
-      ...(price === undefined && usage === undefined ? { partlyPriced: true as const } : {}),
-      ...(hasNoCount && hasReply ? { assumed: assumedOf(record, price === undefined, context) } : {}),
+      ...(isPricedByTokens ? { partlyPriced: true as const } : {}),
+      ...(untold && { assumed: assumedOf(record, untold, isPricedByTokens, context) }),
     }),
   };
 }
 
-/** Charges a reply without a token count to the budgets by its estimate: else no budget would ever bind. */
+/**
+ * The estimated tokens of what the service did not count of a reply: all of it, or a side that certainly took some. Undefined: it counted
+ * both sides, or a total above what it counted.
+ */
+function untoldOf(
+  usage: TokenUsage | undefined,
+  result: CallResult,
+  estimated: TokenUsage & { readonly total: number },
+): (TokenUsage & { readonly total: number }) | undefined {
+  if (usage === undefined || totalTokens(usage) === 0) return estimated;
+  const { prompt = 0, candidates = 0, thoughts = 0, tool = 0 } = usage;
+  if (totalTokens(usage) > prompt + candidates + thoughts + tool) return undefined;
+  if (prompt + tool === 0) return side('prompt', estimated);
+  return candidates + thoughts === 0 && saysSomething(result) ? side('candidates', estimated) : undefined;
+}
+
+const side = (name: 'prompt' | 'candidates', { [name]: count = 0 }: TokenUsage) => ({
+  [name]: count,
+  total: count,
+});
+
+const saysSomething = (result: CallResult): boolean => {
+  const text =
+    result.kind === 'answered' ? result.asked.text : result.kind === 'unwritten' ? result.text : undefined;
+  return text?.candidates.some(({ text: said, parts }) => said !== '' || parts.length > 0) ?? false;
+};
+
+/** Charges what a reply did not count to the budgets by its estimate: else no budget would ever bind. */
 function assumedOf(
   record: JobRecord,
+  usage: TokenUsage & { readonly total: number },
   isPricedByTokens: boolean,
-  { assumedUsage, replyPrice: answerPrice }: JobContext,
+  { replyPrice }: JobContext,
 ): AssumedTokens {
   const { answers = 0, tokens = 0, cost } = record.assumed ?? {};
-  const usage = assumedUsage(record);
   const price =
-    isPricedByTokens && isTextRequest(record.request) ? answerPrice(record.request, usage) : undefined;
+    isPricedByTokens && isTextRequest(record.request) ? replyPrice(record.request, usage) : undefined;
   const costs = price === undefined ? cost : (cost ?? 0) + price;
   return {
     answers: answers + 1,
@@ -231,7 +260,8 @@ export const totalTokens = ({
   candidates = 0,
   thoughts = 0,
   tool = 0,
-}: TokenUsage): number => total ?? prompt + candidates + thoughts + tool;
+  other = 0,
+}: TokenUsage): number => total ?? prompt + candidates + thoughts + tool + other;
 
 /** The tokens of two replies together. A part that neither reports stays unknown; the total is always known. */
 export function sumUsage(sum: TokenUsage | undefined, more: TokenUsage | undefined): TokenUsage | undefined {

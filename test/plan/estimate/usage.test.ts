@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { addUsage, UsageSum, usageCounts } from '../../../src/plan/estimate/usage.ts';
 
-it('six counts of tokens are known', () => {
-  expect(usageCounts).toEqual(['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'total']);
+it('seven counts of tokens are known', () => {
+  expect(usageCounts).toEqual(['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'other', 'total']);
 });
 
 it('counts are added one by one, and what neither side knows stays unknown', () => {

@@ -111,6 +111,50 @@ describe('what a text call took', () => {
   });
 });
 
+describe('a side that the service did not count', () => {
+  const bySide: Partial<JobContext> = {
+    replyPrice: (_, usage) => usage && (usage.prompt ?? 0) + 10 * (usage.candidates ?? 0),
+    assumedUsage: () => ({ prompt: 30, candidates: 10, total: 40 }),
+  };
+
+  it.each<[TokenUsage, object | undefined]>([
+    [
+      { candidates: 5, total: 5 },
+      { answers: 1, tokens: 30, cost: 30 },
+    ],
+    [
+      { prompt: 0, candidates: 5, total: 5 },
+      { answers: 1, tokens: 30, cost: 30 },
+    ],
+    [
+      { prompt: 9, total: 9 },
+      { answers: 1, tokens: 10, cost: 100 },
+    ],
+    [
+      { prompt: 9, candidates: 0, total: 9 },
+      { answers: 1, tokens: 10, cost: 100 },
+    ],
+    [{ prompt: 9, thoughts: 3, total: 12 }, undefined],
+    [{ prompt: 9, candidates: 5, total: 14 }, undefined],
+    [{ prompt: 9, other: 90, total: 99 }, undefined],
+    [{ other: 100, total: 100 }, undefined],
+  ])('of %j is assumed as %j', (usage, assumed) => {
+    expect(accounted(replied(usage), asking(), bySide).assumed).toEqual(assumed);
+  });
+
+  it('is nothing where the reply says nothing', () => {
+    const result = replied({ prompt: 9, total: 9 });
+    if (result.kind !== 'answered') throw new Error('It is an answer.');
+    const empty: CallResult = { ...result, asked: { ...result.asked, text: { candidates: [] } } };
+    expect(accounted(empty, asking(), bySide).assumed).toBeUndefined();
+  });
+
+  it('makes the known cost a part, where the price is one of tokens', () => {
+    expect(accounted(replied({ candidates: 5, total: 5 }), asking(), bySide).partlyPriced).toBe(true);
+    expect(accounted(replied({ candidates: 5, total: 5 }), asking(), perCall).partlyPriced).toBeUndefined();
+  });
+});
+
 describe('the tokens of an answer', () => {
   it('are its total, else the sum of its parts, of which cached ones are none', () => {
     expect(totalTokens({ total: 7, prompt: 1 })).toBe(7);

@@ -125,8 +125,8 @@ export function spendingParts({ cost, tokens, earlier }: Progress): readonly Par
 
 function totalOf(tokens: Progress['tokens']): number {
   if (tokens === undefined) return 0;
-  const { prompt = 0, candidates = 0, thoughts = 0, tool = 0 } = tokens;
-  return tokens.total ?? prompt + candidates + thoughts + tool;
+  const { prompt = 0, candidates = 0, thoughts = 0, tool = 0, other = 0 } = tokens;
+  return tokens.total ?? prompt + candidates + thoughts + tool + other;
 }
 
 /** `last failure: grid, cell 12: task.failed: banned prompt`; undefined: nothing failed. */

@@ -89,6 +89,23 @@ function hasNoDuplicates(wanted: boolean, items: readonly Value[]): boolean {
   return !wanted || new Set(items.map(canonicalJson)).size === items.length;
 }
 
+/** Whether a number is a multiple of another one, as both are written in decimal digits. */
+function isMultiple(divisor: number, value: number): boolean {
+  if (!Number.isFinite(value)) return false;
+  const [a, b] = [decimal(value), decimal(divisor)];
+  const scale = Math.max(a.places, b.places);
+  return (a.digits * 10n ** BigInt(scale - a.places)) % (b.digits * 10n ** BigInt(scale - b.places)) === 0n;
+}
+
+/** The number is `digits` divided by ten to the power of `places`. */
+function decimal(value: number): { readonly digits: bigint; readonly places: number } {
+  const [mantissa = '0', exponent = '0'] = String(value).split('e');
+  const [whole = '0', fraction = ''] = mantissa.split('.');
+  const places = fraction.length - Number(exponent);
+  const digits = BigInt(whole + fraction);
+  return places < 0 ? { digits: digits * 10n ** BigInt(-places), places: 0 } : { digits, places };
+}
+
 function compileChecker(declared: unknown): ReplyChecker {
   const { schema, diagnostics } = convertSchema(declared, meter);
   const wrong = diagnostics.filter(({ severity }) => severity === 'error');
@@ -135,6 +152,16 @@ function compile(schema: unknown): ValidateFunction {
     code: { regExp: boundedPattern, optimize: false },
   });
   ajv.addKeyword({ keyword: meter, schema: false, errors: false, validate: countStep });
+  // Ajv's own divides binary fractions: 8.69 by 0.01 leaves a rest.
+  ajv.removeKeyword('multipleOf');
+  ajv.addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    errors: false,
+    validate: isMultiple,
+    error: { message: ({ schema: divisor }) => `must be multiple of ${String(divisor)}` },
+  });
   // Ajv's own compares each item with each other.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({

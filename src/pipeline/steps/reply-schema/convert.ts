@@ -60,6 +60,7 @@ class Conversion {
       delete converted['additionalProperties'];
       delete converted['unevaluatedProperties'];
     }
+    if (Array.isArray(converted['enum'])) converted['enum'] = asWritten(converted['enum'], converted['type']);
     converted[this.#meter] = true;
     return schema['nullable'] === true ? nullable(converted) : converted;
   }
@@ -125,6 +126,20 @@ class Conversion {
     });
     return Object.fromEntries(entries);
   }
+}
+
+/**
+ * The values of an enum, with those that are written like them: native schemas write numbers as texts, and YAML reads texts of digits
+ * as numbers. The type says which of them counts.
+ */
+function asWritten(values: readonly unknown[], type: unknown): readonly unknown[] {
+  const types = new Set(Array.isArray(type) ? (type as readonly unknown[]) : [type]);
+  const others = values.flatMap((value): readonly unknown[] => {
+    if (typeof value === 'number' && types.has('string')) return [String(value)];
+    const isNumber = typeof value === 'string' && /^-?\d{1,20}(?:\.\d{1,20})?$/.test(value);
+    return isNumber && (types.has('integer') || types.has('number')) ? [Number(value)] : [];
+  });
+  return [...new Set([...values, ...others])];
 }
 
 function nullable(schema: { [name: string]: unknown }): unknown {

@@ -7,6 +7,8 @@ export interface ReplyFormat {
   readonly json: boolean | undefined;
   /** The schema that it must keep to, as declared. */
   readonly schema?: Value;
+  /** Of `text/x.enum`: the reply is a word of the schema's enum as it stands. */
+  readonly isWord?: true;
 }
 
 /** Where a schema may be declared; the first that is there holds. */
@@ -27,17 +29,22 @@ const at = (value: Value | undefined, path: readonly string[]): Value | undefine
 
 /** The form of the reply that a request's fields (by their pipeline names, rendered or as written) ask for. */
 export function replyFormat(kind: 'generate' | 'chat', fields: Readonly<Record<string, Value>>): ReplyFormat {
-  for (const path of schemaPaths[kind]) {
-    const schema = at(fields, path);
-    // What is a text here is still a template, and will be the schema.
-    if (typeof schema === 'string') return { json: true };
-    if (isMapping(schema)) return { json: true, schema };
-  }
-  const word =
+  const given =
     kind === 'generate'
       ? at(fields, ['generationConfig', 'responseMimeType'])
       : at(fields, ['response_format', 'type']);
-  if (typeof word !== 'string') return { json: false };
-  if (hasTags(word)) return { json: undefined };
-  return { json: kind === 'generate' ? /^application\/json\b/i.test(word) : word.startsWith('json') };
+  const word = typeof given === 'string' ? given : undefined;
+  const isTemplate = word !== undefined && hasTags(word);
+  const isJsonWord =
+    word !== undefined &&
+    (kind === 'generate' ? /^application\/json\b/i.test(word) : word.startsWith('json'));
+  for (const path of schemaPaths[kind]) {
+    const schema = at(fields, path);
+    // What is a text here is still a template, and will be the schema.
+    if (typeof schema !== 'string' && !isMapping(schema)) continue;
+    const declared = isMapping(schema) ? { schema } : {};
+    if (word === undefined || isTemplate || isJsonWord) return { json: true, ...declared };
+    return /^text\/x\.enum\b/i.test(word) ? { json: false, isWord: true, ...declared } : { json: false };
+  }
+  return { json: isTemplate ? undefined : isJsonWord };
 }

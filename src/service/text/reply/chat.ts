@@ -1,14 +1,14 @@
-import { members, parseBounded } from '../../http/json.ts';
+import { members, parseBounded, writeJson } from '../../http/json.ts';
 import type { JsonObject, ReplyCandidate, TextReply } from '../../text-service.ts';
 import { inOrder, noCandidates, objectsIn, readParts, textMember } from './native.ts';
-import { readChatUsage } from './usage.ts';
+import { chatUsageIn } from './usage.ts';
 
 /**
  * Reads a whole reply of the chat endpoint (gateway 7.1). The parts of its candidates are written natively, so that readers
  * of replies know one shape: reasoning is a thought, tool calls are function calls. Never fails.
  */
 export function readChatReply(whole: JsonObject): TextReply {
-  const usage = readChatUsage(whole['usage']);
+  const usage = chatUsageIn(whole);
   const candidates = inOrder(whole['choices']).map(readChoice);
   const isBlocked = candidates.length === 0 && members(whole['usage'])?.['completion_tokens'] === 0;
   return {
@@ -39,7 +39,11 @@ function readChoice(choice: JsonObject): ReplyCandidate {
 
 function readContent(content: unknown): readonly JsonObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
-  return objectsIn(content).flatMap(readPart);
+  const object = members(content);
+  if (object === undefined) return objectsIn(content).flatMap(readPart);
+  // Some gateways parse the JSON that was asked for, and give the object itself.
+  const part = readPart(object);
+  return part.length > 0 ? part : [{ text: writeJson(object) }];
 }
 
 const dataUri = /^data:([\w.+-]+\/[\w.+-]+);base64,/;

@@ -10,7 +10,7 @@ import type { JsonObject, TextReply } from '../../text-service.ts';
 import { readChatReply } from './chat.ts';
 import { errorInChoice, type StreamEnd, statusOf } from './end.ts';
 import { noCandidates, readTextReply } from './native.ts';
-import { readChatUsage } from './usage.ts';
+import { chatUsageIn } from './usage.ts';
 
 /** What came of a text call that had a status. */
 export type Received =
@@ -49,7 +49,7 @@ export function readReply(received: Received, call: Call, facts: RequestFacts): 
     const read = call.kind === 'chat' ? readChatReply(whole) : readTextReply(whole);
     return { ok: true, value: { ...read, ...withRequestId(undefined, reply, facts) } };
   }
-  const counted = usage ?? (received.end.kind === 'answer' ? usageIn(received.end.whole) : undefined);
+  const counted = usage ?? (received.end.kind === 'answer' ? chatUsageIn(received.end.whole) : undefined);
   const blocked = end.kind === 'error' ? blockedIn(json(end.body), facts) : undefined;
   if (blocked !== undefined)
     return {
@@ -59,8 +59,6 @@ export function readReply(received: Received, call: Call, facts: RequestFacts): 
   const failure = failureOf(reply, end, call.stream, facts);
   return failed(counted === undefined ? failure : { ...failure, usage: counted });
 }
-
-const usageIn = (whole: JsonObject): ReplyUsage | undefined => readChatUsage(whole['usage']);
 
 /** An answer with an error in one of its choices is that error. */
 const withoutErrors = (

@@ -1,60 +1,88 @@
 import { members } from '../../http/json.ts';
 import type { ReplyUsage } from '../../result.ts';
+import type { JsonObject } from '../../text-service.ts';
 
-/** `usageMetadata` of the native endpoint (gateway 6.5). Undefined: it counts nothing. */
+/** `usageMetadata` of the native endpoint (gateway 6.5), in either case. Undefined: it counts nothing. */
 export function readNativeUsage(value: unknown): ReplyUsage | undefined {
   const usage = members(value);
   if (usage === undefined) return undefined;
   return usageOf({
-    prompt: count(usage['promptTokenCount']),
-    cached: count(usage['cachedContentTokenCount']),
-    candidates: count(usage['candidatesTokenCount']),
-    thoughts: count(usage['thoughtsTokenCount']),
-    tool: count(usage['toolUsePromptTokenCount']),
-    total: count(usage['totalTokenCount']),
+    prompt: count(usage['promptTokenCount'] ?? usage['prompt_token_count']),
+    cached: count(usage['cachedContentTokenCount'] ?? usage['cached_content_token_count']),
+    candidates: count(usage['candidatesTokenCount'] ?? usage['candidates_token_count']),
+    thoughts: count(usage['thoughtsTokenCount'] ?? usage['thoughts_token_count']),
+    tool: count(usage['toolUsePromptTokenCount'] ?? usage['tool_use_prompt_token_count']),
+    total: count(usage['totalTokenCount'] ?? usage['total_token_count']),
   });
 }
 
 /**
  * `usage` of chat (gateway 7.1). `completion_tokens` contains the reasoning, so the visible reply is the rest. Some
- * gateways count reasoning beside it; their total shows that.
+ * gateways count reasoning beside it; their total shows that, and so does reasoning that is more than all.
  */
 export function readChatUsage(value: unknown): ReplyUsage | undefined {
   const usage = members(value);
   if (usage === undefined) return undefined;
-  const prompt = count(usage['prompt_tokens']);
-  const completion = count(usage['completion_tokens']);
-  const thoughts = count(members(usage['completion_tokens_details'])?.['reasoning_tokens']);
+  const prompt = count(usage['prompt_tokens'] ?? usage['input_tokens']);
+  const completion = count(usage['completion_tokens'] ?? usage['output_tokens']);
+  const thoughts = count(detailsOf(usage, 'completion', 'output')['reasoning_tokens']);
   const total = count(usage['total_tokens']);
   const isBeside =
     completion !== undefined &&
     thoughts !== undefined &&
-    (thoughts > completion || total === (prompt ?? 0) + completion + thoughts);
+    (thoughts > completion || (total ?? 0) >= (prompt ?? 0) + completion + thoughts);
   return usageOf({
     prompt,
-    cached: count(members(usage['prompt_tokens_details'])?.['cached_tokens']),
+    cached: count(detailsOf(usage, 'prompt', 'input')['cached_tokens']),
     candidates: completion === undefined || isBeside ? completion : completion - (thoughts ?? 0),
     thoughts,
     total,
   });
 }
 
+const detailsOf = (usage: JsonObject, ...sides: readonly string[]): JsonObject =>
+  sides.map((side) => members(usage[`${side}_tokens_details`])).find((details) => details !== undefined) ??
+  {};
+
+/** The counts of a whole chat reply: some gateways put them into a choice, or into a member of their own (gateway 7.1). */
+export function chatUsageIn(whole: JsonObject): ReplyUsage | undefined {
+  const { usage, x_groq: own, choices } = whole;
+  const inChoices = Array.isArray(choices) ? choices.map((choice) => members(choice)?.['usage']) : [];
+  return readChatUsage([usage, members(own)?.['usage'], ...inChoices].reduce(mergedCounts, undefined));
+}
+
+/**
+ * Counts that were told before, with those that are told now: each is the largest that was told, because streams count up, and some tell
+ * one side first and the other last. What is no count changes none.
+ */
+export function mergedCounts(earlier: unknown, later: unknown): unknown {
+  const [before, after] = [members(earlier), members(later)];
+  if (before === undefined || after === undefined) return after === undefined ? (earlier ?? later) : later;
+  const merged = new Map(Object.entries(before));
+  for (const [name, value] of Object.entries(after)) {
+    const known = merged.get(name);
+    if (members(known) !== undefined) merged.set(name, mergedCounts(known, value));
+    else if (count(known) === undefined || (count(value) ?? -1) > (known as number))
+      merged.set(name, value ?? known);
+  }
+  return Object.fromEntries(merged);
+}
+
 type Counts = { readonly [K in keyof ReplyUsage]: number | undefined };
 
-/** A missing total is the sum of the given counts: counts that are left out are 0 (gateway 6.5). */
-function usageOf(counts: Counts): ReplyUsage | undefined {
-  const stated = [counts.prompt, counts.candidates, counts.thoughts, counts.tool].filter(
-    (value) => value !== undefined,
-  );
-  const sum = stated.length === 0 ? undefined : stated.reduce((a, b) => a + b, 0);
+/** A missing total is the sum of the given counts; what a total has above them is `other`. */
+function usageOf({ total: told = 0, ...parts }: Counts): ReplyUsage | undefined {
+  const { prompt = 0, candidates = 0, thoughts = 0, tool = 0 } = parts;
+  const sum = prompt + candidates + thoughts + tool;
+  const total = Math.max(told, sum);
   // Every request and reply takes some tokens: a service that counts 0 of everything does not count.
-  const total = Math.max(counts.total ?? 0, sum ?? 0);
   if (total === 0) return undefined;
   const usage: { -readonly [K in keyof ReplyUsage]: ReplyUsage[K] } = {};
   for (const name of ['prompt', 'cached', 'candidates', 'thoughts', 'tool'] as const) {
-    const value = counts[name];
+    const value = parts[name];
     if (value !== undefined) usage[name] = value;
   }
+  if (total > sum) usage.other = total - sum;
   usage.total = total;
   return usage;
 }

@@ -2,7 +2,7 @@ import { members, parseWithLongIds, writeJson } from '../../http/json.ts';
 import type { JsonObject, TextCallRequest } from '../../text-service.ts';
 
 /** Declared by pipelines for promptpress itself: never a member of a body. */
-const notSent = new Set(['model', 'images', 'stream', 'accept', 'continue', 'rounds']);
+const notSent = new Set(['model', 'images', 'stream', 'accept', 'reply', 'continue', 'rounds']);
 
 /**
  * What is declared, as plain JSON: numbers that a pipeline wrote in another notation become the numbers they are, and long

@@ -2,7 +2,7 @@ import { members } from '../../http/json.ts';
 import type { ReplyUsage } from '../../result.ts';
 import type { JsonObject } from '../../text-service.ts';
 import { indexOf, objectsIn } from '../reply/native.ts';
-import { readChatUsage } from '../reply/usage.ts';
+import { chatUsageIn, mergedCounts } from '../reply/usage.ts';
 import type { Gatherer } from './accumulate-native.ts';
 import { type Gathered, mergedMember, weightOf } from './merge.ts';
 
@@ -21,7 +21,8 @@ export class ChatGatherer implements Gatherer {
   }
 
   get usage(): ReplyUsage | undefined {
-    return readChatUsage(this.#members.get('usage'));
+    const choices = [...this.#choices.values()].map(({ usage }) => ({ usage }));
+    return chatUsageIn({ usage: this.#members.get('usage'), x_groq: this.#members.get('x_groq'), choices });
   }
 
   add(event: JsonObject): number {
@@ -32,8 +33,7 @@ export class ChatGatherer implements Gatherer {
           kept += this.#choice(indexOf(choice) ?? place).add(choice);
         });
       } else if (name === 'usage') {
-        // All chunks but the last say null.
-        if (readChatUsage(value) !== undefined || !this.#members.has(name)) this.#members.set(name, value);
+        this.#members.set(name, mergedCounts(this.#members.get(name), value));
       } else {
         this.#members.set(name, mergedMember(this.#members.get(name), value));
         if (typeof value === 'object') kept += weightOf(value);
@@ -72,6 +72,10 @@ class Choice {
   /** The one call in the older words of the protocol (`function_call`). */
   #functionCall: Call | undefined;
 
+  get usage(): unknown {
+    return this.#members.get('usage');
+  }
+
   get isFinished(): boolean {
     const reason = this.#members.get('finish_reason');
     return (typeof reason === 'string' && reason !== '') || members(this.#members.get('error')) !== undefined;
@@ -81,6 +85,7 @@ class Choice {
     let kept = 0;
     for (const [name, value] of Object.entries(event)) {
       if (name === 'delta') kept += this.#addDelta(members(value) ?? {});
+      else if (name === 'usage') this.#members.set(name, mergedCounts(this.#members.get(name), value));
       else if (name !== 'index') {
         this.#members.set(name, mergedMember(this.#members.get(name), value));
         kept += weightOf(value);

@@ -2,7 +2,7 @@ import { members } from '../../http/json.ts';
 import type { ReplyUsage } from '../../result.ts';
 import type { JsonObject } from '../../text-service.ts';
 import { indexOf, objectsIn } from '../reply/native.ts';
-import { readNativeUsage } from '../reply/usage.ts';
+import { mergedCounts, readNativeUsage } from '../reply/usage.ts';
 import { type Gathered, mergedMember, weightOf } from './merge.ts';
 
 /** The result of a stream's events up to now. */
@@ -12,7 +12,7 @@ export interface Gatherer {
   /** Each candidate has a finish reason, or there are none because the prompt was blocked. */
   readonly isFinished: boolean;
   readonly candidates: number;
-  /** Tokens as they were last counted. */
+  /** Tokens as they were counted up to now. */
   readonly usage: ReplyUsage | undefined;
   /** One object, as a reply that is no stream would be. Nothing is added afterwards. */
   whole(): JsonObject;
@@ -20,7 +20,7 @@ export interface Gatherer {
 
 /**
  * Gathers the events of streamGenerateContent (gateway 6.7): parts one after the other, neighbouring deltas of text and of
- * thoughts joined; of counts, ratings and reasons the last ones that came.
+ * thoughts joined; of each count the largest, of ratings and reasons the last ones that came.
  */
 export class NativeGatherer implements Gatherer {
   readonly #members: Gathered = new Map();
@@ -49,8 +49,7 @@ export class NativeGatherer implements Gatherer {
           kept += this.#candidate(indexOf(candidate) ?? place).add(candidate);
         });
       } else if (name === 'usageMetadata') {
-        // Counts are cumulative: the last event with any count is right. A mixture of two events would be wrong.
-        if (readNativeUsage(value) !== undefined || !this.#members.has(name)) this.#members.set(name, value);
+        this.#members.set(name, mergedCounts(this.#members.get(name), value));
       } else {
         this.#members.set(name, mergedMember(this.#members.get(name), value));
         if (typeof value === 'object') kept += weightOf(value);

@@ -14,7 +14,7 @@ const wholeOf = (what: string): JsonObject => {
 };
 
 describe('a stream gives the same reply as a whole response', () => {
-  test('deltas of text and of thoughts are joined, a signature stays by itself, the last counts are right', () => {
+  test('deltas of text and of thoughts are joined, a signature stays by itself, the largest counts are right', () => {
     expect(wholeOf('text, thoughts')).toEqual({
       candidates: [
         {
@@ -31,7 +31,7 @@ describe('a stream gives the same reply as a whole response', () => {
         },
       ],
       usageMetadata: {
-        promptTokenCount: 2301,
+        promptTokenCount: 2304,
         candidatesTokenCount: 4,
         thoughtsTokenCount: 5,
         totalTokenCount: 2310,

@@ -11,7 +11,7 @@ export function Facts(props: { readonly result: PageResult; readonly detail: Pag
   const { summary } = useApp().source;
   const variables = (summary?.variables ?? []).map(({ name }, n): Fact => [name, result.vars[n] ?? '']);
   const { tokens } = detail;
-  const counts = (['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'total'] as const).map(
+  const counts = (['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'other', 'total'] as const).map(
     (name): Fact => [name, tokens?.[name] === undefined ? undefined : count(tokens[name])],
   );
   return (
