@@ -1,20 +1,10 @@
 import { createHash } from 'node:crypto';
-import type SharpLibrary from 'sharp';
 import type { Metadata, Sharp, SharpOptions } from 'sharp';
 import type { Artifact } from '../plan/job.ts';
 import { aborted, fail } from './failure.ts';
+import { imageLibrary, sharp } from './formats/image-library.ts';
 import { imagePath } from './store/names.ts';
 import type { ArtifactStore } from './store/store.ts';
-
-type Library = typeof SharpLibrary;
-
-/** Loaded when a grid is cut, and not before: most runs cut none, and it takes a tenth of a second. */
-async function sharpLibrary(): Promise<Library> {
-  const { default: sharp } = await import('sharp');
-  // What was decoded once is not asked for again.
-  sharp.cache(false);
-  return sharp;
-}
 
 /** Left and top of the frames, in halves, in the order U1 to U4. */
 const places = [
@@ -29,7 +19,7 @@ const places = [
  * has. The same grid gives the same bytes. The library decodes on threads of its own, and one frame at a time is in memory.
  *
  * @param mostBytes that are read of the grid's file
- * @throws SaveError
+ * @throws SaveError, ImageLibraryError
  */
 export async function cutGrid(
   store: ArtifactStore,
@@ -38,8 +28,9 @@ export async function cutGrid(
   signal: AbortSignal,
 ): Promise<readonly Artifact[]> {
   const bytes = await readGrid(store, grid, mostBytes);
-  const sharp = await sharpLibrary();
-  const image = await openGrid(sharp, bytes, grid);
+  // What was decoded once is not asked for again.
+  imageLibrary().cache(false);
+  const image = await openGrid(bytes, grid);
   const frames: Artifact[] = [];
   for (const [index, [column, row]] of places.entries()) {
     if (signal.aborted) return fail(aborted(signal.reason));
@@ -75,7 +66,7 @@ interface OpenGrid {
   readonly pixels: () => Sharp;
 }
 
-async function openGrid(sharp: Library, bytes: Buffer, grid: Artifact): Promise<OpenGrid> {
+async function openGrid(bytes: Buffer, grid: Artifact): Promise<OpenGrid> {
   const { width: wide = 0, height: high = 0 } = grid;
   // Of its header it is known how many pixels it has: no more are decoded.
   const options: SharpOptions = { limitInputPixels: wide * high, failOn: 'error', autoOrient: true };

@@ -41,6 +41,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'state/files/folders.ts',
       'state/state-error.ts',
       'state/store.ts',
+      'artifacts/formats/image-library.ts',
     ],
   },
   cli: {

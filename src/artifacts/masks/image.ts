@@ -1,12 +1,9 @@
-import type Sharp from 'sharp';
 import { fail } from '../failure.ts';
 import { inMemory, type Size } from '../formats/format.ts';
+import { imageLibrary, sharp } from '../formats/image-library.ts';
 import { png } from '../formats/png.ts';
 import { largestMask, type MaskRequest, mostMaskPixels } from '../inputs.ts';
 import type { Levels } from './shapes.ts';
-
-/** Loaded when a mask is made, and not before: most runs have none, and it takes a tenth of a second. */
-const sharpLibrary = async (): Promise<typeof Sharp> => (await import('sharp')).default;
 
 /**
  * What a mask file says, whatever kind of PNG it is: white is 255, colours count by their lightness, and a transparent pixel
@@ -33,8 +30,8 @@ export async function readMaskFile(bytes: Buffer, path: string, size: Size): Pro
         'they must be of one size. Shapes are drawn in whatever size the image has.',
     });
   }
+  imageLibrary();
   try {
-    const sharp = await sharpLibrary();
     return await sharp(bytes, { limitInputPixels: mostMaskPixels, failOn: 'error', ignoreIcc: true })
       .flatten({ background: '#000' })
       .greyscale()
@@ -63,7 +60,6 @@ export async function writeMask(
   form: MaskRequest['form'],
   mostBytes = largestMask,
 ): Promise<Buffer> {
-  const sharp = await sharpLibrary();
   const raw = { width: size.width, height: size.height, channels: 1 } as const;
   const grey = sharp(levels, { raw, limitInputPixels: mostMaskPixels }).toColourspace('srgb');
   const image = form === 'white' ? grey : grey.joinChannel([levels, levels, inverted(levels)], { raw });

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { ImageLibraryError, imageLibrary } from '../../artifacts/formats/image-library.ts';
 import { failReasons } from '../../sandbox/faults/fail-reasons.ts';
 import { neutralNames } from '../../sandbox/names.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
@@ -13,6 +14,7 @@ import { flagSettings, namesOf, settingFlags } from '../args/sandbox-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { anyText, portNumber } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
+import { failureText } from '../errors/render.ts';
 import { refuseTracked } from '../workspace/checks/tracked.ts';
 
 /** What a sandbox keeps in its folder. */
@@ -97,6 +99,12 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
       await io.out(`${running.url}\n`);
       const key = io.env[keyVariable] ? `the one in ${keyVariable}` : `"${sandboxKey}"`;
       io.err(`The key is ${key}. Counters: ${running.url}/sandbox/counters. Ctrl-C ends it.\n`);
+      try {
+        imageLibrary();
+      } catch (error) {
+        if (!(error instanceof ImageLibraryError)) throw error;
+        io.err(failureText(`warning: ${error.message}`, `Only texts are served. ${error.hint}`));
+      }
       await aborted(interrupts.drain);
       return exitCodes.ok;
     }),
@@ -104,7 +112,6 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
 
 /** @throws CliError (exit 2) for a setting out of range or a port that is taken */
 async function started(options: SandboxOptions): Promise<Sandbox> {
-  // Loaded when it is wanted: it brings an image library along.
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   try {
     return await startSandbox(options);

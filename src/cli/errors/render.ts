@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SaveError } from '../../artifacts/failure.ts';
+import { ImageLibraryError } from '../../artifacts/formats/image-library.ts';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { TableError } from '../../pipeline/matrix/table/error.ts';
 import { StateError } from '../../state/store.ts';
@@ -33,6 +34,8 @@ export function shownErrorOf(error: unknown, words?: readonly string[]): ShownEr
   if (error instanceof StateError) {
     return { exitCode: stateExitCode(error.code), text: failureText(error.message, error.hint) };
   }
+  if (error instanceof ImageLibraryError)
+    return { exitCode: exitCodes.usage, text: failureText(error.message, error.hint) };
   if (error instanceof SaveError) {
     const { code, message } = error.failure;
     const isSetUp = /^s3\.(?:no-bucket|denied|credentials|region|clock)$/.test(code);

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
+import { imageLibrary } from '../../artifacts/formats/image-library.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { type ManifestOptions, writeManifest } from '../../manifest/write.ts';
 import type { Cell } from '../../plan/cell.ts';
+import { chosenSteps } from '../../plan/graph/step-selection.ts';
+import { isTextKind } from '../../plan/job-request.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../run/ports.ts';
@@ -40,7 +43,6 @@ export async function reachService(
   disposables: Disposables,
 ): Promise<string> {
   if (service.baseUrl !== undefined) return service.baseUrl;
-  // Loaded when it is wanted: it brings an image library along.
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   const sandbox = await startSandbox({
     apiKey: service.apiKey ?? sandboxKey,
@@ -53,7 +55,7 @@ export async function reachService(
   return sandbox.url;
 }
 
-/** Runs the plan of a session against the service at an address. */
+/** Runs the plan of a session against the service at an address. @throws ImageLibraryError before anything is asked */
 export async function execute(
   session: RunSession,
   to: {
@@ -81,6 +83,7 @@ export async function execute(
   const { plan, selection, state, directory, filesRoot } = session;
   const { baseUrl, service, settings } = to;
   const { timeouts, source, retry } = plan.pipeline;
+  if (drawsImages(plan, selection, service.baseUrl === undefined)) imageLibrary();
   const connecting = connectingTo(service, plan.pipeline, to.env);
   const mask = secretMaskOf(service.secrets);
   const dataMask = dataMaskOf(service.credentials);
@@ -153,6 +156,23 @@ export async function execute(
     },
     control,
     listener,
+  );
+}
+
+/** Whether a run has images to cut, masks to make, or, in a rehearsal, images to draw or to look at: nothing is paid for before that can be done. */
+function drawsImages(
+  plan: RunSession['plan'],
+  { only }: RunSession['selection'],
+  isRehearsal: boolean,
+): boolean {
+  const chosen = chosenSteps(plan, only);
+  return plan.pipeline.steps.some(
+    ({ name, kind, split, request, path }) =>
+      (!chosen.ok || chosen.value.steps.has(name)) &&
+      (split === true ||
+        'mask' in request ||
+        path.some(({ mask }) => mask !== undefined) ||
+        (isRehearsal && (!isTextKind(kind) || 'images' in request))),
   );
 }
 

@@ -42,7 +42,6 @@ export async function askModels(
 }
 
 async function startedSandbox(service: AdmittedService, disposables: Disposables): Promise<string> {
-  // Loaded when it is wanted: it brings an image library along.
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   const sandbox = await startSandbox({
     apiKey: service.apiKey ?? sandboxKey,

@@ -1,5 +1,5 @@
-import sharp from 'sharp';
 import { inMemory } from '../../artifacts/formats/format.ts';
+import { sharp } from '../../artifacts/formats/image-library.ts';
 import { imageFormats } from '../../artifacts/media.ts';
 
 /** Width and height of a thumbnail, at most. */
@@ -19,7 +19,9 @@ export type WithoutThumbnail =
   | 'changed'
   /** It is no whole image of a format that we know. */
   | 'broken'
-  | 'too-large';
+  | 'too-large'
+  /** What decodes images is not installed. */
+  | 'no-library';
 
 /**
  * Draws an image small, as WebP. Its header is read first, so that an image of a few bytes and many pixels is not decoded; of one that

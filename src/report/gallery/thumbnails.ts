@@ -4,8 +4,8 @@ import { mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
-import sharp from 'sharp';
 import { SaveError } from '../../artifacts/failure.ts';
+import { ImageLibraryError, imageLibrary } from '../../artifacts/formats/image-library.ts';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import { KeySet } from '../../manifest/key-set.ts';
 import type { RowOutput } from '../../manifest/row.ts';
@@ -52,9 +52,6 @@ export class Thumbnails {
     this.#artifacts = artifacts;
     const parallel = availableParallelism();
     this.#limit = pLimit({ concurrency: parallel, rejectOnClear: true });
-    // Each image on a thread of its own: several threads for one small image only wait for each other.
-    sharp.concurrency(1);
-    sharp.cache(false);
   }
 
   get counts(): ThumbnailCounts {
@@ -119,6 +116,7 @@ export class Thumbnails {
     const image = await this.#read(file);
     if (typeof image === 'string') return image;
     if (createHash('sha256').update(image).digest('hex') !== sha256) return 'changed';
+    if (!canDraw()) return 'no-library';
     const small = await drawSmall(image);
     if (typeof small === 'string') return small;
     await this.#makeFolder(name.slice(0, 2));
@@ -154,6 +152,20 @@ export class Thumbnails {
     checkFolder(this.#folder);
     checkFolder(folder);
     this.#folders.add(name);
+  }
+}
+
+/** Whether there is what draws, made ready for many small images. */
+function canDraw(): boolean {
+  try {
+    const library = imageLibrary();
+    // Each image on a thread of its own: several threads for one small image only wait for each other.
+    library.concurrency(1);
+    library.cache(false);
+    return true;
+  } catch (error) {
+    if (error instanceof ImageLibraryError) return false;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import { sharp } from '../../artifacts/formats/image-library.ts';
 import type { Frame } from './canvas/drawing.ts';
 import { Random } from './canvas/random.ts';
 import { rasterOf } from './picture/picture.ts';

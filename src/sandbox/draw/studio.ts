@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import sharp from 'sharp';
+import { sharp } from '../../artifacts/formats/image-library.ts';
 import type { Drawing } from './canvas/drawing.ts';
 import { drawFilm, type Film } from './film.ts';
 import { drawPicture } from './picture/picture.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { ImageLibraryError } from '../../artifacts/formats/image-library.ts';
 import { FaultDeck } from '../faults/deck.ts';
 import { type FaultEffect, isSubmit } from '../faults/fault.ts';
 import { modelList } from '../text/models.ts';
@@ -66,8 +67,12 @@ export class Service {
         response.destroy();
         return;
       }
-      const detail = failure instanceof Error ? failure.message : String(failure);
-      reply = this.#error(500, `Internal error: the sandbox failed: ${detail}`, requestId);
+      if (failure instanceof ImageLibraryError)
+        reply = this.#error(501, `${failure.message} ${failure.hint}`, requestId);
+      else {
+        const detail = failure instanceof Error ? failure.message : String(failure);
+        reply = this.#error(500, `Internal error: the sandbox failed: ${detail}`, requestId);
+      }
     }
     if (route === undefined || !isSandboxOwn(route.name)) {
       const taskId = (reply === cut ? undefined : reply.taskId) ?? route?.taskId;

@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import { sharp } from '../../artifacts/formats/image-library.ts';
 import type { Region } from '../draw/lineage.ts';
 import { mostPixels } from '../draw/plate.ts';
 import { bytesOfDataUri } from './data-uri.ts';

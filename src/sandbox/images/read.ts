@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import { sharp } from '../../artifacts/formats/image-library.ts';
 import type { Photo } from '../draw/canvas/drawing.ts';
 import { readSignature } from '../draw/picture/signature.ts';
 import { mostPixels } from '../draw/plate.ts';

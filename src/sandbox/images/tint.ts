@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import { sharp } from '../../artifacts/formats/image-library.ts';
 import { colourOf, type Rgb } from '../draw/canvas/colour.ts';
 import type { Tint } from '../draw/canvas/drawing.ts';
 

@@ -148,6 +148,7 @@ const whyWithout = {
   changed: 'a file that has changed',
   broken: 'no whole image',
   'too-large': 'too large',
+  'no-library': 'because sharp is not installed (npm install --include=optional sharp)',
 } as const;
 
 /** @param elsewhere the run directory, where the report does not lie in it */

@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import { sharp } from '../../../artifacts/formats/image-library.ts';
 
 /** Columns and rows in which colours spread: what fills a hole is soft anyway. */
 const cells = 48;

@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import { sharp } from '../../../artifacts/formats/image-library.ts';
 import type { Patch, View } from '../canvas/drawing.ts';
 import { boxOf } from '../canvas/world.ts';
 

@@ -1,4 +1,5 @@
-import sharp, { type Sharp } from 'sharp';
+import type { Sharp } from 'sharp';
+import { sharp } from '../../../artifacts/formats/image-library.ts';
 import type { Drawing, Frame } from '../canvas/drawing.ts';
 import { isDrawn, type Panel, paintFrame, sheetOf, svgPanel } from '../panel/panel.ts';
 import type { ImageOf } from '../plate.ts';

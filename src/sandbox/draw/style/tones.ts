@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import { sharp } from '../../../artifacts/formats/image-library.ts';
 import type { Rgb } from '../canvas/colour.ts';
 import type { Box } from '../canvas/world.ts';
 import { fineness, panelAttributes } from './svg.ts';

@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import { imageLibrary, sharp } from '../../../artifacts/formats/image-library.ts';
 import { themeOf } from '../../draw/canvas/theme.ts';
 import { readSignature } from '../../draw/picture/signature.ts';
 
@@ -43,6 +43,7 @@ const named: readonly (readonly [string, number, number, number])[] = [
 
 /** Reads an image; undefined where the bytes are none. */
 export async function seeImage(bytes: Buffer): Promise<Sight | undefined> {
+  imageLibrary();
   try {
     const picture = sharp(bytes, { limitInputPixels: mostPixels, failOn: 'error' }).rotate();
     const { data, info } = await picture
