@@ -121,10 +121,8 @@ export async function execute(
   const { trace } = watch.log;
   const text = trace === undefined ? asked : tracedText(asked, trace, mask);
   const isRehearsal = service.baseUrl === undefined;
-  const notice = (message: string): void =>
-    watch.listener({ type: 'run:notice', code: 'download.own-link', message });
   const links = linkOptions(
-    { baseUrl, isRehearsal, requestMs: timeouts.requestMs, mask, dataMask, notice },
+    { baseUrl, isRehearsal, requestMs: timeouts.requestMs, mask, dataMask },
     connecting,
     disposables,
   );

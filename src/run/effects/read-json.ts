@@ -207,7 +207,7 @@ function nextOf(text: string, place: number): string {
 }
 
 // JSON takes none of them in a string (RFC 8259 7).
-const controls = /[\u0000-\u001f]/g;
+const controls = /[^ -\u{10ffff}]/gu;
 
 const escape = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
