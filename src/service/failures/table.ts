@@ -76,7 +76,7 @@ const badGateway = [408, 500, 502, 504, [520, 524]] as const;
 
 export const rows: readonly Row[] = [
   // An accepted submission, whatever its words.
-  { is: 'not offered', on: ['submit'], submit: [1], status: answered, words: [/^忽略提交/], from: 'trueai' },
+  { is: 'not offered', on: ['submit'], submit: [1], status: answered, words: [/^忽略提交/i], from: 'trueai' },
   { is: 'accepted', on: ['submit'], submit: [1, 22], status: [[200, 299]], from: 'gateway 3.2' },
   { is: 'modal', on: ['submit'], submit: [21], status: [[200, 299]], from: 'gateway 3.2' },
 
@@ -183,6 +183,7 @@ export const rows: readonly Row[] = [
   {
     is: 'not offered',
     on: ['submit'],
+    status: [[200, 499]],
     // A field that an account does not take is about the one request, and so is a task that cannot be made again.
     words: [/^(?!.*(?:remix|该任务)).*(?:不支持|未启用|未开启|\bdisabled\b|\bnot enabled\b)/i],
     from: 'gateway 3.2, trueai',

@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { type Meaning, meaningOf, meanings, type Row, rows } from '../../../src/service/failures/table.ts';
+
+const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
+const list = (items: readonly (string | RegExp)[] | undefined): string =>
+  (items ?? []).map((item) => code(typeof item === 'string' ? item : `/${item.source}/`)).join(', ');
+const range = (of: number | readonly [number, number]): string =>
+  typeof of === 'number' ? String(of) : of.join('–');
+const line = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+const meaningLine = ([name, meaning]: readonly [string, Meaning]): string =>
+  line(name, meaning.code === '' ? '' : code(meaning.code), meaning.made, meaning.class, meaning.about ?? '');
+
+const rowLine = (row: Row): string =>
+  line(
+    row.is,
+    (row.on ?? []).join(', '),
+    (row.status ?? []).map(range).join(', '),
+    [...(row.submit ?? []).map(String), ...(row.codes ?? []).map(code)].join(', '),
+    list(row.words),
+    row.from.replace(/^gateway /, ''),
+  );
+
+/** Section 8.5 of the page, as the table gives it. */
+const written = [
+  line('meaning', 'code', 'made', 'met', 'reaches'),
+  '|---|---|---|---|---|',
+  ...Object.entries(meanings).map(meaningLine),
+  '',
+  line('meaning', 'endpoint', 'status', 'code', 'words', 'source'),
+  '|---|---|---|---|---|---|',
+  ...rows.map(rowLine),
+].join('\n');
+
+describe('the table of refusals', () => {
+  it('stands in the page about gateways, row by row', async () => {
+    const page = await readFile('src/service/README.md', 'utf8');
+    const section = page.slice(page.indexOf('### 8.5 '), page.indexOf('## 9. '));
+    expect(section.slice(section.indexOf('| meaning')).trim()).toBe(written);
+  });
+
+  it('says of nothing that was not made that it is lost, and of nothing that was that it is refused', () => {
+    const all: readonly Meaning[] = Object.values(meanings);
+    expect(all.filter(({ made, class: met }) => made === 'nothing' && met === 'lost')).toEqual([]);
+    const final = ['stop', 'permanent', 'throttle'];
+    expect(all.filter(({ made, class: met }) => made !== 'nothing' && final.includes(met))).toEqual([]);
+  });
+
+  it('uses each meaning', () => {
+    const used = new Set<string>(rows.map(({ is }) => is));
+    expect(Object.keys(meanings).filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  it('keeps no state between two looks at the same words', () => {
+    expect(
+      rows.flatMap(({ words = [] }) => words).filter((word) => word instanceof RegExp && word.flags !== 'i'),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['a channel that is gone for a moment', 'submit', 400, '该任务所属渠道已被禁用', 4, 'busy'],
+    ['the same words of a read', 'read', 400, '该任务所属渠道已被禁用', 4, undefined],
+    [
+      'a remix that the account has not',
+      'submit',
+      200,
+      '当前账号不支持 remix，请开启 remix 功能',
+      4,
+      'refused',
+    ],
+    ['a task that cannot be made again', 'submit', 200, '该任务不支持重新生成', 4, 'refused'],
+    ['a video that is not switched on', 'submit', 200, '视频功能未启用', 9, 'not offered'],
+    ['an accepted task whose words mention it', 'submit', 200, '提交成功，remix 未开启', 1, 'accepted'],
+    ['a submission that was passed over', 'submit', 200, '忽略提交，未开启 mj', 1, 'not offered'],
+    ['a switched-off account', 'submit', 200, '账号已禁用', 4, 'account'],
+    [
+      'a broken connection of a proxy',
+      'submit',
+      503,
+      'upstream connect error, reset reason: connection termination',
+      undefined,
+      'unavailable',
+    ],
+    ['an overloaded vendor', 'text', 529, 'Overloaded', undefined, 'busy'],
+    [
+      'a key that its vendor knows as leaked',
+      'text',
+      403,
+      'Your API key was reported as leaked',
+      undefined,
+      'key',
+    ],
+    ['a token that ran out', 'text', 403, '该令牌已过期', undefined, 'key'],
+    ['tokens that are too many', 'text', 400, 'max tokens not valid', undefined, undefined],
+    ['a rule of the platform', 'text', 403, 'not allowed', undefined, 'forbidden'],
+  ] as const)('knows %s', (_what, on, status, message, submit, meant) => {
+    expect(meaningOf({ on, status, message, submit, codes: [] })).toBe(meant);
+  });
+});
