@@ -33,7 +33,7 @@ export const validate = command(
     summary: summaries.validate,
     operands: '[FILE…]',
     about: `Reads pipeline files and the tables they name, and shows every mistake in them with its line, all at once. Needs no service, no key and no network. Exit code 0: all are valid; 2: some are not. Without FILE it takes pipeline.yaml of the current folder.
-With --online the service is asked for its models (GET /v1/models, once for each address; nothing is submitted and nothing is paid), and a model that a pipeline names and the service does not list is a warning. That needs the address and the key that a run needs.
+With --online the service is asked (once for each address; nothing is submitted and nothing is paid): where a pipeline makes images, for a task that does not exist, which proves address, names and key; where it asks text models, for its list of them (GET /v1/models), and a model that is not listed is a warning. That needs the address and the key that a run needs.
 --json prints one JSON object for programs, --format github a line for each mistake that GitHub Actions shows beside the line of the file.`,
     examples: [
       { command: 'promptpress validate pipeline.yaml', does: 'one pipeline' },
@@ -43,7 +43,7 @@ With --online the service is asked for its models (GET /v1/models, once for each
       },
       {
         command: 'promptpress validate pipeline.yaml --online',
-        does: 'and whether the service has its models',
+        does: 'and whether the service is there, takes the key and has its models',
       },
       { command: 'promptpress validate pipelines/*.yaml --format github', does: 'in a workflow of GitHub' },
     ],
@@ -54,7 +54,9 @@ With --online the service is asked for its models (GET /v1/models, once for each
         anyText,
       ),
       ...setFlag,
-      online: toggle('ask the service for its models, and warn of those that it does not list'),
+      online: toggle(
+        'ask the service for a task that does not exist and for its models, and warn of those that it does not list',
+      ),
       'base-url': placeFlags['base-url'],
       sandbox: toggle('with --online: ask the local service'),
       format: valued(
@@ -75,7 +77,7 @@ With --online the service is asked for its models (GET /v1/models, once for each
           ...(flags.sandbox
             ? [`To rehearse the pipeline: promptpress run ${quoted(given[0] ?? 'pipeline.yaml')} --sandbox`]
             : []),
-          'To ask that service for its models, add --online. To validate the file, leave it out.',
+          'To ask that service, add --online. To validate the file, leave it out.',
         ].join('\n'),
         without(flag, !flags.sandbox),
       );
@@ -154,14 +156,19 @@ async function sayFile(
     return;
   }
   await io.out(`${printable(file)}: OK${warnings === 0 ? '' : ` (${counted(warnings, 'warning')})`}\n`);
-  if (online !== undefined) await io.out(redactor.apply(`  ${onlineWords(online)}\n`));
+  for (const words of online === undefined ? [] : onlineWords(online))
+    await io.out(redactor.apply(`  ${words}\n`));
   for (const warning of unlisted) io.err(redactor.apply(failureText(`warning: ${warning}`)));
 }
 
-function onlineWords({ asked, service, listed = 0, unlisted }: ModelCheck): string {
-  if (service === undefined) return 'asks no text model: the service was not asked';
+function onlineWords({ asked, service, listed, images, unlisted }: ModelCheck): readonly string[] {
   const found = unlisted.length === 0 ? 'all of them are there' : 'some are not on it';
-  return `GET ${service}/v1/models: ${counted(listed, 'model')}; the pipeline asks ${asked}, ${found}`;
+  return [
+    ...(images ? [`${service}: the image workflow is there and takes the key`] : []),
+    ...(listed === undefined
+      ? []
+      : [`GET ${service}/v1/models: ${counted(listed, 'model')}; the pipeline asks ${asked}, ${found}`]),
+  ];
 }
 
 async function sayAll(

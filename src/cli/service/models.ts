@@ -7,7 +7,9 @@ import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { shownLine } from '../../report/text/printable.ts';
+import { createImageService } from '../../service/client.ts';
 import { sandboxKey } from '../../service/http/secrets.ts';
+import type { ServiceOptions } from '../../service/http-client.ts';
 import type { Model } from '../../service/text-service.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import { sandboxNames } from '../args/sandbox-flags.ts';
@@ -31,14 +33,51 @@ export async function askModels(
   signal: AbortSignal,
   disposables: Disposables,
 ): Promise<ListedModels> {
-  const baseUrl = service.baseUrl ?? (await startedSandbox(service, disposables));
-  const { timeouts } = settings;
-  const connecting = connectingTo(service, settings, env);
-  const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
-  const result = await openTextService(options, timeouts, disposables).models(signal);
+  const options = await optionsOf(service, settings, env, disposables);
+  const result = await openTextService(options, settings.timeouts, disposables).models(signal);
   if (!result.ok) throw new CliError(exitCodes.stopped, result.error.message);
   const models = result.value.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-  return { origin: new URL(baseUrl).origin, models };
+  return { origin: new URL(options.baseUrl).origin, models };
+}
+
+/** An id as proxies of the family make them (gateway 3.4), of a moment before there were any. */
+const taskOfNobody = '1000000000000001';
+
+/**
+ * Asks the image workflow of a service for a task that it does not have. Only a service that is there, knows the names and takes the key says
+ * so; nothing is made.
+ *
+ * @param onKeyForm is told of the form of the key that the service takes in place of that of the settings
+ * @returns the origin of its address
+ * @throws CliError (exit 3) when it says anything else
+ */
+export async function askImages(
+  service: AdmittedService,
+  settings: Pick<Pipeline, 'limits' | 'timeouts'>,
+  env: Environment,
+  onKeyForm: (words: string) => void,
+  signal: AbortSignal,
+  disposables: Disposables,
+): Promise<string> {
+  const options = await optionsOf(service, settings, env, disposables);
+  const images = createImageService({ ...options, onKeyForm });
+  disposables.add(() => images.close());
+  const result = await images.fetchTask(taskOfNobody, signal);
+  if (!result.ok && result.error.code !== 'service.task-unknown')
+    throw new CliError(exitCodes.stopped, result.error.message);
+  return new URL(options.baseUrl).origin;
+}
+
+/** With `--sandbox`, of one that is started for it. */
+async function optionsOf(
+  service: AdmittedService,
+  settings: Pick<Pipeline, 'limits' | 'timeouts'>,
+  env: Environment,
+  disposables: Disposables,
+): Promise<ServiceOptions> {
+  const baseUrl = service.baseUrl ?? (await startedSandbox(service, disposables));
+  const connecting = connectingTo(service, settings, env);
+  return serviceOptions(baseUrl, service, settings.timeouts.requestMs, connecting, disposables);
 }
 
 async function startedSandbox(service: AdmittedService, disposables: Disposables): Promise<string> {

@@ -17,7 +17,7 @@ export interface CheckedFile {
   readonly errors: number;
   readonly warnings: number;
   readonly diagnostics: readonly ShownDiagnostic[];
-  /** With `--online`: the models that the service lists, compared with those that the pipeline asks. */
+  /** With `--online`: what the service says of the pipeline. */
   readonly online?: ModelCheck;
 }
 
@@ -30,14 +30,16 @@ export type ShownDiagnostic = Pick<
 /** A flag has no line in a file: its mistake is shown at the beginning of the pipeline. */
 const isFlag = ({ file }: ShownDiagnostic): boolean => file.startsWith('--set ');
 
-/** What a service said of the models that a pipeline asks. */
+/** What a service said of a pipeline: of the models that it asks, and of its image tasks. */
 export interface ModelCheck {
   /** How many models the pipeline asks. */
   readonly asked: number;
-  /** Origin of the service; absent where it was not asked, because the pipeline asks no model. */
+  /** Origin of the service. */
   readonly service?: string;
   /** How many models the service lists. */
   readonly listed?: number;
+  /** The pipeline makes images, and the image workflow is there under its names and takes the key. */
+  readonly images?: true;
   readonly unlisted: readonly { readonly model: string; readonly step: string; readonly line: number }[];
 }
 

@@ -74,9 +74,13 @@ describe('promptpress validate --json', () => {
       const json = await promptpress([...args, '--json'], { cwd, env });
       expect(json.code, json.err).toBe(0);
       const { files } = await fits(json.out);
-      expect(files.map(({ online }) => [online?.asked, online?.service, online?.unlisted])).toEqual([
-        [1, service.url, [{ model: 'no-such-model', step: 'say', line: 3 }]],
-        [0, undefined, []],
+      expect(files.map(({ online }) => online)).toEqual([
+        expect.objectContaining({
+          asked: 1,
+          service: service.url,
+          unlisted: [{ model: 'no-such-model', step: 'say', line: 3 }],
+        }),
+        { asked: 0, service: service.url, images: true, unlisted: [] },
       ]);
       const github = await promptpress([...args, '--format', 'github'], { cwd, env });
       expect(github.out).toBe(
@@ -85,6 +89,49 @@ describe('promptpress validate --json', () => {
     } finally {
       await service.close();
     }
+  });
+
+  const family = 'service: { names: midjourney-proxy }\n';
+  it.each([
+    ['is proved', {}, family, '', 0, 'the image workflow is there and takes the key'],
+    [
+      'is proved without a key',
+      { auth: 'none' },
+      'service: { names: midjourney-proxy, auth: none }\n',
+      '',
+      0,
+      'takes the key',
+    ],
+    ['says which form of the key is taken', { auth: 'raw' }, family, '', 0, 'service.auth: raw'],
+    ['says what a segment too many is', {}, family, '/mj', 3, '/mj/mj/task/1000000000000001/fetch'],
+    ['knows other names', {}, '', '', 3, 'service.names'],
+    [
+      'names the forms of a key that is not taken',
+      { apiKey: 'another-key' },
+      family,
+      '',
+      3,
+      'without Bearer',
+    ],
+    ['names an empty 403', { apiKey: 'another-key', refusal: 'mute' }, family, '', 3, 'without a word'],
+  ] as const)('--online at the image workflow %s', async (_what, options, settings, more, exit, says) => {
+    const service = await startFakeService({ names: 'midjourney-proxy', ...options });
+    try {
+      await writeFile(join(cwd, 'images.yaml'), `name: w\n${settings}steps: { g: { imagine: a fox } }\n`);
+      const env = { PROMPTPRESS_BASE_URL: `${service.url}${more}`, PROMPTPRESS_API_KEY: 'test-key' };
+      const { code, out, err } = await promptpress(['validate', 'images.yaml', '--online'], { cwd, env });
+      expect(code, err).toBe(exit);
+      expect(`${out}${err}`).toContain(says);
+      expect(service.submits.all).toEqual([]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('--online proves the sandbox', async () => {
+    await writeFile(join(cwd, 'images.yaml'), 'name: w\nsteps: { g: { imagine: a fox } }\n');
+    const { code, out } = await pp('validate', 'images.yaml', '--online', '--sandbox');
+    expect([code, out]).toEqual([0, expect.stringContaining('takes the key')]);
   });
 
   it.each([
