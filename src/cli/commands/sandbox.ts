@@ -67,7 +67,7 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
       port: valued('PORT', 'port on 127.0.0.1; default 0: any free one', portNumber),
       names: valued(
         'NAMES',
-        `the words of the service, as in a pipeline: neutral or midjourney-proxy, and own ones after it, for example midjourney-proxy,path=art; words: ${nameKeys.join(', ')}; default neutral. With midjourney-proxy the sandbox also takes what other clients of that family send (the key in mj-api-secret, no botType, submit/simple-change)`,
+        `the words of the service, as in a pipeline: neutral or midjourney-proxy, and own ones after it, for example midjourney-proxy,path=art; words: ${nameKeys.join(', ')}; default neutral. With midjourney-proxy the sandbox also takes what other clients of that family send (the key in mj-api-secret, no botType, submit/change)`,
         namesOf,
       ),
       state: valued(

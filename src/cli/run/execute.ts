@@ -46,7 +46,8 @@ export async function reachService(
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   const sandbox = await startSandbox({
     apiKey: service.apiKey ?? sandboxKey,
-    names: sandboxNames(service.names),
+    // A rehearsal has no client but promptpress, which presses by submit/change where it is told to.
+    names: { ...sandboxNames(service.names), familyClients: service.clicks === 'change' },
     // On disk, so that a killed run continues with the tasks it had begun.
     state: join(directory, runFiles.sandbox),
     settings: { auth: service.auth, ...settings },

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ImageLibraryError } from '../../artifacts/formats/image-library.ts';
 import { FaultDeck } from '../faults/deck.ts';
 import { type FaultEffect, isSubmit } from '../faults/fault.ts';
+import type { SandboxNames } from '../names.ts';
 import { modelList } from '../text/models.ts';
 import type { Usage } from '../text/tokens.ts';
 import { deliver } from './reply/deliver.ts';
@@ -34,6 +35,8 @@ export class Service {
   readonly #parts: ServiceParts;
   readonly #faults: FaultDeck;
   readonly #throttle: Throttle;
+  /** A proxy without buttons has what its clients click by instead. */
+  readonly #routeNames: SandboxNames;
   /** The key as it can stand in an address; one that is as short as a word is not looked for. */
   readonly #keyForms: readonly string[];
 
@@ -41,7 +44,8 @@ export class Service {
     this.#parts = parts;
     this.#faults = new FaultDeck(parts.settings.faults, parts.seed);
     this.#throttle = new Throttle(parts.settings.submitsPerMinute, parts.now());
-    const { apiKey } = parts;
+    const { apiKey, names, settings } = parts;
+    this.#routeNames = settings.quirks.has('no-buttons') ? { ...names, familyClients: true } : names;
     this.#keyForms = apiKey.length < leastKey ? [] : [apiKey, encodeURIComponent(apiKey)];
   }
 
@@ -49,12 +53,12 @@ export class Service {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // A client that goes away during its response is no failure of ours, and an unhandled error event is fatal.
     response.on('error', () => response.destroy());
-    const { now, names, ids, ledger, closing } = this.#parts;
+    const { now, ids, ledger, closing } = this.#parts;
     const at = now();
     const requestId = ids.next(at);
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
     const method = request.method ?? '';
-    const route = endpointOf(method, path, names);
+    const route = endpointOf(method, path, this.#routeNames);
     const faults = route === undefined || isSandboxOwn(route.name) ? [] : this.#faults.draw(route.name);
     const effects = faults.map((fault) => fault.effect);
     const visit: Visit = { request, path, query: new URLSearchParams(query), requestId, effects };

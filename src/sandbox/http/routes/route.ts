@@ -47,7 +47,7 @@ export interface Endpoint {
 }
 
 /** Routes that only clients of the midjourney-proxy family call. */
-const familyRoutes: ReadonlySet<RouteName> = new Set(['simple-change', 'shorten', 'image-seed']);
+const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'shorten', 'image-seed']);
 
 /** The route of a method and a path (without its query); undefined is a path error (gateway 8.3). */
 export function endpointOf(method: string, path: string, names: SandboxNames): Endpoint | undefined {
