@@ -50,7 +50,7 @@ function program(): string {
 }
 
 /** Files that belong to whom nginx runs as: root's own nginx would start its workers as somebody else. */
-const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+export const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 const accessLog =
   '{"status":$status,"upstream":"$upstream_status","coding":"$sent_http_content_encoding","scheme":"$scheme",' +
@@ -171,8 +171,8 @@ function openssl(folder: string, args: readonly string[]): void {
   if (status !== 0) throw new Error(`openssl ${args[0]} failed: ${stderr}`);
 }
 
-/** A port that was free a moment ago: nginx cannot be told to take any. */
-function freePort(): Promise<number> {
+/** A port that was free a moment ago, for programs that cannot be told to take any. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
@@ -184,7 +184,7 @@ function freePort(): Promise<number> {
 }
 
 /** Resolves once the port takes connections. Rejects when the process has ended, or after ten seconds. */
-async function answers(port: number, ended: () => unknown): Promise<void> {
+export async function answers(port: number, ended: () => unknown): Promise<void> {
   for (let tries = 0; tries < 500; tries += 1) {
     if (ended() !== null) throw new Error('it has ended');
     const isOpen = await new Promise<boolean>((resolve) => {
