@@ -30,6 +30,14 @@ export function leaveJob(state: SchedulerState, { record: { key } }: Job): void 
   for (const open of cells.open.release(key)) if (open.waiting.size === 0) leaveCell(state, open);
 }
 
+/** Leaves a job whose download failed, and with it all files that wait for hosts which give none now. */
+export function leaveUnsaved(state: SchedulerState, job: Job): void {
+  leaveJob(state, job);
+  if (job.record.status !== 'saving' || !state.routes.queues.download.route.isProbing) return;
+  for (const other of state.jobs.all())
+    if (other.record.status === 'saving' && other.want.kind === 'save') leaveJob(state, other);
+}
+
 /** Leaves an open cell to a later run: something in it could be begun, and this run ends. */
 export function leaveCell({ cells, outbox }: SchedulerState, open: OpenCell): void {
   cells.open.close(open);
@@ -51,6 +59,6 @@ function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
   for (const key of slices.awaited)
     for (const open of cells.open.release(key)) if (open.waiting.size === 0) leaveCell(state, open);
   slices.awaited.clear();
-  for (const job of jobs.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') leaveJob(state, job);
+  for (const job of jobs.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') leaveUnsaved(state, job);
   outbox.emit({ type: 'run:stopping', end, tasks: jobs.inFlight });
 }

@@ -16,7 +16,7 @@ import {
   waitsForParent,
 } from '../machine/resume.ts';
 import type { Hold } from '../ports.ts';
-import { closeCell, drain, leaveJob } from './drain.ts';
+import { closeCell, drain, leaveUnsaved } from './drain.ts';
 import { failedFast, mayBeLeft, tooManyFailures } from './state/lifecycle.ts';
 import { isAwaited, isFailure, taskOf, waitsForNewParent } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
@@ -47,7 +47,7 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   jobs.enqueue(job);
   if (want.kind === 'answer') return;
   if (want.kind === 'nothing') return settle(state, job);
-  if (lifecycle.isEnding && mayBeLeft(job)) return leaveJob(state, job);
+  if (lifecycle.isEnding && mayBeLeft(job)) return leaveUnsaved(state, job);
   if (want.kind === 'wait' && record.error !== undefined && record.status === 'pending')
     outbox.emit({ type: 'job:retry', key: record.key, inMs: want.until - now, error: record.error });
 }
