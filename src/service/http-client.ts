@@ -8,12 +8,14 @@ import { readApiKey, readBaseUrl } from './http/base-url.ts';
 import { BodyPool } from './http/body/budget.ts';
 import { createDispatcher } from './http/connect/dispatcher.ts';
 import { exchange, type Receive, type Silence, type Transport } from './http/exchange.ts';
+import { FirstContact } from './http/first-contact.ts';
+import type { ConnectionFailure } from './http/reply.ts';
 import { makeClean } from './http/sanitize.ts';
 import { dataMaskOf, secretMaskOf } from './http/secrets.ts';
 import type { Timer } from './http/timeout.ts';
 import { type Auth, KeyForms, type KeyPlace } from './key-forms.ts';
 import type { Names } from './names.ts';
-import type { OnLeave, ServiceResult } from './result.ts';
+import type { OnLeave, ServiceFailure, ServiceResult } from './result.ts';
 
 /** What the image half and the text half of the service are made with alike. */
 export interface ServiceOptions {
@@ -93,6 +95,7 @@ export class HttpClient {
   readonly #ownDispatcher: Dispatcher | undefined;
   readonly #basePath: string;
   readonly #endpoints: KnownEndpoints;
+  readonly #firstContact: FirstContact;
   #lastLabel: { readonly request: string; readonly label: string } | undefined;
 
   /** Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused. */
@@ -120,6 +123,7 @@ export class HttpClient {
       maxBodyBytes: options.maxBodyBytes ?? maxBodyBytes,
       bodies: options.bodies ?? new BodyPool(),
     };
+    this.#firstContact = new FirstContact(baseUrl.value, this.#transport);
     const mask = secretMaskOf([key, ...(options.secrets ?? [])]);
     this.shared = {
       baseUrl: baseUrl.value,
@@ -170,12 +174,26 @@ export class HttpClient {
         signal,
         receive,
       );
-      if (!result.ok) return { ok: false, error: connectionFailure(result.failure, result.sent, facts) };
-      this.#endpoints.hasSpokenHttp = true;
+      if (!result.ok) return { ok: false, error: await this.#unanswered(result, facts, signal) };
       const outcome = read(result.value, facts);
+      this.#endpoints.hasSpokenHttp ||= outcome.ok || outcome.error.code !== 'connection.protocol';
       this.#endpoints.note(endpoint, outcome);
       return outcome;
     });
+  }
+
+  /** No answer came. Of an address that has given none at all, it is asked what the port speaks. */
+  async #unanswered(
+    { failure, sent }: { readonly failure: ConnectionFailure; readonly sent: boolean },
+    facts: RequestFacts,
+    signal: AbortSignal,
+  ): Promise<ServiceFailure> {
+    const isFirst = !this.#endpoints.hasSpokenHttp && facts.standing?.() === 'unknown';
+    const wrong =
+      isFirst && this.tellsLeaving ? await this.#firstContact.wrongPort(failure, signal) : undefined;
+    return wrong === undefined
+      ? connectionFailure(failure, sent, facts)
+      : connectionFailure(wrong.failure, sent && !wrong.isCertain, facts);
   }
 
   /** True where it is known when a request leaves. */

@@ -22,10 +22,13 @@ export function connectionFailure(
       ? ''
       : 'The request was sent: the service may have carried it out.';
   const message = `${facts.label} to ${origin}: ${facts.clean(failure.what)}. ${after}`.trim();
+  const kind = classOf(failure, sent, facts);
   return {
     code: failure.code,
-    class: classOf(failure, sent, facts),
+    class: kind,
     message,
+    ...(kind === 'stop' && failure.code === 'connection.protocol' && { about: 'address' as const }),
+    ...(kind === 'stop' && sent && !facts.safe && { mayBeDone: true as const }),
     ...(failure.cause !== undefined && { cause: failure.cause }),
   };
 }
@@ -56,12 +59,22 @@ export function unusableResponse(
   };
 }
 
+/** What servers say to a plain request at a port for TLS: nginx, Go, Apache, Tomcat. */
+const wantsTls =
+  /plain HTTP request was sent to HTTPS port|HTTP request to an HTTPS server|speaking plain HTTP to an SSL|combination of host and port requires TLS/i;
+
+const speaksTls = 'this port speaks TLS: write https:// in place of http://';
+
 /** Judges a response by gateway 8.2, 8.3, 3.3. Undefined: it is a 2xx with a JSON value, which the caller reads. */
 export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | undefined {
   const { status, body } = reply;
   if (status >= 300 && status < 400) return redirected(reply, facts);
   // A fetch that hides redirects reports them as status 0.
   if (status === 0) return redirected(reply, facts);
+  if (status === 400 && wantsTls.test(readReplyWords(reply, facts.clean).message)) {
+    const failure = { code: 'connection.protocol', what: speaksTls, lasting: true } as const;
+    return { ...connectionFailure(failure, false, facts), status };
+  }
   const isSuccess = status >= 200 && status < 300;
   if (isMissing(status)) {
     if (body.kind === 'html' || body.kind === 'text') return notJson(reply, facts);

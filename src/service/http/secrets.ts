@@ -4,8 +4,11 @@ export const secretMask = '[secret]';
 /** The key of a sandbox that was given none: its help shows it, so it is no secret, and it is a word of many texts. */
 export const sandboxKey = 'sandbox';
 
-/** Shorter texts are found everywhere: masking them would hide everything but the secret. */
-const leastLength = 4;
+/**
+ * What is shorter is no secret: it is guessed at once, and is often a word (`none`, `dummy`, `EMPTY` where no key is needed) or part of
+ * one, so that masking it would spoil names and messages and hide nothing.
+ */
+const leastLength = 8;
 
 /**
  * Shorter credentials are not looked for in data: a word is found in them by chance, and a key that is a word would spoil
@@ -13,14 +16,8 @@ const leastLength = 4;
  */
 export const leastInData = 16;
 
-/** A host name comes back from `URL` in lower case; a shorter text in lower case is an ordinary word. */
-const leastLowerCased = 8;
-
 /** Removes secrets from a text; a text without secrets is returned unchanged. */
 export type Mask = (text: string) => string;
-
-/** Shorter secrets make encoded texts that are found by chance. */
-const leastEncoded = 8;
 
 /**
  * How a secret stands in texts that are encoded as hex or base64, by itself or inside of something longer: base64 writes three
@@ -49,8 +46,9 @@ function formsOf(secret: string): readonly string[] {
     encoded,
     encoded.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
     secret.replaceAll('"', '""'),
-    ...(secret.length < leastLowerCased ? [] : [secret.toLowerCase()]),
-    ...(secret.length < leastEncoded ? [] : encodedForms(secret)),
+    // A host name comes back from `URL` in lower case.
+    secret.toLowerCase(),
+    ...encodedForms(secret),
   ];
 }
 

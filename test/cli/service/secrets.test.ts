@@ -58,9 +58,9 @@ describe('values of variables in the service block', () => {
 describe('data', () => {
   const block = `baseUrl: "https://x.test/v/\${PROMPTPRESS_VAR_SHORT}", ${key}, id: "\${PROMPTPRESS_VAR_ID}", names: { botType: "\${PROMPTPRESS_VAR_BOT}" }`;
   const words = {
-    PROMPTPRESS_VAR_ID: 'paris',
+    PROMPTPRESS_VAR_ID: 'montmartre',
     PROMPTPRESS_VAR_BOT: 'A-WORD-OF-SIXTEEN-CHARACTERS',
-    PROMPTPRESS_VAR_SHORT: 'tower',
+    PROMPTPRESS_VAR_SHORT: 'the-tower',
   };
 
   it('keeps the words that an identity, a name or a short token is made of', async () => {
@@ -68,7 +68,7 @@ describe('data', () => {
     const said = `${Object.values(words).join(' ')} sk-0123456789abc`;
     expect(redactor.applyToData(said)).toBe(`${Object.values(words).join(' ')} [secret]`);
     expect(redactor.apply(said)).toBe('[secret] [secret] [secret] [secret]');
-    expect(settings.credentials).toEqual(['tower', 'sk-0123456789abc']);
+    expect(settings.credentials).toEqual(['the-tower', 'sk-0123456789abc']);
   });
 
   it('keeps a key that is too short to be masked, and a warning says so', async () => {

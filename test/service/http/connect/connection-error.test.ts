@@ -119,7 +119,8 @@ describe('what never left', () => {
 
 describe('requests without a response', () => {
   test.each(['before', 'after'] as const)('a reset %s the work was done looks the same', async (reset) => {
-    served.gateway.fault('any', { reset });
+    served.gateway.fault('imagine', { reset });
+    served.gateway.fault('fetch', { reset });
     const service = client();
     expect(await imagine(service)).toMatchObject({ error: { code: 'connection.lost', class: 'lost' } });
     expect(await service.fetchTask('1', never)).toMatchObject({
@@ -202,10 +203,11 @@ describe('requests without a response', () => {
   });
 
   test('a response that is no HTTP', async () => {
-    await using mail = await rawServer((socket) => socket.end('550 go away\r\n'));
-    expect(await imagine(client({ baseUrl: mail.url }))).toMatchObject({
-      error: { code: 'connection.lost', class: 'lost' },
-    });
+    const answers = ['HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n{}', '550 go away\r\n'];
+    await using mail = await rawServer((socket) => socket.end(answers.shift() ?? ''));
+    const service = client({ baseUrl: mail.url });
+    await service.fetchTask('1', never);
+    expect(await imagine(service)).toMatchObject({ error: { code: 'connection.lost', class: 'lost' } });
   });
 
   test('a response without end', async () => {
