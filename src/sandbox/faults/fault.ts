@@ -1,3 +1,5 @@
+import type { Refusal } from './fail-reasons.ts';
+
 /** The submissions of gateway 2.1; the old forms of a click, and shorten (gateway 2.1). */
 export const submissionRoutes = [
   'imagine',
@@ -59,6 +61,8 @@ export type FaultEffect =
   | { readonly kind: 'hidden-timeout'; readonly after: boolean }
   /** 500 with code `invalid_request`, which must not be retried (gateway 8.4). */
   | { readonly kind: 'invalid-request' }
+  /** A refusal in the words of a gateway of the family. */
+  | { readonly kind: 'refuse'; readonly refusal: Refusal }
   /** Fetch only: what is wrong with the links of a finished task. */
   | { readonly kind: 'link'; readonly link: 'expired' | 'foreign' | 'missing' }
   /** Fetch only: the status of a task that is not finished, in a word that nobody has described. */

@@ -1,4 +1,4 @@
-import { failReasons } from './fail-reasons.ts';
+import { failReasons, refusals } from './fail-reasons.ts';
 import {
   type Fault,
   type FaultEffect,
@@ -28,7 +28,7 @@ const usage =
 const effectWords =
   'a status (429, 429=<Retry-After in s>, 504-after), latency=<ms>, drip=<ms>, reset-before, reset-after, truncate, html, ' +
   'redirect, invalid-request, hidden-timeout, hidden-timeout-before, code=<submit code>, not-ready[=status|missing|button], stuck, ' +
-  'cancel, fail[=<reason or its name>], link=expired|foreign|missing, status=<word> or json=<status>';
+  'cancel, fail[=<reason or its name>], refuse=<name>, link=expired|foreign|missing, status=<word> or json=<status>';
 
 /**
  * Reads a fault as the command line gives it: `route:fault[=detail][:when]`, where when is `10%`, `0.1`, `every 5`,
@@ -128,6 +128,12 @@ function readEffect(text: string): FaultEffect | string {
       return { kind: 'code', code: Number(detail) };
     case 'fail':
       return { kind: 'fail', reason: failReasons[detail ?? 'internal-error'] ?? detail ?? '' };
+    case 'refuse': {
+      const refusal = Object.hasOwn(refusals, detail ?? '') ? refusals[detail ?? ''] : undefined;
+      return refusal === undefined
+        ? `refuse: expected one of ${Object.keys(refusals).join(', ')}`
+        : { kind: 'refuse', refusal };
+    }
     case 'not-ready':
       if (detail === undefined) return { kind: 'not-ready', words: 'gateway' };
       if (detail === 'status' || detail === 'missing' || detail === 'button')

@@ -124,6 +124,8 @@ export class Service {
       if (effect.kind === 'status' && !effect.after) return this.#faultStatus(effect, requestId);
       if (effect.kind === 'reset' && !effect.after) return cut;
       if (effect.kind === 'hidden-timeout' && !effect.after) return hiddenTimeout();
+      if (effect.kind === 'refuse' && !effect.refusal.after)
+        return jsonReply(effect.refusal.status, effect.refusal.body);
       if (effect.kind === 'invalid-request') {
         return this.#error(500, 'invalid request', requestId, {}, 'invalid_request');
       }
@@ -156,6 +158,10 @@ export class Service {
         return this.#faultStatus(effect, requestId);
       }
       if (effect.kind === 'hidden-timeout') return hiddenTimeout();
+      if (effect.kind === 'refuse' && effect.refusal.after) {
+        unsaid();
+        return jsonReply(effect.refusal.status, effect.refusal.body);
+      }
     }
     return reply;
   }

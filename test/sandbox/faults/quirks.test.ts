@@ -87,6 +87,16 @@ test.each([
   expect(client.sandbox.counters().tasks.made).toBe(made);
 });
 
+test.each([
+  ['not-noted', 400, 'insert_midjourney_task_failed ', 1],
+  ['no-channel-400', 400, '当前分组 default 下对于模型 mj_imagine 无可用渠道 ', 0],
+  ['queue-limit', 200, '队列数已达上限', 0],
+])('refuse=%s says %i %s, and the task exists or not', async (name, status, description, made) => {
+  client = await struck({}, `submit:refuse=${name}:first 1`);
+  expect(await client.imagine('a fox')).toMatchObject({ status, body: { description } });
+  expect(client.sandbox.counters().tasks.made).toBe(made);
+});
+
 test.each(['imagine', 'generate'])(
   'invalid-request on %s is a 500 that must not be tried again',
   async (route) => {
