@@ -201,4 +201,73 @@ export const reach: readonly Stranger[] = [
     service: gateway,
     verdict: { exit: 0, rows: { done: 3 }, asked: { change: 1, action: 1 } },
   },
+  {
+    name: 'a change whose answer never came is in doubt, and code 21 of the next one names the task that it made',
+    source: 'novicezk/midjourney-proxy 247',
+    pipeline: 'steps: { grid: { imagine: a fox, path: U1 } }\n',
+    serviceSettings: family,
+    service: { ...gateway, buttonless: true, listing: false },
+    exchanges: [['change', { reset: 'after' }, { times: 1 }]],
+    verdict: { exit: 5, rows: { done: 1, 'in-doubt': 1 }, asked: { change: 1 } },
+    later: [
+      {
+        flags: ['--in-doubt', 'retry'],
+        exchanges: [
+          [
+            'change',
+            {
+              code: 21,
+              description: '任务已存在',
+              result: '1700000000000002',
+              properties: { status: 'IN_PROGRESS', imageUrl: '' },
+            },
+          ],
+        ],
+        verdict: { exit: 0, rows: { done: 2 }, asked: { imagine: 0, change: 1 } },
+      },
+    ],
+  },
+  {
+    name: 'a grid of an earlier run is clicked by change, with its speed in the path',
+    source: 'midjourney-proxy (novicezk) 2.6.3 behind new-api',
+    pipeline: 'steps: { grid: { imagine: a fox }, up: { from: grid, click: U3 } }\n',
+    serviceSettings: `${family}, speed: fast`,
+    service: { ...gateway, buttonless: true },
+    flags: ['--only', 'grid'],
+    verdict: { exit: 0, asked: { imagine: 1, change: 0 } },
+    later: [
+      {
+        exchanges: [
+          [
+            'change',
+            { status: 400, body: { code: 4, description: 'SPEED' } },
+            { match: ({ path }) => !path.startsWith('/mj-fast/mj/') },
+          ],
+        ],
+        verdict: { exit: 0, rows: { done: 2 }, asked: { imagine: 0, change: 1 } },
+      },
+    ],
+  },
+  {
+    name: 'an optional button that change has nothing like is left out, and the grids go on',
+    source: 'midjourney-proxy (novicezk) 2.6.3',
+    pipeline: `${ten}, path: Zoom Out 2x? } }\n`,
+    serviceSettings: family,
+    service: { ...gateway, buttonless: true },
+    verdict: { exit: 0, rows: { done: 10, skipped: 10 }, asked: { imagine: 10 } },
+  },
+  {
+    name: 'a web client in front that wants an access code of its own is a wrong key, in each form',
+    source: 'ChatAnyTeam/ChatAny 48',
+    pipeline: rows,
+    serviceSettings: family,
+    service: gateway,
+    exchanges: [['submit', { status: 401, body: { error: true, msg: 'empty access code' } }]],
+    verdict: {
+      exit: 3,
+      rows: { pending: 6 },
+      says: ['empty access code', 'mj-api-secret alone'],
+      neverSays: ['test-key'],
+    },
+  },
 ];
