@@ -18,6 +18,12 @@ export interface SaveFailure {
    */
   readonly class: 'fresh-link' | 'retry' | 'throttle' | 'permanent' | 'stop';
   readonly message: string;
+  /**
+   * Of a download: its reason does not pass by itself. The link was refused with 401, 403, 404 or 410 or by a challenge page, or leads where no
+   * link may (`download.address`). Absent: it may pass (a status of the moment, a connection, a file that broke off or is of another kind). It
+   * says what to expect of other links of the service; whether this one is tried again is said by `class`.
+   */
+  readonly lasting?: true;
   readonly status?: number;
   readonly retryAfterMs?: number;
   readonly cause?: unknown;

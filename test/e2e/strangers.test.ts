@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { images } from '../rig/strangers/images.ts';
 import { reach } from '../rig/strangers/reach.ts';
 import { play, type Stranger } from '../rig/strangers/stranger.ts';
 import { tasks } from '../rig/strangers/tasks.ts';
 import { texts } from '../rig/strangers/texts.ts';
 import { verdicts } from '../rig/strangers/verdicts.ts';
 
-const tables: Readonly<Record<string, readonly Stranger[]>> = { reach, tasks, texts, verdicts };
+const tables: Readonly<Record<string, readonly Stranger[]>> = { images, reach, tasks, texts, verdicts };
 
 describe.each(Object.entries(tables))('strangers: %s', (_table, strangers) => {
   it.each(strangers.map((stranger) => [stranger.name, stranger] as const))('%s', async (_name, stranger) => {

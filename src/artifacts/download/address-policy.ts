@@ -15,6 +15,16 @@ export class AddressError extends Error {
  * the service's base address on any port. The service names the link, so it is not trusted.
  */
 export interface AddressRule {
+  /**
+   * Where a link of the service leads that means the service by a name of its own machine: the same path at the origin of the base
+   * address. New-api gives `http://localhost:3000/mj/image/ID` until it is told its own address, which is this machine here, and
+   * whatever listens there. Undefined: the link means what it says.
+   *
+   * @param isRefused nobody listens where the link says: then the base address's own host is no better on another port
+   */
+  atService(link: URL, isRefused?: boolean): URL | undefined;
+  /** Of the base address: where a path leads that the service gave in place of a link. */
+  readonly origin: string;
   /** Why a link may not even be tried: its scheme, credentials in it, an address that is not public. */
   forbiddenReason(url: URL): string | undefined;
   /**
@@ -76,6 +86,14 @@ export function addressRule(
   };
 
   return {
+    atService: (link, isRefused = false) => {
+      const host = hostOf(link);
+      if (!isLoopback(host) || link.origin === base.origin || (host === ownHost && !isRefused))
+        return undefined;
+      // Not as a text alone: a path may begin with two slashes.
+      return new URL(`${base.origin}${link.pathname}${link.search}`);
+    },
+    origin: base.origin,
     forbiddenReason,
     lookup: allowedLookup,
     proxiedForbiddenReason: async (url) => {
@@ -96,6 +114,13 @@ export function addressRule(
 function isLocalName(host: string): boolean {
   return !host.includes('.') || /\.(localhost|local|internal|home\.arpa|lan|test|invalid)$/.test(host);
 }
+
+/** This very machine, whatever it is (RFC 6761 6.3; 0.0.0.0 and :: lead there too). */
+const isLoopback = (host: string): boolean => {
+  if (host === 'localhost' || host.endsWith('.localhost')) return true;
+  if (!ipaddr.isValid(host)) return false;
+  return ['loopback', 'unspecified'].includes(ipaddr.process(host).range());
+};
 
 const portOf = ({ protocol, port }: URL): string =>
   port !== '' ? port : protocol === 'https:' ? '443' : '80';

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { type OpenResponse, openResponse } from '../../service/http/dispatch.ts';
 import { secretMask } from '../../service/http/secrets.ts';
-import { fail, shownLink, shownWords } from '../failure.ts';
+import { fail, SaveError, shownLink, shownWords } from '../failure.ts';
 import type { AddressRule } from './address-policy.ts';
 import { body, type DownloadBody } from './body.ts';
 import type { Deadline } from './deadline.ts';
@@ -23,8 +23,10 @@ export interface LinkRoute {
   readonly mask: (text: string) => string;
   /** Finds credentials; a link that holds one is not followed, for it would hand it on. */
   readonly dataMask: (text: string) => string;
-  /** Who gave the links, for messages; default: the service. */
+  /** Who gave the links, for messages; default: the service, whose links may mean itself. */
   readonly giver?: string;
+  /** A link to this machine, or a path alone, was followed at the service instead. */
+  readonly onOwnLink?: (link: string, url: URL) => void;
 }
 
 /**
@@ -40,10 +42,18 @@ export async function openLink(
 ): Promise<DownloadBody> {
   // What came already masked held a secret too.
   if (link === secretMask) fail(holdsSecret(giverOf(route)));
-  let url = parseLink(link, route);
+  let url = firstUrl(link, route);
   for (let hop = 0; hop <= mostRedirects; hop += 1) {
     await checkAddress(url, route, deadline);
-    const response = await get(url, route, deadline);
+    let response: OpenResponse;
+    try {
+      response = await get(url, route, deadline);
+    } catch (failure) {
+      const own = hop === 0 && isRefused(failure) ? atService(link, url, route, true) : undefined;
+      if (own === undefined) throw failure;
+      url = own;
+      continue;
+    }
     deadline.arrived();
     const { status, headers } = response;
     if (status === 200 || status === 203) return body(url, response);
@@ -52,7 +62,8 @@ export async function openLink(
     if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') {
       return fail(statusFailure(url, { status, headers, words }, now));
     }
-    url = parseLink(location, route, url);
+    const next = parseLink(location, route, url);
+    url = (url.origin === route.rule.origin ? atService(location, next, route) : undefined) ?? next;
   }
   return fail({
     code: 'download.status',
@@ -61,15 +72,37 @@ export async function openLink(
   });
 }
 
+/** Where a link leads at first; a path alone is one at the service. */
+function firstUrl(link: string, route: LinkRoute): URL {
+  if (route.giver === undefined && link.startsWith('/')) {
+    const url = parseLink(link, route, route.rule.origin);
+    route.onOwnLink?.(link, url);
+    return url;
+  }
+  const url = parseLink(link, route);
+  return atService(link, url, route) ?? url;
+}
+
+/** The link at the service, where it is one of the service and means that; said to whoever listens. */
+function atService(link: string, url: URL, route: LinkRoute, refused = false): URL | undefined {
+  const own = route.giver === undefined ? route.rule.atService(url, refused) : undefined;
+  if (own !== undefined) route.onOwnLink?.(link, own);
+  return own;
+}
+
+const isRefused = (failure: unknown): boolean =>
+  failure instanceof SaveError && (failure.failure.cause as { code?: unknown })?.code === 'ECONNREFUSED';
+
 const giverOf = ({ giver = 'The service' }: LinkRoute): string => giver;
 
-function parseLink(link: string, route: LinkRoute, base?: URL): URL {
+function parseLink(link: string, route: LinkRoute, base?: URL | string): URL {
   try {
     return new URL(link, base);
   } catch (cause) {
     return fail({
       code: 'download.address',
       class: 'permanent',
+      lasting: true,
       message: `${giverOf(route)} gave a link that is no web address: ${shownWords(link).slice(0, 80)}`,
       cause,
     });

@@ -11,6 +11,7 @@ import { type Deadline, TimedOut } from './deadline.ts';
 export const holdsSecret = (giver: string): SaveFailure => ({
   code: 'download.address',
   class: 'permanent',
+  lasting: true,
   message: `${giver} gave a link that holds the API key or another secret of yours: it is neither followed nor kept.`,
 });
 
@@ -18,6 +19,7 @@ export const holdsSecret = (giver: string): SaveFailure => ({
 export const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure => ({
   code: 'download.address',
   class: 'permanent',
+  lasting: true,
   message:
     `The link ${url.protocol.startsWith('http') ? shownLink(url) : `(${url.protocol}…)`} is not followed: ` +
     `${why}. Links may lead to public addresses and to the host of the service's base address.`,
@@ -88,10 +90,25 @@ export function statusFailure(
   const wait = readRetryAfter(header('retry-after'), header('date'), () => now);
   const base = { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   const link = shownLink(url);
+  // Cloudflare's own mark of a page that asks a browser to prove that somebody looks at it.
+  if (header('cf-mitigated') === 'challenge')
+    return {
+      ...base,
+      code: 'download.refused',
+      class: 'fresh-link',
+      lasting: true,
+      message: `${link} was answered with ${status} and a challenge page for browsers (cf-mitigated): the host of the link takes this machine for a robot. The link has not expired; have its owner let this machine in, or have the gateway serve its images itself.`,
+    };
   if (isPermanentStatus(status)) {
     const why = words === undefined ? ': the link has probably expired' : ` (${words})`;
     const message = `${link} was refused with ${status}${why}.`;
-    return { ...base, code: 'download.refused', class: 'fresh-link', message };
+    return {
+      ...base,
+      code: 'download.refused',
+      class: 'fresh-link',
+      ...(status === 400 ? {} : { lasting: true }),
+      message,
+    };
   }
   const kind = status === 429 ? 'throttle' : isPassing(status) ? 'retry' : 'permanent';
   const said = words === undefined ? '' : ` (${words})`;

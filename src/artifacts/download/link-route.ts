@@ -26,6 +26,8 @@ export interface LinkOptions {
   readonly mask?: (text: string) => string;
   /** Takes credentials out of data: texts that are kept, links that are followed. Default: as in messages. */
   readonly dataMask?: (text: string) => string;
+  /** Hears once that links of the service which lead to this machine are followed at the base address instead. */
+  readonly notice?: (message: string) => void;
 }
 
 export const defaultTimeouts: DownloadTimeouts = { idleMs: 60_000, totalMs: 600_000 };
@@ -36,12 +38,29 @@ const defaultConnections = 16;
 export function openRoute(options: LinkOptions): LinkRoute & { close(): Promise<void> } {
   const { baseUrl, ownPortOnly, lookup, mask = (text) => text, dataMask = mask } = options;
   const rule = addressRule(baseUrl, lookup, ownPortOnly);
-  const masks = { mask, dataMask };
+  const masks = { mask, dataMask, onOwnLink: once(options) };
   if (options.dispatcher !== undefined) {
     return { rule, dispatcher: options.dispatcher, proxied: true, ...masks, close: () => Promise.resolve() };
   }
   const dispatcher = directAgent(rule.lookup, options);
   return { rule, dispatcher, proxied: false, ...masks, close: () => dispatcher.destroy() };
+}
+
+/** Says the first time that links lead elsewhere than they say. */
+function once({ notice, mask = (text) => text }: LinkOptions): (link: string, url: URL) => void {
+  let isSaid = false;
+  return (link, url) => {
+    if (isSaid) return;
+    isSaid = true;
+    const given = URL.canParse(link)
+      ? `lead to ${new URL(link).origin}, which is this machine`
+      : 'are paths alone';
+    notice?.(
+      mask(
+        `Links of the service ${given}: the same paths are fetched at ${url.origin}, without the key. The gateway can be told its own address (new-api: ServerAddress).`,
+      ),
+    );
+  };
 }
 
 function directAgent(lookup: LookupFunction, options: LinkOptions): Agent {

@@ -122,8 +122,10 @@ export async function execute(
   const { trace } = watch.log;
   const text = trace === undefined ? asked : tracedText(asked, trace, mask);
   const isRehearsal = service.baseUrl === undefined;
+  const notice = (message: string): void =>
+    watch.listener({ type: 'run:notice', code: 'download.own-link', message });
   const links = linkOptions(
-    { baseUrl, isRehearsal, requestMs: timeouts.requestMs, mask, dataMask },
+    { baseUrl, isRehearsal, requestMs: timeouts.requestMs, mask, dataMask, notice },
     connecting,
     disposables,
   );

@@ -27,19 +27,22 @@ export function linkOptions(
     readonly mask: (text: string) => string;
     /** Removes credentials from data that servers send. */
     readonly dataMask: (text: string) => string;
+    /** Of what is said once. Default: nobody hears it. */
+    readonly notice?: (message: string) => void;
   },
   connecting: Connecting,
   disposables: Disposables,
 ): LinkOptions {
-  const { baseUrl, isRehearsal: ownPortOnly, requestMs, mask, dataMask } = to;
+  const { baseUrl, isRehearsal: ownPortOnly, requestMs, mask, dataMask, notice } = to;
   const { connections, env } = connecting;
   const timeouts = { idleMs: requestMs, totalMs: Math.max(leastTotalMs, requestMs) };
+  const options = { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask, ...(notice && { notice }) };
   if (env === undefined || !proxyVariables.some((name) => (env[name] ?? '') !== '')) {
-    return { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask };
+    return options;
   }
   const dispatcher = createDispatcher(connecting);
   disposables.add(() => dispatcher.destroy());
-  return { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask, dispatcher };
+  return { ...options, dispatcher };
 }
 
 /** What brings images into a store, and replies into the state. */

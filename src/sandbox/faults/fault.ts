@@ -64,7 +64,7 @@ export type FaultEffect =
   /** A refusal in the words of a gateway of the family. */
   | { readonly kind: 'refuse'; readonly refusal: Refusal }
   /** Fetch only: what is wrong with the links of a finished task. */
-  | { readonly kind: 'link'; readonly link: 'expired' | 'foreign' | 'missing' }
+  | { readonly kind: 'link'; readonly link: LinkFault }
   /** Fetch only: the status of a task that is not finished, in a word that nobody has described. */
   | { readonly kind: 'status-word'; readonly word: string }
   /** Image only: JSON with this status in place of the file (gateway 4.7). */
@@ -118,3 +118,8 @@ export function routesOf(effect: FaultEffect): 'submit' | 'action' | 'fetch' | '
       return undefined;
   }
 }
+
+/** `loopback`: of a gateway that was not told its own address; `path`: of one whose own address is empty (gateway 4.7). */
+export const linkFaults = ['expired', 'foreign', 'missing', 'loopback', 'path'] as const;
+
+export type LinkFault = (typeof linkFaults)[number];

@@ -4,6 +4,7 @@ import {
   type FaultEffect,
   type FaultTiming,
   faultRoutes,
+  linkFaults,
   routesOf,
   submissionRoutes,
 } from './fault.ts';
@@ -140,9 +141,7 @@ function readEffect(text: string): FaultEffect | string {
         return { kind: 'not-ready', words: detail };
       return 'not-ready: expected status, missing or button, or nothing';
     case 'link':
-      if (detail === 'expired' || detail === 'foreign' || detail === 'missing')
-        return { kind: 'link', link: detail };
-      return 'link: expected expired, foreign or missing';
+      return linkFaultOf(detail);
     case 'status':
       return detail === undefined || !/^[\w-]{1,40}$/.test(detail)
         ? 'status: expected a word such as PAUSED'
@@ -176,4 +175,11 @@ function readEffect(text: string): FaultEffect | string {
     default:
       return `expected ${effectWords}`;
   }
+}
+
+function linkFaultOf(detail: string | undefined): FaultEffect | string {
+  const link = linkFaults.find((known) => known === detail);
+  return link === undefined
+    ? 'link: expected expired, foreign, missing, loopback or path'
+    : { kind: 'link', link };
 }

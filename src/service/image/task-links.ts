@@ -41,4 +41,6 @@ function linksIn(value: unknown, facts: RequestFacts): readonly string[] {
   });
 }
 
-const isVideo = (link: string): boolean => URL.canParse(link) && videoName.test(new URL(link).pathname);
+/** A gateway may give a path of its own in place of a link. */
+const isVideo = (link: string): boolean =>
+  URL.canParse(link, 'http://gateway') && videoName.test(new URL(link, 'http://gateway').pathname);

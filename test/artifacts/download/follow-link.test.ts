@@ -251,7 +251,7 @@ describe('addresses', () => {
     const link = `http://127.0.0.1:${server.port}/a.png`;
     expect((await saveLink(link, { dispatcher, baseUrl: 'http://127.0.0.1' })).ok).toBe(true);
     const lookup = resolvesTo('10.0.0.1');
-    for (const host of ['cdn.example', 'localhost', '127.0.0.1']) {
+    for (const host of ['cdn.example', 'intranet', '10.0.0.1']) {
       const refused = await saveLink(`http://${host}:${server.port}/a.png`, {
         dispatcher,
         baseUrl: 'http://gateway.example',

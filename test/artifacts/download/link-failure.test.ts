@@ -22,6 +22,7 @@ describe('a response without a file', () => {
     expect(failureOf(status)).toEqual({
       code: 'download.refused',
       class: 'fresh-link',
+      ...(status === 400 ? {} : { lasting: true }),
       status,
       message: `https://cdn.example.com/a.png was refused with ${status}: the link has probably expired.`,
     });

@@ -235,7 +235,7 @@ test.each(['modal', 'blend', 'describe', 'video', 'edits'])(
 test.each([
   ['imagine:json=403', 'json is a fault of image'],
   ['image:link=expired', 'link is a fault of fetch'],
-  ['fetch:link=old', 'expected expired, foreign or missing'],
+  ['fetch:link=old', 'expected expired, foreign, missing, loopback or path'],
   ['fetch:status', 'expected a word'],
   ['image:json=418', 'expected 200 or one of'],
   ['fetch:cancel', 'is a fault of submissions'],

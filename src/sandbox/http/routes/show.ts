@@ -98,8 +98,12 @@ export function taskRecord(parts: ServiceParts, task: StoredTask, { request, eff
   const { settings, names, now, ports } = parts;
   const at = now();
   const link = effects.find((effect) => effect.kind === 'link')?.link;
-  const origin =
-    link === 'foreign' ? 'https://cdn.sandbox.invalid' : `http://${hostOf(request)}:${ports().service}`;
+  const origins: Partial<Record<typeof link & string, string>> = {
+    foreign: 'https://cdn.sandbox.invalid',
+    loopback: 'http://localhost:3000',
+    path: '',
+  };
+  const origin = origins[link ?? 'expired'] ?? `http://${hostOf(request)}:${ports().service}`;
   const linkOf = (id: string, percent: number, output?: number): string => {
     const query = new URLSearchParams();
     if (link === 'expired') query.set('ex', String(at - 1));

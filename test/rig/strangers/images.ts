@@ -1,0 +1,48 @@
+import type { FakeServiceOptions } from '../fake-service.ts';
+import type { Stranger } from './stranger.ts';
+
+/** A finished task gives this link in place of its own. */
+const linking = (origin: string): FakeServiceOptions => ({
+  script: (task) => ({ answer: () => ({ imageUrl: `${origin}/images/${task.id}.png?ex=${task.link}` }) }),
+});
+
+const grids = 'matrix: { n: [1, 2, 3] }\nsteps: { grid: { imagine: "a fox {{ n }}", path: U1 } }\n';
+
+/** Image hosts and links: where they lead, and what comes from there. */
+export const images: readonly Stranger[] = [
+  {
+    name: 'a gateway whose links name its own machine is asked for the images at its base address',
+    source: 'new-api of 11 April 2025, ServerAddress as it is installed',
+    pipeline: grids,
+    service: linking('http://localhost:3000'),
+    verdict: {
+      exit: 0,
+      rows: { done: 6 },
+      asked: { imagine: 3, action: 3, image: 6 },
+      says: ['lead to http://localhost:3000'],
+    },
+  },
+  {
+    name: 'a gateway whose links are paths is asked for the images at its base address',
+    source: 'new-api of 11 April 2025, ServerAddress empty',
+    pipeline: grids,
+    service: linking(''),
+    verdict: { exit: 0, rows: { done: 6 }, asked: { imagine: 3, action: 3, image: 6 } },
+  },
+  {
+    name: 'an image host that asks a browser for a proof is named, and its links are not said to have expired',
+    source: 'cf-mitigated: challenge, as Cloudflare documents it',
+    pipeline: 'steps: { grid: { imagine: a fox } }\n',
+    exchanges: [
+      ['image', { status: 403, body: '<html>Just a moment...', headers: { 'cf-mitigated': 'challenge' } }],
+    ],
+    verdict: {
+      exit: 1,
+      rows: { failed: 1 },
+      codes: { 'download.refused': 1 },
+      asked: { imagine: 1 },
+      says: ['challenge page'],
+      neverSays: ['expired.'],
+    },
+  },
+];
