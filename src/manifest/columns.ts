@@ -123,9 +123,12 @@ export function rowValues({ cell, slot, artifact, firstOfJob, parentTaskId }: Ma
   };
 }
 
-/** The link that a row's file came from; a video's job has one for each of its files (`TaskResult.videoUrls`). */
-const linkOf = (result: TaskResult | undefined, artifact: RowOutput | undefined): string | undefined =>
-  result?.videoUrls?.[(artifact?.output ?? 1) - 1] ?? result?.imageUrl;
+/** The link that a row's file came from; a job of several files has one for each of them (`TaskResult`). */
+function linkOf(result: TaskResult | undefined, artifact: RowOutput | undefined): string | undefined {
+  const { output = 1 } = artifact ?? {};
+  const links = result?.videoUrls ?? result?.imageUrls;
+  return links?.[output - 1] ?? result?.frameUrls?.[output - 2] ?? result?.imageUrl;
+}
 
 const text = (field: Field): string => (field === undefined ? '' : String(field));
 

@@ -128,6 +128,10 @@ export interface TokenUsage {
 /** What the service said when the task was finished. */
 export interface TaskResult {
   readonly imageUrl?: string;
+  /** Of several images of their own: one link each, in order; downloaded in place of `imageUrl`. */
+  readonly imageUrls?: readonly string[];
+  /** Of a grid whose frames the service has too: one link each, in order; downloaded in place of a cut. */
+  readonly frameUrls?: readonly string[];
   readonly buttons: readonly Button[];
   /** Of a video: one link each, in order; downloaded in place of `imageUrl`. */
   readonly videoUrls?: readonly string[];

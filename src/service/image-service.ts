@@ -44,10 +44,18 @@ export interface Task {
   readonly state: 'unfinished' | 'modal' | 'success' | 'failure';
   /** As the service wrote it. */
   readonly status: string;
+  /** Not begun, by the word for its state: `submitted` says either. Absent: begun, or the word is not known. */
+  readonly stage?: 'queued' | 'submitted';
+  /** What it would be if its state, a word that is not known, were an end: all else that it shows speaks for that. */
+  readonly seems?: Task;
   /** 0 to 100 where the service says so. */
   readonly progress?: number;
   /** Only of a finished task; during progress it may be a preview. */
   readonly imageUrl?: string;
+  /** Only of a finished task that made several images of their own: one link each, in order. */
+  readonly imageUrls?: readonly string[];
+  /** Only of a finished grid whose four frames the service has too: one link each, in order. */
+  readonly frameUrls?: readonly string[];
   /** Empty until the task is finished. */
   readonly buttons: readonly TaskButton[];
   /**

@@ -103,6 +103,8 @@ export interface Job {
   readonly watch?: TaskWatch;
   /** Deferrals in a row, by route. */
   readonly deferrals?: Readonly<Partial<Record<Route, Deferrals>>>;
+  /** The unknown word for its task's state, beside all signs of an end, and since when it stands there, Unix ms. */
+  readonly seeming?: { readonly status: string; readonly since: number };
   /** Looks at its task in a row that showed another one, and when the first of them was, Unix ms. */
   readonly strange?: { readonly count: number; readonly since: number };
   /** Its task's record says that the task is its own, though others got the same id. */

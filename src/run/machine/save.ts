@@ -8,6 +8,7 @@ import {
   type Job,
   type JobContext,
   type JobStep,
+  type RecordChanges,
   type SavedResult,
   type SaveSource,
   type Want,
@@ -21,21 +22,23 @@ import { settle } from './transition.ts';
  * tasks are drawn from their `finalPrompt` (gateway 4.5), and one of several paragraphs looks like a list.
  */
 export const resultOf = (
-  { buttons, imageUrl, videoUrls, prompts }: Task,
+  { buttons, imageUrl, imageUrls, frameUrls, videoUrls, prompts }: Task,
   kind: JobRecord['kind'],
 ): TaskResult => ({
   buttons,
   ...(imageUrl === undefined ? {} : { imageUrl }),
+  ...(imageUrls === undefined ? {} : { imageUrls }),
+  ...(frameUrls === undefined ? {} : { frameUrls }),
   ...(videoUrls === undefined ? {} : { videoUrls }),
   ...(prompts === undefined || (kind !== 'describe' && kind !== 'click') ? {} : { prompts }),
 });
 
 /** The files to write of a result, in the order of output numbers; empty while the result is not there yet. */
 function sourcesOf(result: TaskResult, of: Pick<JobRecord, 'kind' | 'pressed'>): readonly SaveSource[] {
-  const { imageUrl, videoUrls = [] } = result;
+  const { imageUrl, imageUrls = imageUrl === undefined ? [] : [imageUrl], videoUrls = [] } = result;
   if (isText(result)) return [{ isText: true }];
   if (videoUrls.length > 0) return videoUrls.map((url) => ({ url, media: 'video' }));
-  return imageUrl === undefined || isBesideImage(of) ? [] : [{ url: imageUrl, media: 'image' }];
+  return isBesideImage(of) ? [] : imageUrls.map((url) => ({ url, media: 'image' }));
 }
 
 /** True where the image of a task is not its result: the poster of a video, or the input of a describe. */
@@ -53,6 +56,8 @@ export const isText = ({ prompts = [] }: TaskResult): boolean => prompts.length 
 export function wantFile({ record }: Pick<Job, 'record'>): Want {
   const at = record.artifacts.length;
   if (record.text !== undefined) return { kind: 'save', source: { isText: true }, output: 1 };
+  const frame = nextFrame(record);
+  if (frame !== undefined) return frame;
   if (wantsCut(record)) return { kind: 'cut' };
   const source = record.result === undefined ? undefined : sourcesOf(record.result, record)[at];
   return source === undefined ? wantLink({ record }) : { kind: 'save', source, output: at + 1 };
@@ -66,6 +71,33 @@ export function wantFresh(job: Pick<Job, 'record'>): Want {
 
 /** Its file is a grid that is not cut, and somebody wants the frames. The file is durable in the record by then. */
 const wantsCut = (record: JobRecord): boolean => record.split === true && isUncut(record);
+
+/** The frames of a grid that the service has too are downloaded, after its file. While its job is redone, its former frames stand. */
+function nextFrame({ split, frames, former, artifacts, result }: JobRecord): SaveWant | undefined {
+  if (split !== true || former !== undefined || artifacts.length !== 1 || frames?.error !== undefined)
+    return undefined;
+  const at = frames?.files.length ?? 0;
+  const url = result?.frameUrls?.[at];
+  return url === undefined ? undefined : { kind: 'save', source: { url, media: 'image' }, output: at + 2 };
+}
+
+type SaveWant = Extract<Want, { readonly kind: 'save' }>;
+
+/** A frame was saved, or was not: then the grid is cut. A disk or a route that takes none is waited for as for any file. */
+function frameSaved(job: Job, result: SavedResult, { now }: JobContext): JobStep {
+  const { record } = job;
+  const { frameUrls: _, ...links } = record.result ?? { buttons: [] };
+  const files = record.frames?.files ?? [];
+  const changes: RecordChanges =
+    result.ok && result.value !== undefined
+      ? { frames: { files: [...files, result.value] } }
+      : { frames: undefined, result: links };
+  const next = become(record, 'saving', { ...changes, error: undefined });
+  const isOpen = nextFrame(next) !== undefined || wantsCut(next);
+  if (isOpen) return { job: { ...job, misses: 0, record: next, want: wantFile({ record: next }) } };
+  const done = become(next, 'done', { finishedAt: record.finishedAt ?? now });
+  return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+}
 
 function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
   if (taskId === undefined) throw new Error('Internal error: a job without a task id is being saved.');
@@ -115,6 +147,8 @@ function noLink(job: Job, context: JobContext): JobStep {
  */
 export function fileSaved(job: Job, result: SavedResult, context: JobContext): JobStep {
   const { record } = job;
+  const isWaiting = !result.ok && (result.error.class === 'stop' || result.error.class === 'throttle');
+  if (nextFrame(record) !== undefined && !isWaiting) return frameSaved(job, result, context);
   if (result.ok) {
     const { value } = result;
     const artifacts = value === undefined ? record.artifacts : [...record.artifacts, value];
@@ -132,8 +166,10 @@ export function fileSaved(job: Job, result: SavedResult, context: JobContext): J
     // Frames of another file are none of this one.
     const changes = { artifacts, frames: undefined, finishedAt: context.now, error: undefined };
     const done = become(record, 'done', changes);
-    if (!wantsCut(done)) return { job: { ...job, record: done, want: { kind: 'nothing' } } };
-    return { job: { ...job, misses: 0, record: become(done, 'saving'), want: { kind: 'cut' } } };
+    const saving = become(done, 'saving');
+    if (!wantsCut(done) && nextFrame(done) === undefined)
+      return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+    return { job: { ...job, misses: 0, record: saving, want: wantFile({ record: saving }) } };
   }
   const failure = result.error;
   const error = fileError(failure);

@@ -13,21 +13,34 @@ const videoName = /\.(mp4|m4v|webm|mov)$/i;
  *
  * - `videoUrls`, else `videoUrl`. A gateway that has neither may put videos into the fields of images: their file names show that.
  * - `imageUrl`, else the first of `imageUrls`. Beside videos it is their poster.
+ * - Several `imageUrls` without an `imageUrl`, or with one of them there, are images of their own; four beside it are the frames of a grid.
  */
 export function readLinks(
   record: Readonly<Record<string, unknown>>,
   facts: RequestFacts,
-): Pick<Task, 'imageUrl' | 'videoUrls'> {
+): Pick<Task, 'imageUrl' | 'imageUrls' | 'frameUrls' | 'videoUrls'> {
   const listed = (...names: readonly string[]): readonly string[] =>
     names.map((name) => linksIn(record[name], facts)).find((links) => links.length > 0) ?? [];
-  const shown = [...listed('imageUrl'), ...listed('imageUrls', 'image_urls')];
+  const image = listed('imageUrl');
+  const images = listed('imageUrls', 'image_urls');
+  const shown = [...image, ...images];
   const given = listed('videoUrls', 'video_urls', 'videoUrl', 'video_url');
   const videoUrls = given.length > 0 ? given : [...new Set(shown.filter(isVideo))];
   const imageUrl = shown.find((link) => !isVideo(link));
   return {
     ...(imageUrl !== undefined && { imageUrl }),
-    ...(videoUrls.length > 0 && { videoUrls }),
+    ...(videoUrls.length > 0 ? { videoUrls } : several(image[0], new Set(images))),
   };
+}
+
+function several(
+  image: string | undefined,
+  listed: ReadonlySet<string>,
+): Pick<Task, 'imageUrls' | 'frameUrls'> {
+  const others = [...listed].filter((link) => link !== image);
+  if (image !== undefined && others.length === 4) return { frameUrls: others };
+  const isOneOfThem = image === undefined || listed.has(image);
+  return isOneOfThem && listed.size > 1 ? { imageUrls: [...listed] } : {};
 }
 
 function linksIn(value: unknown, facts: RequestFacts): readonly string[] {

@@ -66,10 +66,32 @@ function unknown(id: string, reply: Reply, facts: RequestFacts, says: string): S
   return { ok: false, error };
 }
 
-/** A task record. Decided on `status` alone: image and buttons may be there earlier, as a preview (gateway 4.3). */
+/**
+ * A task record. Decided on `status` alone: image and buttons may be there earlier, as a preview (gateway 4.3). A word that is not known
+ * means not finished; `seems` is what the task would be if the word, which nobody has described, were one for its end.
+ */
 export function toTask(id: string, record: Readonly<Record<string, unknown>>, facts: RequestFacts): Task {
   const status = typeof record['status'] === 'string' ? facts.clean(record['status']) : '';
-  const state = stateOf(status);
+  const stage = stages[status.trim().toUpperCase()];
+  const task = taskIn(stateOf(stage), id, status, record, facts);
+  if (stage !== undefined) return stage === 'queued' || stage === 'submitted' ? { ...task, stage } : task;
+  if (task.progress !== 100) return task;
+  const [failed, done] = (['failure', 'success'] as const).map((state) =>
+    taskIn(state, id, status, record, facts),
+  );
+  if (failed?.failReason !== undefined) return { ...task, seems: failed };
+  const hasResult =
+    done !== undefined && [done.imageUrl, done.videoUrls].some((links) => links !== undefined);
+  return hasResult ? { ...task, seems: done } : task;
+}
+
+function taskIn(
+  state: Task['state'],
+  id: string,
+  status: string,
+  record: Readonly<Record<string, unknown>>,
+  facts: RequestFacts,
+): Task {
   const progress = readProgress(record['progress']);
   const links = state === 'success' ? readLinks(record, facts) : undefined;
   const prompts = state === 'success' ? readPrompts(record, facts) : [];
@@ -77,7 +99,7 @@ export function toTask(id: string, record: Readonly<Record<string, unknown>>, fa
   const tag = readTag(record['state'], facts);
   const prompt = tag === '' ? facts.dataMask(textOf(record['prompt'])).slice(0, most.prompt) : '';
   const shownId = readTaskId(record['id']);
-  const failReason = state === 'failure' ? facts.clean(textOf(record['failReason'])) : '';
+  const failReason = state === 'success' ? '' : facts.clean(textOf(record['failReason']));
   return {
     id,
     state,
@@ -100,20 +122,29 @@ export function toTask(id: string, record: Readonly<Record<string, unknown>>, fa
 const buttonlessKind = ({ action }: Readonly<Record<string, unknown>>): 'grid' | 'other' =>
   /^(?:IMAGINE|VARIATION|REROLL|BLEND|)$/i.test(textOf(action).trim()) ? 'grid' : 'other';
 
-/** A status that is not known means: not finished (gateway 4.3; `""` is a task that the gateway has just noted). */
-function stateOf(status: string): Task['state'] {
-  switch (status) {
-    case 'SUCCESS':
-      return 'success';
-    case 'FAILURE':
-    case 'CANCEL':
-      return 'failure';
-    case 'MODAL':
-      return 'modal';
-    default:
-      return 'unfinished';
-  }
-}
+type Stage = Task['state'] | 'queued' | 'submitted' | 'working';
+
+const named = (stage: Stage, words: string): readonly (readonly [string, Stage])[] =>
+  words.split(' ').map((word) => [word, stage]);
+
+/**
+ * The words for states, of this family and of services beside it (gateway 4.3), in capitals. `""` is a task that the gateway has just
+ * noted; SUBMITTED one that is in Discord's queue, or is begun.
+ */
+const stages: Readonly<Partial<Record<string, Stage>>> = Object.fromEntries([
+  ['', 'queued'],
+  ...named('queued', 'NOT_START NOT_STARTED QUEUED QUEUEING QUEUE PENDING WAITING WAITING_TO_START CREATED'),
+  ...named('submitted', 'SUBMITTED'),
+  ...named('working', 'IN_PROGRESS PROCESSING RUNNING STARTED GENERATING'),
+  ...named('modal', 'MODAL'),
+  ...named('success', 'SUCCESS SUCCEEDED SUCCEED COMPLETED COMPLETE DONE FINISHED'),
+  ...named('failure', 'FAILURE FAILED FAIL ERROR CANCEL CANCELED CANCELLED REJECTED ABORTED TIMEOUT'),
+]);
+
+const stateOf = (stage: Stage | undefined): Task['state'] =>
+  stage === undefined || stage === 'queued' || stage === 'submitted' || stage === 'working'
+    ? 'unfinished'
+    : stage;
 
 /** `"93%"`; texts such as "Waiting to start" say nothing. */
 function readProgress(value: unknown): number | undefined {

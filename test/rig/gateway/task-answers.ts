@@ -10,7 +10,7 @@ import { facts, replyOf } from './reply.ts';
 export type Row = Readonly<Record<string, unknown>> & { readonly id: string; readonly status: string };
 
 /** Status words that no list of them has: of a task that is not finished (gateway 4.3). */
-export const unknownStatuses = ['QUEUED', 'PENDING', 'WAITING_TO_START', 'PAUSED', 'success'] as const;
+export const unknownStatuses = ['QUEUED', 'PENDING', 'WAITING_TO_START', 'PAUSED', 'LINGERING'] as const;
 
 /** What a poll comes to that gives no record. Undefined: it gives one. */
 export function pollFailure(id: string, fault: FetchFault | undefined): ServiceResult<Task> | undefined {

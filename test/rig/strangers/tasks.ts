@@ -1,4 +1,21 @@
+import type { FakeRequest } from '../fake-service.ts';
 import type { Stranger } from './stranger.ts';
+
+const imagines = 'matrix: { n: [1, 2, 3] }\nsteps: { grid: { imagine: "a fox {{ n }}" } }\n';
+const split = 'matrix: { n: [1, 2, 3] }\nsteps: { grid: { imagine: "a fox {{ n }}", grid: split } }\n';
+
+/** Answers a fetch with a record of its task. @param links so many links of the task's own image */
+const record =
+  (of: (links: readonly string[]) => Readonly<Record<string, unknown>>) =>
+  ({ path, headers }: FakeRequest) => {
+    const id = /task\/([^/]+)\/fetch/.exec(path)?.[1] ?? '';
+    const links = [1, 2, 3, 4, 5].map((n) => `http://${headers.host}/images/${id}.${n}.png?ex=1`);
+    return {
+      status: 200,
+      body: { id, progress: '100%', buttons: [], ...of(links) },
+      when: 'after' as const,
+    };
+  };
 
 /** Proxies and gateways whose tasks go otherwise: ids, states, buttons, results. */
 export const tasks: readonly Stranger[] = [
@@ -11,4 +28,72 @@ export const tasks: readonly Stranger[] = [
     ],
     verdict: { exit: 0, rows: { done: 6 }, asked: { imagine: 3, action: 4 } },
   },
+  {
+    name: 'a gateway with four imageUrls and no imageUrl gives four outputs',
+    source: 'midjourney-proxy records without a grid',
+    pipeline: imagines,
+    service: { polls: 0 },
+    exchanges: [['fetch', record((l) => ({ status: 'SUCCESS', imageUrl: null, imageUrls: l.slice(0, 4) }))]],
+    verdict: { exit: 0, rows: { done: 12 }, asked: { imagine: 3, image: 12 } },
+  },
+  {
+    name: 'a gateway with four imageUrls and no grid has nothing cut',
+    source: 'midjourney-proxy records without a grid',
+    pipeline: split,
+    service: { polls: 0 },
+    exchanges: [
+      ['fetch', record((l) => ({ status: 'SUCCESS', imageUrls: l.slice(0, 4).map((url) => ({ url })) }))],
+    ],
+    verdict: { exit: 0, rows: { done: 12 }, asked: { image: 12 } },
+  },
+  {
+    name: 'a gateway whose imageUrl is the first of its imageUrls gives all of them',
+    source: 'midjourney-proxy records without a grid',
+    pipeline: imagines,
+    service: { polls: 0 },
+    exchanges: [['fetch', record((l) => ({ status: 'SUCCESS', imageUrl: l[0], imageUrls: l.slice(0, 2) }))]],
+    verdict: { exit: 0, rows: { done: 6 }, asked: { image: 6 } },
+  },
+  {
+    name: 'a gateway with a grid and its four frames gives the frames where they are wanted',
+    source: 'midjourney-proxy records with imageUrls',
+    pipeline: split,
+    service: { polls: 0 },
+    exchanges: [['fetch', record((l) => ({ status: 'SUCCESS', imageUrl: l[4], imageUrls: l.slice(0, 4) }))]],
+    verdict: { exit: 0, rows: { done: 15 }, asked: { image: 15 } },
+  },
+  {
+    name: 'a gateway with a grid and its four frames gives the grid alone where no frames are wanted',
+    source: 'midjourney-proxy records with imageUrls',
+    pipeline: imagines,
+    service: { polls: 0 },
+    exchanges: [['fetch', record((l) => ({ status: 'SUCCESS', imageUrl: l[4], imageUrls: l.slice(0, 4) }))]],
+    verdict: { exit: 0, rows: { done: 3 }, asked: { image: 3 } },
+  },
+  ...['FAILED', 'failed', 'ERROR', ' failure '].map(
+    (status): Stranger => ({
+      name: `a gateway that says ${JSON.stringify(status)} for a failed task fails its row with the reason`,
+      source: 'gateways of the family that name states otherwise',
+      pipeline: imagines,
+      exchanges: [['fetch', record(() => ({ status, failReason: 'Invalid parameter' }))]],
+      verdict: { exit: 1, rows: { failed: 3 }, codes: { 'task.rejected': 3 }, says: ['Invalid parameter'] },
+    }),
+  ),
+  {
+    name: 'a gateway that says CANCELED ends its rows as cancelled',
+    source: 'gateways of the family that name states otherwise',
+    pipeline: imagines,
+    exchanges: [['fetch', record(() => ({ status: 'CANCELED' }))]],
+    verdict: { exit: 1, rows: { failed: 3 }, codes: { 'task.cancelled': 3 } },
+  },
+  ...['success', 'Success ', 'COMPLETED', 'succeeded'].map(
+    (status): Stranger => ({
+      name: `a gateway that says ${JSON.stringify(status)} for a finished task gives its image`,
+      source: 'gateways of the family that name states otherwise',
+      pipeline: imagines,
+      service: { polls: 0 },
+      exchanges: [['fetch', record((l) => ({ status, imageUrl: l[0] }))]],
+      verdict: { exit: 0, rows: { done: 3 }, asked: { image: 3 } },
+    }),
+  ),
 ];

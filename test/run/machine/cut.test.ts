@@ -32,6 +32,45 @@ const saving = (changes: Partial<JobRecord> = {}): Job =>
     { want: { kind: 'answer' } },
   );
 
+describe('a grid whose frames the service has too', () => {
+  const frameUrls = ['https://i/a', 'https://i/b', 'https://i/c', 'https://i/d'];
+  const result = { imageUrl: 'https://i/1', frameUrls, buttons: gridButtons };
+
+  it('downloads them in place of a cut, each durable before the next', () => {
+    let step = transition(saving({ result })).saved({ ok: true, value: file });
+    for (const [n, value] of frames.entries()) {
+      expect(step.job.record).toMatchObject({ status: 'saving', artifacts: [file] });
+      expect(step.job.want).toEqual({
+        kind: 'save',
+        source: { url: frameUrls[n], media: 'image' },
+        output: n + 2,
+      });
+      step = transition(step.job).saved({ ok: true, value });
+    }
+    expect(step.job.record).toMatchObject({ status: 'done', artifacts: [file], frames: { files: frames } });
+    expect(step.job.want).toEqual({ kind: 'nothing' });
+  });
+
+  it('goes on with the next one after a restart', () => {
+    const left = saving({ result, artifacts: [file], frames: { files: frames.slice(0, 2) } }).record;
+    expect(adopt(left, 0, undefined).want).toMatchObject({ source: { url: frameUrls[2] }, output: 4 });
+  });
+
+  it.each(['permanent', 'retry', 'fresh-link'] as const)('is cut where one cannot be had: %s', (kind) => {
+    const error = { code: 'download.status', class: kind, message: 'no' } as const;
+    const from = saving({ result, artifacts: [file], frames: { files: frames.slice(0, 1) } });
+    const { job: next } = transition(from).saved({ ok: false, error });
+    expect(next.want).toEqual({ kind: 'cut' });
+    expect(next.record).not.toHaveProperty('frames');
+  });
+
+  it('is left as it is where no frames are wanted', () => {
+    const { split: _, ...record } = saving({ result }).record;
+    const { job: next } = transition(job(record)).saved({ ok: true, value: file });
+    expect(next.record).toMatchObject({ status: 'done', artifacts: [file] });
+  });
+});
+
 describe('a grid whose frames are wanted', () => {
   it('is durable in the record before it is cut', () => {
     const { job: next, send } = transition(saving()).saved({ ok: true, value: file });

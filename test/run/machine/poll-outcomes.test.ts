@@ -125,3 +125,38 @@ describe('an impossible event is a bug', () => {
     expect(() => adopt(imagineRecord({ status: 'saving' }), 0, undefined)).toThrow(bug);
   });
 });
+
+describe('a task in a state that nobody has described, with all signs of an end', () => {
+  const running = job(imagineRecord({ status: 'running', taskId: 'T9', submittedAt: epoch }), {
+    want: { kind: 'answer' },
+  });
+  const word = (seems: Task, status = 'VERDE'): Task => ({ ...seems, state: 'unfinished', status, seems });
+  const seen = (from: Job, value: Task, now: number) =>
+    step(from, { type: 'fetched', why: 'poll', result: { ok: true, value } }, context({ now })).job;
+  const done = finished({ imageUrl: 'https://i/1' });
+  const failed = finished({ state: 'failure', status: 'VERDE', failReason: 'Invalid parameter' });
+
+  it.each([
+    [done, 'saving'],
+    [failed, 'failed'],
+  ] as const)('is judged by them once it has stood for 45 s: %#', (seems, status) => {
+    const first = seen(running, word(seems), epoch);
+    const second = seen(first, word(seems), epoch + 44_999);
+    expect([first.record.status, second.record.status]).toEqual(['running', 'running']);
+    expect(seen(second, word(seems), epoch + 45_000).record.status).toBe(status);
+  });
+
+  it('is waited for anew where the word changes', () => {
+    const first = seen(running, word(done), epoch);
+    const other = seen(first, word(done, 'ROSSO'), epoch + 45_000);
+    expect(other.record.status).toBe('running');
+    expect(seen(other, word(done, 'ROSSO'), epoch + 90_000).record.status).toBe('saving');
+  });
+
+  it('says its reason where its time is over', () => {
+    const stuck: Task = { ...failed, state: 'unfinished', status: 'IN_PROGRESS' };
+    const { record } = seen(running, stuck, epoch + 1_200_000);
+    expect(record.error?.code).toBe('task.timeout');
+    expect(record.error?.message).toContain('The service said: Invalid parameter');
+  });
+});

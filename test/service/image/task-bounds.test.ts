@@ -87,10 +87,15 @@ describe('what is kept of a finished task', () => {
     ['MODAL', 'modal'],
     ['IN_PROGRESS', 'unfinished'],
     ['', 'unfinished'],
-    ['success', 'unfinished'],
+    ['success', 'success'],
+    [' Success ', 'success'],
+    ['Failed', 'failure'],
+    ['ERROR', 'failure'],
+    ['canceled', 'failure'],
+    ['queued', 'unfinished'],
   ])('is the status %j as %s', (status, state) => {
     expect(task({ status, failReason: 'why' })).toMatchObject({ status, state });
-    expect(task({ status, failReason: 'why' }).failReason).toBe(state === 'failure' ? 'why' : undefined);
+    expect(task({ status, failReason: 'why' }).failReason).toBe(state === 'success' ? undefined : 'why');
   });
 });
 

@@ -44,7 +44,7 @@ describe('a task', () => {
     expect(task.status).toBe(typeof status === 'string' ? status : '');
     expect(task.imageUrl).toBe(state === 'success' ? 'https://cdn.example.com/x.png' : undefined);
     expect(task.buttons).toHaveLength(state === 'success' ? 3 : 0);
-    expect(task.failReason).toBe(state === 'failure' ? 'r' : undefined);
+    expect(task.failReason).toBe(state === 'success' ? undefined : 'r');
   });
 
   test('keeps the buttons that can be pressed, with empty texts for absent ones', async () => {
@@ -145,7 +145,30 @@ test.each([
 });
 
 test('a record with nothing but its id is a task that has not begun', async () => {
-  expect(await fetched({ id })).toEqual({ id, state: 'unfinished', status: '', buttons: [] });
+  expect(await fetched({ id })).toEqual({
+    id,
+    state: 'unfinished',
+    status: '',
+    stage: 'queued',
+    buttons: [],
+  });
+});
+
+test.each([
+  ['an image', { imageUrl: 'https://x.test/1.png' }, 'success'],
+  ['videos', { videoUrls: ['https://x.test/1.mp4'] }, 'success'],
+  ['a reason', { imageUrl: 'https://x.test/1.png', failReason: 'r' }, 'failure'],
+  ['nothing', {}, undefined],
+  ['an image at 99 %', { progress: '99%', imageUrl: 'https://x.test/1.png' }, undefined],
+])('an unknown status at 100 %% with %s seems to be an end: %#', async (_what, record, state) => {
+  const task = await fetched({ id, status: 'VERDE', progress: '100%', ...record });
+  expect([task.state, task.seems?.state]).toEqual(['unfinished', state]);
+});
+
+test('a known status of a task that is not finished is never judged by its image', async () => {
+  const record = { progress: '100%', imageUrl: 'https://x.test/1.png' };
+  for (const status of ['IN_PROGRESS', 'in_progress', 'QUEUED', '', 'MODAL'])
+    expect((await fetched({ id, status, ...record })).seems).toBeUndefined();
 });
 
 test('a status is shown without what could drive a terminal, and without the key', async () => {

@@ -37,6 +37,9 @@ export function taskSeen(job: Job, result: ServiceResult<Task>, context: JobCont
   return taskRead(read, taskId, result.value, context);
 }
 
+/** How long an unknown state must stand beside all signs of an end, ms: three times what a gateway's copy may lag (gateway 3.5). */
+const seemingMs = 45_000;
+
 function taskRead(job: Job, taskId: string, task: Task, context: JobContext): JobStep {
   const { now } = context;
   const { record } = job;
@@ -44,8 +47,15 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
     case 'modal':
       // Some gateways show MODAL until the work is done (gateway 4.6).
       return isConfirmSent(record) ? unfinished(job, task, context) : modalOpened(job, taskId, context);
-    case 'unfinished':
-      return unfinished(job, task, context);
+    case 'unfinished': {
+      const { seems, status } = task;
+      const { seeming: _, ...before } = job;
+      if (seems === undefined) return unfinished(before, task, context);
+      const seeming = job.seeming?.status === status ? job.seeming : { status, since: now };
+      return now - seeming.since < seemingMs
+        ? unfinished({ ...before, seeming }, task, context)
+        : taskRead(before, taskId, seems, context);
+    }
     case 'failure':
       return taskFailed(job, task, context);
     case 'success': {
@@ -70,13 +80,17 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
   }
 }
 
-function unfinished(job: Job, { id, status, progress }: Task, context: JobContext): JobStep {
+function unfinished(job: Job, { id, status, progress, failReason }: Task, context: JobContext): JobStep {
   const { now, watchedSince } = context;
   const { submittedAt = watchedSince, taskId = id } = job.record;
   const ageMs = now - submittedAt;
   const watch = watchedOn(job.watch, ageMs, progress);
   return (
-    overdue(job, `Its status was "${status}".`, context) ??
+    overdue(
+      job,
+      `Its status was "${status}".${failReason === undefined ? '' : ` The service said: ${failReason}`}`,
+      context,
+    ) ??
     rest(
       { ...job, misses: 0, watch },
       context.pollInMs(job.record, ageMs, watch),

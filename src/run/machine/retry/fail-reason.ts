@@ -108,7 +108,7 @@ export function judgeTaskFailure(
 ): TaskVerdict {
   const said = failReason?.trim() ?? '';
   const known = reasons.find(({ pattern }) => pattern.test(said));
-  const ended = status.toUpperCase() === 'CANCEL' ? 'task.cancelled' : 'task.failed';
+  const ended = /^\s*cancel/i.test(status) ? 'task.cancelled' : 'task.failed';
   const message =
     said === '' ? `The task ended in ${status} without a reason.` : `The service failed the task: ${said}`;
   return {
