@@ -79,6 +79,9 @@ type SlotChange = Extract<RunEvent, { type: 'slot:status' }>;
 
 const rateWindowMs = 60_000;
 
+/** A run in which nothing has changed for so long, and for longer than all of it was to take, gets no figure: it would stay the same. */
+const stuckMs = 60_000;
+
 /** Listens to a run and knows at any time how far it is. */
 export class ProgressModel {
   readonly #start: ProgressStart;
@@ -96,11 +99,16 @@ export class ProgressModel {
   #pause: { readonly untilMs: number; readonly reason: string } | undefined;
   #waiting: string | undefined;
   #stopping = false;
+  /** When a job last changed. */
+  #movedAt: number;
+  /** The time left that was shown then. */
+  #promised: number | undefined;
 
   /** @param startedAt Unix ms */
   constructor(start: ProgressStart, startedAt: number) {
     this.#start = start;
     this.#startedAt = startedAt;
+    this.#movedAt = startedAt;
     this.#isOptional = start.isOptional ?? neverOptional;
     this.#steps = new Map(start.steps.map((step) => [step.name, countsOf(step)]));
     this.#work = new Work(start.steps);
@@ -114,6 +122,8 @@ export class ProgressModel {
         this.#move(event, now);
         this.#spending.take(event);
         this.#waiting = undefined;
+        this.#movedAt = now;
+        this.#promised = undefined;
         return;
       case 'slot:status':
         return this.#ruleOut(event);
@@ -156,11 +166,14 @@ export class ProgressModel {
     // Once each cell is closed nothing comes, whatever was expected of it.
     const isOver = !cells && this.#openCells === 0;
     const inRoom = (room: Room): number => this.#work.inRoom(room);
-    const left = this.#timeLeft.look(isOver ? { ...outlook, jobs: 0 } : outlook, now, {
+    const estimate = this.#timeLeft.look(isOver ? { ...outlook, jobs: 0 } : outlook, now, {
       cells,
       stopping: this.#stopping,
       learned: { task: this.#work.learned('task'), text: this.#work.learned('text') },
     });
+    this.#promised ??= estimate;
+    const isStuck = now - this.#movedAt > Math.max(stuckMs, this.#promised ?? 0);
+    const left = isStuck && !isOver ? undefined : estimate;
     return {
       name: this.#start.name,
       startedAt: this.#startedAt,

@@ -123,6 +123,20 @@ describe('what is left of a run', () => {
     expect(others.at(-1)?.progress.steps[0]).toMatchObject({ done: 80, total: 80 });
   });
 
+  it('is unknown while nothing moves for longer than all of it was to take', async () => {
+    const place = await world(grid(3), {
+      duration: () => 20_000,
+      // A host of images that gives none for a quarter of an hour.
+      onSave: (_key, saves) => (saves < 12 ? { ok: false, error: saveFailures.retry } : undefined),
+    });
+    const retry = { ...virtualSettings().retry, attempts: 50 };
+    const shown = await shownProgress(place, { settings: virtualSettings({ retry }) });
+    const saving = shown.filter(({ at, progress }) => at > 240_000 && progress.downloads === 3);
+    expect(saving.length).toBeGreaterThan(100);
+    for (const { progress } of saving) expect(progress).not.toHaveProperty('leftMs');
+    expect(shown.at(-1)?.progress).toMatchObject({ leftMs: 0, open: 0 });
+  });
+
   it('counts what --retry-failed takes up again as open, and what hangs on it', async () => {
     let bad = true;
     const place = await world(grid(3, 'U1'), { fails: () => (bad ? 'banned prompt' : undefined) });
