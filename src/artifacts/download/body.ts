@@ -1,6 +1,6 @@
 import { decoded, UnknownCoding } from '../../service/http/body/content-coding.ts';
 import type { OpenResponse } from '../../service/http/dispatch.ts';
-import { fail, shownLink } from '../failure.ts';
+import { fail, SaveError, shownLink } from '../failure.ts';
 import type { Deadline } from './deadline.ts';
 import { interruptionFailure } from './link-failure.ts';
 
@@ -14,6 +14,11 @@ export interface DownloadBody {
   /** Nothing is between the bytes on the line and these. */
   readonly plain: boolean;
   readonly body: AsyncIterable<Uint8Array>;
+  /**
+   * Asks for what follows so many bytes, of the very same file. Undefined: the server does not give it, or has another one by now. Absent: nothing
+   * tells its files apart.
+   */
+  readonly rest?: (from: number) => Promise<DownloadBody | undefined>;
   /** Releases the connection, whether the body was read to its end or not. */
   discard(): void;
 }
@@ -50,8 +55,35 @@ function withoutCodings({ body, headers }: OpenResponse, url: URL): AsyncIterabl
   }
 }
 
-/** Reads a body chunk by chunk. @throws SaveError */
+/** A connection that brought fewer bytes of a file is not followed by another for the rest: it may go on so for ever. */
+const leastProgress = 16_384;
+
+/** Reads a body chunk by chunk; where its connection breaks, the rest of it over another one. @throws SaveError */
 export async function* chunks(body: DownloadBody, deadline: Deadline): AsyncGenerator<Buffer> {
+  let received = 0;
+  for (let part = body; ; ) {
+    const before = received;
+    let broken: unknown;
+    try {
+      for await (const piece of piecesOf(part, deadline)) {
+        received += piece.byteLength;
+        yield piece;
+      }
+      return;
+    } catch (failure) {
+      broken = failure;
+    } finally {
+      part.discard();
+    }
+    const isBroken = broken instanceof SaveError && broken.failure.code === 'download.truncated';
+    const rest = isBroken && received - before >= leastProgress ? await body.rest?.(received) : undefined;
+    if (rest === undefined) throw broken;
+    part = rest;
+  }
+}
+
+/** What one connection brings. @throws SaveError */
+async function* piecesOf(body: DownloadBody, deadline: Deadline): AsyncGenerator<Buffer> {
   let received = 0;
   try {
     for await (const piece of body.body) {

@@ -56,7 +56,7 @@ export async function openLink(
     }
     deadline.arrived();
     const { status, headers } = response;
-    if (status === 200 || status === 203) return body(url, response);
+    if (status === 200 || status === 203) return continuable(body(url, response), response, route, deadline);
     const words = await wordsOf(response, route.mask);
     const location = headers.location;
     if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') {
@@ -135,12 +135,70 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 // Any type: a proxy sometimes converts an image to the type that a request asks for.
 const asked = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'promptpress' };
 
-async function get(url: URL, route: LinkRoute, deadline: Deadline): Promise<OpenResponse> {
+async function get(
+  url: URL,
+  route: LinkRoute,
+  deadline: Deadline,
+  more: Readonly<Record<string, string>> = {},
+): Promise<OpenResponse> {
+  const headers = { ...asked, ...more };
   try {
-    return await openResponse(route.dispatcher, { method: 'GET', url: url.href, headers: asked }, deadline);
+    return await openResponse(route.dispatcher, { method: 'GET', url: url.href, headers }, deadline);
   } catch (cause) {
     throw interruptionFailure(url, cause, deadline, 'connection');
   }
+}
+
+/** A file whose rest can be asked for where its connection breaks: something tells it from any other that its link may give. */
+function continuable(
+  whole: DownloadBody,
+  { headers }: OpenResponse,
+  route: LinkRoute,
+  deadline: Deadline,
+): DownloadBody {
+  const validator = validatorOf(headers);
+  if (validator === undefined || !whole.plain) return whole;
+  const { url } = whole;
+  const rest = async (from: number): Promise<DownloadBody | undefined> => {
+    const response = await get(url, route, deadline, { range: `bytes=${from}-`, 'if-range': validator });
+    deadline.arrived();
+    const { status, headers: said } = response;
+    const part = body(url, response);
+    const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(String(said['content-range'])) ?? [];
+    const isSame = (validatorOf(said) ?? validator) === validator && part.plain;
+    const fits = total === '*' || whole.contentLength === undefined || Number(total) === whole.contentLength;
+    if (status === 206 && isSame && Number(start) === from && fits) return part;
+    // A server that knows no ranges gives all of it once more.
+    if (status === 200 && isSame && validatorOf(said) !== undefined) return behind(part, from);
+    part.discard();
+    return undefined;
+  };
+  return { ...whole, rest };
+}
+
+/** What tells a file from another one under the same link: a strong entity tag, else its date (RFC 9110 13.1.5). */
+function validatorOf(headers: OpenResponse['headers']): string | undefined {
+  const { etag, 'last-modified': date } = headers;
+  if (typeof etag === 'string') return etag.startsWith('"') ? etag : undefined;
+  return typeof date === 'string' ? date : undefined;
+}
+
+/** A body without its first bytes. */
+function behind(whole: DownloadBody, from: number): DownloadBody {
+  async function* rest(): AsyncGenerator<Uint8Array> {
+    let passed = 0;
+    for await (const piece of whole.body) {
+      const known = Math.min(piece.byteLength, from - passed);
+      passed += known;
+      if (known < piece.byteLength) yield piece.subarray(known);
+    }
+  }
+  const { contentLength } = whole;
+  return {
+    ...whole,
+    body: rest(),
+    contentLength: contentLength === undefined ? undefined : contentLength - from,
+  };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { saveFailures } from '../../../rig/gateway/faults.ts';
 import { seededRandom, virtualSettings } from '../../../rig/virtual-run.ts';
 import { grid, world } from '../../../rig/world.ts';
 import { errorsOf, medianOf, type Shown, settledIn, shownProgress } from './virtual-progress.ts';
