@@ -3,10 +3,18 @@ import { images } from '../rig/strangers/images.ts';
 import { reach } from '../rig/strangers/reach.ts';
 import { play, type Stranger } from '../rig/strangers/stranger.ts';
 import { tasks } from '../rig/strangers/tasks.ts';
+import { textValues } from '../rig/strangers/text-values.ts';
 import { texts } from '../rig/strangers/texts.ts';
 import { verdicts } from '../rig/strangers/verdicts.ts';
 
-const tables: Readonly<Record<string, readonly Stranger[]>> = { images, reach, tasks, texts, verdicts };
+const tables: Readonly<Record<string, readonly Stranger[]>> = {
+  images,
+  reach,
+  tasks,
+  texts,
+  'values of texts': textValues,
+  verdicts,
+};
 
 describe.each(Object.entries(tables))('strangers: %s', (_table, strangers) => {
   it.each(strangers.map((stranger) => [stranger.name, stranger] as const))('%s', async (_name, stranger) => {

@@ -250,6 +250,13 @@ export const rows: readonly Row[] = [
     from: 'gateway 8.4, new-api',
   },
   { is: 'unavailable', on: ['text'], status: [499], from: 'google' },
+  {
+    is: 'busy',
+    on: ['text'],
+    status: [400, [403, 412], [414, 428], [430, 498]],
+    words: [/\boverloaded\b|\b(?:re)?try (?:again )?(?:later|shortly|soon|in a (?:few|moment|minute))\b/i],
+    from: 'vendors behind gateways, llama-cpp-python',
+  },
   { is: 'unavailable', status: [503], words: [/reset reason|connection termination/i], from: 'envoy' },
   { is: 'busy', status: [503, 529], from: 'gateway 8.2, anthropic' },
   { is: 'unavailable', status: badGateway, from: 'gateway 8.2, cloudflare' },

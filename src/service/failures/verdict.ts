@@ -1,5 +1,6 @@
 import { members, readInteger } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
+import type { FailureClass } from '../result.ts';
 import type { ErrorWords } from './error-words.ts';
 import { askingOf, lostClass, type RequestFacts, type Verdict } from './request-context.ts';
 import { type Meaning, type Meant, meaningOf, meanings } from './table.ts';
@@ -74,7 +75,7 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
       advice:
         'This key may submit tasks, and may not look at them: give it the right to, or take another key.',
     };
-  const kind = meaning.class === 'lost' ? lostClass(facts) : meaning.class;
+  const kind = asTold(meaning.class === 'lost' ? lostClass(facts) : meaning.class, reply, facts);
   return {
     code,
     class: kind,
@@ -83,6 +84,13 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
     ...(kind === 'lost' && likeBadGateway && { likeBadGateway }),
     ...said,
   };
+}
+
+/** A text call is made again, or is not, where the service says so itself (`x-should-retry` of the vendors' own clients). */
+function asTold(kind: FailureClass, reply: Reply, facts: RequestFacts): FailureClass {
+  if (askingOf(facts) !== 'text' || (kind !== 'retry' && kind !== 'permanent')) return kind;
+  const told = reply.header('x-should-retry')?.trim().toLowerCase();
+  return told === 'true' ? 'retry' : told === 'false' ? 'permanent' : kind;
 }
 
 function adviceOn(meant: Meant, facts: RequestFacts): string | undefined {

@@ -1,14 +1,14 @@
 import type { FaultAction } from '../faults.ts';
 import type { Stranger } from './stranger.ts';
 
-const chatStep = (more = ''): string =>
+export const chatStep = (more = ''): string =>
   `steps: { one: { chat: { model: text-pro, prompt: a fox${more === '' ? '' : `, ${more}`} } } }\n`;
-const nativeStep = (more = ''): string =>
+export const nativeStep = (more = ''): string =>
   `steps: { one: { generate: { model: text-pro, prompt: a fox${more === '' ? '' : `, ${more}`} } } }\n`;
 
-const priced = 'prices: { text-pro: { input: 1, output: 10 } }\n';
+export const priced = 'prices: { text-pro: { input: 1, output: 10 } }\n';
 
-const events = (...lines: readonly (string | object)[]): FaultAction => ({
+export const events = (...lines: readonly (string | object)[]): FaultAction => ({
   status: 200,
   headers: { 'content-type': 'text/event-stream' },
   body: lines
@@ -16,14 +16,14 @@ const events = (...lines: readonly (string | object)[]): FaultAction => ({
     .map((line) => `${line}\n\n`)
     .join(''),
 });
-const done = 'data: [DONE]';
-const counted = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
-const chunk = (delta: object, more: object = {}): object => ({
+export const done = 'data: [DONE]';
+export const counted = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+export const chunk = (delta: object, more: object = {}): object => ({
   object: 'chat.completion.chunk',
   choices: [{ index: 0, delta, finish_reason: null, ...more }],
 });
 const chatCounts = (usage: object): object => ({ object: 'chat.completion.chunk', choices: [], usage });
-const chat = (content: string, choice: object = {}, more: object = {}): FaultAction => ({
+export const chat = (content: string, choice: object = {}, more: object = {}): FaultAction => ({
   status: 200,
   body: {
     object: 'chat.completion',
@@ -33,7 +33,7 @@ const chat = (content: string, choice: object = {}, more: object = {}): FaultAct
   },
 });
 const nativeCounts = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 };
-const native = (text: string, finishReason?: string): object => ({
+export const native = (text: string, finishReason?: string): object => ({
   candidates: [{ content: { role: 'model', parts: [{ text }] }, ...(finishReason && { finishReason }) }],
   usageMetadata: nativeCounts,
 });
@@ -363,208 +363,130 @@ const words: readonly Stranger[] = (
   }),
 );
 
-/** Counts of tokens that leave something open: no budget may be passed for them. */
-const counts: readonly Stranger[] = [
-  ...(
-    [
-      ['only a total', { total_tokens: 100 }, { other_tokens: '100', total_tokens: '100', cost: '0.001' }],
-      [
-        'a total above its parts',
-        { prompt_tokens: 10, completion_tokens: 5, total_tokens: 515 },
-        {
-          prompt_tokens: '10',
-          candidates_tokens: '5',
-          other_tokens: '500',
-          total_tokens: '515',
-          cost: '0.00506',
-        },
-      ],
-      [
-        'reasoning beside a completion of 0',
-        {
-          prompt_tokens: 21,
-          completion_tokens: 0,
-          total_tokens: 81,
-          completion_tokens_details: { reasoning_tokens: 60 },
-        },
-        { thoughts_tokens: '60', other_tokens: '', total_tokens: '81', cost: '0.000621' },
-      ],
-      [
-        'one side alone',
-        { completion_tokens: 5 },
-        { prompt_tokens: '', candidates_tokens: '5', total_tokens: '5', cost: '' },
-      ],
-      [
-        'a negative count',
-        { prompt_tokens: 1, completion_tokens: -500, total_tokens: 1 },
-        { candidates_tokens: '', total_tokens: '1', cost: '' },
-      ],
-    ] as const
-  ).map(
-    ([what, usage, first]): Stranger => ({
-      name: `chat counts ${what}`,
-      source: 'CLIProxyAPI 5733; counts of several gateways',
-      pipeline: `${priced}${chatStep()}`,
-      exchanges: [['chat', chat('a red fox', {}, { usage })]],
-      verdict: { exit: 0, first },
-    }),
-  ),
+/** Replies and refusals in another notation. */
+const notations: readonly Stranger[] = [
   {
-    name: 'a chat stream counts the prompt in its first chunk and the answer in its last',
-    source: 'CLIProxyAPI; one-api',
-    pipeline: `${priced}${chatStep('stream: true')}`,
-    exchanges: [
-      [
-        'chat',
-        events(
-          {
-            ...chunk({ content: 'a red ' }),
-            usage: { prompt_tokens: 2500, completion_tokens: 1, total_tokens: 2501 },
-          },
-          chunk(
-            { content: 'fox' },
-            { finish_reason: 'stop', usage: { prompt_tokens: 0, completion_tokens: 150, total_tokens: 150 } },
-          ),
-          done,
-        ),
-      ],
-    ],
-    verdict: {
-      exit: 0,
-      first: { prompt_tokens: '2500', candidates_tokens: '150', total_tokens: '2650', cost: '0.004' },
-    },
-  },
-  {
-    name: 'native counts of only a total cost the dearer price, and bind a budget',
-    source: 'counts of several gateways',
-    pipeline: `${priced}budget: { cost: 0.03 }\nmatrix: { n: { from: 1, to: 60 } }\nsteps: { one: { generate: { model: text-pro, prompt: "fox {{ n }}" } } }\n`,
+    name: 'a native reply in snake case that was cut off is cut off',
+    source: "gateways that pass on what the vendor's Python library prints",
+    pipeline: nativeStep(),
     exchanges: [
       [
         'generate',
-        { status: 200, body: { ...native('a red fox', 'STOP'), usageMetadata: { totalTokenCount: 2000 } } },
-      ],
-    ],
-    verdict: { exit: 4, says: [/0\.0\d+ is spent/], first: { other_tokens: '2000', cost: '0.02' } },
-  },
-];
-
-const best = 'responseSchema: { type: OBJECT, properties: { best: { type: INTEGER } }, required: [best] }';
-const bestOfChat =
-  'response_format: { type: json_schema, json_schema: { name: x, schema: { type: object, properties: { best: { type: integer } }, required: [best] } } }';
-const nativeSays = (text: string, reason = 'STOP'): FaultAction => ({
-  status: 200,
-  body: native(text, reason),
-});
-
-/** JSON that is not only JSON, and values that are what was asked for in another notation. */
-const json: readonly Stranger[] = [
-  {
-    name: 'a native enum of integers written as texts takes the integer',
-    source: 'the vendor: its enums are texts',
-    pipeline: nativeStep('responseSchema: { type: INTEGER, format: enum, enum: ["101", "201"] }'),
-    exchanges: [['generate', nativeSays('101')]],
-    verdict: { exit: 0, asked: { generate: 1 }, first: { text: '101' } },
-  },
-  ...(['a', ' a\n', '"a"'] as const).map(
-    (word): Stranger => ({
-      name: `a native enum of words takes ${JSON.stringify(word)}`,
-      source: 'the vendor: text/x.enum',
-      pipeline: nativeStep(
-        'generationConfig: { responseMimeType: text/x.enum, responseSchema: { type: STRING, enum: [a, b] } }',
-      ),
-      exchanges: [['generate', nativeSays(word)]],
-      verdict: { exit: 0, asked: { generate: 1 }, first: { text: word } },
-    }),
-  ),
-  {
-    name: 'a native enum of words refuses another word',
-    source: 'the vendor: text/x.enum',
-    pipeline: nativeStep(
-      'generationConfig: { responseMimeType: text/x.enum, responseSchema: { type: STRING, enum: [a, b] } }',
-    ),
-    exchanges: [['generate', nativeSays('c')]],
-    verdict: { exit: 1, codes: { 'text.schema': 1 }, asked: { generate: 3 } },
-  },
-  {
-    name: 'a price of chat is a multiple of a cent',
-    source: 'CLIProxyAPI: structured outputs',
-    pipeline: chatStep(
-      'response_format: { type: json_schema, json_schema: { name: x, schema: { type: object, properties: { price: { type: number, multipleOf: 0.01 } } } } }',
-    ),
-    exchanges: [['chat', chat('{"price": 8.69}')]],
-    verdict: { exit: 0, asked: { chat: 1 } },
-  },
-  ...(
-    [
-      ['thinking before it', '<think>\n{"best": 1}?\n</think>\n{"best": 3}'],
-      ['a sentence before it', 'Here is the JSON requested:\n{"best": 3}'],
-      ['a trailing comma', '{"best": 3,}'],
-      ['a byte order mark', '\uFEFF{"best": 3}'],
-      ['raw control characters', '{"best": 3, "why": "a\tb"}'],
-    ] as const
-  ).map(
-    ([what, said]): Stranger => ({
-      name: `chat JSON with ${what} is read, and its text stays as it was sent`,
-      source: 'llama-cpp-python server 0.3.36; models behind several gateways',
-      pipeline: `steps:\n  one: { chat: { model: text-pro, prompt: a fox, ${bestOfChat} } }\n  two: { chat: { model: text-pro, prompt: "number {{ steps.one.json.best }}" } }\n`,
-      exchanges: [['chat', chat(said), { times: 1 }]],
-      verdict: { exit: 0, rows: { done: 2 }, asked: { chat: 2 }, first: { text: said } },
-    }),
-  ),
-  {
-    name: 'a native stream of JSON behind thinking is read',
-    source: 'models behind several gateways',
-    pipeline: nativeStep(`stream: true, ${best}`),
-    exchanges: [
-      [
-        'stream',
-        events(native('<think>{"best"'), native(': 1}</think>Sure: {"best": '), native('3}', 'STOP')),
-      ],
-    ],
-    verdict: {
-      exit: 0,
-      asked: { stream: 1 },
-      first: { text: '<think>{"best": 1}</think>Sure: {"best": 3}' },
-    },
-  },
-  {
-    name: 'JSON among sentences is no answer of a step that reads strictly',
-    source: 'the setting of promptpress',
-    pipeline: chatStep(`reply: strict, ${bestOfChat}`),
-    exchanges: [['chat', chat('Here: {"best": 3}')]],
-    verdict: { exit: 1, codes: { 'text.not-json': 1 }, asked: { chat: 3 } },
-  },
-  {
-    name: 'JSON of two values that fit is asked again',
-    source: 'models behind several gateways',
-    pipeline: chatStep(bestOfChat),
-    exchanges: [
-      ['chat', chat('{"best": 3} or {"best": 4}'), { times: 1 }],
-      ['chat', chat('{"best": 4}')],
-    ],
-    verdict: { exit: 0, asked: { chat: 2 }, first: { text: '{"best": 4}' } },
-  },
-  {
-    name: 'JSON that was cut off and accepted is never mended',
-    source: 'models behind several gateways',
-    pipeline: chatStep(`accept: [length], ${bestOfChat}`),
-    exchanges: [['chat', chat('Here: {"best": 3} {"bes', { finish_reason: 'length' })]],
-    verdict: { exit: 1, codes: { 'text.not-json': 1 } },
-  },
-  {
-    name: 'a chat reply whose content is the object itself is that JSON',
-    source: 'OmniRoute; gateways that parse JSON answers',
-    pipeline: chatStep('response_format: { type: json_object }'),
-    exchanges: [
-      [
-        'chat',
         {
           status: 200,
-          body: { choices: [{ message: { content: { best: 3 } }, finish_reason: 'stop' }], usage: counted },
+          body: {
+            candidates: [{ content: { parts: [{ text: 'a red' }] }, finish_reason: 'MAX_TOKENS' }],
+            usage_metadata: { prompt_token_count: 10, candidates_token_count: 5, total_token_count: 15 },
+            model_version: 'text-pro-1',
+          },
         },
       ],
     ],
-    verdict: { exit: 0, asked: { chat: 1 }, first: { text: '{"best":3}' } },
+    verdict: {
+      exit: 1,
+      codes: { 'text.max-tokens': 1 },
+      first: { total_tokens: '15', model: 'text-pro-1', finish_reason: 'MAX_TOKENS' },
+    },
+  },
+  {
+    name: 'a native stream in snake case with numbers for reasons is read',
+    source: "gateways that pass on what the vendor's Python library prints",
+    pipeline: nativeStep('stream: true'),
+    exchanges: [
+      [
+        'stream',
+        events(
+          { candidates: [{ content: { parts: [{ text: 'a red ' }] }, finish_reason: 0 }] },
+          { candidates: [{ content: { parts: [{ text: 'fox' }] }, finish_reason: 1 }] },
+        ),
+      ],
+    ],
+    verdict: { exit: 0, asked: { stream: 1 }, first: { text: 'a red fox', finish_reason: 'STOP' } },
+  },
+  {
+    name: 'a native stream whose reasons are all 0 was cut off',
+    source: "gateways that pass on what the vendor's Python library prints",
+    pipeline: nativeStep('stream: true'),
+    exchanges: [
+      [
+        'stream',
+        events({ candidates: [{ content: { parts: [{ text: 'a red' }] }, finish_reason: 0 }] }),
+        { times: 1 },
+      ],
+      ['stream', events(native('a red fox', 'STOP'))],
+    ],
+    verdict: { exit: 0, asked: { stream: 2 }, first: { text: 'a red fox' } },
+  },
+  {
+    name: 'a native image in snake case is a file',
+    source: "gateways that pass on what the vendor's Python library prints",
+    pipeline: nativeStep('generationConfig: { responseModalities: [TEXT, IMAGE] }'),
+    exchanges: [
+      [
+        'generate',
+        {
+          status: 200,
+          body: {
+            candidates: [
+              {
+                content: {
+                  parts: [
+                    {
+                      inline_data: {
+                        mime_type: 'image/png',
+                        data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+                      },
+                    },
+                  ],
+                },
+                finish_reason: 1,
+              },
+            ],
+          },
+        },
+      ],
+    ],
+    verdict: { exit: 0, rows: { done: 1 }, asked: { generate: 1 }, first: { mime: 'image/png', width: '1' } },
+  },
+  ...(
+    [
+      [
+        'a 400 that says overloaded',
+        { status: 400, body: { error: { message: 'The model is overloaded.' } } },
+      ],
+      ['a 422 that says try again later', { status: 422, body: { detail: 'Model is loading, try later' } }],
+      [
+        'a 529',
+        { status: 529, body: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } } },
+      ],
+      [
+        'a 400 with x-should-retry',
+        { status: 400, body: { error: { message: 'hm' } }, headers: { 'x-should-retry': 'true' } },
+      ],
+    ] as const
+  ).map(
+    ([what, action]): Stranger => ({
+      name: `${what} is tried again`,
+      source: 'vendors behind gateways: their own clients',
+      pipeline: chatStep(),
+      exchanges: [
+        ['chat', action, { times: 1 }],
+        ['chat', wholeFox],
+      ],
+      verdict: { exit: 0, asked: { chat: 2 }, first: { text: 'a red fox' } },
+    }),
+  ),
+  {
+    name: 'a 500 that says not to retry is not tried again',
+    source: 'vendors behind gateways: their own clients',
+    pipeline: nativeStep(),
+    exchanges: [
+      [
+        'generate',
+        { status: 500, body: { error: { message: 'no' } }, headers: { 'x-should-retry': 'false' } },
+      ],
+    ],
+    verdict: { exit: 1, asked: { generate: 1 } },
   },
 ];
 
@@ -586,6 +508,5 @@ export const texts: readonly Stranger[] = [
   ...streams,
   ...verdicts,
   ...words,
-  ...counts,
-  ...json,
+  ...notations,
 ];

@@ -1,7 +1,7 @@
 import { members } from '../../http/json.ts';
 import type { ReplyBody } from '../../http/reply.ts';
 import type { JsonObject } from '../../text-service.ts';
-import { objectsIn } from './native.ts';
+import { objectsIn, withNativeNames } from './native.ts';
 
 /** How the bytes of a reply ended. */
 export type StreamEnd =
@@ -124,9 +124,10 @@ export const noReply: StreamEnd & { readonly kind: 'unusable' } = {
 /** The end for one object: a whole reply, an error, or neither. */
 export function readWhole(
   kind: 'generate' | 'chat',
-  value: JsonObject | undefined,
+  given: JsonObject | undefined,
   maxCandidates: number,
 ): StreamEnd {
+  const value = kind === 'generate' ? withNativeNames(given) : given;
   const error = errorIn(value);
   if (error !== undefined) return error;
   if (value === undefined || !isReplyOf(kind, value))

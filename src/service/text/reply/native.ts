@@ -17,6 +17,58 @@ export function readTextReply(whole: JsonObject): TextReply {
   };
 }
 
+/** Members of replies that some gateways write in snake case, as the vendor's own libraries do (gateway 6.5). */
+const snakeNames: ReadonlyMap<string, string> = new Map(
+  [
+    'promptFeedback',
+    'blockReason',
+    'blockReasonMessage',
+    'usageMetadata',
+    'modelVersion',
+    'responseId',
+    'finishReason',
+    'finishMessage',
+    'inlineData',
+    'mimeType',
+    'functionCall',
+    'thoughtSignature',
+  ].map((name) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name]),
+);
+
+/** Members below which such names stand; the arguments of a function are the model's own. */
+const holders = new Set(['promptFeedback', 'candidates', 'content', 'parts', 'inlineData']);
+
+/** The first reasons by their numbers; the vendor's two interfaces count the others differently. */
+const numbered: Readonly<Record<string, readonly (string | undefined)[]>> = {
+  finishReason: [undefined, 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER'],
+  blockReason: [undefined, 'SAFETY', 'OTHER', 'BLOCKLIST', 'PROHIBITED_CONTENT'],
+};
+
+/** A native reply, or an event of one, with the names of its members as the contract has them, and reasons as words; itself where it has. */
+export function withNativeNames<T>(value: T): T {
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => withNativeNames(item));
+    return items.every((item, at) => item === value[at]) ? value : (items as T);
+  }
+  const object = members(value);
+  if (object === undefined) return value;
+  let isChanged = false;
+  const entries = Object.entries(object).map(([given, inner]): readonly [string, unknown] => {
+    const name = snakeNames.get(given) ?? given;
+    const reasons = numbered[name];
+    const named = holders.has(name)
+      ? withNativeNames(inner)
+      : reasons !== undefined && typeof inner === 'number'
+        ? inner === 0
+          ? undefined
+          : (reasons[inner] ?? `${name === 'finishReason' ? 'FINISH' : 'BLOCK'}_REASON_${inner}`)
+        : inner;
+    isChanged ||= name !== given || named !== inner;
+    return [name, named];
+  });
+  return isChanged ? (Object.fromEntries(entries.filter(([, inner]) => inner !== undefined)) as T) : value;
+}
+
 /** Why a reply has no candidates where a gateway that converts between vendors says no more than that. */
 export const noCandidates = {
   unexplained: true,

@@ -1,7 +1,7 @@
 import { members } from '../../http/json.ts';
 import type { ReplyUsage } from '../../result.ts';
 import type { JsonObject } from '../../text-service.ts';
-import { indexOf, objectsIn } from '../reply/native.ts';
+import { indexOf, objectsIn, withNativeNames } from '../reply/native.ts';
 import { mergedCounts, readNativeUsage } from '../reply/usage.ts';
 import { type Gathered, mergedMember, weightOf } from './merge.ts';
 
@@ -43,7 +43,7 @@ export class NativeGatherer implements Gatherer {
 
   add(event: JsonObject): number {
     let kept = 0;
-    for (const [name, value] of Object.entries(event)) {
+    for (const [name, value] of Object.entries(withNativeNames(event))) {
       if (name === 'candidates') {
         objectsIn(value).forEach((candidate, place) => {
           kept += this.#candidate(indexOf(candidate) ?? place).add(candidate);
