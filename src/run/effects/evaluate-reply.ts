@@ -250,7 +250,7 @@ const acceptAdvice = (reason: string): string =>
 
 /** A word that YAML reads as a text, or else a quoted text. */
 const asYaml = (text: string): string =>
-  /^[A-Za-z_]{3,}[A-Za-z_0-9]*$/.test(text) && !/^(?:null|true|false|yes|off|nan)$/i.test(text)
+  /^[A-Za-z_][A-Za-z_0-9]{2,}$/.test(text) && !/^(?:null|true|false|yes|off|nan)$/i.test(text)
     ? text
     : JSON.stringify(text);
 
