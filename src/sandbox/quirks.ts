@@ -39,6 +39,20 @@ export const quirkWords = {
   /** Gateway 2.4. */
   'no-buttons':
     'tasks show no buttons; clicks go by submit/change alone: action, modal, video, edits, cancel and list-by-condition are 404',
+  /** Gateway 7.1. */
+  'no-finish-reason': 'chat gives no finish reason; a stream of it ends with [DONE] alone',
+  /** Gateway 6.2. */
+  'loose-json': 'JSON comes behind thinking, in a sentence and with a comma too many',
+  /** Gateway 7.1. */
+  'total-tokens': 'texts count a total of tokens, and none of its parts',
+  /** Gateway 6.6. */
+  'no-candidates':
+    'a blocked prompt is a 500 "no candidates", and in a chat stream an answer without choices',
+  /** Gateway 6.7. */
+  'bare-errors':
+    'what fails inside a stream of text says so without an envelope: on a bare line, or in a choice of chat',
+  /** Gateway 6.5. */
+  'snake-case': 'native texts have their members in snake case, and numbers for finish reasons',
 } as const;
 
 /** A way of a gateway that is either there or not. */

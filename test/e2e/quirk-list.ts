@@ -61,6 +61,8 @@ export const quirks: Readonly<Record<string, Quirk>> = {
   'ids as bare numbers': { settings: { quirks: new Set(['bare-ids']) } },
   'links of a short life': { settings: { linkLife: 1_000 } },
   'buttons of a short life': { settings: { buttonLife: 1_000 } },
+  'native texts in snake case': { settings: { quirks: new Set(['snake-case']) } },
+  'chat without finish reasons': { settings: { quirks: new Set(['no-finish-reason']) } },
   'other names': { names: 'midjourney-proxy' },
   'the key of images in a header alone': { names: 'midjourney-proxy', settings: { auth: 'header' } },
   'the key of images without Bearer': { names: 'midjourney-proxy', settings: { auth: 'raw' } },

@@ -1,6 +1,7 @@
 import { imagineDrawing, upscaleDrawing } from '../draw/lineage.ts';
 import type { Studio } from '../draw/studio.ts';
 import { parsePrompt } from '../prompt/flags.ts';
+import type { Quirk } from '../quirks.ts';
 import type { ModelReply } from './answer.ts';
 import type { Ask, Members } from './ask.ts';
 import { type Composing, composeReply } from './compose/compose.ts';
@@ -11,12 +12,13 @@ import { chatEvents, chatReply } from './protocol/chat/write.ts';
 import { readNative } from './protocol/native/read.ts';
 import { nativeEvents, type StreamEvent } from './protocol/native/stream.ts';
 import { nativeReply, type Stamp } from './protocol/native/write.ts';
+import { looseReply, oddWriting, type Writing } from './protocol/oddities.ts';
 import { refuse, type Understood, unknownModel } from './protocol/problem.ts';
 import { modalSum, type Usage } from './tokens.ts';
 
 /** What the text desk knows of the service around it. */
 export interface TextDeskParts {
-  readonly settings: TextMarks & { readonly anyModel: boolean };
+  readonly settings: TextMarks & { readonly anyModel: boolean; readonly quirks: ReadonlySet<Quirk> };
   readonly names: { readonly searchTool: string; readonly mapsTool: string };
   readonly studio: Studio;
 }
@@ -31,12 +33,6 @@ export interface TextResponse {
   readonly events?: readonly StreamEvent[];
   /** The stream breaks off before its end. */
   readonly spoilt: boolean;
-}
-
-/** How an endpoint writes a reply. */
-interface Writing {
-  whole(reply: ModelReply): unknown;
-  events(reply: ModelReply, mishap: ModelReply['mishap']): readonly StreamEvent[];
 }
 
 /** Streams that were spoilt once are remembered, the newest of them. */
@@ -84,7 +80,7 @@ export class TextDesk {
     const ask = readNative(body, model, this.#parts.names);
     if (!ask.ok) return ask;
     const { digest } = ask.value;
-    return this.#replyTo(ask.value, stream, {
+    return this.#replyTo('generate', ask.value, stream, {
       whole: (reply) => nativeReply(reply, { ...stamp, model }),
       events: (reply, mishap) => nativeEvents(reply, { ...stamp, model }, digest, mishap),
     });
@@ -100,22 +96,33 @@ export class TextDesk {
     const read = readChat(body, model);
     if (!read.ok) return read;
     const { ask, stream, streamUsage: withUsage, isFunctionCall } = read.value;
-    return this.#replyTo(ask, stream, {
+    return this.#replyTo('chat', ask, stream, {
       whole: (reply) => chatReply(reply, { ...stamp, model }, isFunctionCall),
       events: (reply, mishap) =>
         chatEvents(reply, { ...stamp, model }, ask.digest, mishap, { withUsage, isFunctionCall }),
     });
   }
 
-  async #replyTo(ask: Ask, stream: boolean, write: Writing): Promise<Understood<TextResponse>> {
-    const reply = await composeReply(ask, this.#making);
-    if (!reply.ok) return reply;
-    const { usage } = reply.value;
+  async #replyTo(
+    endpoint: 'generate' | 'chat',
+    ask: Ask,
+    stream: boolean,
+    contract: Writing,
+  ): Promise<Understood<TextResponse>> {
+    const composed = await composeReply(ask, this.#making);
+    if (!composed.ok) return composed;
+    const { quirks } = this.#parts.settings;
+    const reply =
+      ask.json !== undefined && quirks.has('loose-json') ? looseReply(composed.value) : composed.value;
+    if (reply.blocked !== undefined && quirks.has('no-candidates') && (endpoint === 'generate' || !stream))
+      return refuse('no candidates', 500, 'no_candidates');
+    const write = oddWriting(contract, endpoint, quirks);
+    const { usage } = reply;
     const written = modalSum(usage.candidates) + usage.thoughts;
     const about = { model: ask.model.id, usage, written };
-    if (!stream) return { ok: true, value: { ...about, whole: write.whole(reply.value), spoilt: false } };
-    const mishap = this.#mishap(ask, reply.value);
-    const events = write.events(reply.value, mishap);
+    if (!stream) return { ok: true, value: { ...about, whole: write.whole(reply), spoilt: false } };
+    const mishap = this.#mishap(ask, reply);
+    const events = write.events(reply, mishap);
     return { ok: true, value: { ...about, events, spoilt: mishap !== undefined } };
   }
 

@@ -28,10 +28,13 @@ export function streamReply(
   manner: StreamManner,
   perToken: number,
 ): Pick<SandboxResponse, 'status' | 'type' | 'body' | 'pieces'> {
-  const pieces = events.map(({ value, tokens, usage }, index): ResponsePiece => {
+  const pieces = events.map(({ value, tokens, usage, bare = false }, index): ResponsePiece => {
     const json = JSON.stringify(value);
     return {
-      body: manner === 'array' ? `${index === 0 ? '[' : ',\r\n'}${json}` : `data: ${json}${ends[manner]}`,
+      body:
+        manner === 'array'
+          ? `${index === 0 ? '[' : ',\r\n'}${json}`
+          : `${bare ? '' : 'data: '}${json}${ends[manner]}`,
       wait: tokens * perToken,
       ...(usage === undefined ? {} : { usage }),
     };

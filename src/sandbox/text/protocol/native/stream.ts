@@ -8,6 +8,8 @@ export interface StreamEvent {
   readonly value: unknown;
   readonly tokens: number;
   readonly usage?: Usage;
+  /** A line of its own, and no event. */
+  readonly bare?: boolean;
 }
 
 /** What a stream says in its middle that fails there (gateway 6.7). */
