@@ -253,6 +253,11 @@ export interface JobRecord {
   /** As `from`: the job was to be redone from these results, the redo failed, and the job stays as it is. */
   readonly kept?: Readonly<Record<string, number>>;
   readonly error?: JobError;
+  /**
+   * It was refused as every job of its kind was, and nothing was paid: a later run tries it behind jobs that were never tried. Its
+   * `error` says why.
+   */
+  readonly putBack?: true;
   /** Absent: unknown (no price is given), which is not 0. */
   readonly cost?: number;
   /** Absent: none. */

@@ -111,8 +111,10 @@ describe('text jobs in virtual time', () => {
     const limits = { tasks: 1, requests: 1 };
     expect(run({ limits }).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
     expect(service.calls).toHaveLength(20);
-    expect(run({ limits, retryFailed: {} }).end).toEqual({ kind: 'complete' });
-    expect(service.calls).toHaveLength(50);
+    // Ten that were never tried are refused too, then ten of those that were: nobody was served.
+    expect(run({ limits }).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
+    expect(service.calls).toHaveLength(40);
+    expect(run({ limits }).end).toEqual({ kind: 'complete' });
   });
 
   it('count towards --max-submits and budget.submits', () => {

@@ -56,7 +56,7 @@ export class Licences {
     for (const { key, status } of records)
       if (status === 'pending' && this.#either.has(key)) this.#presses.set(key, 1);
     this.#either.clear();
-    for (const { key, status, modal, error } of records) {
+    for (const { key, status, modal, error, putBack } of records) {
       const doubtful = status === 'in-doubt' || status === 'submitting';
       const granted =
         (doubtful && inDoubt === 'retry') || (status === 'failed' && retryFailed) || redo.includes(key);
@@ -67,8 +67,11 @@ export class Licences {
       if (status === 'done') this.#presses.set(key, 0);
       if (granted && waits) this.#modals.set(key, 1);
       else if (granted) this.#presses.set(key, 1);
-      // Nothing was made, and the run that was to read its button has ended: this one reads that anyway.
-      else if (status === 'pending' && (this.#refused.has(key) || error?.code === 'submit.refused'))
+      // Nothing was made, and an earlier run put it back, or was to read its button and has ended.
+      else if (
+        status === 'pending' &&
+        (putBack || this.#refused.has(key) || error?.code === 'submit.refused')
+      )
         this.#presses.set(key, 1);
       // Where it waits no more, its button may be pressed instead.
       if (granted && waits) this.#either.add(key);

@@ -1,4 +1,5 @@
 import type { Rate, RetrySettings } from '../../pipeline/pipeline.ts';
+import type { About } from '../../service/result.ts';
 import type { Route } from '../events.ts';
 import type { Tally } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
@@ -8,9 +9,6 @@ import { RoutePace } from './rate/route-pace.ts';
 
 /** How far decisions may lag behind the moments of a rate and catch up, ms. Where requests leave, the rate is kept more exactly (`SendGate`). */
 const caughtUpMs = 250;
-
-/** After this many equal refusals in a row on one route, every further request would be the same error. */
-export const refusalsInARow = 20;
 
 /**
  * After this many failures in a row that the service advises to retry, the whole route rests, not only the job. Then one
@@ -29,18 +27,25 @@ export type RouteSignal =
   /** The service handled the request, whatever the result for the job. */
   | { readonly kind: 'served' }
   /** 429, or its queue is full without a task of this run. */
-  | { readonly kind: 'throttled'; readonly retryAfterMs?: number; readonly reason: string }
+  | {
+      readonly kind: 'throttled';
+      readonly retryAfterMs?: number;
+      readonly reason: string;
+      readonly about?: About;
+    }
   /** Its queue is full of tasks of this run: the window of tasks holds the next submission until one of them ends. */
   | { readonly kind: 'full' }
   /** Nothing was reached: refused connection, failed look-up. */
   | { readonly kind: 'unreachable'; readonly reason: string }
   /** A status that the service advises to retry, or no status at all. */
-  | { readonly kind: 'trouble'; readonly reason: string }
+  | { readonly kind: 'trouble'; readonly reason: string; readonly about?: About }
+  /** No money is left for it. */
+  | { readonly kind: 'quota'; readonly reason: string; readonly about?: About }
   /**
-   * 400, 403, 413: `words` are compared with those of the refusal before. Absent where the same job met the same refusal in an earlier
-   * run: that says nothing new.
+   * 400, 403, 413: `words` are compared with those of the refusal before of its kind. Absent where the same job met the same refusal
+   * in an earlier run: that says nothing new.
    */
-  | { readonly kind: 'refused'; readonly words?: string };
+  | { readonly kind: 'refused'; readonly words?: string; readonly about?: About };
 
 /** Why a route ends the run. */
 export interface RouteStop {
@@ -65,8 +70,6 @@ export class RouteTraffic {
   /** When the route last served a request, Unix ms; undefined: not in this run. */
   #servedAt: number | undefined;
   #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
-  #lastWords: string | undefined;
-  #sameWords = 0;
 
   constructor(
     name: Route,
@@ -152,19 +155,14 @@ export class RouteTraffic {
    * @returns why the run must stop; undefined: it goes on
    */
   note(signal: RouteSignal, now: number, sentAt: number = now): RouteStop | undefined {
-    if (signal.kind !== 'refused') {
-      this.#lastWords = undefined;
-      this.#sameWords = 0;
-    }
     if (signal.kind === 'served' || signal.kind === 'refused') this.#rate.served(now, sentAt);
     switch (signal.kind) {
       case 'served':
-        this.#serves(now);
-        return undefined;
       case 'refused':
         this.#serves(now);
-        return signal.words === undefined ? undefined : this.#countWords(signal.words);
+        return undefined;
       case 'full':
+      case 'quota':
         return undefined;
       case 'throttled':
         this.#throttle(signal.retryAfterMs, now, sentAt);
@@ -232,15 +230,5 @@ export class RouteTraffic {
     // A Retry-After of 0 does not allow another request at once.
     const rest = Math.max(this.#retry.baseMs, asked ?? backoffMs(times, this.#retry, this.#random));
     this.#pausedUntil = Math.max(this.#pausedUntil, now + rest);
-  }
-
-  #countWords(words: string): RouteStop | undefined {
-    this.#sameWords = words === this.#lastWords ? this.#sameWords + 1 : 1;
-    this.#lastWords = words;
-    if (this.#sameWords < refusalsInARow) return undefined;
-    return {
-      code: 'route.refused',
-      message: `The service refused ${refusalsInARow} ${this.name} requests in a row with the same answer: ${words}`,
-    };
   }
 }

@@ -273,6 +273,10 @@ export const holdName = ({ slice, epoch }: Hold): string => `${slice}/${epoch}`;
 /** True while a job rests before it wants room again, without a task. */
 export const restsOutside = ({ want }: Job): boolean => want.kind === 'wait' && want.next.kind === 'room';
 
+/** True while a job waits until its kind of request is served again, or until there is a verdict on its refusal. */
+export const isParked = ({ want }: Pick<Job, 'want'>): boolean =>
+  want.kind === 'wait' && want.until === Number.POSITIVE_INFINITY;
+
 /** True while a job takes up room for a task on the service: from the grant of room until its task ends. */
 export function holdsRoom(job: Job): boolean {
   const { want, record } = job;

@@ -255,6 +255,7 @@ export function resetForResubmit(record: JobRecord): JobRecord {
     finishedAt: undefined,
     result: undefined,
     error: undefined,
+    putBack: undefined,
     artifacts: former === undefined ? [] : record.artifacts,
     frames: former === undefined ? undefined : record.frames,
     text: undefined,

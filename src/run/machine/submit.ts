@@ -180,7 +180,11 @@ function onResponse(job: Job, result: SubmitResult, context: JobContext): JobSte
   const { record } = job;
   switch (result.kind) {
     case 'accepted': {
-      const accepted = become(charged(record, context), 'running', { taskId: result.taskId, tries: 0 });
+      const accepted = become(charged(record, context), 'running', {
+        taskId: result.taskId,
+        tries: 0,
+        putBack: undefined,
+      });
       const running = withExisting(accepted, result.code, context);
       return rest(
         { ...job, record: running, misses: 0 },

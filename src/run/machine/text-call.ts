@@ -138,6 +138,7 @@ function onReply(job: Job, { verdict, text, artifacts }: Asked, context: JobCont
         tries: 0,
         finishedAt: now,
         error: undefined,
+        putBack: undefined,
         ...replacing(record),
       });
       return { job: { ...job, record: done, misses: 0, want: { kind: 'nothing' } } };

@@ -1,8 +1,8 @@
 import type { Job, PollTarget } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
 import { hasNoListing, mostListed, pollResults } from '../machine/search/listing.ts';
+import { noteOutcome } from './closing.ts';
 import type { RunInput } from './commit.ts';
-import { noteOutcome } from './drain.ts';
 import { advance, jobContext } from './job-runner.ts';
 import { placeJob } from './place-job.ts';
 import { shedAsThrottle } from './routes/load-shed.ts';
@@ -14,7 +14,7 @@ export function pollBatch(state: SchedulerState, first: Job): void {
   const jobs = [first, ...takePolls(state, mostListed - 1)];
   if (jobs.length === 1) return advance(state, first, { type: 'granted' });
   const targets = jobs.flatMap((job): PollTarget[] => {
-    const { job: next, send } = step(job, { type: 'granted' }, jobContext(state));
+    const { job: next, send } = step(job, { type: 'granted' }, jobContext(state, job));
     placeJob(state, job, next);
     return send?.kind === 'fetch'
       ? [{ key: job.record.key, taskId: send.taskId, ...(job.hold && { hold: job.hold }) }]
@@ -36,7 +36,14 @@ export function onBatchPolled(
   // What was lost, and may be held anew, is polled by its own requests.
   const isHeld = ({ key, hold }: PollTarget): boolean => jobs.get(key)?.hold === hold;
   if (isUnlisted) state.pollsBatches = false;
-  else noteOutcome(state, { route: 'poll', reading: readList(result), isFirst: false, sentAt });
+  else
+    noteOutcome(state, {
+      route: 'poll',
+      reading: readList(result),
+      isFirst: false,
+      sentAt,
+      kind: state.kinds.polls,
+    });
   for (const [key, event] of pollResults(targets.filter(isHeld), result)) {
     const job = jobs.get(key);
     if (job?.record.taskId === undefined) continue;

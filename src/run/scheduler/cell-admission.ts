@@ -1,5 +1,6 @@
+import { formatBranch } from '../../pipeline/selectors/parse.ts';
 import { isInterrupted } from '../../plan/estimate/revival.ts';
-import { isSettled, type JobSpec, needsOf } from '../../plan/job.ts';
+import { isSettled, type JobRecord, type JobSpec, needsOf } from '../../plan/job.ts';
 import { lacksFilesYet } from '../../plan/resolve/former.ts';
 import { lineageOf, sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
@@ -8,6 +9,7 @@ import { jobForSlot } from '../machine/resume.ts';
 import type { Hold } from '../ports.ts';
 import { closeCell, leaveCell } from './drain.ts';
 import { placeJob, recoverJob, takeUp } from './place-job.ts';
+import { type KindState, slotName } from './routes/kinds.ts';
 import { adoptKept } from './slices/take.ts';
 import type { OpenCell } from './state/open-cells.ts';
 import { canOpenCell, isAtEnd, taskOf } from './state/queries.ts';
@@ -16,17 +18,31 @@ import type { SchedulerState } from './state/state.ts';
 
 /** Opens cells while there is room for their first request. */
 export function admitCells(state: SchedulerState): void {
-  const { cells, outbox, slices } = state;
+  const { cells, slices } = state;
   visitDueCells(state);
   if (isAtEnd(state)) state.jobs.beginEnd();
-  while (canOpenCell(state)) {
-    const cell = cells.incoming.shift();
+  for (;;) {
+    if (cells.areAllGiven && cells.incoming.length === 0) {
+      cells.incoming = cells.aside.toSorted((a, b) => a.tries - b.tries).map(({ cell }) => cell);
+      cells.aside = [];
+      cells.isLast = true;
+    }
+    const cell = canOpenCell(state) ? cells.incoming.shift() : undefined;
     if (cell === undefined) return;
-    outbox.emit({ type: 'cell:open', cell: cell.number });
     visitCell(state, cells.open.open(cell, slices.takeHold(cell)));
     if (isAtEnd(state)) state.jobs.beginEnd();
   }
 }
+
+/** How many cells are put off at most. */
+const mostAside = 4096;
+
+/** True for a cell that asks for a job that an earlier run put back: such jobs go behind those that were never tried. */
+const comesLast = ({ cells, options }: SchedulerState, slots: readonly Slot[]): boolean =>
+  !cells.isLast &&
+  options.others === undefined &&
+  cells.aside.length < mostAside &&
+  slots.some(({ record, ready }) => ready && record?.status === 'pending' && record.putBack === true);
 
 /** Resolves the open cells again in which a job was settled or released since the last call. */
 export function visitDueCells(state: SchedulerState): void {
@@ -38,12 +54,21 @@ export function visitDueCells(state: SchedulerState): void {
 
 /** Resolves a cell: takes up the jobs that can be worked on now, and closes the cell when there is none left. */
 function visitCell(state: SchedulerState, open: OpenCell): void {
-  const { options, cells, jobs, clicks, lifecycle, lookup, slices } = state;
+  const { options, cells, jobs, clicks, lifecycle, lookup, slices, outbox } = state;
   // A slot that reads a redone job waits for the new result, and may then ask for another job.
   let slots = options.resolve(open.cell, lookup);
+  const isFirst = open.isComplete === undefined;
+  if (isFirst && comesLast(state, slots)) {
+    cells.open.close(open);
+    const tries = Math.min(...slots.flatMap(({ record }) => (record?.putBack ? record.attempts : [])));
+    cells.aside.push({ cell: open.cell, tries });
+    return;
+  }
+  if (isFirst) outbox.emit({ type: 'cell:open', cell: open.cell.number });
   while (recoverJobs(state, slots) || beginRedos(state, slots, open.hold))
     slots = options.resolve(open.cell, lookup);
   const waiting = new Set<string>();
+  const isUnbegun = isFirst && slots.every(({ record }) => !isBegun(record));
   let isLeft = false;
   let hasRevived = false;
   for (const slot of slots) {
@@ -61,13 +86,21 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     }
     const job = active ?? jobToBegin(state, slot);
     if (job === undefined) continue;
-    if (active === undefined && lifecycle.isEnding) {
+    const closed = active === undefined ? closedFor(state, slot, isUnbegun) : undefined;
+    if (closed !== undefined && !isUnbegun) closed.left += 1;
+    if (closed !== undefined || (active === undefined && lifecycle.isEnding)) {
       isLeft = true;
       continue;
     }
     if (active === undefined) {
       hasRevived ||= slot.record !== undefined && isSettled(slot.record.status);
       begin(state, job, open.hold);
+      // Its kind turned out to be closed.
+      if (jobs.get(key) === undefined) {
+        isLeft ||= state.lookup(key)?.status !== 'failed';
+        hasRevived = true;
+        continue;
+      }
     } else if ((slot.keep && !active.record.keep) || (slot.split && !active.record.split)) {
       const wishes = { keep: active.record.keep || slot.keep, ...(slot.split && { split: true as const }) };
       placeJob(state, active, { ...active, record: { ...active.record, ...wishes } });
@@ -75,6 +108,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     waiting.add(key);
   }
   if (isLeft) cells.isWhole = false;
+  if (isLeft && isUnbegun && waiting.size === 0 && !lifecycle.isEnding) cells.left += 1;
   // What hung on a job that is tried again is no longer blocked by it.
   if (hasRevived) slots = options.resolve(open.cell, lookup);
   reportSlots(state, open, slots, waiting.size === 0 && !isLeft);
@@ -83,6 +117,22 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
   if (waiting.size > 0) cells.open.waitFor(open, waiting);
   else if (isLeft) leaveCell(state, open);
   else closeCell(state, open);
+}
+
+const isBegun = (record: JobRecord | undefined): boolean =>
+  record !== undefined && (record.status !== 'pending' || record.attempts > 0);
+
+/**
+ * The closed kind for which a job is not begun: its own, or in a cell in which nothing has begun that of a job below. A kind that the
+ * service does not offer fails the jobs of a cell that has begun.
+ */
+function closedFor({ kinds }: SchedulerState, slot: Slot, isUnbegun: boolean): KindState | undefined {
+  if (kinds.closed.length === 0) return undefined;
+  const name = slotName({ step: slot.step, branch: formatBranch(slot.branch) });
+  const own = kinds.ofRequest(name, slot.job?.request);
+  if (own?.closed !== undefined)
+    return isUnbegun || own.closed.code !== 'service.not-offered' ? own : undefined;
+  return isUnbegun ? kinds.barred.get(name) : undefined;
 }
 
 /**

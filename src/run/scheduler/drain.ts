@@ -1,6 +1,5 @@
 import type { RunEnd } from '../events.ts';
 import type { Job } from '../machine/job.ts';
-import { noteRouteOutcome, type RouteOutcome } from './routes/outcome.ts';
 import { mayBeLeft } from './state/lifecycle.ts';
 import type { OpenCell } from './state/open-cells.ts';
 import { areAllCellsOpened } from './state/queries.ts';
@@ -16,16 +15,14 @@ export function halt(state: SchedulerState, end: RunEnd): void {
   if (state.lifecycle.halt(end)) leaveUnbegun(state, end);
 }
 
-/** Notes an outcome on its route. A result that makes further requests pointless halts the run. */
-export function noteOutcome(state: SchedulerState, outcome: RouteOutcome): void {
-  const end = noteRouteOutcome(outcome, state.routes, state.now, (event) => state.outbox.emit(event));
-  if (end !== undefined) halt(state, end);
-}
-
 /** Leaves a job that was not submitted to a later run. */
 export function leaveJob(state: SchedulerState, { record: { key } }: Job): void {
-  const { jobs, cells } = state;
+  const { jobs, cells, kinds } = state;
   jobs.drop(key);
+  for (const { refused, parked } of kinds.all()) {
+    refused.delete(key);
+    parked.delete(key);
+  }
   cells.isWhole = false;
   for (const open of cells.open.release(key)) if (open.waiting.size === 0) leaveCell(state, open);
 }
@@ -56,6 +53,7 @@ function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
   const { cells, jobs, outbox, slices } = state;
   if (!areAllCellsOpened(state)) cells.isWhole = false;
   cells.incoming = [];
+  cells.aside = [];
   for (const key of slices.awaited)
     for (const open of cells.open.release(key)) if (open.waiting.size === 0) leaveCell(state, open);
   slices.awaited.clear();

@@ -3,14 +3,17 @@ import { isJobKey } from '../../plan/key.ts';
 import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Task } from '../../service/image-service.ts';
+import type { ServiceFailure } from '../../service/result.ts';
 import { heldAs, type Job, type JobContext, type JobEvent } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
 import { hasOtherButton } from '../machine/retry/button-freshness.ts';
+import { bannedPrompt, jobError } from '../machine/retry/service-failure.ts';
 import { hasNoListing, mostListed } from '../machine/search/listing.ts';
 import { visitDueCells } from './cell-admission.ts';
-import { routeOf } from './commit.ts';
-import { noteOutcome } from './drain.ts';
+import { holdRefused, noteOutcome } from './closing.ts';
+import { isPaid, routeOf } from './commit.ts';
 import { noteFailedRedo, placeJob, returnToCells } from './place-job.ts';
+import type { KindState } from './routes/kinds.ts';
 import { taskOf } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 
@@ -34,7 +37,14 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   if (event.type === 'searched' && hasNoListing(event.result)) endSearches(state);
   if (event.type === 'fetched' && event.result.ok) noteShown(state, event.result.value);
   const { routes, estimators, outbox, now, watchedSince, clicks, buttons } = state;
-  const { job: made, send, attempt, unused = [], redoError, refusal } = step(job, event, jobContext(state));
+  const {
+    job: made,
+    send,
+    attempt,
+    unused = [],
+    redoError,
+    refusal,
+  } = step(job, event, jobContext(state, job));
   const next = heldAs(job, made);
   if (hasOtherButton(job, next)) buttons.distrust();
   if (attempt !== undefined) outbox.attempt(attempt);
@@ -43,21 +53,23 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   estimators.noteTask(job, next.record, now, watchedSince);
   noteAssumedTokens(state, job.record, next.record);
   if (job.record.taskId === undefined && next.record.taskId !== undefined) clicks.worked(next.record);
-  placeJob(state, job, next);
-  visitDueCells(state);
+  const kind = state.kinds.of(job);
   if (refusal !== undefined) {
     const words = refusal === job.earlierFailure ? {} : { words: refusal };
-    noteOutcome(state, {
-      route: 'submit',
-      reading: { signal: { kind: 'refused', ...words } },
-      isFirst: false,
-    });
+    const about = next.record.error?.code === 'service.not-offered' ? { about: 'not-offered' as const } : {};
+    const reading = { signal: { kind: 'refused', ...words, ...about } } as const;
+    noteOutcome(state, { route: 'submit', reading, isFirst: false, kind });
   }
+  const refused = kind && refusedJob(state, kind, job, next, event, refusal);
+  if (kind === undefined || refused === undefined) placeJob(state, job, next);
+  else holdRefused(state, kind, job, ...refused);
+  visitDueCells(state);
   if (send === undefined) return;
   if (send.kind === 'ask' && routes.tokens.isLimited)
     routes.tokens.take(job.record.key, estimators.costModel.tokens(job.record), now);
   const route = routeOf[send.kind];
   if (route !== undefined) routes.onSent(route, now, job.record.key);
+  if (isPaid({ send })) state.kinds.onSent(job);
   outbox.send({ job: next, send });
 }
 
@@ -67,8 +79,9 @@ function noteShown({ buttons, owners, now }: SchedulerState, task: Task): void {
 }
 
 /** The machine's input beside the job and the event. */
-export function jobContext(state: SchedulerState): JobContext {
-  const { options, now, watchedSince, estimators, routes, searches, buttons, owners, lookup, jobs } = state;
+export function jobContext(state: SchedulerState, job?: Job): JobContext {
+  const { options, now, watchedSince, estimators, routes, searches, buttons, owners, lookup, jobs, kinds } =
+    state;
   const { settings, invocation, random, price } = options;
   const { costModel } = estimators;
   return {
@@ -92,7 +105,10 @@ export function jobContext(state: SchedulerState): JobContext {
     awaitsTwin: (record) => jobs.awaitsTwin(record),
     showsIds: owners.showsIds,
     promptAbove: (record) => promptAbove(record, lookup),
-    tally: (route) => routes.queues[route].route.tally,
+    tally: (route) => {
+      const kind = route === 'submit' || route === 'text' ? job && kinds.of(job) : undefined;
+      return (kind ?? routes.queues[route].route).tally;
+    },
     pollMaxMs: settings.poll.maxMs,
     pollInMs: (record, elapsedMs, watch) =>
       pollDueInMs(state, estimators.pollInMs(record, elapsedMs, watch), watch !== undefined),
@@ -139,3 +155,58 @@ const isFirstSubmission = ({ record: { status, doubtful }, want }: Job): boolean
 
 const noSearch =
   'A submission got no clear answer, and this gateway does not list its tasks: such a submission is sent again without looking for its task, and may be paid twice. retry.ambiguous: hold holds it instead.';
+
+/** Codes of refusals that are about the one request: it is too large, or its kind is not offered at all. */
+const ownRefusals: ReadonlySet<string> = new Set([
+  'service.not-offered',
+  'service.too-large',
+  'request.too-large',
+  'service.bad-id',
+]);
+
+/** True for words that name a field of the request, quoted or as only a program writes it: it is wrong, whoever else is served. */
+function namesField(words: string, { request }: JobRecord): boolean {
+  const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
+  const fields = new Set(Object.keys({ ...request.fields, ...request.extra }).map(plain));
+  const named = words.match(/\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]+[A-Z]\w*\b|(?<=["'`])\w+(?=["'`])/g) ?? [];
+  return named.some((name) => fields.has(plain(name)));
+}
+
+/**
+ * A job that was refused in words that may be said of every job of its kind, and how it would settle; undefined: there is a verdict on
+ * it, or none is needed. What the user has limited the failures of is settled at once.
+ */
+function refusedJob(
+  { options: { settings } }: SchedulerState,
+  kind: KindState,
+  before: Job,
+  next: Job,
+  event: JobEvent,
+  refusal: string | undefined,
+): readonly [refused: Job, failed?: Job] | undefined {
+  if (before.record.modal !== undefined || before.earlierFailure !== undefined) return undefined;
+  const failure = failureOf(event);
+  if (failure?.about === 'quota' && next.record.status === 'pending')
+    return [{ ...next, record: { ...next.record, error: jobError(failure) } }];
+  const { error, status } = next.record;
+  const isGeneral = refusal !== undefined || failure?.class === 'permanent' || isRefusedByCode(event);
+  if (status !== 'failed' || error === undefined || !isGeneral || ownRefusals.has(error.code))
+    return undefined;
+  if (error.httpStatus === 413) return undefined;
+  if (error.httpStatus === 400 && namesField(failure?.serviceMessage ?? error.message, next.record))
+    return undefined;
+  if (settings.failFast || settings.maxFailures !== undefined) return undefined;
+  if (before.record.putBack === true && kind.isServed) return undefined;
+  return failure?.about === undefined ? [next, next] : [next];
+}
+
+function failureOf(event: JobEvent): ServiceFailure | undefined {
+  if (event.type === 'asked') return event.result.kind === 'refused' ? event.result.error : undefined;
+  return event.type === 'submitted' && !event.result.ok ? event.result.error : undefined;
+}
+
+function isRefusedByCode(event: JobEvent): boolean {
+  if (event.type !== 'submitted' || !event.result.ok) return false;
+  const { value } = event.result;
+  return value.kind === 'refused' && value.code !== bannedPrompt && value.made === undefined;
+}

@@ -3,7 +3,7 @@ import { framesError } from '../../plan/graph/frames.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import { lacksFilesYet } from '../../plan/resolve/former.ts';
 import { isOutdated, lineageNow } from '../../plan/resolve/lineage.ts';
-import { heldAs, type Job } from '../machine/job.ts';
+import { heldAs, isParked, type Job } from '../machine/job.ts';
 import { asBefore, durableForm } from '../machine/redo.ts';
 import {
   adopt,
@@ -15,11 +15,14 @@ import {
   retryOf,
   waitsForParent,
 } from '../machine/resume.ts';
+import { settle as settled } from '../machine/transition.ts';
 import type { Hold } from '../ports.ts';
-import { closeCell, drain, leaveUnsaved } from './drain.ts';
+import { closeCell, drain, leaveJob, leaveUnsaved } from './drain.ts';
+import type { KindState } from './routes/kinds.ts';
 import { failedFast, mayBeLeft, tooManyFailures } from './state/lifecycle.ts';
 import { isAwaited, isFailure, taskOf, waitsForNewParent } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
+import { isProbed } from './state/wake.ts';
 
 /**
  * Replaces the state of a job, or takes a job up: notes the record to make durable, and puts the job into the queue for its
@@ -44,12 +47,59 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   }
   if (want === before?.want) return;
   if (before !== undefined && isOutOfPlace(state, before, job)) return returnToCells(state, job);
+  const kind = lifecycle.isEnding ? undefined : closedTo(state, job);
+  if (kind !== undefined) {
+    if (kind.closed === undefined) return park(state, kind, job);
+    if (failUnoffered(state, kind, job)) return;
+    kind.left += 1;
+    return leaveJob(state, job);
+  }
   jobs.enqueue(job);
   if (want.kind === 'answer') return;
   if (want.kind === 'nothing') return settle(state, job);
   if (lifecycle.isEnding && mayBeLeft(job)) return leaveUnsaved(state, job);
-  if (want.kind === 'wait' && record.error !== undefined && record.status === 'pending')
+  if (want.kind === 'wait' && !isParked(job) && record.error !== undefined && record.status === 'pending')
     outbox.emit({ type: 'job:retry', key: record.key, inMs: want.until - now, error: record.error });
+}
+
+/** True for a job that waits for its turn to be asked for, and of which nothing is under way. */
+export const parkable = ({ record, want }: Job): boolean =>
+  record.status === 'pending' &&
+  record.modal === undefined &&
+  (want.kind === 'room' || want.kind === 'submit' || want.kind === 'ask');
+
+/** The kind for which a job cannot be asked for now; undefined: its turn may come. The first one after a rest is its probe. */
+function closedTo(state: SchedulerState, job: Job): KindState | undefined {
+  const kind = parkable(job) ? state.kinds.of(job) : undefined;
+  if (kind === undefined || kind.closed !== undefined) return kind;
+  const { key } = job.record;
+  if (kind.restsUntil === undefined || kind.probe === key) return undefined;
+  if (state.now < kind.restsUntil || isProbed(state, kind)) return kind;
+  kind.probe = key;
+  return undefined;
+}
+
+/** Lets a job wait until its kind is served again. It keeps no room for a task meanwhile. */
+export function park({ jobs }: SchedulerState, kind: KindState, job: Job): void {
+  const { fresh: _, ...unread } = job;
+  const next = job.want.kind === 'submit' ? ({ kind: 'room' } as const) : job.want;
+  kind.parked.add(job.record.key);
+  jobs.put({ ...unread, want: { kind: 'wait', until: Number.POSITIVE_INFINITY, next } });
+}
+
+/**
+ * Fails a job of a kind that the service does not offer: no later run would be served either, unless the user says so.
+ *
+ * @returns false where the kind is closed for another reason, or the job has something to lose
+ */
+export function failUnoffered(state: SchedulerState, { closed }: KindState, job: Job): boolean {
+  const { former, doubtful } = job.record;
+  if (closed?.code !== 'service.not-offered' || former !== undefined || doubtful?.since !== undefined)
+    return false;
+  const { record } = settled(job, 'failed', closed, state.now).job;
+  const { invocation } = state.options;
+  placeJob(state, job, { ...job, record: { ...record, invocation }, want: { kind: 'nothing' } });
+  return true;
 }
 
 /** Takes up a job that an earlier run left unfinished. */

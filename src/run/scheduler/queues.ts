@@ -23,7 +23,8 @@ interface Place {
  * Jobs with the same want. Deeper jobs go before shallower ones, then earlier cells before later ones, then first come, first
  * served: results arrive early and buttons do not age. At the end of a plan shallower jobs go before deeper ones, so that no chain of
  * jobs begins late and ends alone. A job goes behind jobs with fewer failed tries, so that an outage does not
- * use up all tries of one job, and behind jobs with fewer deferrals, so that a job that is always deferred does not block others. So
+ * use up all tries of one job, behind jobs with fewer deferrals, so that a job that is always deferred does not block others, and, once
+ * put back after a refusal, behind those that were tried less often. So
  * that others do not hide it for good, every eighth turn is that of the job that has waited longest.
  * An open modal goes before all: its task takes room on the service and does nothing (gateway 4.6).
  */
@@ -49,10 +50,14 @@ export class PriorityQueue {
 
   join(job: Job): void {
     this.#turn += 1;
-    const { key, tries, origin } = job.record;
+    const { key, tries, origin, putBack, attempts } = job.record;
     const deferrals = deferralCount(job, isTextRequest(job.record.request) ? 'text' : 'submit');
     const before =
-      job.want.kind === 'modal' ? Math.min(1, deferrals) - 1 : hasItsTurn(job) ? -0.5 : tries + deferrals;
+      job.want.kind === 'modal'
+        ? Math.min(1, deferrals) - 1
+        : hasItsTurn(job)
+          ? -0.5
+          : tries + deferrals + (putBack ? attempts : 0);
     const rank = this.#fair
       ? ([0, 0, 0, this.#turn] as const)
       : ([before, job.depth, origin.cell, this.#turn] as const);

@@ -1,18 +1,20 @@
 import type { Committed } from '../../state/store.ts';
 import type { Route, RunEnd } from '../events.ts';
 import type { LearnedTexts } from '../limits/learned.ts';
-import type { CallResult } from '../machine/job.ts';
+import type { CallResult, Job } from '../machine/job.ts';
 import { needsRecheck } from '../machine/retry/button-freshness.ts';
 import { deferralCount, isOwnFault } from '../machine/retry/deferrals.ts';
 import { tokensUsed, usageOf } from '../machine/text-call.ts';
 import { onBatchPolled } from './batch-poll.ts';
 import { admitCells } from './cell-admission.ts';
+import { closedEnd, judgeRefused, noteOutcome, probeKinds } from './closing.ts';
 import { isPaid, type RunCommit, type RunInput, routeOf, withoutOthers } from './commit.ts';
 import { dispatch } from './dispatch.ts';
-import { drain, halt, noteOutcome } from './drain.ts';
+import { drain, halt } from './drain.ts';
 import { advance } from './job-runner.ts';
 import { adoptJob } from './place-job.ts';
 import { withinPatience } from './routes/asked-wait.ts';
+import type { KindState } from './routes/kinds.ts';
 import { limitsText } from './routes/learned-limits.ts';
 import { readOnServingRoute } from './routes/load-shed.ts';
 import { isDeferral, type JobResult, outcomeOf, withoutKnownWords } from './routes/outcome.ts';
@@ -46,6 +48,15 @@ export class Scheduler {
     state.now = now;
     accept(state, input);
     fireTimers(state);
+    this.#work();
+    while (judgeRefused(state)) this.#work();
+    if (!endSlices(state)) return;
+    admitCells(state);
+    dispatch(state);
+  }
+
+  #work(): void {
+    const state = this.#state;
     admitCells(state);
     dispatch(state);
     // A job that is returned to its cell on its turn leaves room for another cell, and nothing else may happen that opens one.
@@ -53,9 +64,6 @@ export class Scheduler {
       admitCells(state);
       dispatch(state);
     }
-    if (!endSlices(state)) return;
-    admitCells(state);
-    dispatch(state);
   }
 
   /** Number of this run. */
@@ -116,14 +124,15 @@ export class Scheduler {
 
   /** How the run ended; undefined until it has ended and all decisions are durable. */
   get ended(): RunEnd | undefined {
-    const { lifecycle, routes, jobs, cells, outbox, slices } = this.#state;
+    const { lifecycle, routes, jobs, cells, outbox, slices, kinds } = this.#state;
     if (!outbox.isEmpty) return undefined;
-    return lifecycle.reached({
+    const end = lifecycle.reached({
       requests: routes.inFlight,
       jobs: jobs.size + slices.awaited.size + slices.ending.size,
       isDone: areAllCellsOpened(this.#state),
       isWhole: cells.isWhole,
     });
+    return end?.kind === 'complete' && kinds.closed.length > 0 ? closedEnd(this.#state) : end;
   }
 
   /** Submissions and text calls of this invocation. */
@@ -240,27 +249,41 @@ function onResult(state: SchedulerState, input: JobResult): void {
   const { routes, jobs, now, options } = state;
   const own = outcomeOf(input);
   const sentAt = routes.onResult(own.route, input.key);
+  const job = jobs.get(input.key);
+  const kind = kindOfResult(state, own.route, job);
   const { route } = routes.queues[own.route];
   const shed = route.isServing(now) ? outcomeOf(readOnServingRoute(input)) : own;
   // A text call that is shed also slows its route down, but still counts as a try: the overload of a model may not pass.
   const outcome = input.type === 'asked' ? { ...shed, event: own.event } : shed;
-  const job = jobs.get(input.key);
   const isOpen =
     input.type === 'submitted' &&
     job !== undefined &&
     needsRecheck(job, input.result, options.settings.retry.attempts);
   // A result about one job alone slows down no other job, and one that is being rechecked does not count yet.
   const isFull = input.type === 'submitted' && isQueueFull(input.result) && jobs.held > 0;
-  if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, route.tally))) {
+  if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, (kind ?? route).tally))) {
     noteOutcome(state, {
-      ...withoutKnownWords(isFull ? { ...outcome, reading: { signal: { kind: 'full' } } } : outcome, job),
+      ...withoutKnownWords(
+        isFull ? { ...outcome, reading: { signal: { kind: 'full' } } } : outcome,
+        job,
+        kind,
+      ),
       isFirst: job !== undefined && deferralCount(job, outcome.route) === 0,
       sentAt,
+      kind,
+      key: input.key,
     });
     if (input.type === 'submitted' && input.result.ok) jobs.concurrency.note(input.result.value, jobs.held);
   }
   // The run may have left the job while its request was under way; nothing durable depends on a poll or a download.
   if (job !== undefined) advance(state, job, outcome.event);
+}
+
+/** The kind of a request whose result came; undefined: its job is gone. */
+function kindOfResult({ kinds }: SchedulerState, route: Route, job: Job | undefined): KindState | undefined {
+  if (route === 'poll') return kinds.polls;
+  if (route === 'download') return kinds.downloads;
+  return job && kinds.of(job);
 }
 
 /** A grid was cut, or not: nothing that a route would know of. A disk that takes no files ends the run. */
@@ -290,6 +313,7 @@ function fireTimers(state: SchedulerState): void {
   if (lifecycle.isHalted) return;
   for (let job = jobs.delayed.takeDue(now); job !== undefined; job = jobs.delayed.takeDue(now))
     advance(state, job, { type: 'elapsed' });
+  probeKinds(state);
   const lastsUntil = durationEnd(state);
   if (lastsUntil !== undefined && now >= lastsUntil) drain(state, lasted);
   const notice = stall.notice(jobs, now);

@@ -43,7 +43,7 @@ describe('advance', () => {
 
   it('lets a settled job leave the active jobs, and closes its cell', async () => {
     const { state, key } = await submitting();
-    const error = failure('service.rejected', 'permanent', { status: 400 });
+    const error = failure('service.too-large', 'permanent', { status: 413 });
     advance(state, jobOf(state, key), { type: 'submitted', result: { ok: false, error } });
     expect([state.jobs.size, state.jobs.rooming, state.cells.open.size]).toEqual([0, 0, 0]);
     expect(eventsOf(state.outbox.take(), 'cell:close')).toHaveLength(1);

@@ -104,15 +104,15 @@ describe('a result', () => {
   });
 
   it.each([
-    ['ends the run after twenty of the same words', 'another refusal', 'route.refused'],
-    ['does not end the run where each was refused so in an earlier run', why.message, undefined],
+    ['closes its kind after twenty of the same words', 'another refusal', 'route.refused'],
+    ['does not close it where each was refused so in an earlier run', why.message, undefined],
   ])('that refuses a button for good %s', async (_, earlierFailure, code) => {
     const { state } = await schedulerRig(grid(1));
     const value = { id: 'T1', state: 'success', status: 'SUCCESS', buttons: gridButtons(1) } as const;
     const customId = value.buttons.find(({ label }) => label === 'U1')?.customId ?? '';
     for (let number = 0; number < 20; number++) {
-      expect(state.lifecycle.isHalted).toBe(false);
-      const click = job(clickRecord({ key: `k${number}` }), {
+      expect(state.kinds.closed).toEqual([]);
+      const click = job(clickRecord({ key: `k${number}`, pressed: button }), {
         want: { kind: 'answer' },
         refused: { customId, error: why },
         earlierFailure,
@@ -120,8 +120,8 @@ describe('a result', () => {
       placeJob(state, undefined, click);
       advance(state, click, { type: 'fetched', why: 'parent', result: { ok: true, value } });
     }
-    const ends = eventsOf(nextCommit(state), 'run:stopping').map(({ end }) => 'code' in end && end.code);
-    expect([state.lifecycle.isHalted, ends]).toEqual(code === undefined ? [false, []] : [true, [code]]);
+    expect(state.kinds.closed.map(({ closed }) => closed?.code)).toEqual(code === undefined ? [] : [code]);
+    expect(state.lifecycle.isEnding).toBe(false);
   });
 
   it('that was lost is sent again only on the word of the user (--in-doubt retry)', async () => {

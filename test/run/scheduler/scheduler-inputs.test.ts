@@ -213,7 +213,7 @@ describe('what a run reports of itself', () => {
       { jobs: 3, cells: 3 },
     ]);
     respond(scheduler, first, epoch + 1);
-    respond(scheduler, second, epoch + 2, failure('service.rejected', 'permanent', { status: 400 }));
+    respond(scheduler, second, epoch + 2, failure('service.too-large', 'permanent', { status: 413 }));
     // The third job's turn has come, and a job of the next cell has room.
     expect([scheduler.submits, scheduler.tasks, scheduler.requests]).toEqual([4, 3, 2]);
     expect(scheduler.held).toEqual({ jobs: 3, cells: 3 });

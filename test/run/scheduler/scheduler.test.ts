@@ -109,7 +109,7 @@ describe('what goes wrong on the service', () => {
     expect([statuses(), service.submits.length]).toEqual([{ done: 2, 'in-doubt': 1 }, 3]);
   });
 
-  it('twenty equal refusals in a row stop it; what is running is left to the next run', async () => {
+  it('twenty equal refusals in a row end it once what runs is done; the refused rows stay pending', async () => {
     let wrong = true;
     const { run, service, statuses } = await world(grid(60), {
       onSubmit: ({ number }) =>
@@ -125,13 +125,13 @@ describe('what goes wrong on the service', () => {
     const settings = virtualSettings({ limits: { tasks: 4, requests: 4 } });
     expect(run({ settings }).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
     expect(service.submits.length).toBeLessThanOrEqual(2 + 20 + 3);
-    expect(statuses()).toMatchObject({ running: 2 });
+    expect(statuses()).toEqual({ done: 2, pending: 58 });
     wrong = false;
-    expect(run({ settings: { ...settings, retryFailed: {} } }).end).toEqual({ kind: 'complete' });
+    expect(run({ settings }).end).toEqual({ kind: 'complete' });
     expect([statuses(), service.works.size]).toEqual([{ done: 60 }, 60]);
   });
 
-  it('jobs that are refused again as in an earlier run do not stop it, so that the others have their turn', async () => {
+  it('jobs that are refused again as in an earlier run go behind the others, which have their turn', async () => {
     let words = 'no such field';
     const { run, statuses } = await world(grid(60), {
       onSubmit: ({ prompt }) =>
@@ -142,8 +142,8 @@ describe('what goes wrong on the service', () => {
     const settings = virtualSettings({ limits: { tasks: 1, requests: 1 } });
     const retried = { ...settings, retryFailed: {} };
     expect(run({ settings }).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
-    expect(statuses()).toEqual({ failed: 20, pending: 40 });
-    expect(run({ settings: retried }).end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ pending: 60 });
+    expect(run({ settings }).end).toEqual({ kind: 'complete' });
     expect(statuses()).toEqual({ failed: 35, done: 25 });
     words = 'your plan has ended';
     expect(run({ settings: retried }).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });

@@ -1,6 +1,6 @@
 import type { SaveFailure } from '../../../artifacts/writer.ts';
 import type { SubmitResult, Task } from '../../../service/image-service.ts';
-import type { ServiceFailure, ServiceResult } from '../../../service/result.ts';
+import type { About, ServiceFailure, ServiceResult } from '../../../service/result.ts';
 import type { Route, RunEnd, RunEvent } from '../../events.ts';
 import type { RouteSignal } from '../../limits/route.ts';
 import type { CallResult, Job, JobEvent, SavedResult } from '../../machine/job.ts';
@@ -28,7 +28,7 @@ export interface Outcome {
 export function outcomeOf(input: JobResult): Outcome {
   switch (input.type) {
     case 'submitted': {
-      const { result } = input;
+      const result = byReach(input.result);
       return { route: 'submit', event: { type: 'submitted', result }, reading: submitReading(result) };
     }
     case 'unread': {
@@ -57,10 +57,36 @@ export function outcomeOf(input: JobResult): Outcome {
       return { route: 'download', event: { type: 'saved', result }, reading: readSave(result) };
     }
     case 'asked': {
-      const { result } = input;
+      const { result: own } = input;
+      const result = own.kind === 'refused' ? { ...own, error: deferredWithoutChannel(own.error) } : own;
       return { route: 'text', event: { type: 'asked', result }, reading: readAsk(result) };
     }
   }
+}
+
+/** Nobody can do it now, and nothing was made: the job waits as for a full queue. */
+const deferredWithoutChannel = (error: ServiceFailure): ServiceFailure =>
+  error.about === 'no-channel' ? { ...error, class: 'throttle' } : error;
+
+/** A submission that was refused by a code, as a failure where the refusal is not about this job: no such job fails by itself. */
+function byReach(result: ServiceResult<SubmitResult>): ServiceResult<SubmitResult> {
+  if (!result.ok) return { ok: false, error: deferredWithoutChannel(result.error) };
+  const { value } = result;
+  if (value.kind !== 'refused' || value.made) return result;
+  const { about, message, requestId } = value;
+  if (about !== 'quota' && about !== 'not-offered' && about !== 'no-channel') return result;
+  const kind = { quota: 'stop', 'not-offered': 'permanent', 'no-channel': 'throttle' } as const;
+  return {
+    ok: false,
+    error: {
+      code: `service.${about}`,
+      class: kind[about],
+      about,
+      message,
+      serviceMessage: message,
+      ...(requestId === undefined ? {} : { requestId }),
+    },
+  };
 }
 
 /** True for a result that only asks to wait. */
@@ -69,15 +95,19 @@ export const isDeferral = ({ reading }: Pick<Outcome, 'reading'>): boolean =>
 
 /**
  * The outcome without the words of a refusal that its job met in an earlier run as well. Jobs that are tried again on the user's
- * word come first, and would otherwise end each run before the others begin.
+ * word come first, and would otherwise close their kind before the others begin; one that an earlier run put back is refused for
+ * itself where others of its kind are served now.
  */
-export function withoutKnownWords(outcome: Outcome, job: Job | undefined): Outcome {
+export function withoutKnownWords(
+  outcome: Outcome,
+  job: Job | undefined,
+  kind: { readonly isServed: boolean } | undefined,
+): Outcome {
   const { event, reading } = outcome;
-  if (job?.earlierFailure === undefined || !('signal' in reading) || reading.signal.kind !== 'refused')
-    return outcome;
-  return refusalMessage(event) === job.earlierFailure
-    ? { ...outcome, reading: { signal: { kind: 'refused' } } }
-    : outcome;
+  if (job === undefined || !('signal' in reading) || reading.signal.kind !== 'refused') return outcome;
+  const wasPutBack = job.record.putBack === true && kind?.isServed === true;
+  const isKnown = job.earlierFailure !== undefined && refusalMessage(event) === job.earlierFailure;
+  return wasPutBack || isKnown ? { ...outcome, reading: { signal: { kind: 'refused' } } } : outcome;
 }
 
 /** The message of a refusal, as its job's record keeps it; undefined for any other result. */
@@ -132,10 +162,11 @@ const served: RouteReading = { signal: { kind: 'served' } };
 export function submitReading(result: ServiceResult<SubmitResult>): RouteReading {
   if (!result.ok) return readFailure(result.error);
   const { value } = result;
-  if (value.kind === 'queue-full') return { signal: { kind: 'throttled', reason: value.message } };
+  if (value.kind === 'queue-full')
+    return { signal: { kind: 'throttled', reason: value.message, ...reachOf(value) } };
   // A banned prompt is about that prompt; any other refused code may be the same error in every row.
   if (value.kind === 'refused' && value.code !== bannedPrompt)
-    return { signal: { kind: 'refused', words: `code ${value.code}: ${value.message}` } };
+    return { signal: { kind: 'refused', words: `code ${value.code}: ${value.message}`, ...reachOf(value) } };
   return served;
 }
 
@@ -196,16 +227,22 @@ export function readAsk(result: CallResult): RouteReading {
 export const readUnread = ({ class: kind, code, message }: SaveFailure): RouteReading =>
   kind === 'stop' ? { end: { kind: 'disk', code, message } } : { nothing: true };
 
+const reachOf = ({ about }: { readonly about?: About }): { readonly about?: About } =>
+  about === undefined ? {} : { about };
+
 function readFailure(failure: ServiceFailure): RouteReading {
   const reason = failure.message;
+  const reach = reachOf(failure);
   switch (failure.class) {
     case 'stop':
+      if (failure.about === 'quota') return { signal: { kind: 'quota', reason, ...reach } };
       return { end: { kind: 'stopped', code: failure.code, message: failure.message } };
     case 'throttle':
       return {
         signal: {
           kind: 'throttled',
           reason,
+          ...reach,
           ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
         },
       };
@@ -213,12 +250,13 @@ function readFailure(failure: ServiceFailure): RouteReading {
       return { signal: { kind: 'unreachable', reason } };
     case 'lost':
     case 'retry':
-      return { signal: { kind: 'trouble', reason } };
+      return { signal: { kind: 'trouble', reason, ...reach } };
     case 'permanent':
       return {
         signal: {
           kind: 'refused',
           words: `${failure.status ?? failure.code}: ${failure.serviceMessage ?? failure.message}`,
+          ...reach,
         },
       };
   }

@@ -3,7 +3,7 @@ import { isTextRequest } from '../../../plan/job-request.ts';
 import type { Route } from '../../events.ts';
 import { ConcurrencyWindow } from '../../limits/concurrency-window.ts';
 import type { Sent } from '../../limits/even-moments.ts';
-import { holdsRoom, type Job, restsOutside } from '../../machine/job.ts';
+import { holdsRoom, isParked, type Job, restsOutside } from '../../machine/job.ts';
 import { twinMs } from '../../machine/ownership.ts';
 import {
   hasItsTurn,
@@ -48,6 +48,7 @@ export class ActiveJobs {
   #reading = 0;
   /** Deferred clicks that keep a slot until they are pressed. */
   #kept = 0;
+  #parked = 0;
 
   /** @param tokens estimated tokens of a text call */
   constructor(
@@ -173,6 +174,7 @@ export class ActiveJobs {
     const most = this.#isAtEnd ? 2 * this.#mostTasks : this.#mostTasks;
     return (
       this.#beginning + this.#rooms.size < most &&
+      this.#parked < mostParked &&
       this.#hasRoomForImages &&
       // Deferred jobs take up no room for a task.
       this.#outside < 2 * (this.#limits.tasks + this.#limits.requests) &&
@@ -271,7 +273,7 @@ export class ActiveJobs {
       case 'ask':
         return this.routes.queues.text.queue.join(job);
       case 'wait':
-        return this.delayed.set(job, want.until);
+        return isParked(job) ? undefined : this.delayed.set(job, want.until);
       case 'answer':
       case 'nothing':
         return;
@@ -287,6 +289,11 @@ export class ActiveJobs {
 
   #count(job: Job | undefined, by: number): void {
     if (job === undefined) return;
+    if (isParked(job)) {
+      this.#parked += by;
+      if (job.record.status === 'saving') this.#saving += by;
+      return;
+    }
     if (holdsRoom(job)) this.#rooming += by;
     if (holdsRoom(job) && isOnService(job.record)) this.#held += by;
     if (holdsRoom(job) && job.record.status === 'modal') this.#open += by;
@@ -299,6 +306,9 @@ export class ActiveJobs {
     else if (isTextRequest(job.record.request)) this.#texts += by;
   }
 }
+
+/** Maximum of jobs that wait until their kind is served again: meanwhile no more cells are begun for them. */
+const mostParked = 1024;
 
 /** True for a job that its routes have deferred and that is not accepted yet: such a job lets others pass. */
 const isDeferred = (job: Job): boolean =>

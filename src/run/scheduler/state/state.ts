@@ -8,6 +8,7 @@ import { PollLoad } from '../../limits/poll/poll-load.ts';
 import { readSent } from '../../limits/sent-log.ts';
 import type { OtherRecords, RunSettings, SharedLimits } from '../../ports.ts';
 import { Outbox } from '../commit.ts';
+import { Kinds } from '../routes/kinds.ts';
 import { readLimits } from '../routes/learned-limits.ts';
 import type { Routes } from '../routes/routes.ts';
 import { ActiveJobs } from './active-jobs.ts';
@@ -58,6 +59,12 @@ export interface CellsState {
   /** False where a job that could have been begun is left to a later run. */
   isWhole: boolean;
   readonly open: OpenCells;
+  /** Cells that ask for jobs that an earlier run put back, and how often these were tried: they are opened last. */
+  aside: { readonly cell: Cell; readonly tries: number }[];
+  /** All other cells were opened. */
+  isLast: boolean;
+  /** Cells that were not begun, because they need a kind of request that is closed. */
+  left: number;
   /** Open cells in which a job was settled or released: each is resolved again before anything else is decided. */
   due: OpenCell[];
   /** Keys of the jobs that the user wants made again and that were not begun yet: each is begun once. */
@@ -74,6 +81,7 @@ export interface SchedulerState {
   readonly jobs: ActiveJobs;
   readonly cells: CellsState;
   readonly routes: Routes;
+  readonly kinds: Kinds;
   readonly budget: BudgetTracker;
   readonly estimators: Estimators;
   readonly polls: PollLoad;
@@ -127,10 +135,14 @@ export function initialState(options: SchedulerOptions): SchedulerState {
       areAllGiven: false,
       isWhole: true,
       open: new OpenCells(),
+      aside: [],
+      isLast: false,
+      left: 0,
       due: [],
       redo: new Set(settings.redo),
     },
     routes: jobs.routes,
+    kinds: new Kinds(),
     budget: new BudgetTracker(settings, costModel, options.spent, options.shared?.allowance),
     estimators,
     polls: new PollLoad(settings.limits.poll),

@@ -1,3 +1,5 @@
+import { isParked } from '../../machine/job.ts';
+import type { KindState } from '../routes/kinds.ts';
 import { givesBackAt } from './queries.ts';
 import type { SchedulerState } from './state.ts';
 
@@ -11,17 +13,28 @@ export function durationEnd({ options: { settings, startedAt } }: SchedulerState
 
 /** When a tick is due if nothing happens before; undefined: only a result or a cell moves the run on. */
 export function nextWakeAt(state: SchedulerState): number | undefined {
-  const { lifecycle, jobs, routes, stall, now } = state;
+  const { lifecycle, jobs, routes, stall, now, kinds } = state;
   if (lifecycle.isHalted) return undefined;
   const moments = [
     jobs.delayed.nextAt(),
     routes.nextAt(now),
+    ...[...kinds.all()].map((kind) => probeAt(state, kind)),
     ...(jobs.size > 0 ? [stall.nextAt] : []),
     ...(lifecycle.isEnding ? [] : [durationEnd(state)]),
     givesBackAt(state),
   ].filter((at) => at !== undefined);
   return moments.length === 0 ? undefined : Math.min(...moments);
 }
+
+/** True while a job probes whether its kind is served again. */
+export function isProbed({ jobs }: SchedulerState, { probe }: KindState): boolean {
+  const job = probe === undefined ? undefined : jobs.get(probe);
+  return job !== undefined && !isParked(job) && ['pending', 'submitting'].includes(job.record.status);
+}
+
+/** When a job of a kind that rests probes it; undefined: none waits for that, or one does so already. */
+const probeAt = (state: SchedulerState, kind: KindState): number | undefined =>
+  kind.parked.size === 0 || isProbed(state, kind) ? undefined : kind.restsUntil;
 
 /** Notes a sleep: a machine that sleeps, or a stopped process, misses its due moments. */
 export function noteSleep(state: SchedulerState, now: number): void {

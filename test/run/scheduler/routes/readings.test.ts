@@ -266,10 +266,4 @@ describe('a route that takes note of an answer', () => {
     expect(rates).toHaveLength(1);
     expect(rates[0]).toMatchObject({ route: 'submit', perMinute: expect.closeTo(33) });
   });
-
-  it('ends the run at the twentieth equal refusal', () => {
-    const reading = { signal: { kind: 'refused', words: 'no' } } as const;
-    expect(noted(reading, 19).end).toBeUndefined();
-    expect(noted(reading, 20).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
-  });
 });

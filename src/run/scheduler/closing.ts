@@ -1,0 +1,219 @@
+import { formatAddress } from '../../pipeline/selectors/address.ts';
+import { inputsOf, type JobRecord } from '../../plan/job.ts';
+import { isTextRequest } from '../../plan/job-request.ts';
+import type { RunEnd } from '../events.ts';
+import { become, isParked, type Job } from '../machine/job.ts';
+import { backoffMs } from '../machine/retry/backoff.ts';
+import { drain, halt, leaveJob } from './drain.ts';
+import { failUnoffered, park, parkable, placeJob } from './place-job.ts';
+import { type Closing, type KindState, slotName } from './routes/kinds.ts';
+import { noteRouteOutcome, type RouteOutcome } from './routes/outcome.ts';
+import { areAllCellsOpened } from './state/queries.ts';
+import type { SchedulerState } from './state/state.ts';
+import { isProbed } from './state/wake.ts';
+
+/**
+ * Notes an outcome on its kind, and on its route unless only that kind is refused. A result that makes further requests pointless
+ * halts the run; one that makes further requests of its kind pointless closes that.
+ */
+export function noteOutcome(
+  state: SchedulerState,
+  outcome: RouteOutcome & { readonly kind?: KindState | undefined; readonly key?: string },
+): void {
+  const { kinds, options, now, routes } = state;
+  const { kind, reading, isFirst } = outcome;
+  const { retry, timeouts } = options.settings;
+  const noted =
+    kind === undefined || !('signal' in reading)
+      ? undefined
+      : kinds.note(kind, reading.signal, isFirst, {
+          key: outcome.key ?? '',
+          now,
+          restMs: (times) => Math.max(retry.baseMs, backoffMs(times, retry, options.random)),
+          taskMs: timeouts.taskMs,
+          patienceMs: retry.patienceMs,
+        });
+  if (noted !== 'own') {
+    const end = noteRouteOutcome(outcome, routes, now, (event) => state.outbox.emit(event));
+    if (end !== undefined) halt(state, end);
+  }
+  if (kind === undefined || kind.closed !== undefined) return;
+  if (noted !== undefined && noted !== 'own') return close(state, kind, noted);
+  if (kind.restsUntil !== undefined) return parkWaiting(state, kind);
+  if (!('signal' in reading) || reading.signal.kind !== 'served') return;
+  for (const key of [...kind.parked]) release(state, kind, key);
+  for (const [key, { failed }] of kind.refused) if (failed !== undefined) fail(state, kind, key, failed);
+}
+
+/** Its jobs that have no request under way wait until the kind is served again. */
+function parkWaiting(state: SchedulerState, kind: KindState): void {
+  for (const job of state.jobs.all())
+    if (parkable(job) && state.kinds.of(job) === kind && kind.probe !== job.record.key)
+      park(state, kind, job);
+}
+
+/** Lets a job that waited for its kind go on. */
+function release(state: SchedulerState, kind: KindState, key: string): void {
+  kind.parked.delete(key);
+  const job = state.jobs.get(key);
+  if (job?.want.kind !== 'wait' || !isParked(job)) return;
+  placeJob(state, job, { ...job, want: { ...job.want.next } });
+}
+
+/** Lets one job of each kind that has rested probe whether it is served again. */
+export function probeKinds(state: SchedulerState): void {
+  for (const kind of state.kinds.all()) {
+    const [first] = kind.parked;
+    if (first === undefined || (kind.restsUntil ?? Infinity) > state.now || isProbed(state, kind)) continue;
+    kind.probe = first;
+    release(state, kind, first);
+  }
+}
+
+/**
+ * Holds a job that was refused, and for which nothing was paid: it fails once others of its kind are served, and goes back to pending
+ * where its kind closes.
+ *
+ * @param failed the job as it would have settled; absent: it is tried once more when nothing else is left to do
+ */
+export function holdRefused(
+  state: SchedulerState,
+  kind: KindState,
+  before: Job,
+  refused: Job,
+  failed?: Job,
+): void {
+  const { key, request } = refused.record;
+  const record = become(refused.record, 'pending', {
+    finishedAt: undefined,
+    invocation: undefined,
+    submittedAt: undefined,
+    putBack: true,
+    tries: 0,
+  });
+  const { fresh: _, refused: __, ...rest } = refused;
+  const next = { kind: isTextRequest(request) ? 'ask' : 'room' } as const;
+  const held: Job = { ...rest, record, want: { kind: 'wait', until: Infinity, next } };
+  const wasPutBack = before.record.putBack === true;
+  placeJob(state, before, held);
+  if (state.jobs.get(key) !== held) return;
+  if (kind.closed !== undefined || (failed === undefined && wasPutBack)) return leave(state, kind, held);
+  kind.refused.set(key, { wasPutBack, ...(failed && { failed }) });
+  const [oldest] = kind.refused;
+  if (kind.refused.size > mostRefused && oldest?.[1].failed !== undefined)
+    fail(state, kind, oldest[0], oldest[1].failed);
+}
+
+/** Maximum of refused jobs of one kind that wait for a verdict: one more than close it. */
+const mostRefused = 32;
+
+function fail(state: SchedulerState, kind: KindState, key: string, failed: Job): void {
+  kind.refused.delete(key);
+  const job = state.jobs.get(key);
+  if (job === undefined || !isParked(job)) return;
+  const { putBack: _, ...record } = failed.record;
+  placeJob(state, job, { ...failed, record });
+}
+
+function leave(state: SchedulerState, kind: KindState, job: Job): void {
+  kind.left += 1;
+  leaveJob(state, job);
+}
+
+/** Nothing is left to do but jobs on whose refusal there is no verdict: they get one. @returns false where there is none */
+export function judgeRefused(state: SchedulerState): boolean {
+  const { jobs, kinds, routes, lifecycle } = state;
+  if (jobs.size === 0 || routes.inFlight > 0 || lifecycle.isHalted) return false;
+  if (!lifecycle.isEnding && !areAllCellsOpened(state)) return false;
+  let held = 0;
+  for (const { refused } of kinds.all()) held += refused.size;
+  if (held === 0 || held < jobs.size) return false;
+  for (const kind of kinds.all())
+    for (const [key, { failed, wasPutBack }] of kind.refused) {
+      const job = jobs.get(key);
+      kind.refused.delete(key);
+      if (job?.want.kind !== 'wait') continue;
+      if (failed === undefined) placeJob(state, job, { ...job, want: { ...job.want.next } });
+      else if (wasPutBack && !kind.isServed) leave(state, kind, job);
+      else fail(state, kind, key, failed);
+    }
+  return true;
+}
+
+/** Closes a kind for the rest of the run: its jobs go back to pending, and no cell that needs it is begun. */
+export function close(state: SchedulerState, kind: KindState, closing: Closing): void {
+  const { kinds, jobs, outbox, options } = state;
+  kind.closed = closing;
+  if (kind === kinds.polls || kind === kinds.downloads)
+    return halt(state, { kind: 'stopped', code: closing.code, message: closing.message });
+  for (const job of [...jobs.all()]) {
+    if (kinds.of(job) !== kind) continue;
+    bar(state, kind, job.record);
+    if (!isParked(job) && !parkable(job) && !isResting(job)) continue;
+    if (kind.refused.has(job.record.key) || !failUnoffered(state, kind, job)) leave(state, kind, job);
+  }
+  kind.refused.clear();
+  kind.parked.clear();
+  // The cells of the other workers need the kind as well, and each would ask for it anew.
+  if (options.others !== undefined) return drain(state, closedEnd(state));
+  outbox.emit({
+    type: 'run:notice',
+    code: closing.code,
+    message: `${sentence(closing.message)} No more ${kind.name} are asked for in this run; all else goes on.`,
+  });
+}
+
+const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? words : `${words}.`);
+
+/** Pending, and waits for a moment of its own. */
+const isResting = ({ record, want }: Job): boolean =>
+  record.status === 'pending' && record.modal === undefined && want.kind === 'wait';
+
+/** Notes which steps and branches lead to a job of a closed kind: cells that have not begun are not begun for it. */
+export function bar({ kinds, lookup }: SchedulerState, kind: KindState, record: JobRecord): void {
+  const name = slotName(record.origin);
+  // Where a step asks several kinds, one of them says nothing about the cells of the others.
+  if (kinds.named(name) !== kind || kinds.barred.has(name)) return;
+  const seen = new Set<string>();
+  const waiting = [record];
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    kinds.barred.set(slotName(one.origin), kind);
+    for (const key of inputsOf(one)) {
+      const above = seen.has(key) ? undefined : lookup(key);
+      seen.add(key);
+      if (above !== undefined) waiting.push(above);
+    }
+  }
+}
+
+/** The end of a run in which kinds were closed. */
+export function closedEnd(state: SchedulerState): RunEnd {
+  const { closed } = state.kinds;
+  const [first] = closed;
+  const said = closed.map(({ name, left, closed: why }) => {
+    const jobs =
+      left === 0
+        ? ''
+        : ` ${counted(left, 'job')} of ${name} ${left === 1 ? 'waits' : 'wait'} for a later run.`;
+    return `${sentence(why?.message ?? '')}${jobs}`;
+  });
+  const { left } = state.cells;
+  const cells =
+    left === 0
+      ? []
+      : [`${counted(left, 'cell')} that ${left === 1 ? 'needs it was' : 'need it were'} not begun.`];
+  const others = left === 0 ? [] : state.kinds.openSteps;
+  const only =
+    others.length === 0
+      ? []
+      : [
+          `${others.map((step) => `--only ${formatAddress({ step, segments: [] })}`).join(' ')} goes on without it.`,
+        ];
+  return {
+    kind: 'stopped',
+    code: first?.closed?.code ?? 'kind.unserved',
+    message: [...said, ...cells, ...only].join(' '),
+  };
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

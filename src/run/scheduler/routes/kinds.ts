@@ -1,0 +1,373 @@
+import { isTextRequest, type JobRequest } from '../../../plan/job-request.ts';
+import type { Route } from '../../events.ts';
+import type { RouteSignal } from '../../limits/route.ts';
+import type { Job, Tally } from '../../machine/job.ts';
+
+/**
+ * A kind of request: what a service does or does not do as one. Each kind is refused, rests, is probed and closes by itself; rates
+ * and limits that are known are those of its route.
+ */
+
+/** After this many equal refusals in a row of one kind, every further request would be the same error. */
+export const refusalsInARow = 20;
+
+/** After this many failures in a row, in which other kinds are served, a kind rests by itself, and one request at a time probes it. */
+const troubleInARow = 5;
+
+/** How far two answers that nobody can do a kind of request have to lie apart before it closes, ms. */
+const noChannelMs = 60_000;
+
+/** How long after its last served request a kind counts as serving, ms. */
+const servingMs = 60_000;
+
+/** Operations of customIds (gateway 5.2 to 5.4) in the words of users; the first match counts. Others are their own name. */
+const operations: readonly (readonly [RegExp, string])[] = [
+  [/^upsample$/i, 'U1–U4'],
+  [/^variation$/i, 'V1–V4'],
+  [/^pan_/i, 'pan'],
+  [/^upsample/i, 'upscale'],
+  [/variation/i, 'vary'],
+  [/^outpaint/i, 'zoom out'],
+  [/^customzoom/i, 'custom zoom'],
+  [/^inpaint/i, 'vary region'],
+  [/^video_virtual/i, 'U1–U4 of videos'],
+  [/_extend$/i, 'extend'],
+  [/^(?:animate|video)/i, 'animate'],
+  [/^picread/i, 'buttons of descriptions'],
+];
+
+const entries = {
+  imagine: 'imagine',
+  blend: 'blend',
+  describe: 'describe',
+  video: 'video',
+  edit: 'edits',
+} as const;
+
+/** The operation of a button, as a user calls it: `U1–U4`, `pan`. */
+export function operationOf(customId: string): string {
+  const [, operation = ''] = /^[^:]*::(?:JOB::)?([^:]+)/i.exec(customId) ?? [];
+  const known = operations.find(([pattern]) => pattern.test(operation))?.[1];
+  // What is no operation may be an id, another one for each task.
+  return known ?? (/^[a-z_]{1,40}$/i.test(operation) ? operation : 'other buttons');
+}
+
+/** The kind of a request that presses no button. */
+export function kindOfRequest(request: Exclude<JobRequest, { kind: 'click' }>): string {
+  if (!isTextRequest(request)) return entries[request.kind];
+  const { model } = request.fields;
+  const name = typeof model === 'string' ? model : 'text';
+  return request.kind === 'chat' ? `${name} (chat)` : name;
+}
+
+/** `grid/U1`: the step and the buttons that lead to a slot. */
+export const slotName = ({ step, branch }: { readonly step: string; readonly branch: string }): string =>
+  branch === '' ? step : `${step}/${branch}`;
+
+/** Words without what differs from one request to the next: quoted words, numbers and ids. */
+export const withoutParticulars = (words: string): string =>
+  words
+    .replaceAll(/"[^"]*"|`[^`]*`|“[^”]*”|「[^」]*」|(?<!\w)'[^']*'/g, '…')
+    .replaceAll(/[\w-]*\d[\w-]*/g, '#')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+/** Why a kind is closed for the rest of the run. */
+export interface Closing {
+  readonly code:
+    | 'route.refused'
+    | 'kind.unserved'
+    | 'service.not-offered'
+    | 'service.no-channel'
+    | 'service.quota'
+    | 'tasks.failing';
+  readonly message: string;
+}
+
+/** A job that was refused: it fails once others of its kind are served, and goes back to pending where its kind closes. */
+export interface Refused {
+  /** As it would have settled; absent: it is tried once more when nothing else is left to do. */
+  readonly failed?: Job;
+  /** An earlier run had put it back for such a refusal. */
+  readonly wasPutBack: boolean;
+}
+
+/** What a kind is told beside a signal. */
+interface Around {
+  /** Of the job. */
+  readonly key: string;
+  readonly now: number;
+  /** Results in this run that show that other kinds are served. */
+  readonly others: number;
+  /** The wait before its next probe after so many failures, ms. */
+  readonly restMs: (times: number) => number;
+  /** `timeouts.task` and `retry.patience`, ms. */
+  readonly taskMs: number;
+  readonly patienceMs: number;
+}
+
+/** What became of one kind in this run. */
+export class KindState {
+  readonly name: string;
+  readonly route: Route;
+  /** Served in an earlier run at the same address. */
+  readonly #wasServed: boolean;
+  #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
+  #servedAt: number | undefined;
+  /** Its failures in a row: how many, since when, and how many results others had by then. */
+  #row:
+    | { readonly times: number; readonly since: number; readonly others: number; readonly first: string }
+    | undefined;
+  /** Several jobs are in the row: the fault is not that of one. */
+  #ofSeveral = false;
+  #restsUntil: number | undefined;
+  #words: string | undefined;
+  #sameWords = 0;
+  #quota = 0;
+  #noChannelAt: number | undefined;
+  closed: Closing | undefined;
+  /** Key of the job that probes whether it is served again. */
+  probe: string | undefined;
+  /** Keys of its jobs that wait until it is served again, in the order in which they came. */
+  readonly parked = new Set<string>();
+  /** Its refused jobs on which there is no verdict yet, by their keys. */
+  readonly refused = new Map<string, Refused>();
+  /** Jobs that were put back when it closed, or later. */
+  left = 0;
+
+  constructor(name: string, route: Route, wasServed = false) {
+    this.name = name;
+    this.route = route;
+    this.#wasServed = wasServed;
+  }
+
+  get tally(): Tally {
+    return this.#tally;
+  }
+
+  /** It was served in this run. */
+  get isServed(): boolean {
+    return this.#servedAt !== undefined;
+  }
+
+  /** True while it serves: a refusal is then about the pace, not an outage. */
+  isServing(now: number): boolean {
+    if (this.#servedAt === undefined) return false;
+    return (this.#row?.times ?? 0) < troubleInARow || now - this.#servedAt < servingMs;
+  }
+
+  /** Until when its jobs wait, Unix ms; undefined: it does not rest. In the past: one of them may probe it. */
+  get restsUntil(): number | undefined {
+    return this.#restsUntil;
+  }
+
+  /** Counts a result. @param isFirst its route had not deferred the job before */
+  count({ kind }: RouteSignal, isFirst: boolean): void {
+    const { served, firsts, firstsServed } = this.#tally;
+    const serves = Number(kind === 'served');
+    const first = Number(isFirst);
+    this.#tally = {
+      served: served + serves,
+      firsts: firsts + first,
+      firstsServed: firstsServed + serves * first,
+    };
+  }
+
+  /**
+   * Notes a result.
+   *
+   * @returns why it is closed from now on; `own`: this says nothing about its route, for others are served; undefined: neither
+   */
+  note(signal: RouteSignal, around: Around): Closing | 'own' | undefined {
+    if (signal.kind !== 'refused' && signal.kind !== 'quota') {
+      this.#words = undefined;
+      this.#sameWords = 0;
+    }
+    switch (signal.kind) {
+      case 'served':
+        this.#quota = 0;
+        this.#noChannelAt = undefined;
+        this.#answers(around.now);
+        return undefined;
+      case 'full':
+        return undefined;
+      case 'refused':
+        this.#answers(undefined);
+        if (signal.about === 'not-offered' && !this.isServed && !this.#wasServed)
+          return {
+            code: 'service.not-offered',
+            message: `The service does not offer ${this.name}: ${signal.words ?? ''}`,
+          };
+        return signal.words === undefined ? undefined : this.#countWords(signal.words);
+      case 'quota':
+        this.#quota += 1;
+        if (this.#quota < 2) return 'own';
+        return { code: 'service.quota', message: `No money is left for ${this.name}: ${signal.reason}` };
+      case 'throttled':
+      case 'trouble':
+        return this.#fails(signal, around);
+      case 'unreachable':
+        // Nothing was reached: that is no verdict on what was asked for.
+        return undefined;
+    }
+  }
+
+  #answers(servedAt: number | undefined): void {
+    this.#row = undefined;
+    this.#restsUntil = undefined;
+    this.probe = undefined;
+    this.#servedAt = servedAt ?? this.#servedAt;
+  }
+
+  #countWords(words: string): Closing | undefined {
+    const plain = withoutParticulars(words);
+    this.#sameWords = plain === this.#words ? this.#sameWords + 1 : 1;
+    this.#words = plain;
+    if (this.#sameWords < refusalsInARow) return undefined;
+    return {
+      code: 'route.refused',
+      message: `The service refused ${refusalsInARow} ${this.name} requests in a row with the same answer: ${words}`,
+    };
+  }
+
+  #fails(
+    signal: Extract<RouteSignal, { readonly reason: string; kind: 'throttled' | 'trouble' }>,
+    { key, now, others, restMs, taskMs, patienceMs }: Around,
+  ): Closing | 'own' | undefined {
+    const { times, since, others: before, first } = this.#row ?? { times: 0, since: now, others, first: key };
+    this.#row = { times: times + 1, since, others: before, first };
+    this.#ofSeveral = times > 0 && (this.#ofSeveral || key !== first);
+    this.probe = undefined;
+    const areServed = others > before && (this.#ofSeveral || !this.isServed);
+    if (signal.about === 'no-channel' && !this.isServed && !this.#wasServed && others > 0) {
+      this.#noChannelAt ??= now;
+      if (now - this.#noChannelAt >= noChannelMs)
+        return {
+          code: 'service.no-channel',
+          message: `Nobody behind the service can do ${this.name}: ${signal.reason}`,
+        };
+      this.#restsUntil = this.#noChannelAt + noChannelMs;
+      return 'own';
+    }
+    const isOwn = times + 1 >= troubleInARow && others - before >= troubleInARow;
+    if ((areServed && now - since >= taskMs) || (isOwn && now - since >= patienceMs))
+      return {
+        code: 'kind.unserved',
+        message: `The service has served no ${this.name} for ${Math.round((now - since) / 60_000)} min, and others all the while. Its last answer: ${signal.reason}`,
+      };
+    if (!isOwn) return undefined;
+    const asked = signal.kind === 'throttled' ? (signal.retryAfterMs ?? 0) : 0;
+    this.#restsUntil = now + Math.max(asked, restMs(times + 2 - troubleInARow));
+    return 'own';
+  }
+}
+
+/** A job, as far as its kind depends on it. */
+type Kindred = Pick<Job, 'record'> & { readonly fresh?: Pick<NonNullable<Job['fresh']>, 'button'> };
+
+/** All kinds of a run, by what its jobs asked for. */
+export class Kinds {
+  readonly #all = new Map<string, KindState>();
+  readonly #servedBefore: ReadonlySet<string>;
+  /** The kinds of each step and branch, as far as its jobs had their turn. */
+  readonly #byName = new Map<string, Set<KindState>>();
+  /** Steps and branches that lead to nothing but a closed kind, and that kind. */
+  readonly barred = new Map<string, KindState>();
+  readonly polls: KindState;
+  readonly downloads: KindState;
+  #served = 0;
+
+  /** @param servedBefore ids of the kinds that earlier runs saw served at this address */
+  constructor(servedBefore: readonly string[] = []) {
+    this.#servedBefore = new Set(servedBefore);
+    this.polls = this.#named('poll', 'poll');
+    this.downloads = this.#named('download', 'download');
+  }
+
+  all(): IterableIterator<KindState> {
+    return this.#all.values();
+  }
+
+  get closed(): readonly KindState[] {
+    return [...this.#all.values()].filter(({ closed }) => closed !== undefined);
+  }
+
+  /** Ids of the kinds that were served at this address, in this run or before. */
+  get servedIds(): readonly string[] {
+    const now = [...this.#all].flatMap(([id, kind]) => (kind.isServed && isPaid(kind) ? [id] : []));
+    return [...new Set([...this.#servedBefore, ...now])].toSorted();
+  }
+
+  /** The kind of the next paid request of a job, or of the one under way; undefined: that depends on a button that nobody has seen. */
+  of({ record, fresh }: Kindred): KindState | undefined {
+    const { request, modal, pressed, origin } = record;
+    if (modal !== undefined) return this.#named('submit', 'dialogs');
+    if (request.kind !== 'click')
+      return this.#named(isTextRequest(request) ? 'text' : 'submit', kindOfRequest(request));
+    const button = fresh?.button ?? pressed;
+    return button === undefined
+      ? this.named(slotName(origin))
+      : this.#named('submit', operationOf(button.customId));
+  }
+
+  /** The kind of a step's request that is known; of a click, what its branch was found to be. */
+  ofRequest(name: string, request: JobRequest | undefined): KindState | undefined {
+    return request === undefined || request.kind === 'click'
+      ? this.named(name)
+      : this.#named(isTextRequest(request) ? 'text' : 'submit', kindOfRequest(request));
+  }
+
+  /** The only kind that jobs of this step and branch have asked for; undefined: none, or several. */
+  named(name: string): KindState | undefined {
+    const [kind, ...others] = this.#byName.get(name) ?? [];
+    return others.length === 0 ? kind : undefined;
+  }
+
+  /** Steps of which something was asked for, and nothing of a kind that is closed. */
+  get openSteps(): readonly string[] {
+    const all = [...this.#byName].map(([name, kinds]) => ({
+      step: name.split('/', 1)[0] ?? name,
+      isClosed: [...kinds].some(({ closed }) => closed !== undefined),
+    }));
+    const closed = new Set(all.flatMap(({ step, isClosed }) => (isClosed ? [step] : [])));
+    return [...new Set(all.map(({ step }) => step))].filter((step) => !closed.has(step));
+  }
+
+  /** A job's paid request leaves. */
+  onSent(job: Kindred): void {
+    const kind = this.of(job);
+    const name = slotName(job.record.origin);
+    const kinds = this.#byName.get(name);
+    if (kind === undefined || job.record.modal !== undefined || kinds?.has(kind)) return;
+    if (kinds !== undefined) kinds.add(kind);
+    else if (this.#byName.size < mostNames) this.#byName.set(name, new Set([kind]));
+  }
+
+  /** Counts a result and notes it on its kind, see {@link KindState.note}. */
+  note(
+    kind: KindState,
+    signal: RouteSignal,
+    isFirst: boolean,
+    around: Omit<Around, 'others'>,
+  ): Closing | 'own' | undefined {
+    kind.count(signal, isFirst);
+    if (signal.kind === 'served' && isPaid(kind)) this.#served += 1;
+    return kind.note(signal, { ...around, others: isPaid(kind) ? this.#served - kind.tally.served : 0 });
+  }
+
+  #named(route: Route, name: string): KindState {
+    const id = `${route}/${name}`;
+    const known = this.#all.get(id);
+    if (known !== undefined) return known;
+    const kind = new KindState(name, route, this.#servedBefore.has(id));
+    // A matrix may have any number of models; a kind that is not kept begins anew with each request.
+    if (this.#all.size < mostKinds) this.#all.set(id, kind);
+    return kind;
+  }
+}
+
+/** Maximum of kinds, and of steps and branches, that a run keeps apart. */
+const mostKinds = 1000;
+const mostNames = 10_000;
+
+const isPaid = ({ route }: KindState): boolean => route === 'submit' || route === 'text';

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import type { RunEnd } from '../../src/run/events.ts';
+import { failure } from '../rig/failure.ts';
+import type { Failing } from '../rig/gateway/scripted-gateway.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { grid, type World, world } from '../rig/world.ts';
+
+const byTwo = (cells: number): string => `name: test
+matrix: { n: { from: 1, to: ${cells} } }
+steps:
+  picture: { imagine: "picture {{ n }}" }
+  other: { describe: { image: "https://images.example/{{ n }}.png" } }
+`;
+
+const models = (cells: number): string => `name: test
+matrix: { n: { from: 1, to: ${cells} } }
+steps:
+  good: { generate: { prompt: "Say {{ n }}", model: text-pro } }
+  empty: { chat: { prompt: "Say {{ n }}", model: text-pro } }
+`;
+
+const chain = (cells: number): string => `name: test
+matrix: { n: { from: 1, to: ${cells} } }
+steps:
+  grid: { imagine: "picture {{ n }}", path: "U1" }
+  pans: { imagine: "wide {{ n }}", path: "U1 → pan left" }
+`;
+
+const noEdits = failure('service.not-offered', 'permanent', {
+  status: 400,
+  about: 'not-offered',
+  message: '当前账号不支持编辑',
+});
+const noChannel: Failing = {
+  error: failure('service.no-channel', 'retry', {
+    status: 503,
+    about: 'no-channel',
+    message: '当前分组 default 下对于模型 mj_pan 无可用渠道',
+  }),
+};
+const noMoney = failure('service.quota', 'stop', { status: 402, about: 'quota', message: 'top up' });
+const rejected = (message: string, status = 403): Failing => ({
+  error: failure('service.rejected', 'permanent', { status, message, serviceMessage: message }),
+});
+const messageOf = (end: RunEnd | undefined): string => (end && 'message' in end ? end.message : '');
+const stepStatuses = ({ plan, cells, store }: World, name: string): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const cell of cells)
+    for (const { step, status } of plan.resolve(cell, (key) => store.get(key)))
+      if (step === name) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+};
+
+describe('one kind that the service does not do', () => {
+  it('is asked for once where it is not offered, and all else is done at its speed', async () => {
+    const here = await world(byTwo(40), {
+      onSubmit: ({ prompt }) => (prompt === '' ? { error: noEdits } : undefined),
+    });
+    const { end, endedAt } = here.run();
+    const alone = await world(grid(40));
+    const { endedAt: aloneAt } = alone.run();
+    expect(end).toMatchObject({ kind: 'stopped', code: 'service.not-offered' });
+    expect(messageOf(end)).toContain('does not offer describe: ');
+    expect(stepStatuses(here, 'picture')).toEqual({ done: 40 });
+    const { failed = 0, pending = 0 } = stepStatuses(here, 'other');
+    expect([failed + pending, failed > 0]).toEqual([40, true]);
+    expect([...here.store.withStatus('failed')].map(({ error }) => error?.code)).toEqual(
+      Array.from({ length: failed }, () => 'service.not-offered'),
+    );
+    // As many as were under way when the first answer came.
+    expect(here.service.submits.filter(({ prompt }) => prompt === '').length).toBeLessThan(13);
+    expect(endedAt).toBeLessThanOrEqual(aloneAt + 5_000);
+  });
+
+  it('closes for want of a channel after a minute, fails no job, and all else is done', async () => {
+    const here = await world(chain(60), {
+      onSubmit: ({ pressed }) => (pressed.endsWith('⬅️') || pressed.includes('/U1/') ? noChannel : undefined),
+    });
+    const { end } = here.run();
+    expect(end).toMatchObject({ kind: 'stopped', code: 'service.no-channel' });
+    expect(messageOf(end)).toMatch(
+      /Nobody behind the service can do pan: .* jobs of pan wait for a later run/,
+    );
+    expect(stepStatuses(here, 'grid')).toEqual({ done: 120 });
+    expect(here.statuses().failed).toBeUndefined();
+    expect(stepStatuses(here, 'pans')).toEqual({ done: 120, pending: 60 });
+    // Asked when it was first wanted, and a minute later.
+    expect(here.service.submits.filter(({ pressed }) => pressed.includes('/U1/')).length).toBeLessThan(14);
+  });
+
+  it('of which no money is left closes at the second answer, and its rows stay pending', async () => {
+    const here = await world(models(60), {
+      onAsk: ({ record }) => (record.kind === 'chat' ? noMoney : undefined),
+    });
+    const { end } = here.run();
+    expect(end).toMatchObject({ kind: 'stopped', code: 'service.quota' });
+    expect(messageOf(end)).toContain('No money is left for text-pro (chat): top up');
+    expect(stepStatuses(here, 'good')).toEqual({ done: 60 });
+    expect(stepStatuses(here, 'empty')).toEqual({ pending: 60 });
+  });
+
+  it('does not close for a lone answer that no money is left, whose row is asked last', async () => {
+    let asked = 0;
+    const here = await world(models(20), {
+      onAsk: ({ record }) => {
+        if (record.kind !== 'chat' || !JSON.stringify(record.request).includes('Say 3"')) return undefined;
+        asked += 1;
+        return asked === 1 ? noMoney : undefined;
+      },
+    });
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 40 });
+    expect(here.service.calls.at(-1)?.record.request).toMatchObject({ fields: { prompt: 'Say 3' } });
+  });
+
+  it('leaves a row that is told so twice to the next run', async () => {
+    const here = await world(models(20), {
+      onAsk: ({ record }) => (JSON.stringify(record.request).includes('Say 3"') ? noMoney : undefined),
+    });
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 38, pending: 2 });
+    expect(here.service.calls).toHaveLength(42);
+  });
+});
+
+describe('equal refusals in a row', () => {
+  it.each([
+    ['with another number each time', (n: number) => `No credit for job ${n}`],
+    ['with another quoted word each time', (n: number) => `"picture ${'abc'.at(n % 3)}" is not for you`],
+    ['with another id each time', (n: number) => `rejected (trace 5f-${n}a-c)`],
+  ])('close their kind after twenty, though others are served: %s', async (_, words) => {
+    const here = await world(byTwo(150), {
+      onSubmit: ({ prompt, number }) => (prompt === '' ? rejected(words(number)) : undefined),
+    });
+    const { end } = here.run();
+    expect(end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
+    expect(stepStatuses(here, 'picture')).toEqual({ done: 150 });
+    expect(stepStatuses(here, 'other')).toEqual({ pending: 150 });
+    expect(here.service.submits.filter(({ prompt }) => prompt === '').length).toBeLessThan(33);
+    expect(messageOf(end)).toContain('jobs of describe wait for a later run');
+  });
+
+  it('leave their rows to the next run, behind those that were never tried', async () => {
+    let wrong = true;
+    const here = await world(grid(60), { onSubmit: () => (wrong ? rejected('no credit') : undefined) });
+    expect(here.run().end).toMatchObject({ code: 'route.refused' });
+    const tried = here.service.submits.map(({ prompt }) => prompt);
+    wrong = false;
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    const next = here.service.submits.slice(tried.length).map(({ prompt }) => prompt);
+    expect(here.statuses()).toEqual({ done: 60 });
+    expect(next.slice(-tried.length).toSorted()).toEqual(tried.toSorted());
+    expect([...here.store.withStatus('done')].some(({ putBack }) => putBack)).toBe(false);
+  });
+
+  it('fail a row in a later run only where others of its kind are served there', async () => {
+    const bad = ({ prompt }: { prompt: string }): boolean => Number(prompt.slice(8)) <= 20;
+    let all = true;
+    const here = await world(grid(22), {
+      onSubmit: (submit) => (all || bad(submit) ? rejected('no credit') : undefined),
+    });
+    const settings = virtualSettings({ limits: { tasks: 1, requests: 1 } });
+    expect(here.run({ settings }).end).toMatchObject({ code: 'route.refused' });
+    expect(here.run({ settings }).end).toMatchObject({ code: 'route.refused' });
+    expect(here.statuses()).toEqual({ pending: 22 });
+    all = false;
+    // Those that were tried less often go first.
+    expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 2, failed: 20 });
+  });
+
+  it.each([
+    ['too large', () => ({ error: failure('service.too-large', 'permanent', { status: 413 }) })],
+    ['refused for its prompt', () => ({ kind: 'refused' as const, code: 24, message: 'banned' })],
+    ['refused for a field', () => rejected('"prompt" is too long', 400)],
+  ])('fail a row at once that is %s', async (_, answer) => {
+    const here = await world(grid(5), {
+      onSubmit: ({ prompt }) => (prompt === 'picture 5' ? answer() : undefined),
+    });
+    here.run({ settings: virtualSettings({ limits: { tasks: 1, requests: 1 } }) });
+    expect(here.statuses()).toEqual({ done: 4, failed: 1 });
+    expect([...here.store.withStatus('failed')].map(({ putBack }) => putBack)).toEqual([undefined]);
+  });
+
+  it('fail a few rows of few, as their kind gives no other answer', async () => {
+    const here = await world(grid(3), { onSubmit: () => rejected('not like this') });
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ failed: 3 });
+  });
+});
