@@ -102,11 +102,9 @@ export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | un
 /** The failure of an error response, by its status and its words. */
 export function rejection(reply: Reply, facts: RequestFacts): ServiceFailure {
   const words = readReplyWords(reply, facts.clean);
-  const { advice: toDo, afterMs, ...verdict } = verdictOn(reply, words, facts);
+  const { advice: toDo, ...verdict } = verdictOn(reply, words, facts);
   const retryAfterMs =
-    readRetryAfter(reply.header('retry-after'), reply.header('date'), facts.now) ??
-    words.retryDelayMs ??
-    afterMs;
+    readRetryAfter(reply.header('retry-after'), reply.header('date'), facts.now) ?? words.retryDelayMs;
   const said = words.message === '' ? '' : `: ${words.message}`;
   const end = /[.!?…。]$/.test(said) ? '' : '.';
   const advice = toDo === undefined ? '' : ` ${toDo}`;

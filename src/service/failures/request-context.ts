@@ -54,8 +54,6 @@ export interface Verdict {
   readonly mayBeDone?: true;
   /** As in `ServiceFailure`. */
   readonly likeBadGateway?: true;
-  /** Ask again no sooner, in ms. */
-  readonly afterMs?: number;
   /** Sentences: what to do. */
   readonly advice?: string;
 }

@@ -6,9 +6,6 @@ import { askingOf, lostClass, type RequestFacts, type Verdict } from './request-
 import { type Meaning, type Meant, meaningOf, meanings } from './table.ts';
 import { addressAdvice } from './wrong-address.ts';
 
-/** How long a refused key that has served rests before it is asked for again, ms. */
-const keyRestMs = 10_000;
-
 /** What an error response means, by the table. Where no row fits, the request is wrong. */
 export function meantBy(reply: Reply, words: ErrorWords, facts: RequestFacts): Meant {
   const { status, body } = reply;
@@ -41,14 +38,9 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
   const meant = meantBy(reply, words, facts);
   const meaning: Meaning = meanings[meant];
   const { code, about, made, likeBadGateway } = meaning;
+  // The route's pause holds it, as where nothing was reached: no attempt, and no verdict on the request.
   if (meant === 'key' && facts.mayKeyPass?.() === true)
-    return {
-      code,
-      class: 'retry',
-      unmade: true,
-      afterMs: keyRestMs,
-      advice: 'It was taken before: it is tried again for half a minute.',
-    };
+    return { code, class: 'unsent', advice: 'It was taken before: it is tried again for half a minute.' };
   const advice = facts.advise?.(meant, reply, words) ?? adviceOn(meant, facts);
   const said = advice === undefined ? {} : { advice };
   const standing = facts.standing?.() ?? 'unknown';

@@ -1,7 +1,8 @@
-import { classify, isHttpError, rejectionInside, unusableResponse } from '../failures/classify.ts';
-import { readErrorWords } from '../failures/error-words.ts';
+import { classify, isHttpError, rejection, rejectionInside, unusableResponse } from '../failures/classify.ts';
+import { readErrorWords, readReplyWords } from '../failures/error-words.ts';
 import type { RequestFacts } from '../failures/request-context.ts';
 import { withRequestId } from '../failures/request-id.ts';
+import { meantBy } from '../failures/verdict.ts';
 import { members, readInteger } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Task, TaskButton } from '../image-service.ts';
@@ -39,6 +40,9 @@ export function readTask(id: string, reply: Reply, facts: RequestFacts): Service
   if (record === undefined || !('status' in record || 'id' in record)) {
     const says = readErrorWords(body.kind === 'json' ? body.value : undefined, facts.clean).message;
     if (saysUnknown(says)) return unknown(id, reply, facts, says);
+    // An empty account is one under any status.
+    if (meantBy(reply, readReplyWords(reply, facts.clean), facts) === 'quota')
+      return { ok: false, error: rejection(reply, facts) };
     const envelope = members(record?.['error']);
     if (envelope !== undefined && isHttpError(envelope['code']))
       return { ok: false, error: rejectionInside(envelope, reply, facts) };

@@ -6,6 +6,10 @@ const chats = 'matrix: { n: [1, 2] }\nsteps: { one: { chat: { model: text-pro, p
 const generates = chats.replace('chat', 'generate');
 const streams = chats.replace('prompt:', 'stream: true, prompt:');
 
+const clicked = 'steps: { grid: { imagine: a fox, path: U1 } }\n';
+const answered =
+  'steps:\n  one: { chat: { model: text-pro, prompt: a fox } }\n  two: { chat: { model: text-pro, prompt: "{{ steps.one.text }}" } }\n';
+
 /** A refusal as new-api and one-hub give it on image paths. */
 const refusal = (code: number, description: string, type = 'upstream_error') => ({
   status: 400,
@@ -91,7 +95,7 @@ export const verdicts: readonly Stranger[] = [
   {
     name: 'a gateway that could not note the task of a click leaves it in doubt, and is not pressed again',
     source: 'new-api 2025-04-11',
-    pipeline: 'steps: { grid: { imagine: a fox, path: U1 } }\n',
+    pipeline: clicked,
     exchanges: [['action', { ...refusal(4, 'close_response_body_failed '), when: 'after' }]],
     verdict: { exit: 5, rows: { done: 1, 'in-doubt': 1 }, asked: { imagine: 1, action: 1 } },
   },
@@ -265,9 +269,50 @@ export const verdicts: readonly Stranger[] = [
   {
     name: 'a kind that the account does not do fails with a code of its own',
     source: 'trueai-org/midjourney-proxy TaskService.cs',
-    pipeline: 'steps: { grid: { imagine: a fox, path: U1 } }\n',
+    pipeline: clicked,
     exchanges: [['action', { code: 9, description: '当前账号不支持编辑/重绘任务' }]],
     verdict: { exit: 1, rows: { done: 1, failed: 1 }, codes: { 'service.not-offered': 1 } },
+  },
+  ...(
+    [
+      ['401', 'action', envelope(401, '无效的令牌'), clicked, 2],
+      ['403', 'action', envelope(403, 'Invalid token'), clicked, 2],
+      ['401', 'fetch', envelope(401, '无效的令牌'), grids(1), 1],
+      ['401', 'chat', envelope(401, 'invalid token'), answered, 2],
+    ] as const
+  ).map(
+    ([status, route, action, pipeline, done]): Stranger => ({
+      name: `a key that has served and is refused with ${status} for a moment by ${route} is tried again, and no row fails`,
+      source: 'new-api 2025-04-11, its database locked for 14 s',
+      pipeline,
+      exchanges: [[route, action, { skip: route === 'chat' ? 1 : 0, times: 3 }]],
+      verdict: { exit: 0, rows: { done } },
+    }),
+  ),
+  {
+    name: 'a key that has never served and is refused stops the run at once',
+    source: 'new-api 2025-04-11',
+    pipeline: grids(2),
+    exchanges: [['imagine', envelope(401, '无效的令牌')]],
+    verdict: { exit: 3, rows: { pending: 2 }, says: ['Check that it is right'] },
+  },
+  {
+    name: 'a click whose channel is switched off for a moment waits as for a 503, and is no attempt',
+    source: 'new-api 2025-04-11',
+    pipeline: clicked,
+    exchanges: [['action', refusal(4, '该任务所属渠道已被禁用 '), { times: 4 }]],
+    verdict: { exit: 0, rows: { done: 2 }, asked: { imagine: 1, action: 5 } },
+  },
+  {
+    name: 'a used-up quota that a fetch tells inside a 200 stops the run and loses no task',
+    source: 'one-hub 2026-02-20, converting gateways',
+    pipeline: grids(1),
+    exchanges: [
+      ['fetch', { status: 200, body: { code: 4, description: 'user quota is not enough ' } }],
+      ['list', { status: 404 }],
+    ],
+    verdict: { exit: 3, asked: { imagine: 1 }, says: ['service.quota'] },
+    later: [{ verdict: { exit: 0, rows: { done: 1 }, asked: { imagine: 0 } } }],
   },
   {
     name: 'a key that may submit and not look is named after the first task, which a later run gets',
