@@ -109,7 +109,14 @@ export type RunEvent =
       readonly jobs: number;
       readonly cells: number;
     } & MemoryReading)
-  | { readonly type: 'run:stopping'; readonly end: RunEnd; readonly tasks: number }
+  | {
+      readonly type: 'run:stopping';
+      readonly end: RunEnd;
+      /** Tasks that the service has. */
+      readonly tasks: number;
+      /** Submissions and text calls without an answer so far: what ends the run may keep them from being sent. */
+      readonly requests: number;
+    }
   | { readonly type: 'run:end'; readonly end: RunEnd };
 
 export type RunListener = (event: RunEvent) => void;

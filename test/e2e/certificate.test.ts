@@ -20,7 +20,8 @@ it('a certificate that cannot be verified ends the run at once, and NODE_EXTRA_C
   });
   await write(folder.path, {
     'own-ca.pem': certificates.ca,
-    'secure.yaml': 'name: secure\nsteps:\n  grid: { imagine: a fox }\n',
+    'secure.yaml':
+      'name: secure\nmatrix: { seed: { from: 1, to: 30 } }\nsteps:\n  grid: { imagine: "a fox --seed {{ seed }}" }\n',
   });
   const env = {
     PROMPTPRESS_BASE_URL: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -28,11 +29,13 @@ it('a certificate that cannot be verified ends the run at once, and NODE_EXTRA_C
   };
   const refused = await cli(['run', 'secure.yaml'], { cwd: folder.path, env });
   expect([refused.code, requests], refused.stderr).toEqual([3, 0]);
+  expect(refused.stderr).not.toContain('in flight');
   expect(refused.stderr).toMatch(/UNABLE_TO_VERIFY_LEAF_SIGNATURE[^]*NODE_EXTRA_CA_CERTS/);
   const knowing = { ...env, NODE_EXTRA_CA_CERTS: join(folder.path, 'own-ca.pem') };
   const answered = await cli(['run', 'secure.yaml'], { cwd: folder.path, env: knowing });
   server.closeAllConnections();
   server.close();
-  expect([answered.code, requests], answered.stderr).toEqual([3, 1]);
+  expect(answered.code, answered.stderr).toBe(3);
+  expect(requests).toBeGreaterThan(0);
   expect(answered.stderr).toContain('invalid token');
 });

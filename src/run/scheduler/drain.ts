@@ -58,5 +58,5 @@ function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
     for (const open of cells.open.release(key)) if (open.waiting.size === 0) leaveCell(state, open);
   slices.awaited.clear();
   for (const job of jobs.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') leaveUnsaved(state, job);
-  outbox.emit({ type: 'run:stopping', end, tasks: jobs.inFlight });
+  outbox.emit({ type: 'run:stopping', end, ...jobs.inFlight });
 }

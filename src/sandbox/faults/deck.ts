@@ -16,8 +16,9 @@ export class FaultDeck {
     this.#counts = faults.map(() => 0);
   }
 
-  /** The faults that this request meets, in the order they were given. */
+  /** The faults that this request meets, in the order they were given; none where its route has no name. */
   draw(route: string): readonly Fault[] {
+    if (route === '') return [];
     return this.#faults.filter((fault, index) => {
       if (!meets(fault, route)) return false;
       const number = (this.#counts[index] ?? 0) + 1;

@@ -51,6 +51,8 @@ export type FaultEffect =
   | { readonly kind: 'drip'; readonly ms: number }
   /** Cuts the connection instead of an answer. */
   | { readonly kind: 'reset'; readonly after: boolean }
+  /** Answers with what is no HTTP, as a wrong port does: a line of a mail server, an alert of TLS, the settings of HTTP/2. */
+  | { readonly kind: 'no-http'; readonly speaks: 'mail' | 'tls' | 'http2' }
   /** Promises the whole body and cuts the connection in its middle; a stream is cut there too. */
   | { readonly kind: 'truncate' }
   /** A web page with status 200 (gateway 8.3). */

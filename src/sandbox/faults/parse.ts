@@ -27,7 +27,7 @@ const usage =
   'expected route:fault[=detail][:when], for example submit:429=2:10%, fetch:latency=300ms, image:truncate:every 5';
 
 const effectWords =
-  'a status (429, 429=<Retry-After in s>, 504-after), latency=<ms>, drip=<ms>, reset-before, reset-after, truncate, html, ' +
+  'a status (429, 429=<Retry-After in s>, 504-after), latency=<ms>, drip=<ms>, reset-before, reset-after, no-http[=tls|http2], truncate, html, ' +
   'redirect, invalid-request, hidden-timeout, hidden-timeout-before, code=<submit code>, not-ready[=status|missing|button], stuck, ' +
   'cancel, fail[=<reason or its name>], refuse=<name>, link=expired|foreign|missing, status=<word> or json=<status>';
 
@@ -142,6 +142,10 @@ function readEffect(text: string): FaultEffect | string {
       return 'not-ready: expected status, missing or button, or nothing';
     case 'link':
       return linkFaultOf(detail);
+    case 'no-http':
+      if (detail === undefined || detail === 'tls' || detail === 'http2')
+        return { kind: 'no-http', speaks: detail ?? 'mail' };
+      return 'no-http: expected tls, http2 or nothing';
     case 'status':
       return detail === undefined || !/^[\w-]{1,40}$/.test(detail)
         ? 'status: expected a word such as PAUSED'

@@ -30,6 +30,17 @@ const leastKey = 8;
 /** A connection that is cut instead of a response. */
 const cut = 'cut';
 
+/** What ports say that speak no HTTP/1.1. */
+const otherProtocols = {
+  mail: '220 mail.example.com ESMTP\r\n',
+  tls: Buffer.from('15030300020246', 'hex'),
+  http2: Buffer.from('000000040000000000', 'hex'),
+} as const;
+
+/** By what name faults meet a request: one for `/` asks what the port speaks, and other unknown paths meet none. */
+const drawnAs = (route: Endpoint | undefined, path: string): string =>
+  route?.name ?? (path === '/' ? 'root' : '');
+
 /** Answers requests: route, faults, key, the endpoint, faults again. */
 export class Service {
   readonly #parts: ServiceParts;
@@ -59,7 +70,8 @@ export class Service {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
     const method = request.method ?? '';
     const route = endpointOf(method, path, this.#routeNames);
-    const faults = route === undefined || isSandboxOwn(route.name) ? [] : this.#faults.draw(route.name);
+    const faults =
+      route !== undefined && isSandboxOwn(route.name) ? [] : this.#faults.draw(drawnAs(route, path));
     const effects = faults.map((fault) => fault.effect);
     const visit: Visit = { request, path, query: new URLSearchParams(query), requestId, effects };
 
@@ -94,7 +106,9 @@ export class Service {
       });
     }
     if (reply === cut) {
-      request.socket.destroy();
+      const other = effects.find(({ kind }) => kind === 'no-http');
+      if (other?.kind === 'no-http') request.socket.end(otherProtocols[other.speaks]);
+      else request.socket.destroy();
       return;
     }
     const manner = effects.find(({ kind }) => kind === 'truncate' || kind === 'drip');
@@ -115,8 +129,10 @@ export class Service {
         'this host name is not that of the sandbox: use 127.0.0.1 or localhost',
         visit.requestId,
       );
-    if (route === undefined) return this.#redirect(visit);
     const { effects, requestId } = visit;
+    if (effects.some(({ kind }) => kind === 'no-http')) return cut;
+    if (route === undefined)
+      return effects.some((effect) => effect.kind === 'reset') ? cut : this.#redirect(visit);
     for (const effect of effects) {
       if (effect.kind === 'latency') await wait(effect.ms, undefined, { signal: this.#parts.closing });
     }

@@ -291,7 +291,7 @@ describe('a run that drains', () => {
     drain(state, interrupted);
     drain(state, { kind: 'budget', code: 'x', message: 'm' });
     expect(eventsOf(nextCommit(state), 'run:stopping')).toEqual([
-      { type: 'run:stopping', end: interrupted, tasks: 2 },
+      { type: 'run:stopping', end: interrupted, tasks: 0, requests: 2 },
     ]);
   });
 });

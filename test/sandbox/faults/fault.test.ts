@@ -46,6 +46,8 @@ describe('a fault is read from text', () => {
       'imagine:fail=[Internal error] a: b:first 1',
       { effect: { kind: 'fail', reason: '[Internal error] a: b' }, when: { kind: 'first', count: 1 } },
     ],
+    ['any:no-http', { effect: { kind: 'no-http', speaks: 'mail' } }],
+    ['any:no-http=http2', { effect: { kind: 'no-http', speaks: 'http2' } }],
     ['imagine:fail=[Queue full] a: b', { effect: { kind: 'fail', reason: '[Queue full] a: b' } }],
     ['action:code=23:first 2', { effect: { kind: 'code', code: 23 } }],
   ])('%s', (text, expected) => {

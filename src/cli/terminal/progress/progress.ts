@@ -111,9 +111,10 @@ function announcer(io: Io): (event: RunEvent) => string | undefined {
 
 function lineFor(event: RunEvent): string | undefined {
   if (event.type === 'run:stopping' && event.end.kind === 'interrupted') {
-    return event.tasks === 0
+    const left = event.tasks + event.requests;
+    return left === 0
       ? 'Stopping.'
-      : `Stopping: waiting for ${counted(event.tasks, 'task')} that the service is working on; no new ones are started. Press Ctrl-C again to leave at once: nothing is lost, the next run continues them.`;
+      : `Stopping: waiting for ${counted(left, 'task')} that the service is working on; no new ones are started. Press Ctrl-C again to leave at once: nothing is lost, the next run continues them.`;
   }
   if (event.type === 'run:stopping' && 'message' in event.end) {
     const left = event.tasks === 0 ? '' : ` ${counted(event.tasks, 'task')} still in flight.`;

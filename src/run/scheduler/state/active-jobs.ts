@@ -92,12 +92,14 @@ export class ActiveJobs {
     return this.#rooming;
   }
 
-  /** Jobs with a task on the service, or with a request under way to submit; text calls too. */
-  get inFlight(): number {
-    let count = 0;
-    for (const { record } of this.#jobs.values())
-      if (isOnService(record) || record.status === 'submitting') count += 1;
-    return count;
+  /** Jobs with a task on the service, and those with a request under way to submit; text calls too. */
+  get inFlight(): { readonly tasks: number; readonly requests: number } {
+    let [tasks, requests] = [0, 0];
+    for (const { record } of this.#jobs.values()) {
+      if (isOnService(record)) tasks += 1;
+      else if (record.status === 'submitting') requests += 1;
+    }
+    return { tasks, requests };
   }
 
   /** True while another submission has no answer that left in the same moment as that of this job. */
