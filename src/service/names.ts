@@ -80,8 +80,9 @@ export type ResolvedNames =
 
 // A name becomes part of an address: no slash at either end, no `..`, nothing that would need escaping.
 const pathWord = /^[A-Za-z0-9_-][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._~-]*)*$/;
-// RFC 9110 token.
-const headerWord = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// RFC 9110 token, but for the headers that say how a request is sent.
+const headerWord =
+  /^(?!(?:host|connection|keep-alive|upgrade|expect|te|trailer|transfer-encoding|content-\w+|accept|user-agent)$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
 const plainWord = /^[\x21-\x7e]+$/;
 
 interface Shape {

@@ -4,6 +4,8 @@ import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 export interface Quirk {
   readonly settings?: Partial<SandboxSettings>;
   readonly names?: 'midjourney-proxy';
+  /** `service.auth` of the pipeline. */
+  readonly auth?: 'header';
   /** Settings of the pipeline that go with it. */
   readonly pipeline?: string;
   /** Slots (`step/branch`) that such a gateway refuses for good, and the code with which they end; all others are as ever. */
@@ -64,7 +66,11 @@ export const quirks: Readonly<Record<string, Quirk>> = {
   'native texts in snake case': { settings: { quirks: new Set(['snake-case']) } },
   'chat without finish reasons': { settings: { quirks: new Set(['no-finish-reason']) } },
   'other names': { names: 'midjourney-proxy' },
-  'the key of images in a header alone': { names: 'midjourney-proxy', settings: { auth: 'header' } },
+  'the key in headers alone': {
+    names: 'midjourney-proxy',
+    auth: 'header',
+    settings: { auth: 'header' },
+  },
   'the key of images without Bearer': { names: 'midjourney-proxy', settings: { auth: 'raw' } },
 };
 

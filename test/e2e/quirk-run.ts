@@ -11,8 +11,8 @@ import { byStatus, comparable, type ManifestRow, readManifest } from '../rig/man
 import { write } from './pipelines.ts';
 import type { Quirk } from './quirk-list.ts';
 
-const pipelineOf = (cells: number, { names, pipeline = '' }: Quirk): string => `name: quirks
-service: { id: proof, names: ${names ?? 'neutral'}, speed: relax }
+const pipelineOf = (cells: number, { names, auth, pipeline = '' }: Quirk): string => `name: quirks
+service: { id: proof, names: ${names ?? 'neutral'}, auth: ${auth ?? 'bearer'}, speed: relax }
 limits: { tasks: 12, requests: 24 }
 retry: { attempts: 6, base: 5ms, cap: 60ms, resubmits: 2, ambiguous: hold, patience: 1m }
 timeouts: { request: 20s, task: 60s }

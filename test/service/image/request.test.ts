@@ -251,6 +251,23 @@ describe('names', () => {
     expect(messages).toContain('path, relaxPrefix, fastPrefix, turboPrefix');
   });
 
+  test.each(['Host', 'content-length', 'transfer-encoding', 'Connection', 'a b', 'x:y'])(
+    'no header for the key is %j',
+    (header) => {
+      for (const name of ['keyHeader', 'imageKeyHeader'])
+        expect(resolveNames('neutral', { [name]: header })).toMatchObject({
+          ok: false,
+          error: [{ code: 'names.invalid', name }],
+        });
+    },
+  );
+
+  test('the header of images and the prefix of relax may be none', () => {
+    const none = { imageKeyHeader: '', relaxPrefix: '' };
+    expect(resolveNames('midjourney-proxy', none)).toMatchObject({ ok: true, value: none });
+    expect(resolveNames('midjourney-proxy', { keyHeader: '' }).ok).toBe(false);
+  });
+
   test.each(['constructor', '__proto__', 'toString'])('%s is neither preset nor name', (word) => {
     expect(resolveNames(word).ok).toBe(false);
     expect(resolveNames('neutral', JSON.parse(`{"${word}":"x"}`)).ok).toBe(false);
