@@ -37,6 +37,10 @@ const defaults = {
  */
 const cutsAtOnce = 2;
 
+/** Whether a failure is about its link alone: another link may give the file. */
+const passesOver = ({ code, class: kind }: SaveFailure): boolean =>
+  kind === 'fresh-link' || code === 'download.address' || code === 'download.status';
+
 /**
  * Downloads images and videos, and writes those of replies, into a store. A file has its final name when it is whole, known to be what it
  * should be and durable, and not before; the answer comes after that.
@@ -59,28 +63,35 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
   const cutting = pLimit({ concurrency: cutsAtOnce, rejectOnClear: true });
   const masked = (failure: SaveFailure): SaveFailure => ({ ...failure, message: mask(failure.message) });
 
-  return {
-    save: async ({ url, key, output, media = 'image' }, signal): Promise<SaveResult> => {
-      checkName(key, output);
-      if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
-      const deadline = startDeadline(clock, options.timeouts ?? defaultTimeouts, signal);
+  const save: ArtifactWriter['save'] = async ({ url, key, output, media = 'image' }, signal) => {
+    checkName(key, output);
+    if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
+    const deadline = startDeadline(clock, options.timeouts ?? defaultTimeouts, signal);
+    try {
+      const body = await openLink(url, route, deadline, clock.now());
       try {
-        const body = await openLink(url, route, deadline, clock.now());
-        try {
-          const { limits: bounds, ...as } = wanted[media];
-          return {
-            ok: true,
-            value: await download(body, store, { key, output, ...as }, deadline, bounds),
-          };
-        } finally {
-          body.discard();
-        }
-      } catch (failure) {
-        if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
-        throw failure;
+        const { limits: bounds, ...as } = wanted[media];
+        return {
+          ok: true,
+          value: await download(body, store, { key, output, ...as }, deadline, bounds),
+        };
       } finally {
-        deadline.end();
+        body.discard();
       }
+    } catch (failure) {
+      if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
+      throw failure;
+    } finally {
+      deadline.end();
+    }
+  };
+
+  return {
+    save: async ({ spare, ...request }, signal): Promise<SaveResult> => {
+      const saved = await save(request, signal);
+      if (saved.ok || spare === undefined || !passesOver(saved.error)) return saved;
+      const spared = await save({ ...request, url: spare }, signal);
+      return spared.ok ? spared : saved;
     },
     cut: async (request, signal): Promise<CutResult> => {
       checkName(request.key, request.grid.output);

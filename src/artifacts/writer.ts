@@ -44,6 +44,8 @@ export interface ArtifactWriter {
   save(
     request: {
       readonly url: string;
+      /** Another link to the same file: followed where `url` is refused, or leads where it may not. */
+      readonly spare?: string;
       readonly key: string;
       /** Counts from 1 within the job. */
       readonly output: number;

@@ -66,6 +66,8 @@ export interface Task {
   readonly failReason?: string;
   /** Only of a finished video task: one link each, in order. */
   readonly videoUrls?: readonly string[];
+  /** Another link to the film where `videoUrls` has one. */
+  readonly spareVideoUrl?: string;
   /** Only of a finished describe task: `properties.finalPrompt`, split (gateway 4.5). */
   readonly prompts?: readonly string[];
   /** When the service took its submission on, Unix ms by its clock, where it says so. */

@@ -26,7 +26,7 @@ export type FetchReason = 'parent' | 'poll' | 'link' | 'modal';
 
 /** The source of a file: a link; none where the result is text, which the record has. */
 export type SaveSource =
-  | { readonly url: string; readonly media: 'image' | 'video' }
+  | { readonly url: string; readonly media: 'image' | 'video'; readonly spare?: string }
   | { readonly isText: true };
 
 /** What a job wants next. The scheduler grants the want when limits allow, and reports the result. */

@@ -22,7 +22,7 @@ import { settle } from './transition.ts';
  * tasks are drawn from their `finalPrompt` (gateway 4.5), and one of several paragraphs looks like a list.
  */
 export const resultOf = (
-  { buttons, imageUrl, imageUrls, frameUrls, videoUrls, prompts }: Task,
+  { buttons, imageUrl, imageUrls, frameUrls, videoUrls, spareVideoUrl, prompts }: Task,
   kind: JobRecord['kind'],
 ): TaskResult => ({
   buttons,
@@ -30,6 +30,7 @@ export const resultOf = (
   ...(imageUrls === undefined ? {} : { imageUrls }),
   ...(frameUrls === undefined ? {} : { frameUrls }),
   ...(videoUrls === undefined ? {} : { videoUrls }),
+  ...(spareVideoUrl === undefined ? {} : { spareVideoUrl }),
   ...(prompts === undefined || (kind !== 'describe' && kind !== 'click') ? {} : { prompts }),
 });
 
@@ -37,7 +38,8 @@ export const resultOf = (
 function sourcesOf(result: TaskResult, of: Pick<JobRecord, 'kind' | 'pressed'>): readonly SaveSource[] {
   const { imageUrl, imageUrls = imageUrl === undefined ? [] : [imageUrl], videoUrls = [] } = result;
   if (isText(result)) return [{ isText: true }];
-  if (videoUrls.length > 0) return videoUrls.map((url) => ({ url, media: 'video' }));
+  const spare = result.spareVideoUrl === undefined ? {} : { spare: result.spareVideoUrl };
+  if (videoUrls.length > 0) return videoUrls.map((url) => ({ url, media: 'video', ...spare }));
   return isBesideImage(of) ? [] : imageUrls.map((url) => ({ url, media: 'image' }));
 }
 

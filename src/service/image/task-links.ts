@@ -11,14 +11,14 @@ const videoName = /\.(mp4|m4v|webm|mov)$/i;
 /**
  * The links of a finished task (gateway 4.7). Lists hold objects with a `url`, or texts, and are null for none.
  *
- * - `videoUrls`, else `videoUrl`. A gateway that has neither may put videos into the fields of images: their file names show that.
+ * - `videoUrls`, else `videoUrl`. A list of one beside another `videoUrl`: the same film elsewhere, for when the first is refused. A gateway that has neither may put videos into the fields of images: their file names show that.
  * - `imageUrl`, else the first of `imageUrls`. Beside videos it is their poster.
  * - Several `imageUrls` without an `imageUrl`, or with one of them there, are images of their own; four beside it are the frames of a grid.
  */
 export function readLinks(
   record: Readonly<Record<string, unknown>>,
   facts: RequestFacts,
-): Pick<Task, 'imageUrl' | 'imageUrls' | 'frameUrls' | 'videoUrls'> {
+): Pick<Task, 'imageUrl' | 'imageUrls' | 'frameUrls' | 'videoUrls' | 'spareVideoUrl'> {
   const listed = (...names: readonly string[]): readonly string[] =>
     names.map((name) => linksIn(record[name], facts)).find((links) => links.length > 0) ?? [];
   const image = listed('imageUrl');
@@ -27,9 +27,12 @@ export function readLinks(
   const given = listed('videoUrls', 'video_urls', 'videoUrl', 'video_url');
   const videoUrls = given.length > 0 ? given : [...new Set(shown.filter(isVideo))];
   const imageUrl = shown.find((link) => !isVideo(link));
+  const [alone] = listed('videoUrl', 'video_url');
+  const spare = videoUrls.length === 1 && alone !== undefined && alone !== videoUrls[0] ? alone : undefined;
   return {
     ...(imageUrl !== undefined && { imageUrl }),
     ...(videoUrls.length > 0 ? { videoUrls } : several(image[0], new Set(images))),
+    ...(spare !== undefined && { spareVideoUrl: spare }),
   };
 }
 

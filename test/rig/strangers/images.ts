@@ -30,6 +30,24 @@ export const images: readonly Stranger[] = [
     verdict: { exit: 0, rows: { done: 6 }, asked: { imagine: 3, action: 3, image: 6 } },
   },
   {
+    name: 'a gateway whose list of films is refused gives the film by its other link, and nothing is paid twice',
+    source: 'a gateway of the family whose videoUrls point at a host that expires them',
+    pipeline:
+      'steps: { grid: { imagine: a fox, path: U1 }, film: { from: grid/U1, video: { image: parent } } }\n',
+    service: {
+      script: (task) =>
+        task.kind !== 'video'
+          ? undefined
+          : {
+              answer: () => ({
+                videoUrls: [{ url: `/images/${task.id}-1.mp4?ex=gone` }],
+                videoUrl: `/images/${task.id}-1.mp4?ex=${task.link}`,
+              }),
+            },
+    },
+    verdict: { exit: 0, rows: { done: 3 }, asked: { video: 1, image: 4 } },
+  },
+  {
     name: 'an image host that asks a browser for a proof is named, and its links are not said to have expired',
     source: 'cf-mitigated: challenge, as Cloudflare documents it',
     pipeline: 'steps: { grid: { imagine: a fox } }\n',

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { makeFilm } from '../../rig/fake-film.ts';
+import { freshFolder, startServer, startWriter } from '../places.ts';
+import { always } from './download-rig.ts';
+
+describe('another link to the same film', () => {
+  /** Saves a film whose links are answered with these statuses. */
+  async function saved(first: number | string, spare: number) {
+    const film = makeFilm(1, 8, 8);
+    const server = await startServer((request, response) => {
+      const status = request.url === '/spare.mp4' ? spare : Number(first);
+      response.writeHead(status).end(status === 200 ? film : 'gone');
+    });
+    const writer = startWriter(freshFolder(), { baseUrl: server.url });
+    const url = typeof first === 'string' ? first : `${server.url}/first.mp4`;
+    const request = { url, spare: `${server.url}/spare.mp4`, key: 'ab', output: 1, media: 'video' } as const;
+    const result = await writer.save(request, always);
+    return { result, asked: server.requests.map(({ url: path }) => path) };
+  }
+
+  it.each([
+    ['refused', 403],
+    ['not there', 404],
+    ['not served now', 503],
+    ['one that may not be followed', 'http://10.0.0.1/a.mp4'],
+  ])('is followed at once where the first is %s', async (_what, first) => {
+    const { result, asked } = await saved(first, 200);
+    expect(result).toMatchObject({ ok: true, value: { mime: 'video/mp4' } });
+    expect(asked.at(-1)).toBe('/spare.mp4');
+  });
+
+  it('is not asked for where the first gives the film', async () => {
+    const { result, asked } = await saved(200, 200);
+    expect(result.ok).toBe(true);
+    expect(asked).toEqual(['/first.mp4']);
+  });
+
+  it('leaves the failure of the first where it gives nothing either', async () => {
+    const { result } = await saved(403, 404);
+    expect(result).toMatchObject({
+      ok: false,
+      error: { status: 403, code: 'download.refused', lasting: true },
+    });
+  });
+});
