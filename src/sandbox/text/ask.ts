@@ -62,6 +62,8 @@ export interface AskedThinking {
 export interface JsonWish {
   /** JSON Schema; absent: any JSON. */
   readonly schema?: unknown;
+  /** A word of the schema's enum, as it stands (`text/x.enum`). */
+  readonly isWord?: boolean;
 }
 
 export interface FunctionDeclaration {

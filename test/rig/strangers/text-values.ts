@@ -49,6 +49,50 @@ const counts: readonly Stranger[] = [
     }),
   ),
   {
+    name: 'a chat stream that counts no prompt beside an answer leaves its price open',
+    source: 'auto_ai_router 142: usage of CometAPI with input_tokens 0 that is never corrected',
+    pipeline: `${priced}${chatStep('stream: true')}`,
+    exchanges: [
+      [
+        'chat',
+        events(
+          { ...chunk({ content: 'a red ' }), usage: { input_tokens: 0, output_tokens: 0 } },
+          {
+            ...chunk({ content: 'fox' }, { finish_reason: 'stop' }),
+            usage: { input_tokens: 0, output_tokens: 150 },
+          },
+          done,
+        ),
+      ],
+    ],
+    verdict: {
+      exit: 0,
+      says: ['estimated'],
+      first: { candidates_tokens: '150', total_tokens: '150', cost: '' },
+    },
+  },
+  {
+    name: 'a chunk that is a whole message and counts one side is an answer',
+    source: 'Portkey-AI/gateway 858',
+    pipeline: `${priced}${chatStep()}`,
+    exchanges: [
+      [
+        'chat',
+        {
+          status: 200,
+          body: {
+            object: 'chat.completion.chunk',
+            choices: [
+              { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'a red fox' } },
+            ],
+            usage: { completion_tokens: 25 },
+          },
+        },
+      ],
+    ],
+    verdict: { exit: 0, first: { text: 'a red fox', candidates_tokens: '25', cost: '' } },
+  },
+  {
     name: 'a chat stream counts the prompt in its first chunk and the answer in its last',
     source: 'CLIProxyAPI; one-api',
     pipeline: `${priced}${chatStep('stream: true')}`,

@@ -77,6 +77,9 @@ describe('a lenient reading', () => {
     ['{"best": "<think>,] }</think>",}', { best: '<think>,] }</think>' }, ['trailing commas']],
     ['\uFEFF101', 101, ['a byte order mark']],
     ['<think>hm</think> "fox"', 'fox', ['thinking']],
+    // hindsight 2542: a fence within the value, and one that is no JSON before it.
+    ['{"best": "```x```",}', { best: '```x```' }, ['trailing commas']],
+    ['```text\nhm\n```\n{"best": "```x```"}', { best: '```x```' }, ['a code fence', 'text around it']],
     ['I saw {"a": 1}.', { a: 1 }, ['text around it']],
   ])('of %j takes %j', (text, value, passed) => {
     expect(read(text)).toMatchObject({ value, passed });

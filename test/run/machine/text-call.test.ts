@@ -45,6 +45,22 @@ describe('a text job', () => {
     expect(rest(0)).toBeGreaterThan(0);
   });
 
+  it('is made again whole where its stream was over and had not said why', () => {
+    const from = asking({ call: { stream: true, accept: ['length'] } });
+    const again = (more: object): unknown =>
+      replied(from, { kind: 'refused', error: failure('stream.truncated', 'retry', more) }).job.record.call;
+    expect(again({ unstreamed: true })).toEqual({ stream: false, accept: ['length'] });
+    expect(again({})).toEqual({ stream: true, accept: ['length'] });
+  });
+
+  it('is asked again as often as the verdict allows, and never more often than the pipeline does', () => {
+    const blocked = answered({ kind: 'invalid', error, most: 1 });
+    const after = (earlier: number, most: number): string =>
+      replied(asking({ invalid: earlier }), blocked, { retry: { ...context().retry, invalid: most } }).job
+        .record.status;
+    expect([after(0, 2), after(1, 2), after(0, 0)]).toEqual(['pending', 'failed', 'failed']);
+  });
+
   it('that ends counts its tries anew when the user has it tried again', () => {
     const failed = answered({ kind: 'failed', error });
     expect(replied(asking({ tries: 3 }), failed).job.record).toMatchObject({ status: 'failed', tries: 0 });

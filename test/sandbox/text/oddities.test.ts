@@ -80,3 +80,16 @@ it.each<[Quirk, string, object, string?]>([
   if (logged !== undefined)
     expect(await readFile(`${folder.path}/runs/odd/run.log`, 'utf8')).toContain(logged);
 });
+
+it('a rehearsal of an enum of words answers with one of them', async () => {
+  await using folder = await temporaryFolder();
+  const config = '{ responseMimeType: text/x.enum, responseSchema: { type: STRING, enum: [a] } }';
+  await write(folder.path, { 'odd.yaml': `name: odd\n${native(`generationConfig: ${config}`)}\n` });
+  const { code, err } = await promptpress(['run', 'odd.yaml', '--sandbox', '--pace', '0'], {
+    cwd: folder.path,
+  });
+  expect(code, err).toBe(0);
+  expect(await readManifest(`${folder.path}/runs/odd.sandbox/manifest.csv`)).toMatchObject([
+    { status: 'done', text: 'a', mime: 'text/plain' },
+  ]);
+});

@@ -21,7 +21,12 @@ export interface TextReport {
     readonly requestId?: string;
     readonly responseId?: string;
     readonly blockReason?: string;
-    readonly candidates: readonly { readonly text: string; readonly finishReason?: string }[];
+    readonly candidates: readonly {
+      readonly text: string;
+      readonly finishReason?: string;
+      /** What a lenient reading of JSON passed over. */
+      readonly passedOver?: readonly string[];
+    }[];
     /** Where the service's whole reply lies. */
     readonly reply?: ReplyLine;
     /** Of a job of an earlier release: the file of the whole reply, relative to the run directory. */
@@ -60,9 +65,10 @@ function replyFactsOf({
 }: NonNullable<JobRecord['text']>): NonNullable<TextReport['answer']> {
   return {
     ...facts,
-    candidates: candidates.map(({ text, finishReason }) => ({
+    candidates: candidates.map(({ text, finishReason, read }) => ({
       text,
       ...(finishReason === undefined ? {} : { finishReason }),
+      ...(read === undefined ? {} : { passedOver: read.passed }),
     })),
     ...(reply === undefined ? {} : { reply: lineOf(reply) }),
     ...(answerFile === undefined ? {} : { file: answerFile }),

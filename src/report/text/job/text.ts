@@ -127,9 +127,13 @@ function replyRows({ answer, usage, rounds = [], unusable }: JobReport): readonl
     ),
     ...(model === undefined ? [] : [['answered by', shownLine(model)] as const]),
     ...(blockReason === undefined ? [] : [['blocked', shownLine(blockReason)] as const]),
-    ...candidates.map(({ text, finishReason }): Row => {
+    ...candidates.map(({ text, finishReason, passedOver = [] }): Row => {
       const shown = cut(shownLine(text), longestText);
-      return ['answer', finishReason === undefined ? shown : `${shown}\n(${shownLine(finishReason)})`];
+      const read = passedOver.length === 0 ? '' : `\nread as JSON without ${passedOver.join(', ')}`;
+      return [
+        'answer',
+        `${shown}${finishReason === undefined ? '' : `\n(${shownLine(finishReason)})`}${read}`,
+      ];
     }),
     ...(unusable === undefined ? [] : [['unusable', `${unusable} answers before or with this one`] as const]),
     ...(counted === undefined ? [] : [['tokens', counted.replace(/^tokens /, '')] as const]),

@@ -146,11 +146,9 @@ async function candidateOf(
 
 function textFor(ask: Ask, occasion: Occasion, asked: string, index: number, marks: TextMarks): string {
   if (ask.json === undefined) return sayText(occasion);
-  const text = JSON.stringify(
-    valueFor(ask.json.schema, occasion, `${ask.digest} ${index} json`),
-    undefined,
-    2,
-  );
+  const value = valueFor(ask.json.schema, occasion, `${ask.digest} ${index} json`);
+  if (ask.json.isWord && typeof value === 'string') return value;
+  const text = JSON.stringify(value, undefined, 2);
   return isMarked(asked, marks.notJsonMark) ? `Here is the JSON: ${text.slice(0, -1)},` : text;
 }
 

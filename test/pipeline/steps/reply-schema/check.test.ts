@@ -12,6 +12,41 @@ function problems(schema: Value, value: unknown): readonly string[] {
 const diagnostics = (schema: Value): readonly string[] =>
   replyChecker(schema).mistakes.map(({ severity, path }) => `${severity} /${path.join('/')}`);
 
+describe('values in another notation', () => {
+  it.each<[Value, readonly unknown[], readonly unknown[]]>([
+    [{ type: 'INTEGER', enum: ['101', '201'] }, [101, 201], [301, '101', '301']],
+    [{ type: 'NUMBER', enum: ['0.10', '2'] }, [0.1, 2, 2.0], ['0.10']],
+    [{ type: ['integer', 'string'], enum: ['101', 'a'] }, [101, '101', 'a'], [1]],
+    [{ type: 'STRING', enum: [1, 2] }, ['1', '2'], [1, '3']],
+    [{ type: 'INTEGER', nullable: true, enum: ['1'] }, [1, null], [2]],
+    [{ enum: ['101'] }, ['101'], [101]],
+    [{ type: 'integer', enum: ['0x10', '1e3', ''] }, [], [16, 1000, 0]],
+    [{ type: 'array', items: { type: 'integer', enum: ['7'] } }, [[7, 7]], [[8]]],
+    [{ multipleOf: 0.01 }, [8.69, 0, -1.15, 123_456_789.01, 1e21, 'a'], [8.695, 0.001]],
+    [{ multipleOf: 0.1 }, [0.3, 0.7, 1e-1], [0.35, 1e-9]],
+    [{ multipleOf: 3 }, [9, -9, 3e20], [10, 9.5]],
+    [{ multipleOf: 1e-7 }, [0.0000003, 12], [1.5e-8]],
+  ])('%j takes %j and not %j', (schema, good, bad) => {
+    expect(diagnostics(schema)).toEqual([]);
+    expect(good.filter((value) => problems(schema, value).length > 0)).toEqual([]);
+    expect(bad.filter((value) => problems(schema, value).length === 0)).toEqual([]);
+  });
+
+  it('holds that each product of a decimal number is a multiple of it', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -1e6, max: 1e6 }),
+        fc.integer({ min: 1, max: 9999 }),
+        fc.nat(6),
+        (times, digits, places) => {
+          const multipleOf = Number(`${digits}e-${places}`);
+          expect(problems({ multipleOf }, Number(`${times * digits}e-${places}`))).toEqual([]);
+        },
+      ),
+    );
+  });
+});
+
 describe('a native schema', () => {
   const schema: Value = {
     type: 'OBJECT',

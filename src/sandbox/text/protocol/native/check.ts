@@ -79,10 +79,16 @@ function range(name: string, value: number | undefined, low: number, high: numbe
 function configError(config: Config, model: TextModel): string | undefined {
   const hasSchema = config.responseSchema !== undefined || config.responseJsonSchema !== undefined;
   const mime = config.responseMimeType ?? 'text/plain';
-  if (!['text/plain', 'application/json', ''].includes(mime)) {
-    return '* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain` and `application/json`.';
+  if (!['text/plain', 'application/json', 'text/x.enum', ''].includes(mime)) {
+    return '* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain`, `application/json` and `text/x.enum`.';
   }
-  if (hasSchema && mime !== 'application/json') {
+  if (
+    mime === 'text/x.enum' &&
+    (config.responseSchema as { enum?: unknown } | undefined)?.enum === undefined
+  ) {
+    return "* GenerateContentRequest.generation_config.response_schema: response_mime_type 'text/x.enum' requires an enum.";
+  }
+  if (hasSchema && mime !== 'application/json' && mime !== 'text/x.enum') {
     return "* GenerateContentRequest.generation_config: response_schema requires response_mime_type: 'application/json'.";
   }
   if (config.responseSchema !== undefined && config.responseJsonSchema !== undefined) {

@@ -107,6 +107,8 @@ function turnOf({ role, parts = [] }: NonNullable<NativeRequest['contents']>[num
 }
 
 function jsonWish(config: Config): JsonWish | undefined {
+  const isWord = config.responseMimeType === 'text/x.enum';
+  if (isWord && config.responseSchema) return { schema: fromOpenApi(config.responseSchema), isWord };
   if (config.responseMimeType !== 'application/json') return undefined;
   if (config.responseJsonSchema !== undefined) return { schema: config.responseJsonSchema };
   return config.responseSchema === undefined ? {} : { schema: fromOpenApi(config.responseSchema) };
