@@ -50,6 +50,9 @@ const byCode: Readonly<Record<string, string>> = {
   'input.missing': 'Put the image where the pipeline says it is; the next run with --retry-failed shows it.',
   'input.differs': 'Give every worker the same files (--files-root), then run again with --retry-failed.',
   'input.changed': 'Run again: that plans with the file as it is now.',
+  'service.not-offered':
+    'Take the step to a gateway that offers it, or run the others with --only; with --retry-failed it is asked for again.',
+  'service.no-channel': 'The service had nobody to do it: nothing was made, and another try costs nothing.',
   'submit.refused': 'The service did not accept the request: its words show whether another try can help.',
 };
 
