@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { imageLibrary } from '../../artifacts/formats/image-library.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
@@ -7,12 +8,14 @@ import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import { isTextKind } from '../../plan/job-request.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunListener } from '../../run/events.ts';
+import { keepFact } from '../../run/limits/learned.ts';
 import type { RunControl, RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { runPlan } from '../../run/run.ts';
 import { planForRun } from '../../run/run-plan.ts';
 import type { SandboxSettings } from '../../sandbox/settings.ts';
 import { createImageService } from '../../service/client.ts';
+import { KnownEndpoints } from '../../service/failures/known-endpoints.ts';
 import { dataMaskOf, sandboxKey, secretMaskOf } from '../../service/http/secrets.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { wallClock } from '../adapters/clock.ts';
@@ -89,7 +92,10 @@ export async function execute(
   const mask = secretMaskOf(service.secrets);
   const dataMask = dataMaskOf(service.credentials);
   const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
-  const options = { ...own, quotaWords: retry.quota ?? [] };
+  const address = addressOf(baseUrl, service);
+  const answeredBefore = settings.relearn !== true && state.fact(answeredFact) === address;
+  const endpoints = new KnownEndpoints({ answeredBefore });
+  const options = { ...own, endpoints, quotaWords: retry.quota ?? [] };
   const images = createImageService({
     ...options,
     clicks: service.clicks,
@@ -142,7 +148,7 @@ export async function execute(
       : watch.listener;
   const whole = planForRun(plan, selection);
   const { narrowed = (cells) => cells } = to;
-  return await runPlan(
+  const report = await runPlan(
     { ...whole, cells: (chosen) => narrowed(whole.cells(chosen)) },
     selection,
     settings,
@@ -160,7 +166,19 @@ export async function execute(
     control,
     listener,
   );
+  if (endpoints.hasAnswered && !answeredBefore && !isRehearsal) await keepFact(state, answeredFact, address);
+  return report;
 }
+
+/** The fact that an address has answered well: what a page or a missing path means depends on it (gateway 8.3). */
+const answeredFact = 'service.answered';
+
+/** Names an address with all that decides where its endpoints lie, and shows nothing of it. */
+const addressOf = (baseUrl: string, { names, auth }: Pick<AdmittedService, 'names' | 'auth'>): string =>
+  createHash('sha256')
+    .update(JSON.stringify([baseUrl, names, auth]))
+    .digest('hex')
+    .slice(0, 16);
 
 /** Whether a run has images to cut, masks to make, or, in a rehearsal, images to draw or to look at: nothing is paid for before that can be done. */
 function drawsImages(

@@ -26,8 +26,7 @@ interface Endpoint {
  */
 export class KnownEndpoints {
   readonly #endpoints = new Map<string, Endpoint>();
-  readonly #answeredBefore: () => boolean;
-  readonly #onAnswered: () => void;
+  readonly #answeredBefore: boolean;
   readonly #elapsed: () => number;
   /** The address has given an answer in HTTP, of any status. */
   hasSpokenHttp = false;
@@ -35,28 +34,26 @@ export class KnownEndpoints {
   #keyRefusedAt: number | undefined;
 
   /**
-   * @param answeredBefore whether the address has answered well before this run, with the same names and auth
-   * @param onAnswered called when it first does in this run
+   * @param answeredBefore whether the address has answered well in an earlier run, with the same names and auth
    * @param elapsed milliseconds since whenever, never going back
    */
   constructor({
-    answeredBefore = () => false,
-    onAnswered = () => {},
+    answeredBefore = false,
     elapsed = () => performance.now(),
-  }: {
-    readonly answeredBefore?: () => boolean;
-    readonly onAnswered?: () => void;
-    readonly elapsed?: () => number;
-  } = {}) {
+  }: { readonly answeredBefore?: boolean; readonly elapsed?: () => number } = {}) {
     this.#answeredBefore = answeredBefore;
-    this.#onAnswered = onAnswered;
     this.#elapsed = elapsed;
+  }
+
+  /** Whether the address has answered well in this run. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
   }
 
   standing(endpoint: string): Standing {
     const { hasResponded, strange } = this.#of(endpoint);
     if (hasResponded) return strange + 1 < mostInARow ? 'right' : 'lost';
-    return this.#hasAnswered || this.#answeredBefore() ? 'elsewhere' : 'unknown';
+    return this.#hasAnswered || this.#answeredBefore ? 'elsewhere' : 'unknown';
   }
 
   /** True where the key has served in this run, and has been refused for less than half a minute since. */
@@ -75,7 +72,6 @@ export class KnownEndpoints {
       // Any key may list the models, and a console may answer for them.
       if (endpoint === 'models') return;
       this.#keyRefusedAt = undefined;
-      if (!this.#hasAnswered) this.#onAnswered();
       this.#hasAnswered = true;
     } else if (result.error.wrongAddress === true) known.strange += 1;
   }

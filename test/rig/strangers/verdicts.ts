@@ -260,18 +260,36 @@ export const verdicts: readonly Stranger[] = [
       'steps:\n  grid: { imagine: a fox, path: U1 }\n  film: { from: grid, video: { image: parent } }\n',
     exchanges: [['video', { status: 200, body: '<!doctype html><title>Console</title>' }]],
     verdict: {
-      exit: 1,
+      exit: 3,
       rows: { done: 2, failed: 1 },
       codes: { 'service.not-offered': 1 },
       says: ['this gateway does not offer video'],
     },
   },
   {
+    name: 'a path that is not there fails its own jobs where an earlier run of the directory was answered',
+    source: 'one-hub 2026-02-20',
+    pipeline: 'steps:\n  grid: { imagine: a fox }\n  film: { from: grid, video: { image: parent } }\n',
+    flags: ['--only', 'grid'],
+    verdict: { exit: 0, asked: { imagine: 1, video: 0 } },
+    later: [
+      {
+        exchanges: [['video', { status: 404, body: { detail: 'Not Found' } }]],
+        verdict: {
+          exit: 3,
+          rows: { done: 1, failed: 1 },
+          codes: { 'service.not-offered': 1 },
+          asked: { imagine: 0, video: 1 },
+        },
+      },
+    ],
+  },
+  {
     name: 'a kind that the account does not do fails with a code of its own',
     source: 'trueai-org/midjourney-proxy TaskService.cs',
     pipeline: clicked,
     exchanges: [['action', { code: 9, description: '当前账号不支持编辑/重绘任务' }]],
-    verdict: { exit: 1, rows: { done: 1, failed: 1 }, codes: { 'service.not-offered': 1 } },
+    verdict: { exit: 3, rows: { done: 1, failed: 1 }, codes: { 'service.not-offered': 1 } },
   },
   ...(
     [
