@@ -5,6 +5,7 @@ import { type JobRecord, knownCost, type TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
 import { type CommonMessage, Messages } from './messages.ts';
 import type { ManifestRow } from './row.ts';
+import { SameFiles, type SameFilesFound } from './same-files.ts';
 
 /** Slots that share a status and an error code, with the most frequent of their messages. */
 export interface Reason extends CommonMessage {
@@ -36,6 +37,8 @@ export interface ManifestTotals {
   readonly assumedTokens?: number;
   /** Submissions and calls of the listed jobs whose answer never came, and which may have been paid; absent: none. */
   readonly unanswered?: number;
+  /** Different jobs with the same bytes; absent: none. */
+  readonly sameFiles?: SameFilesFound;
   /** Rows whose job has its tokens and its cost on an earlier row; absent: none. */
   readonly countedBefore?: number;
   /** {@link cost} before it was rounded. */
@@ -67,6 +70,7 @@ export class ManifestCounter {
   #assumedTokens = 0;
   #unanswered = 0;
   #countedBefore = 0;
+  readonly #sameFiles = new SameFiles();
   readonly #slots: Record<SlotStatus, number> = {
     pending: 0,
     submitting: 0,
@@ -84,12 +88,13 @@ export class ManifestCounter {
     { status: SlotStatus; code: string; count: number; unasked?: number; messages: Messages }
   >();
 
-  add({ slot, chosen, artifact, firstOfSlot, firstOfJob, countedBefore }: ManifestRow): void {
+  add({ slot, chosen, artifact, firstOfSlot, firstOfJob, sharesJob, countedBefore }: ManifestRow): void {
     this.#rows += 1;
     if (countedBefore === true) this.#countedBefore += 1;
     if (artifact?.file !== undefined) this.#files += 1;
     if (firstOfJob) this.#account(slot.record);
     if (!firstOfSlot) return;
+    if (sharesJob !== true && slot.record !== undefined) this.#sameFiles.add(slot.record);
     if (!chosen) {
       this.#otherSlots += 1;
       return;
@@ -112,6 +117,7 @@ export class ManifestCounter {
 
   result(): ManifestTotals {
     const tokens = this.#tokens.value;
+    const sameFiles = this.#sameFiles.result();
     return {
       rows: this.#rows,
       slots: { ...this.#slots },
@@ -125,6 +131,7 @@ export class ManifestCounter {
       ...(tokens === undefined ? {} : { tokens }),
       ...(this.#assumedTokens === 0 ? {} : { assumedTokens: this.#assumedTokens }),
       ...(this.#unanswered === 0 ? {} : { unanswered: this.#unanswered }),
+      ...(sameFiles === undefined ? {} : { sameFiles }),
       ...(this.#countedBefore === 0 ? {} : { countedBefore: this.#countedBefore }),
       ...(this.#cost === undefined ? {} : { exactCost: this.#cost }),
     };

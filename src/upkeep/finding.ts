@@ -1,3 +1,5 @@
+import type { SameFilesFound } from '../manifest/same-files.ts';
+
 /** Something in a run directory that is not as the state says. */
 export type Finding =
   | {
@@ -42,6 +44,10 @@ export type Finding =
       readonly file: string;
       readonly replies: number;
     }
+  | ({
+      /** Files of different jobs have the same bytes. */
+      readonly kind: 'same';
+    } & SameFilesFound)
   | {
       /** `torn`: cut off in the middle of a row; `other`: not the rows of this state. */
       readonly kind: 'manifest';
@@ -49,9 +55,11 @@ export type Finding =
       readonly why: 'missing' | 'torn' | 'other';
     };
 
-/** A finding that makes the command end with 1: an unlisted file keeps nobody from using what is there. */
-export const isFault = (finding: Finding): finding is Exclude<Finding, { readonly kind: 'unlisted' }> =>
-  finding.kind !== 'unlisted';
+/** A finding that makes the command end with 1: an unlisted file keeps nobody from using what is there, and files of the same bytes may be right. */
+export const isFault = (
+  finding: Finding,
+): finding is Exclude<Finding, { readonly kind: 'unlisted' | 'same' }> =>
+  finding.kind !== 'unlisted' && finding.kind !== 'same';
 
 /** What was looked at. */
 export interface Looked {

@@ -1,6 +1,7 @@
 import type { ArtifactStore } from '../artifacts/store/store.ts';
 import { KeySet } from '../manifest/key-set.ts';
 import { manifestRows } from '../manifest/rows.ts';
+import { SameFiles } from '../manifest/same-files.ts';
 import type { ManifestOptions } from '../manifest/write.ts';
 import { isUncut } from '../plan/graph/frames.ts';
 import { artifactsOf, type JobRecord } from '../plan/job.ts';
@@ -38,6 +39,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   const { directory, artifacts, reader, manifest, hasEnded, looked, signal } = options;
   const named = new KeySet();
   const replies = new ReplyLines(directory, reader);
+  const same = new SameFiles();
   let mayLackFiles = false;
   /** By segment, replies that are whole, but not where the state says: what was taken out before them, or put in, shifts all of them. */
   const moved = new Map<number, number>();
@@ -53,6 +55,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
         if (await replies.isElsewhere(place)) moved.set(segment, (moved.get(segment) ?? 0) + 1);
         else yield { kind: 'reply', file: segmentPath(segment), job: record.key };
       }
+      same.add(record);
       mayLackFiles ||= mayLack(record);
       if (record.frames?.error?.code === 'frames.file') yield uncutFinding(record);
       for (const artifact of artifactsOf(record)) group.push({ record, artifact });
@@ -65,6 +68,8 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   } finally {
     await replies.close();
   }
+  const found = same.result();
+  if (found !== undefined) yield { kind: 'same', ...found };
   for await (const file of artifacts.list('')) {
     signal.throwIfAborted();
     if (!named.has(file)) yield { kind: 'unlisted', file };

@@ -30,9 +30,9 @@ export async function reusableCells(
   if (images.length > 0 || sha256 === undefined) return undefined;
   if (manifest.escapeFormulas !== flags['escape-formulas']) return undefined;
   if (manifest.file.path !== join(directory, runFiles.manifest)) return undefined;
-  // These are on no column, or would move to another row.
-  const { possibleCost, assumedTokens, unanswered, countedBefore } = totals;
-  if ([possibleCost, assumedTokens, unanswered, countedBefore].some((sum) => sum !== undefined))
+  // These are on no column, would move to another row, or compare rows that are not read.
+  const { possibleCost, assumedTokens, unanswered, countedBefore, sameFiles } = totals;
+  if ([possibleCost, assumedTokens, unanswered, countedBefore, sameFiles].some((sum) => sum !== undefined))
     return undefined;
   const settled = readSettledCells(join(directory, runFiles.cells), sha256);
   return settled && { receipt, settled };

@@ -80,6 +80,7 @@ const totalsFacts = ({
   tokens,
   assumedTokens,
   unanswered,
+  sameFiles,
 }: ManifestTotals) => ({
   slots,
   otherSlots,
@@ -90,6 +91,7 @@ const totalsFacts = ({
   ...(tokens === undefined ? {} : { tokens }),
   ...(assumedTokens === undefined ? {} : { assumedTokens }),
   ...(unanswered === undefined ? {} : { unanswered }),
+  ...(sameFiles === undefined ? {} : { sameFiles }),
 });
 
 const firstInDoubt = async (state: StateReader): Promise<RunSummary['inDoubt']> =>

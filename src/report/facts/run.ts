@@ -1,4 +1,5 @@
 import type { CommonMessage } from '../../manifest/messages.ts';
+import type { SameFilesFound } from '../../manifest/same-files.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import type { AxisSetting } from '../../pipeline/pipeline.ts';
 import { isObject } from '../../pipeline/values/value.ts';
@@ -34,6 +35,8 @@ export interface OutcomeFacts {
   readonly exitCode: number;
   /** The slots that the flags chose, by status; absent when the run left before they could be counted. */
   readonly slots?: ManifestTotals['slots'];
+  /** Different jobs whose files have the same bytes; absent: none. */
+  readonly sameFiles?: SameFilesFound;
   /** Why slots failed before anything was asked: they have no job, and no record. */
   readonly unasked?: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
 }
@@ -50,7 +53,8 @@ export function outcomeFacts(outcome: {
   const unasked = totals.reasons.flatMap(({ code, message, otherMessages, unasked: count = 0 }) =>
     count === 0 ? [] : [{ code, count, message, ...(otherMessages === undefined ? {} : { otherMessages }) }],
   );
-  return { finishedAt, end, exitCode, slots: totals.slots, unasked };
+  const { slots, sameFiles } = totals;
+  return { finishedAt, end, exitCode, slots, unasked, ...(sameFiles === undefined ? {} : { sameFiles }) };
 }
 
 const factName = 'run.last';
@@ -97,6 +101,7 @@ const isOutcome = (value: unknown): value is OutcomeFacts =>
   isObject(value['end']) &&
   typeof value['exitCode'] === 'number' &&
   (value['slots'] === undefined || isObject(value['slots'])) &&
+  (value['sameFiles'] === undefined || isObject(value['sameFiles'])) &&
   (value['unasked'] === undefined || Array.isArray(value['unasked']));
 
 /** Jobs that will not be touched again without the user's word. */

@@ -44,6 +44,7 @@ export function Page(): JSX.Element {
           {problem}
         </p>
       ) : null}
+      {summary.totals.sameFiles ? <p class="notice">{summary.totals.sameFiles}</p> : null}
       <main>
         <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={-1}>
           {tab === 'results' ? <Results summary={summary} /> : null}

@@ -1,8 +1,10 @@
 import { KeySet } from '../../manifest/key-set.ts';
+import { SameFiles } from '../../manifest/same-files.ts';
 import { artifactsOf } from '../../plan/job.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { sandboxId } from '../facts/services.ts';
+import { sameFilesWords } from '../text/amounts.ts';
 import type { Advisor } from './advice.ts';
 import type { CellResult } from './cell-results.ts';
 import { ChartCounter } from './counts/charts.ts';
@@ -41,6 +43,7 @@ export class SummaryCounter {
   readonly #charts = new ChartCounter();
   readonly #statuses = new Map<PageStatus, number>();
   readonly #jobs = new KeySet();
+  readonly #sameFiles = new SameFiles();
   #results = 0;
   #bytes = 0;
 
@@ -66,6 +69,7 @@ export class SummaryCounter {
     this.#failures.add(slot, result.at);
     if (slot.record === undefined || !this.#jobs.add(slot.record.key)) return;
     for (const { bytes } of artifactsOf(slot.record)) this.#bytes += bytes;
+    this.#sameFiles.add(slot.record);
     this.#charts.add(slot, detail.model);
   }
 
@@ -78,6 +82,7 @@ export class SummaryCounter {
     const { mask } = this.#advisor;
     const { attempts, cost, possibleCost, tokens } = await state.totals();
     const { budget } = pipeline;
+    const same = this.#sameFiles.result();
     return {
       version: 1,
       name: pipeline.name,
@@ -106,6 +111,7 @@ export class SummaryCounter {
             }),
         tokens,
         bytes: this.#bytes,
+        ...(same === undefined ? {} : { sameFiles: `${sameFilesWords(same)}.` }),
       },
       failures: this.#failures.groups(this.#advisor),
       charts: this.#charts.charts(),

@@ -104,6 +104,8 @@ export interface PageTotals {
   readonly tokens: number;
   /** Bytes of all files. */
   readonly bytes: number;
+  /** Files of different jobs that have the same bytes: a sentence. Absent: none. */
+  readonly sameFiles?: string;
 }
 
 /** Failures of one reason. */

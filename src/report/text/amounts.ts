@@ -1,3 +1,4 @@
+import type { SameFilesFound } from '../../manifest/same-files.ts';
 import type { TokenUsage } from '../../plan/job.ts';
 import type { KindDuration } from '../../run/limits/poll/learned-polls.ts';
 
@@ -36,6 +37,10 @@ export const possibleCostWords = (possibleCost: number, cost: number | undefined
 /** `2 submissions without an answer, possibly paid` */
 export const unansweredWords = (unanswered: number): string =>
   `${counted(unanswered, 'submission')} without an answer, possibly paid`;
+
+/** Of files that different jobs have in common: most often the service had removed the images, and gave one picture for all of them. */
+export const sameFilesWords = ({ jobs, contents, example }: SameFilesFound): string =>
+  `${counted(jobs, 'job')} have files with the same bytes as another job's (${counted(contents, 'different content')}; ${counted(example.jobs, 'job')} have those of ${example.file}, such as ${example.first} and ${example.second})`;
 
 /** Of settled jobs: `37 jobs/min`, `0.4 jobs/min`. */
 export const rateWords = (perMinute: number): string =>

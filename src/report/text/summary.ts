@@ -1,5 +1,6 @@
 import { isS3Address } from '../../artifacts/store/s3/address.ts';
 import { messageText } from '../../manifest/messages.ts';
+import type { SameFilesFound } from '../../manifest/same-files.ts';
 import type { Reason } from '../../manifest/tally.ts';
 import { droppedCode, type TokenUsage } from '../../plan/job.ts';
 import type { SlotStatus } from '../../plan/slot.ts';
@@ -11,6 +12,7 @@ import {
   counted,
   money,
   possibleCostWords,
+  sameFilesWords,
   span,
   tokenWords,
   unansweredWords,
@@ -66,6 +68,8 @@ export interface RunSummary {
   readonly assumedTokens?: number;
   /** Submissions and calls of the manifest's jobs whose answer never came, and which may have been paid; absent: none. */
   readonly unanswered?: number;
+  /** Different jobs whose files have the same bytes; absent: none. */
+  readonly sameFiles?: SameFilesFound;
   /** Chosen slots by status. */
   readonly slots?: Readonly<Record<SlotStatus, number>>;
   /** Slots that the flags did not choose and that have a result. */
@@ -104,6 +108,12 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
     // A run that was left at once has not looked at what is there.
     ...(summary.manifest === undefined ? [] : [`  gallery   ${galleryCommand(summary)}`]),
     `  log       ${summary.log}`,
+    ...(summary.sameFiles === undefined
+      ? []
+      : [
+          '',
+          `warning: ${shownLine(sameFilesWords(summary.sameFiles))}. Look at them: --redo JOB makes one again.`,
+        ]),
     ...reasonLines(summary.reasons),
     ...inDoubtLines(summary),
     ...(next.length === 0 ? [] : ['', 'Next:', ...next]),

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SameFilesFound } from '../../../manifest/same-files.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import type { RunPlace } from '../../../report/facts/place.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
-import { count, counted } from '../../../report/text/amounts.ts';
+import { count, counted, sameFilesWords } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
 import { type Finding, isFault, type Looked } from '../../../upkeep/finding.ts';
 import { verify } from '../../../upkeep/verify.ts';
@@ -99,6 +100,8 @@ interface Seen {
   readonly faults: readonly Finding[];
   readonly unlisted: number;
   readonly examples: readonly string[];
+  /** Files of different jobs with the same bytes. */
+  readonly same: SameFilesFound | undefined;
 }
 
 async function look(
@@ -124,6 +127,7 @@ async function look(
     const faults: Finding[] = [];
     const examples: string[] = [];
     let unlisted = 0;
+    let same: SameFilesFound | undefined;
     const findings = verify({
       directory,
       artifacts,
@@ -149,17 +153,18 @@ async function look(
     for await (const finding of findings) {
       if (asJson) await io.out(redactor.applyToData(jsonLine(finding)));
       if (isFault(finding)) faults.push(finding);
+      else if (finding.kind === 'same') same = finding;
       else {
         unlisted += 1;
         if (examples.length < mostListed) examples.push(finding.file);
       }
     }
-    return { place, directory, looked, faults, unlisted, examples };
+    return { place, directory, looked, faults, unlisted, examples, same };
   });
 }
 
 async function tell(
-  { place: { name: place }, looked, faults, unlisted, examples }: Seen,
+  { place: { name: place }, looked, faults, unlisted, examples, same }: Seen,
   { json }: Flags,
   context: Context,
 ): Promise<number> {
@@ -174,6 +179,7 @@ async function tell(
       ? [`  and ${count(faults.length - mostListed)} more; --json lists all`]
       : []),
   ];
+  if (same !== undefined) lines.push(`warning: ${shownLine(sameFilesWords(same))}.`);
   if (unlisted > 0) {
     const some = examples.slice(0, 3).map(shownLine).join(', ');
     lines.push(
@@ -213,6 +219,8 @@ function faultWords(fault: Finding): string {
         torn: `${fault.file} is cut off in the middle of a row`,
         other: `${fault.file} is not what the state says: it was changed, or it is older than the state`,
       }[fault.why];
+    case 'same':
+      return sameFilesWords(fault);
     case 'unlisted':
       return shownLine(fault.file);
   }

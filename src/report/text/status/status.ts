@@ -1,5 +1,6 @@
 import { basename, relative } from 'node:path';
 import { type CommonMessage, messageText } from '../../../manifest/messages.ts';
+import type { SameFilesFound } from '../../../manifest/same-files.ts';
 import type { AxisSetting } from '../../../pipeline/pipeline.ts';
 import { type IsOptional, missingCode } from '../../../plan/graph/optional.ts';
 import type { JobStatus } from '../../../plan/job.ts';
@@ -22,6 +23,7 @@ import {
   money,
   possibleCostWords,
   rateWords,
+  sameFilesWords,
   span,
   unansweredWords,
 } from '../amounts.ts';
@@ -77,6 +79,8 @@ export interface RunStatus {
   readonly assumedTokens?: number;
   /** Submissions and calls whose answer never came, and which may have been paid, over the directory's life; absent: none. */
   readonly unanswered?: number;
+  /** Different jobs whose files had the same bytes when the last run ended; absent: none. */
+  readonly sameFiles?: SameFilesFound;
   /** What each step has cost over the directory's life, in the order in which their first jobs came. */
   readonly steps: readonly StepCosts[];
   /** What its runs have learned about the service; absent: nothing. */
@@ -145,7 +149,7 @@ export async function readStatus(
   const reasons: RunStatus['reasons'][number][] = [];
   for (const [code, number] of counts)
     reasons.push({ code, count: number, ...(await commonMessage(code, state, isOptional)) });
-  const { slots, unasked = [] } = owner === undefined ? (facts?.outcome ?? {}) : {};
+  const { slots, unasked = [], sameFiles } = owner === undefined ? (facts?.outcome ?? {}) : {};
   const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
   return {
     directory: place.name,
@@ -179,6 +183,7 @@ export async function readStatus(
     tokens,
     ...(assumedTokens === 0 ? {} : { assumedTokens }),
     ...(unanswered === 0 ? {} : { unanswered }),
+    ...(sameFiles === undefined ? {} : { sameFiles }),
     steps,
     ...(learned === undefined ? {} : { learned }),
     reasons,
@@ -238,6 +243,9 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     `  submissions  ${count(status.submits)}${costWords(status)}`,
     ...tokenLine(status),
     ...(status.unanswered === undefined ? [] : [`  unanswered   ${unansweredWords(status.unanswered)}`]),
+    ...(status.sameFiles === undefined
+      ? []
+      : [`  warning      ${shownLine(sameFilesWords(status.sameFiles))}`]),
     ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
       ? []
       : [`  rate         ${rateWords(status.perMinute)}`]),

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { SameFiles } from '../../src/manifest/same-files.ts';
+
+const job = (key: string, ...contents: string[]) => ({
+  key,
+  artifacts: contents.map((sha256, at) => ({
+    output: at + 1,
+    file: `images/${key}-${at + 1}.png`,
+    bytes: 1,
+    sha256,
+    mime: 'image/png',
+  })),
+});
+
+const added = (...jobs: readonly ReturnType<typeof job>[]) => {
+  const same = new SameFiles();
+  for (const each of jobs) same.add(each);
+  return same.result();
+};
+
+describe('files of the same bytes', () => {
+  it('are counted by the job, with the content that most have as an example', () => {
+    expect(
+      added(job('a', 'x'), job('b', 'y'), job('c', 'x'), job('d', 'z'), job('e', 'z'), job('f', 'x')),
+    ).toEqual({
+      jobs: 5,
+      contents: 2,
+      example: { jobs: 3, file: 'images/c-1.png', first: 'a', second: 'c' },
+    });
+  });
+
+  it('are none within one job, and none where all differ', () => {
+    expect(added(job('a', 'x', 'x', 'x'), job('b', 'y', 'y'))).toBeUndefined();
+    expect(added(job('a'), job('b'))).toBeUndefined();
+  });
+
+  it('are found among very many, in bounded memory, where they come again and again', () => {
+    const same = new SameFiles();
+    for (let n = 0; n < 200_000; n += 1) same.add(job(`j${n}`, n % 10_000 === 0 ? 'removed' : `s${n}`));
+    expect(same.result()).toMatchObject({ jobs: 20, contents: 1, example: { jobs: 20, first: 'j0' } });
+  });
+});
