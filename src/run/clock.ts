@@ -1,4 +1,4 @@
-/** Wall time and waiting; the clock of a test jumps. */
+/** The time and waiting. Setting the machine's clock does not change it while a process runs; the clock of a test jumps. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;

@@ -52,7 +52,9 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const settings = completeSettings(options.settings);
   const names = options.names ?? neutralNames;
-  const now = options.now ?? Date.now;
+  // What tasks take is no matter of a clock that somebody sets.
+  const start = Date.now() - performance.now();
+  const now = options.now ?? (() => Math.floor(start + performance.now()));
   const seed = options.seed ?? 'sandbox';
   if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
     throw new RangeError('The key of the sandbox must be printable ASCII without spaces, and not empty.');

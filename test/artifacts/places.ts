@@ -54,7 +54,12 @@ export async function startServer(
 /** A writer for a service at 127.0.0.1, closed after the test. */
 export function startWriter(directory: string, options: Partial<ArtifactWriterOptions> = {}): ArtifactWriter {
   const store = openArtifactFolder(directory);
-  const over = createArtifactWriter({ store, baseUrl: 'http://127.0.0.1:1', clock: wallClock, ...options });
+  const over = createArtifactWriter({
+    store,
+    baseUrl: 'http://127.0.0.1:1',
+    clock: wallClock,
+    ...options,
+  });
   const writer: ArtifactWriter = {
     ...over,
     close: async () => {

@@ -7,6 +7,7 @@ import {
   interruptNames,
   type Terminal,
 } from '../terminal/io.ts';
+import { wallClock } from './clock.ts';
 import { freeBytesIn } from './disk-room.ts';
 import { boundCompiler, boundHeapGrowth } from './memory.ts';
 
@@ -39,7 +40,7 @@ export function processIo(): Io {
     ...(shown === undefined ? {} : { terminal: shown }),
     ...(canPrompt() ? { ask } : {}),
     colors: wantsColors(),
-    now: Date.now,
+    now: wallClock.now,
     freeBytes: (folder) => freeBytesIn(folder),
     every: (ms, call) => {
       const timer = setInterval(call, ms).unref();

@@ -20,7 +20,7 @@ export interface Io {
   readonly ask?: (question: string) => Promise<string | undefined>;
   /** Colours on standard error. */
   readonly colors: boolean;
-  /** Unix milliseconds. */
+  /** Unix milliseconds as the machine's clock said when the process began, and what has passed since: a clock that is set changes no duration. */
   now(): number;
   /** Bytes that this process may still write in a folder; undefined where the system does not report it. */
   freeBytes(folder: string): number | undefined;

@@ -1,10 +1,86 @@
 import { describe, expect, it } from 'vitest';
 import { steadyClock } from '../../../src/cli/adapters/clock.ts';
 
-describe('steadyClock', () => {
-  it('continues at the same pace when the machine’s clock is set back, and follows a jump forwards', () => {
-    const wall = [1000, 1500, 400, 450, 900, 99_000];
-    const clock = steadyClock(() => wall.shift() ?? 0);
-    expect(Array.from({ length: 6 }, () => clock.now())).toEqual([1000, 1500, 1500, 1550, 2000, 100_100]);
+const hour = 3_600_000;
+
+/** A machine whose clock is set, and which sleeps. */
+function machine() {
+  const at = { wall: 1_000_000_000_000, elapsed: 5_000_000, uptime: 90_000 as number | undefined };
+  return {
+    at,
+    pass: (ms: number) => {
+      at.wall += ms;
+      at.elapsed += ms;
+      if (at.uptime !== undefined) at.uptime += ms / 1000;
+    },
+    sleep: (ms: number) => {
+      at.wall += ms;
+      if (at.uptime !== undefined) at.uptime += ms / 1000;
+    },
+    set: (byMs: number) => {
+      at.wall += byMs;
+    },
+    clock: steadyClock({ wall: () => at.wall, elapsed: () => at.elapsed, uptime: () => at.uptime }),
+  };
+}
+
+describe('the clock of a process', () => {
+  it.each([-2 * hour, 2 * hour, -24 * hour * 365, 1500])(
+    'takes no notice of a clock that is set by %d ms',
+    (byMs) => {
+      const { clock, pass, set } = machine();
+      const start = clock.now();
+      pass(700);
+      set(byMs);
+      expect(clock.now() - start).toBe(700);
+      pass(60_000);
+      expect(clock.now() - start).toBe(60_700);
+      set(-byMs);
+      pass(10);
+      expect(clock.now() - start).toBe(60_710);
+    },
+  );
+
+  it('begins as the clock of the machine says', () => {
+    const { clock, at } = machine();
+    expect(clock.now()).toBe(at.wall);
+  });
+
+  it('counts the time that the machine slept, and not where the system does not tell', () => {
+    const { clock, pass, sleep, set } = machine();
+    const start = clock.now();
+    pass(2000);
+    sleep(8 * hour);
+    pass(1000);
+    expect(clock.now() - start).toBe(8 * hour + 3000);
+    set(-8 * hour);
+    pass(5000);
+    expect(clock.now() - start).toBe(8 * hour + 8000);
+
+    const untold = machine();
+    untold.at.uptime = undefined;
+    const clock2 = steadyClock({
+      wall: () => untold.at.wall,
+      elapsed: () => untold.at.elapsed,
+      uptime: () => undefined,
+    });
+    const begun = clock2.now();
+    untold.pass(1000);
+    untold.sleep(hour);
+    expect(clock2.now() - begun).toBe(1000);
+  });
+
+  it('never goes back where the uptime counts whole seconds', () => {
+    const { at, pass } = machine();
+    const clock = steadyClock({
+      wall: () => at.wall,
+      elapsed: () => at.elapsed,
+      uptime: () => Math.floor(at.uptime ?? 0),
+    });
+    const start = clock.now();
+    for (let n = 1; n <= 300; n += 1) {
+      pass(333);
+      expect(clock.now() - start).toBe(n * 333);
+    }
   });
 });

@@ -170,7 +170,10 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     );
     const run = rows[0]?.run ?? 0;
     const address = parseEngineAddress(crew.database.url);
-    const former = await beginSession({ address, pool, clock: wallClock }, run, { name: 'w1', leaseMs: 400 });
+    const former = await beginSession({ address, pool, clock: wallClock }, run, {
+      name: 'w1',
+      leaseMs: 400,
+    });
     for (const key of Object.values(keys)) await sentBy(key, `${former.session}/1/99`);
     for (const flag of ['--retry', '--drop']) {
       const refused = await resolve('killed', keys['eel'], flag);
