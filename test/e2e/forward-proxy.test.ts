@@ -99,6 +99,22 @@ it.each([
   expect(new Set(rows.map(({ status: state }) => state))).toEqual(new Set(['pending']));
 });
 
+it('a proxy variable that holds no address of one is refused, and not shown', async () => {
+  await using folder = await temporaryFolder();
+  await write(folder.path, { 'behind.yaml': pipeline });
+  const result = await cli(['run', 'behind.yaml'], {
+    cwd: folder.path,
+    env: {
+      PROMPTPRESS_BASE_URL: 'https://127.0.0.1:9',
+      PROMPTPRESS_API_KEY: key,
+      HTTPS_PROXY: 'socks5://me:hunter2@127.0.0.1:1080',
+    },
+  });
+  expect(result.code, result.stderr).toBe(2);
+  expect(result.stderr).toContain('The value of HTTPS_PROXY is not an address of an HTTP proxy');
+  expect(result.stderr).not.toContain('hunter2');
+});
+
 it('a proxy that closes a tunnel without an answer is given rests, and a signal is heard', async () => {
   await using folder = await temporaryFolder();
   await using proxy = await startProxy({ says: () => '' });

@@ -16,9 +16,8 @@ const dumpedBytes = 65_536;
 /** How the links of one run are followed. */
 export interface LinkRoute {
   readonly rule: AddressRule;
-  readonly dispatcher: Dispatcher;
-  /** The dispatcher is a proxy: it resolves names, so they are judged before the request. */
-  readonly proxied: boolean;
+  /** What carries a request for a link, and whether it is a proxy, which resolves names: they are then judged before the request. */
+  readonly carrier: (url: URL) => { readonly dispatcher: Dispatcher; readonly proxied: boolean };
   /** Takes secrets out of a message. */
   readonly mask: (text: string) => string;
   /** Finds credentials; a link that holds one is not followed, for it would hand it on. */
@@ -113,7 +112,7 @@ async function checkAddress(url: URL, route: LinkRoute, deadline: Deadline): Pro
   if (route.dataMask(url.href) !== url.href) fail(holdsSecret(giverOf(route)));
   let why: string | undefined;
   try {
-    why = route.proxied
+    why = route.carrier(url).proxied
       ? await abortable(route.rule.proxiedForbiddenReason(url), deadline.signal)
       : route.rule.forbiddenReason(url);
   } catch (cause) {
@@ -143,7 +142,11 @@ async function get(
 ): Promise<OpenResponse> {
   const headers = { ...asked, ...more };
   try {
-    return await openResponse(route.dispatcher, { method: 'GET', url: url.href, headers }, deadline);
+    return await openResponse(
+      route.carrier(url).dispatcher,
+      { method: 'GET', url: url.href, headers },
+      deadline,
+    );
   } catch (cause) {
     throw interruptionFailure(url, cause, deadline, 'connection');
   }

@@ -16,6 +16,8 @@ export interface LinkOptions {
    * caller closes it. Default: direct connections, judged by the address that is connected to.
    */
   readonly dispatcher?: Dispatcher;
+  /** Which links the proxy carries; the others go directly. Default: all. */
+  readonly isProxied?: (url: URL) => boolean;
   /** Default: 60 s for the next byte, 10 min for a whole download. */
   readonly timeouts?: DownloadTimeouts;
   /** Connections to one host. Default 16. */
@@ -39,11 +41,11 @@ export function openRoute(options: LinkOptions): LinkRoute & { close(): Promise<
   const { baseUrl, ownPortOnly, lookup, mask = (text) => text, dataMask = mask } = options;
   const rule = addressRule(baseUrl, lookup, ownPortOnly);
   const masks = { mask, dataMask, onOwnLink: once(options) };
-  if (options.dispatcher !== undefined) {
-    return { rule, dispatcher: options.dispatcher, proxied: true, ...masks, close: () => Promise.resolve() };
-  }
-  const dispatcher = directAgent(rule.lookup, options);
-  return { rule, dispatcher, proxied: false, ...masks, close: () => dispatcher.destroy() };
+  const { dispatcher, isProxied = () => true } = options;
+  const direct = { dispatcher: directAgent(rule.lookup, options), proxied: false };
+  const carrier: LinkRoute['carrier'] = (url) =>
+    dispatcher !== undefined && isProxied(url) ? { dispatcher, proxied: true } : direct;
+  return { rule, carrier, ...masks, close: () => direct.dispatcher.destroy() };
 }
 
 /** Says the first time that links lead elsewhere than they say. */

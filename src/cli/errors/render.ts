@@ -43,6 +43,8 @@ export function shownErrorOf(error: unknown, words?: readonly string[]): ShownEr
   }
   // A table that changed or went away while it was read.
   if (error instanceof TableError) return { exitCode: exitCodes.usage, text: failureText(error.message) };
+  if (error instanceof Error && 'code' in error && error.code === 'proxy.bad-address')
+    return { exitCode: exitCodes.usage, text: failureText(error.message) };
   if (isDiskError(error)) {
     return {
       exitCode: exitCodes.disk,

@@ -6,11 +6,10 @@ import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import type { ReplyKeeper } from '../../artifacts/write-reply.ts';
 import type { ArtifactWriter } from '../../artifacts/writer.ts';
 import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
+import { proxiesOf } from '../../service/http/connect/proxies.ts';
 import { wallClock } from '../adapters/clock.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { Connecting } from './clients.ts';
-
-const proxyVariables = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
 /** The longest that one download may take, however steadily it comes; more where a request may take more. */
 const leastTotalMs = 600_000;
@@ -37,12 +36,11 @@ export function linkOptions(
   const { connections, env } = connecting;
   const timeouts = { idleMs: requestMs, totalMs: Math.max(leastTotalMs, requestMs) };
   const options = { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask, ...(notice && { notice }) };
-  if (env === undefined || !proxyVariables.some((name) => (env[name] ?? '') !== '')) {
-    return options;
-  }
+  if (env === undefined) return options;
+  const proxyFor = proxiesOf(env);
   const dispatcher = createDispatcher(connecting);
   disposables.add(() => dispatcher.destroy());
-  return { ...options, dispatcher };
+  return { ...options, dispatcher, isProxied: (url) => proxyFor(url) !== undefined };
 }
 
 /** What brings images into a store, and replies into the state. */

@@ -161,6 +161,18 @@ describe('a proxy of the environment', () => {
     expect(proxy.asked).toEqual([expect.stringMatching(/^GET http:\/\/127\.0\.0\.1:\d+\/image\.png/)]);
   });
 
+  it('is passed by for links that it does not carry, which are judged by their address', async () => {
+    const bytes = await picture();
+    await using proxy = await startProxy();
+    const options = { ...through(proxy.url), isProxied: () => false };
+    expect(await save((response) => response.end(bytes), options)).toMatchObject({ ok: true });
+    const lookup: LookupFunction = (_host, _options, answer) =>
+      answer(null, [{ address: '10.0.0.1', family: 4 }]);
+    const inner = await saveLink('http://inner.example/a.png', { ...options, lookup });
+    expect(errorOf(inner)).toMatchObject({ code: 'download.address', class: 'permanent' });
+    expect(proxy.asked).toEqual([]);
+  });
+
   it.each([
     ['HTTP/1.1 407 No\r\n\r\n', 'stop', 'USER:PASSWORD'],
     ['HTTP/1.1 403 No\r\nserver: squid\r\n\r\n', 'stop', 'Ask its owner'],

@@ -270,4 +270,26 @@ export const reach: readonly Stranger[] = [
       neverSays: ['test-key'],
     },
   },
+  {
+    name: 'a port for TLS that says so in HTTP ends the run, and no row fails for it',
+    source: 'nginx 1.28',
+    pipeline: rows,
+    exchanges: [
+      [
+        'any',
+        {
+          status: 400,
+          body: '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>',
+        },
+      ],
+    ],
+    verdict: { exit: 3, rows: { pending: 6 }, says: ['write https://'], neverSays: ['in flight'] },
+  },
+  {
+    name: 'a server of Go for TLS alone ends the run of texts, too',
+    source: 'net/http of Go 1.25',
+    pipeline: 'steps: { note: { generate: { model: text-pro, prompt: hi } } }\n',
+    exchanges: [['any', { status: 400, body: 'Client sent an HTTP request to an HTTPS server.\n' }]],
+    verdict: { exit: 3, rows: { pending: 1 }, says: ['write https://'] },
+  },
 ];

@@ -1,7 +1,9 @@
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDispatcher } from '../../../../src/service/http/connect/dispatcher.ts';
 import { poolsThrough } from '../../../../src/service/http/connect/pool.ts';
 import {
@@ -32,6 +34,37 @@ const asking = (env: ProxyEnvironment, baseUrl = served.gateway.url) =>
 
 /** The origin of the gateway as one of a scheme that a proxy needs CONNECT for: nothing gets as far as TLS. */
 const secure = (): string => served.gateway.url.replace('http:', 'https:');
+
+async function listening(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+}
+
+/** A gateway with a certificate of the test's own authority. */
+async function gatewayOverTls(note: (request: IncomingMessage) => void): Promise<AddressInfo> {
+  const server = createTlsServer({ key: certificates.key, cert: certificates.good }, (request, response) => {
+    note(request);
+    response.end('{"code":1,"result":"1700000000000009"}');
+  });
+  await listening(server);
+  return server.address() as AddressInfo;
+}
+
+async function askOverTls(env: ProxyEnvironment, port: number) {
+  const dispatcher = new Agent({
+    factory: poolsThrough(proxiesOf(env)),
+    connect: { timeout: 5000, ca: certificates.ca },
+  });
+  opened.push(dispatcher);
+  return await imagine(served.client({ baseUrl: `https://127.0.0.1:${port}`, dispatcher }));
+}
 
 describe('a request over http', () => {
   test.each(['http_proxy', 'HTTP_PROXY'])('is sent on by the proxy that %s names', async (name) => {
@@ -118,33 +151,48 @@ describe('a request over http', () => {
 describe('a request over https', () => {
   const tunnelled = (proxy: TestProxy) => asking({ https_proxy: proxy.url }, secure());
 
+  // mknj/node-keepalive-proxy-agent 14, google/martian 306, book/HTTP-Proxy 9; RFC 9110 9.3.6.
+  test.each([
+    ['in pieces', 'HTTP/1.1 200 Connection established\r\nvia: x\r\n\r\n'],
+    ['as HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\n'],
+    ['with a length', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
+    ['as if a body followed', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
+    ['with another success', 'HTTP/1.1 204 No Content\r\n\r\n'],
+  ])('goes through a tunnel that is opened %s', async (_how, answer) => {
+    const { port } = await gatewayOverTls(() => undefined);
+    const proxy = createServer((socket) => {
+      const onward = connect(port, '127.0.0.1').on('error', () => socket.destroy());
+      socket
+        .on('error', () => onward.destroy())
+        .once('data', async () => {
+          for (const byte of Buffer.from(answer)) {
+            socket.write(Buffer.from([byte]));
+            await setImmediate();
+          }
+          socket.pipe(onward).pipe(socket);
+        });
+    });
+    await listening(proxy);
+    const { port: at } = proxy.address() as AddressInfo;
+    expect(await askOverTls({ https_proxy: `http://127.0.0.1:${at}` }, port)).toMatchObject({
+      value: { taskId: '1700000000000009' },
+    });
+  });
+
   test.each<ProxyRules>([{}, { tls: true }, { login: 'me:secret' }, { tls: true, login: 'me:secret' }])(
     'goes through a tunnel of a proxy with %o, which never sees the key',
     async (rules) => {
       const heads: unknown[] = [];
-      const server = createServer({ key: certificates.key, cert: certificates.good }, (request, response) => {
+      const { port } = await gatewayOverTls((request) => {
         heads.push(request.headers['proxy-authorization'], request.headers.authorization);
-        response.end('{"code":1,"result":"1700000000000009"}');
-      });
-      await new Promise<void>((resolve) => {
-        server.listen(0, '127.0.0.1', resolve);
       });
       await using proxy = await startProxy(rules);
-      const { port } = server.address() as AddressInfo;
       const url = proxy.url.replace('//', rules.login === undefined ? '//' : `//${rules.login}@`);
-      const dispatcher = new Agent({
-        factory: poolsThrough(proxiesOf({ HTTPS_PROXY: url })),
-        connect: { timeout: 5000, ca: certificates.ca },
+      expect(await askOverTls({ HTTPS_PROXY: url }, port)).toMatchObject({
+        value: { taskId: '1700000000000009' },
       });
-      opened.push(dispatcher);
-      const service = served.client({ baseUrl: `https://127.0.0.1:${port}`, dispatcher });
-      // The second one resumes the session of TLS.
-      for (const _ of [1, 2])
-        expect(await imagine(service)).toMatchObject({ value: { taskId: '1700000000000009' } });
       expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT 127.0.0.1:${port}`]));
       expect(new Set(heads)).toEqual(new Set([undefined, `Bearer ${key}`]));
-      server.closeAllConnections();
-      server.close();
     },
   );
 
