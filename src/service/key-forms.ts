@@ -63,7 +63,7 @@ export class KeyForms {
     if (this.#worked.has(place)) return result;
     if (place === 'image' && this.#forms.length > 1) {
       // Of several requests that are refused at once, one tries the other forms.
-      if (this.#search !== undefined) await unlessAborted(this.#search, signal);
+      while (this.#search !== undefined && !signal.aborted) await unlessAborted(this.#search, signal);
       if (this.#form !== form) return this.#noted(place, await ask(this.#headers(place, this.#form)));
       if (!this.#isSearched && !signal.aborted) {
         const search = this.#tryOthers(form, result.error, signal, ask);

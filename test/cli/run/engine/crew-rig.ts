@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { program } from '../../../../src/cli/program.ts';
-import { type FakeService, startFakeService } from '../../../rig/fake-service.ts';
+import { type FakeService, type FakeServiceOptions, startFakeService } from '../../../rig/fake-service.ts';
 import { type TestDatabase, testDatabase } from '../../../rig/postgres.ts';
 import { promptpress, type Said, type TestIo, testIo } from '../../test-io.ts';
 
@@ -43,10 +43,13 @@ const volatile = [
 ];
 
 /** @param given default: a database of its own on the server of all tests */
-export async function startCrew(given?: Pick<TestDatabase, 'url'> & AsyncDisposable): Promise<Crew> {
+export async function startCrew(
+  given?: Pick<TestDatabase, 'url'> & AsyncDisposable,
+  gateway: FakeServiceOptions = {},
+): Promise<Crew> {
   const database = given ?? (await testDatabase());
   const cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
-  const service = await startFakeService({ apiKey: 'the-key-of-the-crew' });
+  const service = await startFakeService({ apiKey: 'the-key-of-the-crew', ...gateway });
   const env = {
     HOME: cwd,
     PROMPTPRESS_BASE_URL: service.url,
