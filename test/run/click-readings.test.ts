@@ -109,3 +109,21 @@ it('presses a refused button once where its answer says that work may have been 
   expect(here.statuses()).toEqual({ done: 3, 'in-doubt': 3 });
   expect(here.service.submits).toHaveLength(6);
 });
+
+it.each([1, 4])(
+  'puts off only the click whose parent the gateway does not see as finished yet: %i times',
+  async (times) => {
+    const refused = new Map<string, number>();
+    const here = await world(grid(6, 'U1'), {
+      onSubmit: ({ key, pressed }) => {
+        const count = refused.get(key) ?? 0;
+        if (pressed === '' || count >= times) return undefined;
+        refused.set(key, count + 1);
+        return { error: failure('service.not-ready', 'retry', { status: 400 }) };
+      },
+    });
+    const { end, events } = here.run();
+    expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 12 }]);
+    expect(events.filter(({ type }) => type === 'route:pause' || type === 'route:rate')).toEqual([]);
+  },
+);

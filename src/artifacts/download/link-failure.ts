@@ -110,15 +110,30 @@ export function statusFailure(
       message,
     };
   }
-  const kind = status === 429 ? 'throttle' : isPassing(status) ? 'retry' : 'permanent';
+  const isLate = status >= 500 && words !== undefined && lagWords.test(words);
+  const kind = isLate
+    ? 'fresh-link'
+    : status === 429
+      ? 'throttle'
+      : isPassing(status)
+        ? 'retry'
+        : 'permanent';
   const said = words === undefined ? '' : ` (${words})`;
   return {
+    ...(isLate && { retryAfterMs: lagMs }),
     ...base,
     code: 'download.status',
     class: kind,
     message: `${link} was answered with ${status}${said}.`,
   };
 }
+
+/**
+ * What an image route says while its copy of the task is behind, as after a modal (gateway 3.5): of that file alone. It asks for its
+ * tasks every 15 s.
+ */
+const lagWords = /http_get_image_failed/;
+const lagMs = 5000;
 
 /** 400: what image routes say of a task that they do not know, or not yet (gateway 4.7). */
 const isPermanentStatus = (status: number): boolean => [400, 401, 403, 404, 410].includes(status);

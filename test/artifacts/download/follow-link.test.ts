@@ -32,6 +32,16 @@ describe('statuses', () => {
     expect(error).toMatchObject({ code, class: kind, status });
   });
 
+  it.each([
+    [500, '{"error":"http_get_image_failed"}', 'fresh-link'],
+    [502, '{"error":{"message":"http_get_image_failed"}}', 'fresh-link'],
+    [500, '{"error":"out of memory"}', 'retry'],
+    [500, '', 'retry'],
+  ])('is about the file alone where the copy of its task is behind: %i %s', async (status, body, kind) => {
+    const error = errorOf(await save((response) => response.writeHead(status).end(body)));
+    expect([error.code, error.class]).toEqual(['download.status', kind]);
+  });
+
   // gateway 4.7: what the image route itself says, and what it hands on.
   it.each([
     [400, '{"error":"midjourney_task_not_found"}', 'was refused with 400 (midjourney_task_not_found).'],

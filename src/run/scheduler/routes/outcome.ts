@@ -160,6 +160,8 @@ const served: RouteReading = { signal: { kind: 'served' } };
 
 /** What the result of a submission means for its route (gateway 8.2, 3.2). */
 export function submitReading(result: ServiceResult<SubmitResult>): RouteReading {
+  // The state of one parent, which the gateway's copy is behind with, is about its job alone.
+  if (!result.ok && result.error.code === 'service.not-ready') return { nothing: true };
   if (!result.ok) return readFailure(result.error);
   const { value } = result;
   if (value.kind === 'queue-full')
