@@ -87,8 +87,10 @@ export interface RetrySettings {
 export interface Timeouts {
   /** One request of the image workflow, from connecting to the last byte. */
   readonly requestMs: number;
-  /** An image task, from its submission to its end. */
+  /** An image task, from the first sign of work to its end. */
   readonly taskMs: number;
+  /** The same before that, in the queue of the service. */
+  readonly queueMs: number;
   /** A text call, from connecting to the last byte. */
   readonly textMs: number;
   /** Of a stream: until its first byte. */

@@ -231,7 +231,11 @@ export interface RunSettings {
   readonly speed: Speed | undefined;
   readonly limits: Limits;
   readonly retry: RetrySettings;
-  readonly timeouts: { readonly taskMs: number };
+  readonly timeouts: {
+    readonly taskMs: number;
+    /** Default 2 hours. */
+    readonly queueMs?: number;
+  };
   readonly poll: {
     readonly minMs: number;
     readonly maxMs: number;

@@ -75,6 +75,8 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
       transient: [],
     },
     taskMs: 1_200_000,
+    queueMs: 7_200_000,
+    overtakenAt: () => undefined,
     speed: 'fast',
     searches: false,
     retryInDoubt: false,

@@ -88,7 +88,7 @@ export async function runSettings(
     speed,
     limits,
     retry,
-    timeouts: { taskMs: timeouts.taskMs },
+    timeouts: { taskMs: timeouts.taskMs, queueMs: timeouts.queueMs },
     poll,
     tag: service.tag,
     keepReplies,

@@ -385,9 +385,13 @@ export interface Timeouts {
    */
   request?: string;
   /**
-   * One image task from submission to its end. Its task id is kept, and later runs look at it again first.
+   * One image task from the first sign of work to its end. Its task id is kept, and later runs look at it again first.
    */
   task?: string;
+  /**
+   * One image task in the queue of the service, before the first sign of work.
+   */
+  queue?: string;
   /**
    * One call of generate or chat, from connecting to the last byte.
    */
@@ -1502,8 +1506,14 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         "task": {
           "$ref": "#/$defs/duration",
           "title": "Task",
-          "description": "One image task from submission to its end. Its task id is kept, and later runs look at it again first.",
+          "description": "One image task from the first sign of work to its end. Its task id is kept, and later runs look at it again first.",
           "default": "20m"
+        },
+        "queue": {
+          "$ref": "#/$defs/duration",
+          "title": "Queue",
+          "description": "One image task in the queue of the service, before the first sign of work.",
+          "default": "2h"
         },
         "text": {
           "$ref": "#/$defs/duration",

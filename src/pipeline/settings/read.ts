@@ -37,7 +37,7 @@ export const defaults = {
     transient: [],
     quota: [],
   },
-  timeouts: { request: '60s', task: '20m', text: '10m', firstByte: '3m', idle: '60s' },
+  timeouts: { request: '60s', task: '20m', queue: '2h', text: '10m', firstByte: '3m', idle: '60s' },
   poll: { min: '1s', max: '15s', list: false },
   matrix: { repeat: 1 },
   sample: { seed: 0 },
@@ -63,6 +63,7 @@ export function settingsOf(file: PipelineFile): Settings {
     timeouts: {
       requestMs: durationMs(file.timeouts?.request ?? defaults.timeouts.request),
       taskMs: durationMs(file.timeouts?.task ?? defaults.timeouts.task),
+      queueMs: durationMs(file.timeouts?.queue ?? defaults.timeouts.queue),
       textMs: durationMs(file.timeouts?.text ?? defaults.timeouts.text),
       firstByteMs: durationMs(file.timeouts?.firstByte ?? defaults.timeouts.firstByte),
       idleMs: durationMs(file.timeouts?.idle ?? defaults.timeouts.idle),

@@ -103,6 +103,10 @@ export interface Job {
   readonly watch?: TaskWatch;
   /** Deferrals in a row, by route. */
   readonly deferrals?: Readonly<Partial<Record<Route, Deferrals>>>;
+  /** Its task has shown no sign of work yet, by its last state or the answer to its submission. */
+  readonly queued?: NonNullable<Task['stage']>;
+  /** When its task showed the first sign of work, Unix ms. */
+  readonly begunAt?: number;
   /** The unknown word for its task's state, beside all signs of an end, and since when it stands there, Unix ms. */
   readonly seeming?: { readonly status: string; readonly since: number };
   /** Looks at its task in a row that showed another one, and when the first of them was, Unix ms. */
@@ -207,6 +211,10 @@ export interface JobContext {
   readonly random: () => number;
   readonly retry: RetrySettings;
   readonly taskMs: number;
+  /** How long a task may stand in the queue of the service, ms. */
+  readonly queueMs: number;
+  /** When the first later task of the same kind ended, Unix ms; undefined: none has. */
+  readonly overtakenAt: (record: JobRecord) => number | undefined;
   /** Undefined: the gateway's own. */
   readonly speed: Speed | undefined;
   /** `--in-doubt retry`: a lost submission is tried again instead of held. */

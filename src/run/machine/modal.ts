@@ -100,7 +100,7 @@ export function modalNow(job: Job, context: JobContext): JobStep {
     sender: undefined,
     error: undefined,
   });
-  const { pollUntil: _, mayBeGone: _open, watch: _seen, ...fresh } = job;
+  const { pollUntil: _, mayBeGone: _open, watch: _seen, queued: _queue, begunAt: _work, ...fresh } = job;
   return { job: { ...fresh, record: sent, misses: 0, want: { kind: 'answer' } }, send: { kind: 'modal' } };
 }
 

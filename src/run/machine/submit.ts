@@ -186,8 +186,9 @@ function onResponse(job: Job, result: SubmitResult, context: JobContext): JobSte
         putBack: undefined,
       });
       const running = withExisting(accepted, result.code, context);
+      const isQueued = result.code === inQueue || (result.waiting ?? 0) > 0;
       return rest(
-        { ...job, record: running, misses: 0 },
+        { ...job, record: running, misses: 0, ...(isQueued && { queued: 'queued' }) },
         context.pollInMs(running, now - (running.submittedAt ?? now)),
         { kind: 'fetch', taskId: result.taskId, why: 'poll' },
         now,
@@ -207,6 +208,9 @@ function onResponse(job: Job, result: SubmitResult, context: JobContext): JobSte
     }
   }
 }
+
+/** The code of a submission that waits in the service's queue (gateway 3.2). */
+const inQueue = 22;
 
 /** The record of an accepted job with its price. A modal adds nothing to the cost of its click. */
 function charged(accepted: JobRecord, context: JobContext): JobRecord {

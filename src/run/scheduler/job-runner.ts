@@ -4,7 +4,7 @@ import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Task } from '../../service/image-service.ts';
 import type { ServiceFailure } from '../../service/result.ts';
-import { heldAs, type Job, type JobContext, type JobEvent } from '../machine/job.ts';
+import { type FetchReason, heldAs, type Job, type JobContext, type JobEvent } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
 import { hasOtherButton } from '../machine/retry/button-freshness.ts';
 import { bannedPrompt, jobError } from '../machine/retry/service-failure.ts';
@@ -35,7 +35,7 @@ export function advance(state: SchedulerState, job: Job, event: JobEvent): void 
 
 function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   if (event.type === 'searched' && hasNoListing(event.result)) endSearches(state);
-  if (event.type === 'fetched' && event.result.ok) noteShown(state, event.result.value);
+  if (event.type === 'fetched' && event.result.ok) noteShown(state, job, event.why, event.result.value);
   const { routes, estimators, outbox, now, watchedSince, clicks, buttons } = state;
   const {
     job: made,
@@ -73,15 +73,36 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   outbox.send({ job: next, send });
 }
 
-function noteShown({ buttons, owners, now }: SchedulerState, task: Task): void {
+function noteShown(
+  { buttons, owners, ended, now }: SchedulerState,
+  { record }: Job,
+  why: FetchReason,
+  task: Task,
+): void {
   buttons.note(task, now);
   owners.shown(task);
+  if (why === 'poll' && (task.state === 'success' || task.state === 'failure')) ended.note(record, now);
 }
+
+/** `timeouts.queue` where nobody says it. */
+const queueMs = 7_200_000;
 
 /** The machine's input beside the job and the event. */
 export function jobContext(state: SchedulerState, job?: Job): JobContext {
-  const { options, now, watchedSince, estimators, routes, searches, buttons, owners, lookup, jobs, kinds } =
-    state;
+  const {
+    options,
+    now,
+    watchedSince,
+    estimators,
+    routes,
+    searches,
+    buttons,
+    owners,
+    lookup,
+    jobs,
+    kinds,
+    ended,
+  } = state;
   const { settings, invocation, random, price } = options;
   const { costModel } = estimators;
   return {
@@ -91,6 +112,8 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     random,
     retry: settings.retry,
     taskMs: settings.timeouts.taskMs,
+    queueMs: settings.timeouts.queueMs ?? queueMs,
+    overtakenAt: (record) => ended.overtakenAt(record),
     speed: settings.speed,
     retryInDoubt: settings.inDoubt === 'retry',
     searches,

@@ -176,6 +176,8 @@ function settle(state: SchedulerState, job: Job): void {
   const { record, lastPoll, depth } = job;
   const { settings } = options;
   jobs.drop(record.key);
+  if (record.error?.code === 'task.timeout' && record.status === 'failed' && lastPoll !== true)
+    jobs.keepPlace(state.now + settings.timeouts.taskMs);
   if (record.split === true) noteWhole(state, record);
   if (lastPoll && record.status === 'failed' && mayRetry(record, settings) && !lifecycle.isEnding) {
     const parentTaskId = taskOf(state, record.parent);

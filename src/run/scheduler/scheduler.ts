@@ -311,6 +311,7 @@ function stopSending(state: SchedulerState, { end, unsent }: Extract<RunInput, {
 function fireTimers(state: SchedulerState): void {
   const { jobs, lifecycle, stall, outbox, now } = state;
   if (lifecycle.isHalted) return;
+  if (jobs.givesBackAt !== undefined) jobs.giveBack(now);
   for (let job = jobs.delayed.takeDue(now); job !== undefined; job = jobs.delayed.takeDue(now))
     advance(state, job, { type: 'elapsed' });
   probeKinds(state);

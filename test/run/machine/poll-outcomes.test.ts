@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import type { FetchReason, Job, JobEvent, Want } from '../../../src/run/machine/job.ts';
+import type { FetchReason, Job, JobContext, JobEvent, Want } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import { adopt } from '../../../src/run/machine/resume.ts';
 import type { Task } from '../../../src/service/image-service.ts';
@@ -158,5 +158,63 @@ describe('a task in a state that nobody has described, with all signs of an end'
     const { record } = seen(running, stuck, epoch + 1_200_000);
     expect(record.error?.code).toBe('task.timeout');
     expect(record.error?.message).toContain('The service said: Invalid parameter');
+  });
+});
+
+describe('the time that a task has', () => {
+  const running = job(imagineRecord({ status: 'running', taskId: 'T9', submittedAt: epoch }), {
+    want: { kind: 'answer' },
+  });
+  const minutes = 60_000;
+  const queued = (stage: 'queued' | 'submitted'): Task => ({
+    ...finished({ state: 'unfinished', status: stage === 'queued' ? 'NOT_START' : 'SUBMITTED' }),
+    stage,
+  });
+  const working = finished({ state: 'unfinished', status: 'IN_PROGRESS' });
+  const polled = (from: Job, task: Task, minute: number, changes: Partial<JobContext> = {}) =>
+    step(
+      from,
+      { type: 'fetched', why: 'poll', result: { ok: true, value: task } },
+      context({ now: epoch + minute * minutes, ...changes }),
+    ).job;
+
+  it('counts from the first sign of work', () => {
+    const before = polled(running, queued('queued'), 60);
+    const begun = polled(before, working, 70);
+    expect(polled(begun, working, 89).record.status).toBe('running');
+    expect(polled(begun, working, 90).record).toMatchObject({
+      status: 'failed',
+      error: { code: 'task.timeout', message: expect.stringContaining('(timeouts.task)') as string },
+    });
+  });
+
+  it.each(['queued', 'submitted'] as const)('is that of the queue while it is %s', (stage) => {
+    expect(polled(running, queued(stage), 119).record.status).toBe('running');
+    expect(polled(running, queued(stage), 120).record).toMatchObject({
+      status: 'failed',
+      error: { code: 'task.timeout', message: expect.stringContaining('(timeouts.queue)') as string },
+    });
+  });
+
+  it('is over the queue from the moment at which it was overtaken, where SUBMITTED says either', () => {
+    const overtakenAt = () => epoch + 30 * minutes;
+    expect(polled(running, queued('submitted'), 49, { overtakenAt }).record.status).toBe('running');
+    expect(polled(running, queued('submitted'), 50, { overtakenAt }).record.status).toBe('failed');
+    expect(polled(running, queued('queued'), 50, { overtakenAt }).record.status).toBe('running');
+  });
+
+  it('does not go back to that of the queue', () => {
+    const begun = polled(running, working, 1);
+    expect(polled(polled(begun, queued('submitted'), 5), queued('submitted'), 21).record.status).toBe(
+      'failed',
+    );
+  });
+
+  it('is that of the queue after code 22, until its task is shown', () => {
+    const sent = job(imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch }), {
+      want: { kind: 'answer' },
+    });
+    const result = { ok: true, value: { kind: 'accepted', taskId: 'T9', code: 22 } } as const;
+    expect(step(sent, { type: 'submitted', result }, context()).job.queued).toBe('queued');
   });
 });

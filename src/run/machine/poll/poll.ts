@@ -80,24 +80,41 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
   }
 }
 
-function unfinished(job: Job, { id, status, progress, failReason }: Task, context: JobContext): JobStep {
+function unfinished(job: Job, task: Task, context: JobContext): JobStep {
+  const { id, status, progress, failReason } = task;
   const { now, watchedSince } = context;
   const { submittedAt = watchedSince, taskId = id } = job.record;
   const ageMs = now - submittedAt;
   const watch = watchedOn(job.watch, ageMs, progress);
+  const looked = withStage(job, task, now);
+  const said = failReason === undefined ? '' : ` The service said: ${failReason}`;
   return (
-    overdue(
-      job,
-      `Its status was "${status}".${failReason === undefined ? '' : ` The service said: ${failReason}`}`,
-      context,
-    ) ??
+    overdue(looked, `Its status was "${status}".${said}`, context) ??
     rest(
-      { ...job, misses: 0, watch },
+      { ...looked, misses: 0, watch },
       context.pollInMs(job.record, ageMs, watch),
       { kind: 'fetch', taskId, why: 'poll' },
       now,
     )
   );
+}
+
+/** A task that has shown a sign of work has left the queue, whatever its state says later: if it was never seen there, at once. */
+function withStage(job: Job, { stage, progress = 0 }: Task, now: number): Job {
+  if (job.begunAt !== undefined) return job;
+  if (stage !== undefined && progress === 0) return { ...job, queued: stage };
+  return { ...job, begunAt: job.queued === undefined ? (job.record.submittedAt ?? now) : now };
+}
+
+/** Since when the time of a task counts, Unix ms, and how long it has: in the queue, or from the first sign of work. */
+function deadlineOf(
+  { record, begunAt, queued }: Job,
+  { taskMs, queueMs, watchedSince, overtakenAt }: JobContext,
+): { readonly since: number; readonly ms: number; readonly inQueue: boolean } {
+  const { submittedAt = watchedSince } = record;
+  const begun = begunAt ?? (queued === 'submitted' ? overtakenAt(record) : undefined);
+  const inQueue = begun === undefined && queued !== undefined;
+  return { since: Math.max(begun ?? submittedAt, watchedSince), ms: inQueue ? queueMs : taskMs, inQueue };
 }
 
 /**
@@ -108,17 +125,17 @@ function unfinished(job: Job, { id, status, progress, failReason }: Task, contex
 function overdue(job: Job, lastWords: string, context: JobContext): JobStep | undefined {
   const { record } = job;
   const { now, watchedSince } = context;
-  const submittedAt = record.submittedAt ?? watchedSince;
-  const isWatched = now - Math.max(submittedAt, watchedSince) < context.taskMs;
-  if (job.lastPoll === undefined && isWatched) return undefined;
-  const age = now - submittedAt;
+  const { since, ms, inQueue } = deadlineOf(job, context);
+  if (job.lastPoll === undefined && now - since < ms) return undefined;
+  const age = now - (record.submittedAt ?? watchedSince);
   const after = age < 100_000 ? `${Math.round(age / 1000)} s` : `${Math.round(age / 6000) / 10} min`;
+  const what = inQueue ? 'begun' : 'finished';
   return settle(
     job,
     'failed',
     {
       code: 'task.timeout',
-      message: `Task ${record.taskId} was not finished ${after} after its submission (timeouts.task). ${lastWords} Later runs look at it again; --retry-failed submits it again.`,
+      message: `Task ${record.taskId} was not ${what} ${after} after its submission (timeouts.${inQueue ? 'queue' : 'task'}). ${lastWords} Later runs look at it again; --retry-failed submits it again.`,
     },
     context.now,
   );

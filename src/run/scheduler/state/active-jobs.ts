@@ -36,6 +36,8 @@ export class ActiveJobs {
   readonly routes: Routes;
   readonly concurrency: ConcurrencyWindow;
   #rooming = 0;
+  /** Until when tasks past their deadlines keep their places, Unix ms, the first one first. */
+  readonly #overdue: number[] = [];
   #held = 0;
   #open = 0;
   #saving = 0;
@@ -89,7 +91,24 @@ export class ActiveJobs {
 
   /** Tasks in flight on the service, or about to be. */
   get rooming(): number {
-    return this.#rooming;
+    return this.#rooming + this.#overdue.length;
+  }
+
+  /** A task that its job waits for no more may still be in flight: it keeps its place until then, Unix ms. */
+  keepPlace(until: number): void {
+    this.#overdue.push(until);
+    this.#granted.note?.(this.rooming);
+  }
+
+  /** Gives the places back whose time has come. */
+  giveBack(now: number): void {
+    while (this.#overdue[0] !== undefined && this.#overdue[0] <= now) this.#overdue.shift();
+    this.#granted.note?.(this.rooming);
+  }
+
+  /** When the next place is given back, Unix ms. */
+  get givesBackAt(): number | undefined {
+    return this.#overdue[0];
   }
 
   /** Jobs with a task on the service, and those with a request under way to submit; text calls too. */
@@ -168,7 +187,7 @@ export class ActiveJobs {
 
   /** True while one more task may be begun. */
   get hasRoom(): boolean {
-    return this.#rooming < this.#mostTasks && this.#hasRoomForImages;
+    return this.rooming < this.#mostTasks && this.#hasRoomForImages;
   }
 
   /** True while there is room for the first task, or the first text call, of one more cell. */
@@ -252,7 +271,7 @@ export class ActiveJobs {
     this.#count(this.#jobs.get(job.record.key), -1);
     this.#jobs.set(job.record.key, job);
     this.#count(job, 1);
-    this.#granted.note?.(this.#rooming);
+    this.#granted.note?.(this.rooming);
   }
 
   /** Puts the job into the queue for its want, if there is one. */
@@ -286,7 +305,7 @@ export class ActiveJobs {
   drop(key: string): void {
     this.#count(this.#jobs.get(key), -1);
     this.#jobs.delete(key);
-    this.#granted.note?.(this.#rooming);
+    this.#granted.note?.(this.rooming);
   }
 
   #count(job: Job | undefined, by: number): void {

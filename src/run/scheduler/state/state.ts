@@ -12,6 +12,7 @@ import { Kinds } from '../routes/kinds.ts';
 import { readLimits } from '../routes/learned-limits.ts';
 import type { Routes } from '../routes/routes.ts';
 import { ActiveJobs } from './active-jobs.ts';
+import { EndedTasks } from './ended-tasks.ts';
 import { FailingClicks } from './failing-clicks.ts';
 import { RunLifecycle } from './lifecycle.ts';
 import { type OpenCell, OpenCells } from './open-cells.ts';
@@ -94,6 +95,7 @@ export interface SchedulerState {
   readonly clicks: FailingClicks;
   readonly buttons: RecentButtons;
   readonly owners: TaskOwners;
+  readonly ended: EndedTasks;
   /** Finds a job's latest record, durable or not yet. */
   readonly lookup: RecordLookup;
   /** True while several tasks are polled with one request (`poll.list`), until the gateway turns out to have no such endpoint. */
@@ -152,6 +154,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     stall: new StallDetector(startedAt),
     clicks: new FailingClicks(),
     buttons: new RecentButtons(),
+    ended: new EndedTasks(),
     owners: new TaskOwners((key) => jobs.get(key) !== undefined),
     lookup: (key) => jobs.get(key)?.record ?? outbox.record(key) ?? options.lookup(key),
     pollsBatches: settings.poll.list === true,

@@ -17,6 +17,7 @@ export function nextWakeAt(state: SchedulerState): number | undefined {
   if (lifecycle.isHalted) return undefined;
   const moments = [
     jobs.delayed.nextAt(),
+    jobs.size > 0 ? jobs.givesBackAt : undefined,
     routes.nextAt(now),
     ...[...kinds.all()].map((kind) => probeAt(state, kind)),
     ...(jobs.size > 0 ? [stall.nextAt] : []),
