@@ -43,6 +43,23 @@ describe('promptpress run --sandbox', () => {
   });
 
   it.each([
+    'auth: none',
+    'auth: header',
+    'clicks: change',
+    'names: midjourney-proxy, auth: header',
+    'names: midjourney-proxy, auth: raw, speed: relax',
+    'names: midjourney-proxy, auth: none, clicks: change',
+  ])('is the gateway that the pipeline is written for: %s', async (service) => {
+    const steps =
+      'grid: { imagine: a fox, path: U1 }, words: { generate: { model: text-pro, prompt: a fox } }';
+    await writeFile(join(cwd, 'words.yaml'), `name: words\nservice: { ${service} }\nsteps: { ${steps} }\n`);
+    const { code, err } = await pp('run', 'words.yaml', '--sandbox', '--pace', '0');
+    expect(code, err).toBe(0);
+    const rows = await readManifest(join(cwd, 'runs/words.sandbox/manifest.csv'));
+    expect(rows.map(({ status }) => status)).toEqual(['done', 'done', 'done']);
+  });
+
+  it.each([
     [['--pace', '0'], '--pace is a setting of the sandbox'],
     [['--fault', 'imagine:500'], '--fault is a setting of the sandbox'],
     [['--sandbox', '--pace', 'quick'], '--pace takes a number of at least 0'],
