@@ -107,15 +107,17 @@ export const rows: readonly Row[] = [
     is: 'quota',
     words: [
       /\bquota_not_enough\b/i,
-      'user quota is not enough',
+      'quota is not enough',
       '用户额度不足',
       '令牌额度不足',
       '令牌额度已用尽',
+      '预扣费额度失败',
+      '订阅额度不足',
       '余额不足',
     ],
-    from: 'gateway 3.3, 8.4, new-api, one-hub',
+    from: 'gateway 3.3, 8.4, new-api 6306, one-hub',
   },
-  { is: 'quota', words: ['绘图次数已达上限'], from: 'trueai' },
+  { is: 'quota', words: ['绘图次数已达上限', /次数剩余[:：] ?0/i], from: 'trueai, novicezk 282' },
   {
     is: 'quota',
     words: [
@@ -124,8 +126,10 @@ export const rows: readonly Row[] = [
       'crossed budget',
       /\bexceeded ?budget\b/i,
       'insufficient balance',
+      'used all available credits',
+      'credits are depleted',
     ],
-    from: 'anthropic, litellm 4208, 14144, deepseek',
+    from: 'anthropic, litellm 4208, 14144, deepseek, continue 10373, roni 125',
   },
 
   // The task was made, and what should have told so failed.

@@ -217,6 +217,20 @@ export const verdicts: readonly Stranger[] = [
     generates,
   ),
   usedUp(
+    '403 with words of a team',
+    'continuedev/continue 10373, warpdotdev/warp 14867',
+    ['chat', envelope(403, 'Your team 16f2151a has either used all available credits or reached its limit.')],
+    chats,
+  ),
+  usedUp('403 with the words of a gateway behind the gateway', 'QuantumNous/new-api 6306', [
+    'imagine',
+    envelope(403, 'status_code=403, 预扣费额度失败, 用户剩余额度: ¥0.23, 需要预扣费额度: ¥0.29'),
+  ]),
+  usedUp('code 4 with no tries left', 'novicezk/midjourney-proxy 282', [
+    'imagine',
+    { code: 4, description: '提交失败，您的绘画试用次数剩余：0次' },
+  ]),
+  usedUp(
     'words that the pipeline knows',
     'a gateway with points',
     ['imagine', { code: 4, description: 'Your POINTS have run out' }],

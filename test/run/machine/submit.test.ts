@@ -112,6 +112,33 @@ describe('the result of a submission', () => {
     });
   });
 
+  it.each([
+    ['the file says retry', { retriesAmbiguous: true } as const, 'pending', 1],
+    ['it says nothing', {}, 'in-doubt', 0],
+    ['it says hold', { ambiguous: 'hold' } as const, 'in-doubt', 0],
+  ])(
+    'meets a connection that broke behind the gateway as a 502 only where the file asks for it: %s',
+    (_, retry, status, tries) => {
+      const broken = failure('service.ambiguous', 'lost', { status: 400, likeBadGateway: true });
+      const { record } = submitted(broken, submitting(), { retry: { ...context().retry, ...retry } }).job;
+      expect(record).toMatchObject({ status, tries, doubtful: { count: 1 } });
+      // What else leaves a task open is in doubt, whatever the file says.
+      const other = failure('service.ambiguous', 'lost', { status: 400 });
+      expect(
+        submitted(other, submitting(), { retry: { ...context().retry, ...retry } }).job.record.status,
+      ).toBe('in-doubt');
+    },
+  );
+
+  it('fails without a doubt where nobody was there to do it, told with any status', () => {
+    const nobody = failure('service.no-channel', 'retry', { status: 400, unmade: true });
+    const { record } = submitted(nobody, submitting(), {
+      retry: { ...context().retry, ambiguous: 'hold' },
+    }).job;
+    expect(record).toMatchObject({ status: 'pending', tries: 1 });
+    expect(record.doubtful).toBeUndefined();
+  });
+
   /** The end of a submission whose tries are answered so. */
   const ended = (...answers: readonly Parameters<typeof submitted>[0][]): Job => {
     let now = submitting();

@@ -73,6 +73,15 @@ describe('the table of refusals', () => {
     ['a video that is not switched on', 'submit', 200, '视频功能未启用', 9, 'not offered'],
     ['an accepted task whose words mention it', 'submit', 200, '提交成功，remix 未开启', 1, 'accepted'],
     ['a submission that was passed over', 'submit', 200, '忽略提交，未开启 mj', 1, 'not offered'],
+    ['a service that is switched off', 'submit', 200, 'MidJourney service is disabled', 4, 'not offered'],
+    [
+      'a server that is down for the day',
+      'submit',
+      503,
+      'This service is disabled for maintenance',
+      undefined,
+      'busy',
+    ],
     ['a switched-off account', 'submit', 200, '账号已禁用', 4, 'account'],
     [
       'a broken connection of a proxy',

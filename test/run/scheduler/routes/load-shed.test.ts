@@ -138,6 +138,21 @@ describe('an answer of a route that serves others', () => {
       failure('service.unavailable', 'retry', { status: 504 }),
       'retry',
     ],
+    [
+      'a channel that is closed for a moment waits, told with 400',
+      failure('service.unavailable', 'retry', { status: 400, unmade: true }),
+      'throttle',
+    ],
+    [
+      'a parent that is not ready is about its job alone',
+      failure('service.not-ready', 'retry', { status: 400 }),
+      'retry',
+    ],
+    [
+      'a 503 behind which a connection broke is a 502',
+      { ...failure('service.unavailable', 'retry'), status: 503 },
+      'retry',
+    ],
     ['a 503 that ends the run still ends it', { ...shed, class: 'stop' }, 'stop'],
   ] as const)('%s', (_what, error, kind) => {
     expect(shedAsThrottle({ ok: false, error })).toEqual({ ok: false, error: { ...error, class: kind } });
