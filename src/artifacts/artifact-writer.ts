@@ -96,12 +96,11 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
     cut: async (request, signal): Promise<CutResult> => {
       checkName(request.key, request.grid.output);
       try {
-        const frames = await cutting(async () =>
+        return await cutting(async () =>
           signal.aborted
             ? fail(aborted(signal.reason))
             : await cutGrid(store, request, limits.maxBytes, signal),
         );
-        return { ok: true, value: frames };
       } catch (failure) {
         if (failure instanceof SaveError) return { ok: false, error: failure.failure };
         throw failure;

@@ -253,3 +253,53 @@ it('reads two grids at a time, however many are to be cut', async () => {
   await Promise.all(Array.from({ length: 12 }, () => writer.cut({ key, grid: artifactOf(grid) }, always)));
   expect([open, most]).toEqual([0, 2]);
 });
+
+describe('a JPEG of which half is missing, behind whose half its end mark stands', () => {
+  const jpeg = 'images/aa/aa11-1.jpg';
+  const of = { width: 256, height: 256 };
+
+  async function cutHalf(share: number, asIs?: boolean, change: (of: Sharp) => Sharp = (same) => same) {
+    const whole = await change(image(3, of)).jpeg({ quality: 90 }).toBuffer();
+    const scan = whole.indexOf(Buffer.from([0xff, 0xda]));
+    const end = scan + Math.floor((whole.length - scan) * share);
+    const half = share === 1 ? whole : Buffer.concat([whole.subarray(0, end), Buffer.from([0xff, 0xd9])]);
+    const store = memoryArtifacts();
+    const file = await store.put(jpeg.slice(0, -4));
+    await file.write(half);
+    await file.finish(jpeg);
+    const grid = artifactOf(half, { file: jpeg, mime: 'image/jpeg', ...of });
+    return await writerOver(store).cut({ key, grid, ...(asIs === undefined ? {} : { asIs }) }, always);
+  }
+
+  it('is to be downloaded again', async () => {
+    expect(await cutHalf(0.4)).toMatchObject({ ok: false, error: { code: 'frames.half', class: 'retry' } });
+  });
+
+  it('is cut as it is where it came so twice, with a warning', async () => {
+    const result = await cutHalf(0.4, true);
+    expect(result).toMatchObject({ ok: true, value: [{}, {}, {}, {}] });
+    expect(result).toHaveProperty('warning');
+  });
+
+  it('is none where most of it came, where it is whole, or where its lower half is meant to be flat', async () => {
+    for (const [share, change] of [
+      [0.9, undefined],
+      [1, undefined],
+      [
+        1,
+        (same: Sharp) =>
+          same.composite([
+            {
+              input: { create: { width: 256, height: 128, channels: 3, background: 'grey' } },
+              top: 128,
+              left: 0,
+            },
+          ]),
+      ],
+    ] as const) {
+      const result = await cutHalf(share, undefined, change);
+      expect(result.ok).toBe(true);
+      expect(result).not.toHaveProperty('warning');
+    }
+  });
+});

@@ -69,7 +69,7 @@ export class Effects {
     const { clock } = this.#ports;
     const sentAt = clock.now();
     const route = routeOf[effect.send.kind];
-    if (route === undefined) return await this.#cut(effect.job.record, sentAt, signal);
+    if (route === undefined) return await this.#cut(effect.job, sentAt, signal);
     const input = await this.#send(effect, signal);
     const failure = failureIn(input);
     if (failure !== undefined && isBrokenOff(input, failure)) return undefined;
@@ -117,12 +117,16 @@ export class Effects {
     }
   }
 
-  async #cut(record: JobRecord, since: number, signal: AbortSignal): Promise<EffectResult | undefined> {
+  async #cut(
+    { record, refetched }: Effect['job'],
+    since: number,
+    signal: AbortSignal,
+  ): Promise<EffectResult | undefined> {
     const { artifacts, clock } = this.#ports;
     const grid = gridOf(record);
     if (grid?.ok !== true) throw new Error(`Internal error: ${record.key} has no grid to cut.`);
     const { key } = record;
-    const result = await artifacts.cut({ key, grid: grid.file }, signal);
+    const result = await artifacts.cut({ key, grid: grid.file, ...(refetched && { asIs: true }) }, signal);
     if (!result.ok && result.error.code === 'download.aborted') return undefined;
     const error = result.ok ? undefined : { code: result.error.code, message: result.error.message };
     const event: RunEvent = {

@@ -89,6 +89,8 @@ export interface Job {
   readonly refused?: { readonly customId: string; readonly error: JobError; readonly shown?: true };
   /** The mask was made, so it fits. */
   readonly masked?: true;
+  /** Its grid was downloaded again, because half of it seemed to be missing: it is cut as it is. */
+  readonly refetched?: true;
   /** How many of its submissions may have made a task when its task was last searched for and not found. */
   readonly searched?: number;
   /** Failed reads of a task, or failed downloads, in a row. */

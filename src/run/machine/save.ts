@@ -197,11 +197,21 @@ export function fileSaved(job: Job, result: SavedResult, context: JobContext): J
 }
 
 /**
- * A grid was cut, or cannot be. Either way its job is done: the grid is paid and there, and the record says why it has no frames. A disk
+ * A grid was cut, or cannot be. One of which half seems to be missing is downloaded once more. Else its job is done: the grid is paid and there, and the record says why it has no frames. A disk
  * that takes no files ends the run, and the next one cuts the grid.
  */
 export function gridCut(job: Job, result: CutResult, { now }: JobContext): JobStep {
   const { record } = job;
+  // Half of it seems to be missing, which a download of the same bytes again would not mend: once is enough.
+  if (!result.ok && result.error.class === 'retry') {
+    const again: Job = {
+      ...job,
+      refetched: true,
+      misses: 0,
+      record: become(record, 'saving', { artifacts: [] }),
+    };
+    return { job: { ...again, want: wantLink(again) } };
+  }
   if (!result.ok && result.error.class !== 'permanent')
     return { job: { ...job, want: { kind: 'wait', until: now, next: { kind: 'cut' } } } };
   const frames = result.ok ? { files: result.value } : { files: [], error: fileError(result.error) };
