@@ -64,7 +64,6 @@ export const quirks: Readonly<Record<string, Quirk>> = {
   'links of a short life': { settings: { linkLife: 1_000 } },
   'buttons of a short life': { settings: { buttonLife: 1_000 } },
   'native texts in snake case': { settings: { quirks: new Set(['snake-case']) } },
-  'chat without finish reasons': { settings: { quirks: new Set(['no-finish-reason']) } },
   'other names': { names: 'midjourney-proxy' },
   'the key in headers alone': {
     names: 'midjourney-proxy',
