@@ -34,6 +34,30 @@ const said = (candidate: Partial<ReplyCandidate>): TextReply => textReply(candid
 const verdictOf = ({ verdict }: EvaluatedReply): readonly [string, string?] =>
   'error' in verdict ? [verdict.kind, verdict.error.code] : [verdict.kind];
 
+describe('a reply that ends for a reason', () => {
+  it.each([
+    'MAX_TOKENS',
+    'length',
+    'SAFETY',
+    'RECITATION',
+    'content_filter',
+    'OTHER',
+    'IMAGE_OTHER',
+    'MALFORMED_FUNCTION_CALL',
+    'NO_IMAGE',
+    'IMAGE_SAFETY',
+    'error',
+    'NEW_REASON',
+    'a: b',
+    'st\u0000op',
+  ])('is a result where the step accepts it, in any case of letters: %j', (finishReason) => {
+    const reply = said({ text: 'It', finishReason });
+    expect(judge(reply).verdict.kind).not.toBe('done');
+    for (const name of [finishReason, finishReason.toLowerCase(), finishReason.toUpperCase()])
+      expect(verdictOf(judge(reply, {}, { call: { accept: [name] } }))).toEqual(['done']);
+  });
+});
+
 describe('a reply is', () => {
   const table: readonly (readonly [string, TextReply, readonly [string, string?], TextRequest['fields']?])[] =
     [
