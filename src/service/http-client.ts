@@ -108,7 +108,8 @@ export class HttpClient {
     this.names = options.names;
     this.requestMs = options.requestMs;
     this.#baseUrl = baseUrl.value;
-    this.#basePath = new URL(baseUrl.value).pathname.replace(/\/+$/, '');
+    const { pathname } = new URL(baseUrl.value);
+    this.#basePath = pathname === '/' ? '' : pathname;
     this.#endpoints =
       options.endpoints ?? new KnownEndpoints({ ...(options.elapsed && { elapsed: options.elapsed }) });
     this.#keys = new KeyForms(key, options.names, options.auth ?? 'bearer', options.onKeyForm);
