@@ -252,6 +252,7 @@ async function carriedOut(
     ...outcome,
     redosFailed: report.redosFailed,
     gridsCut: result.gridsCut,
+    timedOutAgain: result.timedOutAgain ?? 0,
     totals,
     cwd: io.cwd,
     origin,

@@ -27,6 +27,7 @@ export interface RunResult {
   readonly exitCode: number;
   /** Grids that were cut into frames. */
   readonly gridsCut: number;
+  readonly timedOutAgain?: number;
 }
 
 /** What decides what is left to do in a run. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunListener } from '../../run/events.ts';
+import { unmatchedCode } from '../../run/machine/retry/fail-reason.ts';
 import type { RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { diskOf } from '../adapters/disk-room.ts';
@@ -46,6 +47,7 @@ export async function workOff(
   const { service, baseUrl, settings, readSince, reuse, metrics } = work;
   let worked = false;
   let gridsCut = 0;
+  let timedOutAgain = 0;
   const onWork = (): void => {
     worked = true;
     work.onWork();
@@ -68,6 +70,7 @@ export async function workOff(
         ...watch,
         listener: onceAtWork((event) => {
           if (event.type === 'grid:cut' && event.error === undefined) gridsCut += 1;
+          if (event.type === 'job:retry' && event.error.code === unmatchedCode) timedOutAgain += 1;
           watch.listener(event);
         }, onWork),
       },
@@ -92,7 +95,7 @@ export async function workOff(
       cells,
       escapeFormulas: flags['escape-formulas'],
     });
-  return { report, totals, exitCode, gridsCut };
+  return { report, totals, exitCode, gridsCut, timedOutAgain };
 }
 
 /** Runs with a log and a view of the progress. */

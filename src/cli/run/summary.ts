@@ -29,6 +29,7 @@ export async function summarize(
     readonly submits: number;
     readonly redosFailed: number;
     readonly gridsCut: number;
+    readonly timedOutAgain?: number;
     readonly totals: ManifestTotals | undefined;
   },
 ): Promise<RunSummary> {
@@ -64,6 +65,7 @@ export async function summarize(
     submits: run.submits,
     ...(run.redosFailed === 0 ? {} : { redosFailed: run.redosFailed }),
     ...(run.gridsCut === 0 ? {} : { gridsCut: run.gridsCut }),
+    ...(run.timedOutAgain ? { timedOutAgain: run.timedOutAgain } : {}),
     ...(totals === undefined ? {} : totalsFacts(totals)),
     reasons: totals?.reasons ?? [],
     inDoubt: await firstInDoubt(state.reader),

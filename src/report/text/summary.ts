@@ -58,6 +58,8 @@ export interface RunSummary {
   readonly redosFailed?: number;
   /** Grids that this invocation cut into frames; absent when there are none. */
   readonly gridsCut?: number;
+  /** Tasks that timed out at the gateway in this invocation and were submitted, and maybe paid, again; absent when there are none. */
+  readonly timedOutAgain?: number;
   /** Sum of the manifest's cost column; absent without prices. */
   readonly cost?: number;
   /** Possible cost of submissions of the manifest's jobs without a response, in addition; absent: nothing. */
@@ -128,14 +130,30 @@ const galleryCommand = ({ directory, manifest = '' }: RunSummary): string => {
 };
 
 function headline(summary: RunSummary): string {
-  const { pipeline, end, slots, submits, redosFailed, gridsCut, cost, possibleCost, startedAt, finishedAt } =
-    summary;
+  const {
+    pipeline,
+    end,
+    slots,
+    submits,
+    redosFailed,
+    gridsCut,
+    timedOutAgain,
+    cost,
+    possibleCost,
+    startedAt,
+    finishedAt,
+  } = summary;
   const took = span(Date.parse(finishedAt) - Date.parse(startedAt));
   const tokens = tokenWords(summary.tokens);
   const numbers = [
     ...(slots === undefined ? [] : slotNumbers(slots)),
     `${counted(submits, 'submission')} in this run`,
     ...(gridsCut === undefined ? [] : [`${counted(gridsCut, 'grid')} cut into frames`]),
+    ...(timedOutAgain === undefined
+      ? []
+      : [
+          `${counted(timedOutAgain, 'task')} timed out at the gateway and ${timedOutAgain === 1 ? 'was' : 'were'} paid again (links, double blanks and line ends in prompts often cause that)`,
+        ]),
     ...(redosFailed === undefined ? [] : [`${count(redosFailed)} not made again (--redo)`]),
   ].join(', ');
   // The manifest adds up what its jobs ever took, in whichever run.

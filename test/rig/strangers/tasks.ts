@@ -96,4 +96,17 @@ export const tasks: readonly Stranger[] = [
       verdict: { exit: 0, rows: { done: 3 }, asked: { image: 3 } },
     }),
   ),
+  {
+    name: 'a proxy that matches no message fails its rows after one resubmission, and the summary says that it paid again',
+    source: 'midjourney-proxy (novicezk) 2.6.3',
+    pipeline: imagines,
+    exchanges: [['fetch', record(() => ({ status: 'FAILURE', failReason: '任务超时' }))]],
+    verdict: {
+      exit: 1,
+      rows: { failed: 3 },
+      codes: { 'task.failed': 3 },
+      asked: { imagine: 6 },
+      says: ['3 tasks timed out at the gateway and were paid again', 'double blanks'],
+    },
+  },
 ];

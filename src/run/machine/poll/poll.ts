@@ -7,7 +7,7 @@ import { become, type Job, type JobContext, type JobStep, newJob } from '../job.
 import { isConfirmSent, modalOpened } from '../modal.ts';
 import { otherShown, sharedTask } from '../ownership.ts';
 import { replacing } from '../redo.ts';
-import { judgeTaskFailure } from '../retry/fail-reason.ts';
+import { judgeTaskFailure, unmatchedAdvice, unmatchedCode } from '../retry/fail-reason.ts';
 import { resolveUnanswered } from '../retry/in-doubt.ts';
 import { countsAsMiss, fetchLater, restAfter } from '../retry/retry.ts';
 import { isText, lacksResult, resultOf, wantFile } from '../save.ts';
@@ -143,13 +143,18 @@ function overdue(job: Job, lastWords: string, context: JobContext): JobStep | un
 
 function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
   const { record } = job;
-  const { error, transient } = judgeTaskFailure(task.failReason, task.status, context.retry);
-  if (!transient || record.resubmits >= context.retry.resubmits || job.lastPoll)
+  const verdict = judgeTaskFailure(task.failReason, task.status, context.retry);
+  const { transient, isUnmatched } = verdict;
+  const most = isUnmatched ? Math.min(1, context.retry.resubmits) : context.retry.resubmits;
+  const error = isUnmatched
+    ? { ...verdict.error, message: `${verdict.error.message} ${unmatchedAdvice}` }
+    : verdict.error;
+  if (!transient || record.resubmits >= most || job.lastPoll)
     return settle(job, 'failed', error, context.now);
   const resubmits = record.resubmits + 1;
   const pending = become(record, 'pending', {
     resubmits,
-    error,
+    error: isUnmatched ? { ...error, code: unmatchedCode } : error,
     taskId: undefined,
     claimed: undefined,
     modal: undefined,

@@ -13,6 +13,8 @@ export interface TaskVerdict {
   readonly about?: 'account';
   /** A new submission may succeed; it costs a new generation, so only reasons known to pass are retried. */
   readonly transient: boolean;
+  /** The gateway saw nothing of the task until its time was over. */
+  readonly isUnmatched?: true;
 }
 
 /** The pipeline's own rules for reasons (`retry.permanent`, `retry.transient`). */
@@ -114,9 +116,23 @@ export function judgeTaskFailure(
   return {
     transient: ownVerdict(said, own) ?? known?.transient ?? false,
     error: { code: known?.code ?? ended, message },
+    ...(unmatched.test(said) && { isUnmatched: true }),
     ...(known?.about && { about: known.about }),
   };
 }
+
+/**
+ * What a proxy says of a task of which it saw no message (`Task timeout`): most often it could not find the task's own by its prompt. Work
+ * may have been done for it, so it is submitted again once at most.
+ */
+const unmatched = /^\W*task timed?[ -]?out|任务超时/i;
+
+/** What often keeps a proxy from finding the message of a task. */
+export const unmatchedAdvice =
+  'Links, double blanks and line ends in the prompt often cause that: the gateway finds its tasks by their prompts.';
+
+/** The code of the history entry of a task that is submitted again after it timed out at the gateway. */
+export const unmatchedCode = 'task.unmatched';
 
 /** Whether a new submission may succeed, by the pipeline's rules; undefined: no rule matches. */
 function ownVerdict(said: string, { permanent, transient }: OwnReasons): boolean | undefined {
