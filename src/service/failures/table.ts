@@ -272,6 +272,9 @@ export const rows: readonly Row[] = [
   { is: 'throttled', status: [429], from: 'gateway 8.2' },
 ];
 
+/** Whether a submit code is one of the documented ones. */
+export const isKnownCode = (code: number): boolean => rows.some(({ submit }) => submit?.includes(code));
+
 /** What is looked at of a refusal. */
 export interface Refusal {
   readonly status: number;
@@ -284,8 +287,10 @@ export interface Refusal {
 /** What a refusal means. Undefined: no row fits. @param quotaWords the pipeline's own (`retry.quota`) */
 export function meaningOf(refusal: Refusal, quotaWords: readonly string[] = []): Meant | undefined {
   const { message, codes } = refusal;
-  if (quotaWords.some((word) => codes.includes(word) || isIn(word, message))) return 'quota';
-  return rows.find((row) => fits(row, refusal))?.is;
+  const known = rows.find((row) => fits(row, refusal))?.is;
+  // What is made is paid, whatever else is said of it.
+  if (known !== undefined && meanings[known].made === 'task') return known;
+  return quotaWords.some((word) => codes.includes(word) || isIn(word, message)) ? 'quota' : known;
 }
 
 const fits = (row: Row, { status, on, message, codes, submit }: Refusal): boolean =>

@@ -58,8 +58,9 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
       ...(facts.safe ? {} : { mayBeDone: true }),
       advice: addressAdvice(facts),
     };
-  // What no fetch has ever shown is paid for, and cannot be saved.
-  if (meant === 'forbidden' && facts.offer === 'fetch' && standing === 'elsewhere')
+  // What no fetch has ever shown is paid for, and cannot be saved. A page is not the gateway's own word.
+  const isOwn = reply.body.kind !== 'html';
+  if (meant === 'forbidden' && facts.offer === 'fetch' && standing === 'elsewhere' && isOwn)
     return {
       code,
       class: 'stop',

@@ -1,7 +1,7 @@
 import { classify, rejection, rejectionInside, unusableResponse } from '../failures/classify.ts';
 import { type ErrorWords, readErrorWords } from '../failures/error-words.ts';
 import type { RequestFacts } from '../failures/request-context.ts';
-import { type Meaning, meanings } from '../failures/table.ts';
+import { isKnownCode, type Meaning, meanings } from '../failures/table.ts';
 import { meantBy } from '../failures/verdict.ts';
 import { members, readInteger } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
@@ -41,8 +41,12 @@ function readCode(
   facts: RequestFacts,
 ): ServiceResult<SubmitResult> | undefined {
   const words = readErrorWords(body, facts.clean);
-  const meant = meantBy(reply, words, facts);
   const isSuccess = reply.status >= 200 && reply.status < 300;
+  // An undocumented code. With an id there is a task to poll, which may have to be paid, whatever the words say.
+  const id = readTaskId(body['result']);
+  if (isSuccess && !isKnownCode(code) && id !== undefined && /^[\w-]{8,}$/.test(id) && /\d/.test(id))
+    return acceptedAs('accepted', code, body, reply, facts);
+  const meant = meantBy(reply, words, facts);
   switch (meant) {
     case 'accepted':
     case 'modal':
@@ -64,15 +68,11 @@ function readCode(
     case 'refused':
     case 'account':
       // The gateway's own refusals are those of its status.
-      return words.shape === 'submit' ? refused(code, words, body, meanings[meant], facts) : undefined;
-    case 'rejected': {
-      if (!isSuccess) return undefined;
-      // An undocumented code. With an id there is a task to poll, which may have to be paid.
-      const id = readTaskId(body['result']);
-      return id !== undefined && /^[\w-]{8,}$/.test(id) && /\d/.test(id)
-        ? acceptedAs('accepted', code, body, reply, facts)
-        : refused(code, words, body, meanings[meant], facts);
-    }
+      return words.shape === 'submit' || isSuccess
+        ? refused(code, words, body, meanings[meant], facts)
+        : undefined;
+    case 'rejected':
+      return isSuccess ? refused(code, words, body, meanings[meant], facts) : undefined;
     default:
       return { ok: false, error: rejection(reply, facts) };
   }

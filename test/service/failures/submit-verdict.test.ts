@@ -164,6 +164,16 @@ const rows: readonly Row[] = [
     body: submit(77, '', '"no such thing"'),
     answer: refused(77),
   },
+  {
+    what: 'an unknown code with an id, whatever its words',
+    body: submit(2, '任务已提交，remix 不支持', `"${id}"`),
+    answer: accepted(id, 2),
+  },
+  {
+    what: "a refusal in the gateway's own shape with 200",
+    body: '{"description":"customId错误","type":"upstream_error","code":4}',
+    answer: refused(4),
+  },
   { what: 'an unknown code with an id', body: submit(2, '', `"${id}"`), answer: accepted(id, 2) },
 ];
 

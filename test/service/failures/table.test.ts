@@ -106,4 +106,11 @@ describe('the table of refusals', () => {
   ] as const)('knows %s', (_what, on, status, message, submit, meant) => {
     expect(meaningOf({ on, status, message, submit, codes: [] })).toBe(meant);
   });
+
+  it('takes no accepted task for a used-up quota, whatever words the pipeline adds', () => {
+    const refusal = { on: 'submit', status: 200, message: 'accepted, 0 points left', codes: [] } as const;
+    expect(meaningOf({ ...refusal, submit: 1 }, ['points left'])).toBe('accepted');
+    expect(meaningOf({ ...refusal, submit: 4 }, ['points left'])).toBe('quota');
+    expect(meaningOf({ ...refusal, submit: 1, message: 'ok, 余额不足 soon' })).toBe('accepted');
+  });
 });
