@@ -10,7 +10,7 @@ import type { JsonObject, ReplyCandidate, TextReply } from '../../service/text-s
 import type { ReplyVerdict } from '../machine/job.ts';
 import { finishOf } from './finish-reason.ts';
 import { respondToCalls, undeclaredCall } from './function-calls.ts';
-import { type JsonReading, readJson } from './read-json.ts';
+import { type JsonReading, readJson, textAround } from './read-json.ts';
 
 /** The verdict on a reply, and the files in the reply. */
 export interface EvaluatedReply {
@@ -189,8 +189,12 @@ function readExpected(
 ): (JsonReading & { readonly isWord?: true }) | undefined {
   if (expected === undefined || !hasText(text)) return undefined;
   const { schema, isWord } = expected;
-  const fits = (value: unknown): boolean => schema === undefined || replyChecker(schema).check(value).ok;
-  const read = readJson(text, isLenient && isWord !== true && finishOf(finishReason) !== 'length', fits);
+  // Among sentences, a list may be a mark of reference: without a schema, only an object is the answer.
+  const fits = (value: unknown): boolean =>
+    schema === undefined ? isMapping(value as Value) : replyChecker(schema).check(value).ok;
+  const mayBeLenient = isLenient && isWord !== true && finishOf(finishReason) !== 'length';
+  const read = readJson(text, mayBeLenient, fits);
+  if (schema === undefined && read?.passed?.includes(textAround) && !fits(read.value)) return undefined;
   if (isWord !== true || (read !== undefined && fits(read.value))) return read;
   return { value: text.trim(), text, isWord: true };
 }

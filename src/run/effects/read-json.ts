@@ -57,6 +57,9 @@ function fenced(text: string): string | undefined {
   return block.slice(start, end);
 }
 
+/** Says in {@link JsonReading.passed} that the value stood among other words. */
+export const textAround = 'text around it';
+
 /** A text with more values, or mentions of thinking, than this is no answer with some words around it. */
 const mostValues = 100;
 
@@ -80,8 +83,7 @@ function readLeniently(said: string, fits: (value: unknown) => boolean): JsonRea
   if (one === undefined || fitting.length > 1) return undefined;
   const around = [text.slice(start, one.start), text.slice(one.end)].map((words) => words.trim());
   if (around.some((words) => words.includes(closing))) passed.push('a code fence');
-  if (around.some((words) => words.replace(/^```\w*|```\w*$/g, '').trim() !== ''))
-    passed.push('text around it');
+  if (around.some((words) => words.replace(/^```\w*|```\w*$/g, '').trim() !== '')) passed.push(textAround);
   return { value: one.value, text: one.text, passed: [...passed, ...one.mends] };
 }
 

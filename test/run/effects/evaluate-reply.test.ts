@@ -58,6 +58,24 @@ describe('a reply that ends for a reason', () => {
   });
 });
 
+describe('JSON without a schema, read leniently', () => {
+  const anyJson = { generationConfig: { responseMimeType: 'application/json' } };
+
+  it.each<[string, readonly [string, string?]]>([
+    ['<think>hm</think>[1, 2]', ['done']],
+    ['Here: {"a": 1}.', ['done']],
+    ['By [1], it is {"a": 1}.', ['done']],
+    ['I cannot, see [1].', ['invalid', 'text.not-json']],
+    ['Either {"a": 1} or {"a": 2}.', ['invalid', 'text.not-json']],
+  ])('of %j is %j', (text, verdict) => {
+    expect(verdictOf(judge(said({ text }), anyJson))).toEqual(verdict);
+    expect(verdictOf(judge(said({ text }), anyJson, { call: { isStrict: true } }))).toEqual([
+      'invalid',
+      'text.not-json',
+    ]);
+  });
+});
+
 describe('a reply is', () => {
   const table: readonly (readonly [string, TextReply, readonly [string, string?], TextRequest['fields']?])[] =
     [
