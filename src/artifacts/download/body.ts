@@ -1,6 +1,7 @@
 import { decoded, UnknownCoding } from '../../service/http/body/content-coding.ts';
 import type { OpenResponse } from '../../service/http/dispatch.ts';
 import { fail, SaveError, shownLink } from '../failure.ts';
+import type { SaveFailure } from '../writer.ts';
 import type { Deadline } from './deadline.ts';
 import { interruptionFailure } from './link-failure.ts';
 
@@ -69,7 +70,9 @@ export async function* chunks(body: DownloadBody, deadline: Deadline): AsyncGene
         received += piece.byteLength;
         yield piece;
       }
-      return;
+      // A part may be shorter than what was asked for.
+      if (body.contentLength === undefined || received >= body.contentLength || !body.plain) return;
+      broken = new SaveError(brokenOff(body, received));
     } catch (failure) {
       broken = failure;
     } finally {
@@ -94,11 +97,12 @@ async function* piecesOf(body: DownloadBody, deadline: Deadline): AsyncGenerator
   } catch (cause) {
     throw interruptionFailure(body.url, cause, deadline, 'truncated');
   }
-  if (body.plain && body.contentLength !== undefined && received !== body.contentLength) {
-    fail({
-      code: 'download.truncated',
-      class: 'retry',
-      message: `The file at ${body.link} broke off after ${received} of ${body.contentLength} bytes.`,
-    });
-  }
+  if (body.plain && body.contentLength !== undefined && received !== body.contentLength)
+    fail(brokenOff(body, received));
 }
+
+const brokenOff = ({ link, contentLength }: DownloadBody, received: number): SaveFailure => ({
+  code: 'download.truncated',
+  class: 'retry',
+  message: `The file at ${link} broke off after ${received} of ${contentLength} bytes.`,
+});

@@ -167,12 +167,14 @@ function continuable(
     deadline.arrived();
     const { status, headers: said } = response;
     const part = body(url, response);
+    // Some servers begin before what was asked for, at a block of theirs, and some serve a part as 200: its place is what they say it is.
     const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(String(said['content-range'])) ?? [];
     const isSame = (validatorOf(said) ?? validator) === validator && part.plain;
     const fits = total === '*' || whole.contentLength === undefined || Number(total) === whole.contentLength;
-    if (status === 206 && isSame && Number(start) === from && fits) return part;
+    const isPart = (status === 206 || status === 200) && start !== undefined && Number(start) <= from && fits;
     // A server that knows no ranges gives all of it once more.
-    if (status === 200 && isSame && validatorOf(said) !== undefined) return behind(part, from);
+    const isWhole = status === 200 && said['content-range'] === undefined && validatorOf(said) !== undefined;
+    if (isSame && (isPart || isWhole)) return behind(part, from - Number(start ?? 0));
     part.discard();
     return undefined;
   };
