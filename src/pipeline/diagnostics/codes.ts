@@ -101,6 +101,9 @@ export const diagnosticCodes = {
   'modal.remix': 'A prompt is given to a button that opens its window only when it is remixed.',
   'modal.unused': 'A prompt, mask or remix is given to a button that has no use for it.',
 
+  'prompt.multiplied': 'The bot makes several tasks of a prompt.',
+  'prompt.words': 'The bot takes a part of a prompt for words that was meant as something else.',
+
   'mask.type': 'A mask is no PNG file.',
   'mask.box': 'A shape of a mask is empty, or reaches beyond the image.',
 

@@ -11,6 +11,7 @@ import { checkButtons } from './checks/button.ts';
 import { checkGrids, checkSplit } from './checks/grid.ts';
 import { checkImages, imagesOf } from './checks/images.ts';
 import { checkMasks, checkModals } from './checks/modal.ts';
+import { checkPrompts } from './checks/prompt.ts';
 import { checkAlike } from './checks/same-request.ts';
 import { checkTextStep } from './checks/text.ts';
 import { checkValues } from './checks/value.ts';
@@ -60,6 +61,7 @@ export async function readSteps(
     checkVideo(step, byName, collector);
     await checkImages(step, byName, fileCheck, collector);
   }
+  checkPrompts(steps, matrix, collector);
   return { steps, order };
 }
 

@@ -101,10 +101,18 @@ export async function* samples(
   }
 }
 
-/** A prompt without the parameters at its end (`--ar 3:2 --v 6.1`), which say nothing of what is to be seen. */
-function withoutParameters(prompt: string): string {
-  const at = prompt.search(/\s--[a-z]/i);
-  return (at < 0 ? prompt : prompt.slice(0, at)).trim();
+/**
+ * A prompt without what says nothing of what is to be seen: the parameters at its end (`--ar 3:2 --v 6.1`, also with the dash that text
+ * programs make of two hyphens, or with a blank between them), links of images, `/imagine prompt:`, and models of other programs.
+ */
+export function withoutParameters(prompt: string): string {
+  const [words = ''] = prompt.split(/(?<!\S)(?:--|—|–|-\s-)[a-z]/i);
+  return words
+    .replace(/^\s*\/imagine\b(?:\s+prompt\b)?\s*:?/i, '')
+    .replaceAll(/(?<!\S)<?https?:\/\/[^\s<>]+>?/gi, '')
+    .replaceAll(/,?[ \t]{0,9}<(?:lora|lyco|hypernet|embedding):[^<>]{0,200}>/gi, '')
+    .replace(/^[\s,]+/, '')
+    .trim();
 }
 
 /** Rows of one cell come one after another; the slots of a cell are bounded. */

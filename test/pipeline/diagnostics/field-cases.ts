@@ -40,6 +40,33 @@ export const fieldCases: Readonly<Record<string, readonly Case[]>> = {
     [path('[U1, { button: Custom Zoom, prompt: "a fox ⟦--zoom 0.5 --ar 1:1" }]')],
     [path('[U1, { button: Custom Zoom, prompt: ⟦a fox --zoomed 1.5 }]')],
   ],
+  'prompt.multiplied': [
+    ['name: p\nsteps: { a: { imagine: "a ⟦{red, green} fox" } }\n'],
+    [
+      'name: p\nmatrix: { n: [1] }\nsteps: { a: { imagine: { prompt: "a {{ n }} ⟦{red, {{ n }}, blue} fox" } } }\n',
+    ],
+    ['name: p\nsteps: { a: { imagine: "a fox --ar 3:2 ⟦--repeat 4 --v 7" } }\n'],
+    ['name: p\nsteps: { a: { imagine: "a fox ⟦—r 3" } }\n'],
+    [path('[U1, { button: Vary (Strong), remix: true, prompt: "⟦{red, green} fox" }]')],
+  ],
+  'prompt.words': [
+    [
+      'name: p\nmatrix: { c: [red, ⟦__colour__] }\nsteps: { a: { imagine: "{{ c }} fox" }, b: { imagine: "{{ c }} owl" } }\n',
+    ],
+    [
+      'name: p\nmatrix: { c: [{ p: red }, ⟦{ p: "red --ar 3:2 fox" }] }\nsteps: { a: { imagine: "{{ c.p }}" } }\n',
+    ],
+    ['name: p\nsteps: { a: { imagine: "a ⟦{red|green} fox" } }\n'],
+    ['name: p\nsteps: { a: { imagine: "a ⟦__colour__ fox" } }\n'],
+    ['name: p\nsteps: { a: { imagine: "a fox, ⟦<lora:ink:0.8>" } }\n'],
+    ['name: p\nsteps: { a: { imagine: "a ⟦(red:1.3) fox" } }\n'],
+    ['name: p\nsteps: { a: { imagine: "a fox ⟦- -ar 3:2" } }\n'],
+    ['name: p\nsteps: { a: { imagine: "a fox ⟦-ar 3:2" } }\n'],
+    ['name: p\nsteps: { a: { imagine: "a fox --ar 3:2 ⟦in snow" } }\n'],
+    ['name: p\nsteps: { a: { imagine: "a fox --tile ⟦in snow --v 7" } }\n'],
+    ['name: p\nmatrix: { n: [1] }\nsteps: { a: { imagine: "a fox --seed {{ n }} ⟦in snow" } }\n'],
+    [`${head}  b: { from: grid/U1, click: Vary (Strong), remix: true, prompt: "a ⟦__colour__ owl" }\n`],
+  ],
   'modal.remix': [
     [path('[{ button: V1..V4, ⟦prompt: p }]')],
     [`${head}  b: { from: grid/U1, click: reroll, ⟦prompt: p, remix: false }\n`],

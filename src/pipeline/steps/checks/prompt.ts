@@ -1,0 +1,182 @@
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
+import type { Position } from '../../diagnostics/diagnostic.ts';
+import type { MatrixDraft } from '../../matrix/draft.ts';
+import { treeVariables } from '../../templates/tree.ts';
+import { memberAt } from '../../values/path.ts';
+import { isText, member, type SourceNode } from '../../yaml/node.ts';
+import { scalarLocator } from '../../yaml/scalar-offsets.ts';
+import type { StepDraft } from '../draft.ts';
+
+/** What a bot makes of a part of a prompt, where that is not what was meant. */
+interface Misread {
+  readonly code: 'prompt.multiplied' | 'prompt.words';
+  readonly at: number;
+  readonly length: number;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/**
+ * Warns of what the bot behind a gateway reads otherwise than it was meant: permutations and `--repeat`, by which it makes several tasks
+ * of one submission (each is paid, and a run knows one of them), and words of other programs, which it draws.
+ */
+export function checkPrompts(
+  steps: readonly StepDraft[],
+  { variables }: MatrixDraft,
+  collector: DiagnosticCollector,
+): void {
+  const told = new Set<Position>();
+  for (const { kind, node, request, path } of steps) {
+    if (kind === undefined || kind === 'generate' || kind === 'chat') continue;
+    const own = kind === 'click' ? node : member(node, kind);
+    const list = member(node, 'path');
+    const presses = list?.kind === 'list' ? list.items : [];
+    for (const place of [own, ...presses])
+      checkWritten(
+        place?.kind === 'mapping' ? member(place, 'prompt') : kind === 'imagine' ? own : undefined,
+      );
+    for (const tree of [request['prompt'], ...path.map(({ prompt }) => prompt)])
+      for (const use of tree === undefined ? [] : treeVariables(tree)) checkValues(use.path);
+  }
+
+  function checkWritten(prompt: SourceNode | undefined): void {
+    if (prompt === undefined || !isText(prompt)) return;
+    const locate = scalarLocator(collector.source, prompt);
+    for (const { code, at, length, message, hint } of misreadIn(withoutTags(prompt.value)))
+      collector.warning(code, locate(at, length), message, hint);
+  }
+
+  /** The values of an axis that stand in a prompt, each once. */
+  function checkValues([root = '', ...way]: readonly string[]): void {
+    const { values = [], positions = [] } = variables.get(root) ?? {};
+    for (const [at, value] of values.entries()) {
+      const position = positions[at];
+      const text = memberAt(value, way);
+      if (position === undefined || typeof text !== 'string' || told.has(position)) continue;
+      const [found] = misreadIn(text);
+      if (found === undefined) continue;
+      told.add(position);
+      collector.warning(found.code, position, found.message, found.hint);
+    }
+  }
+}
+
+/** Stands for each character of a tag: what it yields is not known. */
+const unknown = '\0';
+
+function withoutTags(text: string): string {
+  let isInside = false;
+  return text
+    .split(/(\{\{|\{%|\}\}|%\})/)
+    .map((part) => {
+      if (part === '{{' || part === '{%') isInside = true;
+      const kept = isInside ? unknown.repeat(part.length) : part;
+      if (part === '}}' || part === '%}') isInside = false;
+      return kept;
+    })
+    .join('');
+}
+
+const multiplies =
+  'The bot makes several tasks of one submission: each is paid, and the run sees one of them.';
+
+const patterns: readonly {
+  readonly pattern: RegExp;
+  readonly code: Misread['code'];
+  readonly message: (found: string) => string;
+  readonly hint: string;
+}[] = [
+  {
+    pattern: /\{[^{}|]{0,200},[^{}|]{0,200}\}/g,
+    code: 'prompt.multiplied',
+    message: (found) => `"${found}" is a permutation. ${multiplies}`,
+    hint: 'Make it an axis of the matrix: then each value is a row of its own.',
+  },
+  {
+    pattern: /(?<!\S)(?:--|—)(?:repeat|r)[\s=]{1,9}\d{1,3}(?!\S)/gi,
+    code: 'prompt.multiplied',
+    message: (found) => `"${found}" repeats the prompt. ${multiplies}`,
+    hint: 'Write repeat below matrix: then each is a row of its own.',
+  },
+  {
+    pattern: /\{[^{}|]{0,200}\|[^{}]{0,200}\}/g,
+    code: 'prompt.words',
+    message: (found) => `"${found}" is a choice to other programs; the bot takes it as words.`,
+    hint: 'Make it an axis of the matrix.',
+  },
+  {
+    pattern: /(?<![^\s,(])__[\w/*-]{1,100}?__(?![^\s,.)])/g,
+    code: 'prompt.words',
+    message: (found) => `"${found}" is a wildcard of other programs; the bot takes it as words.`,
+    hint: 'Make it an axis of the matrix: a list, or a table.',
+  },
+  {
+    pattern: /<(?:lora|lyco|hypernet|embedding):[^<>]{0,200}>/gi,
+    code: 'prompt.words',
+    message: (found) => `"${found}" names a model to other programs; the bot takes it as words.`,
+    hint: 'Leave it out.',
+  },
+  {
+    pattern: /\([^()]{1,200}?:\d{1,2}(?:\.\d{1,3})?\)/g,
+    code: 'prompt.words',
+    message: (found) => `"${found}" is a weight to other programs; the bot takes it as words.`,
+    hint: 'Weights are written with two colons: fox::1.3.',
+  },
+  {
+    pattern: /(?<!\S)-\s{1,9}-[a-z]{1,30}(?![^\s=])/gi,
+    code: 'prompt.words',
+    message: (found) => `"${found}" has a blank between its hyphens; the bot takes it as words.`,
+    hint: 'Write both hyphens together.',
+  },
+  {
+    pattern:
+      /(?<!\S|-\s)-(?:ar|aspect|chaos|cref|iw|niji|no|quality|repeat|seed|sref|stop|style|stylize|tile|weird)(?![^\s=])/gi,
+    code: 'prompt.words',
+    message: (found) => `"${found}" has one hyphen; the bot takes it as words.`,
+    hint: 'Parameters begin with two hyphens.',
+  },
+];
+
+function misreadIn(text: string): readonly Misread[] {
+  const found = patterns.flatMap(({ pattern, code, message, hint }) =>
+    [...text.matchAll(pattern)].map(({ 0: part, index: at }): Misread => {
+      return { code, at, length: part.length, message: message(part.replaceAll(unknown, '…')), hint };
+    }),
+  );
+  return [...found, ...textBehind(text)].sort((one, other) => one.at - other.at);
+}
+
+/** Parameters that take any number of words. */
+const takesMany = /^(?:no|sref|cref|oref|p|profile|personalize)$/i;
+/** Parameters that take no word. */
+const takesNone = /^(?:draft|fast|hd|loop|public|raw|relax|stealth|tile|turbo|video)$/i;
+
+/** Words behind the parameters: parameters stand at the end, and what follows them belongs to the last one, or to nobody. */
+function* textBehind(text: string): Generator<Misread> {
+  /** How many words the last parameter still takes. */
+  let left = Number.POSITIVE_INFINITY;
+  for (const { 0: word, index: at } of text.matchAll(/\S+/g)) {
+    const [, name] = /^(?:--|—)([a-z]\w*)/i.exec(word) ?? [];
+    if (name !== undefined) {
+      left = takesMany.test(name)
+        ? Number.POSITIVE_INFINITY
+        : takesNone.test(name) || word.includes('=')
+          ? 0
+          : 1;
+      continue;
+    }
+    left -= 1;
+    if (left >= 0) continue;
+    // What a template yields may be a parameter.
+    if (word.includes(unknown) || /^[-—]/.test(word)) return;
+    const behind = /^[^]*?(?=\s(?:--|—)[a-z]|\0|$)/i.exec(text.slice(at))?.[0].trimEnd() ?? word;
+    yield {
+      code: 'prompt.words',
+      at,
+      length: behind.length,
+      message: `"${behind}" stands behind the parameters: the bot takes it for a part of them, or refuses the prompt.`,
+      hint: 'Parameters stand at the end of a prompt.',
+    };
+    return;
+  }
+}
