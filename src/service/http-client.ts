@@ -160,7 +160,13 @@ export class HttpClient {
       accept: request.accept ?? 'application/json',
       'user-agent': this.#userAgent,
     };
-    return await this.#keys.send(request.place, signal, async (key) => {
+    const isKnown = (): boolean => this.#endpoints.hasSpokenHttp || facts.standing?.() !== 'unknown';
+    const isFirst = request.facts.on === 'submit' && this.tellsLeaving && !isKnown();
+    const given = isFirst ? this.#firstContact.turn(isKnown, signal) : () => undefined;
+    const turn = given instanceof Promise ? await given : given;
+    if (typeof turn !== 'function')
+      return { ok: false, error: connectionFailure(turn.failure, false, facts) };
+    const sent = this.#keys.send<T>(request.place, signal, async (key) => {
       const result = await exchange(
         {
           method,
@@ -175,23 +181,24 @@ export class HttpClient {
         signal,
         receive,
       );
-      if (!result.ok) return { ok: false, error: await this.#unanswered(result, facts, signal) };
+      if (!result.ok) return { ok: false, error: await this.#unanswered(result, isKnown, facts, signal) };
       const outcome = read(result.value, facts);
       this.#endpoints.hasSpokenHttp ||= outcome.ok || outcome.error.code !== 'connection.protocol';
       this.#endpoints.note(endpoint, outcome);
       return outcome;
     });
+    return await sent.finally(turn);
   }
 
   /** No answer came. Of an address that has given none at all, it is asked what the port speaks. */
   async #unanswered(
     { failure, sent }: { readonly failure: ConnectionFailure; readonly sent: boolean },
+    isKnown: () => boolean,
     facts: RequestFacts,
     signal: AbortSignal,
   ): Promise<ServiceFailure> {
-    const isFirst = !this.#endpoints.hasSpokenHttp && facts.standing?.() === 'unknown';
     const wrong =
-      isFirst && this.tellsLeaving ? await this.#firstContact.wrongPort(failure, signal) : undefined;
+      this.tellsLeaving && !isKnown() ? await this.#firstContact.wrongPort(failure, signal) : undefined;
     return wrong === undefined
       ? connectionFailure(failure, sent, facts)
       : connectionFailure(wrong.failure, sent && !wrong.isCertain, facts);

@@ -52,6 +52,10 @@ it('a port that breaks off whatever it is asked ends the run after three free re
   await write(folder.path, { 'pr.yaml': pipelineOf('broken') });
   const env = { PROMPTPRESS_BASE_URL: url, PROMPTPRESS_API_KEY: 'none' };
   const result = await cli(['run', 'pr.yaml'], { cwd: folder.path, env });
-  expect([3, 5], result.stderr).toContain(result.code);
+  expect(result.code, result.stderr).toBe(3);
   expect(result.stderr).toMatch(/has not answered in HTTP once: check the host and the port/);
+  const rows = await readManifest(join(folder.path, 'runs/broken/manifest.csv'));
+  const states = rows.map(({ status }) => status);
+  expect(states.filter((state) => state === 'in-doubt').length).toBeLessThanOrEqual(1);
+  expect(new Set(states.filter((state) => state !== 'in-doubt'))).toEqual(new Set(['pending']));
 });

@@ -1,3 +1,4 @@
+import { whenAborted } from './cancel.ts';
 import { exchange, receiveWhole, type Transport } from './exchange.ts';
 import type { ConnectionFailure } from './reply.ts';
 import { systemTimer } from './timeout.ts';
@@ -7,6 +8,9 @@ const restsMs = [0, 5_000, 5_000];
 
 /** Bound of each of them, in ms. */
 const longestMs = 10_000;
+
+/** Called when a submission has ended; or why it need not be sent. */
+type Turn = (() => void) | WrongPort;
 
 /** Why nothing can come of an address. */
 interface WrongPort {
@@ -23,6 +27,9 @@ export class FirstContact {
   readonly #url: URL;
   readonly #transport: Transport;
   #asking: Promise<WrongPort | undefined> | undefined;
+  #found: WrongPort | undefined;
+  #isUnderWay = false;
+  readonly #waiting = new Set<() => void>();
 
   constructor(baseUrl: string, transport: Transport) {
     this.#url = new URL('/', baseUrl);
@@ -31,10 +38,42 @@ export class FirstContact {
 
   /** @returns undefined: it speaks HTTP, or nobody can tell. Who asks meanwhile waits for the same answer */
   wrongPort(after: ConnectionFailure, signal: AbortSignal): Promise<WrongPort | undefined> {
-    this.#asking ??= this.#ask(after, signal).finally(() => {
-      this.#asking = undefined;
-    });
+    this.#asking ??= this.#ask(after, signal)
+      .then((found) => {
+        this.#found = found;
+        return found;
+      })
+      .finally(() => {
+        this.#asking = undefined;
+      });
     return this.#asking;
+  }
+
+  /**
+   * Waits until no other submission is under way, as long as the address has not answered: no more than one is to be in doubt.
+   */
+  turn(hasAnswered: () => boolean, signal: AbortSignal): Turn | Promise<Turn> {
+    const mayGo = !this.#isUnderWay || hasAnswered() || this.#found !== undefined || signal.aborted;
+    if (!mayGo) return this.#next(signal).then(() => this.turn(hasAnswered, signal));
+    if (this.#found !== undefined && !hasAnswered()) return this.#found;
+    this.#isUnderWay = true;
+    return () => {
+      this.#isUnderWay = false;
+      for (const go of this.#waiting) go();
+    };
+  }
+
+  /** Waits until a submission has ended, or the signal. */
+  #next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const go = (): void => {
+        this.#waiting.delete(go);
+        leave();
+        resolve();
+      };
+      const leave = whenAborted(signal, go);
+      this.#waiting.add(go);
+    });
   }
 
   async #ask({ code, cause }: ConnectionFailure, signal: AbortSignal): Promise<WrongPort | undefined> {
@@ -48,7 +87,8 @@ export class FirstContact {
         ? wrong('this port speaks plain HTTP: try http://')
         : undefined;
     }
-    if (code !== 'connection.lost') return undefined;
+    // It has answered in HTTP, though not with what was asked for.
+    if (code !== 'connection.lost' || /informational|upgrade/.test(String(cause))) return undefined;
     for (const restMs of restsMs) {
       await this.#rest(restMs, signal);
       if (signal.aborted) return undefined;

@@ -168,11 +168,13 @@ const mostSessions = 100;
 const shownAddress = (host: string, port: number): string =>
   isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 
-/** The other side answers, and not with TLS. Handshakes of a service that is merely troubled end otherwise. */
-export const isNoTls = (error: unknown): boolean =>
-  /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/.test(
-    String((error as { code?: unknown }).code),
-  );
+/** The other side answers, and not with TLS: where it is read, or written to. Handshakes of a service that is merely troubled end otherwise. */
+export const isNoTls = (error: unknown): boolean => {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return code === 'EPROTO'
+    ? /wrong version number|packet length too long|http request/.test(String(message))
+    : /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/.test(String(code));
+};
 
 const wordsOf = (cause: unknown): string => {
   const errors: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause];

@@ -42,6 +42,14 @@ test.each(['ECONNRESET', 'EPROTO', 'INVALID_ARGUMENT', 'X_CERT_HAS_EXPIRED'])(
 describe('with a transport that does not say what has left', () => {
   test.each<readonly [string, Error, string, boolean]>([
     ['a broken handshake or record', coded('EPROTO'), 'connection.tls', true],
+    [
+      'a plain answer to a handshake, when more of it is written',
+      Object.assign(new Error('write EPROTO 80A:error:0A00010B:SSL routines::wrong version number'), {
+        code: 'EPROTO',
+      }),
+      'connection.protocol',
+      false,
+    ],
     ['a silent body', coded('UND_ERR_BODY_TIMEOUT'), 'connection.timeout', true],
     ['a broken Brotli', coded('ERR__ERROR_FORMAT_PADDING_1'), 'response.coding', true],
     ['several addresses without an error', new AggregateError([]), 'connection.lost', true],
