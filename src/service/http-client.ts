@@ -150,7 +150,7 @@ export class HttpClient {
       ...request.facts,
       label: this.#labelOf(`${method} ${this.#basePath}${path}`),
       standing: () => this.#endpoints.standing(endpoint),
-      mayKeyPass: () => this.#endpoints.mayKeyPass(),
+      mayKeyPass: () => this.#endpoints.mayKeyPass(endpoint),
       hasSpokenHttp: () => this.#endpoints.hasSpokenHttp,
     };
     // One signal serves every request of a run, and whoever waits for a turn listens to the same: many listeners are no leak.

@@ -16,6 +16,8 @@ interface Endpoint {
   hasResponded: boolean;
   /** Responses in a row that speak for a wrong address. */
   strange: number;
+  /** When it first refused the key since it has answered well. */
+  keyRefusedAt?: number;
 }
 
 /**
@@ -31,7 +33,6 @@ export class KnownEndpoints {
   /** The address has given an answer in HTTP, of any status. */
   hasSpokenHttp = false;
   #hasAnswered = false;
-  #keyRefusedAt: number | undefined;
 
   /**
    * @param answeredBefore whether the address has answered well in an earlier run, with the same names and auth
@@ -56,12 +57,16 @@ export class KnownEndpoints {
     return this.#hasAnswered || this.#answeredBefore ? 'elsewhere' : 'unknown';
   }
 
-  /** True where the key has served in this run, and has been refused for less than half a minute since. */
-  mayKeyPass(): boolean {
+  /**
+   * True where the key has served in this run, and this endpoint has refused it for less than half a minute. One that never takes it is not
+   * waited for longer because others do.
+   */
+  mayKeyPass(endpoint: string): boolean {
     if (!this.#hasAnswered) return false;
+    const known = this.#of(endpoint);
     const now = this.#elapsed();
-    this.#keyRefusedAt ??= now;
-    return now - this.#keyRefusedAt < keyPassesMs;
+    known.keyRefusedAt ??= now;
+    return now - known.keyRefusedAt < keyPassesMs;
   }
 
   note(endpoint: string, result: ServiceResult<unknown>): void {
@@ -71,7 +76,7 @@ export class KnownEndpoints {
       known.strange = 0;
       // Any key may list the models, and a console may answer for them.
       if (endpoint === 'models') return;
-      this.#keyRefusedAt = undefined;
+      delete known.keyRefusedAt;
       this.#hasAnswered = true;
     } else if (result.error.wrongAddress === true) known.strange += 1;
   }
@@ -79,7 +84,7 @@ export class KnownEndpoints {
   #of(name: string): Endpoint {
     const known = this.#endpoints.get(name);
     if (known !== undefined) return known;
-    const endpoint = { hasResponded: false, strange: 0 };
+    const endpoint: Endpoint = { hasResponded: false, strange: 0 };
     this.#endpoints.set(name, endpoint);
     return endpoint;
   }
