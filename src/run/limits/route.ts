@@ -16,6 +16,10 @@ const caughtUpMs = 250;
  */
 const troubleInARow = 5;
 
+/** The rest after the second unclear answer in a row, and the longest, ms. */
+const firstUnclearMs = 15_000;
+const longestUnclearMs = 900_000;
+
 /** How long after its last served request a route counts as serving, ms: a pause of the route is shorter (`retry.cap`). */
 const servingMs = 60_000;
 
@@ -38,7 +42,13 @@ export type RouteSignal =
   /** Nothing was reached: refused connection, failed look-up. */
   | { readonly kind: 'unreachable'; readonly reason: string }
   /** A status that the service advises to retry, or no status at all. */
-  | { readonly kind: 'trouble'; readonly reason: string; readonly about?: About }
+  | {
+      readonly kind: 'trouble';
+      readonly reason: string;
+      readonly about?: About;
+      /** The service does not know itself what became of it (400 with code 5): each one leaves a job in doubt. */
+      readonly isUnclear?: true;
+    }
   /** No money is left for it. */
   | { readonly kind: 'quota'; readonly reason: string; readonly about?: About }
   /**
@@ -65,6 +75,8 @@ export class RouteTraffic {
   /** Since when the route has only refused; undefined while it serves. */
   #refusingSince: number | undefined;
   #refusals = 0;
+  /** Unclear answers in a row. */
+  #unclear = 0;
   /** When the last refusal for too many requests was known. */
   #throttledAt = Number.NEGATIVE_INFINITY;
   /** When the route last served a request, Unix ms; undefined: not in this run. */
@@ -121,6 +133,11 @@ export class RouteTraffic {
     return this.#rate.learned;
   }
 
+  /** It has served a request in this run. */
+  get hasServed(): boolean {
+    return this.#servedAt !== undefined;
+  }
+
   get tally(): Tally {
     return this.#tally;
   }
@@ -173,14 +190,36 @@ export class RouteTraffic {
       case 'trouble':
         this.#refusingSince ??= now;
         this.#refusals += 1;
-        if (this.#refusals >= troubleInARow) this.#pause(now, undefined, this.#refusals - troubleInARow + 1);
+        if (signal.isUnclear) this.#restUnclear(now);
+        else if (this.#refusals >= troubleInARow)
+          this.#pause(now, undefined, this.#refusals - troubleInARow + 1);
         break;
     }
     // Two failures with a night of sleep between them are no night of failures.
     return this.#refusals < troubleInARow ? undefined : this.#outOfPatience(signal.reason, now);
   }
 
+  /** After a second unclear answer in a row one request at a time probes the route, ever later: each may leave a job in doubt. */
+  #restUnclear(now: number): void {
+    this.#unclear += 1;
+    if (this.#unclear < 2) return;
+    const restMs = Math.min(longestUnclearMs, firstUnclearMs * 2 ** Math.min(this.#unclear - 2, 30));
+    this.probeAt(now + restMs);
+  }
+
+  /** From this moment on, Unix ms, one request at a time probes the route. */
+  probeAt(at: number): void {
+    this.#refusals = Math.max(this.#refusals, troubleInARow);
+    this.#pausedUntil = Math.max(this.#pausedUntil, at);
+  }
+
+  /** No request leaves before this moment, Unix ms. */
+  restUntil(at: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, at);
+  }
+
   #serves(now: number): void {
+    this.#unclear = 0;
     this.#refusingSince = undefined;
     this.#refusals = 0;
     this.#servedAt = now;

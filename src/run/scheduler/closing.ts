@@ -1,12 +1,19 @@
+import type { SaveFailure } from '../../artifacts/writer.ts';
 import { formatAddress } from '../../pipeline/selectors/address.ts';
 import { inputsOf, type JobRecord } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
+import type { Task } from '../../service/image-service.ts';
 import type { RunEnd } from '../events.ts';
 import { become, isParked, type Job } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
+import { judgeTaskFailure } from '../machine/retry/fail-reason.ts';
+import { wantFresh } from '../machine/save.ts';
+import type { RunInput } from './commit.ts';
 import { drain, halt, leaveJob } from './drain.ts';
 import { failUnoffered, park, parkable, placeJob } from './place-job.ts';
-import { type Closing, type KindState, slotName } from './routes/kinds.ts';
+import { filesInVain } from './routes/file-troubles.ts';
+import { slotName } from './routes/kind-names.ts';
+import type { Closing, KindState } from './routes/kinds.ts';
 import { noteRouteOutcome, type RouteOutcome } from './routes/outcome.ts';
 import { areAllCellsOpened } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
@@ -33,6 +40,11 @@ export function noteOutcome(
           taskMs: timeouts.taskMs,
           patienceMs: retry.patienceMs,
         });
+  if ('signal' in reading && reading.signal.kind === 'served') {
+    routes.onServed(outcome.route);
+    if (outcome.route !== 'download') state.keyRefusedAt = undefined;
+  }
+  if ('end' in reading && reading.about === 'key' && asksKeyAgain(state)) return;
   if (noted !== 'own') {
     const end = noteRouteOutcome(outcome, routes, now, (event) => state.outbox.emit(event));
     if (end !== undefined) halt(state, end);
@@ -41,8 +53,88 @@ export function noteOutcome(
   if (noted !== undefined && noted !== 'own') return close(state, kind, noted);
   if (kind.restsUntil !== undefined) return parkWaiting(state, kind);
   if (!('signal' in reading) || reading.signal.kind !== 'served') return;
-  for (const key of [...kind.parked]) release(state, kind, key);
+  for (const key of kind.parked) release(state, kind, key);
+  if (kind === kinds.downloads) return;
   for (const [key, { failed }] of kind.refused) if (failed !== undefined) fail(state, kind, key, failed);
+}
+
+/** How often a key that had worked is asked again, and for how long, ms: the gateway may not read its own list of keys for a moment. */
+const keyAsks = { everyMs: 10_000, forMs: 30_000 } as const;
+
+/** Lets a key that had worked in this run rest. @returns false where it never worked, or is refused for too long */
+function asksKeyAgain(state: SchedulerState): boolean {
+  const { queues } = state.routes;
+  const routes = [queues.submit.route, queues.text.route, queues.poll.route];
+  if (!routes.some(({ hasServed }) => hasServed)) return false;
+  const { now } = state;
+  const since = state.keyRefusedAt ?? now;
+  state.keyRefusedAt = since;
+  if (now - since >= keyAsks.forMs) return false;
+  const rested = Math.floor((now - since) / keyAsks.everyMs) + 1;
+  for (const route of routes) route.probeAt(since + rested * keyAsks.everyMs);
+  return true;
+}
+
+/** Notes a file that came, or could not be had. */
+export function noteSaved(
+  state: SchedulerState,
+  { key, result }: Extract<RunInput, { type: 'saved' }>,
+): void {
+  const { jobs, kinds, options, now } = state;
+  const { files } = jobs;
+  const job = jobs.get(key);
+  if (result.ok) {
+    files.saved();
+    for (const [held, { failed }] of kinds.downloads.refused)
+      if (failed !== undefined) fail(state, kinds.downloads, held, failed);
+    return;
+  }
+  if (result.error.class === 'stop' || job === undefined) return;
+  const { isShut: wasShut } = jobs;
+  files.failed(`${key}/${job.record.artifacts.length}`, result.error, now);
+  if (jobs.isShut && !wasShut) {
+    const message = `Not one of the last ${filesInVain} files could be downloaded: no new task is begun until one can be. The last one: ${result.error.message}`;
+    state.outbox.emit({ type: 'run:notice', code: 'downloads.in-vain', message });
+  }
+  const end = files.end(now, options.settings.retry.patienceMs);
+  if (end !== undefined) halt(state, { kind: 'stopped', ...end });
+}
+
+/** Notes how a task ended on its kind. Words of an overload let the next submissions wait, as an answer of that status does. */
+export function noteTask(state: SchedulerState, kind: KindState, task: Task): void {
+  const { options, routes, now, outbox } = state;
+  const { retry } = options.settings;
+  const { failReason = '' } = task;
+  if (task.state === 'success') kind.taskEnded();
+  if (task.state !== 'failure') return;
+  const isAccount = judgeTaskFailure(failReason, task.status, retry).about === 'account';
+  const closing = kind.taskEnded({ reason: failReason, isAccount });
+  if (closing !== undefined && kind.closed === undefined) return close(state, kind, closing);
+  if (!overloaded.test(failReason)) return;
+  const untilMs = now + Math.max(retry.baseMs, backoffMs(kind.failedInARow, retry, options.random));
+  routes.queues.submit.route.restUntil(untilMs);
+  outbox.emit({ type: 'route:pause', route: 'submit', untilMs, reason: failReason });
+}
+
+/** Words of 429 and of 500 to 504, as Discord says them, and of a file that did not reach it. */
+const overloaded = /rate limit|\b50[0-4]\b|上传图片到discord失败/i;
+
+/**
+ * Holds a job whose file was given up while none can be had: it stays as it is, so that a later run downloads the file without paying. Once
+ * no new task is begun, what may pass is tried again instead.
+ */
+export function holdUnsaved(state: SchedulerState, before: Job, failed: Job, failure: SaveFailure): void {
+  const { kinds, jobs, now, options } = state;
+  const { key } = before.record;
+  const mayPass = failure.class === 'retry' || failure.class === 'throttle';
+  const until = jobs.isShut && mayPass ? now + options.settings.retry.capMs : Number.POSITIVE_INFINITY;
+  placeJob(state, before, { ...before, misses: 0, want: { kind: 'wait', until, next: wantFresh(before) } });
+  if (Number.isFinite(until) || state.jobs.get(key) === undefined) return;
+  const { refused } = kinds.downloads;
+  refused.set(key, { failed, wasPutBack: false });
+  const [oldest] = refused;
+  if (refused.size > mostRefused && oldest?.[1].failed !== undefined)
+    fail(state, kinds.downloads, oldest[0], oldest[1].failed);
 }
 
 /** Its jobs that have no request under way wait until the kind is served again. */
@@ -146,7 +238,7 @@ export function close(state: SchedulerState, kind: KindState, closing: Closing):
   kind.closed = closing;
   if (kind === kinds.polls || kind === kinds.downloads)
     return halt(state, { kind: 'stopped', code: closing.code, message: closing.message });
-  for (const job of [...jobs.all()]) {
+  for (const job of jobs.all()) {
     if (kinds.of(job) !== kind) continue;
     bar(state, kind, job.record);
     if (!isParked(job) && !parkable(job) && !isResting(job)) continue;

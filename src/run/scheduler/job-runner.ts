@@ -10,7 +10,7 @@ import { hasOtherButton } from '../machine/retry/button-freshness.ts';
 import { bannedPrompt, jobError } from '../machine/retry/service-failure.ts';
 import { hasNoListing, mostListed } from '../machine/search/listing.ts';
 import { visitDueCells } from './cell-admission.ts';
-import { holdRefused, noteOutcome } from './closing.ts';
+import { holdRefused, holdUnsaved, noteOutcome, noteTask } from './closing.ts';
 import { isPaid, routeOf } from './commit.ts';
 import { noteFailedRedo, placeJob, returnToCells } from './place-job.ts';
 import type { KindState } from './routes/kinds.ts';
@@ -61,8 +61,12 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
     noteOutcome(state, { route: 'submit', reading, isFirst: false, kind });
   }
   const refused = kind && refusedJob(state, kind, job, next, event, refusal);
-  if (kind === undefined || refused === undefined) placeJob(state, job, next);
+  if (event.type === 'saved' && !event.result.ok && isGivenUp(state, job, next))
+    holdUnsaved(state, job, next, event.result.error);
+  else if (kind === undefined || refused === undefined) placeJob(state, job, next);
   else holdRefused(state, kind, job, ...refused);
+  if (kind !== undefined && event.type === 'fetched' && event.why === 'poll' && event.result.ok)
+    noteTask(state, kind, event.result.value);
   visitDueCells(state);
   if (send === undefined) return;
   if (send.kind === 'ask' && routes.tokens.isLimited)
@@ -179,6 +183,19 @@ const isFirstSubmission = ({ record: { status, doubtful }, want }: Job): boolean
 const noSearch =
   'A submission got no clear answer, and this gateway does not list its tasks: such a submission is sent again without looking for its task, and may be paid twice. retry.ambiguous: hold holds it instead.';
 
+/** True for a file that is given up while none can be had. What the user has limited the failures of is settled at once. */
+const isGivenUp = (
+  { jobs, lifecycle, options: { settings } }: SchedulerState,
+  before: Job,
+  { record }: Job,
+): boolean =>
+  before.record.status === 'saving' &&
+  record.status === 'failed' &&
+  jobs.files.isInVain &&
+  (!lifecycle.isEnding || lifecycle.isHalted) &&
+  !settings.failFast &&
+  settings.maxFailures === undefined;
+
 /** Codes of refusals that are about the one request: it is too large, or its kind is not offered at all. */
 const ownRefusals: ReadonlySet<string> = new Set([
   'service.not-offered',
@@ -187,9 +204,10 @@ const ownRefusals: ReadonlySet<string> = new Set([
   'service.bad-id',
 ]);
 
+const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
+
 /** True for words that name a field of the request, quoted or as only a program writes it: it is wrong, whoever else is served. */
 function namesField(words: string, { request }: JobRecord): boolean {
-  const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
   const fields = new Set(Object.keys({ ...request.fields, ...request.extra }).map(plain));
   const named = words.match(/\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]+[A-Z]\w*\b|(?<=["'`])\w+(?=["'`])/g) ?? [];
   return named.some((name) => fields.has(plain(name)));

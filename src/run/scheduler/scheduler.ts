@@ -7,7 +7,7 @@ import { deferralCount, isOwnFault } from '../machine/retry/deferrals.ts';
 import { tokensUsed, usageOf } from '../machine/text-call.ts';
 import { onBatchPolled } from './batch-poll.ts';
 import { admitCells } from './cell-admission.ts';
-import { closedEnd, judgeRefused, noteOutcome, probeKinds } from './closing.ts';
+import { closedEnd, judgeRefused, noteOutcome, noteSaved, probeKinds } from './closing.ts';
 import { isPaid, type RunCommit, type RunInput, routeOf, withoutOthers } from './commit.ts';
 import { dispatch } from './dispatch.ts';
 import { drain, halt } from './drain.ts';
@@ -15,7 +15,7 @@ import { advance } from './job-runner.ts';
 import { adoptJob } from './place-job.ts';
 import { withinPatience } from './routes/asked-wait.ts';
 import type { KindState } from './routes/kinds.ts';
-import { limitsText } from './routes/learned-limits.ts';
+import { limitsText, mostServed } from './routes/learned-limits.ts';
 import { readOnServingRoute } from './routes/load-shed.ts';
 import { isDeferral, type JobResult, outcomeOf, withoutKnownWords } from './routes/outcome.ts';
 import { endSlices } from './slices/end.ts';
@@ -163,7 +163,9 @@ export class Scheduler {
   /** What is to be kept for the next run, as learned by now. */
   get learned(): LearnedTexts {
     const poll = this.#state.estimators.learned;
-    const limits = limitsText(this.#state.jobs.learned);
+    const { jobs, kinds } = this.#state;
+    const served = kinds.servedIds.slice(0, mostServed);
+    const limits = limitsText({ ...jobs.learned, ...(served.length > 0 && { served }) });
     return { limits, ...(poll === undefined ? {} : { poll }) };
   }
 
@@ -275,6 +277,7 @@ function onResult(state: SchedulerState, input: JobResult): void {
     });
     if (input.type === 'submitted' && input.result.ok) jobs.concurrency.note(input.result.value, jobs.held);
   }
+  if (input.type === 'saved') noteSaved(state, input);
   // The run may have left the job while its request was under way; nothing durable depends on a poll or a download.
   if (job !== undefined) advance(state, job, outcome.event);
 }

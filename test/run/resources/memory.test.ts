@@ -151,7 +151,11 @@ describe('the watch', () => {
         service,
         ...noText,
         artifacts: {
-          save: () => Promise.resolve({ ok: false, error: { code: 'x', class: 'permanent', message: '' } }),
+          save: ({ key, output }) =>
+            Promise.resolve({
+              ok: true,
+              value: { output, file: `${key}.png`, bytes: 1, sha256: '0'.repeat(64), mime: 'image/png' },
+            }),
           cut: cutNowhere,
           keep: () => Promise.reject(new Error('nothing is kept')),
           close: () => Promise.resolve(),
@@ -173,7 +177,7 @@ describe('the watch', () => {
       await new Promise(setImmediate);
     }
     expect((await end).end).toEqual({ kind: 'complete' });
-    expect([...store.withStatus('failed')].map(({ error }) => error?.code)).toEqual(Array(48).fill('x'));
+    expect([...store.withStatus('done')]).toHaveLength(48);
     expect(mostOpen()).toBe(32);
     expect(bodies.most).toBeGreaterThan(bound);
     expect(bodies.most).toBeLessThanOrEqual(bound + cap);

@@ -95,7 +95,7 @@ describe('what ends a run early', () => {
     });
     const result = run({ drainAt: epoch + 50, latency: () => 5000 });
     expect(result.end).toEqual({ kind: 'interrupted', forced: false });
-    expect([service.submits.length, statuses()]).toEqual([12, { pending: 20 }]);
+    expect([service.submits.length, statuses()]).toEqual([1, { pending: 20 }]);
     expect(result.endedAt).toBe(epoch + 5000);
     expect(run().end).toEqual({ kind: 'complete' });
     expect(statuses()).toEqual({ done: 20 });

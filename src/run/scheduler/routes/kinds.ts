@@ -2,6 +2,7 @@ import { isTextRequest, type JobRequest } from '../../../plan/job-request.ts';
 import type { Route } from '../../events.ts';
 import type { RouteSignal } from '../../limits/route.ts';
 import type { Job, Tally } from '../../machine/job.ts';
+import { kindOfRequest, operationOf, slotName, withoutParticulars } from './kind-names.ts';
 
 /**
  * A kind of request: what a service does or does not do as one. Each kind is refused, rests, is probed and closes by itself; rates
@@ -14,63 +15,14 @@ export const refusalsInARow = 20;
 /** After this many failures in a row, in which other kinds are served, a kind rests by itself, and one request at a time probes it. */
 const troubleInARow = 5;
 
+/** After this many tasks in a row that failed for a state of the account, each further one would. */
+const accountReasons = 3;
+
 /** How far two answers that nobody can do a kind of request have to lie apart before it closes, ms. */
 const noChannelMs = 60_000;
 
 /** How long after its last served request a kind counts as serving, ms. */
 const servingMs = 60_000;
-
-/** Operations of customIds (gateway 5.2 to 5.4) in the words of users; the first match counts. Others are their own name. */
-const operations: readonly (readonly [RegExp, string])[] = [
-  [/^upsample$/i, 'U1–U4'],
-  [/^variation$/i, 'V1–V4'],
-  [/^pan_/i, 'pan'],
-  [/^upsample/i, 'upscale'],
-  [/variation/i, 'vary'],
-  [/^outpaint/i, 'zoom out'],
-  [/^customzoom/i, 'custom zoom'],
-  [/^inpaint/i, 'vary region'],
-  [/^video_virtual/i, 'U1–U4 of videos'],
-  [/_extend$/i, 'extend'],
-  [/^(?:animate|video)/i, 'animate'],
-  [/^picread/i, 'buttons of descriptions'],
-];
-
-const entries = {
-  imagine: 'imagine',
-  blend: 'blend',
-  describe: 'describe',
-  video: 'video',
-  edit: 'edits',
-} as const;
-
-/** The operation of a button, as a user calls it: `U1–U4`, `pan`. */
-export function operationOf(customId: string): string {
-  const [, operation = ''] = /^[^:]*::(?:JOB::)?([^:]+)/i.exec(customId) ?? [];
-  const known = operations.find(([pattern]) => pattern.test(operation))?.[1];
-  // What is no operation may be an id, another one for each task.
-  return known ?? (/^[a-z_]{1,40}$/i.test(operation) ? operation : 'other buttons');
-}
-
-/** The kind of a request that presses no button. */
-export function kindOfRequest(request: Exclude<JobRequest, { kind: 'click' }>): string {
-  if (!isTextRequest(request)) return entries[request.kind];
-  const { model } = request.fields;
-  const name = typeof model === 'string' ? model : 'text';
-  return request.kind === 'chat' ? `${name} (chat)` : name;
-}
-
-/** `grid/U1`: the step and the buttons that lead to a slot. */
-export const slotName = ({ step, branch }: { readonly step: string; readonly branch: string }): string =>
-  branch === '' ? step : `${step}/${branch}`;
-
-/** Words without what differs from one request to the next: quoted words, numbers and ids. */
-export const withoutParticulars = (words: string): string =>
-  words
-    .replaceAll(/"[^"]*"|`[^`]*`|“[^”]*”|「[^」]*」|(?<!\w)'[^']*'/g, '…')
-    .replaceAll(/[\w-]*\d[\w-]*/g, '#')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
 
 /** Why a kind is closed for the rest of the run. */
 export interface Closing {
@@ -125,6 +77,9 @@ export class KindState {
   #sameWords = 0;
   #quota = 0;
   #noChannelAt: number | undefined;
+  #reason: string | undefined;
+  #sameReasons = 0;
+  #accountReasons = 0;
   closed: Closing | undefined;
   /** Key of the job that probes whether it is served again. */
   probe: string | undefined;
@@ -210,6 +165,32 @@ export class KindState {
         // Nothing was reached: that is no verdict on what was asked for.
         return undefined;
     }
+  }
+
+  /** Tasks in a row that failed for the same reason. */
+  get failedInARow(): number {
+    return this.#sameReasons;
+  }
+
+  /**
+   * Notes how one of its tasks ended.
+   *
+   * @param failed why, and whether that is a state of the account; undefined: it succeeded
+   * @returns why it is closed from now on
+   */
+  taskEnded(failed?: { readonly reason: string; readonly isAccount: boolean }): Closing | undefined {
+    const reason = failed && withoutParticulars(failed.reason);
+    this.#sameReasons = reason === undefined ? 0 : reason === this.#reason ? this.#sameReasons + 1 : 1;
+    this.#accountReasons = failed === undefined ? 0 : this.#accountReasons + Number(failed.isAccount);
+    this.#reason = reason;
+    if (failed === undefined) return undefined;
+    const isClosing = this.#accountReasons >= accountReasons || this.#sameReasons >= refusalsInARow;
+    if (!isClosing) return undefined;
+    const times = Math.max(this.#accountReasons, this.#sameReasons);
+    return {
+      code: 'tasks.failing',
+      message: `${times} tasks of ${this.name} in a row were accepted and failed, and none succeeded: ${failed.reason}`,
+    };
   }
 
   #answers(servedAt: number | undefined): void {

@@ -7,6 +7,8 @@ export interface LearnedLimits {
   readonly tasks?: number;
   /** Requests a minute that the service accepts, by route. */
   readonly perMinute: Readonly<Partial<Record<Route, number>>>;
+  /** Ids of the kinds of request that the service was seen to serve. Absent: none. */
+  readonly served?: readonly string[];
 }
 
 const version = 1;
@@ -20,7 +22,7 @@ export const limitsText = (limits: LearnedLimits): string => learnedText(version
 export const readLimits = (text: string | undefined): LearnedLimits =>
   learnedContent(text, version, (content): LearnedLimits | undefined => {
     if (typeof content !== 'object' || content === null) return undefined;
-    const { tasks, perMinute } = content as Readonly<Record<string, unknown>>;
+    const { tasks, perMinute, served } = content as Readonly<Record<string, unknown>>;
     const rates = typeof perMinute === 'object' && perMinute !== null ? perMinute : {};
     const found = routes.flatMap((route) => {
       const rate = (rates as Readonly<Record<string, unknown>>)[route];
@@ -29,8 +31,14 @@ export const readLimits = (text: string | undefined): LearnedLimits =>
     return {
       ...(isCount(tasks) ? { tasks: Math.max(1, Math.floor(tasks)) } : {}),
       perMinute: Object.fromEntries(found),
+      ...(Array.isArray(served) ? { served: served.filter(isName).slice(0, mostServed) } : {}),
     };
   }) ?? noLimits;
+
+/** How many kinds are kept. */
+export const mostServed = 200;
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value.length <= 200;
 
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0;

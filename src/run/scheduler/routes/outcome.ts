@@ -153,7 +153,7 @@ export function noteRouteOutcome(
 /** What a result means beyond its job: for its route, or for the whole run. */
 export type RouteReading =
   | { readonly signal: RouteSignal }
-  | { readonly end: RunEnd }
+  | { readonly end: RunEnd; readonly about?: About }
   | { readonly nothing: true };
 
 const served: RouteReading = { signal: { kind: 'served' } };
@@ -238,7 +238,7 @@ function readFailure(failure: ServiceFailure): RouteReading {
   switch (failure.class) {
     case 'stop':
       if (failure.about === 'quota') return { signal: { kind: 'quota', reason, ...reach } };
-      return { end: { kind: 'stopped', code: failure.code, message: failure.message } };
+      return { end: { kind: 'stopped', code: failure.code, message: failure.message }, ...reach };
     case 'throttle':
       return {
         signal: {
@@ -252,7 +252,14 @@ function readFailure(failure: ServiceFailure): RouteReading {
       return { signal: { kind: 'unreachable', reason } };
     case 'lost':
     case 'retry':
-      return { signal: { kind: 'trouble', reason, ...reach } };
+      return {
+        signal: {
+          kind: 'trouble',
+          reason,
+          ...reach,
+          ...(failure.code === 'service.ambiguous' && { isUnclear: true as const }),
+        },
+      };
     case 'permanent':
       return {
         signal: {

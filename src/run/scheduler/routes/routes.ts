@@ -27,6 +27,9 @@ interface RouteQueue {
   held: boolean;
 }
 
+/** How many requests are under way at once until the service has served one: no wrong setting costs more. */
+const mostUnproven: Readonly<Partial<Record<Route, number>>> = { submit: 1, text: 4 };
+
 const isLong = (name: Route): boolean => name === 'text' || name === 'download';
 
 /** What the run knows of its images; it changes while the run lasts. */
@@ -35,6 +38,8 @@ export interface ImageLoad {
   readonly isActive: boolean;
   /** Images that wait for their download, as a part of their bound. */
   readonly backlog: number;
+  /** True while no new task is begun: no file of those that are made can be had. */
+  readonly isShut: boolean;
 }
 
 /** Routes on which money is spent. */
@@ -53,6 +58,8 @@ export class Routes {
   /** What left lately, for a run that follows at once. */
   readonly sent: SentLog;
   #inFlight = 0;
+  /** Routes on which the service has served a request, in this run or an earlier one. */
+  readonly #served = new Set<Route>();
 
   /** @param isHeldBack true for a submission that waits for a result: the end of a task, or the reading of a button */
   constructor(
@@ -62,7 +69,7 @@ export class Routes {
     tokens: (job: Job) => number,
     isHeldBack: (job: Job, now: number) => boolean = () => false,
     { moments = {}, tokens: sharedTokens }: Pick<SharedLimits, 'moments' | 'tokens'> = {},
-    load: ImageLoad = { isActive: true, backlog: 0 },
+    load: ImageLoad = { isActive: true, backlog: 0, isShut: false },
     before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
     learned: LearnedLimits = noLimits,
   ) {
@@ -137,8 +144,11 @@ export class Routes {
 
   /** False for a route whose next request waits for the result of one under way. */
   #isOpen(name: Route): boolean {
-    const { route, inFlight, held } = this.queues[name];
-    return !held && (inFlight < 1 || !route.isProbing);
+    const { route, inFlight, held, queue } = this.queues[name];
+    const most = this.#served.has(name) ? undefined : mostUnproven[name];
+    if (held || (most !== undefined && inFlight >= most)) return false;
+    if (this.#load.isShut && name === 'submit' && queue.front()?.want.kind !== 'modal') return false;
+    return inFlight < 1 || !route.isProbing;
   }
 
   /** True for a route that has a request to send. */
@@ -184,6 +194,11 @@ export class Routes {
   /** A route was refused for too many requests: polls may use the limit of submissions and text calls. Files are served by others. */
   onThrottled(name: Route, now: number): void {
     if (name === 'poll') for (const other of paid) this.queues[other].route.refusedElsewhere(now);
+  }
+
+  /** The service has served a request of this route: the settings are right. */
+  onServed(name: Route): void {
+    this.#served.add(name);
   }
 
   /** Releases the requests that were held until the cost of others is known. */

@@ -14,6 +14,7 @@ import {
 import { deferralCount } from '../../machine/retry/deferrals.ts';
 import type { Rooms, RunSettings, SharedLimits } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
+import { FileTroubles, filesInVain } from '../routes/file-troubles.ts';
 import { type LearnedLimits, noLimits } from '../routes/learned-limits.ts';
 import { type ImageLoad, Routes, routeOrder } from '../routes/routes.ts';
 
@@ -32,6 +33,7 @@ export class ActiveJobs {
   #isAtEnd = false;
   /** The queue of the two that was granted room last. */
   #lastRoom = this.#again;
+  readonly files = new FileTroubles();
   readonly delayed = new DelayedQueue(this.#jobs);
   readonly routes: Routes;
   readonly concurrency: ConcurrencyWindow;
@@ -175,6 +177,7 @@ export class ActiveJobs {
   #imageLoad(): ImageLoad {
     const isActive = (): boolean => this.#images > 0;
     const backlog = (): number => this.#saving / this.#mostSaving;
+    const isShut = (): boolean => this.isShut;
     return {
       get isActive() {
         return isActive();
@@ -182,12 +185,22 @@ export class ActiveJobs {
       get backlog() {
         return backlog();
       },
+      get isShut() {
+        return isShut();
+      },
     };
+  }
+
+  /** True while no new task is begun: no file of those that are made can be had, of as many as were tried or wait for that. */
+  get isShut(): boolean {
+    if (!this.files.isInVain) return false;
+    const { isProbing } = this.routes.queues.download.route;
+    return this.files.isShut || (isProbing && this.#saving >= filesInVain);
   }
 
   /** True while one more task may be begun. */
   get hasRoom(): boolean {
-    return this.rooming < this.#mostTasks && this.#hasRoomForImages;
+    return this.rooming < this.#mostTasks && this.#hasRoomForImages && !this.isShut;
   }
 
   /** True while there is room for the first task, or the first text call, of one more cell. */
@@ -196,6 +209,7 @@ export class ActiveJobs {
     return (
       this.#beginning + this.#rooms.size < most &&
       this.#parked < mostParked &&
+      !this.isShut &&
       this.#hasRoomForImages &&
       // Deferred jobs take up no room for a task.
       this.#outside < 2 * (this.#limits.tasks + this.#limits.requests) &&

@@ -83,6 +83,8 @@ export interface SchedulerState {
   readonly cells: CellsState;
   readonly routes: Routes;
   readonly kinds: Kinds;
+  /** Since when a key is refused that had worked in this run, Unix ms; undefined: it is not. */
+  keyRefusedAt: number | undefined;
   readonly budget: BudgetTracker;
   readonly estimators: Estimators;
   readonly polls: PollLoad;
@@ -117,14 +119,16 @@ export function initialState(options: SchedulerOptions): SchedulerState {
   const { settings, startedAt, random } = options;
   const estimators = new Estimators(settings, options.price, options.learned?.poll);
   const { costModel } = estimators;
+  const learned = readLimits(options.learned?.limits);
   const jobs = new ActiveJobs(
     settings,
     random,
     ({ record }) => costModel.tokens(record),
     options.shared,
     readSent(options.sent, settings.limits, startedAt),
-    readLimits(options.learned?.limits),
+    learned,
   );
+  for (const id of learned.served ?? []) jobs.routes.onServed(id.startsWith('text/') ? 'text' : 'submit');
   if (options.tellsLeaving) jobs.routes.sent.countLeaving();
   const outbox = new Outbox();
   return {
@@ -144,7 +148,8 @@ export function initialState(options: SchedulerOptions): SchedulerState {
       redo: new Set(settings.redo),
     },
     routes: jobs.routes,
-    kinds: new Kinds(),
+    kinds: new Kinds(learned.served),
+    keyRefusedAt: undefined,
     budget: new BudgetTracker(settings, costModel, options.spent, options.shared?.allowance),
     estimators,
     polls: new PollLoad(settings.limits.poll),

@@ -14,6 +14,7 @@ const routesFor = (requests: number): Routes =>
 describe('the requests of a run', () => {
   it('are open to polls and submissions for a quarter, whatever downloads and text calls there are', () => {
     const routes = routesFor(8);
+    routes.onServed('text');
     for (let sent = 0; routes.hasRoom('text') && sent < 3; sent++) routes.onSent('text', 0);
     for (let sent = 0; routes.hasRoom('download') && sent < 99; sent++) routes.onSent('download', 0);
     // Downloads leave room for as many text calls again.
@@ -29,12 +30,27 @@ describe('the requests of a run', () => {
     expect(routes.hasRoom('text')).toBe(true);
   });
 
+  it('are one submission and four texts until the service has served one', () => {
+    const routes = routesFor(32);
+    for (const [name, most] of [
+      ['submit', 1],
+      ['text', 4],
+    ] as const) {
+      for (let sent = 0; routes.hasRoom(name) && sent < 9; sent++) routes.onSent(name, 0, `${sent}`);
+      expect(routes.queues[name].inFlight).toBe(most);
+      routes.onServed(name);
+      expect(routes.hasRoom(name)).toBe(true);
+    }
+    expect(routes.hasRoom('poll')).toBe(true);
+  });
+
   it('are used by a text call where there is only one', () => {
     expect(routesFor(1).hasRoom('text')).toBe(true);
   });
 
   it('that cost are held together until one of them is answered', () => {
     const routes = routesFor(8);
+    routes.onServed('submit');
     expect(routes.isSpending).toBe(false);
     routes.onSent('submit', 0);
     routes.hold('text');

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { failure } from '../rig/failure.ts';
+import { saveFailures } from '../rig/gateway/faults.ts';
+import { epoch } from '../rig/jobs.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { grid, world } from '../rig/world.ts';
+
+const texts = (cells: number): string => `name: test
+matrix: { n: { from: 1, to: ${cells} } }
+steps: { say: { generate: { prompt: "Say {{ n }}", model: text-pro } } }
+`;
+const minute = 60_000;
+
+describe('until the service has served a request', () => {
+  const stop = failure('service.not-found', 'stop', { status: 404, about: 'address' });
+  const unclear = failure('service.ambiguous', 'lost', { status: 400 });
+
+  it('image submissions go one at a time: a wrong address fails and doubts nothing else', async () => {
+    const here = await world(grid(40), { onSubmit: () => ({ error: stop }) });
+    expect(here.run().end).toMatchObject({ kind: 'stopped', code: 'service.not-found' });
+    expect([here.service.submits.length, here.statuses()]).toEqual([1, { pending: 40 }]);
+    const unsure = await world(grid(40), { onSubmit: () => ({ error: { ...stop, mayBeDone: true } }) });
+    unsure.run();
+    expect(unsure.statuses()).toEqual({ 'in-doubt': 1, pending: 39 });
+  });
+
+  it('four texts go at once, then as many as may', async () => {
+    const here = await world(texts(40), { onAsk: ({ number }) => (number === 1 ? stop : undefined) });
+    expect(here.run().end).toMatchObject({ code: 'service.not-found' });
+    expect([here.service.calls.length, here.statuses().failed]).toEqual([4, undefined]);
+    // The other three were answered.
+    here.run();
+    expect(here.service.calls.filter(({ at }) => at === here.service.calls[4]?.at)).toHaveLength(32);
+  });
+
+  it('and at once in the next run at a service that has served one', async () => {
+    const here = await world(grid(13));
+    here.run({ settings: virtualSettings({ maxSubmits: 1 }) });
+    const before = here.service.submits.length;
+    here.run();
+    const [first, ...others] = here.service.submits.slice(before).map(({ at }) => at);
+    expect(others.filter((at) => at === first)).toHaveLength(11);
+  });
+
+  it('an answer that says nothing leaves few jobs in doubt: single probes follow, ever later', async () => {
+    const here = await world(grid(60), { onSubmit: () => ({ error: unclear }) });
+    const { end, endedAt } = here.run();
+    expect(end).toMatchObject({ kind: 'stopped', code: 'route.patience' });
+    expect(here.statuses()['in-doubt']).toBeLessThan(12);
+    const sent = here.service.submits.map(({ at }) => at);
+    const gaps = sent.slice(1).map((at, n) => at - (sent[n] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(15 * minute + 1000);
+    expect(gaps.toSorted((a, b) => a - b)).toEqual(gaps);
+    expect(endedAt - epoch).toBeGreaterThan(59 * minute);
+  });
+});
+
+describe('a key that had worked', () => {
+  const refused = failure('service.unauthorized', 'stop', { status: 401, about: 'key' });
+
+  it('is asked again for half a minute, and goes on where that passes', async () => {
+    const here = await world(grid(60), {
+      onSubmit: ({ at }) => (at > epoch + 20_000 && at < epoch + 34_000 ? { error: refused } : undefined),
+    });
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 60 });
+  });
+
+  it.each([
+    [
+      'submissions',
+      { onSubmit: ({ at }: { at: number }) => (at > epoch + 20_000 ? { error: refused } : undefined) },
+    ],
+    [
+      'polls',
+      { onFetch: (_: string, __: number, at: number) => (at > epoch + 20_000 ? refused : undefined) },
+    ],
+  ])('ends the run where it is refused for longer: %s', async (_, script) => {
+    const here = await world(grid(60), script);
+    const { end, endedAt } = here.run();
+    expect(end).toMatchObject({ kind: 'stopped', code: 'service.unauthorized' });
+    expect(endedAt - epoch).toBeGreaterThan(50_000);
+    expect(endedAt - epoch).toBeLessThan(100_000);
+    expect(here.statuses().failed).toBeUndefined();
+  });
+
+  it('ends the run at once where it never worked', async () => {
+    const here = await world(grid(60), { onSubmit: () => ({ error: refused }) });
+    const { endedAt } = here.run();
+    expect([endedAt - epoch, here.service.submits.length]).toEqual([100, 1]);
+  });
+});
+
+describe('tasks that are accepted and all fail', () => {
+  it.each(['401 Unauthorized: [no body]', '[Verify you are human] captcha', '[Blocked] x', 'Missing Access'])(
+    'for the account close their kind after three: %s',
+    async (reason) => {
+      const here = await world(grid(100), { fails: () => reason });
+      expect(here.run().end).toMatchObject({ kind: 'stopped', code: 'tasks.failing' });
+      const { failed = 0, pending = 0 } = here.statuses();
+      // As many as were under way by then.
+      expect([failed + pending, failed < 3 + 12]).toEqual([100, true]);
+    },
+  );
+
+  it('for any one reason close their kind after twenty, and other kinds go on', async () => {
+    const here = await world(grid(40, 'U1'), {
+      fails: ({ pressed, number }) => (pressed === '' ? undefined : `No such thing as ${number}`),
+    });
+    const { end } = here.run();
+    expect(end).toMatchObject({ kind: 'stopped', code: 'tasks.failing' });
+    expect('message' in (end ?? {}) && (end as { message: string }).message).toContain(
+      'tasks of U1–U4 in a row',
+    );
+    expect(here.statuses().failed).toBeLessThan(20 + 12);
+  });
+
+  it('do not close it where one succeeds in between', async () => {
+    const here = await world(grid(60), {
+      fails: ({ number }) => (number % 3 === 0 ? undefined : 'Missing Access'),
+    });
+    const settings = virtualSettings({ limits: { tasks: 1, requests: 4 } });
+    expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 20, failed: 40 });
+  });
+
+  it('for an overload let the next submissions wait', async () => {
+    const here = await world(grid(60), { fails: () => 'You are being rate limited.' });
+    const { end, events } = here.run();
+    expect(end).toMatchObject({ code: 'tasks.failing' });
+    expect(events.some((event) => event.type === 'route:pause' && event.route === 'submit')).toBe(true);
+    expect(here.service.submits.length).toBeLessThan(20 + 12);
+  });
+});
+
+describe('files that nobody can have', () => {
+  it.each(['fresh-link', 'permanent'] as const)(
+    'end the run after twenty, and stay to be saved: %s',
+    async (fault) => {
+      let refused = true;
+      const here = await world(grid(160), {
+        onSave: () => (refused ? { ok: false, error: saveFailures[fault] } : undefined),
+      });
+      expect(here.run().end).toMatchObject({ kind: 'stopped', code: 'downloads.in-vain' });
+      const paid = here.service.submits.length;
+      expect(paid).toBeLessThan(20 + 2 * 12 + 1);
+      expect(here.statuses().failed).toBeUndefined();
+      refused = false;
+      expect(here.run().end).toEqual({ kind: 'complete' });
+      expect([here.service.submits.length, here.statuses()]).toEqual([160, { done: 160 }]);
+    },
+  );
+
+  it('let no new task begin while they may come, and all go on once one does', async () => {
+    const until = epoch + 30 * minute;
+    let now = epoch;
+    const here = await world(grid(100), {
+      onSave: () => (now < until ? { ok: false, error: saveFailures.retry } : undefined),
+      progress: (_, at) => {
+        now = Math.max(now, at);
+        return 1;
+      },
+    });
+    const { end } = here.run({
+      onResult: (_, at) => {
+        now = at;
+      },
+    });
+    expect(end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 100 });
+    expect(here.service.submits.filter(({ at }) => at < until).length).toBeLessThan(20 + 2 * 12 + 1);
+  });
+
+  it('end the run where they do not come for retry.patience', async () => {
+    const here = await world(grid(100), { onSave: () => ({ ok: false, error: saveFailures.retry }) });
+    const { end, endedAt } = here.run();
+    expect(end).toMatchObject({ kind: 'stopped' });
+    expect(endedAt - epoch).toBeLessThan(90 * minute);
+    expect(here.statuses().failed).toBeUndefined();
+    expect(here.service.submits.length).toBeLessThan(20 + 2 * 12 + 1);
+  });
+
+  it('fail as before where they are few, or others come', async () => {
+    const few = await world(grid(3), { onSave: () => ({ ok: false, error: saveFailures.permanent }) });
+    expect(few.run().end).toEqual({ kind: 'complete' });
+    expect(few.statuses()).toEqual({ failed: 3 });
+    let saves = 0;
+    const some = await world(grid(60), {
+      onSave: () => {
+        saves += 1;
+        return saves % 2 === 0 ? { ok: false, error: saveFailures.permanent } : undefined;
+      },
+    });
+    expect(some.run().end).toEqual({ kind: 'complete' });
+    expect(some.statuses()).toEqual({ done: 30, failed: 30 });
+  });
+});
