@@ -15,7 +15,7 @@ import {
   startFramingServer,
 } from '../../rig/framing.ts';
 import { makePng } from '../../rig/png.ts';
-import { freshFolder, startWriter } from '../places.ts';
+import { freshFolder, startServer, startWriter } from '../places.ts';
 import { always } from './download-rig.ts';
 
 /** By hand: `PROMPTPRESS_DOWNLOADS=3000 npx vitest run test/artifacts/download/framing.test.ts`. */
@@ -132,4 +132,46 @@ describe('downloads of every framing and size, over plain connections and TLS, t
       expect(found).toEqual(cells.map((cell) => [cell, expectedOf(cell)]));
     }
   }, 600_000);
+});
+
+test('a disk that takes nothing keeps the rest of a file at its server, and what has come is given up with the download', async () => {
+  const chunk = Buffer.alloc(65_536, 'x');
+  let written = 0;
+  const server = await startServer((_request, response) => {
+    response.write(makePng(1).subarray(0, -12));
+    const more = (): void => {
+      while (written < 128 * 1024 * 1024) {
+        written += chunk.length;
+        if (!response.write(chunk)) break;
+      }
+      response.once('drain', more);
+    };
+    more();
+  });
+  const directory = freshFolder();
+  const store = openArtifactFolder(directory);
+  let isWriting = false;
+  const never: ArtifactStore = {
+    ...slow(store),
+    put: async (path) => {
+      const file = await store.put(path);
+      file.write = () => {
+        isWriting = true;
+        return new Promise(() => undefined);
+      };
+      return file;
+    },
+  };
+  const stop = new AbortController();
+  const writer = startWriter(directory, { store: never });
+  void writer.save({ url: server.url, key: 'ab', output: 1 }, stop.signal);
+  while (!isWriting) await new Promise(setImmediate);
+  // The machine's own buffers fill up, and the server comes to rest.
+  let before = 0;
+  while (written !== before) {
+    before = written;
+    for (let turn = 0; turn < 300; turn += 1) await new Promise(setImmediate);
+  }
+  expect(written).toBeLessThan(32 * 1024 * 1024);
+  stop.abort(new Error('enough'));
 });
