@@ -99,8 +99,8 @@ describe('the schema', () => {
     const known = Object.entries(defaults).flatMap(([name, block]) =>
       typeof block === 'string' ? [name] : Object.keys(block),
     );
-    // Fields of generate that are absent unless they are declared: false is what the service does without them.
-    const ofTheService = ['search', 'maps', 'code', 'stream', 'preset'];
+    // Fields of text steps that are absent unless they are declared: this is what is done without them.
+    const ofTheService = ['search', 'maps', 'code', 'stream', 'reply', 'preset'];
     expect(
       ways.filter((name) => !known.includes(name as string) && !ofTheService.includes(name as string)),
     ).toEqual([]);
