@@ -76,6 +76,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     },
     taskMs: 1_200_000,
     queueMs: 7_200_000,
+    hasFoundLater: () => false,
     overtakenAt: () => undefined,
     speed: 'fast',
     searches: false,

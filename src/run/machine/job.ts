@@ -117,6 +117,10 @@ export interface Job {
   readonly owned?: true;
   /** True where the service did not know the task at the last poll. */
   readonly unknown?: boolean;
+  /** Since when the service has not known the task, Unix ms. */
+  readonly unknownSince?: number;
+  /** It was unknown for a minute; `gone`: and a task that was submitted later is known, so its place is free. */
+  readonly lost?: 'held' | 'gone';
   /** A task that outlived its deadline is polled once in every later run. */
   readonly lastPoll?: true;
 }
@@ -215,6 +219,8 @@ export interface JobContext {
   readonly taskMs: number;
   /** How long a task may stand in the queue of the service, ms. */
   readonly queueMs: number;
+  /** True where the service knows a task that was submitted later. */
+  readonly hasFoundLater: (record: JobRecord) => boolean;
   /** When the first later task of the same kind ended, Unix ms; undefined: none has. */
   readonly overtakenAt: (record: JobRecord) => number | undefined;
   /** Undefined: the gateway's own. */
@@ -291,6 +297,7 @@ export const isParked = ({ want }: Pick<Job, 'want'>): boolean =>
 export function holdsRoom(job: Job): boolean {
   const { want, record } = job;
   if (want.kind === 'room' || restsOutside(job) || isTextRequest(record.request)) return false;
+  if (job.lost === 'gone') return false;
   return record.status !== 'saving' && !isSettled(record.status);
 }
 

@@ -3,7 +3,7 @@ import { isJobKey } from '../../plan/key.ts';
 import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Task } from '../../service/image-service.ts';
-import type { ServiceFailure } from '../../service/result.ts';
+import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import { type FetchReason, heldAs, type Job, type JobContext, type JobEvent } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
 import { hasOtherButton } from '../machine/retry/button-freshness.ts';
@@ -12,6 +12,7 @@ import { hasNoListing, mostListed } from '../machine/search/listing.ts';
 import { visitDueCells } from './cell-admission.ts';
 import { holdRefused, holdUnsaved, noteOutcome, noteTask } from './closing.ts';
 import { isPaid, routeOf } from './commit.ts';
+import { drain } from './drain.ts';
 import { noteFailedRedo, placeJob, returnToCells } from './place-job.ts';
 import type { KindState } from './routes/kinds.ts';
 import { taskOf } from './state/queries.ts';
@@ -46,6 +47,7 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
     refusal,
   } = step(job, event, jobContext(state, job));
   const next = heldAs(job, made);
+  if (event.type === 'fetched') noteLost(state, job, next, event.result);
   if (hasOtherButton(job, next)) buttons.distrust();
   if (attempt !== undefined) outbox.attempt(attempt);
   for (const entry of unused) outbox.attempt(entry);
@@ -77,6 +79,19 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   outbox.send({ job: next, send });
 }
 
+/** Notes whether the service knows the tasks that it is asked for. */
+function noteLost(state: SchedulerState, job: Job, next: Job, result: ServiceResult<Task>): void {
+  const { lost, jobs, outbox, now } = state;
+  if (result.ok) lost.found(job.record.taskId === result.value.id ? job.record : undefined);
+  else if (result.error.code === 'service.task-unknown' && !lost.hasFoundLater(job.record)) {
+    const notice = lost.unknown(jobs.held, now);
+    if (notice !== undefined) outbox.emit(notice);
+  }
+  const end = job.lost === undefined && next.lost !== undefined ? lost.lost(next.record) : undefined;
+  if (end !== undefined) drain(state, end);
+  jobs.isForgetting = lost.isForgetting;
+}
+
 function noteShown(
   { buttons, owners, ended, now }: SchedulerState,
   { record }: Job,
@@ -106,6 +121,7 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     jobs,
     kinds,
     ended,
+    lost,
   } = state;
   const { settings, invocation, random, price } = options;
   const { costModel } = estimators;
@@ -117,6 +133,7 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     retry: settings.retry,
     taskMs: settings.timeouts.taskMs,
     queueMs: settings.timeouts.queueMs ?? queueMs,
+    hasFoundLater: (record) => lost.hasFoundLater(record),
     overtakenAt: (record) => ended.overtakenAt(record),
     speed: settings.speed,
     retryInDoubt: settings.inDoubt === 'retry',

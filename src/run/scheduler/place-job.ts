@@ -176,7 +176,7 @@ function settle(state: SchedulerState, job: Job): void {
   const { record, lastPoll, depth } = job;
   const { settings } = options;
   jobs.drop(record.key);
-  if (record.error?.code === 'task.timeout' && record.status === 'failed' && lastPoll !== true)
+  if (record.error?.code === 'task.timeout' && record.status === 'failed' && !lastPoll && !job.unknown)
     jobs.keepPlace(state.now + settings.timeouts.taskMs);
   if (record.split === true) noteWhole(state, record);
   if (lastPoll && record.status === 'failed' && mayRetry(record, settings) && !lifecycle.isEnding) {

@@ -27,10 +27,10 @@ export function taskSeen(job: Job, result: ServiceResult<Task>, context: JobCont
       otherShown(job, result.error, context) ??
       unknownTask(job, result.error, context) ??
       (tried ? overdue(job, result.error.message, context) : undefined) ??
-      fetchLater({ ...job, unknown }, result.error, poll, context)
+      fetchLater(withUnknown(job, unknown, context), result.error, poll, context)
     );
   }
-  const { strange: _, ...shown } = withConfirmedTask(job);
+  const { strange: _, unknownSince: _since, lost: _lost, ...shown } = withConfirmedTask(job);
   const whose = sharedTask(shown, result.value, context);
   if (typeof whose === 'object') return whose;
   const read: Job = { ...shown, unknown: false, ...(whose === 'own' && { owned: true }) };
@@ -39,6 +39,17 @@ export function taskSeen(job: Job, result: ServiceResult<Task>, context: JobCont
 
 /** How long an unknown state must stand beside all signs of an end, ms: three times what a gateway's copy may lag (gateway 3.5). */
 const seemingMs = 45_000;
+
+/** How long a task is unknown before it counts as lost, ms: a new one may lag behind its submission. */
+const lostMs = 60_000;
+
+/** The job after one more poll without a record. Only an answer that there is no such task says something of it. */
+function withUnknown(job: Job, unknown: boolean, { now, hasFoundLater }: JobContext): Job {
+  if (!unknown) return { ...job, unknown };
+  const { unknownSince = now } = job;
+  if (now - unknownSince < lostMs) return { ...job, unknown, unknownSince };
+  return { ...job, unknown, unknownSince, lost: hasFoundLater(job.record) ? 'gone' : 'held' };
+}
 
 function taskRead(job: Job, taskId: string, task: Task, context: JobContext): JobStep {
   const { now } = context;

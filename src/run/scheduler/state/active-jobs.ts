@@ -41,6 +41,10 @@ export class ActiveJobs {
   /** Until when tasks past their deadlines keep their places, Unix ms, the first one first. */
   readonly #overdue: number[] = [];
   #held = 0;
+  /** Of these, tasks that the service has not known for a minute. */
+  #lost = 0;
+  /** True while the service knows no task: one new one at a time shows whether it remembers them again. */
+  isForgetting = false;
   #open = 0;
   #saving = 0;
   #texts = 0;
@@ -140,7 +144,7 @@ export class ActiveJobs {
 
   /** The same, and submissions under way. */
   get #onService(): number {
-    return this.#held + this.routes.queues.submit.inFlight;
+    return this.#held - (this.isForgetting ? this.#lost : 0) + this.routes.queues.submit.inFlight;
   }
 
   get #isPaced(): boolean {
@@ -200,7 +204,10 @@ export class ActiveJobs {
 
   /** True while one more task may be begun. */
   get hasRoom(): boolean {
-    return this.rooming < this.#mostTasks && this.#hasRoomForImages && !this.isShut;
+    if (!this.#hasRoomForImages || this.isShut) return false;
+    // The places of lost tasks are not free, but one more task is worth knowing whether the service keeps any.
+    if (this.isForgetting) return this.rooming - this.#lost < Math.min(1, this.#mostTasks);
+    return this.rooming < this.#mostTasks;
   }
 
   /** True while there is room for the first task, or the first text call, of one more cell. */
@@ -331,12 +338,13 @@ export class ActiveJobs {
     }
     if (holdsRoom(job)) this.#rooming += by;
     if (holdsRoom(job) && isOnService(job.record)) this.#held += by;
+    if (holdsRoom(job) && job.lost !== undefined) this.#lost += by;
     if (holdsRoom(job) && job.record.status === 'modal') this.#open += by;
     if (job.record.status === 'saving') this.#saving += by;
     if (!isTextRequest(job.record.request) && job.record.status !== 'saving') this.#images += by;
     if (isReadingAgain(job)) this.#reading += by;
     if (keepsSlot(job)) this.#kept += by;
-    if (holdsRoom(job) && !isDeferred(job)) this.#beginning += by;
+    if (holdsRoom(job) && !isDeferred(job) && job.lost === undefined) this.#beginning += by;
     if (isDeferred(job) || restsOutside(job)) this.#outside += by;
     else if (isTextRequest(job.record.request)) this.#texts += by;
   }

@@ -15,6 +15,7 @@ import { ActiveJobs } from './active-jobs.ts';
 import { EndedTasks } from './ended-tasks.ts';
 import { FailingClicks } from './failing-clicks.ts';
 import { RunLifecycle } from './lifecycle.ts';
+import { LostTasks } from './lost-tasks.ts';
 import { type OpenCell, OpenCells } from './open-cells.ts';
 import { RecentButtons } from './recent-buttons.ts';
 import { Slices } from './slices.ts';
@@ -98,6 +99,7 @@ export interface SchedulerState {
   readonly buttons: RecentButtons;
   readonly owners: TaskOwners;
   readonly ended: EndedTasks;
+  readonly lost: LostTasks;
   /** Finds a job's latest record, durable or not yet. */
   readonly lookup: RecordLookup;
   /** True while several tasks are polled with one request (`poll.list`), until the gateway turns out to have no such endpoint. */
@@ -160,6 +162,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     clicks: new FailingClicks(),
     buttons: new RecentButtons(),
     ended: new EndedTasks(),
+    lost: new LostTasks(),
     owners: new TaskOwners((key) => jobs.get(key) !== undefined),
     lookup: (key) => jobs.get(key)?.record ?? outbox.record(key) ?? options.lookup(key),
     pollsBatches: settings.poll.list === true,
