@@ -73,7 +73,7 @@ const counts: readonly Stranger[] = [
   },
   {
     name: 'a chunk that is a whole message and counts one side is an answer',
-    source: 'Portkey-AI/gateway 858',
+    source: 'Portkey-AI/gateway issue 858',
     pipeline: `${priced}${chatStep()}`,
     exchanges: [
       [
