@@ -8,14 +8,18 @@ import { readManifest } from '../rig/manifest.ts';
 import { makePng } from '../rig/png.ts';
 import { write } from './pipelines.ts';
 
-/** The native parts of sharp are not installed, as after `npm install --omit=optional`. */
-const withoutNative = `data:text/javascript,${encodeURIComponent(`
+/** No native part of sharp can be loaded: each is refused with such an error. */
+const refusing = (code: string, message: string): string =>
+  `data:text/javascript,${encodeURIComponent(`
 import Module from 'node:module';
 const resolve = Module._resolveFilename;
 Module._resolveFilename = function (request, ...rest) {
-  if (/^@img.sharp-/.test(request)) throw Object.assign(new Error("Cannot find module '" + request + "'"), { code: 'MODULE_NOT_FOUND' });
+  if (/^@img.sharp-/.test(request)) throw Object.assign(new Error(${JSON.stringify(message)}), { code: ${JSON.stringify(code)} });
   return resolve.call(this, request, ...rest);
 };`)}`;
+
+/** As after `npm install --omit=optional`. */
+const withoutNative = refusing('MODULE_NOT_FOUND', 'Cannot find module');
 
 const files = {
   'words.yaml': 'name: words\nsteps: { say: { generate: { model: text-pro, prompt: hello } } }\n',
@@ -46,11 +50,11 @@ describe('without the native part of sharp', () => {
     await folder[Symbol.asyncDispose]();
   });
 
-  const start = (args: readonly string[]) =>
+  const start = (args: readonly string[], preload = withoutNative) =>
     startCli(args, {
       cwd: folder.path,
       env: { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: service.apiKey },
-      nodeFlags: ['--import', withoutNative],
+      nodeFlags: ['--import', preload],
     });
   const run = (...args: string[]): Promise<CliResult> => start(args).done;
 
@@ -97,7 +101,7 @@ describe('without the native part of sharp', () => {
       ended[name] = stderr.includes('Internal error') || code === undefined ? stderr : code;
     }
     expect(ended).toEqual(Object.fromEntries(Object.entries(cases).map(([name, [, code]]) => [name, code])));
-  }, 60_000);
+  }, 180_000);
 
   it.each([['rnu'], ['help'], ['--help'], ['serve', '--help'], ['run', '--frobnicate']])(
     'knows the words of a command line: %j %s',
@@ -128,6 +132,14 @@ describe('without the native part of sharp', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(`promptpress: ${sentence}`)]);
     expect(stderr).toContain('npm install --include=optional sharp');
     expect(service.requests.length).toBe(before);
+  });
+
+  it('says why a native part that is there cannot be loaded', async () => {
+    // nxzai/NextExplorer 241: an old processor.
+    const why = 'Prebuilt binaries for Linux x64 require v2 microarchitecture';
+    const { code, stderr } = await start(['run', 'frames.yaml'], refusing('Unsupported CPU', why)).done;
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`cannot be loaded (Unsupported CPU: ${why}`)]);
+    expect(stderr).toContain('npm install @img/sharp-wasm32');
   });
 
   it('warns of a sandbox that it serves texts alone', async () => {

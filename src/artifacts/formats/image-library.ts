@@ -3,19 +3,27 @@ import type { default as Library, Sharp, SharpInput, SharpOptions } from 'sharp'
 
 /**
  * The library that decodes and draws images cannot be used. Its native part is a package of its own for each platform, an optional
- * one: `npm install --omit=optional` leaves it out, and there is none for some platforms.
+ * one: `npm install --omit=optional` leaves it out, there is none for some platforms, and some machines cannot load it.
  */
 export class ImageLibraryError extends Error {
   /** What to do about it. */
-  readonly hint =
-    'Install it: npm install --include=optional sharp. If that does not help: npm install @img/sharp-wasm32';
+  readonly hint: string;
 
   constructor(cause: unknown) {
+    const lines = cause instanceof Error ? cause.message.split('\n') : [];
+    // Behind a headline, sharp says why each part could not be loaded, but for those that are not there.
+    const end = lines.indexOf('Possible solutions:');
+    const why = lines.slice(1, Math.max(1, end)).join(' ').slice(0, 300);
     super(
-      'Images can be neither drawn nor decoded here: the native part of the package sharp is not installed.',
+      `Images can be neither drawn nor decoded here: the native part of the package sharp ${why === '' ? 'is not installed' : `cannot be loaded (${why})`}.`,
       { cause },
     );
     this.name = 'ImageLibraryError';
+    const wasm = 'npm install @img/sharp-wasm32';
+    this.hint =
+      why === ''
+        ? `Install it: npm install --include=optional sharp. If that does not help: ${wasm}`
+        : `Install the part that needs no native code: ${wasm}`;
   }
 }
 
