@@ -9,6 +9,9 @@ const restsMs = [0, 5_000, 5_000];
 /** Bound of each of them, in ms. */
 const longestMs = 10_000;
 
+/** A first submission that is unanswered for this long, in ms, is being worked on: a wrong port breaks off at once. */
+const longestTurnMs = 3_000;
+
 /** Called when a submission has ended; or why it need not be sent. */
 type Turn = (() => void) | WrongPort;
 
@@ -29,6 +32,7 @@ export class FirstContact {
   #asking: Promise<WrongPort | undefined> | undefined;
   #found: WrongPort | undefined;
   #isUnderWay = false;
+  #isWorkedOn = false;
   readonly #waiting = new Set<() => void>();
 
   constructor(baseUrl: string, transport: Transport) {
@@ -50,10 +54,12 @@ export class FirstContact {
   }
 
   /**
-   * Waits until no other submission is under way, as long as the address has not answered: no more than one is to be in doubt.
+   * Waits while another submission is under way that may come to nothing, as long as the address has not answered: no more than one is
+   * to be in doubt.
    */
   turn(hasAnswered: () => boolean, signal: AbortSignal): Turn | Promise<Turn> {
-    const mayGo = !this.#isUnderWay || hasAnswered() || this.#found !== undefined || signal.aborted;
+    const isAlone = this.#isUnderWay && !(this.#isWorkedOn && this.#asking === undefined);
+    const mayGo = !isAlone || hasAnswered() || this.#found !== undefined || signal.aborted;
     if (!mayGo) return this.#next(signal).then(() => this.turn(hasAnswered, signal));
     if (this.#found !== undefined && !hasAnswered()) return this.#found;
     this.#isUnderWay = true;
@@ -63,15 +69,20 @@ export class FirstContact {
     };
   }
 
-  /** Waits until a submission has ended, or the signal. */
+  /** Waits until a submission has ended, or is worked on, or the signal. */
   #next(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const go = (): void => {
         this.#waiting.delete(go);
         leave();
+        stop();
         resolve();
       };
       const leave = whenAborted(signal, go);
+      const stop = (this.#transport.timer ?? systemTimer)(longestTurnMs, () => {
+        this.#isWorkedOn = this.#asking === undefined;
+        go();
+      });
       this.#waiting.add(go);
     });
   }

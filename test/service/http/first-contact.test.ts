@@ -166,6 +166,23 @@ describe('a port that speaks HTTP', () => {
     expect(most).toBe(5);
   });
 
+  test('and works on the first submission gets the others, too', async () => {
+    const open = new Set<Socket>();
+    await using port = await rawServer((socket) => {
+      open.add(socket);
+      if (open.size === 4)
+        for (const one of open) one.end('HTTP/1.1 503 Busy\r\ncontent-length: 2\r\n\r\n{}');
+    });
+    const timer: Timer = (ms, expire) => {
+      if (ms !== 3_000) return () => undefined;
+      const immediate = setImmediate(expire);
+      return () => clearImmediate(immediate);
+    };
+    const service = serviceWith({ baseUrl: port.url, timer, ...connected() });
+    const all = await Promise.all(Array.from({ length: 4 }, () => imagine(service)));
+    expect(all.map((result) => !result.ok && result.error.status)).toEqual([503, 503, 503, 503]);
+  });
+
   test('and has done so is not asked again', async () => {
     let asked = 0;
     await using port = await rawServer((socket) => {
