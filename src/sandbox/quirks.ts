@@ -19,6 +19,8 @@ export const quirkWords = {
   /** Else a working task already shows an imageUrl, of a blurred preview (gateway 4.7). */
   'no-previews': 'a task that works shows no image yet',
   /** Gateway 4.2. */
+  'state-words': 'states are in other words: success, FAILED, CANCELED, QUEUED',
+  /** Gateway 4.2. */
   'null-buttons': 'buttons is null, and not empty, until a task is done',
   /** Gateway 4.4. */
   'progress-texts': 'progress is also given in words, and is 100% for a task that failed',

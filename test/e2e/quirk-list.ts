@@ -45,6 +45,7 @@ export const quirks: Readonly<Record<string, Quirk>> = {
     pipeline: 'list: true',
   },
   'no previews': { settings: { quirks: new Set(['no-previews']) } },
+  'states in other words': { settings: { quirks: new Set(['state-words']) } },
   'buttons null': { settings: { quirks: new Set(['null-buttons']) } },
   'progress in words': { settings: { quirks: new Set(['progress-texts']) } },
   'errors as {description, type, code}': { settings: { errorShape: 'flat' } },

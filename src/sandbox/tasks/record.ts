@@ -46,7 +46,7 @@ export function recordOf(
     finishTime: seen.finished ? task.endAt : null,
     ...links,
     maskBase64: '',
-    status: seen.status,
+    status: settings.quirks.has('state-words') ? (stateWords[seen.status] ?? seen.status) : seen.status,
     progress: progressOf(seen, settings.quirks.has('progress-texts')),
     failReason: reason,
     buttons: done
@@ -100,6 +100,14 @@ function linksOf(
     videoUrls: listed(videos),
   };
 }
+
+/** States as other gateways write them (gateway 4.3). */
+const stateWords: Readonly<Partial<Record<string, string>>> = {
+  NOT_START: 'QUEUED',
+  SUCCESS: 'success',
+  FAILURE: 'FAILED',
+  CANCEL: 'CANCELED',
+};
 
 function progressOf({ status, percent, finished }: Moment, inWords: boolean): string {
   if (percent !== undefined) return `${percent}%`;
