@@ -90,7 +90,7 @@ describe('when a run wakes', () => {
     expect(eventsOf(durable(scheduler), 'run:stopping')).toEqual([]);
     scheduler.handle({ type: 'tick' }, epoch + 7000);
     expect(eventsOf(durable(scheduler), 'run:stopping')).toMatchObject([
-      { end: { kind: 'budget', code: 'run.max-duration' }, tasks: 1 },
+      { end: { kind: 'budget', code: 'run.max-duration' }, tasks: 0, requests: 1 },
     ]);
     // Once it ends, only the task in flight is waited for.
     expect(scheduler.nextWakeAt()).toBe(epoch + 10 * minute);

@@ -122,7 +122,7 @@ describe('room for tasks', () => {
       saving('d'),
       queued('e'),
     );
-    expect(jobs.inFlight).toBe(4);
+    expect(jobs.inFlight).toEqual({ tasks: 2, requests: 2 });
   });
 });
 
