@@ -109,4 +109,28 @@ export const tasks: readonly Stranger[] = [
       says: ['3 tasks timed out at the gateway and were paid again', 'double blanks'],
     },
   },
+  {
+    name: 'a proxy whose record of a timed-out task repeats the prompt with its link fails the row after one resubmission',
+    source: 'novicezk/midjourney-proxy 212',
+    pipeline: 'steps: { grid: { imagine: "https://x.test/1.jpg A girl, business attire --v 5 --iw 1" } }\n',
+    exchanges: [
+      [
+        'fetch',
+        record(() => ({
+          action: 'IMAGINE',
+          prompt: 'https://x.test/1.jpg A girl, business attire --v 5 --iw 1',
+          description: '/imagine https://x.test/1.jpg A girl, business attire --v 5 --iw 1',
+          state: null,
+          submitTime: 1687918434046,
+          startTime: 1687918434065,
+          finishTime: 1687918745088,
+          imageUrl: null,
+          status: 'FAILURE',
+          progress: '',
+          failReason: '任务超时',
+        })),
+      ],
+    ],
+    verdict: { exit: 1, rows: { failed: 1 }, codes: { 'task.failed': 1 }, asked: { imagine: 2 } },
+  },
 ];
