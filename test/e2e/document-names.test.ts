@@ -31,7 +31,7 @@ describe('what the documents name', () => {
     const commands = await allCommands();
     const known = new Set(commands.flatMap(({ flags }) => Object.keys(flags)));
     // Parameters of prompts, and flags of other programs.
-    const others = ['v', 'ar', 'seed', 'stylize', 'zoom', 'user', 'no-x', 'now', 'global'];
+    const others = ['v', 'ar', 'repeat', 'seed', 'stylize', 'zoom', 'user', 'no-x', 'now', 'global'];
     const ours = documents.filter(({ path }) => !/^C[A-Z]+\.md$|^src\/service/.test(path));
     const named = ours.flatMap(({ text }) =>
       [...text.matchAll(/(?<![\w-])--([a-z][a-z-]*)/g)].map(([, flag = '']) => flag),
