@@ -96,6 +96,9 @@ const addresses = (port: number): readonly string[] => [
   '//127.0.0.1/x.png',
 ];
 
+/** Those of this machine: the same path is asked for at the service, which has a page there. */
+const thisMachine = /^http:\/\/(?:127|2130706433|0x7f|0177|\[::1|\[::ffff|0\.0)/;
+
 const accepted = (result: unknown): FaultAction => ({ code: 1, result });
 const text = (body: string, more: object = {}): FaultAction => ({ status: 200, body, ...more });
 
@@ -186,13 +189,21 @@ it('each hostile response costs its own job and nothing else', { timeout: 60_000
   });
 
   const cases: Readonly<Record<string, string>> = {
-    ...Object.fromEntries(links.map((_link, n) => [`link ${n}`, 'failed download.address'])),
+    ...Object.fromEntries(
+      links.map((link, n) => [
+        `link ${n}`,
+        `failed download.${thisMachine.test(link) ? 'not-image' : 'address'}`,
+      ]),
+    ),
     ...Object.fromEntries(
       Object.entries({ ...submissions, ...looks, ...scripts }).map(([name, [, end]]) => [name, end]),
     ),
-    'as it should be': 'done ',
+    ...Object.fromEntries(Array.from({ length: 20 }, (_none, n) => [`as it should be ${n}`, 'done '])),
   };
-  const prompts = Object.keys(cases);
+  // Twenty files in a row that nobody can have would end the run: good ones stand between.
+  const good = (name: string): boolean => name.startsWith('as it');
+  const prompts = Object.keys(cases).filter((name) => !good(name));
+  for (const [n, name] of Object.keys(cases).filter(good).entries()) prompts.splice(4 * n, 0, name);
   await write(folder.path, {
     'hostile.yaml': `name: hostile
 ${settings}matrix:

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { CrewStatus } from '../../src/report/facts/crew.ts';
 import { type DirectoryTotals, RunMetrics } from '../../src/report/metrics/run-metrics.ts';
+import { proxiesOf } from '../../src/service/http/connect/proxies.ts';
 import { promptpress } from '../cli/test-io.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 import { readDocuments } from '../rig/documents.ts';
@@ -90,6 +91,14 @@ describe('the recipes for runs that nobody watches', () => {
       expect((await shell(line, folder, { ...env, PROMPTPRESS_API_KEY: 'wrong-key' })).code).not.toBe(0);
     });
   }, 60_000);
+
+  it('behind a proxy: what the variables say is reached through it, and what directly', () => {
+    const lines = blocks.take(page, 'sh', 'HTTPS_PROXY').matchAll(/^export (\w+)=(\S+)/gm);
+    const proxyFor = proxiesOf(Object.fromEntries([...lines].map(([, name, value]) => [name, value])));
+    expect(proxyFor(new URL('https://gateway.example'))).toMatchObject({ name: 'proxy.example.com:3128' });
+    for (const direct of ['https://localhost', 'https://files.corp.example.com', 'https://10.1.2.3'])
+      expect(proxyFor(new URL(direct)), direct).toBeUndefined();
+  });
 
   it('several machines: the shards are merged, and nothing is left to do', async () => {
     const shards = blocks.take(page, 'sh', '--shard 1/2');

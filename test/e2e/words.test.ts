@@ -22,7 +22,7 @@ it('an ordinary word that a variable holds stays in files and in what is sent on
   await using folder = await temporaryFolder();
   const service = await startFakeService({
     apiKey: key,
-    text: { says: ({ text }) => ({ text: `${text} The city of paris, HOTEL_BOT ${key}` }) },
+    text: { says: ({ text }) => ({ text: `${text} The city of paris-by-night, HOTEL_BOT ${key}` }) },
   });
   await write(folder.path, { 'words.yaml': pipeline });
   const { code, out, err } = await promptpress(['run', 'words.yaml', '--json', '--log-level', 'trace'], {
@@ -30,20 +30,20 @@ it('an ordinary word that a variable holds stays in files and in what is sent on
     env: {
       PROMPTPRESS_BASE_URL: service.url,
       PROMPTPRESS_API_KEY: key,
-      PROMPTPRESS_VAR_ID: 'paris',
+      PROMPTPRESS_VAR_ID: 'paris-by-night',
       PROMPTPRESS_VAR_BOT: 'HOTEL_BOT',
     },
   });
   await service.close();
   expect(code, err).toBe(0);
 
-  const said = 'Which city? The city of paris, HOTEL_BOT [secret]';
+  const said = 'Which city? The city of paris-by-night, HOTEL_BOT [secret]';
   expect(service.texts.asks.map(({ text }) => text)).toEqual(['Which city?', `Tell me of ${said}`]);
   const rows = await readManifest(join(folder.path, 'runs/words/manifest.csv'));
   expect(rows[0]).toMatchObject({ text: said });
   expect(rows[1]).toMatchObject({
     prompt: `Tell me of ${said}`,
-    text: `Tell me of ${said} The city of paris, HOTEL_BOT [secret]`,
+    text: `Tell me of ${said} The city of paris-by-night, HOTEL_BOT [secret]`,
   });
   const whole = await readFile(join(folder.path, 'runs/words/replies/00000.jsonl'), 'utf8');
   expect(whole.trimEnd().split('\n')).toHaveLength(2);
@@ -55,8 +55,10 @@ it('an ordinary word that a variable holds stays in files and in what is sent on
     const content = await readFile(join(folder.path, name), 'utf8');
     expect(content.includes(key), name).toBe(false);
   }
-  // The log is no data: it may not show what any variable holds.
-  expect(await readFile(join(folder.path, 'runs/words/run.log'), 'utf8')).not.toMatch(/paris|HOTEL_BOT/);
+  // The log is no data: it may not show what a variable holds that is long enough to be a secret.
+  expect(await readFile(join(folder.path, 'runs/words/run.log'), 'utf8')).not.toMatch(
+    /paris-by-night|HOTEL_BOT/,
+  );
   expect(out + err).not.toContain(key);
   expect(err).not.toContain('The API key has only');
 });
@@ -74,7 +76,7 @@ it('a key as short as a word is warned of once', async () => {
     env: {
       PROMPTPRESS_BASE_URL: service.url,
       PROMPTPRESS_API_KEY: 'swordfish',
-      PROMPTPRESS_VAR_ID: 'paris',
+      PROMPTPRESS_VAR_ID: 'paris-by-night',
       PROMPTPRESS_VAR_BOT: 'BOT',
     },
   });

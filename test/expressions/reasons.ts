@@ -25,6 +25,19 @@ export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>>
     "new RegExp(`(?:^|::)(?:PicReader|PromptAnalyzer)::${number}(?:::|$)`, 'i')":
       'Proof: no loop; the number is our own.',
   },
+  'service/http/connect/connector.ts': {
+    '/^proxy-authenticate:(.*)$/im': "Bound: the head of a proxy's answer (mostHeadBytes).",
+  },
+  'run/scheduler/job-runner.ts': {
+    '/\\b[a-z]+(?:_[a-z]+)+\\b|\\b[a-z]+[A-Z]\\w*\\b|(?<=["\'`])\\w+(?=["\'`])/g':
+      'Bound: the words of a refusal, of which a message shows 600 characters (makeClean).',
+  },
+  'run/scheduler/routes/kind-names.ts': {
+    '/"[^"]*"|`[^`]*`|“[^”]*”|「[^」]*」|(?<!\\w)\'[^\']*\'/g':
+      'Bound: the words of a refusal, of which a message shows 600 characters (makeClean).',
+    '/[\\w-]*\\d[\\w-]*/g':
+      'Bound: the words of a refusal, of which a message shows 600 characters (makeClean).',
+  },
   'sandbox/draw/canvas/colour-words.ts': {
     "new RegExp(`\\\\b(${colourNames})\\\\b`, 'gi')": 'Proof: no loop; the names are our own.',
   },

@@ -259,6 +259,7 @@ describe('promptpress resolve', () => {
         ...kept,
         status: 'running',
         taskId: '1762000000000123',
+        claimed: true,
         cost: 0.25,
         named: { error: upscale.error },
       },

@@ -155,7 +155,7 @@ class Connections {
       const status = Number(/^HTTP\/1\.[01] +(\d{3})/.exec(head)?.[1]);
       if (Number.isNaN(status)) throw noProxy(proxy, head);
       if (status < 200 || status > 299)
-        throw proxyRefusal(proxy, host, status, /^proxy-authenticate: *(.*)$/im.exec(head)?.[1]);
+        throw proxyRefusal(proxy, host, status, /^proxy-authenticate:(.*)$/im.exec(head)?.[1]?.trim());
     } catch (error) {
       socket.destroy();
       throw error;
