@@ -54,11 +54,14 @@ steps:
     path: U*
 `;
 
+/** @param script of grids; upscales are as they should be, so that files can be had */
 const start = (script?: (prompt: string) => TaskScript | undefined): Promise<FakeService> =>
   startFakeService({
     apiKey: key,
     basePath: `/${variables.PROMPTPRESS_VAR_PATH}`,
-    ...(script === undefined ? {} : { script: (task) => script(task.prompt) }),
+    ...(script === undefined
+      ? {}
+      : { script: (task) => (task.kind === 'imagine' ? script(task.prompt) : undefined) }),
   });
 
 async function run(
