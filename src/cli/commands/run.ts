@@ -242,8 +242,12 @@ async function carriedOut(
   const isListed = end.kind === 'disk' || totals === undefined || (await publish(runFiles.manifest));
   const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
   const outcome = { finishedAt, end, exitCode, submits, ...(totals === undefined ? {} : { totals }) };
+  const { timedOutAgain = 0 } = result;
   if (end.kind !== 'disk') {
-    await writeRunFacts(begun.state, { ...begun.facts, outcome: outcomeFacts(outcome) });
+    await writeRunFacts(begun.state, {
+      ...begun.facts,
+      outcome: outcomeFacts({ ...outcome, timedOutAgain }),
+    });
     await writeRunRecord(recordFile, begin, outcome, redactor);
     if (isListed) await publish(runFiles.record);
   }
@@ -252,7 +256,7 @@ async function carriedOut(
     ...outcome,
     redosFailed: report.redosFailed,
     gridsCut: result.gridsCut,
-    timedOutAgain: result.timedOutAgain ?? 0,
+    timedOutAgain,
     totals,
     cwd: io.cwd,
     origin,

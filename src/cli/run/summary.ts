@@ -3,6 +3,7 @@ import { hasArtifacts } from '../../artifacts/store/store.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { first } from '../../report/facts/in-doubt.ts';
 import { runFiles } from '../../report/facts/layout.ts';
+import { readPutBack } from '../../report/facts/put-back.ts';
 import type { RunSummary } from '../../report/text/summary.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { kindAt } from '../../state/files/plain-path.ts';
@@ -43,6 +44,7 @@ export async function summarize(
   };
   /** Of what lies with the artifacts. */
   const fileAt = (name: string): string => (remote === undefined ? place(name) : `${remote.url}/${name}`);
+  const putBack = (await readPutBack(state.reader)).reduce((sum, { count }) => sum + count, 0);
   const { name, source } = plan.pipeline;
   return {
     pipeline: name,
@@ -66,6 +68,7 @@ export async function summarize(
     ...(run.redosFailed === 0 ? {} : { redosFailed: run.redosFailed }),
     ...(run.gridsCut === 0 ? {} : { gridsCut: run.gridsCut }),
     ...(run.timedOutAgain ? { timedOutAgain: run.timedOutAgain } : {}),
+    ...(putBack === 0 ? {} : { putBack }),
     ...(totals === undefined ? {} : totalsFacts(totals)),
     reasons: totals?.reasons ?? [],
     inDoubt: await firstInDoubt(state.reader),

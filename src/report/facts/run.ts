@@ -35,6 +35,8 @@ export interface OutcomeFacts {
   readonly exitCode: number;
   /** The slots that the flags chose, by status; absent when the run left before they could be counted. */
   readonly slots?: ManifestTotals['slots'];
+  /** Tasks that timed out at the gateway and were submitted again; absent: none. */
+  readonly timedOutAgain?: number;
   /** Different jobs whose files have the same bytes; absent: none. */
   readonly sameFiles?: SameFilesFound;
   /** Why slots failed before anything was asked: they have no job, and no record. */
@@ -46,15 +48,18 @@ export function outcomeFacts(outcome: {
   readonly finishedAt: number;
   readonly end: RunEnd;
   readonly exitCode: number;
+  readonly timedOutAgain?: number;
   readonly totals?: ManifestTotals;
 }): OutcomeFacts {
-  const { finishedAt, end, exitCode, totals } = outcome;
-  if (totals === undefined) return { finishedAt, end, exitCode };
+  const { totals, timedOutAgain } = outcome;
+  const { finishedAt, end, exitCode } = outcome;
+  const begun = { finishedAt, end, exitCode, ...(timedOutAgain ? { timedOutAgain } : {}) };
+  if (totals === undefined) return begun;
   const unasked = totals.reasons.flatMap(({ code, message, otherMessages, unasked: count = 0 }) =>
     count === 0 ? [] : [{ code, count, message, ...(otherMessages === undefined ? {} : { otherMessages }) }],
   );
   const { slots, sameFiles } = totals;
-  return { finishedAt, end, exitCode, slots, unasked, ...(sameFiles === undefined ? {} : { sameFiles }) };
+  return { ...begun, slots, unasked, ...(sameFiles === undefined ? {} : { sameFiles }) };
 }
 
 const factName = 'run.last';
@@ -100,6 +105,7 @@ const isOutcome = (value: unknown): value is OutcomeFacts =>
   isMoment(value['finishedAt']) &&
   isObject(value['end']) &&
   typeof value['exitCode'] === 'number' &&
+  (value['timedOutAgain'] === undefined || typeof value['timedOutAgain'] === 'number') &&
   (value['slots'] === undefined || isObject(value['slots'])) &&
   (value['sameFiles'] === undefined || isObject(value['sameFiles'])) &&
   (value['unasked'] === undefined || Array.isArray(value['unasked']));

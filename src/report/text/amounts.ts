@@ -42,6 +42,10 @@ export const unansweredWords = (unanswered: number): string =>
 export const sameFilesWords = ({ jobs, contents, example }: SameFilesFound): string =>
   `${counted(jobs, 'job')} have files with the same bytes as another job's (${counted(contents, 'different content')}; ${counted(example.jobs, 'job')} have those of ${example.file}, such as ${example.first} and ${example.second})`;
 
+/** Of tasks that were submitted again, and maybe paid again, after a time-out at the gateway. */
+export const timedOutWords = (tasks: number): string =>
+  `${counted(tasks, 'task')} timed out at the gateway and ${tasks === 1 ? 'was' : 'were'} paid again (links, double blanks, line ends and parameters at their default, such as --q 1, in prompts often cause that)`;
+
 /** Of settled jobs: `37 jobs/min`, `0.4 jobs/min`. */
 export const rateWords = (perMinute: number): string =>
   `${perMinute >= 10 || perMinute === 0 ? count(perMinute) : perMinute.toFixed(1)} jobs/min`;

@@ -14,6 +14,7 @@ import {
   possibleCostWords,
   sameFilesWords,
   span,
+  timedOutWords,
   tokenWords,
   unansweredWords,
 } from './amounts.ts';
@@ -60,6 +61,8 @@ export interface RunSummary {
   readonly gridsCut?: number;
   /** Tasks that timed out at the gateway in this invocation and were submitted, and maybe paid, again; absent when there are none. */
   readonly timedOutAgain?: number;
+  /** Jobs of the directory that are pending because they were refused, and for which nothing was paid; absent when there are none. */
+  readonly putBack?: number;
   /** Sum of the manifest's cost column; absent without prices. */
   readonly cost?: number;
   /** Possible cost of submissions of the manifest's jobs without a response, in addition; absent: nothing. */
@@ -138,6 +141,7 @@ function headline(summary: RunSummary): string {
     redosFailed,
     gridsCut,
     timedOutAgain,
+    putBack,
     cost,
     possibleCost,
     startedAt,
@@ -149,11 +153,10 @@ function headline(summary: RunSummary): string {
     ...(slots === undefined ? [] : slotNumbers(slots)),
     `${counted(submits, 'submission')} in this run`,
     ...(gridsCut === undefined ? [] : [`${counted(gridsCut, 'grid')} cut into frames`]),
-    ...(timedOutAgain === undefined
+    ...(timedOutAgain === undefined ? [] : [timedOutWords(timedOutAgain)]),
+    ...(putBack === undefined
       ? []
-      : [
-          `${counted(timedOutAgain, 'task')} timed out at the gateway and ${timedOutAgain === 1 ? 'was' : 'were'} paid again (links, double blanks and line ends in prompts often cause that)`,
-        ]),
+      : [`${counted(putBack, 'job')} refused and put back for a later run, nothing paid`]),
     ...(redosFailed === undefined ? [] : [`${count(redosFailed)} not made again (--redo)`]),
   ].join(', ');
   // The manifest adds up what its jobs ever took, in whichever run.

@@ -50,6 +50,16 @@ describe('how a run ended', () => {
     expect(text.split(message)).toHaveLength(2);
   });
 
+  it('says what was refused and waits for a later run, and what was paid again', () => {
+    expect(ending({ pending: 3 }, { putBack: 3 })).toContain(
+      '3 jobs refused and put back for a later run, nothing paid',
+    );
+    expect(ending({ done: 1 }, { timedOutAgain: 1 })).toContain(
+      '1 task timed out at the gateway and was paid again (links, double blanks, line ends and parameters at their default',
+    );
+    expect(ending({ pending: 3 })).not.toMatch(/put back|paid again/);
+  });
+
   it('adds up what all runs took', () => {
     expect(ending({ done: 1 }, { cost: 1.5 })).toContain('All runs together: cost 1.50.');
   });

@@ -52,7 +52,11 @@ const usedUp = (
   source,
   pipeline,
   exchanges: [exchange],
-  verdict: { exit: 3, rows: { pending: 2 }, says: ['service.quota'] },
+  verdict: {
+    exit: 3,
+    rows: { pending: 2 },
+    says: ['service.quota', 'refused and put back for a later run, nothing paid'],
+  },
   later: [{ verdict: { exit: 0, rows: { done: 2 } } }],
   ...more,
 });

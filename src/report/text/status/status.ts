@@ -13,6 +13,7 @@ import type { CrewStatus } from '../../facts/crew.ts';
 import { countLeft, first, jobsInDoubt } from '../../facts/in-doubt.ts';
 import { type LearnedFacts, readLearned } from '../../facts/learned.ts';
 import type { RunPlace } from '../../facts/place.ts';
+import { type PutBack, readPutBack } from '../../facts/put-back.ts';
 import { type OutcomeFacts, readRunFacts, settledJobs } from '../../facts/run.ts';
 import { StateServices } from '../../facts/services.ts';
 import { countSkipped } from '../../facts/skipped.ts';
@@ -25,6 +26,7 @@ import {
   rateWords,
   sameFilesWords,
   span,
+  timedOutWords,
   unansweredWords,
 } from '../amounts.ts';
 import { inDoubtAdvice, manifestAdvice, setWords } from '../next-commands.ts';
@@ -79,6 +81,10 @@ export interface RunStatus {
   readonly assumedTokens?: number;
   /** Submissions and calls whose answer never came, and which may have been paid, over the directory's life; absent: none. */
   readonly unanswered?: number;
+  /** Tasks that timed out at the gateway in the last run and were submitted, and maybe paid, again; absent: none. */
+  readonly timedOutAgain?: number;
+  /** Jobs that wait for a later run because they were refused, by kind and reason, most frequent first. Nothing was paid for them. */
+  readonly putBack: readonly PutBack[];
   /** Different jobs whose files had the same bytes when the last run ended; absent: none. */
   readonly sameFiles?: SameFilesFound;
   /** What each step has cost over the directory's life, in the order in which their first jobs came. */
@@ -149,7 +155,7 @@ export async function readStatus(
   const reasons: RunStatus['reasons'][number][] = [];
   for (const [code, number] of counts)
     reasons.push({ code, count: number, ...(await commonMessage(code, state, isOptional)) });
-  const { slots, unasked = [], sameFiles } = owner === undefined ? (facts?.outcome ?? {}) : {};
+  const { slots, unasked = [], sameFiles, timedOutAgain } = owner === undefined ? (facts?.outcome ?? {}) : {};
   const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
   return {
     directory: place.name,
@@ -183,6 +189,8 @@ export async function readStatus(
     tokens,
     ...(assumedTokens === 0 ? {} : { assumedTokens }),
     ...(unanswered === 0 ? {} : { unanswered }),
+    ...(timedOutAgain === undefined ? {} : { timedOutAgain }),
+    putBack: await readPutBack(state),
     ...(sameFiles === undefined ? {} : { sameFiles }),
     steps,
     ...(learned === undefined ? {} : { learned }),
@@ -228,7 +236,9 @@ export function statusNumbers({ jobs, doubts }: RunStatus): readonly string[] {
  * @param find the command that searches jobs in doubt by tag, where there is one
  */
 export function statusText(status: RunStatus, now: number, find?: string): string {
-  const { slots, reasons, unasked, inDoubt, doubts } = status;
+  const { slots, reasons, unasked, putBack, inDoubt, doubts } = status;
+  const reasonText = (reason: PutBack): string =>
+    `${shownLine(reason.code)}  ${shownLine(messageText(reason))}`;
   const width = widest([...reasons, ...unasked].map(({ code }) => shownLine(code)));
   const reasonLine = (reason: (typeof unasked)[number]): string =>
     `  ${count(reason.count)}  ${padEnd(shownLine(reason.code), width)}  ${shownLine(messageText(reason))}`;
@@ -243,6 +253,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     `  submissions  ${count(status.submits)}${costWords(status)}`,
     ...tokenLine(status),
     ...(status.unanswered === undefined ? [] : [`  unanswered   ${unansweredWords(status.unanswered)}`]),
+    ...(status.timedOutAgain === undefined ? [] : [`  paid again   ${timedOutWords(status.timedOutAgain)}`]),
     ...(status.sameFiles === undefined
       ? []
       : [`  warning      ${shownLine(sameFilesWords(status.sameFiles))}`]),
@@ -254,6 +265,12 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...crewLines(status.engine),
     ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
     ...reasons.slice(0, mostListed).map(reasonLine),
+    ...(putBack.length === 0
+      ? []
+      : ['', 'Refused and put back for a later run (nothing was paid), by kind and reason:']),
+    ...putBack
+      .slice(0, mostListed)
+      .map((group) => `  ${count(group.count)}  ${shownLine(group.kind)}  ${reasonText(group)}`),
     ...(unasked.length === 0 ? [] : ['', 'Slots that failed before anything was asked (they have no job):']),
     ...unasked.slice(0, mostListed).map(reasonLine),
     ...otherServiceLines(status.otherServices),

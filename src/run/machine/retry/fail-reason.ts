@@ -129,7 +129,7 @@ const unmatched = /^\W*task timed?[ -]?out|任务超时/i;
 
 /** What often keeps a proxy from finding the message of a task. */
 export const unmatchedAdvice =
-  'Links, double blanks and line ends in the prompt often cause that: the gateway finds its tasks by their prompts.';
+  'Links, double blanks, line ends and parameters at their default (--q 1) in the prompt often cause that: the gateway finds its tasks by their prompts.';
 
 /** The code of the history entry of a task that is submitted again after it timed out at the gateway. */
 export const unmatchedCode = 'task.unmatched';

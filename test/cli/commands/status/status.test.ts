@@ -87,6 +87,64 @@ describe('promptpress status', () => {
   });
 });
 
+describe('what promptpress status says of jobs that were refused and put back', () => {
+  const refused = (key: string, message: string, changes: Partial<JobRecord> = {}): JobRecord =>
+    job(key, 'grid', {
+      status: 'pending',
+      putBack: true,
+      error: { code: 'service.quota', message },
+      ...changes,
+    });
+
+  it('counts them by kind and reason, without what differs between equal refusals', async () => {
+    const customId = 'MJ::JOB::pan_left::1::0f';
+    commit(
+      refused('a', 'quota of key 1 is used up'),
+      refused('b', 'quota of key 2 is used up'),
+      refused('c', 'no channel', {
+        error: { code: 'service.no-channel', message: 'no channel' },
+        pressed: { customId, label: '', emoji: '⬅️' },
+        request: { kind: 'click', press: [], fields: {} },
+      }),
+      refused('d', 'no channel', { request: { kind: 'click', press: [], fields: {} } }),
+      job('e', 'grid', { status: 'pending', error: { code: 'submit.refused', message: 'not put back' } }),
+    );
+    const { out } = await promptpress(['status'], { cwd });
+    const lines = out.split('\n');
+    const at = lines.indexOf('Refused and put back for a later run (nothing was paid), by kind and reason:');
+    expect(lines.slice(at + 1, at + 4)).toEqual([
+      '  2  imagine  service.quota  quota of key 1 is used up (and 1 other message)',
+      '  1  pan  service.no-channel  no channel',
+      '  1  grid  service.quota  no channel',
+    ]);
+    const json = JSON.parse((await promptpress(['status', '--json'], { cwd })).out) as { putBack: unknown };
+    const file = join(import.meta.dirname, '../../../../schemas/status.schema.json');
+    const check = new Ajv2020({ strict: false, validateFormats: false }).compile(
+      JSON.parse(await readFile(file, 'utf8')) as object,
+    );
+    expect(check(json), JSON.stringify(check.errors)).toBe(true);
+    expect(json.putBack).toHaveLength(3);
+  });
+
+  it('says what the last run paid again', async () => {
+    const facts = {
+      filesRoot: cwd,
+      tables: [],
+      serviceId: 'one',
+      selection: {},
+      startedAt: 1000,
+      atStart: { settled: 0, attempts: 0 },
+      outcome: { finishedAt: 2000, end: { kind: 'complete' }, exitCode: 1, timedOutAgain: 6 },
+    };
+    state.setFact('run.last', JSON.stringify(facts));
+    expect((await promptpress(['status'], { cwd })).out).toContain(
+      '6 tasks timed out at the gateway and were paid again (links, double blanks,',
+    );
+    const json = JSON.parse((await promptpress(['status', '--json'], { cwd })).out) as object;
+    expect(json).toMatchObject({ timedOutAgain: 6 });
+  });
+});
+
 describe('what promptpress status says of what was learned', () => {
   const section = 'How long tasks take here (run --relearn forgets it):';
   const schema = join(import.meta.dirname, '../../../../schemas/status.schema.json');
