@@ -933,7 +933,7 @@ export interface GenerateStep {
     /**
      * Finish reasons whose text is a result all the same, for example `[MAX_TOKENS]`. Not part of a job's identity.
      *
-     * Items: A finish reason as the service writes it.
+     * Items: A finish reason as the service writes it; no template.
      */
     accept?: string[];
   };
@@ -1011,7 +1011,7 @@ export interface ChatStep {
     /**
      * Finish reasons whose text is a result all the same, for example `[length]`. Not part of a job's identity.
      *
-     * Items: A finish reason as the service writes it.
+     * Items: A finish reason as the service writes it; no template.
      */
     accept?: string[];
     /**
@@ -2977,7 +2977,8 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
                 ],
                 "minLength": 1,
                 "maxLength": 200,
-                "description": "A finish reason as the service writes it."
+                "pattern": "^[^{}]*$",
+                "description": "A finish reason as the service writes it; no template."
               }
             }
           }
@@ -3118,7 +3119,8 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
                 ],
                 "minLength": 1,
                 "maxLength": 200,
-                "description": "A finish reason as the service writes it."
+                "pattern": "^[^{}]*$",
+                "description": "A finish reason as the service writes it; no template."
               }
             },
             "temperature": {

@@ -97,7 +97,7 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
     [edit('{ shapes: [{ ellipse: [0, 0, ⟦half, 1] }] }')],
     [generate('continue: ⟦"{{ repeat }}"')],
     [generate('accept: [⟦"{{ repeat }}"]')],
-    [generate('responseSchema: { type: string, format: x }, accept: [MAX_TOKENS, ⟦4th]')],
+    [generate('responseSchema: { type: string, format: x }, accept: [MAX_TOKENS, ⟦"{4th}"]')],
   ],
   'schema.range': [
     [`name: t\nlimits: { tasks: ⟦0 }\n${one}`],
