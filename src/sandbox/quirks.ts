@@ -20,6 +20,11 @@ export const quirkWords = {
   'no-previews': 'a task that works shows no image yet',
   /** Gateway 4.2. */
   'state-words': 'states are in other words: success, FAILED, CANCELED, QUEUED',
+  /** Gateway 3.4. */
+  'shared-ids':
+    'every fifth task that is made within a second of the one before gets its id, and takes its place',
+  /** Gateway 4.7. */
+  'no-grids': 'a task of four images shows each by itself: imageUrl is null, and imageUrls has four links',
   /** Gateway 4.2. */
   'null-buttons': 'buttons is null, and not empty, until a task is done',
   /** Gateway 4.4. */

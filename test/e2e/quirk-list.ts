@@ -142,6 +142,7 @@ export const mixedFaults = [
   'fetch:link=expired:1%',
   'fetch:link=foreign:1%',
   'fetch:link=missing:0.5%',
+  'fetch:link=stale-videos:1%',
   'fetch:status=PAUSED:2%',
   'list-by-condition:503:3%',
   'list-by-condition:reset-after:3%',

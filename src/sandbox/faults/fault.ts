@@ -69,6 +69,12 @@ export type FaultEffect =
   | { readonly kind: 'link'; readonly link: LinkFault }
   /** Fetch only: the status of a task that is not finished, in a word that nobody has described. */
   | { readonly kind: 'status-word'; readonly word: string }
+  /** Every task that was made before is forgotten, as by a proxy that was started anew. */
+  | { readonly kind: 'forget' }
+  /** Image only: a page for browsers with status 403 (`cf-mitigated`). */
+  | { readonly kind: 'challenge' }
+  /** Image only: a JPEG without its lower half, whose length and end mark are right. */
+  | { readonly kind: 'half-jpeg' }
   /** Image only: JSON with this status in place of the file (gateway 4.7). */
   | { readonly kind: 'json'; readonly status: number }
   /**
@@ -115,13 +121,18 @@ export function routesOf(effect: FaultEffect): 'submit' | 'action' | 'fetch' | '
     case 'status-word':
       return 'fetch';
     case 'json':
+    case 'challenge':
+    case 'half-jpeg':
       return 'image';
     default:
       return undefined;
   }
 }
 
-/** `loopback`: of a gateway that was not told its own address; `path`: of one whose own address is empty (gateway 4.7). */
-export const linkFaults = ['expired', 'foreign', 'missing', 'loopback', 'path'] as const;
+/**
+ * `loopback`: of a gateway that was not told its own address; `path`: of one whose own address is empty (gateway 4.7). `stale-videos`:
+ * the links of `videoUrls` have expired, and `videoUrl` has not.
+ */
+export const linkFaults = ['expired', 'foreign', 'missing', 'loopback', 'path', 'stale-videos'] as const;
 
 export type LinkFault = (typeof linkFaults)[number];

@@ -29,7 +29,8 @@ const usage =
 const effectWords =
   'a status (429, 429=<Retry-After in s>, 504-after), latency=<ms>, drip=<ms>, reset-before, reset-after, no-http[=tls|http2], truncate, html, ' +
   'redirect, invalid-request, hidden-timeout, hidden-timeout-before, code=<submit code>, not-ready[=status|missing|button], stuck, ' +
-  'cancel, fail[=<reason or its name>], refuse=<name>, link=expired|foreign|missing, status=<word> or json=<status>';
+  'cancel, forget, fail[=<reason or its name>], refuse=<name>, link=expired|foreign|missing|loopback|path|stale-videos, status=<word>, ' +
+  'json=<status>, challenge or half-jpeg';
 
 /**
  * Reads a fault as the command line gives it: `route:fault[=detail][:when]`, where when is `10%`, `0.1`, `every 5`,
@@ -175,6 +176,9 @@ function readEffect(text: string): FaultEffect | string {
     case 'invalid-request':
     case 'cancel':
     case 'stuck':
+    case 'forget':
+    case 'challenge':
+    case 'half-jpeg':
       return { kind: word };
     default:
       return `expected ${effectWords}`;
@@ -184,6 +188,6 @@ function readEffect(text: string): FaultEffect | string {
 function linkFaultOf(detail: string | undefined): FaultEffect | string {
   const link = linkFaults.find((known) => known === detail);
   return link === undefined
-    ? 'link: expected expired, foreign, missing, loopback or path'
+    ? `link: expected ${linkFaults.slice(0, -1).join(', ')} or ${linkFaults.at(-1)}`
     : { kind: 'link', link };
 }

@@ -159,6 +159,7 @@ export class Service {
         ? { status: 403, type: 'application/json; charset=utf-8', body: '' }
         : this.#error(401, 'invalid token', requestId);
     }
+    if (effects.some(({ kind }) => kind === 'forget')) this.#parts.book.forget();
     const reply = await this.#endpoint(route, visit);
     const unsaid = (): void => {
       const { text } = reply;

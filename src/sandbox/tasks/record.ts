@@ -31,7 +31,7 @@ export function recordOf(
   const preview =
     !settings.quirks.has('no-previews') && seen.status === 'IN_PROGRESS' && (seen.percent ?? 0) > 0;
   const reason = task.outcome.kind === 'failure' && seen.status === 'FAILURE' ? task.outcome.reason : '';
-  const links = linksOf(task, linkOf, { done, preview, percent: seen.percent ?? 0 }, settings.linkLists);
+  const links = linksOf(task, linkOf, { done, preview, percent: seen.percent ?? 0 }, settings);
   const { buttons, ...record }: TaskRecord = {
     id: task.id,
     action: task.action,
@@ -74,14 +74,18 @@ function foundBy({ action, prompt, prompts }: StoredTask): string {
 
 /** What is shown of a task's files, in the fields that a gateway has for them (gateway 4.7). */
 function linksOf(
-  { id, films, action }: StoredTask,
+  { id, films, action, drawing }: StoredTask,
   linkOf: LinkOf,
   { done, preview, percent }: { readonly done: boolean; readonly preview: boolean; readonly percent: number },
-  lists: SandboxSettings['linkLists'],
+  { linkLists: lists, quirks }: Pick<SandboxSettings, 'linkLists' | 'quirks'>,
 ): Pick<TaskRecord, 'imageUrl' | 'videoUrl' | 'videoUrls'> & Pick<WireTask, 'imageUrls'> {
   const image = action !== 'SHORTEN' && (done || preview) ? linkOf(id, percent) : null;
   const videos = done ? (films ?? []).map((_, index) => linkOf(id, 100, index + 1)) : [];
   const [first = ''] = videos;
+  if (done && quirks.has('no-grids') && films === undefined && drawing.frames.length > 1) {
+    const imageUrls = drawing.frames.map((_, index) => linkOf(id, 100, index + 1));
+    return { imageUrl: null, imageUrls, videoUrl: '', videoUrls: null };
+  }
   if (lists === 'videos') {
     const videoUrls = videos.length === 0 ? null : videos.map((url) => ({ url }));
     return { imageUrl: image, videoUrl: first, videoUrls };

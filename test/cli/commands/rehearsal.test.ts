@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readManifest } from '../../rig/manifest.ts';
+import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { byStatus, readManifest } from '../../rig/manifest.ts';
 import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress, type Said } from '../test-io.ts';
 
@@ -23,6 +24,47 @@ describe('promptpress run --sandbox', () => {
   it('--pace is the factor on the durations of its tasks', async () => {
     const { code, err } = await pp('run', '--sandbox', '--pace', '0');
     expect(code, err).toBe(0);
+  }, 120_000);
+
+  it.each([
+    ['image:half-jpeg:first 1', '', { done: 1 }, 'complete'],
+    ['image:challenge', '', { failed: 1 }, 'a challenge page for browsers'],
+    [
+      'fetch:link=stale-videos',
+      '  film: { from: grid, video: { image: parent, motion: high, batchSize: 1 } }',
+      { done: 2 },
+      'complete',
+    ],
+  ])(
+    '--fault %s is met as one of a gateway',
+    async (name, film, rows, says) => {
+      await writeFile(
+        join(cwd, 'pipeline.yaml'),
+        `name: set\npoll: { min: 5ms, max: 50ms }\nretry: { base: 5ms, cap: 20ms }\nsteps:\n  grid: { imagine: a fox }\n${film}\n`,
+      );
+      const { err } = await pp('run', '--sandbox', '--pace', '0', '--fault', name);
+      const written = await readManifest(join(cwd, 'runs/set.sandbox/manifest.csv'));
+      expect(byStatus(written), err).toEqual(rows);
+      expect(err).toContain(says);
+    },
+    120_000,
+  );
+
+  it('saves the four images of a task without a grid', async () => {
+    const key = 'a-key-of-tests';
+    const sandbox = await startSandbox({ apiKey: key, settings: { quirks: new Set(['no-grids']) } });
+    try {
+      await writeFile(
+        join(cwd, 'pipeline.yaml'),
+        'name: set\nservice: { names: neutral }\npoll: { min: 5ms, max: 50ms }\nsteps: { grid: { imagine: a fox, path: U2 } }\n',
+      );
+      const env = { PROMPTPRESS_BASE_URL: sandbox.url, PROMPTPRESS_API_KEY: key };
+      const { code, err } = await promptpress(['run'], { cwd, env });
+      expect(code, err).toBe(0);
+      expect(byStatus(await readManifest(join(cwd, 'runs/set/manifest.csv')))).toEqual({ done: 5 });
+    } finally {
+      await sandbox.close();
+    }
   }, 120_000);
 
   it('--fault makes go wrong what it says, in this run alone', async () => {

@@ -235,7 +235,7 @@ test.each(['modal', 'blend', 'describe', 'video', 'edits'])(
 test.each([
   ['imagine:json=403', 'json is a fault of image'],
   ['image:link=expired', 'link is a fault of fetch'],
-  ['fetch:link=old', 'expected expired, foreign, missing, loopback or path'],
+  ['fetch:link=old', 'expected expired, foreign, missing, loopback, path or stale-videos'],
   ['fetch:status', 'expected a word'],
   ['image:json=418', 'expected 200 or one of'],
   ['fetch:cancel', 'is a fault of submissions'],
@@ -245,4 +245,49 @@ test.each([
   client = await struck();
   const parsed = parseFault(text);
   expect(parsed.ok ? '' : parsed.error).toContain(words);
+});
+
+test('every fifth task of a burst gets the id of the one before, and takes its place', async () => {
+  client = await struck({ quirks: new Set(['shared-ids']) });
+  const ids: string[] = [];
+  for (const animal of ['fox', 'owl', 'cat', 'hare', 'lynx', 'deer'])
+    ids.push((await client.imagine(animal, '', { state: animal })).body.result);
+  expect([ids[4], new Set(ids).size]).toEqual([ids[3], 5]);
+  expect(await client.task(ids[3] ?? '')).toMatchObject({ prompt: 'lynx', state: 'lynx' });
+  for (let n = 7; n < 12; n++) {
+    client.clock.time += 1000;
+    ids.push((await client.imagine(`a fox ${n}`)).body.result);
+  }
+  expect(new Set(ids).size).toBe(10);
+});
+
+test('a proxy that is started anew knows the tasks alone that it makes from then on', async () => {
+  client = await struck({}, 'submit:forget:at 3');
+  const before = [await client.finished('a fox'), await client.finished('an owl')];
+  const after = await client.finished('a cat');
+  for (const id of before)
+    expect((await client.send('GET', `/img/task/${id}/fetch`)).body).toMatchObject({ code: 4 });
+  expect((await client.task(after)).status).toBe('SUCCESS');
+});
+
+test('a task of four images shows each by itself', async () => {
+  client = await struck({ quirks: new Set(['no-grids']) });
+  const grid = await client.task(await client.finished('a fox'));
+  expect(grid).toMatchObject({ status: 'SUCCESS', imageUrl: null });
+  expect(new Set(grid.imageUrls).size).toBe(4);
+  const button = grid.buttons[0].customId;
+  const single = (await client.action(grid.id, button)).body.result;
+  client.wait();
+  expect((await client.task(single)).imageUrl).toContain(single);
+});
+
+test('the links of videoUrls have expired, and that of videoUrl has not', async () => {
+  client = await struck({}, 'fetch:link=stale-videos');
+  const image = dataUri(await plain('#888888'));
+  const id = (await client.send('POST', '/img/submit/video', { prompt: 'it runs', image, motion: 'high' }))
+    .body.result;
+  client.wait();
+  const { videoUrl, videoUrls } = await client.task(id);
+  const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
+  expect([await statusOf(videoUrls[0].url), await statusOf(videoUrl)]).toEqual([403, 200]);
 });

@@ -230,6 +230,9 @@ export function statusNumbers({ jobs, doubts }: RunStatus): readonly string[] {
     .map(([amount, word]) => `${count(amount)} ${word}`);
 }
 
+const reasonText = (reason: PutBack): string =>
+  `${shownLine(reason.code)}  ${shownLine(messageText(reason))}`;
+
 /**
  * The same for people.
  *
@@ -237,8 +240,6 @@ export function statusNumbers({ jobs, doubts }: RunStatus): readonly string[] {
  */
 export function statusText(status: RunStatus, now: number, find?: string): string {
   const { slots, reasons, unasked, putBack, inDoubt, doubts } = status;
-  const reasonText = (reason: PutBack): string =>
-    `${shownLine(reason.code)}  ${shownLine(messageText(reason))}`;
   const width = widest([...reasons, ...unasked].map(({ code }) => shownLine(code)));
   const reasonLine = (reason: (typeof unasked)[number]): string =>
     `  ${count(reason.count)}  ${padEnd(shownLine(reason.code), width)}  ${shownLine(messageText(reason))}`;

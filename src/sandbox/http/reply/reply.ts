@@ -10,6 +10,7 @@ export interface SandboxResponse {
     | 'text/html; charset=utf-8'
     | 'text/event-stream'
     | 'image/png'
+    | 'image/jpeg'
     /** A moving picture too. */
     | 'image/webp';
   readonly body: string | Buffer;

@@ -1,3 +1,7 @@
+import { sharp } from '../../../artifacts/formats/image-library.ts';
+import type { WireLink } from '../../../service/wire.ts';
+import type { Drawing } from '../../draw/canvas/drawing.ts';
+import { upscaleDrawing } from '../../draw/lineage.ts';
 import type { FaultEffect } from '../../faults/fault.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { unitOf } from '../../seeded.ts';
@@ -122,9 +126,17 @@ export function taskRecord(parts: ServiceParts, task: StoredTask, { request, eff
           videoUrls: null,
           ...('imageUrls' in record ? { imageUrls: null } : {}),
         }
-      : record,
+      : link === 'stale-videos'
+        ? { ...record, videoUrls: record.videoUrls?.map((video) => stale(video, at)) ?? null }
+        : record,
     effects,
   );
+}
+
+/** The same link, expired. */
+function stale(link: WireLink, at: number): WireLink {
+  const expired = (url: string): string => `${url.split('?', 1)[0]}?ex=${at - 1}`;
+  return typeof link === 'string' ? expired(link) : { ...link, url: expired(link.url ?? '') };
 }
 
 function changed(record: TaskRecord, effects: readonly FaultEffect[]): TaskRecord {
@@ -142,6 +154,10 @@ export async function respondToImage(
   const { book, settings, studio, now } = parts;
   const json = effects.find((effect) => effect.kind === 'json');
   if (json !== undefined) return jsonReply(json.status, { error: 'http_get_image_failed' });
+  if (effects.some(({ kind }) => kind === 'challenge')) {
+    const body = '<!doctype html><title>Just a moment...</title><p>Checking your browser.</p>';
+    return { status: 403, type: 'text/html; charset=utf-8', body, headers: { 'cf-mitigated': 'challenge' } };
+  }
   const task = book.get(route.taskId);
   if (task === undefined) return jsonReply(404, { error: 'task_not_found' });
   const at = now();
@@ -159,15 +175,36 @@ export async function respondToImage(
     return jsonReply(410, { error: 'The image that this was made from is not kept any more.' });
   }
   if (route.output !== undefined) {
+    const { quirks } = settings;
+    if (
+      films === undefined &&
+      quirks.has('no-grids') &&
+      status === 'SUCCESS' &&
+      route.output <= drawing.frames.length
+    )
+      return await finished(parts, upscaleDrawing(drawing, route.output - 1), effects);
     const film = status === 'SUCCESS' ? films?.[route.output - 1] : undefined;
     if (film === undefined) return jsonReply(404, { error: 'image_not_found' });
     return { status: 200, type: 'image/webp', body: await studio.film(film) };
   }
   if (status === 'SUCCESS') {
-    return { status: 200, type: 'image/png', body: await studio.picture(drawing) };
+    return await finished(parts, drawing, effects);
   }
   if (status === 'IN_PROGRESS' && !settings.quirks.has('no-previews')) {
     return { status: 200, type: 'image/png', body: await studio.preview(drawing, percent) };
   }
   return jsonReply(404, { error: 'image_not_found' });
+}
+
+/** A finished picture, or what a fault leaves of it. */
+async function finished(
+  { studio }: ServiceParts,
+  drawing: Drawing,
+  effects: readonly FaultEffect[],
+): Promise<SandboxResponse> {
+  const body = await studio.picture(drawing);
+  if (!effects.some(({ kind }) => kind === 'half-jpeg')) return { status: 200, type: 'image/png', body };
+  const whole = await sharp(body).jpeg().toBuffer();
+  const half = whole.subarray(0, Math.floor(whole.length / 2));
+  return { status: 200, type: 'image/jpeg', body: Buffer.concat([half, Buffer.from('ffd9', 'hex')]) };
 }

@@ -41,7 +41,10 @@ export class Admission {
     this.#settings = settings;
     this.#now = now;
     this.#slots = new WorkerSlots(settings.concurrency, settings.queue);
-    this.#ids = new TaskIds(book.lastId(), settings.quirks.has('bare-ids'));
+    this.#ids = new TaskIds(book.lastId(), {
+      long: settings.quirks.has('bare-ids'),
+      shared: settings.quirks.has('shared-ids'),
+    });
     for (const task of book.unfinished(now())) this.#slots.book(task.startAt, task.endAt);
   }
 

@@ -3,8 +3,10 @@ import type { StoredTask } from '../task.ts';
 
 /** Where the tasks are kept, and the images that they are made from. What returns is as safe as this book can make it. */
 export interface TaskBook {
-  /** Adds a task; with `changed`, a known one becomes this, in the same stroke. */
+  /** Adds a task, in place of one with its id; with `changed`, a known one becomes this, in the same stroke. */
   add(task: StoredTask, changed?: StoredTask): void;
+  /** Forgets every task. */
+  forget(): void;
   /** A task becomes this. */
   change(task: StoredTask): void;
   get(id: string): StoredTask | undefined;
@@ -40,10 +42,17 @@ export class MemoryBook implements TaskBook {
 
   add(task: StoredTask, changed?: StoredTask): void {
     if (changed !== undefined) this.change(changed);
+    const replaced = this.#tasks.get(task.id);
+    if (replaced !== undefined) this.#forgetRequest(replaced.request);
     this.#tasks.set(task.id, task);
     this.#accepted.set(task.request, this.accepted(task.request) + 1);
     this.#last = task.id;
     if (this.#tasks.size > this.#limit) this.#forgetOne(task.submitAt);
+  }
+
+  forget(): void {
+    this.#tasks.clear();
+    this.#accepted.clear();
   }
 
   change(task: StoredTask): void {

@@ -72,7 +72,7 @@ export class DiskBook implements TaskBook {
       throw bookFailure(folder, cause);
     }
     this.#insert = this.#database.prepare(
-      'INSERT INTO task (id, request, occupies_until, record) VALUES (?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO task (id, request, occupies_until, record) VALUES (?, ?, ?, ?)',
     );
     this.#select = this.#database.prepare('SELECT record FROM task WHERE id = ?');
     this.#update = this.#database.prepare(
@@ -91,6 +91,10 @@ export class DiskBook implements TaskBook {
       this.change(changed);
       this.#insertOne(task);
     });
+  }
+
+  forget(): void {
+    this.#database.exec('DELETE FROM task');
   }
 
   change(task: StoredTask): void {
