@@ -30,6 +30,7 @@ export class WorkerSlots {
     return {
       ...(limits.moments === undefined ? {} : { moments: limits.moments }),
       ...(limits.tokens === undefined ? {} : { tokens: limits.tokens }),
+      ...(limits.served === undefined ? {} : { served: limits.served }),
       ...(limits.allowance === undefined ? {} : { allowance: limits.allowance }),
       rooms: {
         get granted() {

@@ -5,6 +5,7 @@ import type { Clock } from '../run/clock.ts';
 import { maxFailuresCode, type RunEnd, type RunEvent, type RunListener } from '../run/events.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
+import { type KnownAddress, KnownService } from './limits/known-service.ts';
 import { boundsOf, type Charge } from './limits/run-allowance.ts';
 import { EngineLimits } from './limits/shared-limits.ts';
 import { migrations } from './migrations.ts';
@@ -40,6 +41,8 @@ export interface Work {
   readonly settings: RunSettings;
   /** The gateway and the account there: all runs that name it share its limits. */
   readonly service: string;
+  /** Where its requests go. Absent: what others have seen of it is not known. */
+  readonly address?: KnownAddress;
   /** False where all steps are text calls, which need no room among the tasks in flight of the service; absent: true. */
   readonly makesTasks?: boolean;
   /** The files that requests show, where facts of them have to be loaded. */
@@ -73,6 +76,7 @@ export async function workOn(
   const { pool, clock } = engine;
   const { run, invocation } = work;
   const { maxFailures } = work.settings;
+  const known = work.address && new KnownService({ pool, run }, work.address);
   const over = new AbortController();
   const stop = (end: RunEnd): Promise<void | undefined> =>
     untilDone(
@@ -83,7 +87,8 @@ export async function workOn(
   let tooMany: Promise<unknown> | undefined;
   const watch = new RunWatch(pool, clock, run, invocation, {
     schema: migrations.length,
-    onLook: ({ failures }) => {
+    onLook: ({ failures, known: seen }) => {
+      known?.onLook(seen);
       if (maxFailures !== undefined && failures >= maxFailures) tooMany ??= stop(tooManyInAll(maxFailures));
     },
   });
@@ -92,13 +97,14 @@ export async function workOn(
     failIfLost(pool);
     await watch.look();
     for (;;) {
-      const { report, isDead } = await oneSession(engine, work, { watch, stop }, control, listener);
+      const { report, isDead } = await oneSession(engine, work, { watch, stop, known }, control, listener);
       failIfLost(pool);
       if (!isDead || control.drain.aborted || watch.isOver) return report;
     }
   } finally {
     await care.stop();
     await watch.stop();
+    await known?.stop();
     over.abort();
     await tooMany;
     await work.queue.leave(run).catch(() => undefined);
@@ -113,7 +119,15 @@ function failIfLost({ troubles: { lost } }: EnginePool): void {
 async function oneSession(
   { address, pool, clock }: Engine,
   work: Work,
-  { watch, stop }: { readonly watch: RunWatch; readonly stop: (end: RunEnd) => Promise<unknown> },
+  {
+    watch,
+    stop,
+    known,
+  }: {
+    readonly watch: RunWatch;
+    readonly stop: (end: RunEnd) => Promise<unknown>;
+    readonly known: KnownService | undefined;
+  },
   control: RunControl,
   listener: RunListener,
 ): Promise<{ readonly report: RunReport; readonly isDead: boolean }> {
@@ -131,6 +145,7 @@ async function oneSession(
         makesTasks: work.makesTasks ?? true,
       },
       { database: poolOf(pool), clock, random: work.random },
+      known,
     );
     limits = shared;
     const budget = {

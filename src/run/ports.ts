@@ -193,6 +193,8 @@ export interface SharedLimits {
   readonly tokens?: TokenMoments;
   readonly rooms?: Rooms;
   readonly allowance?: Allowance;
+  /** Routes on which the service has served a request of anybody who shares these limits. */
+  readonly served?: Pick<Set<Route>, 'has'> & { add(route: Route): unknown };
   /**
    * Registers a listener that is called whenever these limits allow more than before: rooms were granted, or the allowance was
    * refilled. A limit that only passes with time (`Moments`) needs no call.

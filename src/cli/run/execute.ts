@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { imageLibrary } from '../../artifacts/formats/image-library.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
@@ -22,7 +21,7 @@ import { wallClock } from '../adapters/clock.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import { memoryOf } from '../adapters/memory.ts';
 import { sandboxNames } from '../args/sandbox-flags.ts';
-import { connectingTo, openTextService, serviceOptions } from '../service/clients.ts';
+import { addressId, connectingTo, openTextService, serviceOptions } from '../service/clients.ts';
 import { followedAt, linkOptions, openArtifacts, openInputs } from '../service/downloads.ts';
 import { asksModels } from '../service/models.ts';
 import type { ServiceSettings } from '../service/settings.ts';
@@ -92,7 +91,7 @@ export async function execute(
   const mask = secretMaskOf(service.secrets);
   const dataMask = dataMaskOf(service.credentials);
   const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
-  const address = addressOf(baseUrl, service);
+  const address = addressId(baseUrl, service);
   const answeredBefore = settings.relearn !== true && state.fact(answeredFact) === address;
   const endpoints = new KnownEndpoints({ answeredBefore });
   const options = { ...own, endpoints, quotaWords: retry.quota ?? [] };
@@ -172,13 +171,6 @@ export async function execute(
 
 /** The fact that an address has answered well: what a page or a missing path means depends on it (gateway 8.3). */
 const answeredFact = 'service.answered';
-
-/** Names an address with all that decides where its endpoints lie, and shows nothing of it. */
-const addressOf = (baseUrl: string, { names, auth }: Pick<AdmittedService, 'names' | 'auth'>): string =>
-  createHash('sha256')
-    .update(JSON.stringify([baseUrl, names, auth]))
-    .digest('hex')
-    .slice(0, 16);
 
 /** Whether a run has images to cut, masks to make, or, in a rehearsal, images to draw or to look at: nothing is paid for before that can be done. */
 function drawsImages(

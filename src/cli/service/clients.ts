@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { KnownEndpoints } from '../../service/failures/known-endpoints.ts';
 import { BodyPool } from '../../service/http/body/budget.ts';
@@ -32,6 +33,16 @@ export const connectingTo = (
   connectMs: Math.min(longestConnectMs, timeouts.requestMs),
   ...(service.baseUrl === undefined ? {} : { env }),
 });
+
+/** Names an address with all that decides where its endpoints lie, and shows nothing of it. */
+export const addressId = (
+  baseUrl: string,
+  { names, auth }: Pick<AdmittedService, 'names' | 'auth'>,
+): string =>
+  createHash('sha256')
+    .update(JSON.stringify([baseUrl, names, auth]))
+    .digest('hex')
+    .slice(0, 16);
 
 /** What both halves of the service are made with. What is opened is closed by `disposables`. */
 export function serviceOptions(

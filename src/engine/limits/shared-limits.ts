@@ -3,6 +3,7 @@ import type { Clock } from '../../run/clock.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { SharedLimits } from '../../run/ports.ts';
 import type { Away, Database } from './inquiry.ts';
+import type { KnownService } from './known-service.ts';
 import { ServiceMoments } from './moments/service-moments.ts';
 import { type Bounds, RunAllowance } from './run-allowance.ts';
 import { ServiceRooms } from './service-rooms.ts';
@@ -27,6 +28,8 @@ export class EngineLimits implements SharedLimits {
   /** Absent where the run makes no tasks: text calls take up no room. */
   readonly rooms?: ServiceRooms;
   readonly allowance: RunAllowance;
+  /** Absent: this worker knows of its own requests alone. */
+  readonly served?: NonNullable<SharedLimits['served']>;
   readonly #moments: ServiceMoments;
   readonly #listeners = new Set<() => void>();
 
@@ -35,10 +38,15 @@ export class EngineLimits implements SharedLimits {
     { service, run, worker }: LimitsNames,
     settings: { readonly limits: Limits; readonly bounds: Bounds; readonly makesTasks: boolean },
     ports: { readonly database: Database; readonly clock: Clock; readonly random: () => number },
+    known?: KnownService,
   ) {
     const more = (): void => {
       for (const listener of this.#listeners) listener();
     };
+    if (known !== undefined) {
+      this.served = known.served;
+      known.onMore = more;
+    }
     const { limits, bounds, makesTasks } = settings;
     this.#moments = new ServiceMoments(service, limits, ports, more);
     this.moments = this.#moments.routes;

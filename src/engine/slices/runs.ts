@@ -1,4 +1,5 @@
 import type { RunEnd } from '../../run/events.ts';
+import { knownOfService } from '../limits/known-service.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 
 /** How far a run is, as all of its processes see it. */
@@ -19,6 +20,8 @@ export interface RunStatus {
   readonly redosFailed: number;
   /** Grids that were cut into frames in it. */
   readonly gridsCut: number;
+  /** What its workers have seen of its service, as `knownOfService` selects it. */
+  readonly known: readonly string[];
   /** Version of the engine's tables. */
   readonly schema: number;
   /** Why it ended before all was done. */
@@ -37,7 +40,7 @@ export async function runStatus(pool: EnginePool, run: number): Promise<RunStatu
        (extract(epoch FROM clock_timestamp() - begun) * 1000)::float8 AS "lastedMs",
        ((SELECT coalesce(sum(t.failures), 0) FROM promptpress.totals t WHERE t.run = r.run AND t.status = '') - failed_before)::float8 AS failures,
        redos_failed::float8 AS "redosFailed", grids_cut::float8 AS "gridsCut",
-       (SELECT max(version) FROM promptpress.schema_version) AS schema
+       ${knownOfService} AS known, (SELECT max(version) FROM promptpress.schema_version) AS schema
      FROM promptpress.runs r WHERE run = $1`,
     [run],
   );

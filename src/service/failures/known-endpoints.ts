@@ -28,7 +28,7 @@ interface Endpoint {
  */
 export class KnownEndpoints {
   readonly #endpoints = new Map<string, Endpoint>();
-  readonly #answeredBefore: boolean;
+  #answeredBefore: boolean;
   readonly #elapsed: () => number;
   /** The address has given an answer in HTTP, of any status. */
   hasSpokenHttp = false;
@@ -49,6 +49,11 @@ export class KnownEndpoints {
   /** Whether the address has answered well in this run. */
   get hasAnswered(): boolean {
     return this.#hasAnswered;
+  }
+
+  /** The address has answered another process well, or an earlier run. */
+  onAnsweredElsewhere(): void {
+    this.#answeredBefore = true;
   }
 
   standing(endpoint: string): Standing {

@@ -59,7 +59,7 @@ export class Routes {
   readonly sent: SentLog;
   #inFlight = 0;
   /** Routes on which the service has served a request, in this run or an earlier one. */
-  readonly #served = new Set<Route>();
+  readonly #served: NonNullable<SharedLimits['served']>;
 
   /** @param isHeldBack true for a submission that waits for a result: the end of a task, or the reading of a button */
   constructor(
@@ -68,12 +68,17 @@ export class Routes {
     random: () => number,
     tokens: (job: Job) => number,
     isHeldBack: (job: Job, now: number) => boolean = () => false,
-    { moments = {}, tokens: sharedTokens }: Pick<SharedLimits, 'moments' | 'tokens'> = {},
+    {
+      moments = {},
+      tokens: sharedTokens,
+      served = new Set<Route>(),
+    }: Pick<SharedLimits, 'moments' | 'tokens' | 'served'> = {},
     load: ImageLoad = { isActive: true, backlog: 0, isShut: false },
     before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
     learned: LearnedLimits = noLimits,
   ) {
     this.#tokens = tokens;
+    this.#served = served;
     this.#isHeldBack = isHeldBack;
     this.tokens = new TokenLimiter(settings.limits.tokens, sharedTokens);
     const { limits, retry } = settings;

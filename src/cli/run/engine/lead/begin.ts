@@ -1,5 +1,6 @@
 import { createImageFiles, type KnownImageFiles } from '../../../../artifacts/input/known-files.ts';
 import { SharedImages } from '../../../../engine/images.ts';
+import { forgetService } from '../../../../engine/limits/known-service.ts';
 import { forgetOtherTables, keepTable } from '../../../../engine/state/tables.ts';
 import { type Plan, preparePlan } from '../../../../plan/plan.ts';
 import {
@@ -10,7 +11,6 @@ import {
   writeRunFacts,
 } from '../../../../report/facts/run.ts';
 import { enterService } from '../../../../report/facts/services.ts';
-import { forgetLearned } from '../../../../run/limits/learned.ts';
 import type { RunSettings } from '../../../../run/ports.ts';
 import { bindDirectory } from '../../../../state/binding.ts';
 import type { Context } from '../../../args/command.ts';
@@ -108,7 +108,7 @@ export async function beginOnEngine(
   const before = await readRunFacts(reader);
   const isSame = await goesOn(engine, run, written);
   // What was learned is forgotten once, when the run begins.
-  if (settings.relearn === true && !isSame) await forgetLearned(facts);
+  if (settings.relearn === true && !isSame) await forgetService(facts);
   const runFacts: RunFacts = {
     filesRoot: files.root,
     tables,

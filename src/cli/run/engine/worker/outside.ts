@@ -2,6 +2,7 @@ import type { ArtifactStore } from '../../../../artifacts/store/store.ts';
 import type { Work } from '../../../../engine/worker.ts';
 import type { Pipeline } from '../../../../pipeline/pipeline.ts';
 import { createImageService } from '../../../../service/client.ts';
+import type { KnownEndpoints } from '../../../../service/failures/known-endpoints.ts';
 import { dataMaskOf, secretMaskOf } from '../../../../service/http/secrets.ts';
 import type { Disposables } from '../../../adapters/disposables.ts';
 import { memoryOf } from '../../../adapters/memory.ts';
@@ -15,6 +16,7 @@ import type { AdmittedService } from '../../../service/trust.ts';
 export interface OutsideOf {
   readonly pipeline: Pipeline;
   readonly service: AdmittedService & { readonly baseUrl: string };
+  readonly endpoints: KnownEndpoints;
   readonly filesRoot: string;
   readonly artifacts: ArtifactStore;
   /** The folder that its files go to; absent: a bucket. */
@@ -27,14 +29,14 @@ export function openOutside(
   { io, redactor }: Context,
   disposables: Disposables,
 ): Work['ports'] {
-  const { pipeline, service, filesRoot, directory } = of;
+  const { pipeline, service, endpoints, filesRoot, directory } = of;
   const { timeouts, source, retry } = pipeline;
   const { baseUrl } = service;
   const connecting = connectingTo(service, pipeline, io.env);
   const mask = secretMaskOf(service.secrets);
   const dataMask = dataMaskOf(service.credentials);
   const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
-  const options = { ...own, quotaWords: retry.quota ?? [] };
+  const options = { ...own, endpoints, quotaWords: retry.quota ?? [] };
   const images = createImageService({
     ...options,
     clicks: service.clicks,

@@ -5,8 +5,10 @@ import { type Work, workOn } from '../../../../engine/worker.ts';
 import type { RunListener } from '../../../../run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../../../run/ports.ts';
 import { stepsForRun } from '../../../../run/run-plan.ts';
+import { KnownEndpoints } from '../../../../service/failures/known-endpoints.ts';
 import { closingAfter, type Disposables } from '../../../adapters/disposables.ts';
 import type { Context } from '../../../args/command.ts';
+import { addressId } from '../../../service/clients.ts';
 import type { OpenEngine } from '../../../service/engine/connect.ts';
 import { openPlace } from '../place.ts';
 import { makesTasks, type RunSpec } from '../spec.ts';
@@ -66,6 +68,7 @@ async function workOf(
   const { place } = spec;
   const artifacts = await openPlace(place, pipeline.name, leave, disposables, context);
   const settings: RunSettings = spec.settings;
+  const endpoints = new KnownEndpoints();
   return {
     run,
     invocation,
@@ -76,6 +79,13 @@ async function workOf(
     selection: spec.selection,
     settings,
     service: spec.service.id,
+    address: {
+      id: addressId(service.baseUrl, service),
+      get hasAnswered() {
+        return endpoints.hasAnswered;
+      },
+      onAnsweredElsewhere: () => endpoints.onAnsweredElsewhere(),
+    },
     makesTasks: makesTasks(plan),
     images,
     slots,
@@ -85,6 +95,7 @@ async function workOf(
       {
         pipeline,
         service,
+        endpoints,
         filesRoot,
         artifacts,
         ...(place.kind === 'folder' ? { directory: place.path } : {}),
