@@ -19,7 +19,7 @@ let passedOver = 0;
 process.on('uncaughtException', (error) => {
   if (!isOfConnection(error, passedOver)) return bug(error);
   passedOver += 1;
-  const words = `A connection was given up, and its request is tried again: ${error.message}`;
+  const words = `A connection was given up; a request on it runs out of its time, and is then met like any that broke: ${error.message}`;
   plainIo(io).err(redactor.apply(failureText(words)));
 });
 process.on('unhandledRejection', bug);

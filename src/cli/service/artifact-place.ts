@@ -271,7 +271,8 @@ export async function openClient(
       address,
       settings,
       dispatcher,
-      clock: wallClock,
+      // Signatures are judged by the time of day, also where the machine's clock was put right after the start.
+      clock: { ...wallClock, now: Date.now },
       random: Math.random,
       signal,
       patienceMs: patience.later,
