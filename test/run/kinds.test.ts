@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunEnd } from '../../src/run/events.ts';
 import { failure } from '../rig/failure.ts';
 import type { Failing } from '../rig/gateway/scripted-gateway.ts';
+import { epoch } from '../rig/jobs.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { grid, type World, world } from '../rig/world.ts';
 
@@ -120,6 +121,47 @@ describe('one kind that the service does not do', () => {
     expect(here.run().end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ done: 38, pending: 2 });
     expect(here.service.calls).toHaveLength(42);
+  });
+});
+
+describe('a kind that rests', () => {
+  const busy = failure('service.unavailable', 'retry', { status: 503, message: 'busy' });
+  const odd = failure('service.rejected', 'permanent', { status: 400, message: 'odd' });
+
+  it.each([
+    ['a busy model', 60, busy],
+    ['a model without a channel', 60, noChannel.error],
+    ['one that is busy for long', 180, busy],
+  ])('goes on where its probe is refused for itself: %s', async (_, forS, outage) => {
+    let isOdd = true;
+    const here = await world(models(60), {
+      onAsk: ({ record, at }) => {
+        if (record.kind !== 'chat') return undefined;
+        if (at < epoch + forS * 1000) return outage;
+        const given = isOdd ? odd : undefined;
+        isOdd = false;
+        return given;
+      },
+    });
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 119, failed: 1 });
+  });
+
+  it('goes on where the probe is refused for itself: a click', async () => {
+    const refused: Failing = { error: odd };
+    let isOdd = true;
+    const here = await world(chain(60), {
+      onSubmit: ({ pressed, at }) => {
+        if (!pressed.includes('/U1/')) return undefined;
+        if (at < epoch + 240_000) return { error: busy };
+        const given = isOdd ? refused : undefined;
+        isOdd = false;
+        return given;
+      },
+    });
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.statuses().failed).toBe(1);
+    expect(here.statuses().pending).toBeUndefined();
   });
 });
 

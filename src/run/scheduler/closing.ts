@@ -52,9 +52,9 @@ export function noteOutcome(
   if (kind === undefined || kind.closed !== undefined) return;
   if (noted !== undefined && noted !== 'own') return close(state, kind, noted);
   if (kind.restsUntil !== undefined) return parkWaiting(state, kind);
-  if (!('signal' in reading) || reading.signal.kind !== 'served') return;
+  // Its rest is over, however that ended: nothing else lets go on what waited for it.
   for (const key of kind.parked) release(state, kind, key);
-  if (kind === kinds.downloads) return;
+  if (!('signal' in reading) || reading.signal.kind !== 'served' || kind === kinds.downloads) return;
   for (const [key, { failed }] of kind.refused) if (failed !== undefined) fail(state, kind, key, failed);
 }
 
