@@ -151,6 +151,30 @@ describe('files that nobody can have', () => {
     },
   );
 
+  it.each([
+    ['are counted only once the task gave fresh ones', 1, { kind: 'complete' }],
+    ['end the run where fresh ones are no better', 9, { kind: 'stopped', code: 'downloads.in-vain' }],
+  ])('by the links of an earlier run %s', async (_, bad, end) => {
+    const saved = new Map<string, number>();
+    let isFirst = true;
+    const here = await world(grid(160), {
+      onSave: (key) => {
+        if (!isFirst) saved.set(key, (saved.get(key) ?? 0) + 1);
+        return isFirst || (saved.get(key) ?? 0) <= bad
+          ? { ok: false, error: { ...saveFailures['fresh-link'], lasting: true } }
+          : undefined;
+      },
+    });
+    here.run();
+    expect(here.statuses().saving).toBeGreaterThanOrEqual(20);
+    const before = here.service.submits.length;
+    isFirst = false;
+    const { end: second } = here.run();
+    expect(second).toMatchObject(end);
+    if (second?.kind === 'complete') expect(here.statuses()).toEqual({ done: 160 });
+    else expect(here.service.submits.length - before).toBeLessThan(20 + 2 * 12 + 1);
+  });
+
   it('let no new task begin while they may come, and all go on once one does', async () => {
     const until = epoch + 30 * minute;
     let now = epoch;

@@ -91,6 +91,8 @@ export interface Job {
   readonly masked?: true;
   /** Its grid was downloaded again, because half of it seemed to be missing: it is cut as it is. */
   readonly refetched?: true;
+  /** The links to its files were given to an earlier run, and may have expired since. */
+  readonly hasOldLinks?: true;
   /** How many of its submissions may have made a task when its task was last searched for and not found. */
   readonly searched?: number;
   /** Failed reads of a task, or failed downloads, in a row. */

@@ -109,6 +109,7 @@ function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
 /** The task was fetched again for fresh links. */
 export function linkRead(job: Job, answer: ServiceResult<Task>, context: JobContext): JobStep {
   if (!answer.ok) return retryFetch(job, answer.error, wantLink(job), context);
+  const { hasOldLinks: _, ...linkless } = job;
   const { record } = job;
   const { buttons } = record.result ?? answer.value;
   const result = { ...resultOf(answer.value, record.kind), buttons };
@@ -118,7 +119,7 @@ export function linkRead(job: Job, answer: ServiceResult<Task>, context: JobCont
     const done = become(record, 'done', { result, finishedAt: context.now, error: undefined });
     return { job: { ...job, record: done, want: { kind: 'nothing' } } };
   }
-  const linked: Job = { ...job, record: become(record, 'saving', { result }) };
+  const linked: Job = { ...linkless, record: become(record, 'saving', { result }) };
   return { job: { ...linked, want: wantFile(linked) } };
 }
 

@@ -90,6 +90,8 @@ export function noteSaved(
     return;
   }
   if (result.error.class === 'stop' || job === undefined) return;
+  // An expired link says nothing of the fresh one, which is asked for next.
+  if (result.error.class === 'fresh-link' && job.hasOldLinks) return;
   const { isShut: wasShut } = jobs;
   files.failed(`${key}/${job.record.artifacts.length}`, result.error, now);
   if (jobs.isShut && !wasShut) {
