@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Route } from '../../src/run/events.ts';
 import { failure } from '../rig/failure.ts';
 import { saveFailures } from '../rig/gateway/faults.ts';
 import { epoch } from '../rig/jobs.ts';
@@ -42,6 +43,23 @@ describe('until the service has served a request', () => {
     expect(others.filter((at) => at === first)).toHaveLength(11);
   });
 
+  it.each([
+    ['submissions', grid(20), 'submit', 12],
+    ['texts', texts(40), 'text', 32],
+  ] as const)(
+    '%s leave at once where others were served, and say so once they are',
+    async (_, text, route, most) => {
+      const others = new Set<Route>([route]);
+      const here = await world(text);
+      here.run({ shared: { served: others } });
+      const sent = [...here.service.submits, ...here.service.calls].map(({ at }) => at);
+      expect(sent.filter((at) => at === sent[0])).toHaveLength(most);
+      const own = new Set<Route>();
+      (await world(text)).run({ shared: { served: own } });
+      expect([...own]).toContain(route);
+    },
+  );
+
   it('an answer that says nothing leaves few jobs in doubt: single probes follow, ever later', async () => {
     const here = await world(grid(60), { onSubmit: () => ({ error: unclear }) });
     const { end, endedAt } = here.run();
@@ -82,6 +100,13 @@ describe('a key that had worked', () => {
     expect(endedAt - epoch).toBeGreaterThan(50_000);
     expect(endedAt - epoch).toBeLessThan(100_000);
     expect(here.statuses().failed).toBeUndefined();
+  });
+
+  it('is asked again where it had worked for another worker', async () => {
+    const onSubmit = ({ at }: { at: number }) => (at < epoch + 14_000 ? { error: refused } : undefined);
+    const here = await world(grid(60), { onSubmit });
+    expect(here.run({ shared: { served: new Set<Route>(['submit']) } }).end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 60 });
   });
 
   it('ends the run at once where it never worked', async () => {

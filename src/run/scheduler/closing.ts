@@ -61,11 +61,12 @@ export function noteOutcome(
 /** How often a key that had worked is asked again, and for how long, ms: the gateway may not read its own list of keys for a moment. */
 const keyAsks = { everyMs: 10_000, forMs: 30_000 } as const;
 
-/** Lets a key that had worked in this run rest. @returns false where it never worked, or is refused for too long */
+/** Lets a key that had worked rest, in this run or for who shares its limits. @returns false where it never worked, or is refused for too long */
 function asksKeyAgain(state: SchedulerState): boolean {
   const { queues } = state.routes;
   const routes = [queues.submit.route, queues.text.route, queues.poll.route];
-  if (!routes.some(({ hasServed }) => hasServed)) return false;
+  const { served } = state.options.shared ?? {};
+  if (!routes.some(({ name, hasServed }) => hasServed || served?.has(name))) return false;
   const { now } = state;
   const since = state.keyRefusedAt ?? now;
   state.keyRefusedAt = since;
