@@ -165,6 +165,37 @@ describe('a kind that rests', () => {
   });
 });
 
+describe('more kinds than a run keeps apart', () => {
+  const many = (cells: number): string => `name: test
+matrix: { n: { from: 1, to: ${cells} } }
+steps: { say: { generate: { prompt: "Say {{ n }}", model: "model-{{ n }}" } } }
+`;
+  const isLast = ({ record }: { readonly record: { readonly request: unknown } }): boolean =>
+    /model-1\d{3}"/.test(JSON.stringify(record.request));
+
+  it.each([
+    ['refused', failure('service.rejected', 'permanent', { status: 400, message: 'odd' })],
+    ['not offered', failure('service.not-offered', 'permanent', { status: 404, about: 'not-offered' })],
+  ])('have verdicts all the same: %s', async (_, error) => {
+    const here = await world(many(1010), { onAsk: (call) => (isLast(call) ? error : undefined) });
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 999, failed: 11 });
+  });
+
+  it('go on where each is asked once more', async () => {
+    const told = new Set<unknown>();
+    const here = await world(many(1010), {
+      onAsk: (call) => {
+        if (!isLast(call) || told.size > 0) return undefined;
+        told.add(call.record.key);
+        return noMoney;
+      },
+    });
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 1010 });
+  });
+});
+
 describe('equal refusals in a row', () => {
   it.each([
     ['with another number each time', (n: number) => `No credit for job ${n}`],

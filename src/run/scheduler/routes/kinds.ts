@@ -338,16 +338,20 @@ export class Kinds {
 
   #named(route: Route, name: string): KindState {
     const id = `${route}/${name}`;
-    const known = this.#all.get(id);
+    // A matrix may have any number of models. Those beyond the bound are one kind, of which no answer says that none is served.
+    const isKept = this.#all.has(id) || this.#all.size < mostKinds;
+    const kept = isKept ? id : `${route}/`;
+    const known = this.#all.get(kept);
     if (known !== undefined) return known;
-    const kind = new KindState(name, route, this.#servedBefore.has(id));
-    // A matrix may have any number of models; a kind that is not kept begins anew with each request.
-    if (this.#all.size < mostKinds) this.#all.set(id, kind);
+    const kind = isKept
+      ? new KindState(name, route, this.#servedBefore.has(id))
+      : new KindState('other models', route, true);
+    this.#all.set(kept, kind);
     return kind;
   }
 }
 
-/** Maximum of kinds, and of steps and branches, that a run keeps apart. */
+/** Maximum of kinds, and of steps and branches, that a run keeps apart. The kinds beyond it are one for each route. */
 const mostKinds = 1000;
 const mostNames = 10_000;
 
