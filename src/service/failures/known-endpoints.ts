@@ -8,9 +8,10 @@ const keyPassesMs = 30_000;
 
 /**
  * What is known of an endpoint. `right`: it has answered well. `lost`: it had, and ten answers in a row are not the service's.
- * `elsewhere`: it never has, and another endpoint of the address has. `unknown`: the address has answered nothing well.
+ * It never has in this run: `elsewhere`: another endpoint of the address has, and no earlier run was answered; `untried`: another has,
+ * and an earlier run was answered, perhaps by this one; `before`: none has, and an earlier run was answered; `unknown`: nothing ever has.
  */
-export type Standing = 'right' | 'lost' | 'elsewhere' | 'unknown';
+export type Standing = 'right' | 'lost' | 'elsewhere' | 'untried' | 'before' | 'unknown';
 
 interface Endpoint {
   hasResponded: boolean;
@@ -23,8 +24,8 @@ interface Endpoint {
 /**
  * What an address and its endpoints have answered so far: one for both halves of a service. A page, a redirect or a missing path means a
  * wrong address where nothing has answered well, and a kind of request that is not offered where other endpoints have. Of an endpoint
- * that has itself, something between us and the service had a bad moment (a proxy that is restarted, a login page of a network), unless
- * it is kept up.
+ * that has itself, or may have in an earlier run, something between us and the service had a bad moment (a proxy that is restarted, a
+ * login page of a network), unless it is kept up.
  */
 export class KnownEndpoints {
   readonly #endpoints = new Map<string, Endpoint>();
@@ -59,7 +60,8 @@ export class KnownEndpoints {
   standing(endpoint: string): Standing {
     const { hasResponded, strange } = this.#of(endpoint);
     if (hasResponded) return strange + 1 < mostInARow ? 'right' : 'lost';
-    return this.#hasAnswered || this.#answeredBefore ? 'elsewhere' : 'unknown';
+    if (this.#answeredBefore) return this.#hasAnswered ? 'untried' : 'before';
+    return this.#hasAnswered ? 'elsewhere' : 'unknown';
   }
 
   /**

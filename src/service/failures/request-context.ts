@@ -59,11 +59,15 @@ export interface Verdict {
 }
 
 /**
- * Marks a failure that ends the run. An address that has served this run leads elsewhere by now, or something stands before the
- * service: a reply that follows work which was done says nothing about whether the submission was carried out.
+ * Marks a failure that ends the run. An address that has served this run, or one before, leads elsewhere by now, or something stands
+ * before the service: a reply that follows work which was done says nothing about whether the submission was carried out.
  */
-export const markedOpen = (facts: RequestFacts, followsWork: boolean): { readonly mayBeDone?: true } =>
-  followsWork && !facts.safe && facts.standing?.() === 'lost' ? { mayBeDone: true } : {};
+export const markedOpen = (facts: RequestFacts, followsWork: boolean): { readonly mayBeDone?: true } => {
+  const standing = facts.standing?.();
+  return followsWork && !facts.safe && (standing === 'lost' || standing === 'before')
+    ? { mayBeDone: true }
+    : {};
+};
 
 /** What an endpoint is for. */
 export const askingOf = ({ on, safe }: RequestFacts): Asking => on ?? (safe ? 'read' : 'submit');

@@ -58,9 +58,10 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
       ...(facts.safe ? {} : { mayBeDone: true }),
       advice: addressAdvice(facts),
     };
+  const hasAnswered = standing === 'right' || standing === 'lost';
   // What no fetch has ever shown is paid for, and cannot be saved. A page is not the gateway's own word.
   const isOwn = reply.body.kind !== 'html';
-  if (meant === 'forbidden' && facts.offer === 'fetch' && standing === 'elsewhere' && isOwn)
+  if (meant === 'forbidden' && facts.offer === 'fetch' && !hasAnswered && standing !== 'unknown' && isOwn)
     return {
       code,
       class: 'stop',

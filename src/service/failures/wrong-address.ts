@@ -91,7 +91,7 @@ export function missingPath(
   const standing = facts.standing?.() ?? 'unknown';
   // Of a fetch, a task that is gone is the likelier.
   const isOwn =
-    standing === 'right' || standing === 'lost' || (askingOf(facts) === 'read' && standing === 'elsewhere');
+    standing === 'right' || standing === 'lost' || (askingOf(facts) === 'read' && standing !== 'unknown');
   if (isOwn && !isPath) return undefined;
   const said = message === '' ? 'nothing' : message;
   return strange(reply, facts, {
@@ -115,7 +115,7 @@ function strange(reply: Reply, facts: RequestFacts, what: Strange): ServiceFailu
     ...withRequestId(what.words?.requestId, reply, facts),
   };
   const wrongAddress = true;
-  if (standing === 'right')
+  if (standing === 'right' || standing === 'untried')
     return {
       code,
       class: passes,
@@ -139,7 +139,7 @@ function strange(reply: Reply, facts: RequestFacts, what: Strange): ServiceFailu
     about: 'address',
     wrongAddress,
     ...markedOpen(facts, followsWork),
-    message: `${facts.label}: ${message} ${what.advice ?? addressAdvice(facts)}`,
+    message: `${facts.label}: ${message} ${what.advice ?? `${standing === 'before' ? 'This address has served an earlier run: what stands before the service may have said this, for the moment. Else: ' : ''}${addressAdvice(facts)}`}`,
     ...said,
   };
 }

@@ -285,7 +285,7 @@ export const verdicts: readonly Stranger[] = [
     },
   },
   {
-    name: 'a path that is not there fails its own jobs where an earlier run of the directory was answered',
+    name: 'a path that is not there leaves its rows pending where only an earlier run of the directory was answered',
     source: 'one-hub 2026-02-20',
     pipeline: 'steps:\n  grid: { imagine: a fox }\n  film: { from: grid, video: { image: parent } }\n',
     flags: ['--only', 'grid'],
@@ -295,9 +295,64 @@ export const verdicts: readonly Stranger[] = [
         exchanges: [['video', { status: 404, body: { detail: 'Not Found' } }]],
         verdict: {
           exit: 3,
-          rows: { done: 1, failed: 1 },
-          codes: { 'service.not-offered': 1 },
+          rows: { done: 1, pending: 1 },
           asked: { imagine: 0, video: 1 },
+          says: ['has served an earlier run'],
+        },
+      },
+    ],
+  },
+  ...(
+    [
+      [
+        "nginx's page with 404",
+        { status: 404, body: '<html><title>404 Not Found</title></html>' },
+        'pending',
+      ],
+      ['a redirect to https', { status: 301, headers: { location: 'https://127.0.0.1' } }, 'pending'],
+      ['a JSON 404 of a router', { status: 404, body: { detail: 'Not Found' } }, 'pending'],
+      [
+        'a maintenance page with 200',
+        { status: 200, body: '<html><title>Back soon</title></html>' },
+        'in-doubt',
+      ],
+    ] as const
+  ).map(([what, answer, left]): Stranger => {
+    const isOpen = left === 'in-doubt';
+    return {
+      name: `${what} at the start of a later run fails no row: they are ${left}`,
+      source: 'nginx 1.28 before a gateway that is restarted',
+      pipeline: grids(12),
+      flags: ['--limit', '2'],
+      verdict: { exit: 0, rows: { done: 2 } },
+      later: [
+        {
+          exchanges: [['any', answer]],
+          verdict: {
+            exit: 3,
+            codes: isOpen ? { 'service.not-json': 10 } : {},
+            rows: { done: 2, [left]: 10 },
+          },
+        },
+        ...(isOpen ? [] : [{ verdict: { exit: 0, rows: { done: 12 } } }]),
+      ],
+    };
+  }),
+  {
+    name: 'a page with 200 to a kind that an earlier run was served leaves a row in doubt, though another kind is served now',
+    source: 'nginx 1.28 before one of two gateways that is restarted',
+    pipeline:
+      'matrix: { n: [1, 2] }\nsteps:\n  words: { generate: { model: text-pro, prompt: "fox {{ n }}" } }\n  grid: { imagine: "{{ steps.words.text }} {{ n }}" }\n',
+    flags: ['--limit', '1'],
+    verdict: { exit: 0, rows: { done: 2 } },
+    later: [
+      {
+        exchanges: [['imagine', { status: 200, body: '<html><title>Back soon</title></html>' }]],
+        verdict: {
+          exit: 5,
+          rows: { done: 3, 'in-doubt': 1 },
+          codes: { 'service.not-json': 1 },
+          asked: { imagine: 1 },
         },
       },
     ],

@@ -138,11 +138,13 @@ test('a refused key that has served may pass for half a minute at each endpoint,
 
 test('an address that answered in an earlier run is right, and its endpoints are not known', () => {
   const endpoints = new KnownEndpoints({ answeredBefore: true });
-  expect([endpoints.standing('imagine'), endpoints.hasAnswered]).toEqual(['elsewhere', false]);
+  expect([endpoints.standing('imagine'), endpoints.hasAnswered]).toEqual(['before', false]);
   // A key may have changed since.
   expect(endpoints.mayKeyPass('chat')).toBe(false);
   endpoints.note('imagine', { ok: true, value: 1 });
   expect([endpoints.standing('imagine'), endpoints.hasAnswered]).toEqual(['right', true]);
+  // It may be the one that answered then.
+  expect(endpoints.standing('chat')).toBe('untried');
 });
 
 test('of text calls and of lists of tasks, too', async () => {
