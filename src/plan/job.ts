@@ -97,9 +97,9 @@ export interface Artifact {
 
 /** What became of the frames of a grid (`grid: split`). */
 export interface CutFrames {
-  /** The frames in the order U1 to U4; empty where the file could not be cut. */
+  /** The frames in the order U1 to U4; empty where the file could not be cut, fewer where the service gave not all of its own. */
   readonly files: readonly Artifact[];
-  /** Why the file could not be cut. */
+  /** Why the file could not be cut, or why not all frames are those of the service. */
   readonly error?: JobError;
 }
 

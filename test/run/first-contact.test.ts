@@ -177,8 +177,8 @@ describe('files that nobody can have', () => {
   );
 
   it.each([
-    ['are counted only once the task gave fresh ones', 1, { kind: 'complete' }],
-    ['end the run where fresh ones are no better', 9, { kind: 'stopped', code: 'downloads.in-vain' }],
+    ['are counted only once the task gave fresh ones', 1, 'complete'],
+    ['end the run where fresh ones are no better', 9, 'stopped'],
   ])('by the links of an earlier run %s', async (_, bad, end) => {
     const saved = new Map<string, number>();
     let isFirst = true;
@@ -194,10 +194,9 @@ describe('files that nobody can have', () => {
     expect(here.statuses().saving).toBeGreaterThanOrEqual(20);
     const before = here.service.submits.length;
     isFirst = false;
-    const { end: second } = here.run();
-    expect(second).toMatchObject(end);
-    if (second?.kind === 'complete') expect(here.statuses()).toEqual({ done: 160 });
-    else expect(here.service.submits.length - before).toBeLessThan(20 + 2 * 12 + 1);
+    expect(here.run().end?.kind).toBe(end);
+    expect(here.statuses().failed).toBeUndefined();
+    expect(here.service.submits.length - before < 20 + 2 * 12 + 1).toBe(end === 'stopped');
   });
 
   it('let no new task begin while they may come, and all go on once one does', async () => {

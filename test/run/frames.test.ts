@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ArtifactWriter } from '../../src/artifacts/writer.ts';
 import type { RunEvent } from '../../src/run/events.ts';
+import type { Task } from '../../src/service/image-service.ts';
 import { cutNowhere } from '../rig/frames.ts';
+import { saveFailures } from '../rig/gateway/faults.ts';
+import { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { run } from './engine-rig.ts';
 
@@ -129,6 +132,50 @@ describe('a run whose grids are cut', () => {
     );
     await run({ text, store, artifacts });
     expect(keys).toHaveLength(3);
+  });
+
+  it.each([
+    ['comes the second time', 'retry', 1, []],
+    ['has only a refused link', 'fresh-link', 99, ['download.refused']],
+    ['is no image', 'permanent', 1, ['download.not-image']],
+  ] as const)('downloads the frames of the service; one that %s', async (_, fault, bad, codes) => {
+    const store = memoryStore();
+    const frameUrls = [1, 2, 3, 4].map((n) => `https://i/${n}`);
+    const framed = (task: Task): Task => (task.state === 'success' ? { ...task, frameUrls } : task);
+    const { keys, artifacts } = counted();
+    const gateway = new ScriptedGateway();
+    let tries = 0;
+    const { end, events } = await run({
+      text: single,
+      store,
+      service: (port) => ({
+        fetchTask: async (...asked) => {
+          const answer = await port.fetchTask(...asked);
+          return answer.ok ? { ok: true, value: framed(answer.value) } : answer;
+        },
+        fetchTasks: async (...asked) => {
+          const answer = await port.fetchTasks(...asked);
+          return answer.ok ? { ok: true, value: answer.value.map(framed) } : answer;
+        },
+      }),
+      artifacts: {
+        ...artifacts,
+        save: ({ key, output }) => {
+          if (output === 3) tries += 1;
+          return Promise.resolve(
+            output === 3 && tries <= bad
+              ? { ok: false, error: saveFailures[fault] }
+              : gateway.save(key, output).result,
+          );
+        },
+      },
+    });
+    expect(end).toEqual({ kind: 'complete' });
+    const [grid] = [...store.withStatus('done')];
+    expect([grid?.frames?.files.length, grid?.frames?.error?.code]).toEqual([4, codes[0]]);
+    expect(keys).toHaveLength(codes.length);
+    const told = events.filter((event) => event.type === 'run:notice' && event.code !== 'run.slept');
+    expect(told.map((event) => 'code' in event && event.code)).toEqual(codes);
   });
 
   it('cuts the grids of a finished run without a request, once, whatever cells they are in', async () => {

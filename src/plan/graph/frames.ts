@@ -47,10 +47,11 @@ const offersFrames = (buttons: readonly Button[]): boolean =>
 export const isUncut = (record: JobRecord): boolean =>
   record.frames === undefined && record.former === undefined && gridOf(record)?.ok === true;
 
-/** Why a finished image has no frames; undefined where it has them, or may still get them. */
+/** Why a finished image has no frames, or not those of the service; undefined where it has them, or may still get them. */
 export function framesError(record: JobRecord): JobError | undefined {
+  if (record.frames !== undefined) return record.frames.error;
   const grid = gridOf(record);
-  return grid === undefined || grid.ok ? record.frames?.error : grid.error;
+  return grid?.ok === false ? grid.error : undefined;
 }
 
 /** False for a place that makes single images, as far as the names of buttons tell. */

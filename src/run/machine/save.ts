@@ -1,4 +1,4 @@
-import type { CutResult } from '../../artifacts/writer.ts';
+import type { CutResult, SaveFailure } from '../../artifacts/writer.ts';
 import { isUncut } from '../../plan/graph/frames.ts';
 import type { JobError, JobRecord, TaskResult } from '../../plan/job.ts';
 import type { Task } from '../../service/image-service.ts';
@@ -85,20 +85,34 @@ function nextFrame({ split, frames, former, artifacts, result }: JobRecord): Sav
 
 type SaveWant = Extract<Want, { readonly kind: 'save' }>;
 
-/** A frame was saved, or was not: then the grid is cut. A disk or a route that takes none is waited for as for any file. */
-function frameSaved(job: Job, result: SavedResult, { now }: JobContext): JobStep {
+/** A frame was saved, or given up: the next one follows, or the cut, or none. */
+function frameSettled(job: Job, changes: RecordChanges, { now }: JobContext): JobStep {
   const { record } = job;
-  const { frameUrls: _, ...links } = record.result ?? { buttons: [] };
-  const files = record.frames?.files ?? [];
-  const changes: RecordChanges =
-    result.ok && result.value !== undefined
-      ? { frames: { files: [...files, result.value] } }
-      : { frames: undefined, result: links };
-  const next = become(record, 'saving', { ...changes, error: undefined });
+  const next = become(record, 'saving', changes);
   const isOpen = nextFrame(next) !== undefined || wantsCut(next);
   if (isOpen) return { job: { ...job, misses: 0, record: next, want: wantFile({ record: next }) } };
-  const done = become(next, 'done', { finishedAt: record.finishedAt ?? now });
+  const done = become(next, 'done', { finishedAt: record.finishedAt ?? now, error: undefined });
   return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+}
+
+/**
+ * The step, unless it gives up a frame: the grid is paid and there, so its job does not fail for it. The grid is cut where it can be; else the
+ * frames so far stay. The record says why.
+ */
+function orCut(job: Job, step: JobStep, context: JobContext): JobStep {
+  const { record } = job;
+  const frame = nextFrame(record);
+  const { status, error: why } = step.job.record;
+  if (frame === undefined || why === undefined || (status !== 'failed' && status !== 'in-doubt')) return step;
+  const { frameUrls: _, ...result } = record.result ?? { buttons: [] };
+  const isCut = wantsCut({ ...become(record, 'saving', { frames: undefined }), result });
+  const instead = isCut ? ' The grid was cut instead.' : '';
+  const error = {
+    ...why,
+    message: `Frame ${frame.output - 1} of the service could not be downloaded: ${why.message}${instead}`,
+  };
+  if (isCut) return frameSettled(job, { frames: undefined, result, error }, context);
+  return frameSettled(job, { frames: { files: record.frames?.files ?? [], error } }, context);
 }
 
 function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
@@ -107,14 +121,20 @@ function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
 }
 
 /** The task was fetched again for fresh links. */
-export function linkRead(job: Job, answer: ServiceResult<Task>, context: JobContext): JobStep {
+export const linkRead = (job: Job, answer: ServiceResult<Task>, context: JobContext): JobStep =>
+  orCut(job, fileLinked(job, answer, context), context);
+
+function fileLinked(job: Job, answer: ServiceResult<Task>, context: JobContext): JobStep {
   if (!answer.ok) return retryFetch(job, answer.error, wantLink(job), context);
   const { hasOldLinks: _, ...linkless } = job;
   const { record } = job;
   const { buttons } = record.result ?? answer.value;
   const result = { ...resultOf(answer.value, record.kind), buttons };
-  if (answer.value.state !== 'success' || sourcesOf(result, record)[record.artifacts.length] === undefined)
-    return noLink(job, context);
+  const link =
+    nextFrame(record) === undefined
+      ? sourcesOf(result, record)[record.artifacts.length]
+      : nextFrame({ ...record, result });
+  if (answer.value.state !== 'success' || link === undefined) return noLink(job, context);
   if (!record.keep) {
     const done = become(record, 'done', { result, finishedAt: context.now, error: undefined });
     return { job: { ...job, record: done, want: { kind: 'nothing' } } };
@@ -150,31 +170,34 @@ function noLink(job: Job, context: JobContext): JobStep {
  */
 export function fileSaved(job: Job, result: SavedResult, context: JobContext): JobStep {
   const { record } = job;
-  const isWaiting = !result.ok && (result.error.class === 'stop' || result.error.class === 'throttle');
-  if (nextFrame(record) !== undefined && !isWaiting) return frameSaved(job, result, context);
-  if (result.ok) {
-    const { value } = result;
-    const artifacts = value === undefined ? record.artifacts : [...record.artifacts, value];
-    const isLast =
-      value === undefined ||
-      artifacts.length >= (record.result === undefined ? 1 : sourcesOf(record.result, record).length);
-    if (!isLast) {
-      const next: Job = {
-        ...job,
-        misses: 0,
-        record: become(record, 'saving', { artifacts, error: undefined }),
-      };
-      return { job: { ...next, want: wantFile(next) } };
-    }
-    // Frames of another file are none of this one.
-    const changes = { artifacts, frames: undefined, finishedAt: context.now, error: undefined };
-    const done = become(record, 'done', changes);
-    const saving = become(done, 'saving');
-    if (!wantsCut(done) && nextFrame(done) === undefined)
-      return { job: { ...job, record: done, want: { kind: 'nothing' } } };
-    return { job: { ...job, misses: 0, record: saving, want: wantFile({ record: saving }) } };
+  if (!result.ok) return orCut(job, fileUnsaved(job, result.error, context), context);
+  const { value } = result;
+  if (nextFrame(record) !== undefined && value !== undefined) {
+    const files = [...(record.frames?.files ?? []), value];
+    return frameSettled(job, { frames: { files }, error: undefined }, context);
   }
-  const failure = result.error;
+  const artifacts = value === undefined ? record.artifacts : [...record.artifacts, value];
+  const isLast =
+    value === undefined ||
+    artifacts.length >= (record.result === undefined ? 1 : sourcesOf(record.result, record).length);
+  if (!isLast) {
+    const next: Job = {
+      ...job,
+      misses: 0,
+      record: become(record, 'saving', { artifacts, error: undefined }),
+    };
+    return { job: { ...next, want: wantFile(next) } };
+  }
+  // Frames of another file are none of this one.
+  const changes = { artifacts, frames: undefined, finishedAt: context.now, error: undefined };
+  const done = become(record, 'done', changes);
+  const saving = become(done, 'saving');
+  if (!wantsCut(done) && nextFrame(done) === undefined)
+    return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+  return { job: { ...job, misses: 0, record: saving, want: wantFile({ record: saving }) } };
+}
+
+function fileUnsaved(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   const error = fileError(failure);
   const atLeastMs = failure.retryAfterMs;
   switch (failure.class) {
@@ -215,8 +238,10 @@ export function gridCut(job: Job, result: CutResult, { now }: JobContext): JobSt
   }
   if (!result.ok && result.error.class !== 'permanent')
     return { job: { ...job, want: { kind: 'wait', until: now, next: { kind: 'cut' } } } };
-  const frames = result.ok ? { files: result.value } : { files: [], error: fileError(result.error) };
-  const { finishedAt = now } = record;
+  const { finishedAt = now, error } = record;
+  const frames = result.ok
+    ? { files: result.value, ...(error && { error }) }
+    : { files: [], error: fileError(result.error) };
   const done = become(record, 'done', { frames, finishedAt, error: undefined });
   return { job: { ...job, record: done, want: { kind: 'nothing' } } };
 }

@@ -204,10 +204,10 @@ const noSearch =
 const isGivenUp = (
   { jobs, lifecycle, options: { settings } }: SchedulerState,
   before: Job,
-  { record }: Job,
+  { want }: Job,
 ): boolean =>
   before.record.status === 'saving' &&
-  record.status === 'failed' &&
+  want.kind !== 'wait' &&
   jobs.files.isInVain &&
   (!lifecycle.isEnding || lifecycle.isHalted) &&
   !settings.failFast &&

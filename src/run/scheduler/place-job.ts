@@ -158,16 +158,17 @@ export function noteFailedRedo(
   });
 }
 
-/** Tells the user once in a run of a grid that could not be cut. What is no grid is none by its buttons, as a path may well mean it. */
+/** Tells the user once in a run of a grid that could not be cut, or lacks frames of the service. What is no grid is none by its buttons, as a path may well mean it. */
 function noteWhole(state: SchedulerState, record: JobRecord): void {
   const error = record.status === 'done' ? framesError(record) : undefined;
   if (error === undefined || error.code === 'frames.no-grid' || state.notedWhole) return;
   state.notedWhole = true;
+  const { files = [] } = record.frames ?? {};
   const { step: name, cell } = record.origin;
   state.outbox.emit({
     type: 'run:notice',
     code: error.code,
-    message: `The grid of ${name} in cell ${cell} stays whole: ${error.message} promptpress show says it of others (${record.key}).`,
+    message: `The grid of ${name} in cell ${cell} ${files.length === 0 ? 'stays whole' : 'has not all frames of the service'}: ${error.message} promptpress show says it of others (${record.key}).`,
   });
 }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { framesError } from '../../../src/plan/graph/frames.ts';
 import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
 import type { Job } from '../../../src/run/machine/job.ts';
 import { adopt, jobForSlot, resetForResubmit } from '../../../src/run/machine/resume.ts';
 import type { Task } from '../../../src/service/image-service.ts';
+import { failure } from '../../rig/failure.ts';
 import { framesOf, gridButtons } from '../../rig/frames.ts';
 import { epoch, imagineRecord, job } from '../../rig/jobs.ts';
 import { transition } from '../../rig/transition.ts';
@@ -56,12 +58,61 @@ describe('a grid whose frames the service has too', () => {
     expect(adopt(left, 0, undefined).want).toMatchObject({ source: { url: frameUrls[2] }, output: 4 });
   });
 
-  it.each(['permanent', 'retry', 'fresh-link'] as const)('is cut where one cannot be had: %s', (kind) => {
-    const error = { code: 'download.status', class: kind, message: 'no' } as const;
-    const from = saving({ result, artifacts: [file], frames: { files: frames.slice(0, 1) } });
-    const { job: next } = transition(from).saved({ ok: false, error });
-    expect(next.want).toEqual({ kind: 'cut' });
-    expect(next.record).not.toHaveProperty('frames');
+  const from = (buttons = gridButtons): Job =>
+    saving({ result: { ...result, buttons }, artifacts: [file], frames: { files: frames.slice(0, 1) } });
+  const bad = (kind: 'permanent' | 'retry' | 'fresh-link') =>
+    ({ ok: false, error: { code: 'download.status', class: kind, message: 'no' } }) as const;
+  const task = { id: 'T9', state: 'success', status: 'SUCCESS', ...result } as Task;
+
+  it.each([
+    ['retry', 'save'],
+    ['fresh-link', 'fetch'],
+  ] as const)('asks again for one that may come: %s', (kind, want) => {
+    const first = transition(from()).saved(bad(kind)).job;
+    expect(first.want).toMatchObject({ kind: 'wait', next: { kind: want } });
+    const second = transition(first).saved(bad(kind)).job;
+    expect(second.want).toMatchObject({ kind: 'wait', next: { kind: 'fetch', why: 'link' } });
+    expect(second.record.frames?.files).toHaveLength(1);
+    const fresh = { ...task, frameUrls: frameUrls.map((url) => `${url}?2`) };
+    const linked = transition(second).fetched('link', fresh).job;
+    expect(linked.want).toMatchObject({ kind: 'save', source: { url: 'https://i/b?2' }, output: 3 });
+  });
+
+  it.each(['permanent', 'retry', 'fresh-link'] as const)(
+    'is cut where one cannot be had, and says so: %s',
+    (kind) => {
+      const last = { ...from(), misses: virtualSettings().retry.attempts - 1 };
+      const { job: next } = transition(last).saved(bad(kind));
+      expect(next.want).toEqual({ kind: 'cut' });
+      expect(next.record).not.toHaveProperty('frames');
+      const { record } = transition(next).cut({ ok: true, value: frames }).job;
+      expect(record).toMatchObject({
+        status: 'done',
+        frames: { files: frames, error: { code: 'download.status' } },
+      });
+      expect(record.error).toBeUndefined();
+    },
+  );
+
+  it('keeps those that it has where it cannot be cut', () => {
+    const { job: next } = transition(from([])).saved(bad('permanent'));
+    expect(next.record).toMatchObject({
+      status: 'done',
+      artifacts: [file],
+      frames: { files: frames.slice(0, 1), error: { code: 'download.status' } },
+    });
+    expect(framesError(next.record)?.message).toContain('Frame 2');
+  });
+
+  it('is cut where the service forgets the task, or the links', () => {
+    const last = { ...from(), misses: 99 };
+    const gone = failure('service.task-unknown', 'permanent');
+    const { frameUrls: _, ...linkless } = task;
+    for (const answer of [gone, linkless as Task])
+      expect(transition(last).fetched('link', answer).job).toMatchObject({
+        want: { kind: 'cut' },
+        record: { status: 'saving', artifacts: [file] },
+      });
   });
 
   it('is left as it is where no frames are wanted', () => {

@@ -88,7 +88,7 @@ export interface JobReport extends ImageReport, TextReport {
   readonly buttons: readonly string[];
   /** Its files; behind a grid its frames. */
   readonly artifacts: JobRecord['artifacts'];
-  /** Frames were wanted of its file, and there are none: why. */
+  /** Frames were wanted of its file, and there are none, or not all those of the service: why. */
   readonly whole?: Pick<JobError, 'code' | 'message'>;
   /** Commands to copy. */
   readonly next: readonly NextStep[];

@@ -36,7 +36,12 @@ export function jobReportText(report: JobReport): string {
       ),
       ...(report.whole === undefined
         ? []
-        : [['frames', `none (${report.whole.code}): ${shownLine(report.whole.message)}`] as const]),
+        : [
+            [
+              'frames',
+              `${report.artifacts.length > 1 ? 'not all those of the service' : 'none'} (${report.whole.code}): ${shownLine(report.whole.message)}`,
+            ] as const,
+          ]),
     ]),
     ...historyLines(report),
     ...errorLines(report),
