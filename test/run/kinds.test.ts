@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunEnd } from '../../src/run/events.ts';
+import type { Route, RunEnd } from '../../src/run/events.ts';
 import { failure } from '../rig/failure.ts';
 import type { Failing } from '../rig/gateway/scripted-gateway.ts';
 import { epoch } from '../rig/jobs.ts';
@@ -25,6 +25,11 @@ matrix: { n: { from: 1, to: ${cells} } }
 steps:
   grid: { imagine: "picture {{ n }}", path: "U1" }
   pans: { imagine: "wide {{ n }}", path: "U1 → pan left" }
+`;
+
+const many = (cells: number): string => `name: test
+matrix: { n: { from: 1, to: ${cells} } }
+steps: { say: { generate: { prompt: "Say {{ n }}", model: "model-{{ n }}" } } }
 `;
 
 const noEdits = failure('service.not-offered', 'permanent', {
@@ -165,11 +170,53 @@ describe('a kind that rests', () => {
   });
 });
 
-describe('more kinds than a run keeps apart', () => {
-  const many = (cells: number): string => `name: test
-matrix: { n: { from: 1, to: ${cells} } }
-steps: { say: { generate: { prompt: "Say {{ n }}", model: "model-{{ n }}" } } }
+describe('a kind of few rows that rests while others are served', () => {
+  const busy = failure('service.unavailable', 'retry', { status: 503, message: 'busy' });
+  const text = many(600);
+  const image = `name: test
+matrix: { n: { from: 1, to: 1 } }
+steps:
+  few: { imagine: "picture {{ n }}" }
+${Array.from({ length: 599 }, (_, n) => `  say${n}: { generate: { prompt: "Say ${n} {{ n }}", model: text-pro } }`).join('\n')}
 `;
+  const broken = (of: string, until: number, error = busy) =>
+    world(of, {
+      onAsk: ({ record, at }) =>
+        JSON.stringify(record.request).includes('"model-3"') && at < until ? error : undefined,
+      onSubmit: ({ at }) => (at < until ? { error } : undefined),
+    });
+  const slow = {
+    settings: virtualSettings({ limits: { tasks: 12, requests: 4 } }),
+    latency: (route: Route) => (route === 'text' || route === 'submit' ? 10_000 : 100),
+  };
+
+  it.each([
+    ['a text', text],
+    ['an image', image],
+  ])('costs no row a try for what made nothing: %s', async (_, of) => {
+    const here = await broken(of, epoch + 20 * 60_000);
+    expect(here.run(slow).end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 600 });
+  });
+
+  it.each([
+    ['a text', text],
+    ['an image', image],
+  ])('leaves its rows to a later run where it closes: %s', async (_, of) => {
+    const here = await broken(of, Number.POSITIVE_INFINITY);
+    expect(here.run(slow).end).toMatchObject({ kind: 'stopped', code: 'kind.unserved' });
+    expect(here.statuses()).toEqual({ done: 599, pending: 1 });
+  });
+
+  it('counts a try that may have made something', async () => {
+    const unclear = failure('service.malformed', 'retry', { status: 500, message: 'broken' });
+    const here = await broken(text, Number.POSITIVE_INFINITY, unclear);
+    here.run(slow);
+    expect(here.store.totals().attempts).toBe(here.service.calls.length);
+  });
+});
+
+describe('more kinds than a run keeps apart', () => {
   const isLast = ({ record }: { readonly record: { readonly request: unknown } }): boolean =>
     /model-1\d{3}"/.test(JSON.stringify(record.request));
 

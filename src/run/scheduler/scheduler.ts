@@ -17,7 +17,13 @@ import { withinPatience } from './routes/asked-wait.ts';
 import type { KindState } from './routes/kinds.ts';
 import { limitsText, mostServed } from './routes/learned-limits.ts';
 import { readOnServingRoute } from './routes/load-shed.ts';
-import { isDeferral, type JobResult, outcomeOf, withoutKnownWords } from './routes/outcome.ts';
+import {
+  isDeferral,
+  type JobResult,
+  outcomeOf,
+  whileKindRests,
+  withoutKnownWords,
+} from './routes/outcome.ts';
 import { endSlices } from './slices/end.ts';
 import { loseSlice, onRefused, onRequeued } from './slices/lose.ts';
 import { onResultFor, onSent, othersOf, withIntents } from './slices/results.ts';
@@ -279,7 +285,8 @@ function onResult(state: SchedulerState, input: JobResult): void {
   }
   if (input.type === 'saved') noteSaved(state, input);
   // The run may have left the job while its request was under way; nothing durable depends on a poll or a download.
-  if (job !== undefined) advance(state, job, outcome.event);
+  const rests = kind?.restsUntil !== undefined;
+  if (job !== undefined) advance(state, job, rests ? whileKindRests(outcome.event) : outcome.event);
 }
 
 /** The kind of a request whose result came; undefined: its job is gone. */

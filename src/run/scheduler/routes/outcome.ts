@@ -4,7 +4,7 @@ import type { About, ServiceFailure, ServiceResult } from '../../../service/resu
 import type { Route, RunEnd, RunEvent } from '../../events.ts';
 import type { RouteSignal } from '../../limits/route.ts';
 import type { CallResult, Job, JobEvent, SavedResult } from '../../machine/job.ts';
-import { bannedPrompt } from '../../machine/retry/service-failure.ts';
+import { bannedPrompt, isUnmade } from '../../machine/retry/service-failure.ts';
 import { hasNoListing } from '../../machine/search/listing.ts';
 import type { RunInput } from '../commit.ts';
 import type { Routes } from './routes.ts';
@@ -67,6 +67,21 @@ export function outcomeOf(input: JobResult): Outcome {
 /** Nobody can do it now, and nothing was made: the job waits as for a full queue. */
 const deferredWithoutChannel = (error: ServiceFailure): ServiceFailure =>
   error.about === 'no-channel' ? { ...error, class: 'throttle' } : error;
+
+/**
+ * The event for a job whose kind rests while others are served: what certainly made nothing was no try of this job. Its kind probes
+ * for all its jobs, and closes with them pending.
+ */
+export function whileKindRests(event: JobEvent): JobEvent {
+  if (event.type === 'submitted' && !event.result.ok)
+    return { ...event, result: { ok: false, error: deferredUnmade(event.result.error) } };
+  if (event.type === 'asked' && event.result.kind === 'refused')
+    return { ...event, result: { ...event.result, error: deferredUnmade(event.result.error) } };
+  return event;
+}
+
+const deferredUnmade = (error: ServiceFailure): ServiceFailure =>
+  error.class === 'retry' && isUnmade(error) ? { ...error, class: 'throttle' } : error;
 
 /** A submission that was refused by a code, as a failure where the refusal is not about this job: no such job fails by itself. */
 function byReach(result: ServiceResult<SubmitResult>): ServiceResult<SubmitResult> {
