@@ -79,6 +79,8 @@ export const rows: readonly Row[] = [
   { is: 'not offered', on: ['submit'], submit: [1], status: answered, words: [/^忽略提交/i], from: 'trueai' },
   { is: 'accepted', on: ['submit'], submit: [1, 22], status: [[200, 299]], from: 'gateway 3.2' },
   { is: 'modal', on: ['submit'], submit: [21], status: [[200, 299]], from: 'gateway 3.2' },
+  // The words repeat those of the prompt, which may say anything.
+  { is: 'banned', on: ['submit'], submit: [24], status: answered, from: 'gateway 3.2' },
 
   // Money, at every endpoint and with any status: each further row would hear the same.
   { is: 'quota', status: [402], from: 'openrouter, deepseek' },
@@ -188,8 +190,11 @@ export const rows: readonly Row[] = [
     is: 'not offered',
     on: ['submit'],
     status: [[200, 499]],
-    // A field that an account does not take is about the one request, and so is a task that cannot be made again.
-    words: [/^(?!.*(?:remix|该任务)).*(?:不支持|未启用|未开启|\bdisabled\b|\bnot enabled\b)/i],
+    // Of the account or of what it can do. A field or an image that is not taken is about the one request, and so is a task that cannot
+    // be made again.
+    words: [
+      /^(?!.*(?:remix|该任务|参数|比例|宽高比|尺寸|格式|图片|词|--|\bparam|\b(?:ratios?|sizes?|formats?|prompts?)\b))(?=.*(?:账号|帐号|账户|模式|功能|接口|按钮|操作|\b(?:accounts?|modes?|features?|endpoints?|services?|buttons?|actions?)\b)).*(?:不支持|未启用|未开启|\bdisabled\b|\bnot enabled\b)/i,
+    ],
     from: 'gateway 3.2, trueai',
   },
   { is: 'not offered', on: ['submit'], status: [403], words: [/无权(访问|使用)模型/i], from: 'new-api' },
@@ -219,7 +224,6 @@ export const rows: readonly Row[] = [
     words: [/^(?!.*(?:任务|\btasks?\b)).*(?:账号|帐号|账户|实例|\baccounts?\b|\binstances?\b)/i],
     from: 'gateway 3.2',
   },
-  { is: 'banned', on: ['submit'], submit: [24], status: answered, from: 'gateway 3.2' },
   { is: 'refused', on: ['submit'], submit: [3, 4], status: answered, from: 'gateway 3.2' },
   { is: 'throttled', submit: [30], from: 'gateway 3.2' },
   { is: 'busy', on: ['submit'], submit: [5], codes: ['internal_error'], from: 'gateway 3.3, one-hub' },
@@ -288,8 +292,8 @@ export interface Refusal {
 export function meaningOf(refusal: Refusal, quotaWords: readonly string[] = []): Meant | undefined {
   const { message, codes } = refusal;
   const known = rows.find((row) => fits(row, refusal))?.is;
-  // What is made is paid, whatever else is said of it.
-  if (known !== undefined && meanings[known].made === 'task') return known;
+  // What is made is paid, whatever else is said of it; what is banned repeats words of the prompt.
+  if (known !== undefined && (known === 'banned' || meanings[known].made === 'task')) return known;
   return quotaWords.some((word) => codes.includes(word) || isIn(word, message)) ? 'quota' : known;
 }
 

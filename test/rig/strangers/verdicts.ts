@@ -357,6 +357,22 @@ export const verdicts: readonly Stranger[] = [
       },
     ],
   },
+  ...(
+    [
+      [4, '暂不支持该宽高比', 'submit.refused'],
+      [4, 'This image format is disabled', 'submit.refused'],
+      [24, '可能包含敏感词: disabled', 'task.moderated'],
+      [24, '可能包含敏感词: insufficient balance', 'task.moderated'],
+    ] as const
+  ).map(
+    ([code, description, failed]): Stranger => ({
+      name: `one prompt that is refused with code ${code}, ${description}, fails its own row alone`,
+      source: 'trueai-org/midjourney-proxy and its forks',
+      pipeline: grids(6),
+      exchanges: [['imagine', { code, description }, { match: ({ n }) => n === 1 }]],
+      verdict: { exit: 1, rows: { done: 5, failed: 1 }, codes: { [failed]: 1 }, asked: { imagine: 6 } },
+    }),
+  ),
   {
     name: 'a kind that the account does not do fails with a code of its own',
     source: 'trueai-org/midjourney-proxy TaskService.cs',

@@ -70,6 +70,28 @@ describe('the table of refusals', () => {
       'refused',
     ],
     ['a task that cannot be made again', 'submit', 200, '该任务不支持重新生成', 4, 'refused'],
+    ['a ratio that is not taken', 'submit', 200, '暂不支持该宽高比', 4, 'refused'],
+    ['a format that the account does not take', 'submit', 200, '当前账号不支持该图片格式', 4, 'refused'],
+    [
+      'a parameter that is not taken',
+      'submit',
+      400,
+      'Parameter --draft is not enabled for this mode',
+      4,
+      'refused',
+    ],
+    ['what is not taken, without a word of whom', 'submit', 200, '不支持 niji', 4, 'refused'],
+    [
+      'a banned word that others are known by',
+      'submit',
+      200,
+      '可能包含敏感词: disabled account',
+      24,
+      'banned',
+    ],
+    ['banned words about money', 'submit', 400, '敏感词: insufficient balance, 余额不足', 24, 'banned'],
+    ['banned words about channels', 'submit', 200, 'banned: no available channel', 24, 'banned'],
+    ['a mode that is not switched on', 'submit', 200, '慢速模式未开启', 4, 'not offered'],
     ['a video that is not switched on', 'submit', 200, '视频功能未启用', 9, 'not offered'],
     ['an accepted task whose words mention it', 'submit', 200, '提交成功，remix 未开启', 1, 'accepted'],
     ['a submission that was passed over', 'submit', 200, '忽略提交，未开启 mj', 1, 'not offered'],
@@ -111,6 +133,7 @@ describe('the table of refusals', () => {
     const refusal = { on: 'submit', status: 200, message: 'accepted, 0 points left', codes: [] } as const;
     expect(meaningOf({ ...refusal, submit: 1 }, ['points left'])).toBe('accepted');
     expect(meaningOf({ ...refusal, submit: 4 }, ['points left'])).toBe('quota');
+    expect(meaningOf({ ...refusal, submit: 24 }, ['points left'])).toBe('banned');
     expect(meaningOf({ ...refusal, submit: 1, message: 'ok, 余额不足 soon' })).toBe('accepted');
   });
 });
