@@ -169,6 +169,8 @@ function beginRedos(state: SchedulerState, slots: readonly Slot[], hold: Hold | 
     const isAsked = record?.status === 'done' && state.cells.redo.has(record.key);
     if (record === undefined || !(isAsked || slot.outdated === true)) continue;
     if (!isChosen(state, slot) || state.jobs.get(record.key) !== undefined) continue;
+    // It would be left at once, and be as outdated as before.
+    if (closedFor(state, slot, false) !== undefined) continue;
     const job = jobToBegin(state, slot);
     if (job?.record.status === 'pending') jobs.set(record.key, job);
   }
