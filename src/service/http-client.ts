@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 
 import type { Dispatcher } from 'undici';
@@ -166,27 +167,36 @@ export class HttpClient {
     const turn = given instanceof Promise ? await given : given;
     if (typeof turn !== 'function')
       return { ok: false, error: connectionFailure(turn.failure, false, facts) };
-    const sent = this.#keys.send<T>(request.place, signal, async (key) => {
-      const result = await exchange(
-        {
-          method,
-          url: `${this.#baseUrl}${path}`,
-          headers: { ...key, ...headers },
-          timeoutMs,
-          silence,
-          onLeave,
-          body,
-        },
-        maxBodyBytes === undefined ? this.#transport : { ...this.#transport, maxBodyBytes },
-        signal,
-        receive,
-      );
-      if (!result.ok) return { ok: false, error: await this.#unanswered(result, isKnown, facts, signal) };
-      const outcome = read(result.value, facts);
-      this.#endpoints.hasSpokenHttp ||= outcome.ok || outcome.error.code !== 'connection.protocol';
-      this.#endpoints.note(endpoint, outcome);
-      return outcome;
-    });
+    const sent = this.#keys.send<T>(
+      request.place,
+      signal,
+      async (key) => {
+        const result = await exchange(
+          {
+            method,
+            url: `${this.#baseUrl}${path}`,
+            headers: { ...key, ...headers },
+            timeoutMs,
+            silence,
+            onLeave,
+            body,
+          },
+          maxBodyBytes === undefined ? this.#transport : { ...this.#transport, maxBodyBytes },
+          signal,
+          receive,
+        );
+        if (!result.ok) return { ok: false, error: await this.#unanswered(result, isKnown, facts, signal) };
+        const outcome = read(result.value, facts);
+        this.#endpoints.hasSpokenHttp ||= outcome.ok || outcome.error.code !== 'connection.protocol';
+        this.#endpoints.note(endpoint, outcome);
+        return outcome;
+      },
+      () =>
+        createHash('sha256')
+          .update(`${method} ${path}\n`)
+          .update(body ?? '')
+          .digest('hex'),
+    );
     return await sent.finally(turn);
   }
 

@@ -16,8 +16,11 @@ type Form = Auth | 'both';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** So many refusals without a word, and nothing ever taken: it is the key, and not what was asked. */
+/** So many requests refused without a word, and nothing ever taken: it is the key, and not what was asked. */
 const mostEmpty = 3;
+
+/** So many refusals without a word of fewer requests than that: nothing else is left to ask. */
+const mostEmptyAgain = 6;
 
 /**
  * Where the key stands in requests. Gateways with a header for images read the key of image paths there, or in `Authorization` with or
@@ -36,8 +39,8 @@ export class KeyForms {
   #search: Promise<unknown> | undefined;
   /** Where something was answered well. */
   readonly #worked = new Set<KeyPlace>();
-  /** Refusals without a word. */
-  readonly #empty = new Map<KeyPlace, number>();
+  /** Refusals without a word: how many, and of which requests. */
+  readonly #empty = new Map<KeyPlace, { times: number; readonly requests: Set<string> }>();
 
   /** @param apiKey empty: there is none */
   constructor(apiKey: string, names: Names, auth: Auth, onFound?: (words: string) => void) {
@@ -51,11 +54,16 @@ export class KeyForms {
     this.#forms = [...new Set([this.#form, ...others])];
   }
 
-  /** Makes a request with the key in its place, and again in other forms where the key is refused before anything has worked. */
+  /**
+   * Makes a request with the key in its place, and again in other forms where the key is refused before anything has worked.
+   *
+   * @param name tells the request from those of other jobs
+   */
   async send<T>(
     place: KeyPlace,
     signal: AbortSignal,
     ask: (headers: Headers) => Promise<ServiceResult<T>>,
+    name: () => string = () => '',
   ): Promise<ServiceResult<T>> {
     const form = this.#form;
     const result = await ask(this.#headers(place, form));
@@ -74,7 +82,7 @@ export class KeyForms {
         if (found !== undefined) return this.#noted(place, found);
       }
     }
-    return { ok: false, error: this.#explained(place, result.error) };
+    return { ok: false, error: this.#explained(place, result.error, name) };
   }
 
   /** @returns what another form has brought; undefined where all are refused */
@@ -104,20 +112,23 @@ export class KeyForms {
     return result;
   }
 
-  #explained(place: KeyPlace, error: ServiceFailure): ServiceFailure {
+  #explained(place: KeyPlace, error: ServiceFailure, name: () => string): ServiceFailure {
     const advice = this.#advice(place);
     const isMute = error.status === 403 && error.serviceMessage === undefined;
     if (!isMute) return advice === '' ? error : { ...error, message: `${error.message} ${advice}` };
-    const count = (this.#empty.get(place) ?? 0) + 1;
-    this.#empty.set(place, count);
+    const empty = this.#empty.get(place) ?? { times: 0, requests: new Set() };
+    this.#empty.set(place, empty);
+    empty.times += 1;
+    if (empty.requests.size < mostEmpty) empty.requests.add(name());
+    const isCertain = empty.requests.size >= mostEmpty || empty.times >= mostEmptyAgain;
     // What is said of any 403 is about the prompt.
     const [said] = error.message.split(/(?<=HTTP 403)/);
     const message = `${said} without a word, as for a key that is not taken. Check that it is right, complete and still valid. ${advice}`;
     // Until it is certain, no job fails for it: it is asked again later, behind the others.
     const { about: _, ...later } = error;
-    return count < mostEmpty
-      ? { ...later, class: 'throttle', message }
-      : { ...error, code: 'service.unauthorized', class: 'stop', about: 'key', message };
+    return isCertain
+      ? { ...error, code: 'service.unauthorized', class: 'stop', about: 'key', message }
+      : { ...later, class: 'throttle', message };
   }
 
   #advice(place: KeyPlace): string {
@@ -173,11 +184,13 @@ const otherwise: ReadonlySet<string> = new Set(['service.quota', 'service.no-lis
 
 type Refused = { readonly ok: false; readonly error: ServiceFailure };
 
-/** Whether the key is refused, or may be. */
-const isRefused = (result: ServiceResult<unknown>): result is Refused =>
-  !result.ok &&
-  (result.error.status === 401 || result.error.status === 403) &&
-  !otherwise.has(result.error.code);
+/** Whether the key is refused, or may be: a 403 with words is about the key only where they say so. What may have been done is none. */
+const isRefused = (result: ServiceResult<unknown>): result is Refused => {
+  if (result.ok) return false;
+  const { status, code, class: met, about, serviceMessage } = result.error;
+  if (met === 'lost' || otherwise.has(code)) return false;
+  return status === 401 || (status === 403 && (about === 'key' || serviceMessage === undefined));
+};
 
 /** Whether a service has read the request, and so its key: what stands before it says 429 and 5xx too. */
 const isJudged = (result: ServiceResult<unknown>): boolean =>

@@ -130,19 +130,31 @@ describe('a key that is refused', () => {
     expect(sent.filter((headers) => !('authorization' in headers))).toHaveLength(1);
   });
 
-  it('without a word fails no job, and ends the run at the third', async () => {
+  it.each([
+    ['at the third request', ['a', 'b', 'c']],
+    ['at the third request, whatever was repeated', ['a', 'a', 'a', 'b', 'c']],
+    ['at the sixth refusal where nothing else is asked', ['a', 'a', 'a', 'a', 'a', 'a']],
+    ['at the sixth refusal of two requests', ['a', 'b', 'a', 'b', 'a', 'b']],
+  ])('without a word fails no job, and ends the run %s', async (_, names) => {
     const keys = new KeyForms(key, neutral, 'bearer');
     const { ask } = asked(() => failed(403));
     const classes: unknown[] = [];
-    for (let n = 0; n < 3; n += 1) {
-      const result = await keys.send('image', never, ask);
-      if (!result.ok) classes.push([result.error.class, result.error.about]);
+    for (const name of names) {
+      const result = await keys.send('image', never, ask, () => name);
+      if (!result.ok) classes.push(result.error.about ?? result.error.class);
     }
-    expect(classes).toEqual([
-      ['throttle', undefined],
-      ['throttle', undefined],
-      ['stop', 'key'],
-    ]);
+    expect(classes).toEqual([...names.slice(1).map(() => 'throttle'), 'key']);
+  });
+
+  it.each([
+    ['words of a model', failed(403, { serviceMessage: '无权使用模型', about: 'not-offered' })],
+    ['words of a rule', failed(403, { serviceMessage: 'not allowed' })],
+    ['a task that may be made', failed(401, { class: 'lost', code: 'service.ambiguous' })],
+    ['an empty 403 that may hide a task', failed(403, { class: 'lost' })],
+  ])('is no matter of its form for %s', async (_, refusal) => {
+    const { sent, ask } = asked(() => refusal);
+    expect(await forms().keys.send('image', never, ask)).toEqual(refusal);
+    expect(sent).toHaveLength(1);
   });
 });
 

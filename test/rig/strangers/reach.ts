@@ -82,7 +82,7 @@ export const reach: readonly Stranger[] = [
     pipeline: 'steps: { one: { generate: { model: text-pro, prompt: a fox } } }\n',
     service: { refusal: 'mute' },
     env: { PROMPTPRESS_API_KEY: 'another-key' },
-    verdict: { exit: 3, rows: { pending: 1 }, asked: { generate: 3 }, says: ['service.auth: header'] },
+    verdict: { exit: 3, rows: { pending: 1 }, asked: { generate: 6 }, says: ['service.auth: header'] },
   },
   {
     name: 'a 403 without a word to one prompt, where others are served, fails that row alone',
@@ -92,6 +92,23 @@ export const reach: readonly Stranger[] = [
     service: gateway,
     exchanges: [['imagine', { status: 403 }, { match: ({ n }) => n === 5 }]],
     verdict: { exit: 1, rows: { done: 5, failed: 1 }, codes: { 'service.forbidden': 1 } },
+  },
+  {
+    name: 'a 403 that names a right to a model is asked in no other form of the key',
+    source: 'new-api of April 2025',
+    pipeline: oneGrid,
+    serviceSettings: family,
+    service: gateway,
+    exchanges: [
+      [
+        'imagine',
+        {
+          status: 403,
+          body: { error: { message: '该令牌无权使用模型：mj_imagine', type: 'new_api_error' } },
+        },
+      ],
+    ],
+    verdict: { exit: 3, rows: { failed: 1 }, asked: { imagine: 1 } },
   },
   {
     name: 'a native text endpoint that reads x-goog-api-key alone names auth: header',
