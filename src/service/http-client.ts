@@ -111,8 +111,7 @@ export class HttpClient {
     this.#baseUrl = baseUrl.value;
     const { pathname } = new URL(baseUrl.value);
     this.#basePath = pathname === '/' ? '' : pathname;
-    this.#endpoints =
-      options.endpoints ?? new KnownEndpoints({ ...(options.elapsed && { elapsed: options.elapsed }) });
+    this.#endpoints = options.endpoints ?? new KnownEndpoints();
     this.#keys = new KeyForms(key, options.names, options.auth ?? 'bearer', options.onKeyForm);
     this.#userAgent = options.version === undefined ? 'promptpress' : `promptpress/${options.version}`;
     const via = viaOf(options);
@@ -151,7 +150,6 @@ export class HttpClient {
       ...request.facts,
       label: this.#labelOf(`${method} ${this.#basePath}${path}`),
       standing: () => this.#endpoints.standing(endpoint),
-      mayKeyPass: () => this.#endpoints.mayKeyPass(endpoint),
       hasSpokenHttp: () => this.#endpoints.hasSpokenHttp,
     };
     // One signal serves every request of a run, and whoever waits for a turn listens to the same: many listeners are no leak.

@@ -10,7 +10,7 @@ export type FailureClass =
   | 'retry'
   /** 429: the route is paused for every job; not an attempt. */
   | 'throttle'
-  /** Nothing left this machine (refused connection, failed look-up), or it is as good: a key that has served is refused for the moment. */
+  /** Nothing left this machine (refused connection, failed look-up). */
   | 'unsent'
   /** It was sent and no status came back, or a status that hides a time-out (400 with code 5). */
   | 'lost';

@@ -109,6 +109,51 @@ describe('a key that had worked', () => {
     expect(here.statuses()).toEqual({ done: 60 });
   });
 
+  it.each([
+    ['submissions', 100],
+    ['submissions that take long', 4000],
+  ])('is asked three times more by each route: %s', async (_, latencyMs) => {
+    const from = epoch + 20_000;
+    const here = await world(grid(60), {
+      onSubmit: ({ at }) => (at > from ? { error: refused } : undefined),
+      onFetch: (_id, _n, at) => (at > from ? refused : undefined),
+    });
+    const { end, endedAt } = here.run({ latency: () => latencyMs });
+    expect(end).toMatchObject({ kind: 'stopped', code: 'service.unauthorized' });
+    expect(endedAt - from).toBeLessThan(30_000 + 12_000 + 2 * latencyMs);
+    const first = here.service.fetchTimes.findIndex((at) => at > from);
+    // Those that left with the first one, and three.
+    const asked = here.service.fetchTimes.slice(first);
+    expect(asked.filter((at) => at > (asked[0] ?? 0) + latencyMs).length).toBeLessThanOrEqual(3);
+  });
+
+  it('ends the run where one kind never takes it, though others do', async () => {
+    const from = epoch + 20_000;
+    const here = await world(
+      `name: test
+matrix: { n: { from: 1, to: 400 } }
+steps:
+  good: { generate: { prompt: "Say {{ n }}", model: text-pro } }
+  shut: { chat: { prompt: "Say {{ n }}", model: text-pro } }
+`,
+      { onAsk: ({ record, at }) => (record.kind === 'chat' && at > from ? refused : undefined) },
+    );
+    const { end, endedAt } = here.run({ latency: () => 5000 });
+    expect(end).toMatchObject({ kind: 'stopped', code: 'service.unauthorized' });
+    expect(endedAt - from).toBeLessThan(60_000);
+    expect(here.statuses().failed).toBeUndefined();
+  });
+
+  it('costs no task a look', async () => {
+    const here = await world(grid(60), {
+      onFetch: (_, __, at) => (at > epoch + 20_000 && at < epoch + 45_000 ? refused : undefined),
+    });
+    const settings = virtualSettings();
+    const once = { ...settings, retry: { ...settings.retry, attempts: 1 } };
+    expect(here.run({ settings: once }).end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 60 });
+  });
+
   it('ends the run at once where it never worked', async () => {
     const here = await world(grid(60), { onSubmit: () => ({ error: refused }) });
     const { endedAt } = here.run();

@@ -3,7 +3,7 @@ import { formatAddress } from '../../pipeline/selectors/address.ts';
 import { inputsOf, type JobRecord } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { Task } from '../../service/image-service.ts';
-import type { RunEnd } from '../events.ts';
+import type { Route, RunEnd } from '../events.ts';
 import { become, isParked, type Job } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
 import { judgeTaskFailure } from '../machine/retry/fail-reason.ts';
@@ -42,9 +42,9 @@ export function noteOutcome(
         });
   if ('signal' in reading && reading.signal.kind === 'served') {
     routes.onServed(outcome.route);
-    if (outcome.route !== 'download') state.keyRefusedAt = undefined;
+    if (kind !== undefined) kind.keyRefusedAt = undefined;
   }
-  if ('end' in reading && reading.about === 'key' && asksKeyAgain(state)) return;
+  if ('end' in reading && reading.about === 'key' && asksKeyAgain(state, outcome.route, kind)) return;
   if (noted !== 'own') {
     const end = noteRouteOutcome(outcome, routes, now, (event) => state.outbox.emit(event));
     if (end !== undefined) halt(state, end);
@@ -61,18 +61,25 @@ export function noteOutcome(
 /** How often a key that had worked is asked again, and for how long, ms: the gateway may not read its own list of keys for a moment. */
 const keyAsks = { everyMs: 10_000, forMs: 30_000 } as const;
 
-/** Lets a key that had worked rest, in this run or for who shares its limits. @returns false where it never worked, or is refused for too long */
-function asksKeyAgain(state: SchedulerState): boolean {
-  const { queues } = state.routes;
+/**
+ * Lets the route of a kind rest that refuses a key which had worked, in this run or for who shares its limits. A kind that never takes it
+ * is not asked for longer because others do.
+ *
+ * @returns false where the key never worked, or is refused for too long
+ */
+function asksKeyAgain(
+  { routes: { queues }, kinds, now, options }: SchedulerState,
+  name: Route,
+  kind: KindState = kinds.polls,
+): boolean {
+  const served = options.shared?.served;
   const routes = [queues.submit.route, queues.text.route, queues.poll.route];
-  const { served } = state.options.shared ?? {};
-  if (!routes.some(({ name, hasServed }) => hasServed || served?.has(name))) return false;
-  const { now } = state;
-  const since = state.keyRefusedAt ?? now;
-  state.keyRefusedAt = since;
+  if (!routes.some((route) => route.hasServed || served?.has(route.name))) return false;
+  const since = kind.keyRefusedAt ?? now;
+  kind.keyRefusedAt = since;
   if (now - since >= keyAsks.forMs) return false;
   const rested = Math.floor((now - since) / keyAsks.everyMs) + 1;
-  for (const route of routes) route.probeAt(since + rested * keyAsks.everyMs);
+  queues[name].route.probeAt(since + rested * keyAsks.everyMs);
   return true;
 }
 

@@ -3,9 +3,6 @@ import type { ServiceResult } from '../result.ts';
 /** This many in a row are no accident of a proxy: the address now leads elsewhere. */
 const mostInARow = 10;
 
-/** How long a key that has served is asked for again, ms: the database of a gateway may be locked for so long (gateway 1.4). */
-const keyPassesMs = 30_000;
-
 /**
  * What is known of an endpoint. `right`: it has answered well. `lost`: it had, and ten answers in a row are not the service's.
  * It never has in this run: `elsewhere`: another endpoint of the address has, and no earlier run was answered; `untried`: another has,
@@ -17,8 +14,6 @@ interface Endpoint {
   hasResponded: boolean;
   /** Responses in a row that speak for a wrong address. */
   strange: number;
-  /** When it first refused the key since it has answered well. */
-  keyRefusedAt?: number;
 }
 
 /**
@@ -30,21 +25,13 @@ interface Endpoint {
 export class KnownEndpoints {
   readonly #endpoints = new Map<string, Endpoint>();
   #answeredBefore: boolean;
-  readonly #elapsed: () => number;
   /** The address has given an answer in HTTP, of any status. */
   hasSpokenHttp = false;
   #hasAnswered = false;
 
-  /**
-   * @param answeredBefore whether the address has answered well in an earlier run, with the same names and auth
-   * @param elapsed milliseconds since whenever, never going back
-   */
-  constructor({
-    answeredBefore = false,
-    elapsed = () => performance.now(),
-  }: { readonly answeredBefore?: boolean; readonly elapsed?: () => number } = {}) {
+  /** @param answeredBefore whether the address has answered well in an earlier run, with the same names and auth */
+  constructor({ answeredBefore = false }: { readonly answeredBefore?: boolean } = {}) {
     this.#answeredBefore = answeredBefore;
-    this.#elapsed = elapsed;
   }
 
   /** Whether the address has answered well in this run. */
@@ -64,18 +51,6 @@ export class KnownEndpoints {
     return this.#hasAnswered ? 'elsewhere' : 'unknown';
   }
 
-  /**
-   * True where the key has served in this run, and this endpoint has refused it for less than half a minute. One that never takes it is not
-   * waited for longer because others do.
-   */
-  mayKeyPass(endpoint: string): boolean {
-    if (!this.#hasAnswered) return false;
-    const known = this.#of(endpoint);
-    const now = this.#elapsed();
-    known.keyRefusedAt ??= now;
-    return now - known.keyRefusedAt < keyPassesMs;
-  }
-
   note(endpoint: string, result: ServiceResult<unknown>): void {
     const known = this.#of(endpoint);
     if (result.ok) {
@@ -83,7 +58,6 @@ export class KnownEndpoints {
       known.strange = 0;
       // Any key may list the models, and a console may answer for them.
       if (endpoint === 'models') return;
-      delete known.keyRefusedAt;
       this.#hasAnswered = true;
     } else if (result.error.wrongAddress === true) known.strange += 1;
   }

@@ -37,8 +37,6 @@ export interface RequestFacts {
   readonly now: () => number;
   /** What is known of the endpoint and of its address. Default: neither has answered well. */
   readonly standing?: () => Standing;
-  /** True where a refused key has served before, and is refused for less than half a minute. Default: it has not. */
-  readonly mayKeyPass?: () => boolean;
 }
 
 /** What an error response means. */

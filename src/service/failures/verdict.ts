@@ -38,9 +38,6 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
   const meant = meantBy(reply, words, facts);
   const meaning: Meaning = meanings[meant];
   const { code, about, made, likeBadGateway } = meaning;
-  // The route's pause holds it, as where nothing was reached: no attempt, and no verdict on the request.
-  if (meant === 'key' && facts.mayKeyPass?.() === true)
-    return { code, class: 'unsent', advice: 'It was taken before: it is tried again for half a minute.' };
   const advice = facts.advise?.(meant, reply, words) ?? adviceOn(meant, facts);
   const said = advice === undefined ? {} : { advice };
   const standing = facts.standing?.() ?? 'unknown';

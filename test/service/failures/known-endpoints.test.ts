@@ -112,35 +112,15 @@ test('an endpoint that was never asked has not answered', () => {
   expect([endpoints.standing('imagine'), endpoints.standing('modal')]).toEqual(['right', 'elsewhere']);
 });
 
-test('a list of models shows nothing of other endpoints, nor of the key', () => {
+test('a list of models shows nothing of other endpoints', () => {
   const endpoints = new KnownEndpoints();
   endpoints.note('models', { ok: true, value: [] });
   expect([endpoints.standing('models'), endpoints.standing('chat')]).toEqual(['right', 'unknown']);
-  expect(endpoints.mayKeyPass('chat')).toBe(false);
-});
-
-test('a refused key that has served may pass for half a minute at each endpoint, counted from its first refusal there', () => {
-  let now = 0;
-  const endpoints = new KnownEndpoints({ elapsed: () => now });
-  expect(endpoints.mayKeyPass('fetch')).toBe(false);
-  endpoints.note('imagine', { ok: true, value: 1 });
-  const at = (ms: number): boolean => {
-    now = ms;
-    return endpoints.mayKeyPass('fetch');
-  };
-  expect([at(100_000), at(110_000)]).toEqual([true, true]);
-  // That others are served says nothing of it.
-  endpoints.note('imagine', { ok: true, value: 1 });
-  expect([at(129_999), at(130_000)]).toEqual([true, false]);
-  endpoints.note('fetch', { ok: true, value: 1 });
-  expect(at(140_000)).toBe(true);
 });
 
 test('an address that answered in an earlier run is right, and its endpoints are not known', () => {
   const endpoints = new KnownEndpoints({ answeredBefore: true });
   expect([endpoints.standing('imagine'), endpoints.hasAnswered]).toEqual(['before', false]);
-  // A key may have changed since.
-  expect(endpoints.mayKeyPass('chat')).toBe(false);
   endpoints.note('imagine', { ok: true, value: 1 });
   expect([endpoints.standing('imagine'), endpoints.hasAnswered]).toEqual(['right', true]);
   // It may be the one that answered then.

@@ -110,9 +110,9 @@ export function fetchLater(job: Job, failure: ServiceFailure, next: Want, contex
   return restAfter(times, { ...job, misses }, { atLeastMs: failure.retryAfterMs, next }, context);
 }
 
-/** False for a read that the route prevented: it says nothing about the task, and does not count. */
-export const countsAsMiss = (failure: ServiceFailure): boolean =>
-  failure.class !== 'throttle' && failure.class !== 'unsent';
+/** False for a read that the route or the key prevented: it says nothing about the task, and does not count. */
+export const countsAsMiss = ({ class: kind }: ServiceFailure): boolean =>
+  kind !== 'throttle' && kind !== 'unsent' && kind !== 'stop';
 
 /** A download failed, or there is no link to download from yet. */
 export function retrySave(

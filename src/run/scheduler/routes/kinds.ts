@@ -81,6 +81,8 @@ export class KindState {
   #sameReasons = 0;
   #accountReasons = 0;
   closed: Closing | undefined;
+  /** Since when it refuses a key that had worked, Unix ms; undefined: it does not. */
+  keyRefusedAt: number | undefined;
   /** Key of the job that probes whether it is served again. */
   probe: string | undefined;
   /** Keys of its jobs that wait until it is served again, in the order in which they came. */

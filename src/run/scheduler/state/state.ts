@@ -84,8 +84,6 @@ export interface SchedulerState {
   readonly cells: CellsState;
   readonly routes: Routes;
   readonly kinds: Kinds;
-  /** Since when a key is refused that had worked in this run, Unix ms; undefined: it is not. */
-  keyRefusedAt: number | undefined;
   readonly budget: BudgetTracker;
   readonly estimators: Estimators;
   readonly polls: PollLoad;
@@ -151,7 +149,6 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     },
     routes: jobs.routes,
     kinds: new Kinds(learned.served),
-    keyRefusedAt: undefined,
     budget: new BudgetTracker(settings, costModel, options.spent, options.shared?.allowance),
     estimators,
     polls: new PollLoad(settings.limits.poll),
