@@ -52,7 +52,8 @@ export class LimitsAuditor {
     const { limits, ends, fetch } = this.#scenario;
     const { tasks, requests } = limits;
     // Where the service seems to have forgotten all tasks, one new task at a time finds out whether it still makes any.
-    const trial = ends.lost > 0 || fetch['204'] || fetch['404'] || fetch.null ? 1 : 0;
+    const unknown = fetch.unknown ?? fetch['204'] ?? fetch['404'] ?? fetch.null;
+    const trial = ends.lost > 0 || unknown !== undefined ? 1 : 0;
     if (held.rooms > Math.max(tasks, this.#found) + trial)
       throw new BrokenPromise(`${held.rooms} tasks in flight, limit ${tasks}`);
     // Room for tasks, as many jobs again that are being saved, and what those cells have ready.
