@@ -206,7 +206,7 @@ export function holdRefused(
     fail(state, kind, oldest[0], oldest[1].failed);
 }
 
-/** Maximum of refused jobs of one kind that wait for a verdict: one more than close it. */
+/** Maximum of refused jobs of one kind that wait for a verdict: more than the equal refusals in a row that close it. */
 const mostRefused = 32;
 
 function fail(state: SchedulerState, kind: KindState, key: string, failed: Job): void {
