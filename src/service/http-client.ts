@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 
 import type { Dispatcher } from 'undici';
-import { connectionFailure } from './failures/classify.ts';
+import { classify, connectionFailure } from './failures/classify.ts';
 import { KnownEndpoints } from './failures/known-endpoints.ts';
 import type { RequestFacts } from './failures/request-context.ts';
 import { readApiKey, readBaseUrl } from './http/base-url.ts';
 import { BodyPool } from './http/body/budget.ts';
 import { createDispatcher } from './http/connect/dispatcher.ts';
-import { exchange, type Receive, type Silence, type Transport } from './http/exchange.ts';
+import { exchange, type Receive, receiveWhole, type Silence, type Transport } from './http/exchange.ts';
 import { FirstContact } from './http/first-contact.ts';
 import type { ConnectionFailure } from './http/reply.ts';
 import { makeClean } from './http/sanitize.ts';
@@ -194,8 +194,33 @@ export class HttpClient {
           .update(`${method} ${path}\n`)
           .update(body ?? '')
           .digest('hex'),
+      request.facts.safe || request.place !== 'image'
+        ? undefined
+        : (key) => this.#look({ ...key, ...headers }, facts, signal),
     );
     return await sent.finally(turn);
+  }
+
+  /** Asks for a task of nobody. */
+  async #look(
+    headers: Readonly<Record<string, string>>,
+    facts: RequestFacts,
+    signal: AbortSignal,
+  ): Promise<ServiceResult<undefined>> {
+    const url = `${this.#baseUrl}/${this.names.path}/task/0/fetch`;
+    const request = { method: 'GET', url, headers, timeoutMs: this.requestMs } as const;
+    const result = await exchange(request, this.#transport, signal, receiveWhole);
+    const own = {
+      ...facts,
+      safe: true,
+      on: 'read',
+      offer: 'fetch',
+      label: `${facts.label} (a look)`,
+    } as const;
+    const error = result.ok
+      ? classify(result.value, own)
+      : connectionFailure(result.failure, result.sent, own);
+    return error === undefined ? { ok: true, value: undefined } : { ok: false, error };
   }
 
   /** No answer came. Of an address that has given none at all, it is asked what the port speaks. */

@@ -24,8 +24,8 @@ const mostEmptyAgain = 6;
 
 /**
  * Where the key stands in requests. Gateways with a header for images read the key of image paths there, or in `Authorization` with or
- * without Bearer, and say of any other form that the key is wrong. So the first refusal of the key there is met by the same request in
- * each other form, until something has worked: what is refused for its key has made nothing.
+ * without Bearer, and say of any other form that the key is wrong. So the first refusal of the key there is met by a look in each other
+ * form, and by the same request in the one that is taken, until something has worked: what is refused for its key has made nothing.
  */
 export class KeyForms {
   readonly #apiKey: string;
@@ -58,12 +58,14 @@ export class KeyForms {
    * Makes a request with the key in its place, and again in other forms where the key is refused before anything has worked.
    *
    * @param name tells the request from those of other jobs
+   * @param look asks for something that costs nothing, so that a submission is repeated only in a form that was taken
    */
   async send<T>(
     place: KeyPlace,
     signal: AbortSignal,
     ask: (headers: Headers) => Promise<ServiceResult<T>>,
     name: () => string = () => '',
+    look?: (headers: Headers) => Promise<ServiceResult<unknown>>,
   ): Promise<ServiceResult<T>> {
     const form = this.#form;
     const result = await ask(this.#headers(place, form));
@@ -74,7 +76,7 @@ export class KeyForms {
       while (this.#search !== undefined && !signal.aborted) await unlessAborted(this.#search, signal);
       if (this.#form !== form) return this.#noted(place, await ask(this.#headers(place, this.#form)));
       if (!this.#isSearched && !signal.aborted) {
-        const search = this.#tryOthers(form, result.error, signal, ask);
+        const search = this.#tryOthers(form, result.error, signal, ask, look);
         this.#search = search;
         const found = await search.finally(() => {
           this.#search = undefined;
@@ -91,9 +93,15 @@ export class KeyForms {
     { status }: ServiceFailure,
     signal: AbortSignal,
     ask: (headers: Headers) => Promise<ServiceResult<T>>,
+    look?: (headers: Headers) => Promise<ServiceResult<unknown>>,
   ): Promise<ServiceResult<T> | undefined> {
     for (const other of this.#forms) {
       if (other === form) continue;
+      const seen = await look?.(this.#headers('image', other));
+      // The submission was refused, so that nothing is made, and nothing is known of the form.
+      if (seen?.ok === false && (signal.aborted || !isJudged(seen)))
+        return { ok: false, error: { ...seen.error, unmade: true } };
+      if (seen !== undefined && isRefused(seen)) continue;
       const result = await ask(this.#headers('image', other));
       if (isRefused(result)) continue;
       if (signal.aborted || !isJudged(result)) return result;

@@ -74,6 +74,47 @@ describe('a key that is refused', () => {
     expect(found.join()).not.toContain(key);
   });
 
+  describe('by a submission', () => {
+    const refusesAll = asked(() => failed(401));
+    const taking = (headers: Headers) => (headers['authorization'] === key ? fine : failed(401));
+
+    it('is looked for in each other form, and sent once in the one that is taken', async () => {
+      const { keys, found } = forms();
+      const [posts, looks] = [asked(taking), asked(taking)];
+      expect(await keys.send('image', never, posts.ask, () => 'a', looks.ask)).toEqual(fine);
+      expect(posts.sent).toEqual([{ ...bearer, ...secret }, { authorization: key }]);
+      expect([looks.sent, found.length]).toEqual([[secret, { authorization: key }], 1]);
+    });
+
+    it('is not sent again where each look is refused', async () => {
+      const { keys } = forms();
+      const posts = asked(() => failed(401));
+      expect((await keys.send('image', never, posts.ask, () => 'a', refusesAll.ask)).ok).toBe(false);
+      expect([posts.sent.length, refusesAll.sent.length]).toEqual([1, 3]);
+    });
+
+    it('is not sent again where a look comes to nothing, and made nothing', async () => {
+      const posts = asked(() => failed(401));
+      const result = await forms().keys.send(
+        'image',
+        never,
+        posts.ask,
+        () => 'a',
+        asked(() => failed(503)).ask,
+      );
+      expect(result).toMatchObject({ error: { status: 503, unmade: true } });
+      expect(posts.sent).toHaveLength(1);
+    });
+
+    it('goes on to the next form where looks need no key', async () => {
+      const posts = asked(taking);
+      expect(await forms().keys.send('image', never, posts.ask, () => 'a', asked(() => fine).ask)).toEqual(
+        fine,
+      );
+      expect(posts.sent).toHaveLength(3);
+    });
+  });
+
   it('is tried no more once all forms were refused', async () => {
     const { keys } = forms();
     const { sent, ask } = asked(() => failed(401));

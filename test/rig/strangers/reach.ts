@@ -26,7 +26,7 @@ export const reach: readonly Stranger[] = [
     verdict: {
       exit: 0,
       rows: { done: 1 },
-      asked: { imagine: 3 },
+      asked: { imagine: 2 },
       says: ['refused the key', 'service.auth: raw'],
       neverSays: ['test-key'],
     },
@@ -48,7 +48,7 @@ export const reach: readonly Stranger[] = [
     verdict: { exit: 0, rows: { done: 6 }, asked: { imagine: 6 }, neverSays: ['refused the key'] },
   },
   {
-    name: 'a wrong key is tried once in each form, which are named, and no row fails for it',
+    name: 'a wrong key is looked for once in each form, which are named, and no row fails for it',
     source: 'one-hub of February 2026',
     pipeline: oneGrid,
     serviceSettings: family,
@@ -57,7 +57,7 @@ export const reach: readonly Stranger[] = [
     verdict: {
       exit: 3,
       rows: { pending: 1 },
-      asked: { imagine: 4 },
+      asked: { imagine: 1 },
       says: ['mj-api-secret alone', 'without Bearer'],
       neverSays: ['another-key'],
     },
