@@ -123,6 +123,13 @@ export function drawScenario(seed: number): Scenario {
     ...(chance.happens(0.15, 'hidden') && {
       hidden: chance.pick(['429', '500', 'broken-json'] as const, 'hidden', 'by'),
     }),
+    ...(chance.happens(0.2, 'outage') && {
+      outage: {
+        route: chance.pick(['submit', 'text'] as const, 'outage', 'of'),
+        from: 20,
+        to: chance.pick([60, 200, 600], 'outage', 'to'),
+      },
+    }),
     invocations,
   };
 }

@@ -42,6 +42,7 @@ export class RandomTemper implements Temper {
   readonly met = new Map<string, number>();
   readonly #scenario: Scenario;
   readonly #chance: Chance;
+  #wasOut = false;
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
@@ -63,6 +64,14 @@ export class RandomTemper implements Temper {
 
   #isHidden(key: string): boolean {
     return !this.healed && this.#scenario.hidden !== undefined && this.#chance.happens(0.15, 'hidden', key);
+  }
+
+  #outageFault(of: 'submit' | 'text', n: number): '503' | '400' | undefined {
+    const { outage } = this.#scenario;
+    if (this.healed || outage?.route !== of || n < outage.from) return undefined;
+    const wasOut = this.#wasOut;
+    this.#wasOut = n <= outage.to;
+    return this.#wasOut ? '503' : wasOut ? '400' : undefined;
   }
 
   #fault<K extends SubmitFault | MaskFault | FetchFault | SaveFault | AskFault>(
@@ -89,6 +98,8 @@ export class RandomTemper implements Temper {
     const { barred, capacity = Infinity, submit } = this.#scenario;
     const drawn = this.#fault(submitFaults, submit, route, n);
     if (route === 'modal') return drawn;
+    const out = this.#outageFault('submit', n);
+    if (out !== undefined) return out;
     const isFull = !this.healed && capacity < Infinity && load() >= capacity;
     const fault = (this.#isBarred(key) ? barred : undefined) ?? drawn ?? (isFull ? 'code-23' : undefined);
     if (fault === 'code-23' && drawn === undefined) this.meet('submit:code-23');
@@ -109,7 +120,8 @@ export class RandomTemper implements Temper {
   }
 
   askFault(key: string, n: number): AskFault | undefined {
-    return this.#isBarred(key) ? '429' : this.#fault(askFaults, this.#scenario.ask, 'ask', n);
+    const out = this.#outageFault('text', n);
+    return this.#isBarred(key) ? '429' : (out ?? this.#fault(askFaults, this.#scenario.ask, 'ask', n));
   }
 
   latencyMs(route: Route, n: number): number {

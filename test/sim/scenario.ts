@@ -90,6 +90,8 @@ export interface Scenario {
    * nothing any more; and that succeed without a link to what they made.
    */
   readonly ends: Readonly<Record<TroubledEnd, number>>;
+  /** A route answers 503 to these of all requests, counted from 1, and refuses the next one for itself. Absent: none. */
+  readonly outage?: { readonly route: 'submit' | 'text'; readonly from: number; readonly to: number };
   /** Some jobs the gateway never takes, whatever it takes of others: always with the same answer. */
   readonly barred?: 'code-3-account' | 'code-23' | '429';
   /** Some tasks it never reports again, once it has reported their end. */
@@ -105,7 +107,7 @@ const calmEnds: Scenario['ends'] = { transient: 0, permanent: 0, stuck: 0, lost:
 
 /** The same history without any fault. */
 export function calmed(scenario: Scenario): Scenario {
-  const { barred: _, hidden: _hidden, modalLife: _life, collides: _ids, ...rest } = scenario;
+  const { barred: _, hidden: _hidden, modalLife: _life, collides: _ids, outage: _out, ...rest } = scenario;
   return {
     ...rest,
     submit: {},
