@@ -18,7 +18,7 @@ describe('a clock that is set while a run is on', () => {
       await write(folder.path, {
         'one.yaml': `name: one\n${quick}matrix: { n: { from: 1, to: 4 } }\nsteps: { grid: { imagine: "picture {{ n }}" } }\n`,
       });
-      const args = ['run', 'one.yaml', '--sandbox', '--pace', '0.25', '--max-duration', '50s', '--json'];
+      const args = ['run', 'one.yaml', '--sandbox', '--pace', '0.5', '--max-duration', '50s', '--json'];
       const { code, stdout, stderr } = await startCli(args, {
         cwd: folder.path,
         nodeFlags: ['--import', setting(hours)],
