@@ -40,7 +40,7 @@ export function processIo(): Io {
     ...(shown === undefined ? {} : { terminal: shown }),
     ...(canPrompt() ? { ask } : {}),
     colors: wantsColors(),
-    now: wallClock.now,
+    now: () => wallClock.now(),
     freeBytes: (folder) => freeBytesIn(folder),
     every: (ms, call) => {
       const timer = setInterval(call, ms).unref();

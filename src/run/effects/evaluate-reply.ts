@@ -191,7 +191,7 @@ function readExpected(
   const { schema, isWord } = expected;
   // Among sentences, a list may be a mark of reference: without a schema, only an object is the answer.
   const fits = (value: unknown): boolean =>
-    schema === undefined ? isMapping(value as Value) : replyChecker(schema).check(value).ok;
+    schema === undefined ? isMapping(value) : replyChecker(schema).check(value).ok;
   const mayBeLenient = isLenient && isWord !== true && finishOf(finishReason) !== 'length';
   const read = readJson(text, mayBeLenient, fits);
   if (schema === undefined && read?.passed?.includes(textAround) && !fits(read.value)) return undefined;

@@ -165,6 +165,7 @@ test('a disk that takes nothing keeps the rest of a file at its server, and what
   const stop = new AbortController();
   const writer = startWriter(directory, { store: never });
   void writer.save({ url: server.url, key: 'ab', output: 1 }, stop.signal);
+  // oxlint-disable-next-line no-unmodified-loop-condition -- the writer sets it
   while (!isWriting) await new Promise(setImmediate);
   // The machine's own buffers fill up, and the server comes to rest.
   let before = 0;

@@ -164,12 +164,15 @@ describe('a request over https', () => {
       const onward = connect(port, '127.0.0.1').on('error', () => socket.destroy());
       socket
         .on('error', () => onward.destroy())
-        .once('data', async () => {
-          for (const byte of Buffer.from(answer)) {
-            socket.write(Buffer.from([byte]));
-            await setImmediate();
-          }
-          socket.pipe(onward).pipe(socket);
+        .once('data', () => {
+          const inPieces = async (): Promise<void> => {
+            for (const byte of Buffer.from(answer)) {
+              socket.write(Buffer.from([byte]));
+              await setImmediate();
+            }
+            socket.pipe(onward).pipe(socket);
+          };
+          void inPieces();
         });
     });
     await listening(proxy);
