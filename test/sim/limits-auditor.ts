@@ -51,10 +51,10 @@ export class LimitsAuditor {
   holds(held: { readonly rooms: number; readonly jobs: number; readonly cells: number }): void {
     const { limits, ends, fetch } = this.#scenario;
     const { tasks, requests } = limits;
-    // Where the service seems to have forgotten all tasks, one new task at a time finds out whether it still makes any.
+    // Where the service seems to have forgotten all tasks, one new task at a time, five at most, find out whether it still makes any.
     const unknown = fetch.unknown ?? fetch['204'] ?? fetch['404'] ?? fetch.null;
-    const trial = ends.lost > 0 || unknown !== undefined ? 1 : 0;
-    if (held.rooms > Math.max(tasks, this.#found) + trial)
+    const trials = ends.lost > 0 || unknown !== undefined ? 5 : 0;
+    if (held.rooms > Math.max(tasks, this.#found) + trials)
       throw new BrokenPromise(`${held.rooms} tasks in flight, limit ${tasks}`);
     // Room for tasks, as many jobs again that are being saved, and what those cells have ready.
     const bound = 16 * (tasks + 2 * (tasks + requests));
