@@ -1,6 +1,7 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
 import { roundsIn } from '../../src/run/effects/function-calls.ts';
+import { isUnmade } from '../../src/run/machine/retry/service-failure.ts';
 import { totalTokens, usageOf } from '../../src/run/machine/text-call.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
 import type { MemoryStore } from '../rig/memory-store.ts';
@@ -106,7 +107,9 @@ export class TextAuditor {
         return;
       }
       case 'refused':
-        if (result.error.class === 'retry' || result.error.class === 'lost') tryAgain();
+        // What made nothing is no try while its kind of request rests.
+        if (result.error.class === 'retry' && isUnmade(result.error)) licence.calls += 1;
+        else if (result.error.class === 'retry' || result.error.class === 'lost') tryAgain();
         else if (result.error.class !== 'permanent') licence.calls += 1;
         return;
       case 'unwritten':
