@@ -18,7 +18,8 @@ export function readNativeUsage(value: unknown): ReplyUsage | undefined {
 
 /**
  * `usage` of chat (gateway 7.1). `completion_tokens` contains the reasoning, so the visible reply is the rest. Some
- * gateways count reasoning beside it; their total shows that, and so does reasoning that is more than all.
+ * gateways count reasoning beside it; their total shows that, and so does reasoning that is more than all, but where a total says that
+ * it is inside.
  */
 export function readChatUsage(value: unknown): ReplyUsage | undefined {
   const usage = members(value);
@@ -30,15 +31,19 @@ export function readChatUsage(value: unknown): ReplyUsage | undefined {
   const isBeside =
     completion !== undefined &&
     thoughts !== undefined &&
-    (thoughts > completion || (total ?? 0) >= (prompt ?? 0) + completion + thoughts);
+    standsBeside(completion, thoughts, (total ?? 0) - (prompt ?? 0));
   return usageOf({
     prompt,
     cached: count(detailsOf(usage, 'prompt', 'input')['cached_tokens']),
-    candidates: completion === undefined || isBeside ? completion : completion - (thoughts ?? 0),
+    candidates: completion === undefined || isBeside ? completion : Math.max(0, completion - (thoughts ?? 0)),
     thoughts,
     total,
   });
 }
+
+/** @param made what the total has beside the prompt */
+const standsBeside = (completion: number, thoughts: number, made: number): boolean =>
+  made >= completion + thoughts || (thoughts > completion && made < thoughts);
 
 const detailsOf = (usage: JsonObject, ...sides: readonly string[]): JsonObject =>
   sides.map((side) => members(usage[`${side}_tokens_details`])).find((details) => details !== undefined) ??
