@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Route } from '../../src/run/events.ts';
 import type { Submission } from '../rig/gateway/scripted-gateway.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { grid, type World, world } from '../rig/world.ts';
@@ -63,18 +64,24 @@ describe('two submissions that got the same task id', () => {
     expect(here.statuses()).toEqual({ done: 2, 'in-doubt': 2 });
   });
 
-  it('answer no dialog that is another’s', async () => {
-    const path = '[U1..U4, { button: Vary (Subtle), remix: true, prompt: a hat }]';
-    const here = await world(grid(1, path), {
-      repeatsId: ({ pressed, number }) => pressed.includes('Vary') && number % 2 === 0,
-      tells: 'state',
-    });
-    here.run({ settings });
-    expect(
-      here.service.modals.map(({ record, taskId }) => here.service.tasks.get(taskId)?.key === record.key),
-    ).toEqual(here.service.modals.map(() => true));
-    expect(here.statuses()['in-doubt']).toBeGreaterThan(0);
-  });
+  it.each([100, 700])(
+    'answer no dialog that is another’s, where its answer comes after %d ms',
+    async (late) => {
+      const path = '[U1..U4, { button: Vary (Subtle), remix: true, prompt: a hat }]';
+      const here = await world(grid(1, path), {
+        repeatsId: ({ pressed, number }) => pressed.includes('Vary') && number % 2 === 0,
+        tells: 'state',
+      });
+      let submissions = 0;
+      const latency = (route: Route): number =>
+        route === 'submit' && ++submissions > 5 && submissions % 2 === 0 ? late : 100;
+      here.run({ settings, latency });
+      expect(
+        here.service.modals.map(({ record, taskId }) => here.service.tasks.get(taskId)?.key === record.key),
+      ).toEqual(here.service.modals.map(() => true));
+      expect(here.statuses()['in-doubt']).toBeGreaterThan(0);
+    },
+  );
 
   it('are polled in lists too', async () => {
     const here = await world(grid(8), { repeatsId: pairs, tells: 'state' });
