@@ -166,8 +166,8 @@ export class Auditor {
         this.#limits.receives();
         const { result, targets } = input;
         for (const task of result.ok ? result.value : []) {
-          const poll = targets.find(({ taskId }) => taskId === task.id);
-          if (poll !== undefined) this.#sees(poll.key, task);
+          // Two jobs may hold one id.
+          for (const { key, taskId } of targets) if (taskId === task.id) this.#sees(key, task);
         }
         return;
       }
