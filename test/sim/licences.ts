@@ -39,8 +39,8 @@ export class Licences {
     string,
     { readonly customId: string; readonly words: string; readonly isShown: boolean }
   >();
-  /** Clicks whose button was read for them since their last press. */
-  readonly #read = new Set<string>();
+  /** The customIds that were read for a click since its last press. */
+  readonly #read = new Map<string, ReadonlySet<string>>();
   readonly #pressed = new Map<string, string>();
   #inDoubt: Invocation['inDoubt'] | undefined;
 
@@ -107,7 +107,8 @@ export class Licences {
     // No advice to repeat it reaches the answer to a modal that may have arrived.
     const isModal = this.#asked.get(key) === this.#modals;
     const customId = this.#pressed.get(key);
-    const isShown = !this.#read.delete(key);
+    const isShown = !this.#read.get(key)?.has(customId ?? '');
+    this.#read.delete(key);
     const words = refusalOf(result, isShown);
     if (!isModal && customId && words !== undefined) this.#refused.set(key, { customId, words, isShown });
     if (result.ok) {
@@ -124,7 +125,7 @@ export class Licences {
 
   /** A click that was refused may be pressed again where its customId has changed, or where that may pass. */
   reads(key: string, { state, buttons }: Task): void {
-    if (state === 'success') this.#read.add(key);
+    if (state === 'success') this.#read.set(key, new Set(buttons.map(({ customId }) => customId)));
     const refused = this.#refused.get(key);
     if (refused === undefined || state !== 'success') return;
     this.#refused.delete(key);
