@@ -30,6 +30,11 @@ export interface TestServer {
   readonly requests: IncomingMessage[];
 }
 
+let service: string | undefined;
+
+/** The base address of tests that name none: the server started last, else an address where nobody listens. */
+export const serviceUrl = (): string => service ?? 'http://127.0.0.1:1';
+
 export async function startServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<TestServer> {
@@ -39,6 +44,7 @@ export async function startServer(
     answer(request, response);
   });
   onTestFinished(async () => {
+    service = undefined;
     server.closeAllConnections();
     await new Promise((resolve) => {
       server.close(resolve);
@@ -48,15 +54,16 @@ export async function startServer(
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, port, requests };
+  service = `http://127.0.0.1:${port}`;
+  return { url: service, port, requests };
 }
 
-/** A writer for a service at 127.0.0.1, closed after the test. */
+/** A writer for the server started last as the service, closed after the test. */
 export function startWriter(directory: string, options: Partial<ArtifactWriterOptions> = {}): ArtifactWriter {
   const store = openArtifactFolder(directory);
   const over = createArtifactWriter({
     store,
-    baseUrl: 'http://127.0.0.1:1',
+    baseUrl: serviceUrl(),
     clock: wallClock,
     ...options,
   });

@@ -36,5 +36,5 @@ steps:
   expect(asked).toEqual([]);
   const rows = await readManifest(join(folder.path, 'runs/set.sandbox/manifest.csv'));
   expect(rows.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed', 'failed']);
-  expect(rows[0]?.['error_message']).toContain('is not the sandbox');
+  expect(rows[0]?.['error_message']).toContain('is this machine, and not the base address');
 });

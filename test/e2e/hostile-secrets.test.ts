@@ -1,16 +1,18 @@
 import { readFile, stat } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cli, temporaryFolder } from '../rig/cli.ts';
 import {
   type FakeService,
+  type FakeServiceOptions,
   type FaultAction,
   startFakeService,
   type TaskScript,
 } from '../rig/fake-service.ts';
 import { readManifest } from '../rig/manifest.ts';
 import { makePng } from '../rig/png.ts';
-import { filesBelow, loading, serve } from './hostile-rig.ts';
+import { filesBelow, loading } from './hostile-rig.ts';
 import { write } from './pipelines.ts';
 
 /** It has what JSON, addresses and CSV write in another way. */
@@ -55,8 +57,12 @@ steps:
 `;
 
 /** @param script of grids; upscales are as they should be, so that files can be had */
-const start = (script?: (prompt: string) => TaskScript | undefined): Promise<FakeService> =>
+const start = (
+  script?: (prompt: string) => TaskScript | undefined,
+  more: FakeServiceOptions = {},
+): Promise<FakeService> =>
   startFakeService({
+    ...more,
     apiKey: key,
     basePath: `/${variables.PROMPTPRESS_VAR_PATH}`,
     ...(script === undefined
@@ -89,24 +95,25 @@ const everything = `Authorization: Bearer ${key} ${encodeURIComponent(key)} ${Ob
 describe('a service that repeats everything it receives', () => {
   it('leaves no secret in any file, in the log or on the screen', async () => {
     await using folder = await temporaryFolder();
-    await using cdn = await serve((path, response) => {
+    const files = (path: string, response: ServerResponse): boolean => {
       const shapes: Readonly<Record<string, () => void>> = {
-        '/ok': () => response.end(makePng(1)),
-        '/json': () => response.end(JSON.stringify({ error: { message: everything } })),
-        '/text': () => response.end(`${'x'.repeat(190)} ${everything}`),
-        '/redirect-path': () =>
+        '/cdn/ok': () => response.end(makePng(1)),
+        '/cdn/json': () => response.end(JSON.stringify({ error: { message: everything } })),
+        '/cdn/text': () => response.end(`${'x'.repeat(190)} ${everything}`),
+        '/cdn/redirect-path': () =>
           response.writeHead(302, { location: `/${'p'.repeat(120)}/${encodeURIComponent(key)}` }).end(),
-        '/redirect-host': () =>
+        '/cdn/redirect-host': () =>
           response
-            .writeHead(302, { location: `http://${variables.PROMPTPRESS_VAR_PATH.toUpperCase()}.localhost/` })
+            .writeHead(302, { location: `http://${variables.PROMPTPRESS_VAR_PATH.toUpperCase()}.example/` })
             .end(),
-        '/coding': () =>
+        '/cdn/coding': () =>
           response.writeHead(200, { 'content-encoding': variables.PROMPTPRESS_VAR_ID }).end('x'),
-        '/status': () => response.writeHead(500).end(everything),
+        '/cdn/status': () => response.writeHead(500).end(everything),
       };
-      (shapes[path] ?? (() => response.writeHead(404).end(everything)))();
-    });
-    const at = `http://localhost:${cdn.port}`;
+      shapes[path]?.();
+      return path in shapes;
+    };
+    const at = '/cdn';
     const button = (label: string, customId = `IMG::JOB::upsample::1::${label.length}`) => ({
       customId,
       label,
@@ -167,13 +174,13 @@ describe('a service that repeats everything it receives', () => {
         'done ',
       ],
     };
-    const service = await start((prompt) => ends[prompt]?.[0]);
+    const service = await start((prompt) => ends[prompt]?.[0], { files });
     service.fault('imagine', ({ body }) => submissions[String(body?.['prompt'])]?.[0]);
 
     const cases = Object.fromEntries(
       Object.entries({ ...submissions, ...ends }).map(([name, [, end]]) => [name, end]),
     );
-    const { code, stderr, stdout, files, found } = await run(folder.path, service, Object.keys(cases));
+    const { code, stderr, stdout, files: kept, found } = await run(folder.path, service, Object.keys(cases));
     await service.close();
 
     expect(code, stderr).toBe(1);
@@ -195,12 +202,12 @@ describe('a service that repeats everything it receives', () => {
       'Bearer [secret]',
     );
     expect(stdout).toContain('[secret]');
-    expect(files).toContain('runs/secrets/state.db');
+    expect(kept).toContain('runs/secrets/state.db');
     expect((await readFile(join(folder.path, 'runs/secrets/run.log'), 'utf8')).length).toBeGreaterThan(1000);
 
     // Windows has no such modes: there every file says 666.
     const own = process.platform === 'win32' ? 0o666 : 0o600;
-    for (const file of files.filter((name) => /\/(state|lock|run\.log)/.test(name))) {
+    for (const file of kept.filter((name) => /\/(state|lock|run\.log)/.test(name))) {
       expect([file, (await stat(join(folder.path, file))).mode & 0o777]).toEqual([file, own]);
     }
   });

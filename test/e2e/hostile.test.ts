@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
@@ -12,7 +13,7 @@ import {
 } from '../rig/fake-service.ts';
 import { type ManifestRow, readManifest } from '../rig/manifest.ts';
 import { makePng } from '../rig/png.ts';
-import { bytesIn, filesBelow, loading, obeyed, type Server, serve } from './hostile-rig.ts';
+import { bytesIn, filesBelow, loading, obeyed, serve } from './hostile-rig.ts';
 import { write } from './pipelines.ts';
 
 const settings = `
@@ -36,7 +37,7 @@ function giantPng(): Buffer {
   return bytes;
 }
 
-/** What the image server sends, by path. */
+/** What lies below `/cdn` at the service, by path. */
 const images: Readonly<Record<string, { readonly body: Buffer | string; readonly headers?: object }>> = {
   '/svg': { body: '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>' },
   '/html': { body: '<!doctype html><script>alert(1)</script>' },
@@ -45,29 +46,33 @@ const images: Readonly<Record<string, { readonly body: Buffer | string; readonly
   '/flood': { body: makePng(2), headers: { 'x-flood': 'x'.repeat(100_000) } },
 };
 
-const imageServer = (trapPort: () => number): Promise<Server> =>
-  serve((path, response) => {
-    const image = images[path];
-    const [, scheme] = /^\/to-(\w+)/.exec(path) ?? [];
-    if (path === '/ok') response.end(makePng(3));
-    else if (path === '/short') {
-      response.writeHead(200, { 'content-length': '9999' }).write(makePng(4), () => response.destroy());
-    } else if (path === '/stuck') response.writeHead(200).write(makePng(4).subarray(0, 70));
-    else if (path === '/endless') {
-      const pour = (): void => {
-        while (!response.destroyed && response.write(Buffer.alloc(65_536, 0x20)));
-      };
-      response.on('drain', pour);
-      pour();
-    } else if (scheme !== undefined) {
-      const location = {
-        http: `http://127.0.0.1:${trapPort()}/by-redirect`,
-        file: 'file:///etc/passwd',
-        data: 'data:image/png;base64,iVBORw0KGgo=',
-      }[scheme];
-      response.writeHead(302, { location }).end();
-    } else response.writeHead(200, { ...image?.headers }).end(image?.body);
-  });
+/** Answers a path below `/cdn`. @param trapPort where nothing may be asked */
+function answerFile(file: string, response: ServerResponse, trapPort: number): boolean {
+  if (!file.startsWith('/cdn/')) return false;
+  const path = file.slice('/cdn'.length);
+  response.on('error', () => response.destroy());
+  const image = images[path];
+  const [, scheme] = /^\/to-(\w+)/.exec(path) ?? [];
+  if (path === '/ok') response.end(makePng(3));
+  else if (path === '/short') {
+    response.writeHead(200, { 'content-length': '9999' }).write(makePng(4), () => response.destroy());
+  } else if (path === '/stuck') response.writeHead(200).write(makePng(4).subarray(0, 70));
+  else if (path === '/endless') {
+    const pour = (): void => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536, 0x20)));
+    };
+    response.on('drain', pour);
+    pour();
+  } else if (scheme !== undefined) {
+    const location = {
+      http: `http://127.0.0.1:${trapPort}/by-redirect`,
+      file: 'file:///etc/passwd',
+      data: 'data:image/png;base64,iVBORw0KGgo=',
+    }[scheme];
+    response.writeHead(302, { location }).end();
+  } else response.writeHead(200, { ...image?.headers }).end(image?.body);
+  return true;
+}
 
 /** Ways to write an address that no link may lead to; the service itself is called `localhost`. */
 const addresses = (port: number): readonly string[] => [
@@ -153,7 +158,7 @@ const ends = (cdn: string): Readonly<Record<string, readonly [TaskScript, string
   'a short image': [{ imageUrl: `${cdn}/short` }, 'failed download.truncated'],
   'an image that gets stuck': [{ imageUrl: `${cdn}/stuck` }, 'failed download.connection'],
   'an endless image': [{ imageUrl: `${cdn}/endless` }, 'failed download.not-image'],
-  'a redirect to loopback': [{ imageUrl: `${cdn}/to-http` }, 'failed download.address'],
+  'a redirect to loopback': [{ imageUrl: `${cdn}/to-http` }, 'failed download.not-image'],
   'a redirect to a file': [{ imageUrl: `${cdn}/to-file` }, 'failed download.address'],
   'a redirect to data': [{ imageUrl: `${cdn}/to-data` }, 'failed download.address'],
   'a link of a megabyte': [{ imageUrl: `data:image/png;base64,${megabyte}` }, 'failed download.address'],
@@ -168,14 +173,14 @@ const outcome = ({ status, error_code }: ManifestRow): string => `${status} ${er
 
 it('each hostile response costs its own job and nothing else', { timeout: 60_000 }, async () => {
   await using trap = await serve((_path, response) => response.end(makePng(9)));
-  await using cdnServer = await imageServer(() => trap.port);
   await using folder = await temporaryFolder();
-  const cdn = `http://localhost:${cdnServer.port}`;
+  const cdn = '/cdn';
   const scripts = ends(cdn);
   const links = addresses(trap.port);
 
   const service = await startFakeService({
     log: false,
+    files: (path, response) => answerFile(path, response, trap.port),
     script: ({ prompt }) =>
       scripts[prompt]?.[0] ?? { imageUrl: links[Number(/^link (\d+)$/.exec(prompt)?.[1])] ?? `${cdn}/ok` },
   });

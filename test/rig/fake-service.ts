@@ -40,6 +40,8 @@ export type { FakeRequest, FakeRoute, Fault, FaultAction, FaultSchedule, FaultSc
 export interface FakeServiceOptions extends FakeGatewayOptions {
   /** Default 0: any free one. */
   readonly port?: number;
+  /** Files that lie behind the same address: answers a path and says so, and no other knows of it. Default: there are none. */
+  readonly files?: (path: string, response: ServerResponse) => boolean;
 }
 
 export interface FakeService {
@@ -139,6 +141,7 @@ export async function startFakeService(options: FakeServiceOptions = {}): Promis
       const byPath = Object.fromEntries(gateway.byPath);
       return send(response, json({ counts, byPath, byName: Object.fromEntries(byName), tokens }));
     }
+    if (options.files?.(path, response)) return;
     const address = gateway.locate(path);
     const { route } = address;
     const n = tallies[route].count + 1;

@@ -11,27 +11,26 @@ export class AddressError extends Error {
 }
 
 /**
- * Where an image link may lead: to a public address, or to the very host name of
- * the service's base address on any port. The service names the link, so it is not trusted.
+ * Where an image link may lead: to a public address, or to the very host name of the service's base address, on any port where
+ * that is another machine. Of this machine only the base address itself is reached: whatever else listens here is nobody's image
+ * host. The service names the link, so it is not trusted.
  */
 export interface AddressRule {
   /**
    * Where a link of the service leads that means the service by a name of its own machine: the same path at the origin of the base
    * address. New-api gives `http://localhost:3000/mj/image/ID` until it is told its own address, which is this machine here, and
    * whatever listens there. Undefined: the link means what it says.
-   *
-   * @param isRefused nobody listens where the link says: then the base address's own host is no better on another port
    */
-  atService(link: URL, isRefused?: boolean): URL | undefined;
+  atService(link: URL): URL | undefined;
   /** Of the base address: where a path leads that the service gave in place of a link. */
   readonly origin: string;
   /** Why a link may not even be tried: its scheme, credentials in it, an address that is not public. */
   forbiddenReason(url: URL): string | undefined;
   /**
-   * Resolves names for a connection, without the addresses that are not allowed. The connection goes to what this
+   * Resolves names for a connection to an origin, without the addresses that are not allowed there. The connection goes to what this
    * gives and to nothing looked up later, so a name cannot change its meaning in between (DNS rebinding).
    */
-  readonly lookup: LookupFunction;
+  lookupFor(origin: string | URL): LookupFunction;
   /**
    * The same question for a link that a proxy will resolve: answered on the name alone, before the request. What the
    * proxy then makes of the name is the proxy's responsibility; a name that only the proxy can resolve is allowed.
@@ -39,32 +38,24 @@ export interface AddressRule {
   proxiedForbiddenReason(url: URL): Promise<string | undefined>;
 }
 
-/**
- * The rule for a service. `lookup` is `dns.lookup` unless a test replaces it.
- *
- * @param ownPortOnly of the service's host only the very port of the base address: for a sandbox, whose host is this machine,
- *   with whatever else listens on it
- */
-export function addressRule(
-  baseUrl: string,
-  lookup: LookupFunction = systemLookup,
-  ownPortOnly = false,
-): AddressRule {
+/** The rule for a service. `lookup` is `dns.lookup` unless a test replaces it. */
+export function addressRule(baseUrl: string, lookup: LookupFunction = systemLookup): AddressRule {
   const base = new URL(baseUrl);
   const ownHost = hostOf(base);
+  const isBase = (url: URL): boolean => url.origin === base.origin;
 
   const forbiddenReason = (url: URL): string | undefined => {
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') return `it is a ${url.protocol} link`;
-    if (url.username !== '' || url.password !== '') return 'it carries credentials';
+    const reason = unlikeLink(url);
+    if (reason !== undefined || isBase(url)) return reason;
     const host = hostOf(url);
-    if (host === ownHost && ownPortOnly && portOf(url) !== portOf(base))
-      return `${url.host} is not the sandbox, and not a public address`;
+    if (isLoopback(host)) return `${url.host} is this machine, and not the base address`;
     if (host === ownHost || isIP(host) === 0) return undefined;
     return isPublic(host) ? undefined : `${host} is not a public address`;
   };
 
-  const allowedLookup: LookupFunction = (hostname, options, callback) => {
-    if (plainName(hostname) === ownHost) {
+  const lookupFor: AddressRule['lookupFor'] = (origin) => (hostname, options, callback) => {
+    const isOwn = plainName(hostname) === ownHost;
+    if (isOwn && isBase(new URL(origin))) {
       lookup(hostname, options, callback);
       return;
     }
@@ -73,10 +64,12 @@ export function addressRule(
         callback(error, '');
         return;
       }
-      const allowed = Array.isArray(found) ? found.filter(({ address }) => isPublic(address)) : [];
+      const isAllowed = isOwn ? (address: string): boolean => !isLoopback(address) : isPublic;
+      const allowed = Array.isArray(found) ? found.filter(({ address }) => isAllowed(address)) : [];
       const [first] = allowed;
       if (first === undefined) {
-        callback(new AddressError(`${hostname} has no public address`), '');
+        const why = isOwn ? 'is this machine, on another port' : 'has no public address';
+        callback(new AddressError(`${hostname} ${why}`), '');
       } else if (options.all === true) {
         callback(null, allowed);
       } else {
@@ -86,28 +79,32 @@ export function addressRule(
   };
 
   return {
-    atService: (link, isRefused = false) => {
-      const host = hostOf(link);
-      if (!isLoopback(host) || link.origin === base.origin || (host === ownHost && !isRefused))
-        return undefined;
-      // Not as a text alone: a path may begin with two slashes.
-      return new URL(`${base.origin}${link.pathname}${link.search}`);
-    },
+    atService: (link) =>
+      // Joined as text: a path may begin with two slashes, and would then name a host.
+      isBase(link) || !isLoopback(hostOf(link)) || unlikeLink(link) !== undefined
+        ? undefined
+        : new URL(`${base.origin}${link.pathname}${link.search}`),
     origin: base.origin,
     forbiddenReason,
-    lookup: allowedLookup,
+    lookupFor,
     proxiedForbiddenReason: async (url) => {
       const reason = forbiddenReason(url);
       const host = hostOf(url);
-      if (reason !== undefined || host === ownHost || isIP(host) !== 0) return reason;
-      if (isLocalName(host)) return `${host} is a name of a local network`;
+      if (reason !== undefined || isBase(url) || isIP(host) !== 0) return reason;
+      if (host !== ownHost && isLocalName(host)) return `${host} is a name of a local network`;
       return new Promise((resolve) => {
-        allowedLookup(host, { all: true }, (error) => {
+        lookupFor(url)(host, { all: true }, (error) => {
           resolve(error instanceof AddressError ? error.message : undefined);
         });
       });
     },
   };
+}
+
+/** What no link to a file is, wherever it leads. */
+function unlikeLink({ protocol, username, password }: URL): string | undefined {
+  if (protocol !== 'https:' && protocol !== 'http:') return `it is a ${protocol} link`;
+  return username !== '' || password !== '' ? 'it carries credentials' : undefined;
 }
 
 /** Names that mean something on one machine or one network only (RFC 6761, 6762, 8375; `internal` by ICANN). */
@@ -121,9 +118,6 @@ const isLoopback = (host: string): boolean => {
   if (!ipaddr.isValid(host)) return false;
   return ['loopback', 'unspecified'].includes(ipaddr.process(host).range());
 };
-
-const portOf = ({ protocol, port }: URL): string =>
-  port !== '' ? port : protocol === 'https:' ? '443' : '80';
 
 /** The host in the form that is compared: lower case (`URL` ensures that), no brackets, no final dot. */
 const hostOf = (url: URL): string => plainName(url.hostname);

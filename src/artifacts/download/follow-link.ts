@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { type OpenResponse, openResponse } from '../../service/http/dispatch.ts';
 import { secretMask } from '../../service/http/secrets.ts';
-import { fail, SaveError, shownLink, shownWords } from '../failure.ts';
+import { fail, shownLink, shownWords } from '../failure.ts';
 import type { AddressRule } from './address-policy.ts';
 import { body, type DownloadBody } from './body.ts';
 import type { Deadline } from './deadline.ts';
@@ -44,15 +44,7 @@ export async function openLink(
   let url = firstUrl(link, route);
   for (let hop = 0; hop <= mostRedirects; hop += 1) {
     await checkAddress(url, route, deadline);
-    let response: OpenResponse;
-    try {
-      response = await get(url, route, deadline);
-    } catch (failure) {
-      const own = hop === 0 && isRefused(failure) ? atService(link, url, route, true) : undefined;
-      if (own === undefined) throw failure;
-      url = own;
-      continue;
-    }
+    const response = await get(url, route, deadline);
     deadline.arrived();
     const { status, headers } = response;
     if (status === 200 || status === 203) return continuable(body(url, response), response, route, deadline);
@@ -83,14 +75,11 @@ function firstUrl(link: string, route: LinkRoute): URL {
 }
 
 /** The link at the service, where it is one of the service and means that; said to whoever listens. */
-function atService(link: string, url: URL, route: LinkRoute, refused = false): URL | undefined {
-  const own = route.giver === undefined ? route.rule.atService(url, refused) : undefined;
+function atService(link: string, url: URL, route: LinkRoute): URL | undefined {
+  const own = route.giver === undefined ? route.rule.atService(url) : undefined;
   if (own !== undefined) route.onOwnLink?.(link, own);
   return own;
 }
-
-const isRefused = (failure: unknown): boolean =>
-  failure instanceof SaveError && (failure.failure.cause as { code?: unknown })?.code === 'ECONNREFUSED';
 
 const giverOf = ({ giver = 'The service' }: LinkRoute): string => giver;
 

@@ -22,7 +22,7 @@ export const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure =
   lasting: true,
   message:
     `The link ${url.protocol.startsWith('http') ? shownLink(url) : `(${url.protocol}…)`} is not followed: ` +
-    `${why}. Links may lead to public addresses and to the host of the service's base address.`,
+    `${why}. Links may lead to public addresses and to the service's base address.`,
   cause,
 });
 

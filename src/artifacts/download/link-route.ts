@@ -1,16 +1,14 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { connectionPool } from '../../service/http/connect/pool.ts';
-import { addressRule } from './address-policy.ts';
+import { type AddressRule, addressRule } from './address-policy.ts';
 import type { DownloadTimeouts } from './deadline.ts';
 import type { LinkRoute } from './follow-link.ts';
 
 /** How links of one run are followed. */
 export interface LinkOptions {
-  /** The service's base address: links may lead to its host name, whatever that resolves to. */
+  /** The service's base address: links may lead to it, and to other ports of its host where that is another machine. */
   readonly baseUrl: string;
-  /** The service is a sandbox on this machine: links lead to its own port there, and to no other. Default: to any. */
-  readonly ownPortOnly?: boolean;
   /**
    * A proxy of the environment, which then resolves the names: links are judged by name before the request. The
    * caller closes it. Default: direct connections, judged by the address that is connected to.
@@ -38,11 +36,11 @@ const defaultConnections = 16;
 
 /** The route of links, to be closed when no more are followed. */
 export function openRoute(options: LinkOptions): LinkRoute & { close(): Promise<void> } {
-  const { baseUrl, ownPortOnly, lookup, mask = (text) => text, dataMask = mask } = options;
-  const rule = addressRule(baseUrl, lookup, ownPortOnly);
+  const { baseUrl, lookup, mask = (text) => text, dataMask = mask } = options;
+  const rule = addressRule(baseUrl, lookup);
   const masks = { mask, dataMask, onOwnLink: once(options) };
   const { dispatcher, isProxied = () => true } = options;
-  const direct = { dispatcher: directAgent(rule.lookup, options), proxied: false };
+  const direct = { dispatcher: directAgent(rule, options), proxied: false };
   const carrier: LinkRoute['carrier'] = (url) =>
     dispatcher !== undefined && isProxied(url) ? { dispatcher, proxied: true } : direct;
   return { rule, carrier, ...masks, close: () => direct.dispatcher.destroy() };
@@ -65,10 +63,11 @@ function once({ notice, mask = (text) => text }: LinkOptions): (link: string, ur
   };
 }
 
-function directAgent(lookup: LookupFunction, options: LinkOptions): Agent {
+function directAgent(rule: AddressRule, options: LinkOptions): Agent {
+  const timeout = (options.timeouts ?? defaultTimeouts).idleMs;
   return new Agent({
-    factory: connectionPool,
-    connect: { lookup, timeout: (options.timeouts ?? defaultTimeouts).idleMs },
+    factory: (origin, pool: object) =>
+      connectionPool(origin, { ...pool, connect: { lookup: rule.lookupFor(origin), timeout } }),
     connections: options.connections ?? defaultConnections,
     pipelining: 1,
     maxHeaderSize: 16_384,

@@ -130,7 +130,7 @@ export async function execute(
   const notice = (message: string): void =>
     watch.listener({ type: 'run:notice', code: 'download.own-link', message });
   const links = linkOptions(
-    { baseUrl, isRehearsal, requestMs: timeouts.requestMs, mask, dataMask, notice },
+    { baseUrl, requestMs: timeouts.requestMs, mask, dataMask, notice },
     connecting,
     disposables,
   );

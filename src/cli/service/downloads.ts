@@ -18,8 +18,6 @@ const leastTotalMs = 600_000;
 export function linkOptions(
   to: {
     readonly baseUrl: string;
-    /** The service is a sandbox that was started for this run. */
-    readonly isRehearsal: boolean;
     /** The longest silence of a server, in ms. */
     readonly requestMs: number;
     /** Removes secrets from messages about servers. */
@@ -32,10 +30,10 @@ export function linkOptions(
   connecting: Connecting,
   disposables: Disposables,
 ): LinkOptions {
-  const { baseUrl, isRehearsal: ownPortOnly, requestMs, mask, dataMask, notice } = to;
+  const { baseUrl, requestMs, mask, dataMask, notice } = to;
   const { connections, env } = connecting;
   const timeouts = { idleMs: requestMs, totalMs: Math.max(leastTotalMs, requestMs) };
-  const options = { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask, ...(notice && { notice }) };
+  const options = { baseUrl, connections, timeouts, mask, dataMask, ...(notice && { notice }) };
   if (env === undefined) return options;
   const proxyFor = proxiesOf(env);
   const dispatcher = createDispatcher(connecting);

@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import type { LookupFunction } from 'node:net';
 import { expect } from 'vitest';
 import type { ArtifactWriterOptions } from '../../../src/artifacts/artifact-writer.ts';
 import type { SaveFailure, SaveResult } from '../../../src/artifacts/writer.ts';
+import { createDispatcher } from '../../../src/service/http/connect/dispatcher.ts';
+import { startProxy } from '../../rig/proxy.ts';
 import { gallery } from '../gallery.ts';
 import { filesIn, freshFolder, startServer, startWriter } from '../places.ts';
 
@@ -30,6 +33,24 @@ export async function saveLink(
   const saved = await startWriter(directory, options).save({ url, key: 'ab', output: 1 }, always);
   expect(filesIn(directory)).toEqual(saved.ok ? [saved.value.file] : []);
   return saved;
+}
+
+/** An image host out in the world, played by a proxy that answers in its place. */
+export async function startImageHost(head: string) {
+  const proxy = await startProxy({ says: () => `${head}\r\ncontent-length: 0\r\n\r\n` });
+  const dispatcher = createDispatcher({ connectMs: 5000, env: { http_proxy: proxy.url } });
+  const lookup: LookupFunction = (_host, _options, done) => done(null, [{ address: '8.8.8.8', family: 4 }]);
+  return {
+    link: 'http://cdn.example/first',
+    asked: proxy.asked,
+    dispatcher,
+    lookup,
+    isProxied: ({ hostname }: URL) => hostname === 'cdn.example',
+    [Symbol.asyncDispose]: async () => {
+      await dispatcher.destroy();
+      await proxy[Symbol.asyncDispose]();
+    },
+  };
 }
 
 export const errorOf = (result: SaveResult): SaveFailure => {

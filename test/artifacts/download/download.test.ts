@@ -207,8 +207,8 @@ describe('time', () => {
     const bytes = await picture(400, 300);
     const clock = new ManualClock();
     const directory = freshFolder();
-    const writer = startWriter(directory, { clock, timeouts });
     const server = await startServer((_request, response) => response.write(bytes.subarray(0, 1000)));
+    const writer = startWriter(directory, { clock, timeouts });
     const controller = new AbortController();
     const result = writer.save({ url: server.url, key: 'ab', output: 1 }, controller.signal);
     await until(() => filesIn(directory).length === 1);

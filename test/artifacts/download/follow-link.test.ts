@@ -8,7 +8,7 @@ import { createDispatcher } from '../../../src/service/http/connect/dispatcher.t
 import { certificates } from '../../rig/certificates.ts';
 import { startProxy } from '../../rig/proxy.ts';
 import { ManualClock, startServer } from '../places.ts';
-import { errorOf, picture, save, saveLink } from './download-rig.ts';
+import { errorOf, picture, save, saveLink, startImageHost } from './download-rig.ts';
 
 describe('statuses', () => {
   it.each([
@@ -150,7 +150,8 @@ it('names what to do about a certificate that cannot be verified', async () => {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const error = errorOf(await saveLink(`https://127.0.0.1:${port}/image.png`));
+  const baseUrl = `https://127.0.0.1:${port}`;
+  const error = errorOf(await saveLink(`${baseUrl}/image.png`, { baseUrl }));
   expect(error).toMatchObject({ code: 'download.connection', class: 'retry' });
   expect(error.message).toMatch(/UNABLE_TO_VERIFY_LEAF_SIGNATURE.*NODE_EXTRA_CA_CERTS/);
 });
@@ -215,6 +216,7 @@ describe('redirects', () => {
   it.each([
     'http://localhost:PORT/a.png',
     'http://127.0.0.2:PORT/a.png',
+    'http://127.0.0.1:1/a.png',
     'http://[::1]:PORT/a.png',
     'http://[::ffff:127.0.0.1]:PORT/a.png',
     'http://2130706434:PORT/a.png',
@@ -224,14 +226,15 @@ describe('redirects', () => {
     'ftp://127.0.0.1/a.png',
     'data:image/png;base64,iVBORw0KGgo=',
     'http://[bad',
-  ])('do not lead to %s', async (target) => {
-    const server = await startServer((_request, response) => {
-      response.writeHead(302, { location: target.replace('PORT', String(server.port)) }).end();
-    });
-    const error = errorOf(await saveLink(server.url));
+  ])('of an image host do not lead to %s', async (target) => {
+    const server = await startServer((_request, response) => response.end('x'));
+    const location = target.replace('PORT', String(server.port));
+    await using host = await startImageHost(`HTTP/1.1 302 Found\r\nlocation: ${location}`);
+    const error = errorOf(await saveLink(host.link, host));
     expect(error).toMatchObject({ code: 'download.address', class: 'permanent' });
     expect(error.message).not.toContain('word');
-    expect(server.requests).toHaveLength(1);
+    expect(server.requests).toEqual([]);
+    expect(host.asked).toHaveLength(1);
   });
 });
 
@@ -256,14 +259,15 @@ describe('addresses', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("the service's own name may resolve to anything", async () => {
+  it("the service's own name may resolve to this machine at the base address, and on no other port", async () => {
     const bytes = await picture();
     const server = await startServer((_request, response) => response.end(bytes));
-    const result = await saveLink(`http://gateway.example:${server.port}/a.png`, {
-      baseUrl: 'https://gateway.example/v1',
-      lookup: resolvesTo('127.0.0.1'),
-    });
-    expect(result.ok).toBe(true);
+    const link = `http://gateway.example:${server.port}/a.png`;
+    const lookup = resolvesTo('127.0.0.1');
+    expect(await saveLink(link, { baseUrl: new URL('/v1', link).href, lookup })).toMatchObject({ ok: true });
+    const refused = await saveLink(link, { baseUrl: 'https://gateway.example/v1', lookup });
+    expect(errorOf(refused)).toMatchObject({ code: 'download.address', class: 'permanent' });
+    expect(server.requests).toHaveLength(1);
   });
 
   it('with a proxy, names are judged before they are given to it', async () => {
@@ -271,7 +275,7 @@ describe('addresses', () => {
     const server = await startServer((_request, response) => response.end(bytes));
     const dispatcher = new Agent();
     const link = `http://127.0.0.1:${server.port}/a.png`;
-    expect((await saveLink(link, { dispatcher, baseUrl: 'http://127.0.0.1' })).ok).toBe(true);
+    expect((await saveLink(link, { dispatcher, baseUrl: server.url })).ok).toBe(true);
     const lookup = resolvesTo('10.0.0.1');
     for (const host of ['cdn.example', 'intranet', '10.0.0.1']) {
       const refused = await saveLink(`http://${host}:${server.port}/a.png`, {
@@ -295,9 +299,7 @@ describe('addresses', () => {
 
 describe('connections', () => {
   it('that are refused are tried again', async () => {
-    const server = await startServer(() => undefined);
     // Nothing listens on port 1.
-    expect(server.port).not.toBe(1);
     expect(errorOf(await saveLink('http://127.0.0.1:1/a.png'))).toMatchObject({
       code: 'download.connection',
       class: 'retry',

@@ -1,10 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { addressRule } from '../../../src/artifacts/download/address-policy.ts';
 import { createDispatcher } from '../../../src/service/http/connect/dispatcher.ts';
-import { startServer } from '../places.ts';
-import { errorOf, picture, saveLink } from './download-rig.ts';
+import { freshFolder, startServer, startWriter } from '../places.ts';
+import { always, errorOf, picture, saveLink, startImageHost } from './download-rig.ts';
 
 /** A gateway that serves a picture below `/mj/image/`, and another server of this machine that must not be asked. */
 async function startGateway() {
@@ -17,6 +15,11 @@ async function startGateway() {
 }
 
 it.each([
+  ['the very host of the base address', (port: number) => `http://127.0.0.1:${port}/mj/image/17?rand=1`],
+  [
+    'the base address over TLS',
+    (_port: number, url: string) => `${url.replace('http', 'https')}/mj/image/17?rand=1`,
+  ],
   ['localhost', (port: number) => `http://localhost:${port}/mj/image/17?rand=1`],
   ['a name below localhost', (port: number) => `http://img.localhost:${port}/mj/image/17?rand=1`],
   ['IPv6', (port: number) => `http://[::1]:${port}/mj/image/17?rand=1`],
@@ -29,7 +32,7 @@ it.each([
     const { gateway, other } = await startGateway();
     const said: string[] = [];
     const options = { baseUrl: `${gateway.url}/prefix`, notice: (message: string) => said.push(message) };
-    expect(await saveLink(linkOf(other.port), options)).toMatchObject({ ok: true });
+    expect(await saveLink(linkOf(other.port, gateway.url), options)).toMatchObject({ ok: true });
     expect(gateway.requests.map(({ url }) => url)).toEqual(['/mj/image/17?rand=1']);
     expect(gateway.requests[0]?.headers).not.toHaveProperty('authorization');
     expect(other.requests).toHaveLength(0);
@@ -58,38 +61,45 @@ it('is so for a redirect of the gateway itself, and not for one of another host'
       : response.end(image),
   );
   expect(await saveLink('/first', { baseUrl: gateway.url })).toMatchObject({ ok: true });
-  const elsewhere = await startServer((_request, response) =>
-    response.writeHead(302, { location: 'http://localhost:1/mj/image/17' }).end(),
-  );
+  await using host = await startImageHost('HTTP/1.1 302 Found\r\nlocation: http://localhost:1/mj/image/17');
   const asked = gateway.requests.length;
-  const refused = await saveLink(`${elsewhere.url}/first`, { baseUrl: gateway.url });
+  const refused = await saveLink(host.link, { ...host, baseUrl: gateway.url });
   expect(errorOf(refused)).toMatchObject({ code: 'download.address', lasting: true });
   expect(gateway.requests).toHaveLength(asked);
 });
 
-it('follows a link to the very host of the base address on its own port, and at the base address where nobody listens there', async () => {
-  const { gateway } = await startGateway();
+it('a redirect of the gateway to another port of its own host is followed at the base address', async () => {
   const image = await picture();
-  const host = await startServer((_request, response) => response.end(image));
-  expect(await saveLink(`${host.url}/a.png`, { baseUrl: gateway.url })).toMatchObject({ ok: true });
-  expect(gateway.requests).toHaveLength(0);
-  const closed = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => {
-    closed.once('listening', resolve);
-  });
-  const { port } = closed.address() as AddressInfo;
-  await new Promise((resolve) => {
-    closed.close(resolve);
-  });
-  expect(await saveLink(`http://127.0.0.1:${port}/mj/image/17`, { baseUrl: gateway.url })).toMatchObject({
-    ok: true,
-  });
-  expect(gateway.requests).toHaveLength(1);
+  const other = await startServer((_request, response) => response.end(image));
+  const gateway = await startServer((request, response) =>
+    request.url === '/first'
+      ? response.writeHead(302, { location: `${other.url}/mj/image/17` }).end()
+      : response.end(image),
+  );
+  expect(await saveLink('/first', { baseUrl: gateway.url })).toMatchObject({ ok: true });
+  expect(gateway.requests.map(({ url }) => url)).toEqual(['/first', '/mj/image/17']);
+  expect(other.requests).toHaveLength(0);
+});
+
+it('a grid too is fetched at the base address where its link names another port, and is then cut', async () => {
+  const { gateway, other } = await startGateway();
+  const writer = startWriter(freshFolder(), { baseUrl: gateway.url });
+  const link = { url: `${other.url}/mj/image/17`, key: 'ab', output: 1 };
+  const saved = await writer.save(link, always);
+  if (!saved.ok) throw new Error(saved.error.message);
+  expect(await writer.cut({ key: 'ab', grid: saved.value }, always)).toMatchObject({ ok: true });
+  expect(other.requests).toHaveLength(0);
 });
 
 it('leaves links to other hosts as they are, and never makes one of a path that names a host', () => {
   const rule = addressRule('https://gateway.example.com/api');
-  for (const link of ['https://cdn.example.com/a', 'http://10.0.0.1/a', 'https://gateway.example.com:8443/a'])
+  for (const link of [
+    'https://cdn.example.com/a',
+    'ftp://localhost/a',
+    'http://user:word@localhost/a',
+    'http://10.0.0.1/a',
+    'https://gateway.example.com:8443/a',
+  ])
     expect(rule.atService(new URL(link))).toBeUndefined();
   expect(rule.atService(new URL('http://localhost:3000//evil.example/a'))?.href).toBe(
     'https://gateway.example.com//evil.example/a',

@@ -15,7 +15,7 @@ import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { memoryArtifacts } from '../../rig/memory-artifacts.ts';
 import { beforeCalls, systemError } from '../../rig/system-calls.ts';
 import { gallery } from '../gallery.ts';
-import { freshFolder, startServer, until } from '../places.ts';
+import { freshFolder, serviceUrl, startServer, until } from '../places.ts';
 
 const always = new AbortController().signal;
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -29,7 +29,7 @@ afterEach(async () => {
 function place(options: Partial<InputReaderOptions> = {}) {
   const folder = realpathSync(freshFolder());
   const reader = createInputReader({
-    baseUrl: 'http://127.0.0.1:1',
+    baseUrl: serviceUrl(),
     store: openArtifactFolder(folder),
     folder,
     filesRoot: folder,
@@ -178,7 +178,6 @@ describe('an address', () => {
   it('may give as many bytes as a request can show, announced or not, and no more', async () => {
     const head = await png();
     const bytes = Buffer.concat([head, Buffer.alloc(largestInput - head.length)]);
-    const { reader } = place();
     for (const announced of [true, false]) {
       const server = await startServer((request, response) => {
         const length = largestInput + (request.url === '/more' ? 1 : 0);
@@ -186,6 +185,7 @@ describe('an address', () => {
         response.write(bytes);
         response.end(length > largestInput ? 'x' : '');
       });
+      const { reader } = place();
       const found = await reader.load({ kind: 'url', url: server.url }, always);
       expect(found.ok && found.value.data.length).toBe(Math.ceil(largestInput / 3) * 4);
       expect((await load(reader, { kind: 'url', url: `${server.url}/more` })).code).toBe('input.too-large');

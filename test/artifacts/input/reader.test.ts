@@ -13,7 +13,7 @@ import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { makePipe } from '../../rig/pipe.ts';
 import { gallery } from '../gallery.ts';
-import { freshFolder, ManualClock, startServer, until } from '../places.ts';
+import { freshFolder, ManualClock, serviceUrl, startServer, until } from '../places.ts';
 
 /** A program of the system, no dependency. */
 const always = new AbortController().signal;
@@ -32,7 +32,7 @@ afterEach(async () => {
 function startReader(options: Partial<InputReaderOptions> = {}): InputReader {
   const folder = options.folder ?? realpathSync(freshFolder());
   const reader = createInputReader({
-    baseUrl: 'http://127.0.0.1:1',
+    baseUrl: serviceUrl(),
     store: openArtifactFolder(folder),
     folder,
     filesRoot: folder,

@@ -45,7 +45,7 @@ export function openOutside(
   disposables.add(() => images.close());
   const text = openTextService(options, timeouts, disposables);
   const links = linkOptions(
-    { baseUrl, isRehearsal: false, requestMs: timeouts.requestMs, mask, dataMask },
+    { baseUrl, requestMs: timeouts.requestMs, mask, dataMask },
     connecting,
     disposables,
   );
