@@ -20,9 +20,9 @@ import type { Hold } from '../ports.ts';
 
 /**
  * Why a task is fetched: for the buttons of a parent, for its own progress, for fresh links to its files, or to see whether an
- * unanswered confirm of its modal arrived.
+ * unanswered confirm of its modal arrived; or to see whether a task past its deadline, which no job waits for, still keeps its place.
  */
-export type FetchReason = 'parent' | 'poll' | 'link' | 'modal';
+export type FetchReason = 'parent' | 'poll' | 'link' | 'modal' | 'overdue';
 
 /** The source of a file: a link; none where the result is text, which the record has. */
 export type SaveSource =

@@ -160,7 +160,13 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
   }
 }
 
-const onFetched = { parent: parentRead, poll: taskSeen, link: linkRead, modal: modalSeen } as const;
+const onFetched = {
+  parent: parentRead,
+  poll: taskSeen,
+  link: linkRead,
+  modal: modalSeen,
+  overdue: (job: Job): JobStep => ({ job }),
+} as const;
 
 /** A record has a modal from the moment it opened, so every later submission is a confirm. */
 const isConfirming = ({ record }: Job): boolean => record.modal !== undefined;

@@ -93,6 +93,10 @@ export interface RunCommit {
   readonly heard?: readonly LateFact[];
 }
 
+/** True for a request that is this job's alone, and for no task past its deadline: nothing durable depends on that. */
+export const isOfOneJob = ({ send }: Pick<Effect, 'send'>): boolean =>
+  send.kind !== 'list' && !(send.kind === 'fetch' && send.why === 'overdue');
+
 /** True for the same slice under the same epoch. */
 export const isSameHold = (one: Hold | undefined, other: Hold): boolean =>
   one?.slice === other.slice && one.epoch === other.epoch;
@@ -124,7 +128,7 @@ export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers
     records: records.filter(({ key }) => isMine(key)),
     attempts: attempts.filter(({ key }) => isMine(key)),
     effects: effects.filter(
-      ({ job: { record, hold }, send }) => send.kind === 'list' || isMine(record.key, hold),
+      (effect) => !isOfOneJob(effect) || isMine(effect.job.record.key, effect.job.hold),
     ),
     events: events.filter(isSaid).map((event) => (isWhole ? event : withoutClosing(event))),
   };

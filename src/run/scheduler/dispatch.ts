@@ -4,9 +4,12 @@ import { isPoll, pollBatch } from './batch-poll.ts';
 import { drain } from './drain.ts';
 import { advance } from './job-runner.ts';
 import type { SchedulerState } from './state/state.ts';
+import { lookAgainAt, lookDueAt } from './state/wake.ts';
 
 /** The job whose turn it is, or why the run must end because the price of the next request may not be spent. */
-export type DispatchChoice = { readonly job: Job } | { readonly end: Extract<RunEnd, { kind: 'budget' }> };
+export type DispatchChoice =
+  | { readonly job: Job; readonly isOverdue?: true }
+  | { readonly end: Extract<RunEnd, { kind: 'budget' }> };
 
 /** Grants jobs their wants until no job has its turn. */
 export function dispatch(state: SchedulerState): void {
@@ -14,6 +17,7 @@ export function dispatch(state: SchedulerState): void {
     const choice = nextDispatch(state);
     if (choice === undefined) return;
     if ('end' in choice) drain(state, choice.end);
+    else if (choice.isOverdue) lookAtOverdue(state, choice.job);
     else if (state.pollsBatches && isPoll(choice.job)) pollBatch(state, choice.job);
     else advance(state, choice.job, { type: 'granted' });
   }
@@ -36,10 +40,21 @@ export function nextDispatch(state: SchedulerState): DispatchChoice | undefined 
   return undefined;
 }
 
-function nextOnRoute(
-  { routes, budget, options, now }: SchedulerState,
-  name: Route,
-): DispatchChoice | undefined {
+/** Looks whether a task past its deadline still keeps its place. No slice is held for that, and no run waits for the answer. */
+function lookAtOverdue(state: SchedulerState, { hold: _, ...job }: Job): void {
+  const { key, taskId = '' } = job.record;
+  state.jobs.overdue.looks();
+  state.jobs.overdue.lookLater(job, lookAgainAt(state));
+  state.routes.onSent('poll', state.now, key);
+  state.outbox.send({ job, send: { kind: 'fetch', taskId, why: 'overdue' } });
+}
+
+function nextOnRoute(state: SchedulerState, name: Route): DispatchChoice | undefined {
+  const { routes, budget, options, now, jobs } = state;
+  if (name === 'poll' && (lookDueAt(state) ?? now + 1) <= now) {
+    const { job } = jobs.overdue.nextLook ?? {};
+    if (job !== undefined) return { job, isOverdue: true };
+  }
   const { queue } = routes.queues[name];
   const job = queue.front();
   // Most queues are empty most of the time: what depends on all of them is asked last.

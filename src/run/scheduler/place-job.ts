@@ -22,7 +22,7 @@ import type { KindState } from './routes/kinds.ts';
 import { failedFast, mayBeLeft, tooManyFailures } from './state/lifecycle.ts';
 import { isAwaited, isFailure, taskOf, waitsForNewParent } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
-import { isProbed } from './state/wake.ts';
+import { isProbed, lookAgainAt } from './state/wake.ts';
 
 /**
  * Replaces the state of a job, or takes a job up: notes the record to make durable, and puts the job into the queue for its
@@ -178,7 +178,7 @@ function settle(state: SchedulerState, job: Job): void {
   const { settings } = options;
   jobs.drop(record.key);
   if (record.error?.code === 'task.timeout' && record.status === 'failed' && !lastPoll && !job.unknown)
-    jobs.keepPlace(state.now + settings.timeouts.taskMs);
+    jobs.changeOverdue((tasks) => tasks.keep(job, state.now + settings.timeouts.taskMs, lookAgainAt(state)));
   if (record.split === true) noteWhole(state, record);
   if (lastPoll && record.status === 'failed' && mayRetry(record, settings) && !lifecycle.isEnding) {
     const parentTaskId = taskOf(state, record.parent);

@@ -1,3 +1,5 @@
+import type { Task } from '../../service/image-service.ts';
+import type { ServiceResult } from '../../service/result.ts';
 import type { Committed } from '../../state/store.ts';
 import type { Route, RunEnd } from '../events.ts';
 import type { LearnedTexts } from '../limits/learned.ts';
@@ -257,7 +259,8 @@ function onResult(state: SchedulerState, input: JobResult): void {
   const { routes, jobs, now, options } = state;
   const own = outcomeOf(input);
   const sentAt = routes.onResult(own.route, input.key);
-  const job = jobs.get(input.key);
+  const isLook = input.type === 'fetched' && input.why === 'overdue';
+  const job = isLook ? undefined : jobs.get(input.key);
   const kind = kindOfResult(state, own.route, job);
   const { route } = routes.queues[own.route];
   const shed = route.isServing(now) ? outcomeOf(readOnServingRoute(input)) : own;
@@ -284,10 +287,20 @@ function onResult(state: SchedulerState, input: JobResult): void {
     if (input.type === 'submitted' && input.result.ok) jobs.concurrency.note(input.result.value, jobs.held);
   }
   if (input.type === 'saved') noteSaved(state, input);
+  if (isLook && isTaskOver(input.result)) jobs.changeOverdue((tasks) => tasks.giveBack(input.key));
   // The run may have left the job while its request was under way; nothing durable depends on a poll or a download.
   const rests = kind?.restsUntil !== undefined;
   if (job !== undefined) advance(state, job, rests ? whileKindRests(outcome.event) : outcome.event);
 }
+
+/** True where the service works on a task no more, or does not know it. */
+const isTaskOver = (result: ServiceResult<Task>): boolean =>
+  result.ok
+    ? result.value.isOther !== true &&
+      (result.value.state === 'success' ||
+        result.value.state === 'failure' ||
+        result.value.seems !== undefined)
+    : result.error.code === 'service.task-unknown';
 
 /** The kind of a request whose result came; undefined: its job is gone. */
 function kindOfResult({ kinds }: SchedulerState, route: Route, job: Job | undefined): KindState | undefined {
@@ -327,7 +340,7 @@ function stopSending(state: SchedulerState, { end, unsent }: Extract<RunInput, {
 function fireTimers(state: SchedulerState): void {
   const { jobs, lifecycle, stall, outbox, now } = state;
   if (lifecycle.isHalted) return;
-  if (jobs.givesBackAt !== undefined) jobs.giveBack(now);
+  if ((jobs.overdue.givesBackAt ?? now + 1) <= now) jobs.changeOverdue((tasks) => tasks.giveBackDue(now));
   for (let job = jobs.delayed.takeDue(now); job !== undefined; job = jobs.delayed.takeDue(now))
     advance(state, job, { type: 'elapsed' });
   probeKinds(state);

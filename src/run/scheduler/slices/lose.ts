@@ -3,7 +3,15 @@ import type { LateFact } from '../../../state/store.ts';
 import type { Job } from '../../machine/job.ts';
 import { factDecided, submissionOf } from '../../machine/search/late-fact.ts';
 import type { Hold } from '../../ports.ts';
-import { type Effect, isPaid, isSameHold, type RunCommit, type RunInput, routeOf } from '../commit.ts';
+import {
+  type Effect,
+  isOfOneJob,
+  isPaid,
+  isSameHold,
+  type RunCommit,
+  type RunInput,
+  routeOf,
+} from '../commit.ts';
 import { leaveCell } from '../drain.ts';
 import { releaseCells } from '../place-job.ts';
 import type { SchedulerState } from '../state/state.ts';
@@ -32,7 +40,7 @@ function lookAgain({ slices, outbox }: SchedulerState): void {
   outbox.reopen();
 }
 
-const isOf = ({ job, send }: Effect, key: string): boolean => send.kind !== 'list' && job.record.key === key;
+const isOf = (effect: Effect, key: string): boolean => isOfOneJob(effect) && effect.job.record.key === key;
 
 /** Forgets a job that another slice holds. Its cells look again. */
 export function forgetJob(state: SchedulerState, { record: { key }, hold }: Job): void {

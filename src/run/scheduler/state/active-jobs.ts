@@ -17,6 +17,7 @@ import { DelayedQueue, PriorityQueue } from '../queues.ts';
 import { FileTroubles, filesInVain } from '../routes/file-troubles.ts';
 import { type LearnedLimits, noLimits } from '../routes/learned-limits.ts';
 import { type ImageLoad, Routes, routeOrder } from '../routes/routes.ts';
+import { OverdueTasks } from './overdue-tasks.ts';
 
 /** The active jobs, each in the queue for its want, and how much room they take. */
 export class ActiveJobs {
@@ -38,8 +39,7 @@ export class ActiveJobs {
   readonly routes: Routes;
   readonly concurrency: ConcurrencyWindow;
   #rooming = 0;
-  /** Until when tasks past their deadlines keep their places, Unix ms, the first one first. */
-  readonly #overdue: number[] = [];
+  readonly #overdue = new OverdueTasks();
   #held = 0;
   /** Of these, tasks that the service has not known for a minute. */
   #lost = 0;
@@ -97,24 +97,18 @@ export class ActiveJobs {
 
   /** Tasks in flight on the service, or about to be. */
   get rooming(): number {
-    return this.#rooming + this.#overdue.length;
+    return this.#rooming + this.#overdue.size;
   }
 
-  /** A task that its job waits for no more may still be in flight: it keeps its place until then, Unix ms. */
-  keepPlace(until: number): void {
-    this.#overdue.push(until);
+  /** Changes which tasks past their deadlines keep places. */
+  changeOverdue(change: (overdue: OverdueTasks) => void): void {
+    change(this.#overdue);
     this.#granted.note?.(this.rooming);
   }
 
-  /** Gives the places back whose time has come. */
-  giveBack(now: number): void {
-    while (this.#overdue[0] !== undefined && this.#overdue[0] <= now) this.#overdue.shift();
-    this.#granted.note?.(this.rooming);
-  }
-
-  /** When the next place is given back, Unix ms. */
-  get givesBackAt(): number | undefined {
-    return this.#overdue[0];
+  /** Tasks past their deadlines that keep places. */
+  get overdue(): Pick<OverdueTasks, 'givesBackAt' | 'nextLook' | 'looks' | 'lookLater'> {
+    return this.#overdue;
   }
 
   /** Jobs with a task on the service, and those with a request under way to submit; text calls too. */

@@ -17,7 +17,8 @@ export function nextWakeAt(state: SchedulerState): number | undefined {
   if (lifecycle.isHalted) return undefined;
   const moments = [
     jobs.delayed.nextAt(),
-    jobs.size > 0 ? jobs.givesBackAt : undefined,
+    jobs.overdue.givesBackAt,
+    lookDueAt(state),
     routes.nextAt(now),
     ...[...kinds.all()].map((kind) => probeAt(state, kind)),
     ...(jobs.size > 0 ? [stall.nextAt] : []),
@@ -26,6 +27,21 @@ export function nextWakeAt(state: SchedulerState): number | undefined {
   ].filter((at) => at !== undefined);
   return moments.length === 0 ? undefined : Math.min(...moments);
 }
+
+/** When the next look at a task past its deadline may leave, Unix ms; undefined: never, or only a result decides. */
+export function lookDueAt({ jobs, routes, lifecycle, now }: SchedulerState): number | undefined {
+  const at = lifecycle.isEnding ? undefined : jobs.overdue.nextLook?.at;
+  if (at === undefined || at > now) return at;
+  const next = routes.queues.poll.route.nextAt();
+  return routes.hasRoom('poll', now) && next < Number.POSITIVE_INFINITY ? Math.max(at, next) : undefined;
+}
+
+/** While a task past its deadline keeps its place, it is looked at so often at most. */
+const mostLooks = 10;
+
+/** When a task past its deadline is looked at next, Unix ms: rarely, and within the bound on polls. */
+export const lookAgainAt = ({ polls, options: { settings }, now }: SchedulerState): number =>
+  now + polls.waitMs(Math.max(settings.poll.maxMs, settings.timeouts.taskMs / mostLooks), now);
 
 /** True while a job probes whether its kind is served again. */
 export function isProbed({ jobs }: SchedulerState, { probe }: KindState): boolean {
