@@ -16,6 +16,8 @@ import { makespan, makespanOrder } from './makespan.ts';
 import { matrix } from './matrix.ts';
 import { memory } from './memory.ts';
 import { outside } from './outside.ts';
+import { pace } from './pace.ts';
+import { paceReal } from './pace-real.ts';
 import { page } from './page.ts';
 import { plan } from './plan.ts';
 import { makespans } from './poll/makespan.ts';
@@ -32,7 +34,7 @@ import { jsonTable, markdownTable, plainTable } from './table.ts';
 import { templates } from './templates.ts';
 import { texts } from './texts.ts';
 
-/** Every bench by its name, in the order of the table. `outside-` stands for all `outside-…`. */
+/** Every bench by its name, in the order of the table. `outside-` stands for all `outside-…`, `pace` for all of `pace.ts`. */
 const benches: Readonly<Record<string, Bench>> = {
   makespan,
   'makespan-order': makespanOrder,
@@ -44,6 +46,8 @@ const benches: Readonly<Record<string, Bench>> = {
   ...foundRate,
   ...slots,
   ...knownLimits,
+  ...pace,
+  ...paceReal,
   state,
   plan,
   templates,
@@ -65,6 +69,9 @@ const benches: Readonly<Record<string, Bench>> = {
   ...engineSize,
 };
 
+const expanded = (names: readonly string[]): readonly string[] =>
+  names.flatMap((name) => (name === 'pace' ? Object.keys(pace) : [name]));
+
 const printed = (form: BenchArguments['form'], rows: readonly Row[]): string => {
   const machine = {
     node: process.version,
@@ -79,7 +86,7 @@ const printed = (form: BenchArguments['form'], rows: readonly Row[]): string => 
 
 try {
   const { names, form, list, help, ...options } = readArguments(process.argv.slice(2));
-  const chosen = help ? [] : selectNames(Object.keys(benches), names);
+  const chosen = help ? [] : selectNames(Object.keys(benches), expanded(names));
   if (help) process.stdout.write(usage);
   const rows: Row[] = [];
   for (const name of chosen) {

@@ -47,6 +47,8 @@ export interface DriveOptions {
   readonly onTake?: () => void;
   /** True: the process dies here. Turns count from 1. */
   readonly dies?: (turn: number, place: TurnPlace) => boolean;
+  /** It dies at the first moment from this one on, Unix ms. */
+  readonly diesAt?: number;
   /** Drained (first signal) at this moment. */
   readonly drainAt?: number;
   /** The machine sleeps: it wakes so many ms after the first moment at which it was to wake from then on. */
@@ -97,6 +99,9 @@ interface Arrival {
   readonly input: RunInput;
   readonly isPaid: boolean;
 }
+
+const isOfOne = (input: RunInput, other: RunInput): boolean =>
+  input.type === 'asked' && other.type === 'asked' && input.key === other.key;
 
 /** As at the end of a run: nothing depends on what is kept here. */
 function keepLearned(store: StateStore, texts: LearnedTexts): void {
@@ -157,6 +162,8 @@ export function drive(options: DriveOptions): Driven {
     const { afterMs, input } = answered(effect, service, (asked) => store.attempts(asked), now);
     order += 1;
     arrivals.push({ at: now + afterMs, order, input, isPaid: isPaid(effect) });
+    for (const cut of service.takeCut?.() ?? [])
+      arrivals = arrivals.map((one) => (isOfOne(one.input, cut) ? { ...one, at: now, input: cut } : one));
   };
   const sendAll = ({ effects }: RunCommit): boolean => {
     for (const [at, effect] of effects.entries()) {
@@ -250,6 +257,7 @@ export function drive(options: DriveOptions): Driven {
 
   scheduler.handle({ type: 'adopt', records: store.unfinished() }, now);
   for (;;) {
+    if (now >= (options.diesAt ?? Number.POSITIVE_INFINITY)) return result(undefined);
     if (failed !== undefined) {
       turns += 1;
       if (dies('before-commit')) return result(undefined);

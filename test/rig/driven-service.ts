@@ -29,6 +29,8 @@ export interface DrivenService {
   /** The frames of a grid: nothing that a service sees. */
   cut(record: JobRecord): Delivered<CutResult>;
   ask(record: JobRecord, now: number): Delivered<CallResult>;
+  /** Answers of text calls under way that a later request has cut off: they come now, in place of their own. */
+  readonly takeCut?: () => readonly RunInput[];
 }
 
 /**

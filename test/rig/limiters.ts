@@ -54,3 +54,13 @@ export function changing(kind: LimiterKind, before: Rate, at: number, after: Rat
   const [first, second] = [limiters[kind](before), limiters[kind](after)];
   return (now) => (now < at ? first : second)(now);
 }
+
+/** So many in any window, refused ones too: who asks on is never served. */
+export function countingRefused({ count, perMs }: Rate): Limiter {
+  const seen: number[] = [];
+  return (at) => {
+    while (seen[0] !== undefined && seen[0] <= at - perMs) seen.shift();
+    seen.push(at);
+    return seen.length > count ? (seen[seen.length - count] ?? at) + perMs - at : undefined;
+  };
+}

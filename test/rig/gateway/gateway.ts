@@ -112,6 +112,7 @@ export class Gateway implements DrivenService {
       key,
       n,
       queued: this.#temper.queued(n),
+      headers: this.#temper.headers?.(),
       make,
       older: (failed) => this.#older(record, failed, now, make),
       opened: (id) => {

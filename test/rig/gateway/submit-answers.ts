@@ -12,6 +12,8 @@ export interface Accepted {
   readonly n: number;
   /** Tasks before it in the queue. */
   readonly queued: number;
+  /** Of every answer. Absent: none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Carries it out. @returns the id of the task */
   readonly make: () => string;
   /** A task that was made for the job before, or now, and how it stands; `failed`: one that came to nothing. */
@@ -24,7 +26,7 @@ export interface Accepted {
 export function resultOf(fault: SubmitFault | undefined, accepted: Accepted): Submitted {
   const { key, n, make } = accepted;
   const reply = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Submitted =>
-    readSubmit(replyOf(status, body, headers), facts(false));
+    readSubmit(replyOf(status, body, { ...accepted.headers, ...headers }), facts(false));
   const code = (number: number, description: string, more: object = {}, status = 200): Submitted =>
     reply(status, { code: number, description, result: null, ...more });
   const flat = (status: number, number: number, description: string): Submitted =>

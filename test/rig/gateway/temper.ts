@@ -21,6 +21,8 @@ export interface Temper {
   fetchFault(route: 'fetch' | 'list' | 'task list', n: number, reported?: string): FetchFault | undefined;
   saveFault(n: number): SaveFault | undefined;
   askFault(key: string, n: number): AskFault | undefined;
+  /** Headers of every answer that is no refusal. Absent: none. */
+  headers?(): Readonly<Record<string, string>>;
   /** ms from a request to its answer. */
   latencyMs(route: Route, n: number): number;
 

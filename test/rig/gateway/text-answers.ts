@@ -86,7 +86,8 @@ function answered(
       reader.push(Buffer.from(bytesOf(modelReplyOf(record, temper, n, fault), kind, stream, fault)));
       const end = reader.end();
       const { usage } = reader;
-      const received = { kind: 'read', reply: replyOf(200, ''), end, ...(usage && { usage }) } as const;
+      const reply = replyOf(200, '', temper.headers?.());
+      const received = { kind: 'read', reply, end, ...(usage && { usage }) } as const;
       return readReply(received, { kind, stream, accept }, facts(true));
     }
   }
