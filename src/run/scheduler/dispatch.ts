@@ -41,7 +41,8 @@ export function nextDispatch(state: SchedulerState): DispatchChoice | undefined 
 }
 
 /** Looks whether a task past its deadline still keeps its place. No slice is held for that, and no run waits for the answer. */
-function lookAtOverdue(state: SchedulerState, { hold: _, ...job }: Job): void {
+function lookAtOverdue(state: SchedulerState, held: Job): void {
+  const { hold: _, ...job } = held;
   const { key, taskId = '' } = job.record;
   state.jobs.overdue.looks();
   state.jobs.overdue.lookLater(job, lookAgainAt(state));
