@@ -270,6 +270,8 @@ export interface JobRecord {
   readonly named?: NamedTask;
   /** The user, or the service for an equal request (code 21), named its task: whose it is is not asked. */
   readonly claimed?: true;
+  /** Jobs that were done with a task whose id this one got too, and nothing tells whose it was: their results may be its own. Absent: none. */
+  readonly shared?: { readonly taskId: string; readonly jobs: readonly string[] };
   /** Replies without a usable token count; absent: every reply gave its tokens. */
   readonly assumed?: AssumedTokens;
   /** A reply without a token count is priced by tokens: `cost` is then only a part. Budgets use it, and nothing shows it. */

@@ -6,7 +6,7 @@ import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { ImageService } from '../service/image-service.ts';
 import type { TextService } from '../service/text-service.ts';
-import type { Committed, LateFact, StateStore, Turn } from '../state/store.ts';
+import type { Committed, LateFact, StateStore, TaskClaims, Turn } from '../state/store.ts';
 import type { Clock } from './clock.ts';
 import type { MemoryReading, Route, RunEnd, SliceEnd } from './events.ts';
 import type { DiskPort } from './resources/disk-room.ts';
@@ -32,6 +32,11 @@ export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attem
    * @throws StateError where the turn is not durable; a promise is rejected with one
    */
   commit(turn: Turn): void | Promise<void | Committed>;
+  /**
+   * Who got the task of this job, by what is durable: earlier runs and other workers are asked about by nothing else. `get` shows the
+   * records of these jobs, and of those that they come from, once it has answered. @throws as `commit`
+   */
+  claims(record: JobRecord): TaskClaims | Promise<TaskClaims>;
   /** Writes the number of submissions outside the state, after the turn that holds their intents. @throws as `commit` */
   countSubmissions(): void | Promise<void>;
   /** Keeps what the run has learned; no job depends on it. @throws as `commit` */

@@ -5,6 +5,7 @@ import { type Database, isDeclared, type Statement } from './sqlite/sqlite.ts';
 import { stepSums } from './sqlite/step-sums.ts';
 import { type DocumentRow, documents, recordOf } from './sqlite/texts.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
+import { burstMs } from './store.ts';
 
 /** Rows read at a time: a page of records is well below a megabyte, and no read transaction outlives it. */
 const page = 256;
@@ -70,6 +71,8 @@ export interface StateQueries {
   keysWithPrefix(prefix: string, limit: number): readonly string[];
   mentioning(text: string): Iterable<JobRecord>;
   keysOfTask(taskId: string): Iterable<string>;
+  /** As `keysOfTask`, of attempts that were made `at` or shortly before or after: how long it takes does not grow with the state. */
+  keysOfBurst(taskId: string, at: number): readonly string[];
   numbersOf(keys: readonly string[]): ReadonlyMap<string, number>;
   lastNumber(): number;
   rootKeys(): Iterable<string>;
@@ -125,6 +128,9 @@ export function stateQueries(database: Database, counted: () => number): StateQu
     lastAttempt: database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM attempts'),
     attemptsOfTask: database.prepare<Omit<DocumentRow, 'said'>>(
       'SELECT key, doc FROM attempts WHERE id > ? AND id <= ? AND instr(doc, ?) > 0 ORDER BY id',
+    ),
+    firstAttempt: database.prepare<{ doc: string }>(
+      'SELECT doc FROM attempts WHERE id > ? ORDER BY id LIMIT 1',
     ),
     roots: database.prepare<{ key: string }>(rootsText(database)),
     totals: database.prepare<TotalRow>('SELECT * FROM totals WHERE jobs > 0'),
@@ -196,6 +202,20 @@ export function stateQueries(database: Database, counted: () => number): StateQu
         const rows = ask(() => statements.attemptsOfTask.all(after, after + scanned, JSON.stringify(taskId)));
         for (const row of rows) if ((parse(row) as Attempt).taskId === taskId) yield row.key;
       }
+    },
+    keysOfBurst: (taskId, at) => {
+      const keys: string[] = [];
+      // The latest first. An attempt may be written long after it was made, so one page may end with an older one.
+      for (let to = ask(() => statements.lastAttempt.get()?.id ?? 0); to > 0; to -= scanned) {
+        const rows = ask(() => statements.attemptsOfTask.all(to - scanned, to, JSON.stringify(taskId)));
+        for (const row of rows) {
+          const attempt = parse(row) as Attempt;
+          if (attempt.taskId === taskId && Math.abs(attempt.at - at) < burstMs) keys.push(row.key);
+        }
+        const first = ask(() => statements.firstAttempt.get(to - scanned));
+        if (first !== undefined && (parse(first) as Attempt).at < at - burstMs) break;
+      }
+      return keys;
     },
     numbersOf: (keys) =>
       ask(() => new Map(statements.numbers.all(JSON.stringify(keys)).map(({ key, id }) => [key, id]))),

@@ -61,6 +61,17 @@ export interface LateFact {
   readonly taskId?: string;
 }
 
+/** Who got the id of a task, as a state knows it: ids are not always unique (gateway 3.4). */
+export interface TaskClaims {
+  /** Keys of the jobs that were given it, of one burst; the job that is asked about may be among them. */
+  readonly keys: readonly string[];
+  /** A submission of another worker that left in the same moment is not answered yet: it may get the id too. */
+  readonly mayGrow: boolean;
+}
+
+/** Submissions of one burst are this close to each other at most, ms: the clocks of two workers may be apart. */
+export const burstMs = 900_000;
+
 /** Name of the fact that says what left lately, so that a restart keeps within `limits`. */
 export const sentFact = 'run.sent';
 
@@ -92,6 +103,8 @@ export interface StateStore {
   unfinished(): readonly JobRecord[];
   totals(): StoreTotals;
   attempts(key: string): readonly Attempt[];
+  /** Who got the task of this job. A state that one process writes knows it from what earlier runs have left. */
+  claims(record: JobRecord): TaskClaims;
   inputFile(path: string): InputFile | undefined;
   fact(name: string): string | undefined;
   /**

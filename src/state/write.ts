@@ -150,6 +150,10 @@ export function stateStore(
     unfinished: () => queries.unfinished(),
     totals: () => queries.totals(),
     attempts: (key) => queries.attempts(key),
+    claims: ({ taskId = '', submittedAt = 0 }) => ({
+      keys: queries.keysOfBurst(taskId, submittedAt),
+      mayGrow: false,
+    }),
     inputFile: (path) => queries.inputFiles([path]).get(path),
     fact: (name) => queries.fact(name),
     commit: (turn) => {

@@ -49,17 +49,26 @@ export type Finding =
       readonly kind: 'same';
     } & SameFilesFound)
   | {
+      /** A finished job whose task id another job got too, which is in doubt for that: its result may be that of the other. */
+      readonly kind: 'shared';
+      readonly job: string;
+      readonly other: string;
+    }
+  | {
       /** `torn`: cut off in the middle of a row; `other`: not the rows of this state. */
       readonly kind: 'manifest';
       readonly file: string;
       readonly why: 'missing' | 'torn' | 'other';
     };
 
-/** A finding that makes the command end with 1: an unlisted file keeps nobody from using what is there, and files of the same bytes may be right. */
+/**
+ * A finding that makes the command end with 1: an unlisted file keeps nobody from using what is there, and files of the same bytes, or a
+ * result that may be another's, may be right.
+ */
 export const isFault = (
   finding: Finding,
-): finding is Exclude<Finding, { readonly kind: 'unlisted' | 'same' }> =>
-  finding.kind !== 'unlisted' && finding.kind !== 'same';
+): finding is Exclude<Finding, { readonly kind: 'unlisted' | 'same' | 'shared' }> =>
+  finding.kind !== 'unlisted' && finding.kind !== 'same' && finding.kind !== 'shared';
 
 /** What was looked at. */
 export interface Looked {

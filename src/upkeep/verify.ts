@@ -56,6 +56,8 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
         else yield { kind: 'reply', file: segmentPath(segment), job: record.key };
       }
       same.add(record);
+      for await (const other of sharedBy(record, reader))
+        yield { kind: 'shared', job: other, other: record.key };
       mayLackFiles ||= mayLack(record);
       if (record.frames?.error?.code === 'frames.file') yield uncutFinding(record);
       for (const artifact of artifactsOf(record)) group.push({ record, artifact });
@@ -78,6 +80,14 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   if (mayLackFiles) yield* checkSaved(manifest, signal);
   const finding = await checkManifest(directory, manifest, hasEnded);
   if (finding !== undefined) yield finding;
+}
+
+/** Jobs that still have the result of a task that may be this one's. */
+async function* sharedBy({ shared }: JobRecord, reader: StateReader): AsyncGenerator<string> {
+  for (const key of shared?.jobs ?? []) {
+    const other = await reader.get(key);
+    if (other?.status === 'done' && other.taskId === shared?.taskId) yield key;
+  }
 }
 
 async function* checkGroup(

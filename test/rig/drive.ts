@@ -159,7 +159,7 @@ export function drive(options: DriveOptions): Driven {
 
   const send = (effect: Effect): void => {
     options.onEffect?.(effect, now);
-    const { afterMs, input } = answered(effect, service, (asked) => store.attempts(asked), now);
+    const { afterMs, input } = answered(effect, service, store, now);
     order += 1;
     arrivals.push({ at: now + afterMs, order, input, isPaid: isPaid(effect) });
     for (const cut of service.takeCut?.() ?? [])

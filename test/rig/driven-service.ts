@@ -1,10 +1,12 @@
 import type { CutResult, SaveFailure, SaveResult } from '../../src/artifacts/writer.ts';
 import type { Attempt, JobRecord } from '../../src/plan/job.ts';
-import type { CallResult } from '../../src/run/machine/job.ts';
+import type { CallResult, SeenTask } from '../../src/run/machine/job.ts';
+import { mayBeShared } from '../../src/run/machine/ownership.ts';
 import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
 import type { Effect, RunInput } from '../../src/run/scheduler/commit.ts';
 import type { SubmitResult, Task } from '../../src/service/image-service.ts';
 import type { ServiceResult } from '../../src/service/result.ts';
+import type { TaskClaims } from '../../src/state/store.ts';
 
 /** A result, and how long after the request the run receives it. */
 export interface Delivered<T> {
@@ -33,19 +35,27 @@ export interface DrivenService {
   readonly takeCut?: () => readonly RunInput[];
 }
 
+/** What carrying out an effect asks the state for. */
+export interface DrivenState {
+  get(key: string): JobRecord | undefined;
+  attempts(key: string): readonly Attempt[];
+  claims(record: JobRecord): TaskClaims;
+}
+
 /**
  * Carries out an effect.
  *
- * @param attempts the history of a job
  * @returns the result, and how long after the request the run receives it
  */
 export function answered(
   { job, send }: Effect,
   service: DrivenService,
-  attempts: (key: string) => readonly Attempt[],
+  state: DrivenState,
   now: number,
 ): { readonly input: RunInput; readonly afterMs: number } {
   const { key } = job.record;
+  const claimed = (record: JobRecord | undefined, task: Task): SeenTask =>
+    record !== undefined && mayBeShared(record, task) ? { ...task, claims: state.claims(record) } : task;
   switch (send.kind) {
     case 'submit': {
       const { result, afterMs } = service.submit(job.record, job.parentTaskId, now);
@@ -61,7 +71,9 @@ export function answered(
     }
     case 'fetch': {
       const { result, afterMs } = service.fetch(send.taskId, now);
-      return { afterMs, input: { type: 'fetched', key, why: send.why, result } };
+      const isPoll = send.why === 'poll' && result.ok;
+      const shown = isPoll ? { ok: true as const, value: claimed(job.record, result.value) } : result;
+      return { afterMs, input: { type: 'fetched', key, why: send.why, result: shown } };
     }
     case 'list': {
       const { targets } = send;
@@ -69,12 +81,19 @@ export function answered(
         targets.map(({ taskId }) => taskId),
         now,
       );
-      return { afterMs, input: { type: 'listed', key, targets, result } };
+      const keys = new Map(targets.map((target) => [target.taskId, target.key]));
+      const value = result.ok
+        ? result.value.map((task) => claimed(state.get(keys.get(task.id) ?? ''), task))
+        : [];
+      return {
+        afterMs,
+        input: { type: 'listed', key, targets, result: result.ok ? { ok: true, value } : result },
+      };
     }
     case 'search': {
       const { result: listed, afterMs } = service.listAll(now);
       const result: ServiceResult<readonly Task[]> = listed.ok
-        ? { ok: true, value: ownTasks(job.record, attempts(key), listed.value) }
+        ? { ok: true, value: ownTasks(job.record, state.attempts(key), listed.value) }
         : listed;
       return { afterMs, input: { type: 'searched', key, result } };
     }

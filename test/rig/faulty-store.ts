@@ -75,6 +75,7 @@ export function faultyStore(store: MemoryStore, faults: readonly Fault[] = []): 
     submissions: () => alive().submissions(),
     totals: () => alive().totals(),
     attempts: (key) => alive().attempts(key),
+    claims: (record) => alive().claims(record),
     inputFile: (path) => alive().inputFile(path),
     fact: (name) => alive().fact(name),
     commit: (turn) => {

@@ -88,6 +88,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     jobOf: () => undefined,
     isJob: () => false,
     rivals: () => [],
+    hasPeers: false,
     awaitsTwin: () => false,
     showsIds: false,
     promptAbove: () => undefined,

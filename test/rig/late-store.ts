@@ -46,6 +46,7 @@ export function lateStore(
     get: (key) => store.get(key),
     unfinished: () => store.unfinished(),
     attempts: (key) => store.attempts(key),
+    claims: (record) => store.claims(record),
     totals: () => store.totals(),
     fact: (name) => store.fact(name),
     commit: (turn) => {

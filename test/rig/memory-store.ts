@@ -2,7 +2,7 @@ import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
 import { Replies } from '../../src/state/files/replies.ts';
 import { readerOf, type StateQueries } from '../../src/state/query.ts';
 import type { InputFile, StoreTotals } from '../../src/state/reader.ts';
-import { invocationFact, receiptFact, type StateStore, sentFact } from '../../src/state/store.ts';
+import { burstMs, invocationFact, receiptFact, type StateStore, sentFact } from '../../src/state/store.ts';
 import { memorySegments } from './memory-segments.ts';
 import { noJobs } from './no-counts.ts';
 
@@ -86,6 +86,10 @@ export function memoryStore(): MemoryStore {
     *keysOfTask(taskId) {
       for (const entry of history) if (entry.taskId === taskId) yield entry.key;
     },
+    keysOfBurst: (taskId, at) =>
+      history.flatMap((entry) =>
+        entry.taskId === taskId && Math.abs(entry.at - at) < burstMs ? [entry.key] : [],
+      ),
     numbersOf: (keys) => {
       check();
       const numbers = new Map([...jobs.keys()].map((key, index) => [key, index + 1]));
@@ -138,6 +142,10 @@ export function memoryStore(): MemoryStore {
     submissions: () => queries.submissions(),
     totals: () => queries.totals(),
     attempts: (key) => queries.attempts(key),
+    claims: ({ taskId = '', submittedAt = 0 }) => ({
+      keys: queries.keysOfBurst(taskId, submittedAt),
+      mayGrow: false,
+    }),
     fact: (name) => queries.fact(name),
     inputFile: (path) => queries.inputFiles([path]).get(path),
     commit: (turn) => {

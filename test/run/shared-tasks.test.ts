@@ -55,6 +55,32 @@ describe('two submissions that got the same task id', () => {
     expect(restarts).toBeGreaterThan(0);
   });
 
+  it.each([
+    ['nothing', { 'in-doubt': 2 }],
+    ['prompt', { done: 1, 'in-doubt': 1 }],
+  ] as const)(
+    'are known as such to the next run, where %s tells whose the task is',
+    async (tells, statuses) => {
+      let restarts = 0;
+      for (let at = 2; at < 80; at += 1) {
+        const [turns, slow] = [at >> 1, at % 2];
+        const here = await world(grid(2), { repeatsId: pairs, tells, duration: () => 4500 });
+        let polls = 0;
+        const latency = (route: Route): number => (route === 'poll' && polls++ % 2 === slow ? 900 : 100);
+        here.run({ settings, latency, dieAfterTurns: turns });
+        const left = here.store.unfinished();
+        if (here.store.totals().attempts < 2 || left.length !== 1 || left[0]?.status === 'submitting')
+          continue;
+        restarts += 1;
+        here.run({ settings });
+        expect(here.statuses(), `after ${turns} turns`).toEqual(statuses);
+        for (const { key, taskId } of here.store.withStatus('done'))
+          expect(here.service.tasks.get(taskId ?? '')?.key).toBe(key);
+      }
+      expect(restarts).toBeGreaterThan(0);
+    },
+  );
+
   it('are told apart though the task of the first is finished before the second is answered', async () => {
     const here = await world(grid(4), { repeatsId: pairs, tells: 'prompt', duration: () => 0 });
     let asked = 0;

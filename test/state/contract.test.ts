@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Attempt, type JobRecord, jobStatuses } from '../../src/plan/job.ts';
 import { openState } from '../../src/state/state.ts';
-import { receiptFact, type StateStore, type Turn } from '../../src/state/store.ts';
+import { burstMs, receiptFact, type StateStore, type Turn } from '../../src/state/store.ts';
 import { type TestEngine, testEngine } from '../engine/state/opened.ts';
 import { all } from '../rig/all.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
@@ -22,7 +22,7 @@ type TestedStore = Pick<StateStore, 'reader' | 'get'> &
   Later<
     Pick<
       StateStore,
-      'unfinished' | 'totals' | 'attempts' | 'inputFile' | 'fact' | 'setFact' | 'rememberInputFile'
+      'unfinished' | 'totals' | 'attempts' | 'claims' | 'inputFile' | 'fact' | 'setFact' | 'rememberInputFile'
     >
   > & {
     commit(turn: Turn): unknown;
@@ -219,6 +219,33 @@ describe.each(stores)('a state store: %s', (name, open) => {
     const found = (n: number): Promise<string[]> => all(store.reader.keysOfTask(`t${n}`));
     for (const n of [1, 4095, 4096, 4097, 8192, 8193]) expect(await found(n)).toEqual([`k${n}`]);
     expect(await found(8194)).toEqual([]);
+    store.close();
+  });
+
+  it('knows who got the id of a task in one burst, however many attempts came since', async () => {
+    const store = await open();
+    const accepted = (key: string, at: number, taskId = 'T'): Attempt => ({
+      key,
+      at,
+      outcome: 'accepted',
+      taskId,
+    });
+    const at = 10 * burstMs;
+    await store.commit({
+      records: ['a', 'b', 'c'].map((key) => jobRecord(key, 'running', { taskId: 'T', submittedAt: at })),
+      attempts: [
+        accepted('c', at - burstMs),
+        accepted('a', at),
+        accepted('b', at + 3),
+        accepted('d', at, 'T2'),
+      ],
+    });
+    await store.commit({
+      records: [],
+      attempts: Array.from({ length: 9000 }, (_unused, n) => accepted(`k${n}`, at + 1000, `t${n}`)),
+    });
+    const record = jobRecord('a', 'running', { taskId: 'T', submittedAt: at });
+    expect(await store.claims(record)).toEqual({ keys: ['a', 'b'], mayGrow: false });
     store.close();
   });
 

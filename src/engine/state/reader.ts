@@ -24,6 +24,10 @@ function ofStatus(status: JobStatus): string {
   return status === 'failed' || status === 'in-doubt' ? 'AND j.trouble' : 'AND j.open';
 }
 
+/** The attempts that got a task, by the index of the hashes of ids. */
+export const attemptsOfTask = `SELECT key, doc FROM promptpress.attempts WHERE run = $1 AND task = $2
+  AND hashtextextended(task, 0) = hashtextextended($2, 0) ORDER BY number`;
+
 /**
  * The state of a run on an engine, as a directory's state is read.
  *
@@ -104,11 +108,7 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
       yield* inOrder(found.toSorted((a, b) => a.number - b.number).map(({ key }) => key));
     },
     async *keysOfTask(taskId) {
-      const rows = await ask<{ key: string; doc: string }>(
-        `SELECT key, doc FROM promptpress.attempts WHERE run = $1 AND task = $2
-           AND hashtextextended(task, 0) = hashtextextended($2, 0) ORDER BY number`,
-        searchable(taskId),
-      );
+      const rows = await ask<{ key: string; doc: string }>(attemptsOfTask, searchable(taskId));
       for (const { key, doc } of rows) if ((parseExact(doc) as Attempt).taskId === taskId) yield key;
     },
     numbersOf: async (keys) => {

@@ -1,17 +1,36 @@
 import { parseExact } from '../../pipeline/values/exact-json.ts';
 import type { Attempt, JobRecord } from '../../plan/job.ts';
 import type { ReplyPlace } from '../../plan/job-request.ts';
+import { isTextRequest } from '../../plan/job-request.ts';
 import type { Clock } from '../../run/clock.ts';
+import { twinMs } from '../../run/machine/ownership.ts';
 import type { LeftRecord, OtherRecords, RunStore } from '../../run/ports.ts';
 import type { InputFile, StateReader } from '../../state/reader.ts';
-import { type Committed, type LateFact, receiptFact, type Turn } from '../../state/store.ts';
+import type { DocumentRow } from '../../state/sqlite/texts.ts';
+import {
+  burstMs,
+  type Committed,
+  type LateFact,
+  receiptFact,
+  type TaskClaims,
+  type Turn,
+} from '../../state/store.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { RecordCache } from './cache.ts';
 import { repeated, sendTurn, sentTurn, type Writer } from './commit.ts';
 import { writeFact } from './facts.ts';
-import { engineReader, groupsOf } from './reader.ts';
+import { attemptsOfTask, engineReader, groupsOf } from './reader.ts';
 import { ReplyLines } from './reply-lines.ts';
-import { basisOf, lateFactOf, storedRecordOf, type WriterRow, writerColumns } from './rows.ts';
+import {
+  basisOf,
+  lateFactOf,
+  readRecord,
+  recordColumns,
+  searchable,
+  storedRecordOf,
+  type WriterRow,
+  writerColumns,
+} from './rows.ts';
 
 /** How a run's state on an engine is opened for writing. */
 export interface EngineStoreOptions extends Writer {
@@ -46,6 +65,9 @@ export interface EngineStore extends RunStore {
 
 /** Keys of one question. */
 const mostKeys = 1024;
+
+/** So long a submission of another worker is waited for that may get the same id, ms: a worker that died leaves one without an answer. */
+const longestAnswerMs = 300_000;
 
 /** Bytes of replies that go with a turn; more are written before it, in pieces of this size. */
 const mostReplyBytes = 8 * 1024 * 1024;
@@ -166,8 +188,37 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     return { refused, lost };
   };
 
+  /** Reads records, and those that they come from. */
+  const loadWithParents = async (keys: readonly string[]): Promise<void> => {
+    let wanted = keys;
+    for (const known = new Set<string>(); wanted.length > 0; ) {
+      await load(wanted);
+      for (const key of wanted) known.add(key);
+      wanted = wanted
+        .flatMap((key) => cache.peek(key)?.record.parent ?? [])
+        .filter((parent) => !known.has(parent));
+    }
+  };
+  const claims = async ({ key, taskId = '', submittedAt = 0 }: JobRecord): Promise<TaskClaims> => {
+    const found = await ask<{ key: string; doc: string }>(attemptsOfTask, searchable(taskId));
+    const keys = found.flatMap((row) => {
+      const attempt = parseExact(row.doc) as Attempt;
+      return attempt.taskId === taskId && Math.abs(attempt.at - submittedAt) < burstMs ? [row.key] : [];
+    });
+    const underWay = await ask<DocumentRow>(
+      `SELECT ${recordColumns} FROM promptpress.jobs j WHERE j.run = $1 AND j.open AND j.status = 'submitting' AND j.key <> $2
+         AND abs((j.doc::json ->> 'submittedAt')::bigint - $3) < ${twinMs}`,
+      key,
+      submittedAt,
+    );
+    const mayGrow = underWay.some((row) => !isTextRequest(readRecord(row, pool.shown).request));
+    await loadWithParents(keys.filter((other) => other !== key));
+    return { keys, mayGrow: mayGrow && clock.now() - submittedAt < longestAnswerMs };
+  };
+
   return {
     reader,
+    claims,
     get: (key) => cache.get(key),
     peek: (key) => cache.peek(key)?.record,
     // What a slice was left with comes with the slice.

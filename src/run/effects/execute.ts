@@ -3,8 +3,10 @@ import { gridOf } from '../../plan/graph/frames.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
+import { StateError } from '../../state/store.ts';
 import type { RunEvent } from '../events.ts';
-import type { SavedResult, Send } from '../machine/job.ts';
+import type { SavedResult, SeenTask, Send } from '../machine/job.ts';
+import { mayBeShared } from '../machine/ownership.ts';
 import { notListed } from '../machine/search/listing.ts';
 import { ownTasks } from '../machine/search/own-tasks.ts';
 import type { RunPorts, RunSettings } from '../ports.ts';
@@ -99,12 +101,23 @@ export class Effects {
       }
       case 'fetch': {
         const result = await this.#ports.service.fetchTask(send.taskId, signal);
-        return { type: 'fetched', key, why: send.why, result };
+        const isPoll = send.why === 'poll' && result.ok;
+        const shown = isPoll
+          ? { ok: true as const, value: await this.#claimed(record, result.value) }
+          : result;
+        return { type: 'fetched', key, why: send.why, result: shown };
       }
       case 'list': {
         const { targets } = send;
         const ids = targets.map(({ taskId }) => taskId);
-        return { type: 'listed', key, targets, result: await this.#ports.service.fetchTasks(ids, signal) };
+        const result = await this.#ports.service.fetchTasks(ids, signal);
+        if (!result.ok) return { type: 'listed', key, targets, result };
+        const keys = new Map(targets.map((target) => [target.taskId, target.key]));
+        const value = result.value.map(async (task) => {
+          const polled = this.#ports.store.get(keys.get(task.id) ?? '');
+          return polled === undefined ? task : await this.#claimed(polled, task);
+        });
+        return { type: 'listed', key, targets, result: { ok: true, value: await Promise.all(value) } };
       }
       case 'search':
         return { type: 'searched', key, result: await this.#search(record, signal) };
@@ -137,6 +150,17 @@ export class Effects {
       ...(error === undefined ? {} : { error }),
     };
     return { input: { type: 'cut', key, result }, event };
+  }
+
+  /** A state that is away for a moment is asked again with the next poll; the next commit says it where that lasts. */
+  async #claimed(record: JobRecord, task: Task): Promise<SeenTask> {
+    if (!mayBeShared(record, task)) return task;
+    try {
+      return { ...task, claims: await this.#ports.store.claims(record) };
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error;
+      return { ...task, claims: { keys: [], mayGrow: true } };
+    }
   }
 
   async #search(record: JobRecord, signal: AbortSignal): Promise<ServiceResult<readonly Task[]>> {

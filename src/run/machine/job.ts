@@ -15,6 +15,7 @@ import { isTextRequest, type TextRequest, type TextResult } from '../../plan/job
 import type { Lineage } from '../../plan/resolve/lineage.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
+import type { TaskClaims } from '../../state/store.ts';
 import type { Route } from '../events.ts';
 import type { Hold } from '../ports.ts';
 
@@ -149,6 +150,9 @@ export interface PollTarget {
   readonly hold?: Hold;
 }
 
+/** A task as a poll shows it, and what the state knows of its id, where that was asked. */
+export type SeenTask = Task & { readonly claims?: TaskClaims };
+
 export type JobEvent =
   | { readonly type: 'granted' }
   | { readonly type: 'elapsed' }
@@ -160,7 +164,7 @@ export type JobEvent =
   | { readonly type: 'unsent' }
   /** The mask of a click was made for its image, or why there is none. */
   | { readonly type: 'masked'; readonly error?: SaveFailure }
-  | { readonly type: 'fetched'; readonly why: FetchReason; readonly result: ServiceResult<Task> }
+  | { readonly type: 'fetched'; readonly why: FetchReason; readonly result: ServiceResult<SeenTask> }
   /** Tasks that the job's submissions may have made, the one to adopt first. */
   | { readonly type: 'searched'; readonly result: ServiceResult<readonly Task[]> }
   | { readonly type: 'saved'; readonly result: SavedResult }
@@ -245,6 +249,8 @@ export interface JobContext {
   readonly isJob: (key: string) => boolean;
   /** Other jobs that got the same task id as this one, lately or at the same time. */
   readonly rivals: (record: JobRecord) => readonly JobRecord[];
+  /** Others submit too whose tasks only the state tells of. */
+  readonly hasPeers: boolean;
   /** True while a submission has no answer that left in the same moment as that of this job. */
   readonly awaitsTwin: (record: JobRecord) => boolean;
   /** Records of tasks were seen to have the ids that they were asked for by. */

@@ -2,7 +2,7 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import { promptOf } from '../../plan/request/text.ts';
 import type { Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
-import { become, type FetchReason, type Job, type JobContext, type JobStep } from './job.ts';
+import { become, type FetchReason, type Job, type JobContext, type JobStep, type SeenTask } from './job.ts';
 import { addUnanswered } from './retry/in-doubt.ts';
 import { rest, settle } from './transition.ts';
 
@@ -35,12 +35,17 @@ export const withExisting = (record: JobRecord, code: number, context: JobContex
     ? become(record, record.status, { claimed: true })
     : record;
 
-/** True where others got the id of its task too, and its record was not read since. */
-export const mustAskWhose = ({ record, owned }: Job, context: JobContext): boolean =>
-  owned !== true && record.claimed !== true && rivalsOf(record, context).length > 0;
+/** True where it must be known who else got the id before the task counts as this job's: it is over, and its record does not say. */
+export const mayBeShared = ({ key }: JobRecord, { state, tag }: Task): boolean =>
+  state !== 'unfinished' && tag !== key;
 
+/** True where others got the id of its task too, or may have, and its record was not read since. */
+export const mustAskWhose = ({ record, owned }: Job, context: JobContext): boolean =>
+  owned !== true && record.claimed !== true && (context.hasPeers || rivalsOf(record, context).length > 0);
+
+/** What another was given by the user's word, or for an equal request, is no rival's. */
 const rivalsOf = (record: JobRecord, context: JobContext): readonly JobRecord[] =>
-  context.rivals(record).filter((other) => !asksTheSame(record, other));
+  context.rivals(record).filter((other) => other.claimed !== true && !asksTheSame(record, other));
 
 /** What a poll or a reading is worth: a record of another task is no answer. */
 export function ownAnswer(
@@ -96,13 +101,14 @@ export function otherShown(
  *
  * @returns undefined where the job goes on with it
  */
-export function sharedTask(job: Job, task: Task, context: JobContext): JobStep | 'own' | undefined {
+export function sharedTask(job: Job, task: SeenTask, context: JobContext): JobStep | 'own' | undefined {
   const { record } = job;
   if (record.claimed) return undefined;
   const rivals = rivalsOf(record, context);
   if (rivals.length === 0) {
     // A record without a tag says whose it is only beside those of the same burst, whose answers may be late.
-    const mayHaveTwin = task.tag === undefined && task.state !== 'unfinished' && context.awaitsTwin(record);
+    const mayHaveTwin =
+      mayBeShared(record, task) && (context.awaitsTwin(record) || task.claims?.mayGrow === true);
     const next = { kind: 'fetch', taskId: task.id, why: 'poll' } as const;
     return mayHaveTwin ? rest(job, twinMs, next, context.now) : undefined;
   }
@@ -114,11 +120,27 @@ export function sharedTask(job: Job, task: Task, context: JobContext): JobStep |
       ? 'what the service shows of it does not say whose it is'
       : `what the service shows of it says that it is that of job ${owner.key}`;
   const others = rivals.map(({ key }) => key).join(', ');
+  const doubted = doubtedBy(record, task, context);
+  const known = become(record, record.status, {
+    shared: doubted.length === 0 ? record.shared : { taskId: task.id, jobs: doubted },
+  });
   return disowned(
-    job,
+    { ...job, record: known },
     `The service gave this job and ${others} one task id (${task.id}), and ${said}.`,
     context,
   );
+}
+
+/** Keys of the other jobs that have the result of this task by now, though it is not known to be theirs. */
+export function doubtedBy(record: JobRecord, task: Task, context: JobContext): readonly string[] {
+  if (record.claimed || task.state === 'unfinished') return [];
+  const rivals = rivalsOf(record, context);
+  const held = rivals.filter(
+    ({ status, taskId }) => taskId === record.taskId && (status === 'done' || status === 'saving'),
+  );
+  if (held.length === 0) return [];
+  const owner = ownerOf(record, rivals, task, context);
+  return held.filter((other) => other !== owner).map(({ key }) => key);
 }
 
 function ownerOf(

@@ -4,7 +4,15 @@ import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceResult } from '../../service/result.ts';
 import type { LateFact } from '../../state/store.ts';
 import type { Route, RunEnd, RunEvent } from '../events.ts';
-import type { CallResult, FetchReason, Job, PollTarget, SavedResult, Send } from '../machine/job.ts';
+import type {
+  CallResult,
+  FetchReason,
+  Job,
+  PollTarget,
+  SavedResult,
+  SeenTask,
+  Send,
+} from '../machine/job.ts';
 import type { CellBatch, Hold } from '../ports.ts';
 
 /** An input of a run. */
@@ -30,14 +38,14 @@ export type RunInput =
       readonly type: 'fetched';
       readonly key: string;
       readonly why: FetchReason;
-      readonly result: ServiceResult<Task>;
+      readonly result: ServiceResult<SeenTask>;
     }
   | {
       readonly type: 'listed';
       /** Key of the first job. */
       readonly key: string;
       readonly targets: readonly PollTarget[];
-      readonly result: ServiceResult<readonly Task[]>;
+      readonly result: ServiceResult<readonly SeenTask[]>;
     }
   | {
       readonly type: 'searched';

@@ -4,8 +4,16 @@ import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
-import { type FetchReason, heldAs, type Job, type JobContext, type JobEvent } from '../machine/job.ts';
+import {
+  type FetchReason,
+  heldAs,
+  type Job,
+  type JobContext,
+  type JobEvent,
+  type SeenTask,
+} from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
+import { doubtedBy } from '../machine/ownership.ts';
 import { hasOtherButton } from '../machine/retry/button-freshness.ts';
 import { bannedPrompt, jobError } from '../machine/retry/service-failure.ts';
 import { hasNoListing, mostListed } from '../machine/search/listing.ts';
@@ -92,15 +100,22 @@ function noteLost(state: SchedulerState, job: Job, next: Job, result: ServiceRes
   jobs.isForgetting = lost.isForgetting;
 }
 
-function noteShown(
-  { buttons, owners, ended, now }: SchedulerState,
-  { record }: Job,
-  why: FetchReason,
-  task: Task,
-): void {
+function noteShown(state: SchedulerState, job: Job, why: FetchReason, task: SeenTask): void {
+  const { buttons, owners, ended, outbox, now } = state;
+  const { record } = job;
+  const { taskId } = record;
+  for (const key of task.claims?.keys ?? []) owners.note({ key, ...(taskId !== undefined && { taskId }) });
   buttons.note(task, now);
   owners.shown(task);
-  if (why === 'poll' && (task.state === 'success' || task.state === 'failure')) ended.note(record, now);
+  if (why !== 'poll' || (task.state !== 'success' && task.state !== 'failure')) return;
+  ended.note(record, now);
+  const doubted = doubtedBy(record, task, jobContext(state, job));
+  if (doubted.length === 0) return;
+  outbox.emit({
+    type: 'run:notice',
+    code: 'task.shared',
+    message: `The service gave one task id (${task.id}) to job ${record.key} and to ${doubted.join(', ')}, which had ended with that task before this was known: the result there may be that of another job. Look at it; --redo makes it anew.`,
+  });
 }
 
 /** `timeouts.queue` where nobody says it. */
@@ -146,6 +161,7 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     // What other workers have is not at hand: their keys are known by their form.
     isJob: (key) => lookup(key) !== undefined || (options.others !== undefined && isJobKey(key)),
     rivals: (record) => owners.rivals(record).flatMap((key) => lookup(key) ?? []),
+    hasPeers: options.others !== undefined,
     awaitsTwin: (record) => jobs.awaitsTwin(record),
     showsIds: owners.showsIds,
     promptAbove: (record) => promptAbove(record, lookup),

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
 import { openState } from '../../../src/state/state.ts';
 import { withoutFiles } from '../../../src/upkeep/without-files.ts';
+import { all } from '../../rig/all.ts';
 import { eachWithRun, type Row } from './run-rig.ts';
 
 const pipeline = (animals: string): string =>
@@ -69,6 +70,23 @@ describe('verify', () => {
     expect(found.filter(({ kind }) => kind === 'reply').length).toBe(1);
     expect(found).toContainEqual({ kind: 'moved', file: 'replies/00000.jsonl', replies: 2 });
     expect(found.length).toBe(7);
+  });
+
+  it('warns of a result that may be that of another job, until it is made anew', async () => {
+    const state = openState(at('run'));
+    const [done, other] = [...(await all(state.reader.withStatus('done')))].filter(
+      ({ taskId }) => taskId !== undefined,
+    );
+    if (done?.taskId === undefined || other === undefined) throw new Error('Two images are done.');
+    const shared = { taskId: done.taskId, jobs: [done.key] };
+    state.commit({ records: [{ ...other, shared }], attempts: [] });
+    state.close();
+    const { code, out } = await pp('verify', 'run', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({ kind: 'shared', job: done.key, other: other.key });
+    expect((await pp('verify', 'run')).out).toContain(`warning: job ${done.key} is done with a task`);
+    await runIt('--redo', done.key);
+    expect((await pp('verify', 'run')).out).not.toContain('warning: job');
   });
 
   it('tells one reply whose line is gone from those behind it', async () => {

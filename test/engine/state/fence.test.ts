@@ -31,6 +31,26 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     return { run, workers };
   }
 
+  it('know who else got the id of a task, or may get it yet', async () => {
+    const { workers } = await working(2);
+    const [one, other] = workers as [Worker, Worker];
+    const submittedAt = Date.now();
+    const sent = jobRecord('b', 'submitting', { submittedAt: submittedAt + 700, parent: 'root' });
+    const mine = jobRecord('a', 'running', { taskId: '7', submittedAt });
+    const accepted = { outcome: 'accepted', taskId: '7', at: submittedAt };
+    await one.commit(turnOf(1, 1, [mine], { attempts: [{ key: 'a', ...accepted }] }));
+    expect(await one.claims(mine)).toEqual({ keys: ['a'], mayGrow: false });
+    await other.commit(turnOf(2, 1, [sent, jobRecord('root', 'done')]));
+    expect(await one.claims(mine)).toEqual({ keys: ['a'], mayGrow: true });
+    // Nobody waits for ever for the answer to what a dead worker has sent.
+    const before = submittedAt - 300_000;
+    expect((await one.claims({ ...mine, submittedAt: before })).mayGrow).toBe(false);
+    const got = { ...sent, status: 'running' as const, taskId: '7' };
+    await other.commit(turnOf(2, 1, [got], { from: other, attempts: [{ key: 'b', ...accepted }] }));
+    expect(await one.claims(mine)).toEqual({ keys: ['a', 'b'], mayGrow: false });
+    expect([one.get('b'), one.get('root')?.key]).toEqual([got, 'root']);
+  });
+
   it('writes nothing of a slice that was taken over, and all the rest', async () => {
     const { run, workers } = await working(2);
     const [old, next] = workers as [Worker, Worker];

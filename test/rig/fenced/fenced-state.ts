@@ -1,6 +1,15 @@
 import type { Attempt, JobRecord } from '../../../src/plan/job.ts';
+import { isTextRequest } from '../../../src/plan/job-request.ts';
+import { twinMs } from '../../../src/run/machine/ownership.ts';
 import type { LeftRecord } from '../../../src/run/ports.ts';
-import type { Committed, LateFact, Turn, TurnSlices } from '../../../src/state/store.ts';
+import {
+  burstMs,
+  type Committed,
+  type LateFact,
+  type TaskClaims,
+  type Turn,
+  type TurnSlices,
+} from '../../../src/state/store.ts';
 
 /** A record as the state has it: which slice wrote it last, under which number, and who held that slice then. */
 export interface Row {
@@ -142,6 +151,21 @@ export class FencedState {
 
   attempts(key: string): readonly Attempt[] {
     return this.#history.filter((attempt) => attempt.key === key);
+  }
+
+  /** Who got a task, and whether another may yet: it is asked for with the others that left in that moment. */
+  claims({ key, taskId, submittedAt = 0 }: JobRecord): TaskClaims {
+    const keys = this.#history.flatMap((attempt) =>
+      attempt.taskId === taskId && Math.abs(attempt.at - submittedAt) < burstMs ? [attempt.key] : [],
+    );
+    const mayGrow = [...this.rows.values()].some(
+      ({ record }) =>
+        record.status === 'submitting' &&
+        record.key !== key &&
+        !isTextRequest(record.request) &&
+        Math.abs((record.submittedAt ?? 0) - submittedAt) < twinMs,
+    );
+    return { keys, mayGrow };
   }
 
   #mayWrite(row: Row, basis: string | undefined): boolean {

@@ -17,6 +17,7 @@ export function fencedStore(
       throw new Error('What is unfinished comes with its slice.');
     },
     attempts: (key) => state.attempts(key),
+    claims: (record) => view.claims(record),
     totals: () => ({
       jobs: noJobs,
       attempts: 0,

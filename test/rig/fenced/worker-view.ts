@@ -1,6 +1,6 @@
-import type { JobRecord } from '../../../src/plan/job.ts';
+import type { Attempt, JobRecord } from '../../../src/plan/job.ts';
 import type { Hold } from '../../../src/run/ports.ts';
-import type { LateFact, Turn } from '../../../src/state/store.ts';
+import type { LateFact, TaskClaims, Turn } from '../../../src/state/store.ts';
 import { type FencedState, type Request, type Row, rowsOf } from './fenced-state.ts';
 
 /** A row as it is shown; `turn`: the turn of this worker that decided it. */
@@ -37,6 +37,20 @@ export class WorkerView {
     for (const [key, row] of rows)
       if ((this.#rows.get(key)?.turn ?? 0) <= this.#settled) this.#rows.set(key, row);
     return heard;
+  }
+
+  attempts(key: string): readonly Attempt[] {
+    return this.#state.attempts(key);
+  }
+
+  /** Who got a task; their records are shown from then on, and those that they come from. */
+  claims(record: JobRecord): TaskClaims {
+    const claims = this.#state.claims(record);
+    for (let keys = claims.keys.filter((key) => key !== record.key); keys.length > 0; ) {
+      this.read(keys);
+      keys = keys.flatMap((key) => this.get(key)?.parent ?? []);
+    }
+    return claims;
   }
 
   /** A turn, to be committed whenever it arrives. */

@@ -268,9 +268,9 @@ export class SimWorker {
   }
 
   #carryOut(effect: Effect): void {
-    const { auditor, gateway, state, time } = this.#world;
+    const { auditor, gateway, time } = this.#world;
     auditor.sends(this.name, effect);
-    const { afterMs, input } = answered(effect, gateway, (key) => state.attempts(key), time.now);
+    const { afterMs, input } = answered(effect, gateway, this.#view, time.now);
     auditor.sent(effect);
     this.#later(afterMs, () => {
       if (isPaid(effect) && this.#mishap('before hearing') && this.isDead) return;

@@ -102,6 +102,8 @@ interface Seen {
   readonly examples: readonly string[];
   /** Files of different jobs with the same bytes. */
   readonly same: SameFilesFound | undefined;
+  /** Results that may be those of other jobs. */
+  readonly shared: readonly Extract<Finding, { kind: 'shared' }>[];
 }
 
 async function look(
@@ -128,6 +130,7 @@ async function look(
     const examples: string[] = [];
     let unlisted = 0;
     let same: SameFilesFound | undefined;
+    const shared: Seen['shared'][number][] = [];
     const findings = verify({
       directory,
       artifacts,
@@ -154,17 +157,18 @@ async function look(
       if (asJson) await io.out(redactor.applyToData(jsonLine(finding)));
       if (isFault(finding)) faults.push(finding);
       else if (finding.kind === 'same') same = finding;
+      else if (finding.kind === 'shared') shared.push(finding);
       else {
         unlisted += 1;
         if (examples.length < mostListed) examples.push(finding.file);
       }
     }
-    return { place, directory, looked, faults, unlisted, examples, same };
+    return { place, directory, looked, faults, unlisted, examples, same, shared };
   });
 }
 
 async function tell(
-  { place: { name: place }, looked, faults, unlisted, examples, same }: Seen,
+  { place: { name: place }, looked, faults, unlisted, examples, same, shared }: Seen,
   { json }: Flags,
   context: Context,
 ): Promise<number> {
@@ -180,6 +184,7 @@ async function tell(
       : []),
   ];
   if (same !== undefined) lines.push(`warning: ${shownLine(sameFilesWords(same))}.`);
+  lines.push(...shared.slice(0, mostListed).map((finding) => `warning: ${faultWords(finding)}.`));
   if (unlisted > 0) {
     const some = examples.slice(0, 3).map(shownLine).join(', ');
     lines.push(
@@ -221,6 +226,8 @@ function faultWords(fault: Finding): string {
       }[fault.why];
     case 'same':
       return sameFilesWords(fault);
+    case 'shared':
+      return `job ${fault.job} is done with a task whose id job ${fault.other} got too, so its result may be that of the other: look at it, --redo makes it anew`;
     case 'unlisted':
       return shownLine(fault.file);
   }

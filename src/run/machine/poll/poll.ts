@@ -3,7 +3,7 @@ import type { JobError, JobRecord } from '../../../plan/job.ts';
 import { promptOf } from '../../../plan/request/text.ts';
 import type { Task } from '../../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../../service/result.ts';
-import { become, type Job, type JobContext, type JobStep, newJob } from '../job.ts';
+import { become, type Job, type JobContext, type JobStep, newJob, type SeenTask } from '../job.ts';
 import { isConfirmSent, modalOpened } from '../modal.ts';
 import { otherShown, sharedTask } from '../ownership.ts';
 import { replacing } from '../redo.ts';
@@ -15,7 +15,7 @@ import { attemptOf, rest, settle } from '../transition.ts';
 import { watchedOn } from './watch.ts';
 
 /** The job's task was polled. Its status alone decides (gateway 4.3). */
-export function taskSeen(job: Job, result: ServiceResult<Task>, context: JobContext): JobStep {
+export function taskSeen(job: Job, result: ServiceResult<SeenTask>, context: JobContext): JobStep {
   const { taskId } = job.record;
   if (taskId === undefined) throw new Error('Internal error: a job without a task id was polled.');
   const poll = { kind: 'fetch', taskId, why: 'poll' } as const;
@@ -33,7 +33,8 @@ export function taskSeen(job: Job, result: ServiceResult<Task>, context: JobCont
   const { strange: _, unknownSince: _since, lost: _lost, ...shown } = withConfirmedTask(job);
   const whose = sharedTask(shown, result.value, context);
   if (typeof whose === 'object') return whose;
-  const read: Job = { ...shown, unknown: false, ...(whose === 'own' && { owned: true }) };
+  const isOwn = whose === 'own' || result.value.state === 'modal';
+  const read: Job = { ...shown, unknown: false, ...(isOwn && { owned: true }) };
   return taskRead(read, taskId, result.value, context);
 }
 

@@ -1,6 +1,5 @@
-import type { Task } from '../../../service/image-service.ts';
 import type { ServiceResult } from '../../../service/result.ts';
-import type { JobEvent, PollTarget } from '../job.ts';
+import type { JobEvent, PollTarget, SeenTask } from '../job.ts';
 
 /** Maximum of tasks in one list request. */
 export const mostListed = 100;
@@ -22,12 +21,12 @@ export const notListed = {
 /** Splits the result of one list request into one event per job. The service does not know a task that is missing in it. */
 export function pollResults(
   targets: readonly PollTarget[],
-  result: ServiceResult<readonly Task[]>,
+  result: ServiceResult<readonly SeenTask[]>,
 ): readonly (readonly [key: string, event: JobEvent])[] {
   const tasks = new Map(result.ok ? result.value.map((task) => [task.id, task]) : []);
   return targets.map(({ key, taskId }) => {
     const task = tasks.get(taskId);
-    const own: ServiceResult<Task> = result.ok
+    const own: ServiceResult<SeenTask> = result.ok
       ? task === undefined
         ? { ok: false, error: unknown(taskId) }
         : { ok: true, value: task }

@@ -21,7 +21,7 @@ export class TaskOwners {
   }
 
   /** A job has this task. */
-  note({ key, taskId }: JobRecord): void {
+  note({ key, taskId }: Pick<JobRecord, 'key' | 'taskId'>): void {
     if (taskId === undefined) return;
     const known = this.#keys.get(taskId);
     this.#keys.delete(taskId);

@@ -108,7 +108,7 @@ describe('a slice that is lost', () => {
     const held = one.begin(1, cells[0]);
     const [effect] = one.commitAll().effects;
     if (effect === undefined) throw new Error('Nothing was asked.');
-    const { input } = answered(effect, new ScriptedGateway(), () => [], one.now);
+    const { input } = answered(effect, new ScriptedGateway(), one.view, one.now);
     one.input({ type: 'result', effect, input });
     const early = one.take();
     expect(early.commit.records).toMatchObject([{ status: 'done' }]);

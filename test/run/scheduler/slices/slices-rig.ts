@@ -162,11 +162,16 @@ export class TestWorker {
       if (effects.length === 0) this.now = Math.max(this.now, wakeAt ?? 0);
       if (effects.length === 0) this.input({ type: 'tick' });
       for (const effect of effects) {
-        const { input, afterMs } = answered(effect, gateway, (key) => this.#state.attempts(key), this.now);
+        const { input, afterMs } = this.carryOut(effect, gateway);
         this.now += afterMs;
-        this.input(effect.job.hold === undefined ? input : { type: 'result', effect, input });
+        this.input(input);
       }
     }
+  }
+
+  carryOut(effect: Effect, gateway: ScriptedGateway): { readonly input: RunInput; readonly afterMs: number } {
+    const { input, afterMs } = answered(effect, gateway, this.view, this.now);
+    return { input: effect.job.hold === undefined ? input : { type: 'result', effect, input }, afterMs };
   }
 
   /** It is gone, and others know that. */
@@ -192,3 +197,32 @@ export const endsOf = ({ events }: Pick<RunCommit, 'events'>): readonly string[]
   events.flatMap((event) =>
     event.type === 'slice:end' ? [`${event.slice}/${event.epoch} ${event.how}`] : [],
   );
+
+/** Lets workers work at the same time until there is nothing more to do. @returns the events */
+export function finishTogether(
+  workers: readonly TestWorker[],
+  gateway: ScriptedGateway,
+): readonly RunEvent[] {
+  const events: RunEvent[] = [];
+  let arrivals: { readonly at: number; readonly worker: TestWorker; readonly input: RunInput }[] = [];
+  for (let now = Math.max(...workers.map((worker) => worker.now)); ; ) {
+    for (const worker of workers) {
+      worker.now = now;
+      const { effects, events: more } = worker.commitAll();
+      events.push(...more);
+      for (const effect of effects) {
+        const { input, afterMs } = worker.carryOut(effect, gateway);
+        arrivals.push({ at: now + afterMs, worker, input });
+      }
+    }
+    const wakes = workers.flatMap(({ scheduler }) => scheduler.nextWakeAt() ?? []);
+    if (arrivals.length + wakes.length === 0) return events;
+    now = Math.max(now, Math.min(...arrivals.map(({ at }) => at), ...wakes));
+    for (const worker of workers) {
+      worker.now = now;
+      worker.input({ type: 'tick' });
+    }
+    for (const { worker, input } of arrivals.filter(({ at }) => at <= now)) worker.input(input);
+    arrivals = arrivals.filter(({ at }) => at > now);
+  }
+}
