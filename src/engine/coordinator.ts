@@ -2,6 +2,7 @@ import type { Cell } from '../plan/cell.ts';
 import { maxDurationCode, type RunEnd } from '../run/events.ts';
 import type { RunControl } from '../run/ports.ts';
 import { StateError } from '../state/store.ts';
+import { endByClosedKinds } from './limits/closed-kinds.ts';
 import { type Bounds, openAllowance } from './limits/run-allowance.ts';
 import { migrations } from './migrations.ts';
 import type { EnginePool } from './postgres/pool.ts';
@@ -71,6 +72,19 @@ function endOf({ status }: RunWatch): RunEnd {
   return end === undefined || isWhole ? { kind: 'complete' } : end;
 }
 
+/** How a run has ended of which all is done but what needs a closed kind. */
+async function withClosedKinds(
+  { pool, clock }: Engine,
+  run: number,
+  { status }: RunWatch,
+  { leave }: RunControl,
+): Promise<RunEnd> {
+  const { closed = [], invocation = 0 } = status ?? {};
+  const end =
+    closed.length > 0 && (await untilDone(() => endByClosedKinds({ pool, run, invocation }), clock, leave));
+  return end || { kind: 'complete' };
+}
+
 /**
  * Leads a run: registers its cells as slices, feeds again what was lost, and sees its end. One process leads a run at a time; where it
  * dies the workers go on, and the same command takes the run up again.
@@ -116,7 +130,8 @@ export async function lead(
       [, isEnded] = await Promise.all([feeding, ending, working?.(invocation)]);
       if (pool.troubles.lost !== undefined) throw pool.troubles.lost;
       if (led.detach === true && !control.drain.aborted) return {};
-      return { end: endOf(watch) };
+      const end = endOf(watch);
+      return { end: end.kind === 'complete' ? await withClosedKinds(engine, run, watch, control) : end };
     } finally {
       unwatch();
       control.drain.removeEventListener('abort', onDrain);

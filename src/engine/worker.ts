@@ -5,6 +5,7 @@ import type { Clock } from '../run/clock.ts';
 import { maxFailuresCode, type RunEnd, type RunEvent, type RunListener } from '../run/events.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
+import { ClosedKinds } from './limits/closed-kinds.ts';
 import { type KnownAddress, KnownService } from './limits/known-service.ts';
 import { boundsOf, type Charge } from './limits/run-allowance.ts';
 import { EngineLimits } from './limits/shared-limits.ts';
@@ -77,6 +78,7 @@ export async function workOn(
   const { run, invocation } = work;
   const { maxFailures } = work.settings;
   const known = work.address && new KnownService({ pool, run }, work.address);
+  const closings = new ClosedKinds({ pool, run, invocation });
   const over = new AbortController();
   const stop = (end: RunEnd): Promise<void | undefined> =>
     untilDone(
@@ -87,8 +89,9 @@ export async function workOn(
   let tooMany: Promise<unknown> | undefined;
   const watch = new RunWatch(pool, clock, run, invocation, {
     schema: migrations.length,
-    onLook: ({ failures, known: seen }) => {
+    onLook: ({ failures, known: seen, closed }) => {
       known?.onLook(seen);
+      closings.onLook(closed);
       if (maxFailures !== undefined && failures >= maxFailures) tooMany ??= stop(tooManyInAll(maxFailures));
     },
   });
@@ -97,7 +100,13 @@ export async function workOn(
     failIfLost(pool);
     await watch.look();
     for (;;) {
-      const { report, isDead } = await oneSession(engine, work, { watch, stop, known }, control, listener);
+      const { report, isDead } = await oneSession(
+        engine,
+        work,
+        { watch, stop, known, closings },
+        control,
+        listener,
+      );
       failIfLost(pool);
       if (!isDead || control.drain.aborted || watch.isOver) return report;
     }
@@ -123,10 +132,12 @@ async function oneSession(
     watch,
     stop,
     known,
+    closings,
   }: {
     readonly watch: RunWatch;
     readonly stop: (end: RunEnd) => Promise<unknown>;
     readonly known: KnownService | undefined;
+    readonly closings: ClosedKinds;
   },
   control: RunControl,
   listener: RunListener,
@@ -137,6 +148,7 @@ async function oneSession(
   let stopTelling: (() => Promise<void>) | undefined;
   try {
     const worker = String(session.session);
+    closings.begin(session.session);
     const shared = new EngineLimits(
       { service: work.service, run, worker },
       {
@@ -146,6 +158,7 @@ async function oneSession(
       },
       { database: poolOf(pool), clock, random: work.random },
       known,
+      closings,
     );
     limits = shared;
     const budget = {
@@ -174,6 +187,7 @@ async function oneSession(
         isOver: () => watch.isOver || (once && watch.status?.fed === true && watch.status.waiting === 0),
         ...(shared.rooms === undefined ? {} : { lackedRoomMs: () => shared.rooms?.lackedMs }),
         onHeld: (slices) => shared.rooms?.noteSlices(slices),
+        beforeEnd: () => closings.told(),
       },
     );
     const stopping: Promise<unknown>[] = [];
@@ -215,6 +229,7 @@ async function oneSession(
     return { report, isDead: source.isDead };
   } finally {
     await stopTelling?.();
+    await closings.told().catch(() => undefined);
     if (limits?.rooms !== undefined) slots.leave(limits.rooms);
     await limits?.stop().catch(() => undefined);
     // Whoever cannot say so is found to be gone.

@@ -192,6 +192,35 @@ export interface SendFence {
   pass(signal: AbortSignal): undefined | Promise<boolean>;
 }
 
+/** A kind of request that is closed for the rest of a run. */
+export interface ClosedKind {
+  readonly route: 'submit' | 'text';
+  /** As users call it: `pan`, `edits`, `model (chat)`. */
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+  /** Steps and branches that lead to nothing else: `grid/U1`. */
+  readonly above: readonly string[];
+}
+
+/** What is left to a later run because kinds of request are closed. */
+export interface LeftWork {
+  /** `left`: jobs of the kind that were put back. */
+  readonly closed: readonly (ClosedKind & { readonly left: number })[];
+  /** Cells that were not begun. */
+  readonly cells: number;
+  /** Steps that asked for nothing that is closed. */
+  readonly openSteps: readonly string[];
+}
+
+/** The closed kinds of a run that several workers carry out. */
+export interface SharedClosings {
+  /** Those that any worker has closed, as far as it is known here. */
+  readonly closed: readonly ClosedKind[];
+  /** The others are told from now on what this worker has closed and left. */
+  tell(left: () => LeftWork): void;
+}
+
 /** Limits that a run shares with others, each beside the run's own; absent: its own alone. */
 export interface SharedLimits {
   readonly moments?: Readonly<Partial<Record<Route, Moments>>>;
@@ -200,9 +229,11 @@ export interface SharedLimits {
   readonly allowance?: Allowance;
   /** Routes on which the service has served a request of anybody who shares these limits. */
   readonly served?: Pick<Set<Route>, 'has'> & { add(route: Route): unknown };
+  /** Absent: a run on one machine. */
+  readonly closings?: SharedClosings;
   /**
    * Registers a listener that is called whenever these limits allow more than before: rooms were granted, or the allowance was
-   * refilled. A limit that only passes with time (`Moments`) needs no call.
+   * refilled; and when another worker has closed a kind. A limit that only passes with time (`Moments`) needs no call.
    *
    * @returns what removes the listener
    */

@@ -68,14 +68,33 @@ describe('one kind that the service does not do', () => {
     expect(end).toMatchObject({ kind: 'stopped', code: 'service.not-offered' });
     expect(messageOf(end)).toContain('does not offer describe: ');
     expect(stepStatuses(here, 'picture')).toEqual({ done: 40 });
-    const { failed = 0, pending = 0 } = stepStatuses(here, 'other');
-    expect([failed + pending, failed > 0]).toEqual([40, true]);
-    expect([...here.store.withStatus('failed')].map(({ error }) => error?.code)).toEqual(
-      Array.from({ length: failed }, () => 'service.not-offered'),
-    );
     // As many as were under way when the first answer came.
-    expect(here.service.submits.filter(({ prompt }) => prompt === '').length).toBeLessThan(13);
+    const asked = here.service.submits.filter(({ prompt }) => prompt === '').length;
+    expect(asked).toBeLessThan(13);
+    expect(stepStatuses(here, 'other')).toEqual({ failed: asked, pending: 40 - asked });
+    expect([...here.store.withStatus('failed')].map(({ error }) => error?.code)).toEqual(
+      Array.from({ length: asked }, () => 'service.not-offered'),
+    );
+    expect(messageOf(end)).toContain(`${40 - asked} jobs of describe wait for a later run`);
     expect(endedAt).toBeLessThanOrEqual(aloneAt + 5_000);
+  });
+
+  it('fails no row that was never asked for: they are done once the account is put right', async () => {
+    let isWrong = true;
+    const here = await world(byTwo(40), {
+      onSubmit: ({ prompt }) => (isWrong && prompt === '' ? { error: noEdits } : undefined),
+    });
+    here.run();
+    const { failed = 0 } = stepStatuses(here, 'other');
+    isWrong = false;
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(stepStatuses(here, 'other')).toEqual({ done: 40 - failed, failed });
+    expect(
+      here.run({ settings: virtualSettings({ retryFailed: { code: 'service.not-offered' } }) }).end,
+    ).toEqual({
+      kind: 'complete',
+    });
+    expect(here.statuses()).toEqual({ done: 80 });
   });
 
   it('closes for want of a channel after a minute, fails no job, and all else is done', async () => {
@@ -306,5 +325,54 @@ describe('equal refusals in a row', () => {
     const here = await world(grid(3), { onSubmit: () => rejected('not like this') });
     expect(here.run().end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ failed: 3 });
+  });
+});
+
+describe('a kind that another worker has closed', () => {
+  const closed = {
+    route: 'submit',
+    name: 'pan',
+    code: 'service.no-channel',
+    message: 'Nobody behind the service can do pan: busy',
+    above: ['pans', 'pans/U1', 'pans/U1/⬅️'],
+  } as const;
+  const closings = { closed: [closed], tell: () => undefined };
+
+  it('is asked for by none, and no cell that leads to it alone is begun', async () => {
+    const here = await world(chain(30).replace(/  grid:.*\n/, ''));
+    const { end } = here.run({ shared: { closings } });
+    expect(end).toMatchObject({ kind: 'stopped', code: 'service.no-channel' });
+    expect(messageOf(end)).toBe(
+      'Nobody behind the service can do pan: busy. 30 cells that need it were not begun.',
+    );
+    expect(here.service.submits).toHaveLength(0);
+  });
+
+  it('is asked for no more where that is heard later: what is paid is brought in', async () => {
+    const here = await world(chain(30));
+    const heard: (typeof closed)[] = [];
+    const shared = {
+      closings: {
+        get closed() {
+          return heard;
+        },
+        tell: () => undefined,
+      },
+    };
+    const pans = () => here.service.submits.filter(({ pressed }) => pressed.includes('/U1/')).length;
+    let asked = 0;
+    const { end } = here.run({
+      shared,
+      onResult: () => {
+        if (asked > 0 || pans() === 0) return;
+        asked = pans();
+        heard.push(closed);
+      },
+    });
+    expect(end).toMatchObject({ kind: 'stopped', code: 'service.no-channel' });
+    expect(pans() - asked).toBeLessThanOrEqual(12);
+    expect(pans()).toBeLessThan(30);
+    expect(here.statuses().running).toBeUndefined();
+    expect(here.statuses().failed).toBeUndefined();
   });
 });

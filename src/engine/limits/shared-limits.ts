@@ -2,6 +2,7 @@ import type { Limits } from '../../pipeline/pipeline.ts';
 import type { Clock } from '../../run/clock.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { SharedLimits } from '../../run/ports.ts';
+import type { ClosedKinds } from './closed-kinds.ts';
 import type { Away, Database } from './inquiry.ts';
 import type { KnownService } from './known-service.ts';
 import { ServiceMoments } from './moments/service-moments.ts';
@@ -30,6 +31,8 @@ export class EngineLimits implements SharedLimits {
   readonly allowance: RunAllowance;
   /** Absent: this worker knows of its own requests alone. */
   readonly served?: NonNullable<SharedLimits['served']>;
+  /** Absent: this worker closes kinds for itself alone. */
+  readonly closings?: NonNullable<SharedLimits['closings']>;
   readonly #moments: ServiceMoments;
   readonly #listeners = new Set<() => void>();
 
@@ -39,10 +42,15 @@ export class EngineLimits implements SharedLimits {
     settings: { readonly limits: Limits; readonly bounds: Bounds; readonly makesTasks: boolean },
     ports: { readonly database: Database; readonly clock: Clock; readonly random: () => number },
     known?: KnownService,
+    closings?: ClosedKinds,
   ) {
     const more = (): void => {
       for (const listener of this.#listeners) listener();
     };
+    if (closings !== undefined) {
+      this.closings = closings;
+      closings.onMore = more;
+    }
     if (known !== undefined) {
       this.served = known.served;
       known.onMore = more;

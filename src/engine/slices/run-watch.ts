@@ -99,6 +99,7 @@ const removed = (invocation: number): RunStatus => ({
   redosFailed: 0,
   gridsCut: 0,
   known: [],
+  closed: [],
   schema: 0,
 });
 

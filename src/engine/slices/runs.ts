@@ -1,4 +1,5 @@
 import type { RunEnd } from '../../run/events.ts';
+import { closedKindsOf, forgetClosedKinds } from '../limits/closed-kinds.ts';
 import { knownOfService } from '../limits/known-service.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 
@@ -22,6 +23,8 @@ export interface RunStatus {
   readonly gridsCut: number;
   /** What its workers have seen of its service, as `knownOfService` selects it. */
   readonly known: readonly string[];
+  /** The kinds that its workers have closed, as `closedKindsOf` selects them. */
+  readonly closed: readonly string[];
   /** Version of the engine's tables. */
   readonly schema: number;
   /** Why it ended before all was done. */
@@ -40,7 +43,7 @@ export async function runStatus(pool: EnginePool, run: number): Promise<RunStatu
        (extract(epoch FROM clock_timestamp() - begun) * 1000)::float8 AS "lastedMs",
        ((SELECT coalesce(sum(t.failures), 0) FROM promptpress.totals t WHERE t.run = r.run AND t.status = '') - failed_before)::float8 AS failures,
        redos_failed::float8 AS "redosFailed", grids_cut::float8 AS "gridsCut",
-       ${knownOfService} AS known, (SELECT max(version) FROM promptpress.schema_version) AS schema
+       ${knownOfService} AS known, ${closedKindsOf} AS closed, (SELECT max(version) FROM promptpress.schema_version) AS schema
      FROM promptpress.runs r WHERE run = $1`,
     [run],
   );
@@ -120,6 +123,7 @@ export async function beginInvocation(
       [run],
     );
     await connection.query('DELETE FROM promptpress.slices WHERE run = $1 AND done', [run]);
+    await connection.query(forgetClosedKinds, [run]);
     return { invocation: invocation + 1, goesOn: false };
   });
 }

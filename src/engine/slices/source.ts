@@ -46,6 +46,8 @@ export interface SourceSettings {
   readonly lackedRoomMs?: () => number | undefined;
   /** Told how many slices are held when the cells of one more can be given, and when one has ended. */
   readonly onHeld?: (slices: number) => void;
+  /** Done before a slice is said to have ended. May reject where the engine is away. */
+  readonly beforeEnd?: () => Promise<void>;
 }
 
 interface HeldSlice extends Hold {
@@ -262,6 +264,7 @@ export class SliceSource implements CellSource {
     const turn: Turn = { run, slice };
     await untilDone(
       async () => {
+        await this.#settings.beforeEnd?.();
         const isDone = how === 'closed' && (await closeSlice(pool, run, slice, epoch));
         await endHold(pool, run, slice, epoch);
         if (how === 'lost') return;

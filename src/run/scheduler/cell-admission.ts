@@ -88,7 +88,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     const job = active ?? jobToBegin(state, slot);
     if (job === undefined) continue;
     const closed = active === undefined ? closedFor(state, slot, isUnbegun) : undefined;
-    if (closed !== undefined && !isUnbegun) closed.left += 1;
+    if (closed !== undefined && !isUnbegun) closed.leave(key);
     if (closed !== undefined || (active === undefined && lifecycle.isEnding)) {
       isLeft = true;
       continue;
@@ -98,8 +98,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
       begin(state, job, open.hold);
       // Its kind turned out to be closed.
       if (jobs.get(key) === undefined) {
-        isLeft ||= state.lookup(key)?.status !== 'failed';
-        hasRevived = true;
+        isLeft = true;
         continue;
       }
     } else if ((slot.keep && !active.record.keep) || (slot.split && !active.record.split)) {
@@ -123,17 +122,13 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
 const isBegun = (record: JobRecord | undefined): boolean =>
   record !== undefined && (record.status !== 'pending' || record.attempts > 0);
 
-/**
- * The closed kind for which a job is not begun: its own, or in a cell in which nothing has begun that of a job below. A kind that the
- * service does not offer fails the jobs of a cell that has begun.
- */
+/** The closed kind for which a job is not begun: its own, or in a cell in which nothing has begun that of a job below. */
 function closedFor({ kinds }: SchedulerState, slot: Slot, isUnbegun: boolean): KindState | undefined {
   if (kinds.closed.length === 0) return undefined;
   const name = slotName({ step: slot.step, branch: formatBranch(slot.branch) });
   const own = kinds.ofRequest(name, slot.job?.request);
-  if (own?.closed !== undefined)
-    return isUnbegun || own.closed.code !== 'service.not-offered' ? own : undefined;
-  return isUnbegun ? kinds.barred.get(name) : undefined;
+  if (own?.closed !== undefined) return own;
+  return isUnbegun ? kinds.aboveClosed.get(name) : undefined;
 }
 
 /**

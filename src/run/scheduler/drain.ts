@@ -19,10 +19,7 @@ export function halt(state: SchedulerState, end: RunEnd): void {
 export function leaveJob(state: SchedulerState, { record: { key } }: Job): void {
   const { jobs, cells, kinds } = state;
   jobs.drop(key);
-  for (const { refused, parked } of kinds.all()) {
-    refused.delete(key);
-    parked.delete(key);
-  }
+  kinds.forget(key);
   cells.isWhole = false;
   for (const open of cells.open.release(key)) if (open.waiting.size === 0) leaveCell(state, open);
 }
@@ -35,9 +32,13 @@ export function leaveUnsaved(state: SchedulerState, job: Job): void {
     if (other.record.status === 'saving' && other.want.kind === 'save') leaveJob(state, other);
 }
 
-/** Leaves an open cell to a later run: something in it could be begun, and this run ends. */
-export function leaveCell({ cells, outbox }: SchedulerState, open: OpenCell): void {
+/**
+ * Leaves an open cell to a later run: something in it could be begun, and this run ends or its kind is closed. For the latter it is over in
+ * this run, and so may be its slice: a later run is given all cells anew.
+ */
+export function leaveCell({ cells, outbox, slices, lifecycle }: SchedulerState, open: OpenCell): void {
   cells.open.close(open);
+  if (!lifecycle.isEnding) slices.closeCell(open.hold);
   outbox.emit({ type: 'cell:left', cell: open.cell.number });
 }
 

@@ -15,7 +15,6 @@ import {
   retryOf,
   waitsForParent,
 } from '../machine/resume.ts';
-import { settle as settled } from '../machine/transition.ts';
 import type { Hold } from '../ports.ts';
 import { closeCell, drain, leaveJob, leaveUnsaved } from './drain.ts';
 import type { KindState } from './routes/kinds.ts';
@@ -50,8 +49,7 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   const kind = lifecycle.isEnding ? undefined : closedTo(state, job);
   if (kind !== undefined) {
     if (kind.closed === undefined) return park(state, kind, job);
-    if (failUnoffered(state, kind, job)) return;
-    kind.left += 1;
+    kind.leave(record.key);
     return leaveJob(state, job);
   }
   jobs.enqueue(job);
@@ -85,21 +83,6 @@ export function park({ jobs }: SchedulerState, kind: KindState, job: Job): void 
   const next = job.want.kind === 'submit' ? ({ kind: 'room' } as const) : job.want;
   kind.parked.add(job.record.key);
   jobs.put({ ...unread, want: { kind: 'wait', until: Number.POSITIVE_INFINITY, next } });
-}
-
-/**
- * Fails a job of a kind that the service does not offer: no later run would be served either, unless the user says so.
- *
- * @returns false where the kind is closed for another reason, or the job has something to lose
- */
-export function failUnoffered(state: SchedulerState, { closed }: KindState, job: Job): boolean {
-  const { former, doubtful } = job.record;
-  if (closed?.code !== 'service.not-offered' || former !== undefined || doubtful?.since !== undefined)
-    return false;
-  const { record } = settled(job, 'failed', closed, state.now).job;
-  const { invocation } = state.options;
-  placeJob(state, job, { ...job, record: { ...record, invocation }, want: { kind: 'nothing' } });
-  return true;
 }
 
 /** Takes up a job that an earlier run left unfinished. */

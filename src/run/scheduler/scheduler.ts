@@ -9,12 +9,15 @@ import { deferralCount, isOwnFault } from '../machine/retry/deferrals.ts';
 import { tokensUsed, usageOf } from '../machine/text-call.ts';
 import { onBatchPolled } from './batch-poll.ts';
 import { admitCells } from './cell-admission.ts';
-import { closedEnd, judgeRefused, noteOutcome, noteSaved, probeKinds } from './closing.ts';
+import { closeAsOthers, closedEnd, leftWork } from './closed-kinds.ts';
+import { noteOutcome, probeKinds } from './closing.ts';
 import { isPaid, type RunCommit, type RunInput, routeOf, withoutOthers } from './commit.ts';
 import { dispatch } from './dispatch.ts';
 import { drain, halt } from './drain.ts';
+import { noteSaved } from './failed-files.ts';
 import { advance } from './job-runner.ts';
 import { adoptJob } from './place-job.ts';
+import { judgeRefused } from './refused-jobs.ts';
 import { withinPatience } from './routes/asked-wait.ts';
 import type { KindState } from './routes/kinds.ts';
 import { limitsText, mostServed } from './routes/learned-limits.ts';
@@ -47,6 +50,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#state = initialState(options);
+    options.shared?.closings?.tell(() => leftWork(this.#state));
   }
 
   /** Handles an input of the moment `now` (Unix ms) and decides what follows. */
@@ -55,6 +59,7 @@ export class Scheduler {
     noteSleep(state, now);
     state.now = now;
     accept(state, input);
+    closeAsOthers(state);
     fireTimers(state);
     this.#work();
     while (judgeRefused(state)) this.#work();
@@ -140,7 +145,7 @@ export class Scheduler {
       isDone: areAllCellsOpened(this.#state),
       isWhole: cells.isWhole,
     });
-    return end?.kind === 'complete' && kinds.closed.length > 0 ? closedEnd(this.#state) : end;
+    return end?.kind === 'complete' && kinds.closed.length > 0 ? closedEnd(leftWork(this.#state)) : end;
   }
 
   /** Submissions and text calls of this invocation. */

@@ -24,15 +24,13 @@ const noChannelMs = 60_000;
 /** How long after its last served request a kind counts as serving, ms. */
 const servingMs = 60_000;
 
+/** Maximum of left jobs of a kind that are counted: each one once. */
+export const mostCounted = 100_000;
+
 /** Why a kind is closed for the rest of the run. */
 export interface Closing {
-  readonly code:
-    | 'route.refused'
-    | 'kind.unserved'
-    | 'service.not-offered'
-    | 'service.no-channel'
-    | 'service.quota'
-    | 'tasks.failing';
+  /** `route.refused` | `kind.unserved` | `service.not-offered` | `service.no-channel` | `service.quota` | `tasks.failing`. */
+  readonly code: string;
   readonly message: string;
 }
 
@@ -45,7 +43,7 @@ export interface Refused {
 }
 
 /** What a kind is told beside a signal. */
-interface Around {
+interface NoteContext {
   /** Of the job. */
   readonly key: string;
   readonly now: number;
@@ -89,8 +87,8 @@ export class KindState {
   readonly parked = new Set<string>();
   /** Its refused jobs on which there is no verdict yet, by their keys. */
   readonly refused = new Map<string, Refused>();
-  /** Jobs that were put back when it closed, or later. */
-  left = 0;
+  /** Keys of the jobs that are left to a later run, as far as they are counted. */
+  readonly #left = new Set<string>();
 
   constructor(name: string, route: Route, wasServed = false) {
     this.name = name;
@@ -100,6 +98,16 @@ export class KindState {
 
   get tally(): Tally {
     return this.#tally;
+  }
+
+  /** How many of its jobs are left to a later run; at most {@link mostCounted}. */
+  get left(): number {
+    return this.#left.size;
+  }
+
+  /** A job of it is left to a later run. Several cells may say so. */
+  leave(key: string): void {
+    if (this.#left.size < mostCounted) this.#left.add(key);
   }
 
   /** It was served in this run. */
@@ -133,9 +141,9 @@ export class KindState {
   /**
    * Notes a result.
    *
-   * @returns why it is closed from now on; `own`: this says nothing about its route, for others are served; undefined: neither
+   * @returns why it is closed from now on; `kind-only`: others are served, so that this says nothing about its route; undefined: neither
    */
-  note(signal: RouteSignal, around: Around): Closing | 'own' | undefined {
+  note(signal: RouteSignal, context: NoteContext): Closing | 'kind-only' | undefined {
     if (signal.kind !== 'refused' && signal.kind !== 'quota') {
       this.#words = undefined;
       this.#sameWords = 0;
@@ -144,7 +152,7 @@ export class KindState {
       case 'served':
         this.#quota = 0;
         this.#noChannelAt = undefined;
-        this.#answers(around.now);
+        this.#answers(context.now);
         return undefined;
       case 'full':
         return undefined;
@@ -158,11 +166,11 @@ export class KindState {
         return signal.words === undefined ? undefined : this.#countWords(signal.words);
       case 'quota':
         this.#quota += 1;
-        if (this.#quota < 2) return 'own';
+        if (this.#quota < 2) return 'kind-only';
         return { code: 'service.quota', message: `No money is left for ${this.name}: ${signal.reason}` };
       case 'throttled':
       case 'trouble':
-        return this.#fails(signal, around);
+        return this.#fails(signal, context);
       case 'unreachable':
         // Nothing was reached: that is no verdict on what was asked for.
         return undefined;
@@ -215,8 +223,8 @@ export class KindState {
 
   #fails(
     signal: Extract<RouteSignal, { readonly reason: string; kind: 'throttled' | 'trouble' }>,
-    { key, now, others, restMs, taskMs, patienceMs }: Around,
-  ): Closing | 'own' | undefined {
+    { key, now, others, restMs, taskMs, patienceMs }: NoteContext,
+  ): Closing | 'kind-only' | undefined {
     const { times, since, others: before, first } = this.#row ?? { times: 0, since: now, others, first: key };
     this.#row = { times: times + 1, since, others: before, first };
     this.#ofSeveral = times > 0 && (this.#ofSeveral || key !== first);
@@ -230,7 +238,7 @@ export class KindState {
           message: `Nobody behind the service can do ${this.name}: ${signal.reason}`,
         };
       this.#restsUntil = this.#noChannelAt + noChannelMs;
-      return 'own';
+      return 'kind-only';
     }
     const isOwn = times + 1 >= troubleInARow && others - before >= troubleInARow;
     if ((areServed && now - since >= taskMs) || (isOwn && now - since >= patienceMs))
@@ -241,7 +249,7 @@ export class KindState {
     if (!isOwn) return undefined;
     const asked = signal.kind === 'throttled' ? (signal.retryAfterMs ?? 0) : 0;
     this.#restsUntil = now + Math.max(asked, restMs(times + 2 - troubleInARow));
-    return 'own';
+    return 'kind-only';
   }
 }
 
@@ -255,7 +263,9 @@ export class Kinds {
   /** The kinds of each step and branch, as far as its jobs had their turn. */
   readonly #byName = new Map<string, Set<KindState>>();
   /** Steps and branches that lead to nothing but a closed kind, and that kind. */
-  readonly barred = new Map<string, KindState>();
+  readonly aboveClosed = new Map<string, KindState>();
+  /** When there is a verdict on the refused jobs, with which alone a worker is left, Unix ms; undefined: it has more to do. */
+  judgesAt: number | undefined;
   readonly polls: KindState;
   readonly downloads: KindState;
   #served = 0;
@@ -263,8 +273,8 @@ export class Kinds {
   /** @param servedBefore ids of the kinds that earlier runs saw served at this address */
   constructor(servedBefore: readonly string[] = []) {
     this.#servedBefore = new Set(servedBefore);
-    this.polls = this.#named('poll', 'poll');
-    this.downloads = this.#named('download', 'download');
+    this.polls = this.find('poll', 'poll');
+    this.downloads = this.find('download', 'download');
   }
 
   all(): IterableIterator<KindState> {
@@ -273,6 +283,14 @@ export class Kinds {
 
   get closed(): readonly KindState[] {
     return [...this.#all.values()].filter(({ closed }) => closed !== undefined);
+  }
+
+  /** This job waits for no kind any more. */
+  forget(key: string): void {
+    for (const { refused, parked } of this.#all.values()) {
+      refused.delete(key);
+      parked.delete(key);
+    }
   }
 
   /** Ids of the kinds that were served at this address, in this run or before. */
@@ -284,20 +302,20 @@ export class Kinds {
   /** The kind of the next paid request of a job, or of the one under way; undefined: that depends on a button that nobody has seen. */
   of({ record, fresh }: Kindred): KindState | undefined {
     const { request, modal, pressed, origin } = record;
-    if (modal !== undefined) return this.#named('submit', 'dialogs');
+    if (modal !== undefined) return this.find('submit', 'dialogs');
     if (request.kind !== 'click')
-      return this.#named(isTextRequest(request) ? 'text' : 'submit', kindOfRequest(request));
+      return this.find(isTextRequest(request) ? 'text' : 'submit', kindOfRequest(request));
     const button = fresh?.button ?? pressed;
     return button === undefined
       ? this.named(slotName(origin))
-      : this.#named('submit', operationOf(button.customId));
+      : this.find('submit', operationOf(button.customId));
   }
 
   /** The kind of a step's request that is known; of a click, what its branch was found to be. */
   ofRequest(name: string, request: JobRequest | undefined): KindState | undefined {
     return request === undefined || request.kind === 'click'
       ? this.named(name)
-      : this.#named(isTextRequest(request) ? 'text' : 'submit', kindOfRequest(request));
+      : this.find(isTextRequest(request) ? 'text' : 'submit', kindOfRequest(request));
   }
 
   /** The only kind that jobs of this step and branch have asked for; undefined: none, or several. */
@@ -331,14 +349,15 @@ export class Kinds {
     kind: KindState,
     signal: RouteSignal,
     isFirst: boolean,
-    around: Omit<Around, 'others'>,
-  ): Closing | 'own' | undefined {
+    context: Omit<NoteContext, 'others'>,
+  ): Closing | 'kind-only' | undefined {
     kind.count(signal, isFirst);
     if (signal.kind === 'served' && isPaid(kind)) this.#served += 1;
-    return kind.note(signal, { ...around, others: isPaid(kind) ? this.#served - kind.tally.served : 0 });
+    return kind.note(signal, { ...context, others: isPaid(kind) ? this.#served - kind.tally.served : 0 });
   }
 
-  #named(route: Route, name: string): KindState {
+  /** The kind of this name; beyond the bound, that of all others of its route. */
+  find(route: Route, name: string): KindState {
     const id = `${route}/${name}`;
     // A matrix may have any number of models. Those beyond the bound are one kind, of which no answer says that none is served.
     const isKept = this.#all.has(id) || this.#all.size < mostKinds;

@@ -46,6 +46,7 @@ const isOf = (effect: Effect, key: string): boolean => isOfOneJob(effect) && eff
 export function forgetJob(state: SchedulerState, { record: { key }, hold }: Job): void {
   if (hold !== undefined) for (const effect of state.outbox.forget(key, hold)) unsend(state, effect);
   state.jobs.drop(key);
+  state.kinds.forget(key);
   state.slices.sent.delete(key);
   releaseCells(state, key);
 }
@@ -66,7 +67,7 @@ export function unsend({ routes, budget, now }: SchedulerState, effect: Effect):
  * @param commit that was not written for it, or whose effects must not leave any more
  */
 export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit): void {
-  const { slices, jobs, cells, outbox } = state;
+  const { slices, jobs, cells, outbox, kinds } = state;
   const isMine = (one: { readonly hold?: Hold }): boolean => isSameHold(one.hold, hold);
   const effects = (commit?.effects ?? []).filter(({ job, send }) => isMine(job) && send.kind !== 'list');
   for (const effect of effects) unsend(state, effect);
@@ -86,7 +87,10 @@ export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit)
     for (const effect of unsent) if (!effects.includes(effect)) unsend(state, effect);
     for (const fact of factsOf(state, key, record, unsent)) outbox.hear(fact);
     slices.sent.delete(key);
-    if (job !== undefined && isMine(job)) jobs.drop(key);
+    if (job !== undefined && isMine(job)) {
+      jobs.drop(key);
+      kinds.forget(key);
+    }
     if (job === undefined || isMine(job)) releaseCells(state, key);
   }
   if (slices.heldAs(hold) === undefined) return;

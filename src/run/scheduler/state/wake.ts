@@ -21,6 +21,7 @@ export function nextWakeAt(state: SchedulerState): number | undefined {
     lookDueAt(state),
     routes.nextAt(now),
     ...[...kinds.all()].map((kind) => probeAt(state, kind)),
+    kinds.judgesAt,
     ...(jobs.size > 0 ? [stall.nextAt] : []),
     ...(lifecycle.isEnding ? [] : [durationEnd(state)]),
     givesBackAt(state),

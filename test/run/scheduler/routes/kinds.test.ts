@@ -119,8 +119,8 @@ describe('a kind', () => {
 
   it('closes at two answers of no channel a minute apart, while others are served', () => {
     const note = edits();
-    expect(note(noChannel, { others: 3 })).toBe('own');
-    expect(note(noChannel, { others: 3, at: minute - 1 })).toBe('own');
+    expect(note(noChannel, { others: 3 })).toBe('kind-only');
+    expect(note(noChannel, { others: 3, at: minute - 1 })).toBe('kind-only');
     expect(note(noChannel, { others: 9, at: minute })).toMatchObject({ code: 'service.no-channel' });
   });
 
@@ -135,9 +135,9 @@ describe('a kind', () => {
 
   it('closes at the second answer in a row that no money is left', () => {
     const note = edits();
-    expect(note(quota)).toBe('own');
+    expect(note(quota)).toBe('kind-only');
     note({ kind: 'served' });
-    expect(note(quota)).toBe('own');
+    expect(note(quota)).toBe('kind-only');
     expect(note(quota)).toMatchObject({ code: 'service.quota' });
   });
 
@@ -145,9 +145,9 @@ describe('a kind', () => {
     const kind = new KindState('pan', 'submit');
     const note = told(kind);
     for (let n = 0; n < 4; n++) expect(note(busy, { others: n * 2 })).toBeUndefined();
-    expect(note(busy, { others: 8 })).toBe('own');
+    expect(note(busy, { others: 8 })).toBe('kind-only');
     expect(kind.restsUntil).toBe(1000);
-    expect(note(busy, { others: 9, at: 1000 })).toBe('own');
+    expect(note(busy, { others: 9, at: 1000 })).toBe('kind-only');
     expect(kind.restsUntil).toBe(3000);
     note({ kind: 'served' }, { at: 3000 });
     expect(kind.restsUntil).toBeUndefined();

@@ -1,0 +1,125 @@
+import type { RunEnd } from '../../run/events.ts';
+import type { ClosedKind, LeftWork, SharedClosings } from '../../run/ports.ts';
+import { closedEnd, leftByAll } from '../../run/scheduler/closed-kinds.ts';
+import type { EnginePool } from '../postgres/pool.ts';
+import { writeFact } from '../state/facts.ts';
+
+/** Maximum of closed kinds that workers tell one another: each worker finds the others for itself. */
+const mostTold = 100;
+
+/** Beginnings of the names of the facts; what follows is the invocation, then the kind, or the session of a worker. */
+const facts = { closed: 'kind.closed', left: 'kinds.left' } as const;
+
+const namesOf = (fact: keyof typeof facts, invocation: string): string =>
+  `starts_with(f.name, '${facts[fact]} ' || ${invocation} || ' ')`;
+
+/** SQL: the kinds that workers of a run `r` have closed in its invocation, as an array of texts. */
+export const closedKindsOf = `ARRAY(SELECT f.value FROM promptpress.facts f
+  WHERE f.run = r.run AND ${namesOf('closed', 'r.invocation')} ORDER BY f.name LIMIT ${mostTold})`;
+
+/** SQL: removes what was told of closed kinds in all invocations of the run `$1`. */
+export const forgetClosedKinds = `DELETE FROM promptpress.facts
+  WHERE run = $1 AND split_part(name, ' ', 1) IN ('${facts.closed}', '${facts.left}')`;
+
+/** The run whose workers tell one another of closed kinds. */
+interface OfRun {
+  readonly pool: EnginePool;
+  readonly run: number;
+  readonly invocation: number;
+}
+
+/**
+ * The kinds of request that any worker of a run has closed: the others ask for them no more. They are told and heard with each look at
+ * the run, and so is what each worker left for them: the coordinator says it at the end.
+ */
+export class ClosedKinds implements SharedClosings {
+  readonly #of: OfRun;
+  readonly #closed = new Map<string, ClosedKind>();
+  #session = 0;
+  #left: () => LeftWork = () => nothing;
+  /** What was told last. */
+  #told = '';
+  #telling: Promise<void> = Promise.resolve();
+  #toTell = 0;
+  /** Called when another worker has closed a kind. */
+  onMore: () => void = () => undefined;
+
+  constructor(of: OfRun) {
+    this.#of = of;
+  }
+
+  get closed(): readonly ClosedKind[] {
+    return [...this.#closed.values()];
+  }
+
+  tell(left: () => LeftWork): void {
+    this.#left = left;
+  }
+
+  /** What is told from now on is of this session. */
+  begin(session: number): void {
+    this.#session = session;
+    this.#left = () => nothing;
+    this.#told = '';
+  }
+
+  /** @param closed as {@link closedKindsOf} selects it */
+  onLook(closed: readonly string[]): void {
+    const before = this.#closed.size;
+    for (const text of closed) {
+      const kind = readKind(text);
+      if (kind !== undefined) this.#closed.set(idOf(kind), kind);
+    }
+    if (this.#closed.size > before) this.onMore();
+    // What the engine does not take is told with the next look.
+    if (this.#toTell === 0) void this.told().catch(() => undefined);
+  }
+
+  /** Resolves once the others are told what was closed and left here: before a slice is said to be done. @throws EngineError */
+  async told(): Promise<void> {
+    this.#toTell += 1;
+    const telling = this.#telling.then(() => this.#tell());
+    this.#telling = telling
+      .catch(() => undefined)
+      .finally(() => {
+        this.#toTell -= 1;
+      });
+    await telling;
+  }
+
+  async #tell(): Promise<void> {
+    const { closed, cells, openSteps } = this.#left();
+    if (closed.length === 0) return;
+    const { pool, run, invocation } = this.#of;
+    for (const { left: _, ...kind } of closed) {
+      const id = idOf(kind);
+      if (this.#closed.has(id) || this.#closed.size >= mostTold) continue;
+      await writeFact(pool, run, `${facts.closed} ${invocation} ${id}`, JSON.stringify(kind));
+      this.#closed.set(id, kind);
+    }
+    const told = JSON.stringify({ closed: closed.slice(0, mostTold), cells, openSteps });
+    if (told === this.#told) return;
+    await writeFact(pool, run, `${facts.left} ${invocation} ${this.#session}`, told);
+    this.#told = told;
+  }
+}
+
+const nothing: LeftWork = { closed: [], cells: 0, openSteps: [] };
+
+const idOf = ({ route, name }: ClosedKind): string => `${route}/${name}`;
+
+function readKind(text: string): ClosedKind | undefined {
+  const { route, name, code, message, above } = JSON.parse(text) as Partial<ClosedKind>;
+  if ((route !== 'submit' && route !== 'text') || name === undefined) return undefined;
+  return { route, name, code: String(code), message: String(message), above: above ?? [] };
+}
+
+/** The end of an invocation in which workers have closed kinds; undefined: none has. @throws EngineError */
+export async function endByClosedKinds({ pool, run, invocation }: OfRun): Promise<RunEnd | undefined> {
+  const { rows } = await pool.query<{ value: string }>(
+    `SELECT f.value FROM promptpress.facts f WHERE f.run = $1 AND ${namesOf('left', '$2::text')} ORDER BY f.name`,
+    [run, String(invocation)],
+  );
+  const left = leftByAll(rows.map(({ value }) => JSON.parse(value) as LeftWork));
+  return left.closed.length === 0 ? undefined : closedEnd(left);
+}

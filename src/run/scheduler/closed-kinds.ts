@@ -1,0 +1,119 @@
+import { formatAddress } from '../../pipeline/selectors/address.ts';
+import { inputsOf, type JobRecord } from '../../plan/job.ts';
+import type { RunEnd } from '../events.ts';
+import { isParked, type Job } from '../machine/job.ts';
+import type { ClosedKind, LeftWork } from '../ports.ts';
+import { halt } from './drain.ts';
+import { parkable } from './place-job.ts';
+import { leaveToLaterRun } from './refused-jobs.ts';
+import { slotName } from './routes/kind-names.ts';
+import { type Closing, type KindState, mostCounted } from './routes/kinds.ts';
+import type { SchedulerState } from './state/state.ts';
+
+/** Closes a kind for the rest of the run: its jobs go back to pending, and no cell that needs it is begun. */
+export function closeKind(state: SchedulerState, kind: KindState, closing: Closing): void {
+  const { kinds, jobs, outbox } = state;
+  kind.closed = closing;
+  if (kind === kinds.polls || kind === kinds.downloads)
+    return halt(state, { kind: 'stopped', code: closing.code, message: closing.message });
+  for (const job of jobs.all()) {
+    if (kinds.of(job) !== kind) continue;
+    noteAbove(state, kind, job.record);
+    if (isParked(job) || parkable(job) || isResting(job)) leaveToLaterRun(state, kind, job);
+  }
+  kind.refused.clear();
+  kind.parked.clear();
+  outbox.emit({
+    type: 'run:notice',
+    code: closing.code,
+    message: `${sentence(closing.message)} No more ${kind.name} are asked for in this run; all else goes on.`,
+  });
+}
+
+/** Closes the kinds that other workers of the run have closed. */
+export function closeAsOthers(state: SchedulerState): void {
+  for (const { route, name, code, message, above } of state.options.shared?.closings?.closed ?? []) {
+    const kind = state.kinds.find(route, name);
+    if (kind.closed !== undefined || kind.name !== name) continue;
+    for (const slot of above) state.kinds.aboveClosed.set(slot, kind);
+    closeKind(state, kind, { code, message });
+  }
+}
+
+const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? words : `${words}.`);
+
+/** Pending, and waits for a moment of its own. */
+const isResting = ({ record, want }: Job): boolean =>
+  record.status === 'pending' && record.modal === undefined && want.kind === 'wait';
+
+/** Notes which steps and branches lead to a job of a closed kind: cells that have not begun are not begun for it. */
+function noteAbove({ kinds, lookup }: SchedulerState, kind: KindState, record: JobRecord): void {
+  const name = slotName(record.origin);
+  // Where a step asks several kinds, one of them says nothing about the cells of the others.
+  if (kinds.named(name) !== kind || kinds.aboveClosed.has(name)) return;
+  const seen = new Set<string>();
+  const waiting = [record];
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    kinds.aboveClosed.set(slotName(one.origin), kind);
+    for (const key of inputsOf(one)) {
+      const above = seen.has(key) ? undefined : lookup(key);
+      seen.add(key);
+      if (above !== undefined) waiting.push(above);
+    }
+  }
+}
+
+/** What this run, or this worker of it, leaves to a later run. */
+export function leftWork({ kinds, cells }: SchedulerState): LeftWork {
+  const closed = kinds.closed.flatMap((kind): LeftWork['closed'] => {
+    const { route, name, left, closed: why } = kind;
+    if (why === undefined || (route !== 'submit' && route !== 'text')) return [];
+    const above = [...kinds.aboveClosed].flatMap(([slot, below]) => (below === kind ? [slot] : []));
+    return [{ route, name, ...why, above, left }];
+  });
+  return { closed, cells: cells.left, openSteps: kinds.openSteps };
+}
+
+/** What several workers of a run leave, together. */
+export function leftByAll(all: readonly LeftWork[]): LeftWork {
+  const closed = new Map<string, ClosedKind & { readonly left: number }>();
+  for (const kind of all.flatMap((one) => one.closed)) {
+    const id = `${kind.route}/${kind.name}`;
+    const known = closed.get(id);
+    closed.set(id, known === undefined ? kind : { ...known, left: known.left + kind.left });
+  }
+  return {
+    closed: [...closed.values()],
+    cells: all.reduce((sum, { cells }) => sum + cells, 0),
+    openSteps: [...new Set(all.flatMap(({ openSteps }) => openSteps))],
+  };
+}
+
+/** The end of a run in which kinds were closed. */
+export function closedEnd({ closed, cells: left, openSteps }: LeftWork): RunEnd {
+  const said = closed.map(({ name, left: jobs, message }) => {
+    const waiting =
+      jobs === 0
+        ? ''
+        : ` ${counted(jobs, 'job')}${jobs < mostCounted ? '' : ' or more'} of ${name} ${jobs === 1 ? 'waits' : 'wait'} for a later run.`;
+    return `${sentence(message)}${waiting}`;
+  });
+  const cells =
+    left === 0
+      ? []
+      : [`${counted(left, 'cell')} that ${left === 1 ? 'needs it was' : 'need it were'} not begun.`];
+  const others = left === 0 ? [] : openSteps;
+  const only =
+    others.length === 0
+      ? []
+      : [
+          `${others.map((step) => `--only ${formatAddress({ step, segments: [] })}`).join(' ')} goes on without it.`,
+        ];
+  return {
+    kind: 'stopped',
+    code: closed[0]?.code ?? 'kind.unserved',
+    message: [...said, ...cells, ...only].join(' '),
+  };
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

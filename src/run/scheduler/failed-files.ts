@@ -1,0 +1,54 @@
+import type { SaveFailure } from '../../artifacts/writer.ts';
+import type { Job } from '../machine/job.ts';
+import { wantFresh } from '../machine/save.ts';
+import type { RunInput } from './commit.ts';
+import { halt } from './drain.ts';
+import { placeJob } from './place-job.ts';
+import { failRefused, mostRefused } from './refused-jobs.ts';
+import { filesInVain } from './routes/file-troubles.ts';
+import type { SchedulerState } from './state/state.ts';
+
+/** Notes a file that came, or could not be had. */
+export function noteSaved(
+  state: SchedulerState,
+  { key, result }: Extract<RunInput, { type: 'saved' }>,
+): void {
+  const { jobs, kinds, options, now } = state;
+  const { files } = jobs;
+  const job = jobs.get(key);
+  if (result.ok) {
+    files.saved();
+    for (const [held, { failed }] of kinds.downloads.refused)
+      if (failed !== undefined) failRefused(state, kinds.downloads, held, failed);
+    return;
+  }
+  if (result.error.class === 'stop' || job === undefined) return;
+  // An expired link says nothing of the fresh one, which is asked for next.
+  if (result.error.class === 'fresh-link' && job.hasOldLinks) return;
+  const { isShut: wasShut } = jobs;
+  files.failed(`${key}/${job.record.artifacts.length}`, result.error, now);
+  if (jobs.isShut && !wasShut) {
+    const message = `Not one of the last ${filesInVain} files could be downloaded: no new task is begun until one can be. The last one: ${result.error.message}`;
+    state.outbox.emit({ type: 'run:notice', code: 'downloads.in-vain', message });
+  }
+  const end = files.end(now, options.settings.retry.patienceMs);
+  if (end !== undefined) halt(state, { kind: 'stopped', ...end });
+}
+
+/**
+ * Holds a job whose file was given up while none can be had: it stays as it is, so that a later run downloads the file without paying. Once
+ * no new task is begun, what may pass is tried again instead.
+ */
+export function holdUnsaved(state: SchedulerState, before: Job, failed: Job, failure: SaveFailure): void {
+  const { kinds, jobs, now, options } = state;
+  const { key } = before.record;
+  const mayPass = failure.class === 'retry' || failure.class === 'throttle';
+  const until = jobs.isShut && mayPass ? now + options.settings.retry.capMs : Number.POSITIVE_INFINITY;
+  placeJob(state, before, { ...before, misses: 0, want: { kind: 'wait', until, next: wantFresh(before) } });
+  if (Number.isFinite(until) || state.jobs.get(key) === undefined) return;
+  const { refused } = kinds.downloads;
+  refused.set(key, { failed, wasPutBack: false });
+  const [oldest] = refused;
+  if (refused.size > mostRefused && oldest?.[1].failed !== undefined)
+    failRefused(state, kinds.downloads, oldest[0], oldest[1].failed);
+}
