@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import type { FakeTokens } from './fake-saying.ts';
 import type { FaultAction } from './faults.ts';
+import { framings, send as sendFramed } from './framing.ts';
 
 /** An answer of the fake service that is ready to be sent. */
 export interface Reply {
@@ -68,9 +69,18 @@ export function faultReply(action: Extract<FaultAction, { status: number }>): Re
 export function spoil(
   response: ServerResponse,
   reply: Reply,
-  action: Extract<FaultAction, { truncate: number } | { drip: number } | { endless: true }>,
+  action: Extract<
+    FaultAction,
+    { truncate: number } | { drip: number } | { endless: true } | { framed: string }
+  >,
 ): void {
   if ('endless' in action) return pour(response, reply);
+  if ('framed' in action) {
+    if (response.socket === null) return;
+    const type = reply.headers['content-type'] ?? '';
+    const { status, body: bytes } = reply;
+    return sendFramed(response.socket, framings[action.framed], { status, bytes, type });
+  }
   const length = reply.chunks === undefined ? { 'content-length': reply.body.length } : {};
   response.writeHead(reply.status, { ...reply.headers, ...length });
   if ('truncate' in action) {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-
 import type { FakeSaying, FakeSays } from './fake-saying.ts';
+import type { FramingName } from './framing.ts';
 
 /** `list`: of several tasks; `image`: of films too; `chat`: streams too; `site`: the web site that redirects lead to; `unknown`: any path the gateway does not have. */
 export const fakeRoutes = [
@@ -64,6 +64,8 @@ export type FaultAction =
   | { readonly hang: 'before' | 'after' }
   /** The proper headers and this many bytes of the proper body; then the connection is cut. */
   | { readonly truncate: number }
+  /** The proper answer, whose end is told so. Only for framings that end the connection. */
+  | { readonly framed: FramingName }
   /** The proper answer, a byte at a time, with this many milliseconds between them. */
   | { readonly drip: number }
   /** The proper status, then bytes without end. */

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { certificates } from './certificates.ts';
+import { makePng } from './png.ts';
 
 /** How a server says where its answer ends, and how it ends it. `whole`: all of the answer comes, and the server says so. */
 export const framings = {
@@ -44,6 +45,17 @@ export const sizes = [
   0, 1, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, 70_000, 131_071, 131_072, 131_073, 1_000_000,
   5_000_000,
 ] as const;
+
+/** A picture of exactly so many bytes, or what there is room for of its beginning. */
+export function pictureOf(size: number, seed = 1): Buffer {
+  const picture = makePng(seed, 8, 8);
+  if (size < picture.length + 12) return picture.subarray(0, size);
+  const text = Buffer.alloc(size - picture.length, 'x');
+  text.writeUInt32BE(text.length - 12);
+  text.write('prVt', 4);
+  // Before the end mark, which is 12 bytes. Its check sum is nobody's: the chunk is private.
+  return Buffer.concat([picture.subarray(0, -12), text, picture.subarray(-12)]);
+}
 
 /** A body of one framing and size. */
 export interface SizedCell {
@@ -114,10 +126,11 @@ export async function startFramingServer(
   };
 }
 
-function send(
+/** Sends an answer over a connection, framed so. */
+export function send(
   socket: Socket,
   { head, old, chunks, after }: Framing,
-  { bytes, type, status = 200, headers = [] }: FramedAnswer,
+  { bytes, type, status = 200, headers = [] }: Omit<FramedAnswer, 'framing'>,
 ): void {
   const lines = [
     `HTTP/1.${old === true ? 0 : 1} ${status} OK`,

@@ -10,6 +10,7 @@ import {
   type FramingServer,
   framingNames,
   framings,
+  pictureOf,
   type SizedCell,
   sizes,
   startFramingServer,
@@ -20,17 +21,6 @@ import { always } from './download-rig.ts';
 
 /** By hand: `PROMPTPRESS_DOWNLOADS=3000 npx vitest run test/artifacts/download/framing.test.ts`. */
 const downloads = Number(process.env['PROMPTPRESS_DOWNLOADS'] ?? 0);
-
-/** A picture of exactly so many bytes, or what there is room for of its beginning. */
-function pictureOf(size: number): Buffer {
-  const picture = makePng(1, 8, 8);
-  if (size < picture.length + 12) return picture.subarray(0, size);
-  const text = Buffer.alloc(size - picture.length, 'x');
-  text.writeUInt32BE(text.length - 12);
-  text.write('prVt', 4);
-  // Before the end mark, which is 12 bytes. Its check sum is nobody's: the chunk is private.
-  return Buffer.concat([picture.subarray(0, -12), text, picture.subarray(-12)]);
-}
 
 const pictures = new Map(sizes.map((size) => [size, pictureOf(size)]));
 const servers: { plain?: FramingServer; tls?: FramingServer } = {};

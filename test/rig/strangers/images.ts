@@ -1,4 +1,5 @@
 import type { FakeServiceOptions } from '../fake-service.ts';
+import { type FramingName, pictureOf } from '../framing.ts';
 import type { Stranger } from './stranger.ts';
 
 /** A finished task gives this link in place of its own. */
@@ -8,8 +9,20 @@ const linking = (origin: string): FakeServiceOptions => ({
 
 const grids = 'matrix: { n: [1, 2, 3] }\nsteps: { grid: { imagine: "a fox {{ n }}", path: U1 } }\n';
 
+const closing = (framing: FramingName, size: number): Stranger => ({
+  name: `an image host that ends its connections (${framing}, ${size} bytes) ends no run`,
+  source: 'nodejs/undici 5360; python3 -m http.server; nginx at keepalive_requests',
+  pipeline: 'matrix: { n: { from: 1, to: 12 } }\nsteps: { grid: { imagine: "a fox {{ n }}" } }\n',
+  service: { polls: 0, script: ({ number }) => ({ image: pictureOf(size, number) }) },
+  exchanges: [['image', { framed: framing }]],
+  verdict: { exit: 0, rows: { done: 12 }, asked: { image: 12 } },
+});
+
 /** Image hosts and links: where they lead, and what comes from there. */
 export const images: readonly Stranger[] = [
+  closing('HTTP/1.0', 131_073),
+  closing('no length', 131_072),
+  closing('length, close', 131_073),
   {
     name: 'a gateway whose links name its own machine is asked for the images at its base address',
     source: 'new-api of 11 April 2025, ServerAddress as it is installed',
