@@ -5,6 +5,7 @@ import { play, type Stranger } from '../rig/strangers/stranger.ts';
 import { tasks } from '../rig/strangers/tasks.ts';
 import { textValues } from '../rig/strangers/text-values.ts';
 import { texts } from '../rig/strangers/texts.ts';
+import { variants } from '../rig/strangers/variants.ts';
 import { verdicts } from '../rig/strangers/verdicts.ts';
 
 const tables: Readonly<Record<string, readonly Stranger[]>> = {
@@ -14,6 +15,7 @@ const tables: Readonly<Record<string, readonly Stranger[]>> = {
   texts,
   'values of texts': textValues,
   verdicts,
+  variants,
 };
 
 describe.each(Object.entries(tables))('strangers: %s', (_table, strangers) => {
