@@ -19,7 +19,7 @@ const tables: Readonly<Record<string, readonly Stranger[]>> = {
 };
 
 describe.each(Object.entries(tables))('strangers: %s', (_table, strangers) => {
-  it.each(strangers.map((stranger) => [stranger.name, stranger] as const))('%s', async (_name, stranger) => {
+  it.concurrent.each(strangers.map((stranger) => [stranger.name, stranger] as const))('%s', async (_name, stranger) => {
     for (const { found, verdict, err } of await play(stranger)) expect(found, err).toEqual(verdict);
   });
 });
