@@ -9,17 +9,17 @@ import { variants } from '../rig/strangers/variants.ts';
 import { verdicts } from '../rig/strangers/verdicts.ts';
 
 const tables: Readonly<Record<string, readonly Stranger[]>> = {
+  verdicts,
   images,
   reach,
   tasks,
   texts,
   'values of texts': textValues,
-  verdicts,
   variants,
 };
 
-describe.each(Object.entries(tables))('strangers: %s', (_table, strangers) => {
-  it.concurrent.each(strangers.map((stranger) => [stranger.name, stranger] as const))('%s', async (_name, stranger) => {
+describe.concurrent.each(Object.entries(tables))('strangers: %s', (_table, strangers) => {
+  it.each(strangers.map((stranger) => [stranger.name, stranger] as const))('%s', async (_name, stranger) => {
     for (const { found, verdict, err } of await play(stranger)) expect(found, err).toEqual(verdict);
   });
 });

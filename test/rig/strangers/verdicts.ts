@@ -80,6 +80,34 @@ const wrongAddress = (
 
 /** Gateways whose refusals mean another thing than their status. */
 export const verdicts: readonly Stranger[] = [
+  // These wait for ten seconds and more: they begin first.
+  ...(
+    [
+      ['401', 'action', envelope(401, '无效的令牌'), clicked, 2, 3],
+      ['403', 'action', envelope(403, 'Invalid token'), clicked, 2, 1],
+      ['401', 'fetch', envelope(401, '无效的令牌'), grids(1), 1, 1],
+      ['401', 'chat', envelope(401, 'invalid token'), answered, 2, 1],
+    ] as const
+  ).map(
+    ([status, route, action, pipeline, done, times]): Stranger => ({
+      name: `a key that has served and is refused with ${status} for a moment by ${route} is tried again, and no row fails`,
+      source: 'new-api 2025-04-11, its database locked for 14 s',
+      pipeline,
+      exchanges: [[route, action, { skip: route === 'chat' ? 1 : 0, times }]],
+      verdict: { exit: 0, rows: { done } },
+    }),
+  ),
+  {
+    name: 'a key that may submit and not look is named after the first task, which a later run gets',
+    source: 'new-api 2025-04-11',
+    pipeline: grids(1),
+    exchanges: [
+      ['fetch', envelope(403, '该令牌无权访问模型 mj_imagine')],
+      ['list', { status: 404 }],
+    ],
+    verdict: { exit: 3, says: ['may not look at them'], asked: { imagine: 1 } },
+    later: [{ verdict: { exit: 0, rows: { done: 1 }, asked: { imagine: 0 } } }],
+  },
   unnoted(
     'insert_midjourney_task_failed',
     refusal(4, 'insert_midjourney_task_failed ').body,
@@ -380,22 +408,6 @@ export const verdicts: readonly Stranger[] = [
     exchanges: [['action', { code: 9, description: '当前账号不支持编辑/重绘任务' }]],
     verdict: { exit: 3, rows: { done: 1, failed: 1 }, codes: { 'service.not-offered': 1 } },
   },
-  ...(
-    [
-      ['401', 'action', envelope(401, '无效的令牌'), clicked, 2],
-      ['403', 'action', envelope(403, 'Invalid token'), clicked, 2],
-      ['401', 'fetch', envelope(401, '无效的令牌'), grids(1), 1],
-      ['401', 'chat', envelope(401, 'invalid token'), answered, 2],
-    ] as const
-  ).map(
-    ([status, route, action, pipeline, done]): Stranger => ({
-      name: `a key that has served and is refused with ${status} for a moment by ${route} is tried again, and no row fails`,
-      source: 'new-api 2025-04-11, its database locked for 14 s',
-      pipeline,
-      exchanges: [[route, action, { skip: route === 'chat' ? 1 : 0, times: 3 }]],
-      verdict: { exit: 0, rows: { done } },
-    }),
-  ),
   {
     name: 'a key that has never served and is refused stops the run at once',
     source: 'new-api 2025-04-11',
@@ -419,17 +431,6 @@ export const verdicts: readonly Stranger[] = [
       ['list', { status: 404 }],
     ],
     verdict: { exit: 3, asked: { imagine: 1 }, says: ['service.quota'] },
-    later: [{ verdict: { exit: 0, rows: { done: 1 }, asked: { imagine: 0 } } }],
-  },
-  {
-    name: 'a key that may submit and not look is named after the first task, which a later run gets',
-    source: 'new-api 2025-04-11',
-    pipeline: grids(1),
-    exchanges: [
-      ['fetch', envelope(403, '该令牌无权访问模型 mj_imagine')],
-      ['list', { status: 404 }],
-    ],
-    verdict: { exit: 3, says: ['may not look at them'], asked: { imagine: 1 } },
     later: [{ verdict: { exit: 0, rows: { done: 1 }, asked: { imagine: 0 } } }],
   },
 ];
