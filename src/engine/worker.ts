@@ -3,6 +3,7 @@ import type { JobRecord } from '../plan/job.ts';
 import type { ImageFiles } from '../plan/request/image-files.ts';
 import type { Clock } from '../run/clock.ts';
 import { maxFailuresCode, type RunEnd, type RunEvent, type RunListener } from '../run/events.ts';
+import { unmatchedCode } from '../run/machine/retry/fail-reason.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
 import { ClosedKinds } from './limits/closed-kinds.ts';
@@ -242,22 +243,26 @@ const tellMs = 5000;
 
 /** What a worker has done that no record says. */
 class Tally {
-  #redosFailed = 0;
-  #gridsCut = 0;
+  readonly #done = { redosFailed: 0, gridsCut: 0, timedOutAgain: 0 };
 
   take(event: RunEvent): void {
-    if (event.type === 'run:notice' && event.code === 'redo.failed') this.#redosFailed += 1;
-    if (event.type === 'grid:cut' && event.error === undefined) this.#gridsCut += 1;
+    const name = talliedName(event);
+    if (name !== undefined) this.#done[name] += 1;
   }
 
   /** @param to told what was done since the last time, where that is anything @throws what that throws */
   async tell(to: (done: TalliedWork) => Promise<void>): Promise<void> {
-    const done = { redosFailed: this.#redosFailed, gridsCut: this.#gridsCut };
-    if (done.redosFailed + done.gridsCut === 0) return;
+    const done = { ...this.#done };
+    if (Object.values(done).every((count) => count === 0)) return;
     await to(done);
-    this.#redosFailed -= done.redosFailed;
-    this.#gridsCut -= done.gridsCut;
+    for (const name of ['redosFailed', 'gridsCut', 'timedOutAgain'] as const) this.#done[name] -= done[name];
   }
+}
+
+function talliedName(event: RunEvent): keyof TalliedWork | undefined {
+  if (event.type === 'run:notice' && event.code === 'redo.failed') return 'redosFailed';
+  if (event.type === 'grid:cut' && event.error === undefined) return 'gridsCut';
+  return event.type === 'job:retry' && event.error.code === unmatchedCode ? 'timedOutAgain' : undefined;
 }
 
 const tooManyInAll = (most: number): RunEnd => ({

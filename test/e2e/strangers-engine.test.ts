@@ -32,6 +32,7 @@ const chosen = [
   'a gateway that says CANCELED ends its rows as cancelled',
   'a chat stream of no choices whose counts say that none was made is a blocked prompt, asked once more',
   'a bare error of 429 inside a native stream is tried again',
+  'a proxy that matches no message fails its rows after one resubmission, and the summary says that it paid again',
 ];
 
 describe.runIf(hasPostgres)('strangers, on an engine', () => {

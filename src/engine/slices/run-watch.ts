@@ -98,6 +98,7 @@ const removed = (invocation: number): RunStatus => ({
   failures: 0,
   redosFailed: 0,
   gridsCut: 0,
+  timedOutAgain: 0,
   known: [],
   closed: [],
   schema: 0,

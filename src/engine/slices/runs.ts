@@ -21,6 +21,8 @@ export interface RunStatus {
   readonly redosFailed: number;
   /** Grids that were cut into frames in it. */
   readonly gridsCut: number;
+  /** Tasks that timed out at the gateway in it, and were submitted again. */
+  readonly timedOutAgain: number;
   /** What its workers have seen of its service, as `knownOfService` selects it. */
   readonly known: readonly string[];
   /** The kinds that its workers have closed, as `closedKindsOf` selects them. */
@@ -42,7 +44,7 @@ export async function runStatus(pool: EnginePool, run: number): Promise<RunStatu
        (SELECT count(*)::int FROM promptpress.slices s WHERE s.run = r.run AND NOT s.done) AS waiting,
        (extract(epoch FROM clock_timestamp() - begun) * 1000)::float8 AS "lastedMs",
        ((SELECT coalesce(sum(t.failures), 0) FROM promptpress.totals t WHERE t.run = r.run AND t.status = '') - failed_before)::float8 AS failures,
-       redos_failed::float8 AS "redosFailed", grids_cut::float8 AS "gridsCut",
+       redos_failed::float8 AS "redosFailed", grids_cut::float8 AS "gridsCut", timed_out::float8 AS "timedOutAgain",
        ${knownOfService} AS known, ${closedKindsOf} AS closed, (SELECT max(version) FROM promptpress.schema_version) AS schema
      FROM promptpress.runs r WHERE run = $1`,
     [run],
@@ -110,7 +112,7 @@ export async function beginInvocation(
     if (state === 'open' && before === spec) return { invocation, goesOn: true };
     await connection.query(
       `UPDATE promptpress.runs SET state = 'open', spec = $2, invocation = invocation + 1, fed = false, fed_upto = 0, ended = NULL,
-         first_slice = next_slice, redos_failed = 0, grids_cut = 0,
+         first_slice = next_slice, redos_failed = 0, grids_cut = 0, timed_out = 0,
          begun = clock_timestamp(),
          failed_before = (SELECT coalesce(sum(failures), 0) FROM promptpress.totals WHERE run = $1 AND status = '')
        WHERE run = $1`,
@@ -137,21 +139,19 @@ export async function stopRun(pool: EnginePool, run: number, invocation: number,
 }
 
 /** What a worker has done since it told so last, beside what its records say. */
-export interface TalliedWork {
-  readonly redosFailed: number;
-  readonly gridsCut: number;
-}
+export type TalliedWork = Pick<RunStatus, 'redosFailed' | 'gridsCut' | 'timedOutAgain'>;
 
 /** Adds what a worker tells to what all of an invocation have told. @throws EngineError */
 export async function tellWork(
   pool: EnginePool,
   run: number,
   invocation: number,
-  { redosFailed, gridsCut }: TalliedWork,
+  { redosFailed, gridsCut, timedOutAgain }: TalliedWork,
 ): Promise<void> {
   await pool.query(
-    `UPDATE promptpress.runs SET redos_failed = redos_failed + $3, grids_cut = grids_cut + $4 WHERE run = $1 AND invocation = $2`,
-    [run, invocation, redosFailed, gridsCut],
+    `UPDATE promptpress.runs SET redos_failed = redos_failed + $3, grids_cut = grids_cut + $4, timed_out = timed_out + $5
+     WHERE run = $1 AND invocation = $2`,
+    [run, invocation, redosFailed, gridsCut, timedOutAgain],
   );
 }
 

@@ -17,3 +17,6 @@ export const slicesSchema = `
   CREATE INDEX slices_takeovers ON slices (run) WHERE takeovers > 0;
   CREATE INDEX sessions_open ON sessions (run) WHERE NOT over;
 `;
+
+/** `timed_out`: what workers have told of an invocation, as `grids_cut`. */
+export const timedOutSchema = 'ALTER TABLE runs ADD COLUMN timed_out bigint NOT NULL DEFAULT 0';

@@ -100,7 +100,11 @@ export async function coordinate(
     );
     return undefined;
   }
-  const { redosFailed = 0, gridsCut = 0 } = (await runStatus(engine.pool, begun.run)) ?? {};
+  const {
+    redosFailed = 0,
+    gridsCut = 0,
+    timedOutAgain = 0,
+  } = (await runStatus(engine.pool, begun.run)) ?? {};
   const result = await listed(begun, end, redosFailed, interrupts, flags, context);
   const { totals } = result;
   const publish = (...names: readonly string[]): Promise<boolean> =>
@@ -111,12 +115,12 @@ export async function coordinate(
   const { attempts } = await facts.reader.totals();
   const submits = Math.max(0, attempts - begun.runFacts.atStart.attempts);
   const outcome = { finishedAt, end, exitCode, submits, ...(totals === undefined ? {} : { totals }) };
-  await writeRunFacts(facts, { ...begun.runFacts, outcome: outcomeFacts(outcome) });
+  await writeRunFacts(facts, { ...begun.runFacts, outcome: outcomeFacts({ ...outcome, timedOutAgain }) });
   await writeRunRecord(recordFile, record, outcome, redactor);
   if (isListed && end.kind !== 'disk') await publish(runFiles.record);
   const summary = await summarize(
     { ...begun, state: facts, startedAt },
-    { ...outcome, redosFailed, gridsCut, totals, cwd: io.cwd, origin, sandbox: false },
+    { ...outcome, redosFailed, gridsCut, timedOutAgain, totals, cwd: io.cwd, origin, sandbox: false },
   );
   // Without its password, which a command line would show to others.
   const engineFlag = flags.engine === undefined ? undefined : shown;
