@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { cutGrid } from './cut-grid.ts';
 import { type DownloadClock, startDeadline } from './download/deadline.ts';
-import { type DownloadLimits, download } from './download/download.ts';
+import { type Acceptance, type DownloadLimits, download, halfCode } from './download/download.ts';
 import { openLink } from './download/follow-link.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from './download/link-route.ts';
 import { aborted, fail, SaveError } from './failure.ts';
@@ -32,10 +32,12 @@ const defaults = {
 } as const;
 
 /**
- * Grids that are cut at the same time. Each takes its file, its pixels and one frame: about 30 MB for one of 2048 × 2048, and a few
+ * Images that are decoded at the same time. A grid that is cut takes its file, its pixels and one frame: about 30 MB for one of 2048 × 2048, and a few
  * hundred for the largest that is cut.
  */
-const cutsAtOnce = 2;
+const decodesAtOnce = 2;
+
+type SaveRequest = Omit<Parameters<ArtifactWriter['save']>[0], 'spare' | 'others'>;
 
 /** Whether a failure is about its link alone: another link may give the file. */
 const passesOver = ({ code, class: kind }: SaveFailure): boolean =>
@@ -60,10 +62,13 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
     image: { media: images, limits },
     video: { media: videos, limits: { ...limits, maxBytes: maxVideoBytes } },
   };
-  const cutting = pLimit({ concurrency: cutsAtOnce, rejectOnClear: true });
+  const decoding = pLimit({ concurrency: decodesAtOnce, rejectOnClear: true });
   const masked = (failure: SaveFailure): SaveFailure => ({ ...failure, message: mask(failure.message) });
 
-  const save: ArtifactWriter['save'] = async ({ url, key, output, media = 'image' }, signal) => {
+  const save = async (
+    { url, key, output, media = 'image', ...accepts }: SaveRequest & Acceptance,
+    signal: AbortSignal,
+  ): Promise<SaveResult> => {
     checkName(key, output);
     if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
     const deadline = startDeadline(clock, options.timeouts ?? defaultTimeouts, signal);
@@ -71,10 +76,8 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
       const body = await openLink(url, route, deadline, clock.now());
       try {
         const { limits: bounds, ...as } = wanted[media];
-        return {
-          ok: true,
-          value: await download(body, store, { key, output, ...as }, deadline, bounds),
-        };
+        const of = { key, output, ...as, ...accepts, decoding };
+        return await download(body, store, of, deadline, bounds);
       } finally {
         body.discard();
       }
@@ -87,16 +90,18 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
   };
 
   return {
-    save: async ({ spare, ...request }, signal): Promise<SaveResult> => {
-      const saved = await save(request, signal);
+    save: async ({ spare, others, ...request }, signal): Promise<SaveResult> => {
+      const first = await save(request, signal);
+      const isHalf = !first.ok && first.error.code === halfCode;
+      const saved = isHalf ? await save({ ...request, asIs: true }, signal) : first;
       if (saved.ok || spare === undefined || !passesOver(saved.error)) return saved;
-      const spared = await save({ ...request, url: spare }, signal);
+      const spared = await save({ ...request, url: spare, ...(others && { others }) }, signal);
       return spared.ok ? spared : saved;
     },
     cut: async (request, signal): Promise<CutResult> => {
       checkName(request.key, request.grid.output);
       try {
-        return await cutting(async () =>
+        return await decoding(async () =>
           signal.aborted
             ? fail(aborted(signal.reason))
             : await cutGrid(store, request, limits.maxBytes, signal),

@@ -24,7 +24,7 @@ const places = [
  */
 export async function cutGrid(
   store: ArtifactStore,
-  { key, grid, asIs = false }: { readonly key: string; readonly grid: Artifact; readonly asIs?: boolean },
+  { key, grid }: { readonly key: string; readonly grid: Artifact },
   mostBytes: number,
   signal: AbortSignal,
 ): Promise<Extract<CutResult, { ok: true }>> {
@@ -32,8 +32,6 @@ export async function cutGrid(
   // What was decoded once is not asked for again.
   imageLibrary().cache(false);
   const image = await openGrid(bytes, grid);
-  const warning = await missingHalf(bytes, grid);
-  if (warning !== undefined && !asIs) return fail({ code: 'frames.half', class: 'retry', message: warning });
   const frames: Artifact[] = [];
   for (const [index, [column, row]] of places.entries()) {
     if (signal.aborted) return fail(aborted(signal.reason));
@@ -47,37 +45,7 @@ export async function cutGrid(
     );
     frames.push(await writeFrame(store, key, grid.output + 1 + index, png, { width, height }));
   }
-  return { ok: true, value: frames, ...(warning === undefined ? {} : { warning }) };
-}
-
-/** Rows of a block of JPEG: the last one that came may reach so far into what is missing. */
-const blockRows = 16;
-
-/**
- * What is missing of a JPEG file that has its end mark: servers write it behind half a file, and decoders fill the rest with one grey, with a
- * warning at most. Undefined: nothing. Other formats are checked over all of their bytes.
- */
-async function missingHalf(bytes: Buffer, grid: Artifact): Promise<string | undefined> {
-  if (grid.mime !== 'image/jpeg') return undefined;
-  const limitInputPixels = (grid.width ?? 0) * (grid.height ?? 0);
-  try {
-    await sharp(bytes, { limitInputPixels, failOn: 'warning', sequentialRead: true }).stats();
-    return undefined;
-  } catch (cause) {
-    const { channels } = await decoded(grid, async () => {
-      const image = sharp(bytes, { limitInputPixels, failOn: 'error' });
-      // As it is stored, from top to bottom.
-      const { width, height } = await image.metadata();
-      const top = Math.min(height - 1, Math.ceil(height / 2) + blockRows);
-      const lower = image.extract({ left: 0, top, width, height: height - top });
-      return await sharp(await lower.png({ compressionLevel: 0 }).toBuffer()).stats();
-    });
-    const isFlat = channels.every(({ min, max }) => min === max);
-    const [words = ''] = (cause as Error).message.split('\n');
-    return isFlat
-      ? `${grid.file}: the lower half of the grid is of one colour, and its decoder says "${words}"`
-      : undefined;
-  }
+  return { ok: true, value: frames };
 }
 
 /** The bytes that were downloaded, and no others: somebody may have changed the file since. */

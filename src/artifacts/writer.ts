@@ -9,8 +9,7 @@ export interface SaveFailure {
    * `download.connection` | `download.aborted` (the caller's signal; nothing is left behind) | `disk.full` | `disk.readonly` | `disk.io` |
    * `disk.link` (a link has the name of a file or a folder of the run directory) | `s3.no-bucket` | `s3.denied` | `s3.credentials` | `s3.region` |
    * `s3.clock` | `s3.full` | `s3.unreachable` (also: it has failed for minutes) | `s3.failed` | `frames.file` (the grid's file is gone or was
-   * changed) | `frames.unreadable` (it cannot be decoded, or moves) | `frames.too-large` |
-   * `frames.half` (its decoder says that bytes are missing, and its lower half is of one colour)
+   * changed) | `frames.unreadable` (it cannot be decoded, or moves) | `frames.too-large`
    */
   readonly code: string;
   /**
@@ -31,27 +30,32 @@ export interface SaveFailure {
 }
 
 export type SaveResult =
-  | { readonly ok: true; readonly value: Artifact }
-  | { readonly ok: false; readonly error: SaveFailure };
-
-/** The frames of a grid in the order U1 to U4, or why it cannot be cut. */
-export type CutResult =
   | {
       readonly ok: true;
-      readonly value: readonly Artifact[];
-      /** What is wrong with a grid that was cut as it is. */
+      readonly value: Artifact;
+      /** What is wrong with a file that came so twice, and was kept as it is. */
       readonly warning?: string;
     }
   | { readonly ok: false; readonly error: SaveFailure };
 
+/** The frames of a grid in the order U1 to U4, or why it cannot be cut. */
+export type CutResult =
+  | { readonly ok: true; readonly value: readonly Artifact[] }
+  | { readonly ok: false; readonly error: SaveFailure };
+
 /** Brings what links lead to into the run directory: checked, hashed while streaming, synced, renamed. */
 export interface ArtifactWriter {
-  /** Idempotent: a file that is there under its final name from an earlier try is replaced whole. */
+  /**
+   * Idempotent: a file that is there under its final name from an earlier try is replaced whole. A JPEG of which half seems to be missing
+   * is asked for once more, and then kept as it is, with a warning.
+   */
   save(
     request: {
       readonly url: string;
       /** Another link to the same file: followed where `url` is refused, or leads where it may not. */
       readonly spare?: string;
+      /** SHA-256 of the other files of the job, in hex: what `spare` leads to may be one of these, and is then not taken for this one. */
+      readonly others?: readonly string[];
       readonly key: string;
       /** Counts from 1 within the job. */
       readonly output: number;
@@ -62,13 +66,9 @@ export interface ArtifactWriter {
   ): Promise<SaveResult>;
   /**
    * Cuts the file of a grid into its four frames, which are PNG files of the same pixels: outputs 2 to 5 of the job. Downloads nothing.
-   * Idempotent: files of an earlier try are replaced whole, by the same bytes. A file that cannot be cut is a `permanent` failure. One of which
-   * half seems to be missing is a `retry`: it may come whole when it is downloaded again; `asIs` cuts it, with a warning.
+   * Idempotent: files of an earlier try are replaced whole, by the same bytes. A file that cannot be cut is a `permanent` failure.
    */
-  cut(
-    request: { readonly key: string; readonly grid: Artifact; readonly asIs?: boolean },
-    signal: AbortSignal,
-  ): Promise<CutResult>;
+  cut(request: { readonly key: string; readonly grid: Artifact }, signal: AbortSignal): Promise<CutResult>;
   /**
    * Writes the images of a reply under final names, synced, and keeps the whole reply, which is durable with the next commit.
    * Idempotent: files of an earlier try are replaced whole. A reply that is kept again is one more line.

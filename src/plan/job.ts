@@ -135,7 +135,7 @@ export interface TaskResult {
   readonly buttons: readonly Button[];
   /** Of a video: one link each, in order; downloaded in place of `imageUrl`. */
   readonly videoUrls?: readonly string[];
-  /** Of a single film: another link to it, for when the one in `videoUrls` is refused. */
+  /** Another link to one of the films, for when one in `videoUrls` is refused. */
   readonly spareVideoUrl?: string;
   /** Of describe: its prompts, in order, without their numbers (gateway 4.5). */
   readonly prompts?: readonly string[];

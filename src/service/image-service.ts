@@ -66,7 +66,7 @@ export interface Task {
   readonly failReason?: string;
   /** Only of a finished video task: one link each, in order. */
   readonly videoUrls?: readonly string[];
-  /** Another link to the film where `videoUrls` has one. */
+  /** Another link to one of the films in `videoUrls`. */
   readonly spareVideoUrl?: string;
   /** Only of a finished describe task: `properties.finalPrompt`, split (gateway 4.5). */
   readonly prompts?: readonly string[];

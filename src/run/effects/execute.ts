@@ -122,7 +122,7 @@ export class Effects {
       case 'search':
         return { type: 'searched', key, result: await this.#search(record, signal) };
       case 'save':
-        return { type: 'saved', key, result: await this.#save(key, send, signal) };
+        return { type: 'saved', key, result: await this.#save(record, send, signal) };
       case 'cut':
         throw new Error('Internal error: no request cuts a grid.');
       case 'ask':
@@ -131,7 +131,7 @@ export class Effects {
   }
 
   async #cut(
-    { record, refetched }: Effect['job'],
+    { record }: Effect['job'],
     since: number,
     signal: AbortSignal,
   ): Promise<EffectResult | undefined> {
@@ -139,7 +139,7 @@ export class Effects {
     const grid = gridOf(record);
     if (grid?.ok !== true) throw new Error(`Internal error: ${record.key} has no grid to cut.`);
     const { key } = record;
-    const result = await artifacts.cut({ key, grid: grid.file, ...(refetched && { asIs: true }) }, signal);
+    const result = await artifacts.cut({ key, grid: grid.file }, signal);
     if (!result.ok && result.error.code === 'download.aborted') return undefined;
     const error = result.ok ? undefined : { code: result.error.code, message: result.error.message };
     const event: RunEvent = {
@@ -172,12 +172,14 @@ export class Effects {
   }
 
   async #save(
-    key: string,
+    { key, artifacts }: JobRecord,
     { source, output }: Extract<Send, { kind: 'save' }>,
     signal: AbortSignal,
   ): Promise<SavedResult> {
     if ('isText' in source) return { ok: true, value: undefined };
-    return await this.#ports.artifacts.save({ key, output, ...source }, signal);
+    const others = artifacts.map(({ sha256 }) => sha256);
+    const request = { key, output, ...source, ...(source.spare === undefined ? {} : { others }) };
+    return await this.#ports.artifacts.save(request, signal);
   }
 }
 

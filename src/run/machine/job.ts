@@ -90,8 +90,6 @@ export interface Job {
   readonly refused?: { readonly customId: string; readonly error: JobError; readonly shown?: true };
   /** The mask was made, so it fits. */
   readonly masked?: true;
-  /** Its grid was downloaded again, because half of it seemed to be missing: it is cut as it is. */
-  readonly refetched?: true;
   /** The links to its files were given to an earlier run, and may have expired since. */
   readonly hasOldLinks?: true;
   /** How many of its submissions may have made a task when its task was last searched for and not found. */
@@ -173,7 +171,7 @@ export type JobEvent =
 
 /** The result of a save; undefined: the result is text, and no file was to be written. */
 export type SavedResult =
-  | { readonly ok: true; readonly value: Artifact | undefined }
+  | { readonly ok: true; readonly value: Artifact | undefined; readonly warning?: string }
   | Extract<SaveResult, { ok: false }>;
 
 /**

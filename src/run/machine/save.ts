@@ -221,21 +221,11 @@ function fileUnsaved(job: Job, failure: SaveFailure, context: JobContext): JobSt
 }
 
 /**
- * A grid was cut, or cannot be. One of which half seems to be missing is downloaded once more. Else its job is done: the grid is paid and there, and the record says why it has no frames. A disk
- * that takes no files ends the run, and the next one cuts the grid.
+ * A grid was cut, or cannot be. Its job is done: the grid is paid and there, and the record says why it has no frames. A disk that
+ * takes no files ends the run, and the next one cuts the grid.
  */
 export function gridCut(job: Job, result: CutResult, { now }: JobContext): JobStep {
   const { record } = job;
-  // Half of it seems to be missing, which a download of the same bytes again would not mend: once is enough.
-  if (!result.ok && result.error.class === 'retry') {
-    const again: Job = {
-      ...job,
-      refetched: true,
-      misses: 0,
-      record: become(record, 'saving', { artifacts: [] }),
-    };
-    return { job: { ...again, want: wantLink(again) } };
-  }
   if (!result.ok && result.error.class !== 'permanent')
     return { job: { ...job, want: { kind: 'wait', until: now, next: { kind: 'cut' } } } };
   const { finishedAt = now, error } = record;

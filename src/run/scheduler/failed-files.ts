@@ -17,6 +17,9 @@ export function noteSaved(
   const { files } = jobs;
   const job = jobs.get(key);
   if (result.ok) {
+    const { warning } = result;
+    if (warning !== undefined)
+      state.outbox.emit({ type: 'run:notice', code: 'download.half', message: `${warning}.` });
     files.saved();
     for (const [held, { failed }] of kinds.downloads.refused)
       if (failed !== undefined) failRefused(state, kinds.downloads, held, failed);

@@ -321,12 +321,6 @@ function onCut(state: SchedulerState, { key, result }: Extract<RunInput, { type:
     halt(state, { kind: 'disk', code, message });
   }
   const job = state.jobs.get(key);
-  if (result.ok && result.warning !== undefined)
-    state.outbox.emit({
-      type: 'run:notice',
-      code: 'frames.half',
-      message: `${result.warning}. It came so twice, and is cut as it is.`,
-    });
   if (job !== undefined) advance(state, job, { type: 'cut', result });
 }
 

@@ -11,7 +11,8 @@ const videoName = /\.(mp4|m4v|webm|mov)$/i;
 /**
  * The links of a finished task (gateway 4.7). Lists hold objects with a `url`, or texts, and are null for none.
  *
- * - `videoUrls`, else `videoUrl`. A list of one beside another `videoUrl`: the same film elsewhere, for when the first is refused. A gateway that has neither may put videos into the fields of images: their file names show that.
+ * - `videoUrls`, else `videoUrl`. A `videoUrl` that is none of the list is one of its films elsewhere, for when a link of the list is refused. A
+ *   gateway that has neither may put videos into the fields of images: their file names show that.
  * - `imageUrl`, else the first of `imageUrls`. Beside videos it is their poster.
  * - Several `imageUrls` without an `imageUrl`, or with one of them there, are images of their own; four beside it are the frames of a grid.
  */
@@ -28,7 +29,7 @@ export function readLinks(
   const videoUrls = given.length > 0 ? given : [...new Set(shown.filter(isVideo))];
   const imageUrl = shown.find((link) => !isVideo(link));
   const [alone] = listed('videoUrl', 'video_url');
-  const spare = videoUrls.length === 1 && alone !== undefined && alone !== videoUrls[0] ? alone : undefined;
+  const spare = alone !== undefined && videoUrls.length > 0 && !videoUrls.includes(alone) ? alone : undefined;
   return {
     ...(imageUrl !== undefined && { imageUrl }),
     ...(videoUrls.length > 0 ? { videoUrls } : several(image[0], new Set(images))),

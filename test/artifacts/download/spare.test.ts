@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeFilm } from '../../rig/fake-film.ts';
-import { freshFolder, startServer, startWriter } from '../places.ts';
+import { filesIn, freshFolder, startServer, startWriter } from '../places.ts';
 import { always } from './download-rig.ts';
 
 describe('another link to the same film', () => {
@@ -33,6 +33,26 @@ describe('another link to the same film', () => {
     const { result, asked } = await saved(200, 200);
     expect(result.ok).toBe(true);
     expect(asked).toEqual(['/first.mp4']);
+  });
+
+  it('is not taken for this film where it leads to another one of the job, whose file stays the only one', async () => {
+    const film = makeFilm(1, 8, 8);
+    const server = await startServer((request, response) => {
+      response.writeHead(request.url === '/second.mp4' ? 403 : 200).end(film);
+    });
+    const directory = freshFolder();
+    const writer = startWriter(directory);
+    const of = { spare: `${server.url}/spare.mp4`, key: 'ab', media: 'video' } as const;
+    const first = await writer.save({ ...of, url: `${server.url}/first.mp4`, output: 1 }, always);
+    if (!first.ok) throw new Error(first.error.message);
+    const others = [first.value.sha256];
+    const second = { ...of, url: `${server.url}/second.mp4`, output: 2 };
+    expect(await writer.save({ ...second, others }, always)).toMatchObject({
+      ok: false,
+      error: { status: 403 },
+    });
+    expect(filesIn(directory)).toEqual([first.value.file]);
+    expect(await writer.save({ ...second, others: [] }, always)).toMatchObject({ ok: true });
   });
 
   it('leaves the failure of the first where it gives nothing either', async () => {

@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import type { FakeServiceOptions } from '../fake-service.ts';
 import { type FramingName, pictureOf } from '../framing.ts';
 import type { Stranger } from './stranger.ts';
@@ -6,6 +7,20 @@ import type { Stranger } from './stranger.ts';
 const linking = (origin: string): FakeServiceOptions => ({
   script: (task) => ({ answer: () => ({ imageUrl: `${origin}/images/${task.id}.png?ex=${task.link}` }) }),
 });
+
+/** A JPEG without its lower half, behind which its end mark stands. */
+const halfJpeg = await sharp({
+  create: {
+    width: 256,
+    height: 256,
+    channels: 3,
+    background: 'grey',
+    noise: { type: 'gaussian', mean: 128, sigma: 40 },
+  },
+})
+  .jpeg()
+  .toBuffer()
+  .then((whole) => Buffer.concat([whole.subarray(0, whole.length * 0.45), Buffer.from([0xff, 0xd9])]));
 
 const grids = 'matrix: { n: [1, 2, 3] }\nsteps: { grid: { imagine: "a fox {{ n }}", path: U1 } }\n';
 
@@ -59,6 +74,39 @@ export const images: readonly Stranger[] = [
             },
     },
     verdict: { exit: 0, rows: { done: 3 }, asked: { video: 1, image: 4 } },
+  },
+  {
+    name: 'of a gateway whose list of films is refused in part, each one is replaced for which another link is at hand, and none is saved twice',
+    source: 'a gateway of the family whose videoUrls point at hosts that expire them',
+    pipeline:
+      'steps: { grid: { imagine: a fox, path: U1 }, film: { from: grid/U1, video: { image: parent, batchSize: 2 } } }\n',
+    service: {
+      script: (task) =>
+        task.kind !== 'video'
+          ? undefined
+          : {
+              answer: () => ({
+                videoUrls: [
+                  { url: `/images/${task.id}-1.mp4?ex=${task.link}` },
+                  { url: `/images/${task.id}-2.mp4?ex=gone` },
+                ],
+                videoUrl: `/images/${task.id}-2.mp4?ex=${task.link}`,
+              }),
+            },
+    },
+    verdict: { exit: 0, rows: { done: 4 }, asked: { video: 1, image: 5 } },
+  },
+  {
+    name: 'a JPEG of which half came twice is kept as it is, with a warning',
+    source: 'a user, of an image host that closes half a file with an end mark',
+    pipeline: 'steps: { grid: { imagine: a fox } }\n',
+    exchanges: [['image', { status: 200, body: halfJpeg }]],
+    verdict: {
+      exit: 0,
+      rows: { done: 1 },
+      asked: { imagine: 1, image: 2 },
+      says: ['lower half is of one colour'],
+    },
   },
   {
     name: 'an image host that asks a browser for a proof is named, and its links are not said to have expired',

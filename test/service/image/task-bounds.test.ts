@@ -116,16 +116,16 @@ describe('the links of a task', () => {
       videoUrls: [film, 'https://x.test/b.MOV'],
     });
     expect(links({ imageUrl: film })).toEqual({ videoUrls: [film] });
-    // One link in the list and another beside it lead to one film; beside several nobody knows which film is meant.
+    // A link beside the list leads to one of its films.
     const spare = 'https://y.test/a.mp4';
     expect(links({ videoUrls: [film], videoUrl: spare })).toEqual({
       videoUrls: [film],
       spareVideoUrl: spare,
     });
     expect(links({ videoUrls: [film], videoUrl: film })).toEqual({ videoUrls: [film] });
-    expect(links({ videoUrls: [film, 'https://x.test/b.mp4'], videoUrl: spare })).not.toHaveProperty(
-      'spareVideoUrl',
-    );
+    const two = [film, 'https://x.test/b.mp4'];
+    expect(links({ videoUrls: two, videoUrl: spare })).toEqual({ videoUrls: two, spareVideoUrl: spare });
+    expect(links({ videoUrls: two, videoUrl: two[1] })).toEqual({ videoUrls: two });
     expect(links({ imageUrl: 'https://x.test/a.mp4.png' })).toEqual({ imageUrl: 'https://x.test/a.mp4.png' });
     expect(links({ imageUrl: 'https://x.test/a?b=.mp4' })).toEqual({ imageUrl: 'https://x.test/a?b=.mp4' });
   });
