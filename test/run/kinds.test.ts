@@ -328,6 +328,30 @@ describe('equal refusals in a row', () => {
   });
 });
 
+describe('a redo whose kind is closed', () => {
+  it('is not begun: the result is as outdated as before, and the run ends', async () => {
+    let isWrong = false;
+    const here = await world(grid(60, 'U1'), {
+      onSubmit: ({ pressed }) => (isWrong && pressed !== '' ? rejected('not for you') : undefined),
+    });
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    isWrong = true;
+    const redo = [...here.store.withStatus('done')].flatMap(({ key, kind }) =>
+      kind === 'imagine' ? [key] : [],
+    );
+    const before = here.service.submits.length;
+    expect(here.run({ settings: virtualSettings({ redo }) }).end).toMatchObject({ code: 'route.refused' });
+    const pressed = here.service.submits.slice(before).filter((submit) => submit.pressed !== '').length;
+    // Each refused click is read and pressed once more.
+    expect(pressed).toBeLessThan(2 * 20 + 12);
+    expect(here.statuses().failed).toBeUndefined();
+    isWrong = false;
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 120 });
+    expect(here.service.submits.length).toBeGreaterThan(before + 60 + pressed + 20);
+  });
+});
+
 describe('a kind that another worker has closed', () => {
   const closed = {
     route: 'submit',
