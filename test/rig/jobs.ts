@@ -89,7 +89,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     isJob: () => false,
     rivals: () => [],
     hasPeers: false,
-    awaitsTwin: () => false,
+    mayGetSameId: () => false,
     showsIds: false,
     promptAbove: () => undefined,
     tally: () => ({ served: 0, firsts: 0, firstsServed: 0 }),

@@ -3,7 +3,7 @@ import type { Attempt, JobRecord } from '../../plan/job.ts';
 import type { ReplyPlace } from '../../plan/job-request.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { Clock } from '../../run/clock.ts';
-import { twinMs } from '../../run/machine/ownership.ts';
+import { sameMomentMs } from '../../run/machine/ownership.ts';
 import type { LeftRecord, OtherRecords, RunStore } from '../../run/ports.ts';
 import type { InputFile, StateReader } from '../../state/reader.ts';
 import type { DocumentRow } from '../../state/sqlite/texts.ts';
@@ -207,7 +207,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     });
     const underWay = await ask<DocumentRow>(
       `SELECT ${recordColumns} FROM promptpress.jobs j WHERE j.run = $1 AND j.open AND j.status = 'submitting' AND j.key <> $2
-         AND abs((j.doc::json ->> 'submittedAt')::bigint - $3) < ${twinMs}`,
+         AND abs((j.doc::json ->> 'submittedAt')::bigint - $3) < ${sameMomentMs}`,
       key,
       submittedAt,
     );

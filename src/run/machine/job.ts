@@ -111,9 +111,9 @@ export interface Job {
   /** When its task showed the first sign of work, Unix ms. */
   readonly begunAt?: number;
   /** The unknown word for its task's state, beside all signs of an end, and since when it stands there, Unix ms. */
-  readonly seeming?: { readonly status: string; readonly since: number };
+  readonly unknownStatus?: { readonly status: string; readonly since: number };
   /** Looks at its task in a row that showed another one, and when the first of them was, Unix ms. */
-  readonly strange?: { readonly count: number; readonly since: number };
+  readonly showedOther?: { readonly count: number; readonly since: number };
   /** Its task's record says that the task is its own, though others got the same id. */
   readonly owned?: true;
   /** True where the service did not know the task at the last poll. */
@@ -250,7 +250,7 @@ export interface JobContext {
   /** Others submit too whose tasks only the state tells of. */
   readonly hasPeers: boolean;
   /** True while a submission has no answer that left in the same moment as that of this job. */
-  readonly awaitsTwin: (record: JobRecord) => boolean;
+  readonly mayGetSameId: (record: JobRecord) => boolean;
   /** Records of tasks were seen to have the ids that they were asked for by. */
   readonly showsIds: boolean;
   /** The prompt that a click inherits where it sends none; undefined: not known. */

@@ -4,7 +4,7 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import type { SubmitResult } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import { become, holdName, type Job, type JobContext, type JobStep, type Want } from './job.ts';
-import { mustAskWhose, twinMs } from './ownership.ts';
+import { mustAskWhose, sameMomentMs } from './ownership.ts';
 import { modalLag } from './retry/modal-lag.ts';
 import { afterAll, defer, restAfter, retryLater, retryUnread } from './retry/retry.ts';
 import {
@@ -92,8 +92,8 @@ export function modalNow(job: Job, context: JobContext): JobStep {
   if (mustAskWhose(job, context))
     return { job: { ...job, want: { kind: 'fetch', taskId: modal.taskId, why: 'poll' } } };
   // A submission of the same burst that is not answered yet may get the same id.
-  if (job.owned !== true && record.claimed !== true && context.awaitsTwin(record))
-    return rest(job, twinMs, { kind: 'modal' }, now);
+  if (job.owned !== true && record.claimed !== true && context.mayGetSameId(record))
+    return rest(job, sameMomentMs, { kind: 'modal' }, now);
   const sent = become(record, 'submitting', {
     modal: { ...modal, sent: modal.sent + 1 },
     attempts: record.attempts + Number(modal.sent > 0),

@@ -13,10 +13,10 @@ import { rest, settle } from './transition.ts';
  */
 
 /** A record that is not that of the task that was asked for is looked at again so often, over so long, before its job is in doubt. */
-const strangeLooks = { count: 3, overMs: 60_000, everyMs: 30_000 } as const;
+const otherLooks = { count: 3, overMs: 60_000, everyMs: 30_000 } as const;
 
 /** Submissions may get one id that leave this close to each other, ms; so long it is waited between two looks at their answers. */
-export const twinMs = 1000;
+export const sameMomentMs = 1000;
 
 /** The code of the answer in whose place another task was shown. */
 const otherTask = 'service.other-task';
@@ -87,12 +87,12 @@ export function otherShown(
 ): JobStep | undefined {
   if (code !== otherTask) return undefined;
   const { now } = context;
-  const { count = 0, since = now } = job.strange ?? {};
-  if (count + 1 >= strangeLooks.count && now - since >= strangeLooks.overMs)
+  const { count = 0, since = now } = job.showedOther ?? {};
+  if (count + 1 >= otherLooks.count && now - since >= otherLooks.overMs)
     return disowned(job, message, context);
-  const looked: Job = { ...job, strange: { count: count + 1, since } };
+  const looked: Job = { ...job, showedOther: { count: count + 1, since } };
   const { taskId = '' } = job.record;
-  return rest(looked, strangeLooks.everyMs, { kind: 'fetch', taskId, why: 'poll' }, now);
+  return rest(looked, otherLooks.everyMs, { kind: 'fetch', taskId, why: 'poll' }, now);
 }
 
 /**
@@ -107,10 +107,10 @@ export function sharedTask(job: Job, task: SeenTask, context: JobContext): JobSt
   const rivals = rivalsOf(record, context);
   if (rivals.length === 0) {
     // A record without a tag says whose it is only beside those of the same burst, whose answers may be late.
-    const mayHaveTwin =
-      mayBeShared(record, task) && (context.awaitsTwin(record) || task.claims?.mayGrow === true);
+    const mayStillBeShared =
+      mayBeShared(record, task) && (context.mayGetSameId(record) || task.claims?.mayGrow === true);
     const next = { kind: 'fetch', taskId: task.id, why: 'poll' } as const;
-    return mayHaveTwin ? rest(job, twinMs, next, context.now) : undefined;
+    return mayStillBeShared ? rest(job, sameMomentMs, next, context.now) : undefined;
   }
   const owner = ownerOf(record, rivals, task, context);
   if (owner === record) return 'own';
@@ -180,6 +180,6 @@ function disowned(job: Job, why: string, context: JobContext): JobStep {
     code: 'task.shared',
     message: `${why} So it is not known what became of this job's own submission: it may have made a task, and may have been paid.`,
   };
-  const { watch: _, strange: __, ...known } = job;
+  const { watch: _, showedOther: __, ...known } = job;
   return settle({ ...known, record: doubtful }, 'in-doubt', error, context.now);
 }

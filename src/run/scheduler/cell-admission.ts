@@ -24,8 +24,8 @@ export function admitCells(state: SchedulerState): void {
   if (isAtEnd(state)) state.jobs.beginEnd();
   for (;;) {
     if (cells.areAllGiven && cells.incoming.length === 0) {
-      cells.incoming = cells.aside.toSorted((a, b) => a.tries - b.tries).map(({ cell }) => cell);
-      cells.aside = [];
+      cells.incoming = cells.openedLast.toSorted((a, b) => a.tries - b.tries).map(({ cell }) => cell);
+      cells.openedLast = [];
       cells.isLast = true;
     }
     const cell = canOpenCell(state) ? cells.incoming.shift() : undefined;
@@ -36,13 +36,13 @@ export function admitCells(state: SchedulerState): void {
 }
 
 /** How many cells are put off at most. */
-const mostAside = 4096;
+const mostOpenedLast = 4096;
 
 /** True for a cell that asks for a job that an earlier run put back: such jobs go behind those that were never tried. */
 const comesLast = ({ cells, options }: SchedulerState, slots: readonly Slot[]): boolean =>
   !cells.isLast &&
   options.others === undefined &&
-  cells.aside.length < mostAside &&
+  cells.openedLast.length < mostOpenedLast &&
   slots.some(({ record, ready }) => ready && record?.status === 'pending' && record.putBack === true);
 
 /** Resolves the open cells again in which a job was settled or released since the last call. */
@@ -62,7 +62,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
   if (isFirst && comesLast(state, slots)) {
     cells.open.close(open);
     const tries = Math.min(...slots.flatMap(({ record }) => (record?.putBack ? record.attempts : [])));
-    cells.aside.push({ cell: open.cell, tries });
+    cells.openedLast.push({ cell: open.cell, tries });
     return;
   }
   if (isFirst) outbox.emit({ type: 'cell:open', cell: open.cell.number });

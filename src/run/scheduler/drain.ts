@@ -54,7 +54,7 @@ function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
   const { cells, jobs, outbox, slices } = state;
   if (!areAllCellsOpened(state)) cells.isWhole = false;
   cells.incoming = [];
-  cells.aside = [];
+  cells.openedLast = [];
   for (const key of slices.awaited)
     for (const open of cells.open.release(key)) if (open.waiting.size === 0) leaveCell(state, open);
   slices.awaited.clear();

@@ -164,7 +164,7 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     isJob: (key) => lookup(key) !== undefined || (options.others !== undefined && isJobKey(key)),
     rivals: (record) => owners.rivals(record).flatMap((key) => lookup(key) ?? []),
     hasPeers: options.others !== undefined,
-    awaitsTwin: (record) => jobs.awaitsTwin(record),
+    mayGetSameId: (record) => jobs.mayGetSameId(record),
     showsIds: owners.showsIds,
     promptAbove: (record) => promptAbove(record, lookup),
     tally: (route) => {

@@ -1,6 +1,6 @@
 import type { Attempt, JobRecord } from '../../../src/plan/job.ts';
 import { isTextRequest } from '../../../src/plan/job-request.ts';
-import { twinMs } from '../../../src/run/machine/ownership.ts';
+import { sameMomentMs } from '../../../src/run/machine/ownership.ts';
 import type { LeftRecord } from '../../../src/run/ports.ts';
 import {
   burstMs,
@@ -163,7 +163,7 @@ export class FencedState {
         record.status === 'submitting' &&
         record.key !== key &&
         !isTextRequest(record.request) &&
-        Math.abs((record.submittedAt ?? 0) - submittedAt) < twinMs,
+        Math.abs((record.submittedAt ?? 0) - submittedAt) < sameMomentMs,
     );
     return { keys, mayGrow };
   }

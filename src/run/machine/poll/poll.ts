@@ -30,7 +30,7 @@ export function taskSeen(job: Job, result: ServiceResult<SeenTask>, context: Job
       fetchLater(withUnknown(job, unknown, context), result.error, poll, context)
     );
   }
-  const { strange: _, unknownSince: _since, lost: _lost, ...shown } = withConfirmedTask(job);
+  const { showedOther: _, unknownSince: _since, lost: _lost, ...shown } = withConfirmedTask(job);
   const whose = sharedTask(shown, result.value, context);
   if (typeof whose === 'object') return whose;
   const isOwn = whose === 'own' || result.value.state === 'modal';
@@ -39,7 +39,7 @@ export function taskSeen(job: Job, result: ServiceResult<SeenTask>, context: Job
 }
 
 /** How long an unknown state must stand beside all signs of an end, ms: three times what a gateway's copy may lag (gateway 3.5). */
-const seemingMs = 45_000;
+const unknownStatusMs = 45_000;
 
 /** How long a task is unknown before it counts as lost, ms: a new one may lag behind its submission. */
 const lostMs = 60_000;
@@ -61,11 +61,11 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
       return isConfirmSent(record) ? unfinished(job, task, context) : modalOpened(job, taskId, context);
     case 'unfinished': {
       const { seems, status } = task;
-      const { seeming: _, ...before } = job;
+      const { unknownStatus: _, ...before } = job;
       if (seems === undefined) return unfinished(before, task, context);
-      const seeming = job.seeming?.status === status ? job.seeming : { status, since: now };
-      return now - seeming.since < seemingMs
-        ? unfinished({ ...before, seeming }, task, context)
+      const unknownStatus = job.unknownStatus?.status === status ? job.unknownStatus : { status, since: now };
+      return now - unknownStatus.since < unknownStatusMs
+        ? unfinished({ ...before, unknownStatus }, task, context)
         : taskRead(before, taskId, seems, context);
     }
     case 'failure':

@@ -4,7 +4,7 @@ import type { Route } from '../../events.ts';
 import { ConcurrencyWindow } from '../../limits/concurrency-window.ts';
 import type { Sent } from '../../limits/even-moments.ts';
 import { holdsRoom, isParked, type Job, restsOutside } from '../../machine/job.ts';
-import { twinMs } from '../../machine/ownership.ts';
+import { sameMomentMs } from '../../machine/ownership.ts';
 import {
   hasItsTurn,
   isReadingAgain,
@@ -122,11 +122,11 @@ export class ActiveJobs {
   }
 
   /** True while another submission has no answer that left in the same moment as that of this job. */
-  awaitsTwin({ key, submittedAt = Number.NaN }: JobRecord): boolean {
+  mayGetSameId({ key, submittedAt = Number.NaN }: JobRecord): boolean {
     if (this.routes.queues.submit.inFlight === 0) return false;
     for (const { record } of this.#jobs.values()) {
       const apartMs = Math.abs((record.submittedAt ?? Number.NaN) - submittedAt);
-      if (record.status === 'submitting' && apartMs < twinMs && record.key !== key) return true;
+      if (record.status === 'submitting' && apartMs < sameMomentMs && record.key !== key) return true;
     }
     return false;
   }

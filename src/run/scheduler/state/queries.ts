@@ -79,7 +79,7 @@ export function givesBackAt(state: SchedulerState): number | undefined {
 
 /** True when the cells that are not open are the last ones, and fewer than the slots. A single slot never idles beside others. */
 export const isAtEnd = ({ cells, jobs: { slots } }: SchedulerState): boolean =>
-  cells.areAllGiven && slots > 1 && cells.incoming.length + cells.aside.length < slots;
+  cells.areAllGiven && slots > 1 && cells.incoming.length + cells.openedLast.length < slots;
 
 /** True while there is room for the first request of one more cell. */
 export const hasRoomForCell = ({ jobs, cells }: SchedulerState): boolean =>
@@ -91,4 +91,4 @@ export const canOpenCell = (state: SchedulerState): boolean =>
 
 /** True when every cell of the plan was opened. */
 export const areAllCellsOpened = ({ cells }: SchedulerState): boolean =>
-  cells.areAllGiven && cells.incoming.length + cells.aside.length === 0;
+  cells.areAllGiven && cells.incoming.length + cells.openedLast.length === 0;

@@ -62,7 +62,7 @@ export interface CellsState {
   isWhole: boolean;
   readonly open: OpenCells;
   /** Cells that ask for jobs that an earlier run put back, and how often these were tried: they are opened last. */
-  aside: { readonly cell: Cell; readonly tries: number }[];
+  openedLast: { readonly cell: Cell; readonly tries: number }[];
   /** All other cells were opened. */
   isLast: boolean;
   /** Cells that were not begun, because they need a kind of request that is closed. */
@@ -141,7 +141,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
       areAllGiven: false,
       isWhole: true,
       open: new OpenCells(),
-      aside: [],
+      openedLast: [],
       isLast: false,
       left: 0,
       due: [],
