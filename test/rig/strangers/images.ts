@@ -33,6 +33,10 @@ const closing = (framing: FramingName, size: number): Stranger => ({
   verdict: { exit: 0, rows: { done: 12 }, asked: { image: 12 } },
 });
 
+/** One grid, and twenty films of it. */
+const films =
+  'matrix: { n: { from: 1, to: 20 } }\nsteps: { grid: { imagine: a fox }, film: { from: grid, video: { image: parent, prompt: "walks {{ n }}", batchSize: 1 } } }\n';
+
 /** Image hosts and links: where they lead, and what comes from there. */
 export const images: readonly Stranger[] = [
   closing('HTTP/1.0', 131_073),
@@ -56,6 +60,62 @@ export const images: readonly Stranger[] = [
     pipeline: grids,
     service: linking(''),
     verdict: { exit: 0, rows: { done: 6 }, asked: { imagine: 3, action: 3, image: 6 } },
+  },
+  {
+    name: 'a gateway whose links name its own machine is asked for grids there, which are cut',
+    source: 'new-api of 11 April 2025, ServerAddress as it is installed',
+    pipeline: 'matrix: { n: [1, 2] }\nsteps: { grid: { imagine: "a fox {{ n }}", grid: split } }\n',
+    service: linking('http://localhost:3000'),
+    verdict: {
+      exit: 0,
+      rows: { done: 10 },
+      asked: { imagine: 2, image: 2 },
+      says: ['lead to http://localhost:3000'],
+    },
+  },
+  {
+    name: 'a gateway whose links name its own machine is asked for films there',
+    source: 'new-api of 11 April 2025, ServerAddress as it is installed',
+    pipeline: films,
+    service: {
+      script: (task) => ({
+        answer: () =>
+          task.kind === 'video'
+            ? { videoUrls: [{ url: `https://127.0.0.1:3000/images/${task.id}-1.mp4?ex=${task.link}` }] }
+            : { imageUrl: `http://[::1]:3000/images/${task.id}.png?ex=${task.link}` },
+      }),
+    },
+    verdict: { exit: 0, rows: { done: 40 }, asked: { video: 20, image: 21 } },
+  },
+  {
+    name: 'a gateway whose links name its own machine, and which sends images slowly and in pieces, gives them all',
+    source: 'new-api of 11 April 2025, ServerAddress as it is installed, behind a slow line',
+    pipeline: grids,
+    service: linking('http://localhost:3000'),
+    exchanges: [['image', { drip: 1 }]],
+    verdict: { exit: 0, rows: { done: 6 }, asked: { imagine: 3, action: 3, image: 6 } },
+  },
+  {
+    name: 'an image host that refuses every grid ends the run, and the next run saves and cuts what was paid for',
+    source: 'a gateway of the family whose image host refuses this machine',
+    pipeline:
+      'matrix: { n: { from: 1, to: 20 } }\nsteps: { grid: { imagine: "a fox {{ n }}", grid: split } }\n',
+    exchanges: [['image', { status: 403, body: 'no' }]],
+    verdict: { exit: 3, codes: {}, says: ['Not one of the last 20 files could be downloaded'] },
+    later: [{ verdict: { exit: 0, rows: { done: 100 }, codes: {}, asked: { imagine: 0, image: 20 } } }],
+  },
+  {
+    name: 'an image host that refuses every film, slowly, ends the run, and the next run pays for none of them again',
+    source: 'a gateway of the family whose image host refuses this machine',
+    pipeline: films,
+    exchanges: [
+      ['image', { drip: 1 }, { match: ({ path }) => !path.includes('.mp4') }],
+      ['image', { status: 403, body: 'no' }, { match: ({ path }) => path.includes('.mp4') }],
+    ],
+    verdict: { exit: 3, codes: {}, says: ['Not one of the last 20 files could be downloaded'] },
+    later: [
+      { verdict: { exit: 0, rows: { done: 40 }, codes: {}, asked: { imagine: 0, video: 0, image: 20 } } },
+    ],
   },
   {
     name: 'a gateway whose list of films is refused gives the film by its other link, and nothing is paid twice',
