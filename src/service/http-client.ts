@@ -152,7 +152,7 @@ export class HttpClient {
       standing: () => this.#endpoints.standing(endpoint),
       hasSpokenHttp: () => this.#endpoints.hasSpokenHttp,
     };
-    // One signal serves every request of a run, and whoever waits for a turn listens to the same: many listeners are no leak.
+    // One signal serves every request of a run: many listeners are no leak.
     setMaxListeners(0, signal);
     const headers = {
       'content-type': 'application/json',
@@ -160,12 +160,7 @@ export class HttpClient {
       'user-agent': this.#userAgent,
     };
     const isKnown = (): boolean => this.#endpoints.hasSpokenHttp || facts.standing?.() !== 'unknown';
-    const isFirst = request.facts.on === 'submit' && this.tellsLeaving && !isKnown();
-    const given = isFirst ? this.#firstContact.turn(isKnown, signal) : () => undefined;
-    const turn = given instanceof Promise ? await given : given;
-    if (typeof turn !== 'function')
-      return { ok: false, error: connectionFailure(turn.failure, false, facts) };
-    const sent = this.#keys.send<T>(
+    return await this.#keys.send<T>(
       request.place,
       signal,
       async (key) => {
@@ -198,7 +193,6 @@ export class HttpClient {
         ? undefined
         : (key) => this.#look({ ...key, ...headers }, facts, signal),
     );
-    return await sent.finally(turn);
   }
 
   /** Asks for a task of nobody. */

@@ -1,4 +1,3 @@
-import { whenAborted } from './cancel.ts';
 import { exchange, receiveWhole, type Transport } from './exchange.ts';
 import type { ConnectionFailure } from './reply.ts';
 import { systemTimer } from './timeout.ts';
@@ -8,12 +7,6 @@ const restsMs = [0, 5_000, 5_000];
 
 /** Bound of each of them, in ms. */
 const longestMs = 10_000;
-
-/** A first submission that is unanswered for this long, in ms, is being worked on: a wrong port breaks off at once. */
-const longestTurnMs = 3_000;
-
-/** Called when a submission has ended; or why it need not be sent. */
-type Turn = (() => void) | WrongPort;
 
 /** Why nothing can come of an address. */
 interface WrongPort {
@@ -30,10 +23,6 @@ export class FirstContact {
   readonly #url: URL;
   readonly #transport: Transport;
   #asking: Promise<WrongPort | undefined> | undefined;
-  #found: WrongPort | undefined;
-  #isUnderWay = false;
-  #isWorkedOn = false;
-  readonly #waiting = new Set<() => void>();
 
   constructor(baseUrl: string, transport: Transport) {
     this.#url = new URL('/', baseUrl);
@@ -42,49 +31,10 @@ export class FirstContact {
 
   /** @returns undefined: it speaks HTTP, or nobody can tell. Who asks meanwhile waits for the same answer */
   wrongPort(after: ConnectionFailure, signal: AbortSignal): Promise<WrongPort | undefined> {
-    this.#asking ??= this.#ask(after, signal)
-      .then((found) => {
-        this.#found = found;
-        return found;
-      })
-      .finally(() => {
-        this.#asking = undefined;
-      });
-    return this.#asking;
-  }
-
-  /**
-   * Waits while another submission is under way that may come to nothing, as long as the address has not answered: no more than one is
-   * to be in doubt.
-   */
-  turn(hasAnswered: () => boolean, signal: AbortSignal): Turn | Promise<Turn> {
-    const isAlone = this.#isUnderWay && !(this.#isWorkedOn && this.#asking === undefined);
-    const mayGo = !isAlone || hasAnswered() || this.#found !== undefined || signal.aborted;
-    if (!mayGo) return this.#next(signal).then(() => this.turn(hasAnswered, signal));
-    if (this.#found !== undefined && !hasAnswered()) return this.#found;
-    this.#isUnderWay = true;
-    return () => {
-      this.#isUnderWay = false;
-      for (const go of this.#waiting) go();
-    };
-  }
-
-  /** Waits until a submission has ended, or is worked on, or the signal. */
-  #next(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const go = (): void => {
-        this.#waiting.delete(go);
-        leave();
-        stop();
-        resolve();
-      };
-      const leave = whenAborted(signal, go);
-      const stop = (this.#transport.timer ?? systemTimer)(longestTurnMs, () => {
-        this.#isWorkedOn = this.#asking === undefined;
-        go();
-      });
-      this.#waiting.add(go);
+    this.#asking ??= this.#ask(after, signal).finally(() => {
+      this.#asking = undefined;
     });
+    return this.#asking;
   }
 
   async #ask({ code, cause }: ConnectionFailure, signal: AbortSignal): Promise<WrongPort | undefined> {

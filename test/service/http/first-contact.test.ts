@@ -108,16 +108,6 @@ describe('http at a port that does not speak it', () => {
     expect(port.heads.slice(1).join('')).not.toContain('authorization');
   });
 
-  test('leaves one submission in doubt, though several are wanted', async () => {
-    const { timer } = quickTimer();
-    await using port = await rawServer((socket) => socket.resetAndDestroy());
-    const service = serviceWith({ baseUrl: port.url, timer, ...connected() });
-    const all = await Promise.all(Array.from({ length: 12 }, () => imagine(service)));
-    for (const result of all) expect(result).toMatchObject(protocol(/has not answered in HTTP once/));
-    expect(all.filter((result) => !result.ok && result.error.mayBeDone === true)).toHaveLength(1);
-    expect(port.heads.filter((head) => head.startsWith('POST'))).toHaveLength(1);
-  });
-
   test('is asked for all requests at once', async () => {
     const { timer } = quickTimer();
     await using port = await rawServer((socket) => socket.resetAndDestroy());
@@ -144,43 +134,6 @@ describe('a port that speaks HTTP', () => {
       error: { code: 'connection.lost', class: 'lost' },
     });
     expect(port.heads).toHaveLength(times + 1);
-  });
-
-  test('takes the other submissions once it has answered the first', async () => {
-    let most = 0;
-    const open = new Set<Socket>();
-    await using port = await rawServer((socket) => {
-      open.add(socket);
-      most = Math.max(most, open.size);
-      if (port.heads.length === 1 || open.size === 5)
-        for (const one of open) {
-          open.delete(one);
-          one.end('HTTP/1.1 503 Busy\r\ncontent-length: 2\r\n\r\n{}');
-        }
-    });
-    const service = serviceWith({ baseUrl: port.url, ...connected() });
-    const all = await Promise.all(Array.from({ length: 6 }, () => imagine(service)));
-    expect(all.map((result) => !result.ok && result.error.status)).toEqual(
-      Array.from({ length: 6 }, () => 503),
-    );
-    expect(most).toBe(5);
-  });
-
-  test('and works on the first submission gets the others, too', async () => {
-    const open = new Set<Socket>();
-    await using port = await rawServer((socket) => {
-      open.add(socket);
-      if (open.size === 4)
-        for (const one of open) one.end('HTTP/1.1 503 Busy\r\ncontent-length: 2\r\n\r\n{}');
-    });
-    const timer: Timer = (ms, expire) => {
-      if (ms !== 3_000) return () => undefined;
-      const immediate = setImmediate(expire);
-      return () => clearImmediate(immediate);
-    };
-    const service = serviceWith({ baseUrl: port.url, timer, ...connected() });
-    const all = await Promise.all(Array.from({ length: 4 }, () => imagine(service)));
-    expect(all.map((result) => !result.ok && result.error.status)).toEqual([503, 503, 503, 503]);
   });
 
   test('and has done so is not asked again', async () => {
