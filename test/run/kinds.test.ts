@@ -308,6 +308,24 @@ describe('equal refusals in a row', () => {
     expect(here.statuses()).toEqual({ done: 2, failed: 20 });
   });
 
+  it('ask once a run for a row that no verdict was found on, whatever else becomes of its cell', async () => {
+    const text = `${byTwo(24)}  third: { blend: { images: ["https://images.example/{{ n }}-a.png", "https://images.example/{{ n }}-b.png"] } }\n`;
+    const here = await world(text, { onSubmit: () => rejected('no credit') });
+    expect(here.run({ steps: new Set(['other']) }).end).toMatchObject({ code: 'route.refused' });
+    const cells = here.cells.slice(0, 2);
+    const { submits } = here.run({ cells, steps: new Set(['other', 'third']) });
+    expect(submits).toBe(4);
+    const rows = cells.flatMap((cell) => here.plan.resolve(cell, (key) => here.store.get(key)));
+    expect(rows.filter(({ step }) => step === 'other').map(({ status }) => status)).toEqual([
+      'pending',
+      'pending',
+    ]);
+    expect(rows.filter(({ step }) => step === 'third').map(({ status }) => status)).toEqual([
+      'failed',
+      'failed',
+    ]);
+  });
+
   it.each([
     ['too large', () => ({ error: failure('service.too-large', 'permanent', { status: 413 }) })],
     ['refused for its prompt', () => ({ kind: 'refused' as const, code: 24, message: 'banned' })],

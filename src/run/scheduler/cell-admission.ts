@@ -122,8 +122,12 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
 const isBegun = (record: JobRecord | undefined): boolean =>
   record !== undefined && (record.status !== 'pending' || record.attempts > 0);
 
-/** The closed kind for which a job is not begun: its own, or in a cell in which nothing has begun that of a job below. */
+/**
+ * The kind for which a job is not begun: a closed one, its own or in a cell in which nothing has begun that of a job below; or one
+ * whose refusal has left the job to a later run.
+ */
 function closedFor({ kinds }: SchedulerState, slot: Slot, isUnbegun: boolean): KindState | undefined {
+  for (const kind of kinds.all()) if (kind.hasLeft(slot.job?.key ?? '')) return kind;
   if (kinds.closed.length === 0) return undefined;
   const name = slotName({ step: slot.step, branch: formatBranch(slot.branch) });
   const own = kinds.ofRequest(name, slot.job?.request);

@@ -110,6 +110,10 @@ export class KindState {
     if (this.#left.size < mostCounted) this.#left.add(key);
   }
 
+  hasLeft(key: string): boolean {
+    return this.#left.has(key);
+  }
+
   /** It was served in this run. */
   get isServed(): boolean {
     return this.#servedAt !== undefined;
