@@ -5,11 +5,21 @@ import { reach } from '../rig/strangers/reach.ts';
 import { play, type StrangerRun } from '../rig/strangers/stranger.ts';
 import { tasks } from '../rig/strangers/tasks.ts';
 import { textValues } from '../rig/strangers/text-values.ts';
+import { textVariants } from '../rig/strangers/text-variants.ts';
 import { texts } from '../rig/strangers/texts.ts';
 import { variants } from '../rig/strangers/variants.ts';
 import { verdicts } from '../rig/strangers/verdicts.ts';
 
-const all = [...images, ...reach, ...tasks, ...texts, ...textValues, ...variants, ...verdicts];
+const all = [
+  ...images,
+  ...reach,
+  ...tasks,
+  ...texts,
+  ...textValues,
+  ...textVariants,
+  ...variants,
+  ...verdicts,
+];
 
 /** Those whose verdict a worker keeps in PostgreSQL, those that a call to come depends on, and what is dearest where it goes wrong. */
 const chosen = [

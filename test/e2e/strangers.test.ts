@@ -4,6 +4,7 @@ import { reach } from '../rig/strangers/reach.ts';
 import { play, type Stranger } from '../rig/strangers/stranger.ts';
 import { tasks } from '../rig/strangers/tasks.ts';
 import { textValues } from '../rig/strangers/text-values.ts';
+import { textVariants } from '../rig/strangers/text-variants.ts';
 import { texts } from '../rig/strangers/texts.ts';
 import { variants } from '../rig/strangers/variants.ts';
 import { verdicts } from '../rig/strangers/verdicts.ts';
@@ -16,6 +17,7 @@ const tables: Readonly<Record<string, readonly Stranger[]>> = {
   texts,
   'values of texts': textValues,
   variants,
+  'variants of texts': textVariants,
 };
 
 describe.concurrent.each(Object.entries(tables))('strangers: %s', (_table, strangers) => {

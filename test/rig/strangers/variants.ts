@@ -1,6 +1,6 @@
 import type { FakeRoute, FaultAction } from '../faults.ts';
 import type { Stranger, Verdict } from './stranger.ts';
-import { chat, chatStep, chunk, done, events, native, nativeStep, priced } from './texts.ts';
+import { chatStep, nativeStep } from './texts.ts';
 
 const family = 'names: midjourney-proxy';
 const gateway = { names: 'midjourney-proxy' } as const;
@@ -88,12 +88,10 @@ export const variants: readonly Stranger[] = [
   wrong(['/mj', 'fast images', { status: 404 }], grids(12), { asked: { unknown: 1 } }),
   wrong(['/v1', 'chat', missing], texts('chat: { PROMPT }')),
   wrong(['/api', 'a native stream', page], texts('generate: { PROMPT, stream: true }')),
-
   one('a path that is not there', 'litellm 1.108.7', 'edits', missing, notOffered('edits')),
   one('a path that is not there', 'one-hub 2026-02-20', 'describe', page, notOffered('describe')),
   one('a path that is not there', 'new-api 2025-04-11', 'generate', page, notOffered('generate')),
   one('a path that is not there', 'novicezk 2.6.3', 'chat', missing, notOffered('chat')),
-
   ...(
     [
       ['describe', 'insert_midjourney_task_failed '],
@@ -155,120 +153,6 @@ export const variants: readonly Stranger[] = [
     ),
   ),
   {
-    name: 'chat counts reasoning above its parts at the dearer price, streamed',
-    source: 'CLIProxyAPI 5733',
-    pipeline: `${priced}${chatStep('stream: true')}`,
-    exchanges: [
-      [
-        'chat',
-        events(
-          chunk({ content: 'a red fox' }, { finish_reason: 'stop' }),
-          { choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 515 } },
-          done,
-        ),
-      ],
-    ],
-    verdict: { exit: 0, first: { other_tokens: '500', total_tokens: '515', cost: '0.00506' } },
-  },
-  {
-    name: 'native counts of a total above its parts cost the dearer price, streamed',
-    source: 'counts of several gateways',
-    pipeline: `${priced}${nativeStep('stream: true')}`,
-    exchanges: [
-      [
-        'stream',
-        events({
-          ...native('a red fox', 'STOP'),
-          usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 515 },
-        }),
-      ],
-    ],
-    verdict: { exit: 0, first: { other_tokens: '500', total_tokens: '515', cost: '0.00506' } },
-  },
-  {
-    name: 'a bare error line of a chat stream is an error with its words',
-    source: 'one-hub, commit of 20 February 2026',
-    pipeline: chatStep('stream: true'),
-    exchanges: [
-      [
-        'chat',
-        events(
-          chunk({ content: 'a red ' }),
-          '{"code":400,"message":"the region is not served","status":"FAILED_PRECONDITION"}',
-          done,
-        ),
-      ],
-    ],
-    verdict: {
-      exit: 1,
-      codes: { 'service.rejected': 1 },
-      asked: { chat: 1 },
-      says: ['the region is not served'],
-    },
-  },
-  {
-    name: 'a bare error line of a chat stream after its finish reason is an error too',
-    source: 'one-hub, commit of 20 February 2026',
-    pipeline: chatStep('stream: true'),
-    exchanges: [
-      [
-        'chat',
-        events(
-          chunk({ content: 'a red ' }, { finish_reason: 'stop' }),
-          '{"code":400,"message":"the region is not served","status":"FAILED_PRECONDITION"}',
-        ),
-      ],
-    ],
-    verdict: { exit: 1, codes: { 'service.rejected': 1 }, says: ['the region is not served'] },
-  },
-  {
-    name: 'a bare error of 429 inside a native stream is tried again',
-    source: 'one-hub, commit of 20 February 2026',
-    pipeline: nativeStep('stream: true'),
-    exchanges: [
-      [
-        'stream',
-        events(native('a red ', 'STOP'), '{"code":429,"message":"slow","status":"RESOURCE_EXHAUSTED"}'),
-        { times: 1 },
-      ],
-      ['stream', events(native('a red fox', 'STOP'))],
-    ],
-    verdict: { exit: 0, asked: { stream: 2 }, first: { text: 'a red fox' } },
-  },
-  ...(
-    [
-      [
-        'imagine',
-        grids(1),
-        { status: 422, body: { detail: [{ loc: ['prompt'], msg: 'too long' }] } },
-        'too long',
-      ],
-      [
-        'generate',
-        nativeStep(),
-        { status: 400, body: { object: 'error', message: 'no vision' } },
-        'no vision',
-      ],
-      [
-        'stream',
-        nativeStep('stream: true'),
-        {
-          status: 400,
-          body: { error: { message: 'Provider returned error', metadata: { raw: 'bad top_k' } } },
-        },
-        'bad top_k',
-      ],
-    ] as const
-  ).map(
-    ([route, pipeline, action, said]): Stranger => ({
-      name: `a refusal keeps its words by ${route}, wherever they lie`,
-      source: 'FastAPI, vLLM, OpenRouter',
-      pipeline,
-      exchanges: [[route, action]],
-      verdict: { exit: 1, codes: { 'service.rejected': 1 }, asked: { [route]: 1 }, says: [said] },
-    }),
-  ),
-  {
     name: 'a 503 of a proxy whose connection broke leaves a submission in doubt where the file says hold',
     source: 'Envoy before a gateway',
     pipeline: grids(1),
@@ -284,13 +168,6 @@ export const variants: readonly Stranger[] = [
       ],
     ],
     verdict: { exit: 5, rows: { 'in-doubt': 1 }, asked: { imagine: 1 } },
-  },
-  {
-    name: 'a native stream refused with 422 that says overloaded is tried again',
-    source: 'vendors behind gateways: their own clients',
-    pipeline: nativeStep('stream: true'),
-    exchanges: [['stream', { status: 422, body: { detail: 'The model is overloaded.' } }, { times: 1 }]],
-    verdict: { exit: 0, rows: { done: 1 }, asked: { stream: 2 } },
   },
   {
     name: 'a film whose link names its own machine is asked for at the base address',
@@ -375,14 +252,6 @@ export const variants: readonly Stranger[] = [
     verdict: { exit: 0, rows: { done: 3 }, first: { speed: '' } },
   },
   {
-    name: 'a gateway that reads the key of native texts in its header alone works with auth: header, streamed',
-    source: 'litellm proxy 1.108.7 (its pass-through)',
-    pipeline: nativeStep('stream: true'),
-    serviceSettings: `${family}, auth: header`,
-    service: { ...gateway, auth: 'header' },
-    verdict: { exit: 0, rows: { done: 1 }, asked: { stream: 1 } },
-  },
-  {
     name: 'a proxy that reads Authorization without Bearer alone serves fast grids, clicks and films',
     source: 'midjourney-proxy (novicezk) 2.6.3 with a secret',
     pipeline:
@@ -408,19 +277,89 @@ export const variants: readonly Stranger[] = [
       says: ['1 task timed out at the gateway and was paid again'],
     },
   },
+  ...(
+    [
+      ['chat', chatStep(), 'HTTP/1.0'],
+      ['chat', chatStep('stream: true'), 'no length'],
+      ['generate', nativeStep(), 'no length, close'],
+      ['stream', nativeStep('stream: true'), 'chunked, close'],
+      ['imagine', grids(12), 'HTTP/1.0'],
+      ['fetch', grids(12), 'no length'],
+    ] as const
+  ).map(
+    ([route, pipeline, framed]): Stranger => ({
+      name: `a gateway that ends its connections (${route}, ${framed}${pipeline.includes('stream') ? ', streamed' : ''}) ends no run`,
+      source: 'nodejs/undici 5360',
+      pipeline,
+      exchanges: [[route, { framed }]],
+      verdict: { exit: 0 },
+    }),
+  ),
+  ...(['describe', 'video', 'edits', 'action'] as const).map((what) =>
+    one(
+      'a quota that is used up for work behind a grid leaves that work for a later run',
+      'one-hub 2026-02-20',
+      what,
+      refusal(4, 'user quota is not enough '),
+      { exit: 3, rows: { done: 1, pending: 1 }, codes: {}, says: ['service.quota'] },
+      { later: [{ verdict: { exit: 0, rows: { done: 2 }, asked: { imagine: 0 } } }] },
+    ),
+  ),
+  ...['http://0.0.0.0:3000', 'http://[::1]:3000', 'http://127.0.0.1:3000', 'https://localhost'].map(
+    (origin): Stranger => ({
+      name: `links to ${origin} are followed at the base address`,
+      source: 'new-api of 11 April 2025, ServerAddress as it is installed',
+      pipeline: 'steps: { grid: { imagine: a fox, path: U1 } }\n',
+      service: {
+        script: (task) => ({
+          answer: () => ({ imageUrl: `${origin}/images/${task.id}.png?ex=${task.link}` }),
+        }),
+      },
+      verdict: { exit: 0, rows: { done: 2 }, asked: { image: 2 } },
+    }),
+  ),
   {
-    name: 'a chat stream of JSON that lacks a finish reason is asked again, whole',
-    source: 'opencode 43379',
-    pipeline: chatStep('stream: true, response_format: { type: json_object }'),
-    exchanges: [
-      [
-        'chat',
-        (request) =>
-          request.body?.['stream'] === true
-            ? events(chunk({ content: '{"a":' }), chunk({ content: '1}' }), done)
-            : chat('{"a":1}'),
-      ],
-    ],
-    verdict: { exit: 0, rows: { done: 1 }, asked: { chat: 2 }, first: { text: '{"a":1}' } },
+    name: 'a click that ends with four imageUrls and no imageUrl gives four outputs',
+    source: 'midjourney-proxy records without a grid',
+    pipeline: 'steps: { grid: { imagine: a fox, path: V1 } }\n',
+    service: {
+      polls: 0,
+      script: (task) =>
+        task.kind === 'action'
+          ? {
+              answer: () => ({
+                imageUrl: '',
+                imageUrls: [1, 2, 3, 4].map((n) => ({ url: `/images/${task.id}.${n}.png?ex=1` })),
+              }),
+            }
+          : undefined,
+    },
+    verdict: { exit: 0, rows: { done: 5 }, asked: { action: 1 } },
+  },
+  {
+    name: 'a used-up daily count of clicks leaves the click for a later run',
+    source: 'trueai-org/midjourney-proxy SubmitController.cs',
+    pipeline: after('action'),
+    exchanges: [['action', { code: 4, description: '用户今日绘图次数已达上限' }]],
+    verdict: { exit: 3, rows: { done: 1, pending: 1 }, codes: {}, says: ['service.quota'] },
+    later: [{ verdict: { exit: 0, rows: { done: 2 }, asked: { imagine: 0, action: 1 } } }],
+  },
+  ...([409, 422] as const).map(
+    (status): Stranger => ({
+      name: `a gateway that refuses a shown button with ${status} is pressed again, fast`,
+      source: 'a midjourney gateway whose customIds change',
+      pipeline: after('action'),
+      serviceSettings: 'speed: fast',
+      exchanges: [['action', { status, body: { error: { message: 'button expired' } } }, { times: 1 }]],
+      verdict: { exit: 0, rows: { done: 2 }, asked: { imagine: 1, action: 2 } },
+    }),
+  ),
+  {
+    name: 'a proxy without buttons is clicked by change with auth raw, fast',
+    source: 'midjourney-proxy (novicezk) 2.6.3 with a secret',
+    pipeline: 'steps: { grid: { imagine: a fox, path: "U1, V2, reroll" } }\n',
+    serviceSettings: `${family}, speed: fast`,
+    service: { ...gateway, buttonless: true, auth: 'raw' },
+    verdict: { exit: 0, rows: { done: 4 }, asked: { change: 3, action: 0 } },
   },
 ];
