@@ -122,7 +122,9 @@ describe('a sandbox with words of its own does not know others', () => {
   it.each(asked)('%s', async (name) => {
     const other = { ...words, [name]: namePresets.neutral[name] };
     const speed = name === 'fastPrefix' ? 'fast' : name === 'turboPrefix' ? 'turbo' : 'relax';
-    expect((await run(short(other), '--speed', speed)).code).not.toBe(0);
+    // A key that is taken for images and refused for texts would be asked again for half a minute.
+    const only = name === 'keyHeader' ? ['--only', 'search'] : [];
+    expect((await run(short(other), '--speed', speed, ...only)).code).not.toBe(0);
   });
 
   it.each(['relax', 'fast', 'turbo'])('and knows all of its own at speed %s', async (speed) => {

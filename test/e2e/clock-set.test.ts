@@ -10,7 +10,7 @@ let by = 0;
 Date.now = () => now() + by;
 setTimeout(() => { by = ${hours} * 3600000; }, 900);`)}`;
 
-describe('a clock that is set while a run is on', () => {
+describe.concurrent('a clock that is set while a run is on', () => {
   it.each([[-2], [2], [-9000]])(
     'by %d hours, changes neither how long the run lasted nor when it ends',
     async (hours) => {
