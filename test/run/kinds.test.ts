@@ -189,6 +189,18 @@ describe('a kind that rests', () => {
   });
 });
 
+it.each([1, 2, 6])(
+  'a kind that closes leaves the clicks that wait for it: %i requests at once',
+  async (requests) => {
+    const here = await world(grid(3, 'U1..U4'), {
+      onSubmit: ({ pressed }) => (pressed === '' ? undefined : noChannel),
+    });
+    const settings = virtualSettings({ limits: { tasks: 12, requests } });
+    expect(here.run({ settings }).end).toMatchObject({ kind: 'stopped', code: 'service.no-channel' });
+    expect(here.statuses()).toEqual({ done: 3, pending: 12 });
+  },
+);
+
 describe('a kind of few rows that rests while others are served', () => {
   const busy = failure('service.unavailable', 'retry', { status: 503, message: 'busy' });
   const text = many(600);

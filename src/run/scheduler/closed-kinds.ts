@@ -17,7 +17,9 @@ export function closeKind(state: SchedulerState, kind: KindState, closing: Closi
   if (kind === kinds.polls || kind === kinds.downloads)
     return halt(state, { kind: 'stopped', code: closing.code, message: closing.message });
   for (const job of jobs.all()) {
-    if (kinds.of(job) !== kind) continue;
+    const { key } = job.record;
+    // The button of a click that waits is not known any more: what waits for this kind is of it.
+    if (kinds.of(job) !== kind && !kind.parked.has(key) && !kind.refused.has(key)) continue;
     noteAbove(state, kind, job.record);
     if (isParked(job) || parkable(job) || isResting(job)) leaveToLaterRun(state, kind, job);
   }
