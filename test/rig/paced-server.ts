@@ -121,7 +121,7 @@ export const only =
 export interface PacedOptions {
   readonly rules: readonly Rule[];
   readonly seed?: number;
-  /** How long an answer takes, and a task, ms. Each one 0.8 to 1.2 times as long. */
+  /** How long an answer takes, and a task, ms. Each one 0.8 to 1.2 times as long; whole, for a sum with a Unix time rounds the rest. */
   readonly lasts?: Partial<Readonly<Record<Route | 'task', number>>>;
   /** Headers of every answer. */
   readonly tells?: (at: number, server: PacedServer) => Readonly<Record<string, string>>;
@@ -145,7 +145,7 @@ export class PacedServer {
 
   ask(route: Route, kind: string, key: string, at: number): Asked {
     const lasts = { ...lastsMs, ...this.#options.lasts };
-    const spread = (ms: number): number => ms * (0.8 + 0.4 * this.random());
+    const spread = (ms: number): number => Math.round(ms * (0.8 + 0.4 * this.random()));
     const endsAt = at + spread(lasts[route]);
     const asked: Asked = { route, kind, key, at, endsAt, workUntil: endsAt };
     if (route === 'submit') asked.workUntil = at + spread(lasts.task);
