@@ -1,4 +1,12 @@
-import { askFaults, fetchFaults, maskFaults, saveFaults, submitFaults } from '../rig/gateway/faults.ts';
+import {
+  askFaults,
+  fetchFaults,
+  maskFaults,
+  type Spell,
+  saveFaults,
+  spells,
+  submitFaults,
+} from '../rig/gateway/faults.ts';
 import { Chance } from './chance.ts';
 import { isTask, type KindName, kindNames } from './kinds.ts';
 import type { Invocation, Scenario } from './scenario.ts';
@@ -128,6 +136,13 @@ export function drawScenario(seed: number): Scenario {
         route: chance.pick(['submit', 'text'] as const, 'outage', 'of'),
         from: 20,
         to: chance.pick([60, 200, 600], 'outage', 'to'),
+      },
+    }),
+    ...(chance.happens(0.2, 'spell') && {
+      spell: {
+        of: chance.pick(['imagine', 'click', 'generate', 'chat'] as const, 'spell', 'of'),
+        by: chance.pick(Object.keys(spells) as Spell[], 'spell', 'by'),
+        starts: chance.whole(1, count, 'spell', 'starts'),
       },
     }),
     invocations,

@@ -1,3 +1,4 @@
+import type { StepKind } from '../../src/pipeline/pipeline.ts';
 import type { Route } from '../../src/run/events.ts';
 import {
   type AskFault,
@@ -7,8 +8,10 @@ import {
   type MaskFault,
   maskFaults,
   type SaveFault,
+  type Spell,
   type SubmitFault,
   saveFaults,
+  spells,
   submitFaults,
 } from '../rig/gateway/faults.ts';
 import type { FailedEnd, MadeTask, TaskEnd } from '../rig/gateway/made-tasks.ts';
@@ -38,6 +41,8 @@ export const bestOf = (chance: Chance, key: string): number => chance.whole(1, 4
 /** The troubles that a scenario has in store for a run. Healed, it has none. */
 export class RandomTemper implements Temper {
   healed = false;
+  /** Starts of the command until now. */
+  starts = 0;
   /** How often each kind of trouble came about. */
   readonly met = new Map<string, number>();
   readonly #scenario: Scenario;
@@ -64,6 +69,15 @@ export class RandomTemper implements Temper {
 
   #isHidden(key: string): boolean {
     return !this.healed && this.#scenario.hidden !== undefined && this.#chance.happens(0.15, 'hidden', key);
+  }
+
+  /** What all requests of a kind are answered for now. */
+  #spell(kind: StepKind): Spell | undefined {
+    const { spell } = this.#scenario;
+    if (this.healed || spell === undefined || spell.of !== kind || this.starts > spell.starts)
+      return undefined;
+    this.meet(`spell:${spell.by}`);
+    return spell.by;
   }
 
   #outageFault(of: 'submit' | 'text', n: number): '503' | '400' | undefined {
@@ -94,8 +108,11 @@ export class RandomTemper implements Temper {
     key: string,
     n: number,
     load: () => number,
+    kind: StepKind,
   ): SubmitFault | undefined {
     const { barred, capacity = Infinity, submit } = this.#scenario;
+    const spell = route === 'submit' ? this.#spell(kind) : undefined;
+    if (spell !== undefined) return spell;
     const drawn = this.#fault(submitFaults, submit, route, n);
     if (route === 'modal') return drawn;
     const out = this.#outageFault('submit', n);
@@ -119,7 +136,9 @@ export class RandomTemper implements Temper {
     return this.#fault(saveFaults, this.#scenario.save, 'save', n);
   }
 
-  askFault(key: string, n: number): AskFault | undefined {
+  askFault(key: string, n: number, kind: StepKind): AskFault | undefined {
+    const spell = this.#spell(kind);
+    if (spell !== undefined) return spells[spell];
     const out = this.#outageFault('text', n);
     return this.#isBarred(key) ? '429' : (out ?? this.#fault(askFaults, this.#scenario.ask, 'ask', n));
   }

@@ -1,5 +1,13 @@
+import type { StepKind } from '../../src/pipeline/pipeline.ts';
 import type { TurnPlace } from '../rig/drive.ts';
-import type { AskFault, FetchFault, MaskFault, SaveFault, SubmitFault } from '../rig/gateway/faults.ts';
+import type {
+  AskFault,
+  FetchFault,
+  MaskFault,
+  SaveFault,
+  Spell,
+  SubmitFault,
+} from '../rig/gateway/faults.ts';
 import type { KindName } from './kinds.ts';
 
 /** One start of the command, and how it ends early, if it does. */
@@ -92,6 +100,8 @@ export interface Scenario {
   readonly ends: Readonly<Record<TroubledEnd, number>>;
   /** A route answers 503 to these of all requests, counted from 1, and refuses the next one for itself. Absent: none. */
   readonly outage?: { readonly route: 'submit' | 'text'; readonly from: number; readonly to: number };
+  /** All requests of the steps of this kind are answered so in the first so many starts. Absent: each kind is served. */
+  readonly spell?: { readonly of: StepKind; readonly by: Spell; readonly starts: number };
   /** Some jobs the gateway never takes, whatever it takes of others: always with the same answer. */
   readonly barred?: 'code-3-account' | 'code-23' | '429';
   /** Some tasks it never reports again, once it has reported their end. */
@@ -107,7 +117,15 @@ const calmEnds: Scenario['ends'] = { transient: 0, permanent: 0, stuck: 0, lost:
 
 /** The same history without any fault. */
 export function calmed(scenario: Scenario): Scenario {
-  const { barred: _, hidden: _hidden, modalLife: _life, collides: _ids, outage: _out, ...rest } = scenario;
+  const {
+    barred: _,
+    hidden: _hidden,
+    modalLife: _life,
+    collides: _ids,
+    outage: _out,
+    spell: _spell,
+    ...rest
+  } = scenario;
   return {
     ...rest,
     submit: {},

@@ -52,6 +52,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
 
   const start = async (invocation: Invocation, settings: RunSettings, n: number): Promise<Driven> => {
     now += invocation.gapMs;
+    temper.starts += 1;
     if (invocation.inDoubt === 'find') {
       const service = { listTasks: () => Promise.resolve(gateway.taskList(now)) };
       await findTasks(store, service, pricesOfTasks, () => now, never);

@@ -26,6 +26,7 @@ export const submitFaults = [
   'code-22',
   'code-23',
   'code-9',
+  'code-9-unsupported',
   'code-3-account',
   'code-3-task',
   'code-3-404',
@@ -152,6 +153,19 @@ export const askFaults = [
 ] as const;
 export type AskFault = (typeof askFaults)[number];
 
+/**
+ * What can be said to every request of one kind for a while: each leads to its closing, or to its rest. By the answer to a submission: what
+ * a text call is answered meanwhile.
+ */
+export const spells = {
+  'code-9-unsupported': '403',
+  'code-3-account': '503',
+  quota: '403',
+  'code-4': '403',
+  '503': '503',
+} as const satisfies Readonly<Partial<Record<SubmitFault, AskFault>>>;
+export type Spell = keyof typeof spells;
+
 /** What the readers of inputs and the writer of answers say. */
 export const fileFailures = {
   'unread-retry': { code: 'download.connection', class: 'retry', message: 'It broke off.' },
@@ -177,5 +191,6 @@ export const faultNames: readonly string[] = [
   ...named('task list', ['none', 'misses', 'lags', 'untagged']),
   ...named('id', ['shared']),
   ...named('modal', ['over', 'begun in vain']),
+  ...named('spell', Object.keys(spells)),
   ...named('end', ['transient', 'permanent', 'stuck', 'lost', 'linkless']),
 ];

@@ -106,8 +106,8 @@ export class Gateway implements DrivenService {
     make: () => string,
   ): Delivered<Submitted> {
     const n = ++this.#requests;
-    const { key } = record;
-    const fault = this.#temper.submitFault(route, key, n, () => this.#made.load(now));
+    const { key, kind } = record;
+    const fault = this.#temper.submitFault(route, key, n, () => this.#made.load(now), kind);
     const result = resultOf(fault, {
       key,
       n,
@@ -244,7 +244,7 @@ export class Gateway implements DrivenService {
 
   ask(record: JobRecord, _now: number): Delivered<CallResult> {
     const n = ++this.#requests;
-    const fault = this.#temper.askFault(record.key, n);
+    const fault = this.#temper.askFault(record.key, n, record.kind);
     const afterMs = fault === 'timeout-counted' ? textMs : this.#temper.latencyMs('text', n);
     return { result: carryOutAsk(record, this.#temper, n, fault), afterMs };
   }

@@ -76,6 +76,8 @@ export function resultOf(fault: SubmitFault | undefined, accepted: Accepted): Su
     case 'code-23':
     case 'code-9':
       return code(Number(fault.slice(5)), '队列已满，请稍后尝试');
+    case 'code-9-unsupported':
+      return code(9, '当前账号不支持编辑/重绘任务');
     case 'code-30':
       return flat(429, 30, '当前分组负载已饱和，请稍后再试，或升级账户以提升服务质量。');
     case 'code-3-account':

@@ -1,3 +1,4 @@
+import type { StepKind } from '../../../src/pipeline/pipeline.ts';
 import type { Route } from '../../../src/run/events.ts';
 import type { AskFault, FetchFault, MaskFault, SaveFault, SubmitFault } from './faults.ts';
 import type { FailedEnd, MadeTask, TaskEnd } from './made-tasks.ts';
@@ -15,12 +16,18 @@ export interface Temper {
   meet(trouble: string): void;
 
   /** What goes wrong with a request; undefined: nothing. */
-  submitFault(route: 'submit' | 'modal', key: string, n: number, load: () => number): SubmitFault | undefined;
+  submitFault(
+    route: 'submit' | 'modal',
+    key: string,
+    n: number,
+    load: () => number,
+    kind: StepKind,
+  ): SubmitFault | undefined;
   maskFault(n: number): MaskFault | undefined;
   /** @param reported key of the job whose task it is, once its end was reported */
   fetchFault(route: 'fetch' | 'list' | 'task list', n: number, reported?: string): FetchFault | undefined;
   saveFault(n: number): SaveFault | undefined;
-  askFault(key: string, n: number): AskFault | undefined;
+  askFault(key: string, n: number, kind: StepKind): AskFault | undefined;
   /** Headers of every answer that is no refusal. Absent: none. */
   headers?(): Readonly<Record<string, string>>;
   /** ms from a request to its answer. */
