@@ -30,7 +30,7 @@ export class Reader implements AsyncDisposable {
   #errors = '';
 
   async read(input: Input): Promise<ReaderResult> {
-    const process = (this.#process ??= this.#start());
+    const process = (this.#process ??= await this.#start());
     const silence = new AbortController();
     const late = setTimeout(() => silence.abort(), budget.wallMs);
     try {
@@ -62,7 +62,8 @@ export class Reader implements AsyncDisposable {
     await this.#stop();
   }
 
-  #start(): ChildProcess {
+  /** A machine that is busy may start it slowly: that is no part of what an input takes. */
+  async #start(): Promise<ChildProcess> {
     this.#errors = '';
     const started = fork(child, {
       execArgv: ['--import', 'tsx', '--expose-gc', '--max-old-space-size=1024'],
@@ -71,6 +72,11 @@ export class Reader implements AsyncDisposable {
     started.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#errors = (this.#errors + text).slice(-10_000);
     });
+    const ended = once(started, 'exit').then(() => {
+      throw new Error(`The reader did not start: ${this.#errors}`);
+    });
+    await Promise.race([once(started, 'message'), ended]);
+    ended.catch(() => {});
     return started;
   }
 

@@ -56,3 +56,4 @@ process.on('message', (input: Input) => {
     .then((result) => process.send?.(result));
 });
 process.once('disconnect', () => process.exit());
+process.send?.('ready');
