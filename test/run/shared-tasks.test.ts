@@ -90,6 +90,20 @@ describe('two submissions that got the same task id', () => {
     expect(here.statuses()).toEqual({ done: 2, 'in-doubt': 2 });
   });
 
+  it('may be, while tasks of others have failed: each counts once, however often it is polled until all are answered', async () => {
+    const here = await world(grid(6), {
+      duration: ({ number }) => (number > 3 ? 100_000 : 0),
+      fails: ({ number }) => (number < 3 ? '[Invalid parameter] no' : undefined),
+    });
+    let asked = 0;
+    const { end } = here.run({
+      settings: { ...settings, limits: { tasks: 3, requests: 20 } },
+      latency: (route) => (route === 'submit' && asked++ === 2 ? 60_000 : 100),
+    });
+    expect(here.service.fetchTimes.length).toBeGreaterThan(20);
+    expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 4, failed: 2 }]);
+  });
+
   it.each([100, 700])(
     'answer no dialog that is another’s, where its answer comes after %d ms',
     async (late) => {

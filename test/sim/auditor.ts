@@ -52,7 +52,10 @@ export class Auditor {
     this.#licences = new Licences(scenario);
     this.#limits = new LimitsAuditor(scenario, store, gateway);
     this.#texts = new TextAuditor(scenario, store);
-    this.#tasks = new TaskAuditor(gateway);
+    this.#tasks = new TaskAuditor(
+      gateway,
+      scenario.collides === 'nothing' ? (key) => store.attempts(key).map(({ taskId }) => taskId) : undefined,
+    );
     this.#reportsAll = scenario.taskList === undefined;
     this.#lineage = new LineageAuditor(store, readsOf);
     this.#mayUnkeep = scenario.invocations.some(({ unkept }) => unkept === true);

@@ -100,7 +100,9 @@ export function drawScenario(seed: number): Scenario {
     ...(chance.happens(0.3, 'button life') && {
       buttonLifeMs: chance.pick([2000, 12_000, 60_000], 'button life', 'of'),
     }),
-    ...(chance.happens(0.15, 'collides') && { collides: true as const }),
+    ...(chance.happens(0.15, 'collides') && {
+      collides: chance.pick(['state', 'nothing'] as const, 'collides', 'and tells'),
+    }),
     ...(chance.happens(0.5, 'task list') && {
       taskList: chance.pick(['none', 'misses', 'lags', 'untagged'] as const, 'task list', 'of'),
     }),

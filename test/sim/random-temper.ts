@@ -214,7 +214,7 @@ export class RandomTemper implements Temper {
   }
 
   tellsOf(): 'state' | 'nothing' {
-    return this.#scenario.collides ? 'state' : 'nothing';
+    return this.#scenario.collides ?? 'nothing';
   }
 
   isUnknownYet(ageMs: number): boolean {

@@ -82,8 +82,8 @@ export interface Scenario {
    * it goes on.
    */
   readonly modalLife?: { readonly ms: number; readonly how: 'refused' | 'failed' | 'begun in vain' };
-  /** New tasks may get the id of one that was made a moment ago, and records say whose they are. Absent: ids are unique. */
-  readonly collides?: true;
+  /** New tasks may get the id of one that was made a moment ago, and this of their records says whose they are. Absent: ids are unique. */
+  readonly collides?: 'state' | 'nothing';
   /** So often the customIds of a task change, ms. Absent: never. */
   readonly buttonLifeMs?: number;
   /** Tasks that the service takes at a time. */

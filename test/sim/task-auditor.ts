@@ -16,11 +16,24 @@ const ofEveryRow: readonly string[] = ['service.quota', 'service.unauthorized', 
  */
 export class TaskAuditor {
   readonly #gateway: Pick<Gateway, 'tasks' | 'sharedIds'>;
+  /** Ids of the tasks that a job is known to have got; absent: records say whose a task is. */
+  readonly #got: ((key: string) => readonly (string | undefined)[]) | undefined;
   readonly #succeeded = new Set<string>();
   readonly #failed = new Set<string>();
 
-  constructor(gateway: Pick<Gateway, 'tasks' | 'sharedIds'>) {
+  constructor(
+    gateway: Pick<Gateway, 'tasks' | 'sharedIds'>,
+    got: ((key: string) => readonly (string | undefined)[]) | undefined,
+  ) {
     this.#gateway = gateway;
+    this.#got = got;
+  }
+
+  /** Whose a shared id is shows when the task is read; never where that tells nothing, and the answer to the other submission is lost. */
+  #mayNotKnow({ status, taskId = '' }: JobRecord): boolean {
+    if (!this.#gateway.sharedIds.has(taskId)) return false;
+    if (status === 'running' || status === 'modal' || status === 'submitting') return true;
+    return this.#got?.(this.#gateway.tasks.get(taskId)?.key ?? '').includes(taskId) === false;
   }
 
   sees({ id, state }: Task): void {
@@ -30,13 +43,12 @@ export class TaskAuditor {
 
   /** These records are durable. */
   keeps(records: Iterable<JobRecord>): void {
-    for (const { key, kind, status, taskId, error } of records) {
+    for (const record of records) {
+      const { key, kind, status, taskId, error } = record;
       if (isTextKind(kind)) continue;
       const code = error?.code ?? '';
-      // Whose a shared id is shows when the task is read.
-      const isOpen =
-        ['running', 'modal', 'submitting'].includes(status) && this.#gateway.sharedIds.has(taskId ?? '');
-      if (taskId !== undefined && !isOpen && this.#gateway.tasks.get(taskId)?.key !== key)
+      const isOwn = this.#gateway.tasks.get(taskId ?? '')?.key === key;
+      if (taskId !== undefined && !isOwn && !this.#mayNotKnow(record))
         throw new BrokenPromise(`${key} has the task ${taskId}, which was not made for it (${status})`);
       if (status === 'done' && !this.#succeeded.has(taskId ?? ''))
         throw new BrokenPromise(`${key} is done, and nobody saw its task ${taskId} succeed`);

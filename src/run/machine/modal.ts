@@ -88,8 +88,8 @@ export function modalNow(job: Job, context: JobContext): JobStep {
   const { record } = job;
   const modal = modalOf(record);
   if (!canConfirm(record)) return failUnanswered(job, now);
-  // A dialog of another job is not answered: what the service shows of it says whose it is.
-  if (mustAskWhose(job, context))
+  // A dialog of another job is not answered: what the service shows of it says whose it is, until an answer may have arrived.
+  if (modal.sent === 0 && mustAskWhose(job, context))
     return { job: { ...job, want: { kind: 'fetch', taskId: modal.taskId, why: 'poll' } } };
   // A submission of the same burst that is not answered yet may get the same id.
   if (job.owned !== true && record.claimed !== true && context.mayGetSameId(record))

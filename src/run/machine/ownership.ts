@@ -43,9 +43,8 @@ export const mayBeShared = ({ key }: JobRecord, { state, tag }: Task): boolean =
 export const mustAskWhose = ({ record, owned }: Job, context: JobContext): boolean =>
   owned !== true && record.claimed !== true && (context.hasPeers || rivalsOf(record, context).length > 0);
 
-/** What another was given by the user's word, or for an equal request, is no rival's. */
 const rivalsOf = (record: JobRecord, context: JobContext): readonly JobRecord[] =>
-  context.rivals(record).filter((other) => other.claimed !== true && !asksTheSame(record, other));
+  context.rivals(record).filter((other) => !asksTheSame(record, other));
 
 /** What a poll or a reading is worth: a record of another task is no answer. */
 export function ownAnswer(

@@ -77,7 +77,15 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
     holdUnsaved(state, job, next, event.result.error);
   else if (kind === undefined || refused === undefined) placeJob(state, job, next);
   else holdRefused(state, kind, job, ...refused);
-  if (kind !== undefined && event.type === 'fetched' && event.why === 'poll' && event.result.ok)
+  // While it may turn out to be that of another job, a task that has ended is polled again.
+  const isPolledOn = next.record.status === 'running' && next.record.taskId === job.record.taskId;
+  if (
+    kind !== undefined &&
+    event.type === 'fetched' &&
+    event.why === 'poll' &&
+    event.result.ok &&
+    !isPolledOn
+  )
     noteTask(state, kind, event.result.value);
   visitDueCells(state);
   if (send === undefined) return;

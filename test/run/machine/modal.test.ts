@@ -48,6 +48,19 @@ describe('a click that opens a modal', () => {
     });
   });
 
+  it.each([
+    [0, undefined],
+    [1, { kind: 'modal' }],
+  ])(
+    'is looked at before its first answer where others submit too, and never after one that may have arrived (%i)',
+    (sent, expected) => {
+      const record = region({ status: 'modal', attempts: 1, taskId: 'M1', modal: { taskId: 'M1', sent } });
+      const roomed = { ...waiting(record), want: { kind: 'modal' } as const };
+      const { job: next, send } = after(roomed, { type: 'granted' }, { hasPeers: true });
+      expect([send, next.want.kind]).toEqual([expected, sent === 0 ? 'fetch' : 'answer']);
+    },
+  );
+
   it.each(['M1', 'N2'])(
     'goes on with the task that the answer names (%s), which may be the same',
     (taskId) => {

@@ -1,8 +1,10 @@
 import type { Cell } from '../../../src/plan/cell.ts';
+import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { type Effect } from '../../../src/run/scheduler/commit.ts';
 import type { LateFact, Turn } from '../../../src/state/store.ts';
 import { type FencedState, nameOf } from '../../rig/fenced/fenced-state.ts';
+import type { Gateway } from '../../rig/gateway/gateway.ts';
 import type { MadeTask } from '../../rig/gateway/made-tasks.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -18,6 +20,7 @@ export interface Broken {
 /** Watches several workers: nothing is lost, nothing is paid twice, and only what cannot be known is in doubt. */
 export class WorkersAuditor {
   readonly #state: FencedState;
+  readonly #gateway: Pick<Gateway, 'tasks' | 'sharedIds'>;
   readonly #tasks: ReadonlyMap<string, MadeTask>;
   readonly #time: Timeline;
   readonly #killed = new Set<string>();
@@ -45,9 +48,10 @@ export class WorkersAuditor {
   inDoubt = 0;
   neverSent = 0;
 
-  constructor(state: FencedState, tasks: ReadonlyMap<string, MadeTask>, time: Timeline) {
+  constructor(state: FencedState, gateway: Pick<Gateway, 'tasks' | 'sharedIds'>, time: Timeline) {
     this.#state = state;
-    this.#tasks = tasks;
+    this.#gateway = gateway;
+    this.#tasks = gateway.tasks;
     this.#time = time;
   }
 
@@ -131,13 +135,30 @@ export class WorkersAuditor {
       this.#asking.delete(job.record.key);
   }
 
+  /** Nobody is done with the task of another, unless nobody could know, or it is said. */
+  #checkOwn({ key, taskId = '' }: JobRecord): void {
+    const owner = this.#tasks.get(taskId)?.key;
+    if (owner === undefined || owner === key) return;
+    const isHeard = this.#state.attempts(owner).some((attempt) => attempt.taskId === taskId);
+    const isSaid = this.#state.rows.get(owner)?.record.shared?.jobs.includes(key) === true;
+    if (!this.#gateway.sharedIds.has(taskId) || (isHeard && !isSaid))
+      this.breaks('lost', `${key} is done with the task ${taskId}, which was made for ${owner}`);
+  }
+
   /** All slices are done: so is everything but what cannot be known, and what comes from that. */
   checkEnd(plan: Plan, cells: readonly Cell[]): void {
     for (const { record } of this.#state.rows.values()) {
       const { key, status } = record;
-      if (status === 'done') continue;
+      if (status === 'done') {
+        this.#checkOwn(record);
+        continue;
+      }
       if (status !== 'in-doubt') {
         this.breaks('lost', `${key} is ${status} at the end`);
+        continue;
+      }
+      if (record.error?.code === 'task.shared') {
+        this.inDoubt += 1;
         continue;
       }
       const submission = nameOf(record);

@@ -34,6 +34,8 @@ export interface WorkersScenario {
   readonly hasModals: boolean;
   /** Share of submissions whose answer leaves open whether there is a task, and there is one or not. */
   readonly unclear: number;
+  /** Share of tasks that get the id of one that was made a moment ago, and nothing says whose it is. */
+  readonly collides: number;
   /** Slices of which something was heard late are fed again. */
   readonly feedsDoubts: boolean;
   /** Another invocation follows. */
@@ -73,6 +75,7 @@ export function drawWorkers(seed: number, workers?: number): WorkersScenario {
     sharesRooms: false,
     hasModals: false,
     unclear: 0,
+    collides: 0,
     feedsDoubts: false,
   };
 }
@@ -94,6 +97,7 @@ export function drawHard(seed: number, workers?: number): WorkersScenario {
     sharesRooms: chance.happens(0.5, 'rooms'),
     hasModals: chance.happens(0.5, 'modals'),
     unclear: share('unclear', [0.1, 0.3]),
+    collides: chance.happens(0.3, 'collides') ? 0.4 : 0,
     feedsDoubts: true,
     ...(chance.happens(0.7, 'again') && {
       again: {

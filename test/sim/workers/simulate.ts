@@ -36,11 +36,12 @@ const plans = new Map<string, ReturnType<typeof planOf>>();
 
 const unclear = ['500', '500-made', '504-made', 'reset-made', 'timeout-made'] as const;
 
-function temperOf({ unaccepted, failing, unclear: share, seed }: WorkersScenario): Temper {
+function temperOf({ unaccepted, failing, unclear: share, collides, seed }: WorkersScenario): Temper {
   const chance = new Chance(seed);
   return {
     ...plainTemper,
     keepsId: () => true,
+    repeatsId: (name) => chance.happens(collides, 'same id', name),
     submitFault: (_route, _key, n) =>
       chance.happens(unaccepted, 'submit', n)
         ? chance.pick(['429', 'code-23', 'refused', '503'] as const, 'submit', 'fault', n)
@@ -65,7 +66,7 @@ export async function simulateWorkers(
   const time = new Timeline(epoch);
   const state = new FencedState(mutant === 'no-epoch' || mutant === 'no-claim' ? mutant : undefined);
   const gateway = new Gateway(temperOf(scenario));
-  const auditor = new WorkersAuditor(state, gateway.tasks, time);
+  const auditor = new WorkersAuditor(state, gateway, time);
   auditor.hasUnclear = scenario.unclear > 0;
   const workers: SimWorker[] = [];
   let kills = 0;

@@ -1,6 +1,7 @@
 import type { Slot } from '../../../plan/slot.ts';
 import type { LateFact } from '../../../state/store.ts';
 import { heardOf } from '../../machine/search/late-fact.ts';
+import { attemptOf } from '../../machine/transition.ts';
 import type { CellBatch, Hold, LeftRecord, SliceBatch } from '../../ports.ts';
 import { adoptJob, releaseCells, takeUp } from '../place-job.ts';
 import type { SchedulerState } from '../state/state.ts';
@@ -88,6 +89,8 @@ function hear(state: SchedulerState, fact: LateFact, slice: Hold): void {
   budget.note(record, known);
   outbox.write(known, hold);
   outbox.emitStatus(record, known);
+  // Who lost the slice could not keep it: by its attempts the state knows who got a task.
+  if (known.taskId !== undefined) outbox.attempt(attemptOf(known, fact.submittedAt, 'accepted'));
   if (known.status === 'running') adoptJob(state, known, hold);
 }
 

@@ -74,7 +74,7 @@ describe('two workers whose submissions got the same task id', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'run:notice', code: 'task.shared' }));
   });
 
-  it('take what the user, or the service for an equal request, has given to one of them', async () => {
+  it('leave what the service says is an equal request’s to both', async () => {
     const here = await pair({});
     finishTogether([here.one], here.gateway);
     const taskId = here.records()[0]?.taskId ?? '';

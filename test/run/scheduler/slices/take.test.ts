@@ -21,7 +21,7 @@ describe('what a slice was left with', () => {
   });
 
   it('is polled once the one who sent it says what it heard', async () => {
-    const { worker, cells, record } = await slicesRig();
+    const { worker, cells, record, state, key } = await slicesRig();
     const [first, second] = [worker(), worker()];
     const held = first.begin(1, cells[0]);
     const sent = onlySubmit(first.commitAll());
@@ -33,6 +33,8 @@ describe('what a slice was left with', () => {
     second.look();
     second.commitAll();
     expect(record()).toMatchObject({ status: 'running', taskId: '7', submittedBy: '1/1' });
+    // By its attempts others know who got the task.
+    expect(state.attempts(key).at(-1)).toMatchObject({ outcome: 'accepted', taskId: '7' });
     expect(record()).not.toHaveProperty('sender');
   });
 
