@@ -4,10 +4,10 @@ import type { ImageFiles } from '../plan/request/image-files.ts';
 import type { Clock } from '../run/clock.ts';
 import { maxFailuresCode, type RunEnd, type RunEvent, type RunListener } from '../run/events.ts';
 import { unmatchedCode } from '../run/machine/retry/fail-reason.ts';
-import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from '../run/ports.ts';
+import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings, ServiceAddress } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
 import { ClosedKinds } from './limits/closed-kinds.ts';
-import { type KnownAddress, KnownService } from './limits/known-service.ts';
+import { KnownService } from './limits/known-service.ts';
 import { boundsOf, type Charge } from './limits/run-allowance.ts';
 import { EngineLimits } from './limits/shared-limits.ts';
 import { migrations } from './migrations.ts';
@@ -44,7 +44,7 @@ export interface Work {
   /** The gateway and the account there: all runs that name it share its limits. */
   readonly service: string;
   /** Where its requests go. Absent: what others have seen of it is not known. */
-  readonly address?: KnownAddress;
+  readonly address?: ServiceAddress;
   /** False where all steps are text calls, which need no room among the tasks in flight of the service; absent: true. */
   readonly makesTasks?: boolean;
   /** The files that requests show, where facts of them have to be loaded. */
@@ -216,6 +216,7 @@ async function oneSession(
         store,
         cells: source,
         clock,
+        ...(work.address && { address: work.address }),
         shared: slots.within(shared),
         fence: session.fence,
         random: work.random,

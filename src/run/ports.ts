@@ -4,6 +4,7 @@ import type { Budget, KeepReplies, Limits, Price, RetrySettings, Speed } from '.
 import type { Cell, Selection } from '../plan/cell.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
+import type { KnownEndpoints } from '../service/failures/known-endpoints.ts';
 import type { ImageService } from '../service/image-service.ts';
 import type { TextService } from '../service/text-service.ts';
 import type { Committed, LateFact, StateStore, TaskClaims, Turn } from '../state/store.ts';
@@ -240,6 +241,16 @@ export interface SharedLimits {
   readonly onMore?: (listener: () => void) => () => void;
 }
 
+/** The address that requests go to. */
+export interface ServiceAddress {
+  /** Names the address with all that decides where its endpoints lie. */
+  readonly id: string;
+  /** What was seen of it, here or elsewhere. */
+  readonly endpoints: Pick<KnownEndpoints, 'hasAnswered' | 'everAnswered' | 'onAnsweredElsewhere'> & {
+    showsButtons: boolean;
+  };
+}
+
 /** The ports of a run: everything outside of its own logic. */
 export interface RunPorts {
   readonly store: RunStore;
@@ -251,6 +262,8 @@ export interface RunPorts {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** Where requests go; what is learned of it counts for no other address. */
+  readonly address?: ServiceAddress;
   /** Limits that other runs share; absent: the run's own alone. */
   readonly shared?: SharedLimits;
   /** Absent: paid requests may leave whenever they were decided. */

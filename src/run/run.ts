@@ -52,6 +52,7 @@ export async function runPlan(
     tellsLeaving: true,
     learned: settings.relearn ? {} : readLearned(store),
     ...(plan.steps === undefined ? {} : { steps: plan.steps }),
+    ...(ports.address === undefined ? {} : { address: ports.address }),
     ...(ports.shared === undefined ? {} : { shared: ports.shared }),
     ...(others === undefined ? {} : { others }),
   });

@@ -57,7 +57,6 @@ class HttpImageService implements ImageService {
   readonly #maxRequestBytes: number;
   readonly #maxListBytes: number;
   readonly #clicks: 'auto' | 'action' | 'change';
-  #hasShownButtons = false;
 
   constructor(options: ImageServiceOptions) {
     this.#http = new HttpClient(options, 8 * MiB);
@@ -176,8 +175,9 @@ class HttpImageService implements ImageService {
 
   /** A finished task as it can be clicked: at a gateway that shows no buttons at all, a grid by what `change` does. */
   #clickable({ buttonless, ...task }: Task): Task {
-    if (task.buttons.length > 0) this.#hasShownButtons = true;
-    const isChange = this.#clicks === 'change' || (this.#clicks === 'auto' && !this.#hasShownButtons);
+    const { endpoints } = this.#http;
+    endpoints.showsButtons ||= task.buttons.length > 0;
+    const isChange = this.#clicks === 'change' || (this.#clicks === 'auto' && !endpoints.showsButtons);
     if (buttonless === undefined || !isChange) return task;
     return { ...task, buttonless, buttons: buttonless === 'grid' ? changeButtons : [] };
   }

@@ -95,7 +95,7 @@ export class HttpClient {
   readonly #transport: Transport;
   readonly #ownDispatcher: Dispatcher | undefined;
   readonly #basePath: string;
-  readonly #endpoints: KnownEndpoints;
+  readonly endpoints: KnownEndpoints;
   readonly #firstContact: FirstContact;
   #lastLabel: { readonly request: string; readonly label: string } | undefined;
 
@@ -111,7 +111,7 @@ export class HttpClient {
     this.#baseUrl = baseUrl.value;
     const { pathname } = new URL(baseUrl.value);
     this.#basePath = pathname === '/' ? '' : pathname;
-    this.#endpoints = options.endpoints ?? new KnownEndpoints();
+    this.endpoints = options.endpoints ?? new KnownEndpoints();
     this.#keys = new KeyForms(key, options.names, options.auth ?? 'bearer', options.onKeyForm);
     this.#userAgent = options.version === undefined ? 'promptpress' : `promptpress/${options.version}`;
     const via = viaOf(options);
@@ -149,8 +149,8 @@ export class HttpClient {
       ...this.shared,
       ...request.facts,
       label: this.#labelOf(`${method} ${this.#basePath}${path}`),
-      standing: () => this.#endpoints.standing(endpoint),
-      hasSpokenHttp: () => this.#endpoints.hasSpokenHttp,
+      standing: () => this.endpoints.standing(endpoint),
+      hasSpokenHttp: () => this.endpoints.hasSpokenHttp,
     };
     // One signal serves every request of a run: many listeners are no leak.
     setMaxListeners(0, signal);
@@ -159,7 +159,7 @@ export class HttpClient {
       accept: request.accept ?? 'application/json',
       'user-agent': this.#userAgent,
     };
-    const isKnown = (): boolean => this.#endpoints.hasSpokenHttp || facts.standing?.() !== 'unknown';
+    const isKnown = (): boolean => this.endpoints.hasSpokenHttp || facts.standing?.() !== 'unknown';
     return await this.#keys.send<T>(
       request.place,
       signal,
@@ -180,8 +180,8 @@ export class HttpClient {
         );
         if (!result.ok) return { ok: false, error: await this.#unanswered(result, isKnown, facts, signal) };
         const outcome = read(result.value, facts);
-        this.#endpoints.hasSpokenHttp ||= outcome.ok || outcome.error.code !== 'connection.protocol';
-        this.#endpoints.note(endpoint, outcome);
+        this.endpoints.hasSpokenHttp ||= outcome.ok || outcome.error.code !== 'connection.protocol';
+        this.endpoints.note(endpoint, outcome);
         return outcome;
       },
       () =>

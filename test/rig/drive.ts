@@ -4,7 +4,7 @@ import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
 import type { RunEnd, RunEvent } from '../../src/run/events.ts';
 import { type LearnedTexts, learnedFact, learnedNames, readLearned } from '../../src/run/limits/learned.ts';
 import { backoffMs } from '../../src/run/machine/retry/backoff.ts';
-import type { RunSettings, SharedLimits } from '../../src/run/ports.ts';
+import type { RunSettings, ServiceAddress, SharedLimits } from '../../src/run/ports.ts';
 import { nextInvocation, sentBefore } from '../../src/run/run.ts';
 import { type Effect, isPaid, type RunCommit, type RunInput } from '../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../src/run/scheduler/scheduler.ts';
@@ -67,6 +67,7 @@ export interface DriveOptions {
     readonly cells: number;
   }) => void;
   readonly shared?: SharedLimits;
+  readonly address?: ServiceAddress;
   /** Turns beyond this mean a run that goes round in circles. */
   readonly mostTurns?: number;
   /** A run that sends before its turn is durable: the error that every test of durability must notice. */
@@ -137,6 +138,7 @@ export function drive(options: DriveOptions): Driven {
     learned: readLearned(store),
     ...(options.steps === undefined ? {} : { steps: options.steps }),
     ...(options.shared === undefined ? {} : { shared: options.shared }),
+    ...(options.address === undefined ? {} : { address: options.address }),
   });
   const cells = options.cells[Symbol.iterator]();
   let arrivals: Arrival[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { learnedFact } from '../../src/run/limits/learned.ts';
-import { limitsText } from '../../src/run/scheduler/routes/learned-limits.ts';
+import { serviceText } from '../../src/run/scheduler/routes/learned-limits.ts';
 import type { ImageService } from '../../src/service/image-service.ts';
 import { StateError } from '../../src/state/store.ts';
 import { failure } from '../rig/failure.ts';
@@ -106,7 +106,8 @@ describe('the engine', () => {
   it('ends at once at a second signal after a disk failure', async () => {
     const store = memoryStore();
     // A service that was served before gets more than one at a time.
-    store.setFact(learnedFact('limits'), limitsText({ perMinute: {}, served: ['submit/imagine'] }));
+    const served = { served: ['submit/imagine'], hasAnswered: true, showsButtons: true };
+    store.setFact(learnedFact('service'), serviceText({ address: '', ...served }));
     const leave = new AbortController();
     const { end } = await run({
       store: faultyStore(store, [{ at: 2, fault: 'state.full' }]),

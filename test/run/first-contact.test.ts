@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Route } from '../../src/run/events.ts';
+import { KnownEndpoints } from '../../src/service/failures/known-endpoints.ts';
 import { failure } from '../rig/failure.ts';
 import { saveFailures } from '../rig/gateway/faults.ts';
 import { epoch } from '../rig/jobs.ts';
@@ -41,6 +42,24 @@ describe('until the service has served a request', () => {
     here.run();
     const [first, ...others] = here.service.submits.slice(before).map(({ at }) => at);
     expect(others.filter((at) => at === first)).toHaveLength(11);
+  });
+
+  it('and one at a time again where the next run goes to another address, until that has served one', async () => {
+    const here = await world(grid(26));
+    const at = (id: string) => ({ address: { id, endpoints: new KnownEndpoints() } });
+    const atOnce = (address: object): number => {
+      const before = here.service.submits.length;
+      here.run({ settings: virtualSettings({ maxSubmits: 13 }), ...address });
+      const [first, ...others] = here.service.submits.slice(before).map((sent) => sent.at);
+      return 1 + others.filter((sent) => sent === first).length;
+    };
+    expect([atOnce(at('a')), atOnce(at('b'))]).toEqual([1, 1]);
+    const there = await world(grid(26));
+    there.run({ settings: virtualSettings({ maxSubmits: 13 }), ...at('a') });
+    const sent = there.service.submits.length;
+    there.run({ settings: virtualSettings({ maxSubmits: 13 }), ...at('a') });
+    const [first, ...others] = there.service.submits.slice(sent).map((one) => one.at);
+    expect(others.filter((one) => one === first).length).toBeGreaterThan(5);
   });
 
   it.each([

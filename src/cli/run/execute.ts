@@ -7,11 +7,12 @@ import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import { isTextKind } from '../../plan/job-request.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunListener } from '../../run/events.ts';
-import { keepFact } from '../../run/limits/learned.ts';
+import { learnedFact } from '../../run/limits/learned.ts';
 import type { RunControl, RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { runPlan } from '../../run/run.ts';
 import { planForRun } from '../../run/run-plan.ts';
+import { readService } from '../../run/scheduler/routes/learned-limits.ts';
 import type { SandboxSettings } from '../../sandbox/settings.ts';
 import { createImageService } from '../../service/client.ts';
 import { KnownEndpoints } from '../../service/failures/known-endpoints.ts';
@@ -91,9 +92,12 @@ export async function execute(
   const mask = secretMaskOf(service.secrets);
   const dataMask = dataMaskOf(service.credentials);
   const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
-  const address = addressId(baseUrl, service);
-  const answeredBefore = settings.relearn !== true && state.fact(answeredFact) === address;
-  const endpoints = new KnownEndpoints({ answeredBefore });
+  const isRehearsal = service.baseUrl === undefined;
+  // A sandbox is another one each time, at another port.
+  const id = isRehearsal ? '' : addressId(baseUrl, service);
+  const kept = settings.relearn === true ? undefined : state.fact(learnedFact('service'));
+  const { hasAnswered: answeredBefore, showsButtons } = readService(isRehearsal ? undefined : kept, id);
+  const endpoints = new KnownEndpoints({ answeredBefore, showsButtons });
   const options = { ...own, endpoints, quotaWords: retry.quota ?? [] };
   const images = createImageService({
     ...options,
@@ -126,7 +130,6 @@ export async function execute(
   const asked = openTextService(options, timeouts, disposables);
   const { trace } = watch.log;
   const text = trace === undefined ? asked : tracedText(asked, trace, mask);
-  const isRehearsal = service.baseUrl === undefined;
   const notice = (message: string): void =>
     watch.listener({ type: 'run:notice', code: 'download.own-link', message });
   const links = linkOptions(
@@ -154,6 +157,7 @@ export async function execute(
     {
       store: { ...state, commit: (turn) => state.commitSoon(turn) },
       service: await takingOn(images, state.reader),
+      address: { id, endpoints },
       text,
       inputs,
       artifacts: service.baseUrl === undefined ? followedAt(baseUrl, artifacts) : artifacts,
@@ -165,12 +169,8 @@ export async function execute(
     control,
     listener,
   );
-  if (endpoints.hasAnswered && !answeredBefore && !isRehearsal) await keepFact(state, answeredFact, address);
   return report;
 }
-
-/** The fact that an address has answered well: what a page or a missing path means depends on it (gateway 8.3). */
-const answeredFact = 'service.answered';
 
 /** Whether a run has images to cut, masks to make, or, in a rehearsal, images to draw or to look at: nothing is paid for before that can be done. */
 function drawsImages(

@@ -1,22 +1,13 @@
 import { forgetLearned, keepFact } from '../../run/limits/learned.ts';
-import type { SharedLimits } from '../../run/ports.ts';
+import type { ServiceAddress, SharedLimits } from '../../run/ports.ts';
 import type { FactKeeper } from '../../state/store.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { writeFact } from '../state/facts.ts';
 
-/** What one process has seen of the address that it sends to, and is told of it. */
-export interface KnownAddress {
-  /** Names the address with all that decides where its endpoints lie. */
-  readonly id: string;
-  /** It has answered well here. */
-  readonly hasAnswered: boolean;
-  /** It has answered another process well, or an earlier run. */
-  onAnsweredElsewhere(): void;
-}
-
 /** Names of the facts, and what each says of the address that is its value. */
 const factNames = {
   answered: 'service.answered',
+  buttons: 'service.buttons',
   submit: 'service.served.submit',
   text: 'service.served.text',
 } as const;
@@ -31,12 +22,12 @@ export const knownOfService = `ARRAY(SELECT f.name || ' ' || f.value FROM prompt
     .join(', ')}))`;
 
 /**
- * What all workers of a run have seen of its service, in this invocation or before: that its address answers, and that submissions and text
- * calls were served. It is told and heard with each look at the run.
+ * What all workers of a run have seen of its service, in this invocation or before: that its address answers and shows buttons, and that
+ * submissions and text calls were served. It is told and heard with each look at the run.
  */
 export class KnownService {
   readonly #run: { readonly pool: EnginePool; readonly run: number };
-  readonly #address: KnownAddress;
+  readonly #address: ServiceAddress;
   readonly #known = new Set<Seen>();
   /** Seen here; to be told. */
   readonly #own = new Set<Seen>();
@@ -44,7 +35,7 @@ export class KnownService {
   /** Called when more is known. */
   onMore: () => void = () => undefined;
 
-  constructor(run: { readonly pool: EnginePool; readonly run: number }, address: KnownAddress) {
+  constructor(run: { readonly pool: EnginePool; readonly run: number }, address: ServiceAddress) {
     this.#run = run;
     this.#address = address;
   }
@@ -64,7 +55,9 @@ export class KnownService {
     for (const what of all) {
       if (this.#known.has(what) || !seen.includes(`${factNames[what]} ${this.#address.id}`)) continue;
       this.#known.add(what);
-      if (what === 'answered') this.#address.onAnsweredElsewhere();
+      const { endpoints } = this.#address;
+      if (what === 'answered') endpoints.onAnsweredElsewhere();
+      if (what === 'buttons') endpoints.showsButtons = true;
       isMore = true;
     }
     if (isMore) this.onMore();
@@ -81,7 +74,9 @@ export class KnownService {
 
   /** Nothing depends on it but the speed of the others: what the engine does not take is told with the next look. */
   async #tell(): Promise<void> {
-    if (this.#address.hasAnswered) this.#own.add('answered');
+    const { hasAnswered, showsButtons } = this.#address.endpoints;
+    if (hasAnswered) this.#own.add('answered');
+    if (showsButtons) this.#own.add('buttons');
     for (const what of all) {
       if (!this.#own.has(what) || this.#known.has(what)) continue;
       const { pool, run } = this.#run;

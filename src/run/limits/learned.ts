@@ -2,7 +2,7 @@ import { StateError, type StateStore } from '../../state/store.ts';
 import type { Clock } from '../clock.ts';
 
 /** What a run learns about its service and keeps for the next run. Each is one document, kept as a fact of the state. */
-export const learnedNames = ['poll', 'limits'] as const;
+export const learnedNames = ['poll', 'limits', 'service'] as const;
 export type LearnedName = (typeof learnedNames)[number];
 
 /** The kept documents, as JSON texts. */

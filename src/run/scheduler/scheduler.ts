@@ -20,7 +20,7 @@ import { adoptJob } from './place-job.ts';
 import { judgeRefused } from './refused-jobs.ts';
 import { withinPatience } from './routes/asked-wait.ts';
 import type { KindState } from './routes/kinds.ts';
-import { limitsText, mostServed } from './routes/learned-limits.ts';
+import { limitsText, serviceText } from './routes/learned-limits.ts';
 import { readOnServingRoute } from './routes/load-shed.ts';
 import {
   isDeferral,
@@ -176,10 +176,16 @@ export class Scheduler {
   /** What is to be kept for the next run, as learned by now. */
   get learned(): LearnedTexts {
     const poll = this.#state.estimators.learned;
-    const { jobs, kinds } = this.#state;
-    const served = kinds.servedIds.slice(0, mostServed);
-    const limits = limitsText({ ...jobs.learned, ...(served.length > 0 && { served }) });
-    return { limits, ...(poll === undefined ? {} : { poll }) };
+    const { jobs, kinds, options } = this.#state;
+    const { id: address = '', endpoints } = options.address ?? {};
+    const { everAnswered: hasAnswered = false, showsButtons = false } = endpoints ?? {};
+    const served = kinds.servedIds;
+    const isSeen = hasAnswered || showsButtons || served.length > 0;
+    return {
+      limits: limitsText(jobs.learned),
+      ...(isSeen && { service: serviceText({ address, served, hasAnswered, showsButtons }) }),
+      ...(poll === undefined ? {} : { poll }),
+    };
   }
 
   /** A request leaves, Unix ms: later than it was decided. Only where `tellsLeaving`. */

@@ -27,16 +27,30 @@ export class KnownEndpoints {
   #answeredBefore: boolean;
   /** The address has given an answer in HTTP, of any status. */
   hasSpokenHttp = false;
+  /** A task of it has shown buttons, in this run or an earlier one. */
+  showsButtons: boolean;
   #hasAnswered = false;
 
-  /** @param answeredBefore whether the address has answered well in an earlier run, with the same names and auth */
-  constructor({ answeredBefore = false }: { readonly answeredBefore?: boolean } = {}) {
+  /**
+   * @param answeredBefore whether the address has answered well in an earlier run, with the same names and auth
+   * @param showsButtons whether it has shown buttons then
+   */
+  constructor({
+    answeredBefore = false,
+    showsButtons = false,
+  }: { readonly answeredBefore?: boolean; readonly showsButtons?: boolean } = {}) {
     this.#answeredBefore = answeredBefore;
+    this.showsButtons = showsButtons;
   }
 
   /** Whether the address has answered well in this run. */
   get hasAnswered(): boolean {
     return this.#hasAnswered;
+  }
+
+  /** Whether it has answered well, in this run or an earlier one, or another process. */
+  get everAnswered(): boolean {
+    return this.#hasAnswered || this.#answeredBefore;
   }
 
   /** The address has answered another process well, or an earlier run. */

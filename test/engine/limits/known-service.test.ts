@@ -16,17 +16,17 @@ describe.skipIf(!hasPostgres)('what a worker has seen of the service', () => {
   });
 
   const workerOf = (run: number, { id = 'here', pool = engine.pool } = {}) => {
-    const seen = { hasAnswered: false, elsewhere: 0, more: 0 };
-    const address = {
-      id,
-      get hasAnswered() {
-        return seen.hasAnswered;
-      },
+    const seen = {
+      hasAnswered: false,
+      everAnswered: false,
+      showsButtons: false,
+      elsewhere: 0,
+      more: 0,
       onAnsweredElsewhere: () => {
         seen.elsewhere += 1;
       },
     };
-    const known = new KnownService({ pool, run }, address);
+    const known = new KnownService({ pool, run }, { id, endpoints: seen });
     known.onMore = () => {
       seen.more += 1;
     };
@@ -47,7 +47,7 @@ describe.skipIf(!hasPostgres)('what a worker has seen of the service', () => {
     await other.look();
     await other.look();
     expect([other.known.served.has('submit'), other.known.served.has('text')]).toEqual([true, false]);
-    expect(other.seen).toEqual({ hasAnswered: false, elsewhere: 1, more: 1 });
+    expect(other.seen).toMatchObject({ hasAnswered: false, showsButtons: false, elsewhere: 1, more: 1 });
     other.known.served.add('text');
     other.known.served.add('poll');
     await other.known.stop();
@@ -63,12 +63,14 @@ describe.skipIf(!hasPostgres)('what a worker has seen of the service', () => {
     const run = await engine.run();
     const before = workerOf(run);
     before.seen.hasAnswered = true;
+    before.seen.showsButtons = true;
     before.known.served.add('text');
     await before.known.stop();
     if (forgets) await forgetService(await openFacts(engine.pool, run));
     const now = workerOf(run, how);
     await now.look();
-    expect([now.known.served.has('text'), now.seen.elsewhere]).toEqual([counts, Number(counts)]);
+    expect([now.known.served.has('text'), now.seen.showsButtons]).toEqual([counts, counts]);
+    expect(now.seen.elsewhere).toBe(Number(counts));
     // What does not count is replaced once it is seen again.
     now.seen.hasAnswered = true;
     await now.known.stop();

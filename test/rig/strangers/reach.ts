@@ -266,6 +266,35 @@ export const reach: readonly Stranger[] = [
     ],
   },
   {
+    name: 'a gateway that showed buttons in an earlier run, and leaves them out once, is not taken for one without any',
+    source: 'new-api 2025-04-11, whose copy of a task is behind',
+    pipeline: 'steps: { grid: { imagine: a fox }, up: { from: grid, click: U3 } }\n',
+    serviceSettings: family,
+    service: gateway,
+    flags: ['--only', 'grid'],
+    verdict: { exit: 0, asked: { imagine: 1 } },
+    later: [
+      {
+        exchanges: [
+          [
+            'fetch',
+            ({ path }) => ({
+              status: 200,
+              body: { id: path.split('/')[3], status: 'SUCCESS', imageUrl: '/x' },
+            }),
+            { times: 1 },
+          ],
+        ],
+        verdict: {
+          exit: 1,
+          rows: { done: 1, failed: 1 },
+          codes: { 'button.missing': 1 },
+          asked: { imagine: 0, change: 0 },
+        },
+      },
+    ],
+  },
+  {
     name: 'an optional button that change has nothing like is left out, and the grids go on',
     source: 'midjourney-proxy (novicezk) 2.6.3',
     pipeline: `${ten}, path: Zoom Out 2x? } }\n`,

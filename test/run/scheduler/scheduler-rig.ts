@@ -6,7 +6,7 @@ import type { RunSettings } from '../../../src/run/ports.ts';
 import { visitDueCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { isPaid, type RunCommit } from '../../../src/run/scheduler/commit.ts';
 import { placeJob } from '../../../src/run/scheduler/place-job.ts';
-import { limitsText } from '../../../src/run/scheduler/routes/learned-limits.ts';
+import { serviceText } from '../../../src/run/scheduler/routes/learned-limits.ts';
 import {
   initialState,
   type SchedulerOptions,
@@ -50,7 +50,14 @@ export async function optionsOf(
     price: () => undefined,
     spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
     // An earlier run was served: nothing goes one at a time.
-    learned: { limits: limitsText({ perMinute: {}, served: ['submit/imagine', 'text/text-pro'] }) },
+    learned: {
+      service: serviceText({
+        address: '',
+        served: ['submit/imagine', 'text/text-pro'],
+        hasAnswered: true,
+        showsButtons: false,
+      }),
+    },
     ...changes,
   };
   return { options, cells };

@@ -7,8 +7,18 @@ export interface LearnedLimits {
   readonly tasks?: number;
   /** Requests a minute that the service accepts, by route. */
   readonly perMinute: Readonly<Partial<Record<Route, number>>>;
-  /** Ids of the kinds of request that the service was seen to serve. Absent: none. */
-  readonly served?: readonly string[];
+}
+
+/** What a run saw of the address that it sends to, for the next run at this address: another one begins as unproven. */
+export interface LearnedService {
+  /** Names the address with all that decides where its endpoints lie. */
+  readonly address: string;
+  /** Ids of the kinds of request that it was seen to serve. */
+  readonly served: readonly string[];
+  /** It has answered well: what a page or a missing path means depends on it (gateway 8.3). */
+  readonly hasAnswered: boolean;
+  /** A task of it has shown buttons. */
+  readonly showsButtons: boolean;
 }
 
 const version = 1;
@@ -22,7 +32,7 @@ export const limitsText = (limits: LearnedLimits): string => learnedText(version
 export const readLimits = (text: string | undefined): LearnedLimits =>
   learnedContent(text, version, (content): LearnedLimits | undefined => {
     if (typeof content !== 'object' || content === null) return undefined;
-    const { tasks, perMinute, served } = content as Readonly<Record<string, unknown>>;
+    const { tasks, perMinute } = content as Readonly<Record<string, unknown>>;
     const rates = typeof perMinute === 'object' && perMinute !== null ? perMinute : {};
     const found = routes.flatMap((route) => {
       const rate = (rates as Readonly<Record<string, unknown>>)[route];
@@ -31,12 +41,29 @@ export const readLimits = (text: string | undefined): LearnedLimits =>
     return {
       ...(isCount(tasks) ? { tasks: Math.max(1, Math.floor(tasks)) } : {}),
       perMinute: Object.fromEntries(found),
-      ...(Array.isArray(served) ? { served: served.filter(isName).slice(0, mostServed) } : {}),
     };
   }) ?? noLimits;
 
+/** The document that keeps this. */
+export const serviceText = (service: LearnedService): string =>
+  learnedText(version, { ...service, served: service.served.slice(0, mostServed) });
+
+/** Reads what is kept of this very address. */
+export const readService = (text: string | undefined, address: string): LearnedService =>
+  learnedContent(text, version, (content): LearnedService | undefined => {
+    if (typeof content !== 'object' || content === null) return undefined;
+    const { served, ...seen } = content as Readonly<Record<string, unknown>>;
+    if (seen['address'] !== address) return undefined;
+    return {
+      address,
+      served: Array.isArray(served) ? served.filter(isName).slice(0, mostServed) : [],
+      hasAnswered: seen['hasAnswered'] === true,
+      showsButtons: seen['showsButtons'] === true,
+    };
+  }) ?? { address, served: [], hasAnswered: false, showsButtons: false };
+
 /** How many kinds are kept. */
-export const mostServed = 200;
+const mostServed = 200;
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value.length <= 200;
 

@@ -6,10 +6,10 @@ import { Estimators } from '../../limits/estimators.ts';
 import type { LearnedTexts } from '../../limits/learned.ts';
 import { PollLoad } from '../../limits/poll/poll-load.ts';
 import { readSent } from '../../limits/sent-log.ts';
-import type { OtherRecords, RunSettings, SharedLimits } from '../../ports.ts';
+import type { OtherRecords, RunSettings, ServiceAddress, SharedLimits } from '../../ports.ts';
 import { Outbox } from '../commit.ts';
 import { Kinds } from '../routes/kinds.ts';
-import { readLimits } from '../routes/learned-limits.ts';
+import { readLimits, readService } from '../routes/learned-limits.ts';
 import type { Routes } from '../routes/routes.ts';
 import { ActiveJobs } from './active-jobs.ts';
 import { EndedTasks } from './ended-tasks.ts';
@@ -46,6 +46,8 @@ export interface SchedulerOptions {
   readonly sent?: string;
   /** The scheduler is told when requests leave (`onLeft`). Default: they leave when they are decided. */
   readonly tellsLeaving?: boolean;
+  /** Where its requests go. Absent: all runs of a state go to one address. */
+  readonly address?: ServiceAddress;
   /** Limits that this run shares with others; absent: none. */
   readonly shared?: SharedLimits;
   /** What others write too; absent: a run on one machine. */
@@ -128,7 +130,8 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     readSent(options.sent, settings.limits, startedAt),
     learned,
   );
-  for (const id of learned.served ?? []) jobs.routes.onServed(id.startsWith('text/') ? 'text' : 'submit');
+  const { served } = readService(options.learned?.service, options.address?.id ?? '');
+  for (const id of served) jobs.routes.onServed(id.startsWith('text/') ? 'text' : 'submit');
   if (options.tellsLeaving) jobs.routes.sent.countLeaving();
   const outbox = new Outbox();
   return {
@@ -148,7 +151,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
       redo: new Set(settings.redo),
     },
     routes: jobs.routes,
-    kinds: new Kinds(learned.served),
+    kinds: new Kinds(served),
     budget: new BudgetTracker(settings, costModel, options.spent, options.shared?.allowance),
     estimators,
     polls: new PollLoad(settings.limits.poll),

@@ -1,6 +1,37 @@
 import { describe, expect, it } from 'vitest';
 import { learnedText } from '../../../../src/run/limits/learned.ts';
-import { limitsText, noLimits, readLimits } from '../../../../src/run/scheduler/routes/learned-limits.ts';
+import {
+  limitsText,
+  noLimits,
+  readLimits,
+  readService,
+  serviceText,
+} from '../../../../src/run/scheduler/routes/learned-limits.ts';
+
+describe('readService', () => {
+  const seen = { served: ['submit/imagine'], hasAnswered: true, showsButtons: true };
+
+  it('reads what was written of this address, and nothing of another one', () => {
+    const text = serviceText({ address: 'a', ...seen });
+    expect(readService(text, 'a')).toEqual({ address: 'a', ...seen });
+    const nothing = { address: 'b', served: [], hasAnswered: false, showsButtons: false };
+    for (const other of [
+      text,
+      undefined,
+      '',
+      '{',
+      learnedText(1, { address: 'b', served: 7, hasAnswered: 1 }),
+    ])
+      expect(readService(other, 'b')).toEqual(nothing);
+  });
+
+  it('keeps 200 kinds of short names', () => {
+    const served = Array.from({ length: 300 }, (_, n) => `text/${n}`);
+    expect(readService(serviceText({ address: 'a', ...seen, served }), 'a').served).toHaveLength(200);
+    const odd = learnedText(1, { address: 'a', served: ['x'.repeat(201), 7, 'text/a'] });
+    expect(readService(odd, 'a').served).toEqual(['text/a']);
+  });
+});
 
 describe('readLimits', () => {
   it('reads what was written', () => {

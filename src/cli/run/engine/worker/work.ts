@@ -79,13 +79,7 @@ async function workOf(
     selection: spec.selection,
     settings,
     service: spec.service.id,
-    address: {
-      id: addressId(service.baseUrl, service),
-      get hasAnswered() {
-        return endpoints.hasAnswered;
-      },
-      onAnsweredElsewhere: () => endpoints.onAnsweredElsewhere(),
-    },
+    address: { id: addressId(service.baseUrl, service), endpoints },
     makesTasks: makesTasks(plan),
     images,
     slots,
