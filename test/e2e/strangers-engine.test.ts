@@ -37,6 +37,7 @@ const chosen = [
   'a connection that broke behind the gateway is tried again where the file says so: edits',
   'a gateway that refuses a button which it has just shown with 400 custom_id is pressed again',
   'a used-up quota, told as 402 without a body, stops the run and fails no row',
+  'a gateway whose links name its own machine is asked for the images at its base address',
   'a film whose link names its own machine is asked for at the base address',
   'a gateway with four imageUrls and no grid has nothing cut',
   'a gateway that says CANCELED ends its rows as cancelled',

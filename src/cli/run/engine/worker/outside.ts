@@ -37,15 +37,12 @@ export function openOutside(
   const dataMask = dataMaskOf(service.credentials);
   const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
   const options = { ...own, endpoints, quotaWords: retry.quota ?? [] };
-  const images = createImageService({
-    ...options,
-    clicks: service.clicks,
-    onKeyForm: (words) => io.err(redactor.apply(failureText(`warning: ${words}`))),
-  });
+  const warn = (words: string): void => io.err(redactor.apply(failureText(`warning: ${words}`)));
+  const images = createImageService({ ...options, clicks: service.clicks, onKeyForm: warn });
   disposables.add(() => images.close());
   const text = openTextService(options, timeouts, disposables);
   const links = linkOptions(
-    { baseUrl, requestMs: timeouts.requestMs, mask, dataMask },
+    { baseUrl, requestMs: timeouts.requestMs, mask, dataMask, notice: warn },
     connecting,
     disposables,
   );
