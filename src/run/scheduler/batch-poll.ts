@@ -1,9 +1,9 @@
 import type { Job, PollTarget } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
 import { hasNoListing, mostListed, pollResults } from '../machine/search/listing.ts';
-import { noteOutcome } from './closing.ts';
 import type { RunInput } from './commit.ts';
 import { advance, jobContext } from './job-runner.ts';
+import { noteOutcome } from './kind-results.ts';
 import { placeJob } from './place-job.ts';
 import { shedAsThrottle } from './routes/load-shed.ts';
 import { readList } from './routes/outcome.ts';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrations } from '../../../../src/engine/migrations.ts';
 import { asked } from '../../../rig/postgres/asked.ts';
 import type { PostgresServer } from '../../../rig/postgres/server.ts';
 import { hasOwnPostgres, ownServer } from '../../../rig/postgres.ts';
@@ -200,7 +201,7 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
     const leading = outage.run();
     await expect.poll(() => worker.err(), patience).toContain('taken on');
     await held.hit(tasks);
-    await asked(server.url(outage.name), 'UPDATE promptpress.schema_version SET version = version + 98');
+    await asked(server.url(outage.name), 'UPDATE promptpress.schema_version SET version = 99');
     held.release();
     for (const each of [leading, worker]) {
       expect(await each.done, each.err()).toBe(74);
@@ -212,7 +213,10 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
       expect(await late.done).toBe(2);
       expect(late.err()).toMatch(/was written by a newer release of promptpress \(version 99/);
     }
-    await asked(server.url(outage.name), 'UPDATE promptpress.schema_version SET version = version - 98');
+    await asked(
+      server.url(outage.name),
+      `UPDATE promptpress.schema_version SET version = ${migrations.length}`,
+    );
     expect(await outage.again()).toBe(0);
     expect(await outage.end()).toEqual(whole);
   }, 120_000);
