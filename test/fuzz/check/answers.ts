@@ -109,7 +109,7 @@ function lawfulVerdict(job: JudgedBy, reply: TextReply): string {
   const { verdict, text, pieces } = evaluateReply(job, reply);
   JSON.stringify(text);
   if (text.candidates.length !== reply.candidates.length) throw new Broken('A candidate was lost.');
-  for (const { isJson, text: said } of text.candidates) if (isJson) JSON.parse(said);
+  for (const { isJson, text: said, read } of text.candidates) if (isJson) JSON.parse(read?.json ?? said);
   if (verdict.kind !== 'done' && pieces.length > 0)
     throw new Broken(`There are files of what is ${verdict.kind}.`);
   if (verdict.kind === 'done' && pieces.length === 0) throw new Broken('It is done, and nothing is kept.');
