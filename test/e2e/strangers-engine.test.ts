@@ -23,6 +23,7 @@ const all = [
 
 /** Those whose verdict a worker keeps in PostgreSQL, those that a call to come depends on, and what is dearest where it goes wrong. */
 const chosen = [
+  'of eight tasks with one id the record tells whose it is, by their tags',
   'a chat stream that lacks a finish reason is asked again, whole',
   'a 500 "no_candidates" of chat is a blocked prompt that the next call may answer',
   'chat counts a total above its parts',

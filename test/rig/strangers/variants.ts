@@ -84,6 +84,26 @@ const notOffered = (what: string): Verdict => ({
 
 /** Shapes of the other tables by another endpoint, transport, speed or notation. */
 export const variants: readonly Stranger[] = [
+  ...(
+    [
+      ['by their tags', 'relax', {}],
+      ['by their tags, fast', 'fast', {}],
+      ['by their prompts', 'relax', { state: '' }],
+    ] as const
+  ).map(
+    ([what, speed, untagged]): Stranger => ({
+      name: `of eight tasks with one id the record tells whose it is, ${what}`,
+      source: 'midjourney-proxy (novicezk) 2.6.3: ids are the millisecond and three digits',
+      pipeline: grids(8),
+      serviceSettings: `speed: ${speed}`,
+      service: {
+        id: () => '1700000000000001',
+        polls: 6,
+        script: () => ({ answer: () => untagged }),
+      },
+      verdict: { exit: 5, rows: { done: 1, 'in-doubt': 7 }, asked: { imagine: 8, image: 1 } },
+    }),
+  ),
   wrong(['/v1', 'one image is asked for', missing], grids(12), { asked: { unknown: 1 } }),
   wrong(['/mj', 'fast images', { status: 404 }], grids(12), { asked: { unknown: 1 } }),
   wrong(['/v1', 'chat', missing], texts('chat: { PROMPT }')),
