@@ -266,8 +266,8 @@ export function drive(options: DriveOptions): Driven {
       if (arrivals.length === 0) {
         const last = scheduler.takeCommit();
         options.onTake?.();
-        write(last);
-        events.push(...last.events);
+        // What is said and was not durable is not so for the next run.
+        if (write(last) === undefined) events.push(...last.events);
         return result(failed);
       }
     } else if (pending === undefined && (restsUntil === undefined || now >= restsUntil)) {
