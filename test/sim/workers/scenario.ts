@@ -96,18 +96,21 @@ export function drawHard(seed: number, workers?: number): WorkersScenario {
     skewMs: chance.pick([0, 1000, 120_000], 'skew', 'hard'),
     sharesRooms: chance.happens(0.5, 'rooms'),
     hasModals: chance.happens(0.5, 'modals'),
-    unclear: share('unclear', [0.1, 0.3]),
-    collides: chance.happens(0.3, 'collides') ? 0.4 : 0,
+    // Where an answer is lost, nobody can know that another job got the same id.
+    ...(chance.happens(0.2, 'collides')
+      ? { collides: 0.4, kills: 0, unclear: 0 }
+      : { unclear: share('unclear', [0.1, 0.3]) }),
     feedsDoubts: true,
-    ...(chance.happens(0.7, 'again') && {
-      again: {
-        ...(chance.happens(0.5, 'again', 'early') && {
-          afterMs: chance.whole(1000, 200_000, 'again', 'after'),
-        }),
-        finds: chance.happens(0.5, 'again', 'finds'),
-        inDoubt: chance.pick(['hold', 'retry', 'retry'] as const, 'again', 'in-doubt'),
-      },
-    }),
+    ...(!chance.happens(0.2, 'collides') &&
+      chance.happens(0.7, 'again') && {
+        again: {
+          ...(chance.happens(0.5, 'again', 'early') && {
+            afterMs: chance.whole(1000, 200_000, 'again', 'after'),
+          }),
+          finds: chance.happens(0.5, 'again', 'finds'),
+          inDoubt: chance.pick(['hold', 'retry', 'retry'] as const, 'again', 'in-doubt'),
+        },
+      }),
   };
 }
 
