@@ -8,11 +8,12 @@ import { type Mutant, simulate } from './simulate.ts';
 const from = Number(process.env['SEED'] ?? 1);
 const seeds = 3;
 /**
- * Seeds that together meet every kind of fault, tried first. `npm run sim -- --seeds 260 --cover` finds such seeds again when a kind has
+ * Seeds that together meet every kind of fault, tried first. `npm run sim -- --seeds 300 --cover` finds such seeds again when a kind has
  * come or a change has moved them; until then others are tried, which takes longer. Thousands of histories: `npm run sim`.
  */
 const seedsOfMost = [
-  186, 154, 127, 244, 28, 188, 210, 205, 231, 118, 225, 155, 94, 249, 207, 92, 88, 158, 125, 126, 99, 5, 221,
+  292, 244, 127, 186, 210, 67, 118, 250, 102, 66, 114, 147, 91, 196, 205, 175, 88, 75, 100, 94, 159, 47, 84,
+  188, 155, 97, 221, 158, 182, 192,
 ];
 const seedsOfAll = new Set([...seedsOfMost, ...Array.from({ length: 200 }, (_, at) => at + 1)]);
 
