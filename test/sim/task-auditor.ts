@@ -30,9 +30,11 @@ export class TaskAuditor {
   }
 
   /** Whose a shared id is shows when the task is read; never where that tells nothing, and the answer to the other submission is lost. */
-  #mayNotKnow({ status, taskId = '' }: JobRecord): boolean {
+  #mayNotKnow({ status, taskId = '', error }: JobRecord): boolean {
     if (!this.#gateway.sharedIds.has(taskId)) return false;
     if (status === 'running' || status === 'modal' || status === 'submitting') return true;
+    // It may still end, which then tells.
+    if (status === 'failed' && error?.code === 'task.timeout') return true;
     return this.#got?.(this.#gateway.tasks.get(taskId)?.key ?? '').includes(taskId) === false;
   }
 
