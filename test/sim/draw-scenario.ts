@@ -60,6 +60,7 @@ export function drawScenario(seed: number): Scenario {
     neededFor[fetchFaults[seed % fetchFaults.length] ?? ''] ?? kindNames[seed % kindNames.length];
   const isOfTask = inTurn !== undefined && isTask(inTurn);
   const hasGrid = isOfTask || !(hasTexts && chance.happens(0.4, 'no grid'));
+  const collides = chance.happens(0.15, 'collides');
   return {
     seed,
     cells: chance.whole(1, isOfTask ? 6 : 12, 'cells'),
@@ -100,7 +101,7 @@ export function drawScenario(seed: number): Scenario {
     ...(chance.happens(0.3, 'button life') && {
       buttonLifeMs: chance.pick([2000, 12_000, 60_000], 'button life', 'of'),
     }),
-    ...(chance.happens(0.15, 'collides') && {
+    ...(collides && {
       collides: chance.pick(['state', 'nothing'] as const, 'collides', 'and tells'),
     }),
     ...(chance.happens(0.5, 'task list') && {
@@ -112,7 +113,11 @@ export function drawScenario(seed: number): Scenario {
         how: chance.pick(['refused', 'failed', 'begun in vain'] as const, 'modal life', 'how'),
       },
     }),
-    submit: rates(submitFaults, 'submit'),
+    // A task that exists was made before the burst in which ids repeat.
+    submit: rates(
+      submitFaults.filter((fault) => !collides || !fault.startsWith('code-21-exists')),
+      'submit',
+    ),
     mask: rates(maskFaults, 'mask'),
     fetch: rates(
       fetchFaults.filter((fault) => fault !== 'no-link' || !isUnkept),
