@@ -165,15 +165,24 @@ export async function quirkRun(
   };
 }
 
-/** Whether nothing is left to be retried but what the gateway refuses for good. */
-const isOver = ({ refuses = {} }: Quirk, { code }: Said, rows: readonly ManifestRow[]): boolean =>
-  code === 0 ||
-  (code === 1 &&
-    rows.every((row) =>
-      row['status'] === 'failed'
-        ? refuses[slotOf(row)] === row['error_code']
-        : row['status'] === 'done' || row['status'] === 'skipped',
-    ));
+/** Whether nothing is left to be retried but what the gateway refuses for good. After twenty such refusals the run leaves them. */
+const isOver = (quirk: Quirk, said: Said, rows: readonly ManifestRow[]): boolean => {
+  const { refuses = {} } = quirk;
+  const isStopped = isStoppedByClick(quirk, said);
+  return (
+    said.code === 0 ||
+    ((said.code === 1 || isStopped) &&
+      rows.every((row) => {
+        const { status, error_code: code } = row;
+        if (status === 'failed') return refuses[slotOf(row)] === code;
+        return (
+          status === 'done' ||
+          status === 'skipped' ||
+          (isStopped && status === 'pending' && slotOf(row) in refuses)
+        );
+      }))
+  );
+};
 
 const slotOf = ({ step, branch }: ManifestRow): string => `${step}/${branch}`;
 
@@ -226,7 +235,8 @@ function expected(calm: ManifestRow, row: ManifestRow, refuses: NonNullable<Quir
   const code = refuses[slotOf(calm)];
   if (code === undefined || calm['status'] !== 'done') return calm;
   const { cell = '', step = '', branch = '' } = calm;
-  return { ...row, cell, step, branch, status: 'failed', error_code: code, file_name: '' };
+  const left = row['status'] === 'pending' ? { status: 'pending' } : { status: 'failed', error_code: code };
+  return { ...row, cell, step, branch, ...left, file_name: '' };
 }
 
 /** Tokens of answers that broke off are counted too. */
@@ -239,9 +249,9 @@ function differenceOf(row: ManifestRow, calm: ManifestRow): readonly string[] {
   return [columns.map((name) => `${place} ${name}: ${row[name]}, not ${calm[name]}`).join('; ')];
 }
 
-/** True where a click that the gateway refuses for good has ended the run, as it does from its twentieth failure on. */
+/** True where a click that the gateway refuses for good has ended the run, or closed its kind, as it does from its twentieth refusal on. */
 const isStoppedByClick = ({ refuses }: Quirk, { code, err }: Said): boolean =>
-  refuses !== undefined && code === 3 && err.includes('click.never-works');
+  refuses !== undefined && code === 3 && /click\.never-works|route\.refused/.test(err);
 
 /**
  * Done, skipped, failed with a code, in doubt, blocked in a cell with a failure, or waiting in a cell with a doubt, or anywhere in a
