@@ -32,7 +32,7 @@ export class TableError extends Error {
     this.line = place.line;
     this.column = place.column ?? 1;
     this.sourceLine = (place.sourceLine ?? '').slice(0, 200);
-    this.hint = place.hint;
+    this.hint = place.hint && cutText(place.hint);
   }
 }
 
