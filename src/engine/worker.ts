@@ -3,7 +3,6 @@ import type { JobRecord } from '../plan/job.ts';
 import type { ImageFiles } from '../plan/request/image-files.ts';
 import type { Clock } from '../run/clock.ts';
 import { maxFailuresCode, type RunEnd, type RunEvent, type RunListener } from '../run/events.ts';
-import { unmatchedCode } from '../run/machine/retry/fail-reason.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings, ServiceAddress } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
 import { ClosedKinds } from './limits/closed-kinds.ts';
@@ -263,7 +262,7 @@ class Tally {
 function talliedName(event: RunEvent): keyof TalliedWork | undefined {
   if (event.type === 'run:notice' && event.code === 'redo.failed') return 'redosFailed';
   if (event.type === 'grid:cut' && event.error === undefined) return 'gridsCut';
-  return event.type === 'job:retry' && event.error.code === unmatchedCode ? 'timedOutAgain' : undefined;
+  return event.type === 'job:status' && event.timedOut ? 'timedOutAgain' : undefined;
 }
 
 const tooManyInAll = (most: number): RunEnd => ({

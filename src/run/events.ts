@@ -55,6 +55,8 @@ export type RunEvent =
       readonly cost?: number;
       /** Of a text job: tokens of all its answers so far. */
       readonly usage?: TokenUsage;
+      /** It is submitted again, as its task timed out at the gateway: work for both may have been paid. */
+      readonly timedOut?: true;
     }
   /**
    * No job of this run will settle a slot of an open cell, for a reason that arose in this run. `blocked`: a job that it needs

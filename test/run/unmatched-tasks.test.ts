@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../src/run/events.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { grid, world } from '../rig/world.ts';
+
+const submittedAgain = (events: readonly RunEvent[]): number =>
+  events.filter((event) => event.type === 'job:status' && event.timedOut).length;
 
 describe('a task that timed out at the gateway', () => {
   it.each([
@@ -14,10 +18,7 @@ describe('a task that timed out at the gateway', () => {
     const { events } = here.run();
     expect(here.statuses()).toEqual({ failed: 3 });
     expect(here.service.submits).toHaveLength(3 * submits);
-    const again = events.filter(
-      (event) => event.type === 'job:retry' && event.error.code === 'task.unmatched',
-    );
-    expect(again).toHaveLength(submits === 2 ? 3 : 0);
+    expect(submittedAgain(events)).toBe(submits === 2 ? 3 : 0);
     const [failed] = here.store.withStatus('failed');
     expect(failed?.error?.code).toBe('task.failed');
     expect(failed?.error?.message.includes('double blanks')).toBe(submits === 2);
@@ -37,5 +38,19 @@ describe('a task that timed out at the gateway', () => {
     here.run();
     expect(here.statuses()).toEqual({ done: 3 });
     expect(here.service.submits).toHaveLength(6);
+  });
+
+  it('counts as paid again in the run that submits it again, and in no run that only decides to', async () => {
+    const here = await world(grid(3), {
+      fails: ({ number }) => (number <= 3 ? 'Task timeout' : undefined),
+      duration: () => 31_000,
+    });
+    // The run ends while the first of them waits to be submitted again.
+    const first = here.run({ settings: virtualSettings({ maxDurationMs: 36_200 }) });
+    const decided = first.events.filter(({ type }) => type === 'job:retry').length;
+    expect([decided, submittedAgain(first.events), here.service.submits.length]).toEqual([1, 0, 3]);
+    const { events } = here.run();
+    expect([submittedAgain(events), here.service.submits.length]).toEqual([3, 6]);
+    expect(here.statuses()).toEqual({ done: 3 });
   });
 });

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunListener } from '../../run/events.ts';
-import { unmatchedCode } from '../../run/machine/retry/fail-reason.ts';
 import type { RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { diskOf } from '../adapters/disk-room.ts';
@@ -70,7 +69,7 @@ export async function workOff(
         ...watch,
         listener: onceAtWork((event) => {
           if (event.type === 'grid:cut' && event.error === undefined) gridsCut += 1;
-          if (event.type === 'job:retry' && event.error.code === unmatchedCode) timedOutAgain += 1;
+          if (event.type === 'job:status' && event.timedOut) timedOutAgain += 1;
           watch.listener(event);
         }, onWork),
       },

@@ -13,6 +13,7 @@ import type {
   SeenTask,
   Send,
 } from '../machine/job.ts';
+import { unmatchedCode } from '../machine/retry/fail-reason.ts';
 import type { CellBatch, Hold } from '../ports.ts';
 
 /** An input of a run. */
@@ -242,6 +243,7 @@ export class Outbox {
       ...(error === undefined ? {} : { error }),
       ...(cost === undefined ? {} : { cost }),
       ...(usage === undefined ? {} : { usage }),
+      ...(status === 'submitting' && before?.error?.code === unmatchedCode && { timedOut: true }),
     });
   }
 
