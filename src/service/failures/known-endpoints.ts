@@ -5,8 +5,8 @@ const mostInARow = 10;
 
 /**
  * What is known of an endpoint. `right`: it has answered well. `lost`: it had, and ten answers in a row are not the service's.
- * It never has in this run: `elsewhere`: another endpoint of the address has, and no earlier run was answered; `untried`: another has,
- * and an earlier run was answered, perhaps by this one; `before`: none has, and an earlier run was answered; `unknown`: nothing ever has.
+ * It never has in this run: `elsewhere`: another endpoint of the address has, and no earlier run was answered, or ten answers in a row are
+ * not the service's while others are; `untried`: another has, and an earlier run was answered, perhaps by this one; `before`: none has, and an earlier run was answered; `unknown`: nothing ever has.
  */
 export type Standing = 'right' | 'lost' | 'elsewhere' | 'untried' | 'before' | 'unknown';
 
@@ -14,6 +14,8 @@ interface Endpoint {
   hasResponded: boolean;
   /** Responses in a row that speak for a wrong address. */
   strange: number;
+  /** Another endpoint has answered well after the first of these: the address was there all the while. */
+  wasAlone: boolean;
 }
 
 /**
@@ -59,10 +61,11 @@ export class KnownEndpoints {
   }
 
   standing(endpoint: string): Standing {
-    const { hasResponded, strange } = this.#of(endpoint);
+    const { hasResponded, strange, wasAlone } = this.#of(endpoint);
     if (hasResponded) return strange + 1 < mostInARow ? 'right' : 'lost';
-    if (this.#answeredBefore) return this.#hasAnswered ? 'untried' : 'before';
-    return this.#hasAnswered ? 'elsewhere' : 'unknown';
+    if (!this.#hasAnswered) return this.#answeredBefore ? 'before' : 'unknown';
+    const isMissing = strange + 1 >= mostInARow && wasAlone;
+    return this.#answeredBefore && !isMissing ? 'untried' : 'elsewhere';
   }
 
   note(endpoint: string, result: ServiceResult<unknown>): void {
@@ -70,16 +73,18 @@ export class KnownEndpoints {
     if (result.ok) {
       known.hasResponded = true;
       known.strange = 0;
+      known.wasAlone = false;
       // Any key may list the models, and a console may answer for them.
       if (endpoint === 'models') return;
       this.#hasAnswered = true;
+      for (const other of this.#endpoints.values()) other.wasAlone ||= other.strange > 0;
     } else if (result.error.wrongAddress === true) known.strange += 1;
   }
 
   #of(name: string): Endpoint {
     const known = this.#endpoints.get(name);
     if (known !== undefined) return known;
-    const endpoint: Endpoint = { hasResponded: false, strange: 0 };
+    const endpoint: Endpoint = { hasResponded: false, strange: 0, wasAlone: false };
     this.#endpoints.set(name, endpoint);
     return endpoint;
   }

@@ -120,6 +120,7 @@ function strange(reply: Reply, facts: RequestFacts, what: Strange): ServiceFailu
       code,
       class: passes,
       wrongAddress,
+      ...(!followsWork && { unmade: true as const }),
       message:
         `${facts.label}: the service ${does} (HTTP ${reply.status}), and has answered well before: ` +
         'something between here and the service may have said this.',

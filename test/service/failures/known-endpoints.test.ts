@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { KnownEndpoints } from '../../../src/service/failures/known-endpoints.ts';
+import { failure } from '../../rig/failure.ts';
 import { imagine, never, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
 import { call, plainReply, textServiceWith } from '../text/text-service.ts';
 
@@ -39,7 +40,8 @@ describe.each(kinds)('%s', (_, strange, code, ofSubmission) => {
     const service = answeringInTurn(accepted, strange, accepted);
     expect((await imagine(service)).ok).toBe(true);
     const met = await imagine(service);
-    expect(met).toMatchObject({ error: { code, class: ofSubmission } });
+    const isUnmade = ofSubmission === 'retry';
+    expect(met).toMatchObject({ error: { code, class: ofSubmission, ...(isUnmade && { unmade: true }) } });
     expect(met.ok ? '' : met.error.message).not.toMatch(/base address|token/);
     expect((await imagine(service)).ok).toBe(true);
     const looking = answeringInTurn(running, strange);
@@ -125,6 +127,20 @@ test('an address that answered in an earlier run is right, and its endpoints are
   expect([endpoints.standing('imagine'), endpoints.hasAnswered]).toEqual(['right', true]);
   // It may be the one that answered then.
   expect(endpoints.standing('chat')).toBe('untried');
+});
+
+test('an endpoint is not there that is missing ten times while others answer, whatever an earlier run was answered', () => {
+  const missing = {
+    ok: false,
+    error: failure('service.not-found', 'retry', { wrongAddress: true }),
+  } as const;
+  const endpoints = new KnownEndpoints({ answeredBefore: true });
+  endpoints.note('imagine', { ok: true, value: 1 });
+  for (let n = 0; n < 12; n++) endpoints.note('describe', missing);
+  // All may be gone for the moment, as where a proxy is restarted.
+  expect(endpoints.standing('describe')).toBe('untried');
+  endpoints.note('fetch', { ok: true, value: 1 });
+  expect([endpoints.standing('describe'), endpoints.standing('chat')]).toEqual(['elsewhere', 'untried']);
 });
 
 test('of text calls and of lists of tasks, too', async () => {
