@@ -72,17 +72,16 @@ function endOf({ status }: RunWatch): RunEnd {
   return end === undefined || isWhole ? { kind: 'complete' } : end;
 }
 
-/** How a run has ended of which all is done but what needs a closed kind. */
+/** How a run has ended of which all is done but what needs a kind that is closed, or was left. */
 async function withClosedKinds(
   { pool, clock }: Engine,
   run: number,
   { status }: RunWatch,
   { leave }: RunControl,
 ): Promise<RunEnd> {
-  const { closed = [], invocation = 0 } = status ?? {};
-  const end =
-    closed.length > 0 && (await untilDone(() => endByClosedKinds({ pool, run, invocation }), clock, leave));
-  return end || { kind: 'complete' };
+  const { invocation = 0 } = status ?? {};
+  const end = await untilDone(() => endByClosedKinds({ pool, run, invocation }), clock, leave);
+  return end ?? { kind: 'complete' };
 }
 
 /**

@@ -204,10 +204,10 @@ export interface ClosedKind {
   readonly above: readonly string[];
 }
 
-/** What is left to a later run because kinds of request are closed. */
+/** What is left to a later run because kinds of request are closed, or as a worker was served none. */
 export interface LeftWork {
-  /** `left`: jobs of the kind that were put back. */
-  readonly closed: readonly (ClosedKind & { readonly left: number })[];
+  /** `left`: jobs of the kind that were put back; `isOpen`: it is not closed, and others may ask for it. */
+  readonly closed: readonly (ClosedKind & { readonly left: number; readonly isOpen?: true })[];
   /** Cells that were not begun. */
   readonly cells: number;
   /** Steps that asked for nothing that is closed. */

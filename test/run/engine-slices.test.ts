@@ -3,6 +3,7 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import { become } from '../../src/run/machine/job.ts';
 import type { CellSource, OtherRecords } from '../../src/run/ports.ts';
+import { failure } from '../rig/failure.ts';
 import { FencedState } from '../rig/fenced/fenced-state.ts';
 import { fencedSource, fencedStore } from '../rig/fenced/fenced-store.ts';
 import { WorkerView } from '../rig/fenced/worker-view.ts';
@@ -26,6 +27,12 @@ async function worker(state = new FencedState()) {
 }
 
 const settings = { limits: { tasks: 6, requests: 8 } };
+
+const forbidden = failure('service.rejected', 'permanent', {
+  status: 403,
+  message: 'no credit',
+  serviceMessage: 'no credit',
+});
 
 const statuses = (state: FencedState): readonly string[] =>
   [...state.rows.values()].map(({ record }) => record.status);
@@ -55,6 +62,27 @@ describe('the engine, on one of several machines', () => {
     expect(open).toEqual([0, 0]);
     expect(statuses(state)).toEqual(Array.from({ length: 6 }, () => 'done'));
     expect([service.submits.length, submits]).toEqual([6, 6]);
+  });
+
+  it('leaves rows of which a worker was served none to a later run, asks once a run for each, and says so', async () => {
+    const { state, ...before } = await worker();
+    const service = () => ({ imagine: () => Promise.resolve({ ok: false, error: forbidden } as const) });
+    const { end, events, submits } = await run({ text, ...before, settings, service });
+    expect([submits, statuses(state), before.source.ends.length]).toEqual([
+      3,
+      Array.from({ length: 3 }, () => 'pending'),
+      2,
+    ]);
+    expect(end).toEqual({
+      kind: 'stopped',
+      code: 'route.refused',
+      message:
+        'The service served none of the imagine requests of a worker. Its answer: no credit. 3 jobs of imagine wait for a later run.',
+    });
+    expect(events.some((event) => event.type === 'run:notice')).toBe(false);
+    const again = await run({ text, ...(await worker(state)), settings, service });
+    expect([again.submits, statuses(state)]).toEqual([3, Array.from({ length: 3 }, () => 'pending')]);
+    expect(again.end).toEqual(end);
   });
 
   it('does not send what another slice wrote first, and goes on from its result', async () => {

@@ -91,9 +91,9 @@ export class ClosedKinds implements SharedClosings {
     const { closed, cells, openSteps } = this.#left();
     if (closed.length === 0) return;
     const { pool, run, invocation } = this.#of;
-    for (const { left: _, ...kind } of closed) {
+    for (const { left: _, isOpen = false, ...kind } of closed) {
       const id = idOf(kind);
-      if (this.#closed.has(id) || this.#closed.size >= mostTold) continue;
+      if (isOpen || this.#closed.has(id) || this.#closed.size >= mostTold) continue;
       await writeFact(pool, run, `${facts.closed} ${invocation} ${id}`, JSON.stringify(kind));
       this.#closed.set(id, kind);
     }
@@ -114,7 +114,7 @@ function readKind(text: string): ClosedKind | undefined {
   return { route, name, code: String(code), message: String(message), above: above ?? [] };
 }
 
-/** The end of an invocation in which workers have closed kinds; undefined: none has. @throws EngineError */
+/** The end of an invocation in which workers have closed kinds, or left them; undefined: none has. @throws EngineError */
 export async function endByClosedKinds({ pool, run, invocation }: OfRun): Promise<RunEnd | undefined> {
   const { rows } = await pool.query<{ value: string }>(
     `SELECT f.value FROM promptpress.facts f WHERE f.run = $1 AND ${namesOf('left', '$2::text')} ORDER BY f.name`,

@@ -2,7 +2,7 @@ import { formatAddress } from '../../pipeline/selectors/address.ts';
 import { inputsOf, type JobRecord } from '../../plan/job.ts';
 import type { RunEnd } from '../events.ts';
 import { isParked, type Job } from '../machine/job.ts';
-import type { ClosedKind, LeftWork } from '../ports.ts';
+import type { LeftWork } from '../ports.ts';
 import { halt } from './drain.ts';
 import { parkable } from './place-job.ts';
 import { leaveToLaterRun } from './refused-jobs.ts';
@@ -67,22 +67,25 @@ function noteAbove({ kinds, lookup }: SchedulerState, kind: KindState, record: J
 
 /** What this run, or this worker of it, leaves to a later run. */
 export function leftWork({ kinds, cells }: SchedulerState): LeftWork {
-  const closed = kinds.closed.flatMap((kind): LeftWork['closed'] => {
-    const { route, name, left, closed: why } = kind;
+  const closed = [...kinds.all()].flatMap((kind): LeftWork['closed'] => {
+    const { route, name, left, closed: why = kind.leftFor } = kind;
     if (why === undefined || (route !== 'submit' && route !== 'text')) return [];
     const above = [...kinds.aboveClosed].flatMap(([slot, below]) => (below === kind ? [slot] : []));
-    return [{ route, name, ...why, above, left }];
+    return [{ route, name, ...why, above, left, ...(kind.closed === undefined && { isOpen: true }) }];
   });
   return { closed, cells: cells.left, openSteps: kinds.openSteps };
 }
 
 /** What several workers of a run leave, together. */
 export function leftByAll(all: readonly LeftWork[]): LeftWork {
-  const closed = new Map<string, ClosedKind & { readonly left: number }>();
+  const closed = new Map<string, LeftWork['closed'][number]>();
   for (const kind of all.flatMap((one) => one.closed)) {
     const id = `${kind.route}/${kind.name}`;
     const known = closed.get(id);
-    closed.set(id, known === undefined ? kind : { ...known, left: known.left + kind.left });
+    closed.set(
+      id,
+      known === undefined ? kind : { ...(known.isOpen ? kind : known), left: known.left + kind.left },
+    );
   }
   return {
     closed: [...closed.values()],
@@ -91,7 +94,7 @@ export function leftByAll(all: readonly LeftWork[]): LeftWork {
   };
 }
 
-/** The end of a run in which kinds were closed. */
+/** The end of a run in which kinds were closed, or left. */
 export function closedEnd({ closed, cells: left, openSteps }: LeftWork): RunEnd {
   const said = closed.map(({ name, left: jobs, message }) => {
     const waiting =

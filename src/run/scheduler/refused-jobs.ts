@@ -59,12 +59,21 @@ export function leaveToLaterRun(state: SchedulerState, kind: KindState, job: Job
   leaveJob(state, job);
 }
 
+/** Leaves a job of a kind of which this worker was served nothing: how often others were refused it, no worker knows. */
+function leaveUnserved(state: SchedulerState, kind: KindState, job: Job, { record: { error } }: Job): void {
+  kind.leftFor = {
+    code: 'route.refused',
+    message: `The service served none of the ${kind.name} requests of a worker. Its answer: ${error?.message ?? ''}`,
+  };
+  leaveToLaterRun(state, kind, job);
+}
+
 /** How long a worker has nothing else to do before it judges what was refused, ms: it may be given more cells, which show more. */
 const idleMs = 2000;
 
 /** Nothing is left to do but jobs on whose refusal there is no verdict: they get one. @returns false where there is none */
 export function judgeRefused(state: SchedulerState): boolean {
-  const { jobs, kinds, lifecycle, now } = state;
+  const { jobs, kinds, lifecycle, now, options } = state;
   const areAlone = areRefusedAlone(state);
   const mayGetCells = areAlone && !lifecycle.isEnding && !areAllCellsOpened(state);
   kinds.judgesAt = mayGetCells ? (kinds.judgesAt ?? now + idleMs) : undefined;
@@ -76,7 +85,8 @@ export function judgeRefused(state: SchedulerState): boolean {
       kind.refused.delete(key);
       if (job?.want.kind !== 'wait') continue;
       if (failed === undefined) placeJob(state, job, { ...job, want: { ...job.want.next } });
-      else if (wasPutBack && !kind.isServed) leaveToLaterRun(state, kind, job);
+      else if (!kind.isServed && options.others !== undefined) leaveUnserved(state, kind, job, failed);
+      else if (!kind.isServed && wasPutBack) leaveToLaterRun(state, kind, job);
       else failRefused(state, kind, key, failed);
     }
   return true;

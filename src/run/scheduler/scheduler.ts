@@ -137,7 +137,7 @@ export class Scheduler {
 
   /** How the run ended; undefined until it has ended and all decisions are durable. */
   get ended(): RunEnd | undefined {
-    const { lifecycle, routes, jobs, cells, outbox, slices, kinds } = this.#state;
+    const { lifecycle, routes, jobs, cells, outbox, slices } = this.#state;
     if (!outbox.isEmpty) return undefined;
     const end = lifecycle.reached({
       requests: routes.inFlight,
@@ -145,7 +145,9 @@ export class Scheduler {
       isDone: areAllCellsOpened(this.#state),
       isWhole: cells.isWhole,
     });
-    return end?.kind === 'complete' && kinds.closed.length > 0 ? closedEnd(leftWork(this.#state)) : end;
+    if (end?.kind !== 'complete') return end;
+    const left = leftWork(this.#state);
+    return left.closed.length > 0 ? closedEnd(left) : end;
   }
 
   /** Submissions and text calls of this invocation. */

@@ -79,6 +79,8 @@ export class KindState {
   #sameReasons = 0;
   #accountReasons = 0;
   closed: Closing | undefined;
+  /** Why a worker left jobs of it though it is open: one of several workers may see too few of its refusals to close it. */
+  leftFor: Closing | undefined;
   /** Since when it refuses a key that had worked, Unix ms; undefined: it does not. */
   keyRefusedAt: number | undefined;
   /** Key of the job that probes whether it is served again. */
