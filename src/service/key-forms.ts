@@ -149,7 +149,7 @@ export class KeyForms {
     if (place !== 'image') return '';
     return this.#forms.length > 1
       ? `It was tried as ${this.#forms.map((form) => this.#words(form)).join('; as ')}.`
-      : `It was sent as ${this.#words(this.#form)}. Where the gateway reads it elsewhere on image paths, write service.auth: raw, or service.names: { imageKeyHeader: NAME }.`;
+      : `It was sent as ${this.#words(this.#form)}. Where the gateway reads it elsewhere on image paths, ${this.#auth === 'raw' ? 'leave service.auth: raw out' : 'write service.auth: raw'}, or write service.names: { imageKeyHeader: NAME }.`;
   }
 
   #words(form: Form): string {

@@ -148,7 +148,7 @@ export const settingFlags = {
   pixels: valued('N', 'side of a square grid in pixels; default 1024', wholeNumber(64)),
   fault: repeated(
     'FAULT',
-    'something that goes wrong, for example fetch:latency=300ms or image:truncate:every 5',
+    'something that goes wrong, for example fetch:latency=300ms or image:truncate:every-5',
     fault,
   ),
 } as const;

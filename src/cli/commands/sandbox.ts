@@ -55,7 +55,7 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
         does: 'every tenth submission, about, is refused for 2 s',
       },
       {
-        command: 'promptpress sandbox --fault imagine:reset-after:at 3',
+        command: 'promptpress sandbox --fault imagine:reset-after:at-3',
         does: 'the third imagine is carried out and not answered',
       },
       {

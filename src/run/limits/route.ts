@@ -231,7 +231,7 @@ export class RouteTraffic {
     if (now - since < this.#retry.patienceMs) return undefined;
     return {
       code: 'route.patience',
-      message: `The service has refused every ${this.name} request for ${Math.round((now - since) / 1000)} s (retry.patience). Its last answer: ${reason}`,
+      message: `No ${this.name} request has been served for ${Math.round((now - since) / 1000)} s (retry.patience). The last one: ${reason}`,
     };
   }
 

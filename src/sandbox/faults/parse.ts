@@ -24,7 +24,7 @@ const statuses = new Set([
 ]);
 
 const usage =
-  'expected route:fault[=detail][:when], for example submit:429=2:10%, fetch:latency=300ms, image:truncate:every 5';
+  'expected route:fault[=detail][:when], for example submit:429=2:10%, fetch:latency=300ms, image:truncate:every-5';
 
 const effectWords =
   'a status (429, 429=<Retry-After in s>, 504-after), latency=<ms>, drip=<ms>, reset-before, reset-after, no-http[=tls|http2], truncate, html, ' +
@@ -34,7 +34,7 @@ const effectWords =
 
 /**
  * Reads a fault as the command line gives it: `route:fault[=detail][:when]`, where when is `10%`, `0.1`, `every 5`,
- * `first 3` or `at 4` (a dash may stand for the space); without it the fault always strikes.
+ * `first 3` or `at 4` (or with a dash: `at-4`); without it the fault always strikes.
  */
 export function parseFault(text: string): ParsedFault {
   const fail = (error: string): ParsedFault => ({ ok: false, error: `fault ${text}: ${error}` });
@@ -45,7 +45,7 @@ export function parseFault(text: string): ParsedFault {
       colon < 0
         ? `no route stands before a colon: ${usage}`
         : `there is no such route: expected the route ${faultRoutes.join(', ')}; ${usage}`;
-    const hint = `Routes: ${faultRoutes.join(', ')}.\nFaults: ${effectWords}.\nWhen: 10%, 0.1, every 5, first 3 or at 4; without it, always.`;
+    const hint = `Routes: ${faultRoutes.join(', ')}.\nFaults: ${effectWords}.\nWhen: 10%, 0.1, every-5, first-3 or at-4; without it, always.`;
     return {
       ok: false,
       error: `fault ${text}: ${problem}`,
@@ -64,7 +64,7 @@ export function parseFault(text: string): ParsedFault {
       rest = rest.slice(0, last).trim();
     } else if (!rest.startsWith('fail=')) {
       return fail(
-        `expected 10%, 0.1, every 5, first 3 or at 4 after the last colon, got ${rest.slice(last + 1)}`,
+        `expected 10%, 0.1, every-5, first-3 or at-4 after the last colon, got ${rest.slice(last + 1)}`,
       );
     }
   }

@@ -127,8 +127,8 @@ describe('RouteTraffic', () => {
         met.push(routes.note({ kind, reason: 'bad gateway' }, at)?.message);
       expect(met).toEqual([
         ...Array.from({ length: 5 }, () => undefined),
-        'The service has refused every submit request for 600 s (retry.patience). Its last answer: bad gateway',
-        'The service has refused every submit request for 602 s (retry.patience). Its last answer: bad gateway',
+        'No submit request has been served for 600 s (retry.patience). The last one: bad gateway',
+        'No submit request has been served for 602 s (retry.patience). The last one: bad gateway',
       ]);
     },
   );
