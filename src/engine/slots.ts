@@ -31,6 +31,7 @@ export class WorkerSlots {
       ...(limits.moments === undefined ? {} : { moments: limits.moments }),
       ...(limits.tokens === undefined ? {} : { tokens: limits.tokens }),
       ...(limits.served === undefined ? {} : { served: limits.served }),
+      ...(limits.kinds === undefined ? {} : { kinds: limits.kinds }),
       ...(limits.closings === undefined ? {} : { closings: limits.closings }),
       ...(limits.allowance === undefined ? {} : { allowance: limits.allowance }),
       rooms: {

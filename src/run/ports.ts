@@ -230,6 +230,8 @@ export interface SharedLimits {
   readonly allowance?: Allowance;
   /** Routes on which the service has served a request of anybody who shares these limits. */
   readonly served?: Pick<Set<Route>, 'has'> & { add(route: Route): unknown };
+  /** Ids of the kinds of request that the service has served to anybody who shares these limits. */
+  readonly kinds?: Pick<Set<string>, 'has'> & { add(id: string): unknown };
   /** Absent: a run on one machine. */
   readonly closings?: SharedClosings;
   /**

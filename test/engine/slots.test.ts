@@ -40,3 +40,8 @@ it('bounds nothing where no number is given, and tells nobody', () => {
   one.rooms?.note?.(2);
   expect([one.rooms?.granted, other.rooms?.granted]).toEqual([10, 10]);
 });
+
+it('leaves what is known of the service as it is', () => {
+  const shared = { ...limits(), kinds: new Set<string>(), served: new Set<'submit'>() };
+  expect(new WorkerSlots(4).within(shared)).toMatchObject({ kinds: shared.kinds, served: shared.served });
+});

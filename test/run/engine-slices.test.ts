@@ -62,6 +62,11 @@ describe('the engine, on one of several machines', () => {
     expect(open).toEqual([0, 0]);
     expect(statuses(state)).toEqual(Array.from({ length: 6 }, () => 'done'));
     expect([service.submits.length, submits]).toEqual([6, 6]);
+    // What was served the workers keep together.
+    expect(['limits', 'service'].map((name) => store.fact(`learned.${name}`) === undefined)).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('leaves rows of which a worker was served none to a later run, asks once a run for each, and says so', async () => {

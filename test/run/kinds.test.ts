@@ -382,6 +382,19 @@ describe('a redo whose kind is closed', () => {
   });
 });
 
+describe('a kind that others were served', () => {
+  it('is not closed where this worker is told that it is not offered, and they are told of more', async () => {
+    const here = await world(byTwo(10), {
+      onSubmit: ({ prompt }) => (prompt === '' ? { error: noEdits } : undefined),
+    });
+    const kinds = new Set(['submit/describe']);
+    const { end } = here.run({ shared: { kinds } });
+    expect(end).toEqual({ kind: 'complete' });
+    expect(stepStatuses(here, 'other')).toEqual({ failed: 10 });
+    expect([...kinds]).toEqual(['submit/describe', 'submit/imagine']);
+  });
+});
+
 describe('a kind that another worker has closed', () => {
   const closed = {
     route: 'submit',

@@ -12,25 +12,33 @@ const factNames = {
   text: 'service.served.text',
 } as const;
 
-type Seen = keyof typeof factNames;
-const all = Object.keys(factNames) as Seen[];
+/** Names of the facts that name the kinds of request that were served; what follows is the id of one. */
+const kindName = (id: string): string => `service.kind ${id}`;
+const ofKinds = `starts_with(f.name, '${kindName('')}')`;
+
+/** Maximum of kinds that are told. */
+const mostKinds = 200;
 
 /** SQL: what is known of the service of a run `r`, as an array of `fact name, space, value`. */
-export const knownOfService = `ARRAY(SELECT f.name || ' ' || f.value FROM promptpress.facts f
-  WHERE f.run = r.run AND f.name IN (${Object.values(factNames)
-    .map((name) => `'${name}'`)
-    .join(', ')}))`;
+export const knownOfService = `ARRAY((SELECT f.name || ' ' || f.value FROM promptpress.facts f
+    WHERE f.run = r.run AND f.name IN (${Object.values(factNames)
+      .map((name) => `'${name}'`)
+      .join(', ')}))
+  UNION ALL (SELECT f.name || ' ' || f.value FROM promptpress.facts f
+    WHERE f.run = r.run AND ${ofKinds} ORDER BY f.name LIMIT ${mostKinds}))`;
 
 /**
- * What all workers of a run have seen of its service, in this invocation or before: that its address answers and shows buttons, and that
- * submissions and text calls were served. It is told and heard with each look at the run.
+ * What all workers of a run have seen of its service, in this invocation or before: that its address answers and shows buttons, that
+ * submissions and text calls were served, and which kinds of them. It is told and heard with each look at the run.
  */
 export class KnownService {
   readonly #run: { readonly pool: EnginePool; readonly run: number };
   readonly #address: ServiceAddress;
-  readonly #known = new Set<Seen>();
-  /** Seen here; to be told. */
-  readonly #own = new Set<Seen>();
+  /** Names of the facts that all know. */
+  readonly #known = new Set<string>();
+  /** Names of those seen here; to be told. */
+  readonly #own = new Set<string>();
+  #kinds = 0;
   #telling: Promise<void> | undefined;
   /** Called when more is known. */
   onMore: () => void = () => undefined;
@@ -42,25 +50,33 @@ export class KnownService {
 
   /** Routes that have served a request of any worker. */
   readonly served: NonNullable<SharedLimits['served']> = {
-    has: (route) =>
-      (route === 'submit' || route === 'text') && (this.#own.has(route) || this.#known.has(route)),
+    has: (route) => (route === 'submit' || route === 'text') && this.#has(factNames[route]),
     add: (route) => {
-      if (route === 'submit' || route === 'text') this.#own.add(route);
+      if (route === 'submit' || route === 'text') this.#own.add(factNames[route]);
+    },
+  };
+
+  /** Ids of the kinds of request that were served to any worker. */
+  readonly kinds: NonNullable<SharedLimits['kinds']> = {
+    has: (id) => this.#has(kindName(id)),
+    add: (id) => {
+      if (id.length <= longestId) this.#own.add(kindName(id));
     },
   };
 
   /** @param seen as {@link knownOfService} selects it */
   onLook(seen: readonly string[]): void {
-    let isMore = false;
-    for (const what of all) {
-      if (this.#known.has(what) || !seen.includes(`${factNames[what]} ${this.#address.id}`)) continue;
-      this.#known.add(what);
-      const { endpoints } = this.#address;
-      if (what === 'answered') endpoints.onAnsweredElsewhere();
-      if (what === 'buttons') endpoints.showsButtons = true;
-      isMore = true;
+    const before = this.#known.size;
+    const { id, endpoints } = this.#address;
+    const end = ` ${id}`;
+    for (const text of seen) {
+      const name = text.slice(0, -end.length);
+      if (!text.endsWith(end) || this.#known.has(name)) continue;
+      this.#learn(name);
+      if (name === factNames.answered) endpoints.onAnsweredElsewhere();
+      if (name === factNames.buttons) endpoints.showsButtons = true;
     }
-    if (isMore) this.onMore();
+    if (this.#known.size > before) this.onMore();
     this.#telling ??= this.#tell().finally(() => {
       this.#telling = undefined;
     });
@@ -72,26 +88,43 @@ export class KnownService {
     await this.#tell();
   }
 
+  #has(name: string): boolean {
+    return this.#own.has(name) || this.#known.has(name);
+  }
+
+  #learn(name: string): void {
+    this.#known.add(name);
+    if (name.startsWith(kindName(''))) this.#kinds += 1;
+  }
+
   /** Nothing depends on it but the speed of the others: what the engine does not take is told with the next look. */
   async #tell(): Promise<void> {
     const { hasAnswered, showsButtons } = this.#address.endpoints;
-    if (hasAnswered) this.#own.add('answered');
-    if (showsButtons) this.#own.add('buttons');
-    for (const what of all) {
-      if (!this.#own.has(what) || this.#known.has(what)) continue;
+    if (hasAnswered) this.#own.add(factNames.answered);
+    if (showsButtons) this.#own.add(factNames.buttons);
+    for (const name of this.#own) {
+      const isTooMuch = this.#kinds >= mostKinds && name.startsWith(kindName(''));
+      if (isTooMuch || this.#known.has(name)) continue;
       const { pool, run } = this.#run;
-      const isTold = await writeFact(pool, run, factNames[what], this.#address.id).then(
+      const isTold = await writeFact(pool, run, name, this.#address.id).then(
         () => true,
         () => false,
       );
-      if (isTold) this.#known.add(what);
+      if (isTold) this.#learn(name);
     }
   }
 }
 
-/** What earlier invocations have seen does not count any more, nor what they learned (`--relearn`). */
-export async function forgetService(facts: Omit<FactKeeper, 'reader'>): Promise<void> {
+/** Maximum length of the id of a kind that is told. */
+const longestId = 200;
+
+/** What earlier invocations have seen does not count any more, nor what they learned (`--relearn`). @throws EngineError */
+export async function forgetService(
+  facts: Omit<FactKeeper, 'reader'>,
+  { pool, run }: { readonly pool: EnginePool; readonly run: number },
+): Promise<void> {
   await forgetLearned(facts);
-  for (const what of all)
-    if ((facts.fact(factNames[what]) ?? '') !== '') await keepFact(facts, factNames[what], '');
+  for (const name of Object.values(factNames))
+    if ((facts.fact(name) ?? '') !== '') await keepFact(facts, name, '');
+  await pool.query(`DELETE FROM promptpress.facts f WHERE f.run = $1 AND ${ofKinds}`, [run]);
 }

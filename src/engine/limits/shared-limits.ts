@@ -31,6 +31,7 @@ export class EngineLimits implements SharedLimits {
   readonly allowance: RunAllowance;
   /** Absent: this worker knows of its own requests alone. */
   readonly served?: NonNullable<SharedLimits['served']>;
+  readonly kinds?: NonNullable<SharedLimits['kinds']>;
   /** Absent: this worker closes kinds for itself alone. */
   readonly closings?: NonNullable<SharedLimits['closings']>;
   readonly #moments: ServiceMoments;
@@ -53,6 +54,7 @@ export class EngineLimits implements SharedLimits {
     }
     if (known !== undefined) {
       this.served = known.served;
+      this.kinds = known.kinds;
       known.onMore = more;
     }
     const { limits, bounds, makesTasks } = settings;

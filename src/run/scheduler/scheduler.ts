@@ -182,7 +182,8 @@ export class Scheduler {
     const { id: address = '', endpoints } = options.address ?? {};
     const { everAnswered: hasAnswered = false, showsButtons = false } = endpoints ?? {};
     const served = kinds.servedIds;
-    const isSeen = hasAnswered || showsButtons || served.length > 0;
+    // What workers have seen they keep together: each alone would write over what the others know.
+    const isSeen = options.others === undefined && (hasAnswered || showsButtons || served.length > 0);
     return {
       limits: limitsText(jobs.learned),
       ...(isSeen && { service: serviceText({ address, served, hasAnswered, showsButtons }) }),

@@ -65,11 +65,16 @@ describe.skipIf(!hasPostgres)('what a worker has seen of the service', () => {
     before.seen.hasAnswered = true;
     before.seen.showsButtons = true;
     before.known.served.add('text');
+    before.known.kinds.add('text/model (chat)');
     await before.known.stop();
-    if (forgets) await forgetService(await openFacts(engine.pool, run));
+    if (forgets) await forgetService(await openFacts(engine.pool, run), { pool: engine.pool, run });
     const now = workerOf(run, how);
     await now.look();
-    expect([now.known.served.has('text'), now.seen.showsButtons]).toEqual([counts, counts]);
+    expect([
+      now.known.served.has('text'),
+      now.known.kinds.has('text/model (chat)'),
+      now.seen.showsButtons,
+    ]).toEqual([counts, counts, counts]);
     expect(now.seen.elsewhere).toBe(Number(counts));
     // What does not count is replaced once it is seen again.
     now.seen.hasAnswered = true;
@@ -77,6 +82,28 @@ describe.skipIf(!hasPostgres)('what a worker has seen of the service', () => {
     const next = workerOf(run, how);
     await next.look();
     expect(next.seen.elsewhere).toBe(1);
+  });
+
+  it('names the kinds that were served to any worker, whoever tells last, up to 200', async () => {
+    const run = await engine.run();
+    const [one, other] = [workerOf(run), workerOf(run)];
+    one.known.kinds.add('submit/imagine');
+    other.known.kinds.add('submit/pan');
+    other.known.kinds.add(`text/${'long '.repeat(50)}`);
+    await one.known.stop();
+    await other.known.stop();
+    const next = workerOf(run);
+    await next.look();
+    expect(['imagine', 'pan', 'edits'].map((kind) => next.known.kinds.has(`submit/${kind}`))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    for (let n = 0; n < 300; n += 1) next.known.kinds.add(`text/model-${n}`);
+    next.known.served.add('submit');
+    await next.known.stop();
+    const known = (await runStatus(engine.pool, run))?.known ?? [];
+    expect([known.length, known.includes('service.served.submit here')]).toEqual([201, true]);
   });
 
   it('is told again where the engine did not take it', async () => {

@@ -2,6 +2,7 @@ import { isTextRequest, type JobRequest } from '../../../plan/job-request.ts';
 import type { Route } from '../../events.ts';
 import type { RouteSignal } from '../../limits/route.ts';
 import type { Job, Tally } from '../../machine/job.ts';
+import type { SharedLimits } from '../../ports.ts';
 import { kindOfRequest, operationOf, slotName, withoutParticulars } from './kind-names.ts';
 
 /**
@@ -60,8 +61,8 @@ interface NoteContext {
 export class KindState {
   readonly name: string;
   readonly route: Route;
-  /** Served in an earlier run at the same address. */
-  readonly #wasServed: boolean;
+  /** Served at the same address, in an earlier run or to others. */
+  wasServed: boolean;
   #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
   #servedAt: number | undefined;
   /** Its failures in a row: how many, since when, and how many results others had by then. */
@@ -95,7 +96,7 @@ export class KindState {
   constructor(name: string, route: Route, wasServed = false) {
     this.name = name;
     this.route = route;
-    this.#wasServed = wasServed;
+    this.wasServed = wasServed;
   }
 
   get tally(): Tally {
@@ -164,7 +165,7 @@ export class KindState {
         return undefined;
       case 'refused':
         this.#answers(undefined);
-        if (signal.about === 'not-offered' && !this.isServed && !this.#wasServed)
+        if (signal.about === 'not-offered' && !this.isServed && !this.wasServed)
           return {
             code: 'service.not-offered',
             message: `The service does not offer ${this.name}: ${signal.words ?? ''}`,
@@ -236,7 +237,7 @@ export class KindState {
     this.#ofSeveral = times > 0 && (this.#ofSeveral || key !== first);
     this.probe = undefined;
     const areServed = others > before && (this.#ofSeveral || !this.isServed);
-    if (signal.about === 'no-channel' && !this.isServed && !this.#wasServed && others > 0) {
+    if (signal.about === 'no-channel' && !this.isServed && !this.wasServed && others > 0) {
       this.#noChannelAt ??= now;
       if (now - this.#noChannelAt >= noChannelMs)
         return {
@@ -266,6 +267,7 @@ type Kindred = Pick<Job, 'record'> & { readonly fresh?: Pick<NonNullable<Job['fr
 export class Kinds {
   readonly #all = new Map<string, KindState>();
   readonly #servedBefore: ReadonlySet<string>;
+  readonly #servedToOthers: NonNullable<SharedLimits['kinds']>;
   /** The kinds of each step and branch, as far as its jobs had their turn. */
   readonly #byName = new Map<string, Set<KindState>>();
   /** Steps and branches that lead to nothing but a closed kind, and that kind. */
@@ -276,9 +278,10 @@ export class Kinds {
   readonly downloads: KindState;
   #served = 0;
 
-  /** @param servedBefore ids of the kinds that earlier runs saw served at this address */
-  constructor(servedBefore: readonly string[] = []) {
+  /** @param servedBefore ids of the kinds that earlier runs saw served at this address; `toOthers`: that others see, told of more here */
+  constructor(servedBefore: readonly string[] = [], toOthers: SharedLimits['kinds'] = new Set<string>()) {
     this.#servedBefore = new Set(servedBefore);
+    this.#servedToOthers = toOthers;
     this.polls = this.find('poll', 'poll');
     this.downloads = this.find('download', 'download');
   }
@@ -358,7 +361,12 @@ export class Kinds {
     context: Omit<NoteContext, 'others'>,
   ): Closing | 'kind-only' | undefined {
     kind.count(signal, isFirst);
-    if (signal.kind === 'served' && isPaid(kind)) this.#served += 1;
+    const id = `${kind.route}/${kind.name}`;
+    if (signal.kind === 'served' && isPaid(kind)) {
+      this.#served += 1;
+      this.#servedToOthers.add(id);
+    }
+    kind.wasServed ||= this.#servedToOthers.has(id);
     return kind.note(signal, { ...context, others: isPaid(kind) ? this.#served - kind.tally.served : 0 });
   }
 

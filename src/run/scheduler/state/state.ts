@@ -151,7 +151,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
       redo: new Set(settings.redo),
     },
     routes: jobs.routes,
-    kinds: new Kinds(served),
+    kinds: new Kinds(served, options.shared?.kinds),
     budget: new BudgetTracker(settings, costModel, options.spent, options.shared?.allowance),
     estimators,
     polls: new PollLoad(settings.limits.poll),

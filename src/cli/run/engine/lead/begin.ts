@@ -108,7 +108,7 @@ export async function beginOnEngine(
   const before = await readRunFacts(reader);
   const isSame = await goesOn(engine, run, written);
   // What was learned is forgotten once, when the run begins.
-  if (settings.relearn === true && !isSame) await forgetService(facts);
+  if (settings.relearn === true && !isSame) await forgetService(facts, { pool, run });
   const runFacts: RunFacts = {
     filesRoot: files.root,
     tables,
