@@ -90,8 +90,6 @@ export interface Job {
   readonly refused?: { readonly customId: string; readonly error: JobError; readonly shown?: true };
   /** The mask was made, so it fits. */
   readonly masked?: true;
-  /** The links to its files were given to an earlier run, and may have expired since. */
-  readonly hasOldLinks?: true;
   /** How many of its submissions may have made a task when its task was last searched for and not found. */
   readonly searched?: number;
   /** Failed reads of a task, or failed downloads, in a row. */

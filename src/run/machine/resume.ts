@@ -140,7 +140,7 @@ export function adopt(record: JobRecord, depth: number, parentTaskId: string | u
   const job = newJob(record, depth, parentTaskId);
   if (record.status === 'running' && record.taskId !== undefined)
     return { ...job, want: { kind: 'fetch', taskId: record.taskId, why: 'poll' } };
-  if (record.status === 'saving') return { ...job, hasOldLinks: true, want: wantFile(job) };
+  if (record.status === 'saving') return { ...job, want: wantFile(job) };
   // An open modal waits for room: nobody has begun it in this run, and its answer makes it a task in flight.
   const isConfirming = record.modal !== undefined && record.status === 'submitting';
   return isConfirming ? { ...job, want: firstModalWant(record) } : job;

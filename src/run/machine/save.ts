@@ -126,7 +126,6 @@ export const linkRead = (job: Job, answer: ServiceResult<Task>, context: JobCont
 
 function fileLinked(job: Job, answer: ServiceResult<Task>, context: JobContext): JobStep {
   if (!answer.ok) return retryFetch(job, answer.error, wantLink(job), context);
-  const { hasOldLinks: _, ...linkless } = job;
   const { record } = job;
   const { buttons } = record.result ?? answer.value;
   const result = { ...resultOf(answer.value, record.kind), buttons };
@@ -139,7 +138,7 @@ function fileLinked(job: Job, answer: ServiceResult<Task>, context: JobContext):
     const done = become(record, 'done', { result, finishedAt: context.now, error: undefined });
     return { job: { ...job, record: done, want: { kind: 'nothing' } } };
   }
-  const linked: Job = { ...linkless, record: become(record, 'saving', { result }) };
+  const linked: Job = { ...job, record: become(record, 'saving', { result }) };
   return { job: { ...linked, want: wantFile(linked) } };
 }
 

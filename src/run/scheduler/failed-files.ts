@@ -27,14 +27,15 @@ export function noteSaved(
   }
   if (result.error.class === 'stop' || job === undefined) return;
   // An expired link says nothing of the fresh one, which is asked for next.
-  if (result.error.class === 'fresh-link' && job.hasOldLinks) return;
+  const { retry } = options.settings;
+  if (result.error.class === 'fresh-link' && job.misses === 0 && retry.attempts > 1) return;
   const { isShut: wasShut } = jobs;
   files.failed(`${key}/${job.record.artifacts.length}`, result.error, now);
   if (jobs.isShut && !wasShut) {
     const message = `Not one of the last ${filesInVain} files could be downloaded: no new task is begun until one can be. The last one: ${result.error.message}`;
     state.outbox.emit({ type: 'run:notice', code: 'downloads.in-vain', message });
   }
-  const end = files.end(now, options.settings.retry.patienceMs);
+  const end = files.end(now, retry.patienceMs);
   if (end !== undefined) halt(state, { kind: 'stopped', ...end });
 }
 
