@@ -29,6 +29,14 @@ export const attemptsOfTask = `SELECT key, doc FROM promptpress.attempts WHERE r
   AND hashtextextended(task, 0) = hashtextextended($2, 0) ORDER BY number`;
 
 /**
+ * The jobs of the run `$1` but `$2` that are being submitted within `$4` ms of `$3`: slices that are not done hold them all, and few of the
+ * many rows that were put back. No index may name the status: it changes with each step of a job.
+ */
+export const submittedBeside = `SELECT ${recordColumns} FROM promptpress.jobs j
+  WHERE j.run = $1 AND j.slice = ANY (ARRAY(SELECT n FROM promptpress.slices WHERE run = $1 AND NOT done)) AND j.open
+    AND j.status = 'submitting' AND j.key <> $2 AND abs((j.doc::json ->> 'submittedAt')::bigint - $3) < $4`;
+
+/**
  * The state of a run on an engine, as a directory's state is read.
  *
  * @param run its number

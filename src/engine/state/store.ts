@@ -19,13 +19,12 @@ import type { EnginePool } from '../postgres/pool.ts';
 import { RecordCache } from './cache.ts';
 import { repeated, sendTurn, sentTurn, type Writer } from './commit.ts';
 import { writeFact } from './facts.ts';
-import { attemptsOfTask, engineReader, groupsOf } from './reader.ts';
+import { attemptsOfTask, engineReader, groupsOf, submittedBeside } from './reader.ts';
 import { ReplyLines } from './reply-lines.ts';
 import {
   basisOf,
   lateFactOf,
   readRecord,
-  recordColumns,
   searchable,
   storedRecordOf,
   type WriterRow,
@@ -205,12 +204,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
       const attempt = parseExact(row.doc) as Attempt;
       return attempt.taskId === taskId && Math.abs(attempt.at - submittedAt) < burstMs ? [row.key] : [];
     });
-    const underWay = await ask<DocumentRow>(
-      `SELECT ${recordColumns} FROM promptpress.jobs j WHERE j.run = $1 AND j.open AND j.status = 'submitting' AND j.key <> $2
-         AND abs((j.doc::json ->> 'submittedAt')::bigint - $3) < ${sameMomentMs}`,
-      key,
-      submittedAt,
-    );
+    const underWay = await ask<DocumentRow>(submittedBeside, key, submittedAt, sameMomentMs);
     const mayGrow = underWay.some((row) => !isTextRequest(readRecord(row, pool.shown).request));
     await loadWithParents(keys.filter((other) => other !== key));
     return { keys, mayGrow: mayGrow && clock.now() - submittedAt < longestAnswerMs };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { submittedBeside } from '../../../src/engine/state/reader.ts';
 import { endHold, takeSlice } from '../../../src/engine/state/slices.ts';
 import type { EngineStore } from '../../../src/engine/state/store.ts';
 import { describeFences, type FenceWorker } from '../../rig/fenced/contract.ts';
@@ -49,6 +50,29 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     await other.commit(turnOf(2, 1, [got], { from: other, attempts: [{ key: 'b', ...accepted }] }));
     expect(await one.claims(mine)).toEqual({ keys: ['a', 'b'], mayGrow: false });
     expect([one.get('b'), one.get('root')?.key]).toEqual([got, 'root']);
+  });
+
+  it('find who may get the id yet without a look at the rows that are put back', async () => {
+    const { run } = await working(2);
+    const { pool } = engine;
+    await pool.query(
+      `INSERT INTO promptpress.slices (run, n, done) SELECT $1, n, true FROM generate_series(3, 1002) AS n`,
+      [run],
+    );
+    await pool.query(
+      `INSERT INTO promptpress.jobs (run, slice, rev, number, session, tokens, assumed, cost, possible, attempts, unanswered,
+         open, trouble, root, status, key, code, slot, step, doc)
+       SELECT $1, 3 + n / 4, 1, n, 1, 0, 0, 0, 0, 1, 0, true, false, false, 'pending', 'k' || n, '', 's', 's', '{"submittedAt":7}'
+       FROM generate_series(0, 3999) AS n`,
+      [run],
+    );
+    const { rows } = await pool.query<Record<string, string>>(
+      `EXPLAIN (ANALYZE, COSTS off, TIMING off) ${submittedBeside}`,
+      [run, 'a', 7, 1000],
+    );
+    const plan = rows.flatMap((row) => Object.values(row)).join('\n');
+    expect(plan).toContain('jobs_open');
+    expect(plan).not.toContain('Rows Removed by Filter');
   });
 
   it('writes nothing of a slice that was taken over, and all the rest', async () => {
