@@ -61,7 +61,7 @@ function readWith<T>(
   return { ok: false, error };
 }
 
-/** True unless the answer says that nothing came of what was sent. By its class alone: what the machine knows too. */
+/** True unless the answer says that nothing came of what was sent: by its class, or by words that are known to say so. */
 function mayHaveArrived(result: ServiceResult<SubmitResult>): boolean {
   if (result.ok) {
     const { value } = result;
@@ -69,8 +69,8 @@ function mayHaveArrived(result: ServiceResult<SubmitResult>): boolean {
       value.kind === 'accepted' || value.kind === 'modal' || (value.kind === 'refused' && value.made === true)
     );
   }
-  const { class: kind, status, code } = result.error;
-  return kind === 'lost' || (kind === 'retry' && status !== 503 && code !== 'service.not-ready');
+  const { class: kind, unmade } = result.error;
+  return kind === 'lost' || (kind === 'retry' && unmade !== true);
 }
 
 /** Follows what was sent, and by what right. */
@@ -129,7 +129,6 @@ function eventOf(send: Send, say: Say, ledger: Ledger): JobEvent | undefined {
       if (said === undefined) return undefined;
       const result = readWith(said, (reply) => readTask(send.taskId, reply, facts), true);
       if (!result.ok) lawfulFailure(result.error);
-      if (result.ok && result.value.state === 'failure' && send.why !== 'parent') ledger.failed();
       return { type: 'fetched', why: send.why, result };
     }
     case 'save': {
@@ -192,6 +191,8 @@ export function clickRun(input: Input): Run {
         if (event === undefined) return Promise.resolve(['open', next.job.record.status]);
         next = step(next.job, event, context({ ...settings, now }));
         lawfulStep(next, now);
+        // By its state, or by a reason that stands beside one that nobody knows.
+        if (next.job.record.resubmits > at.record.resubmits) ledger.failed();
         if (send.kind === 'save' && (saves += 1) > mostSaves) throw new Broken('It saves without an end.');
       }
       idle = send === undefined ? idle + 1 : 0;
