@@ -68,7 +68,7 @@ export class MadeTasks {
   readonly answered = new Map<string, number>();
   /** Ids that several tasks got: the last one is there. */
   readonly shared = new Set<string>();
-  #last: { readonly id: string; readonly at: number } | undefined;
+  #last: { readonly id: string; readonly at: number; readonly isText: boolean } | undefined;
   #count = 0;
   readonly #temper: Temper;
 
@@ -95,7 +95,7 @@ export class MadeTasks {
     const isFilm = request.kind === 'video' || label.startsWith('Animate');
     const name = `${key} ${count}`;
     const number = this.tasks.size + 1;
-    const id = this.#idFor(name, now);
+    const id = this.#idFor(name, now, request.kind === 'describe');
     this.tasks.set(id, {
       ...workOf(record, parent),
       id,
@@ -138,16 +138,17 @@ export class MadeTasks {
     return id;
   }
 
-  #idFor(name: string, now: number): string {
+  /** @param isText where it makes texts: for want of them nobody could tell the picture of another from a describe that came to nothing */
+  #idFor(name: string, now: number, isText: boolean): string {
     const last = this.#last;
-    const repeats =
-      last !== undefined && Math.abs(now - last.at) < sameBurstMs && this.#temper.repeatsId(name);
+    const isOfBurst = last?.isText === isText && Math.abs(now - last.at) < sameBurstMs;
+    const repeats = isOfBurst && this.#temper.repeatsId(name);
     const id = repeats ? last.id : this.#nextId();
     if (repeats) {
       this.shared.add(id);
       this.#temper.meet('id:shared');
     }
-    this.#last = { id, at: now };
+    this.#last = { id, at: now, isText };
     return id;
   }
 
