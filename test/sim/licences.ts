@@ -52,6 +52,8 @@ export class Licences {
   begin({ inDoubt, retryFailed }: Invocation, records: readonly JobRecord[], redo: readonly string[]): void {
     this.#inDoubt = inDoubt;
     this.#masked.clear();
+    // What an earlier run has read is only shown to this one.
+    this.#read.clear();
     // Its dialog was gone, and the run ended before it pressed the button instead: the next one does.
     for (const { key, status } of records)
       if (status === 'pending' && this.#either.has(key)) this.#presses.set(key, 1);
