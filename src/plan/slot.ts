@@ -1,5 +1,6 @@
 import type { StepKind } from '../pipeline/pipeline.ts';
 import { type JobError, type JobRecord, type JobSpec, jobStatuses } from './job.ts';
+import type { TextRequest } from './job-request.ts';
 
 /** A slot is in its job's status, or in one that only slots have. */
 export const slotStatuses = [...jobStatuses, 'skipped', 'blocked'] as const;
@@ -16,6 +17,8 @@ export interface Slot {
   readonly branch: readonly string[];
   /** Index of its place in the plan, the same in every cell; what a wildcard found shares its place. */
   readonly place?: number;
+  /** What it comes from: places of slots, and names of steps. */
+  readonly needs?: ReadonlySet<number | string>;
   /** Operations before it on the longest way from a root; 0 for a root. Deeper jobs run first. */
   readonly depth: number;
   /** Its files are wanted: by its own step, unless that says `keep: false`, or by a step that shows its images. */
@@ -26,6 +29,8 @@ export interface Slot {
   readonly id: string;
   /** Absent while the request is not known (it waits for a result), or never will be. */
   readonly job?: JobSpec;
+  /** Of a text step without a job: what decides which model it asks. Absent while that waits for a result too. */
+  readonly asks?: Pick<TextRequest, 'kind' | 'fields'>;
   /** What the state knows of the job. */
   readonly record?: JobRecord;
   readonly status: SlotStatus;

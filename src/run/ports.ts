@@ -200,8 +200,8 @@ export interface ClosedKind {
   readonly name: string;
   readonly code: string;
   readonly message: string;
-  /** Steps and branches that lead to nothing else: `grid/U1`. */
-  readonly above: readonly string[];
+  /** Steps, branches and clicks that have asked for nothing else. */
+  readonly names: readonly string[];
 }
 
 /** What is left to a later run because kinds of request are closed, or as a worker was served none. */

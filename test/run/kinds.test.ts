@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Route, RunEnd } from '../../src/run/events.ts';
 import { failure } from '../rig/failure.ts';
+import { saveFailures } from '../rig/gateway/faults.ts';
 import type { Failing } from '../rig/gateway/scripted-gateway.ts';
 import { epoch } from '../rig/jobs.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
@@ -122,6 +123,24 @@ describe('one kind that the service does not do', () => {
     expect(messageOf(end)).toContain('No money is left for text-pro (chat): top up');
     expect(stepStatuses(here, 'good')).toEqual({ done: 60 });
     expect(stepStatuses(here, 'empty')).toEqual({ pending: 60 });
+  });
+
+  it('leaves no job whose file is all that it waits for', async () => {
+    let saves = 0;
+    const here = await world(grid(60), {
+      onSave: () => {
+        saves += 1;
+        return saves > 3 ? undefined : { ok: false, error: saveFailures.permanent };
+      },
+      duration: ({ number }) => (number <= 6 ? 5_000 : 30_000),
+      onSubmit: ({ number }) => (number < 14 ? undefined : { error: noMoney }),
+    });
+    const message = messageOf(here.run().end);
+    expect(here.statuses()).toEqual({ done: 10, failed: 3, pending: 47 });
+    const [jobs = 0, cells = 0] = [...message.matchAll(/(\d+) (?:jobs|cells)/g)].map(([, count]) =>
+      Number(count),
+    );
+    expect(jobs + cells).toBe(47);
   });
 
   it('does not close for a lone answer that no money is left, whose row is asked last', async () => {
@@ -358,6 +377,65 @@ describe('equal refusals in a row', () => {
   });
 });
 
+describe('cells in which one kind of several is closed', () => {
+  const notOffered = failure('service.not-offered', 'permanent', { status: 404, about: 'not-offered' });
+  const judged = (models: string, steps: string): string => `name: test
+matrix: { m: ${models}, n: { from: 1, to: 100 } }
+steps:
+  ${steps}
+`;
+  const isBad = ({ record }: { readonly record: { readonly request: unknown } }): boolean =>
+    JSON.stringify(record.request).includes('"bad"');
+  /** Rows of a step that are done, in cells of one value of a variable. */
+  const done = ({ plan, cells, store }: World, step: string, name: string, value: string): number =>
+    cells
+      .filter(({ vars }) => vars[name] === value)
+      .flatMap((cell) => plan.resolve(cell, (key) => store.get(key)))
+      .filter((slot) => slot.step === step && slot.status === 'done').length;
+
+  describe.each(['[bad, good]', '[good, bad]'])('of the models %s', (models) => {
+    it.each([
+      ['alone', 'say: { chat: { prompt: "Say {{ n }}", model: "{{ m }}" } }'],
+      [
+        'of an image that it is shown',
+        `pic: { imagine: "{{ n }} {{ m }}" }
+  say: { from: pic, chat: { prompt: "Say {{ n }}", model: "{{ m }}", images: [parent] } }`,
+      ],
+      [
+        'of a text that it reads',
+        `say: { chat: { prompt: "{{ steps.pic.text }}", model: "{{ m }}" } }
+  pic: { describe: { image: "https://images.example/{{ n }}-{{ m }}.png" } }`,
+      ],
+    ])('the others are done, and nothing is paid for those in vain: a text %s', async (_, steps) => {
+      const here = await world(judged(models, steps), {
+        onAsk: (call) => (isBad(call) ? notOffered : undefined),
+      });
+      const { end } = here.run();
+      expect(end).toMatchObject({ kind: 'stopped', code: 'service.not-offered' });
+      expect(done(here, 'say', 'm', 'good')).toBe(100);
+      expect(done(here, 'pic', 'm', 'good')).toBe(steps.includes('pic:') ? 100 : 0);
+      expect(done(here, 'pic', 'm', 'bad')).toBeLessThan(40);
+      expect(here.service.calls.filter(isBad).length).toBeLessThan(40);
+    });
+  });
+
+  it.each(['Upscale (Subtle)', 'Upscale*'])('the others are done: a click on %s', async (bad) => {
+    const cells = `matrix: { op: ["${bad}", "Vary (Subtle)"], n: { from: 1, to: 60 } }`;
+    const isWild = bad.endsWith('*');
+    const here = await world(
+      `name: test
+${isWild ? cells.replace(', "Vary (Subtle)"', '') : cells}
+steps:
+  grid: { imagine: "picture {{ n }} {{ op }}", path: "U1 → ${isWild ? bad : "'{{ op }}'"}" }
+`,
+      { onSubmit: ({ pressed }) => (pressed.includes('Upscale') ? { error: notOffered } : undefined) },
+    );
+    expect(here.run().end).toMatchObject({ kind: 'stopped', code: 'service.not-offered' });
+    expect(done(here, 'grid', 'op', bad)).toBeLessThan(2 * 24);
+    expect(done(here, 'grid', 'op', 'Vary (Subtle)')).toBe(isWild ? 0 : 180);
+  });
+});
+
 describe('a redo whose kind is closed', () => {
   it('is not begun: the result is as outdated as before, and the run ends', async () => {
     let isWrong = false;
@@ -401,7 +479,7 @@ describe('a kind that another worker has closed', () => {
     name: 'pan',
     code: 'service.no-channel',
     message: 'Nobody behind the service can do pan: busy',
-    above: ['pans', 'pans/U1', 'pans/U1/⬅️'],
+    names: ['pans/U1/pan left [{"kind":"word","word":"pan left"}]'],
   } as const;
   const closings = { closed: [closed], tell: () => undefined };
 
@@ -413,6 +491,36 @@ describe('a kind that another worker has closed', () => {
       'Nobody behind the service can do pan: busy. 30 cells that need it were not begun.',
     );
     expect(here.service.submits).toHaveLength(0);
+  });
+
+  it.each(['service.no-channel', 'service.not-offered'])(
+    'for want of a service goes on where it was served: %s',
+    async (code) => {
+      const here = await world(chain(30));
+      const pans = () => here.service.submits.filter(({ pressed }) => pressed.includes('/U1/')).length;
+      const shared = {
+        closings: {
+          get closed() {
+            return pans() > 12 ? [{ ...closed, code }] : [];
+          },
+          tell: () => undefined,
+        },
+      };
+      expect(here.run({ shared }).end).toEqual({ kind: 'complete' });
+      expect(pans()).toBe(30);
+    },
+  );
+
+  it('says nothing of the other models that a step asks', async () => {
+    const say = (model: string) => `name: test
+matrix: { n: { from: 1, to: 60 }, m: ${model} }
+steps: { say: { chat: { prompt: "Say {{ n }}", model: "{{ m }}" } } }
+`;
+    const bad = { ...closed, route: 'text', name: 'bad (chat)', names: ['say'] } as const;
+    const here = await world(say('[bad, good]'));
+    const { end } = here.run({ shared: { closings: { ...closings, closed: [bad] } } });
+    expect(messageOf(end)).toContain('60 cells that need it were not begun');
+    expect(here.statuses()).toEqual({ done: 60, pending: 60 });
   });
 
   it('is asked for no more where that is heard later: what is paid is brought in', async () => {

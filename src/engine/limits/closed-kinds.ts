@@ -109,9 +109,9 @@ const nothing: LeftWork = { closed: [], cells: 0, openSteps: [] };
 const idOf = ({ route, name }: ClosedKind): string => `${route}/${name}`;
 
 function readKind(text: string): ClosedKind | undefined {
-  const { route, name, code, message, above } = JSON.parse(text) as Partial<ClosedKind>;
+  const { route, name, code, message, names } = JSON.parse(text) as Partial<ClosedKind>;
   if ((route !== 'submit' && route !== 'text') || name === undefined) return undefined;
-  return { route, name, code: String(code), message: String(message), above: above ?? [] };
+  return { route, name, code: String(code), message: String(message), names: names ?? [] };
 }
 
 /** The end of an invocation in which workers have closed kinds, or left them; undefined: none has. @throws EngineError */

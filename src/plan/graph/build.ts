@@ -64,11 +64,17 @@ export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = 
   }
   const templates = steps.flatMap(({ name }) => stepNamed(laid, name).operations.flatMap(withBelow));
   for (const [index, template] of templates.entries()) (template as SlotTemplateDraft).index = index;
+  for (const template of templates) (template as SlotTemplateDraft).needs = needsOf(template);
   return {
     steps: new Map(steps.map(({ name }) => [name, stepNamed(laid, name)])),
     order: [...laid.values()],
     templates,
   };
+}
+
+function needsOf({ above, gathers, waits, request }: SlotTemplate): SlotTemplate['needs'] {
+  const starts = above === undefined ? [...(gathers?.templates ?? [])] : [above];
+  return new Set([...starts.map(({ copyOf, index }) => copyOf?.index ?? index), ...waits, ...request.names]);
 }
 
 /** One slot that wants the files of a job is enough, even when the job's own step has `keep: false`. */
@@ -144,6 +150,7 @@ function makeTemplate(
       [...starts, ...named].some(({ late }) => late) ||
       (gathers !== undefined && startMaySkip) ||
       namedMaySkip,
+    needs: new Set(),
     below: [],
   };
   const [next, ...rest] = path;

@@ -64,6 +64,8 @@ export interface SlotTemplate {
    * continues and that may be skipped.
    */
   readonly late: boolean;
+  /** See `Slot.needs`. */
+  readonly needs: ReadonlySet<number | string>;
   /** The next segment of its path. */
   readonly below: readonly SlotTemplate[];
 }

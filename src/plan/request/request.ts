@@ -76,6 +76,8 @@ export interface RequestTemplate {
    * @param gathered jobs that it starts from, or gathers
    */
   placeholder?(scope: TemplateScope, gathered: number): RequestEstimate;
+  /** See `Slot.asks`. */
+  asks?(scope: TemplateScope): Pick<TextRequest, 'kind' | 'fields'> | undefined;
   /** @throws TemplateError `template.empty`, `template.limit` and `prompt.empty` too */
   render(scope: TemplateScope, context: RequestContext): RenderedRequest;
 }

@@ -118,6 +118,13 @@ class CompiledText implements RequestTemplate {
     };
   }
 
+  asks(scope: TemplateScope): Pick<TextRequest, 'kind' | 'fields'> | undefined {
+    const { model } = this.#fields;
+    const fields = model === undefined ? {} : { model };
+    if (treeSteps(fields).length > 0) return undefined;
+    return { kind: this.kind, fields: placeholderOf(fields, scope) };
+  }
+
   #declared(scope: TemplateScope): Pick<TextRequest, 'fields' | 'extra'> {
     if (this.#known !== undefined) return this.#known;
     const declared = {

@@ -174,6 +174,7 @@ class CellResolution {
       outdated,
       waitsForRedo,
       job,
+      asks: job === undefined ? template.request.asks?.(this.#scope) : undefined,
       record,
       prompt,
       error,

@@ -22,6 +22,7 @@ interface SlotFacts
   extends Pick<Slot, 'cell' | 'branch' | 'status' | 'ready'>,
     Partial<Readonly<Record<'outdated' | 'waitsForRedo' | 'unsaved' | 'uncut', true | undefined>>> {
   readonly job: JobSpec | undefined;
+  readonly asks: Slot['asks'] | undefined;
   readonly record: JobRecord | undefined;
   readonly prompt: string | undefined;
   readonly error: JobError | undefined;
@@ -41,6 +42,7 @@ export class CellSlot implements Slot {
   readonly kind: StepKind;
   readonly branch: readonly string[];
   readonly place: number;
+  readonly needs: ReadonlySet<number | string>;
   readonly depth: number;
   readonly keep: boolean;
   declare readonly split?: true;
@@ -49,6 +51,7 @@ export class CellSlot implements Slot {
   declare readonly outdated?: true;
   declare readonly waitsForRedo?: true;
   declare readonly job?: JobSpec;
+  declare readonly asks?: NonNullable<Slot['asks']>;
   declare readonly record?: JobRecord;
   declare readonly prompt?: string;
   declare readonly error?: JobError;
@@ -58,12 +61,13 @@ export class CellSlot implements Slot {
   /** Absent: the file says another branch. */
   readonly #text: string | undefined;
 
-  constructor({ step, kind, index, depth, keep, split, text }: SlotTemplate, facts: SlotFacts) {
+  constructor({ step, kind, index, needs, depth, keep, split, text }: SlotTemplate, facts: SlotFacts) {
     this.cell = facts.cell;
     this.step = step.name;
     this.kind = kind;
     this.branch = facts.branch;
     this.place = index;
+    this.needs = needs;
     this.depth = depth;
     this.keep = keep;
     if (split === true) this.split = true;
@@ -72,6 +76,7 @@ export class CellSlot implements Slot {
     if (facts.outdated === true) this.outdated = true;
     if (facts.waitsForRedo === true) this.waitsForRedo = true;
     if (facts.job !== undefined) this.job = facts.job;
+    if (facts.asks !== undefined) this.asks = facts.asks;
     if (facts.record !== undefined) this.record = facts.record;
     if (facts.prompt !== undefined) this.prompt = facts.prompt;
     if (facts.error !== undefined) this.error = facts.error;

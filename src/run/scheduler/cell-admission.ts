@@ -1,4 +1,3 @@
-import { formatBranch } from '../../pipeline/selectors/parse.ts';
 import { isInterrupted } from '../../plan/estimate/revival.ts';
 import { isSettled, type JobRecord, type JobSpec, needsOf } from '../../plan/job.ts';
 import { lacksFilesYet } from '../../plan/resolve/former.ts';
@@ -9,7 +8,6 @@ import { jobForSlot } from '../machine/resume.ts';
 import type { Hold } from '../ports.ts';
 import { closeCell, leaveCell } from './drain.ts';
 import { placeJob, recoverJob, takeUp } from './place-job.ts';
-import { slotName } from './routes/kind-names.ts';
 import type { KindState } from './routes/kinds.ts';
 import { adoptKept } from './slices/take.ts';
 import type { OpenCell } from './state/open-cells.ts';
@@ -70,6 +68,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     slots = options.resolve(open.cell, lookup);
   const waiting = new Set<string>();
   const isUnbegun = isFirst && slots.every(({ record }) => !isBegun(record));
+  const below = isUnbegun ? closedBelow(state, slots) : undefined;
   let isLeft = false;
   let hasRevived = false;
   for (const slot of slots) {
@@ -87,7 +86,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     }
     const job = active ?? jobToBegin(state, slot);
     if (job === undefined) continue;
-    const closed = active === undefined ? closedFor(state, slot, isUnbegun) : undefined;
+    const closed = active === undefined ? closedFor(state, slot, below) : undefined;
     if (closed !== undefined && !isUnbegun) closed.leave(key);
     if (closed !== undefined || (active === undefined && lifecycle.isEnding)) {
       isLeft = true;
@@ -123,16 +122,39 @@ const isBegun = (record: JobRecord | undefined): boolean =>
   record !== undefined && (record.status !== 'pending' || record.attempts > 0);
 
 /**
- * The kind for which a job is not begun: a closed one, its own or in a cell in which nothing has begun that of a job below; or one
- * whose refusal has left the job to a later run.
+ * The kind for which a job is not begun: a closed one, its own or that of a job below; or one whose refusal has left the job to a
+ * later run.
  */
-function closedFor({ kinds }: SchedulerState, slot: Slot, isUnbegun: boolean): KindState | undefined {
+function closedFor(
+  { kinds }: SchedulerState,
+  slot: Slot,
+  below?: ReadonlyMap<Slot, KindState>,
+): KindState | undefined {
   for (const kind of kinds.all()) if (kind.hasLeft(slot.job?.key ?? '')) return kind;
   if (kinds.closed.length === 0) return undefined;
-  const name = slotName({ step: slot.step, branch: formatBranch(slot.branch) });
-  const own = kinds.ofRequest(name, slot.job?.request);
-  if (own?.closed !== undefined) return own;
-  return isUnbegun ? kinds.aboveClosed.get(name) : undefined;
+  const own = kinds.ofSlot(slot);
+  return own?.closed === undefined ? below?.get(slot) : own;
+}
+
+/** The slots of a cell in which nothing has begun that lead to one of a closed kind, and that kind: nothing is paid for them. */
+function closedBelow(state: SchedulerState, slots: readonly Slot[]): ReadonlyMap<Slot, KindState> {
+  const { kinds } = state;
+  const closed = new Map<Slot, KindState>();
+  const needed = new Map<number | string, KindState>();
+  if (kinds.closed.length === 0) return closed;
+  // Steps stand in any order in a file: what a later step comes from is found in the next round.
+  for (let size = -1; size !== closed.size; ) {
+    size = closed.size;
+    for (const slot of slots) {
+      if (slot.status !== 'pending' || closed.has(slot) || !isChosen(state, slot)) continue;
+      const own = kinds.ofSlot(slot);
+      const kind = own?.closed === undefined ? (needed.get(slot.place ?? -1) ?? needed.get(slot.step)) : own;
+      if (kind === undefined) continue;
+      closed.set(slot, kind);
+      for (const need of slot.needs ?? []) needed.set(need, kind);
+    }
+  }
+  return closed;
 }
 
 /**
@@ -169,7 +191,7 @@ function beginRedos(state: SchedulerState, slots: readonly Slot[], hold: Hold | 
     if (record === undefined || !(isAsked || slot.outdated === true)) continue;
     if (!isChosen(state, slot) || state.jobs.get(record.key) !== undefined) continue;
     // It would be left at once, and be as outdated as before.
-    if (closedFor(state, slot, false) !== undefined) continue;
+    if (closedFor(state, slot) !== undefined) continue;
     const job = jobToBegin(state, slot);
     if (job?.record.status === 'pending') jobs.set(record.key, job);
   }

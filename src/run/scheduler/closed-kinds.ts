@@ -1,12 +1,10 @@
 import { formatAddress } from '../../pipeline/selectors/address.ts';
-import { inputsOf, type JobRecord } from '../../plan/job.ts';
 import type { RunEnd } from '../events.ts';
 import { isParked, type Job } from '../machine/job.ts';
 import type { LeftWork } from '../ports.ts';
 import { halt } from './drain.ts';
 import { parkable } from './place-job.ts';
 import { leaveToLaterRun } from './refused-jobs.ts';
-import { slotName } from './routes/kind-names.ts';
 import { type Closing, type KindState, mostCounted } from './routes/kinds.ts';
 import type { SchedulerState } from './state/state.ts';
 
@@ -17,10 +15,11 @@ export function closeKind(state: SchedulerState, kind: KindState, closing: Closi
   if (kind === kinds.polls || kind === kinds.downloads)
     return halt(state, { kind: 'stopped', code: closing.code, message: closing.message });
   for (const job of jobs.all()) {
-    const { key } = job.record;
+    const { key, status } = job.record;
+    // It is paid: its file is all that it waits for.
+    if (status === 'saving') continue;
     // The button of a click that waits is not known any more: what waits for this kind is of it.
     if (kinds.of(job) !== kind && !kind.parked.has(key) && !kind.refused.has(key)) continue;
-    noteAbove(state, kind, job.record);
     if (isParked(job) || parkable(job) || isResting(job)) leaveToLaterRun(state, kind, job);
   }
   kind.refused.clear();
@@ -32,12 +31,15 @@ export function closeKind(state: SchedulerState, kind: KindState, closing: Closi
   });
 }
 
-/** Closes the kinds that other workers of the run have closed. */
+/** Closes the kinds that other workers of the run have closed, but for want of a service that was seen to do them. */
 export function closeAsOthers(state: SchedulerState): void {
-  for (const { route, name, code, message, above } of state.options.shared?.closings?.closed ?? []) {
+  const { closings, kinds: served } = state.options.shared ?? {};
+  for (const { route, name, code, message, names } of closings?.closed ?? []) {
     const kind = state.kinds.find(route, name);
     if (kind.closed !== undefined || kind.name !== name) continue;
-    for (const slot of above) state.kinds.aboveClosed.set(slot, kind);
+    const isServed = kind.isServed || kind.wasServed || served?.has(`${route}/${name}`) === true;
+    if (isServed && (code === 'service.no-channel' || code === 'service.not-offered')) continue;
+    for (const each of names) state.kinds.isAskedFor(kind, each);
     closeKind(state, kind, { code, message });
   }
 }
@@ -48,30 +50,16 @@ const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? wor
 const isResting = ({ record, want }: Job): boolean =>
   record.status === 'pending' && record.modal === undefined && want.kind === 'wait';
 
-/** Notes which steps and branches lead to a job of a closed kind: cells that have not begun are not begun for it. */
-function noteAbove({ kinds, lookup }: SchedulerState, kind: KindState, record: JobRecord): void {
-  const name = slotName(record.origin);
-  // Where a step asks several kinds, one of them says nothing about the cells of the others.
-  if (kinds.named(name) !== kind || kinds.aboveClosed.has(name)) return;
-  const seen = new Set<string>();
-  const waiting = [record];
-  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-    kinds.aboveClosed.set(slotName(one.origin), kind);
-    for (const key of inputsOf(one)) {
-      const above = seen.has(key) ? undefined : lookup(key);
-      seen.add(key);
-      if (above !== undefined) waiting.push(above);
-    }
-  }
-}
+/** Maximum of names of a closed kind that other workers are told. */
+const mostTold = 100;
 
 /** What this run, or this worker of it, leaves to a later run. */
 export function leftWork({ kinds, cells }: SchedulerState): LeftWork {
   const closed = [...kinds.all()].flatMap((kind): LeftWork['closed'] => {
     const { route, name, left, closed: why = kind.leftFor } = kind;
     if (why === undefined || (route !== 'submit' && route !== 'text')) return [];
-    const above = [...kinds.aboveClosed].flatMap(([slot, below]) => (below === kind ? [slot] : []));
-    return [{ route, name, ...why, above, left, ...(kind.closed === undefined && { isOpen: true }) }];
+    const names = kinds.namesOf(kind).slice(0, mostTold);
+    return [{ route, name, ...why, names, left, ...(kind.closed === undefined && { isOpen: true }) }];
   });
   return { closed, cells: cells.left, openSteps: kinds.openSteps };
 }

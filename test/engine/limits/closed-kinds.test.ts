@@ -14,7 +14,7 @@ describe.skipIf(!hasPostgres)('what workers leave of a kind', () => {
     await engine[Symbol.asyncDispose]();
   });
 
-  const pan = { route: 'submit', name: 'pan', code: 'route.refused', above: [] } as const;
+  const pan = { route: 'submit', name: 'pan', code: 'route.refused', names: [] } as const;
   const open = { ...pan, message: 'A worker was served none', isOpen: true } as const;
 
   /** Workers of one run, one for each of what is left. */

@@ -1,4 +1,7 @@
-import { isTextRequest, type JobRequest } from '../../../plan/job-request.ts';
+import { formatBranch } from '../../../pipeline/selectors/parse.ts';
+import type { JobRecord } from '../../../plan/job.ts';
+import { isTextKind, type JobRequest, type Press, type TextRequest } from '../../../plan/job-request.ts';
+import type { Slot } from '../../../plan/slot.ts';
 
 /** Operations of customIds (gateway 5.2 to 5.4) in the words of users; the first match counts. Others are their own name. */
 const operations: readonly (readonly [RegExp, string])[] = [
@@ -33,16 +36,38 @@ export function operationOf(customId: string): string {
 }
 
 /** The kind of a request that presses no button. */
-export function kindOfRequest(request: Exclude<JobRequest, { kind: 'click' }>): string {
-  if (!isTextRequest(request)) return entries[request.kind];
-  const { model } = request.fields;
+export function kindOfRequest({
+  kind,
+  fields,
+}: Pick<TextRequest, 'fields'> & { readonly kind: Entry }): string {
+  if (!isTextKind(kind)) return entries[kind];
+  const { model } = fields;
   const name = typeof model === 'string' ? model : 'text';
-  return request.kind === 'chat' ? `${name} (chat)` : name;
+  return kind === 'chat' ? `${name} (chat)` : name;
 }
+
+type Entry = Exclude<JobRequest['kind'], 'click'>;
 
 /** `grid/U1`: the step and the buttons that lead to a slot. */
 export const slotName = ({ step, branch }: { readonly step: string; readonly branch: string }): string =>
   branch === '' ? step : `${step}/${branch}`;
+
+/** A click, by its slot and what the file presses there; the latter absent: all clicks as deep in the step, as those of a wildcard. */
+const clickName = (name: string, press?: readonly Press[]): string =>
+  press === undefined ? name.split('/').fill('*', 1).join('/') : `${name} ${JSON.stringify(press)}`;
+
+/** What jobs as this one are known by. */
+export function namesOfJob({ origin, request }: Pick<JobRecord, 'origin' | 'request'>): readonly string[] {
+  const name = slotName(origin);
+  return request.kind === 'click' ? [clickName(name, request.press), clickName(name)] : [name];
+}
+
+/** The first of these names of the click of a slot, or the second while it is not known what that presses. */
+export const clickOfSlot = ({ step, branch, job }: Slot): string =>
+  clickName(
+    slotName({ step, branch: formatBranch(branch) }),
+    job?.request.kind === 'click' ? job.request.press : undefined,
+  );
 
 /** Words without what differs from one request to the next: quoted words, numbers and ids. */
 export const withoutParticulars = (words: string): string =>

@@ -1,9 +1,10 @@
-import { isTextRequest, type JobRequest } from '../../../plan/job-request.ts';
+import { isTextKind, isTextRequest } from '../../../plan/job-request.ts';
+import type { Slot } from '../../../plan/slot.ts';
 import type { Route } from '../../events.ts';
 import type { RouteSignal } from '../../limits/route.ts';
 import type { Job, Tally } from '../../machine/job.ts';
 import type { SharedLimits } from '../../ports.ts';
-import { kindOfRequest, operationOf, slotName, withoutParticulars } from './kind-names.ts';
+import { clickOfSlot, kindOfRequest, namesOfJob, operationOf, withoutParticulars } from './kind-names.ts';
 
 /**
  * A kind of request: what a service does or does not do as one. Each kind is refused, rests, is probed and closes by itself; rates
@@ -268,10 +269,8 @@ export class Kinds {
   readonly #all = new Map<string, KindState>();
   readonly #servedBefore: ReadonlySet<string>;
   readonly #servedToOthers: NonNullable<SharedLimits['kinds']>;
-  /** The kinds of each step and branch, as far as its jobs had their turn. */
+  /** The kinds of each step and branch, and of each click, as far as its jobs had their turn. */
   readonly #byName = new Map<string, Set<KindState>>();
-  /** Steps and branches that lead to nothing but a closed kind, and that kind. */
-  readonly aboveClosed = new Map<string, KindState>();
   /** When there is a verdict on the refused jobs, with which alone a worker is left, Unix ms; undefined: it has more to do. */
   judgesAt: number | undefined;
   readonly polls: KindState;
@@ -310,25 +309,30 @@ export class Kinds {
 
   /** The kind of the next paid request of a job, or of the one under way; undefined: that depends on a button that nobody has seen. */
   of({ record, fresh }: Kindred): KindState | undefined {
-    const { request, modal, pressed, origin } = record;
+    const { request, modal, pressed } = record;
     if (modal !== undefined) return this.find('submit', 'dialogs');
     if (request.kind !== 'click')
       return this.find(isTextRequest(request) ? 'text' : 'submit', kindOfRequest(request));
     const button = fresh?.button ?? pressed;
-    return button === undefined
-      ? this.named(slotName(origin))
-      : this.find('submit', operationOf(button.customId));
+    if (button !== undefined) return this.find('submit', operationOf(button.customId));
+    return this.#named(namesOfJob(record)[0]);
   }
 
-  /** The kind of a step's request that is known; of a click, what its branch was found to be. */
-  ofRequest(name: string, request: JobRequest | undefined): KindState | undefined {
-    return request === undefined || request.kind === 'click'
-      ? this.named(name)
-      : this.find(isTextRequest(request) ? 'text' : 'submit', kindOfRequest(request));
+  /** The kind of what a slot asks for, or will; of a click, what such clicks were found to be. undefined: only a result says it. */
+  ofSlot(slot: Slot): KindState | undefined {
+    const { kind, job, asks } = slot;
+    if (kind === 'click') return this.#named(clickOfSlot(slot));
+    const fields = isTextKind(kind) ? (job?.request ?? asks)?.fields : {};
+    return fields && this.find(isTextKind(kind) ? 'text' : 'submit', kindOfRequest({ kind, fields }));
   }
 
-  /** The only kind that jobs of this step and branch have asked for; undefined: none, or several. */
-  named(name: string): KindState | undefined {
+  /** Steps, branches and clicks that have asked for nothing but this kind. */
+  namesOf(kind: KindState): readonly string[] {
+    return [...this.#byName.keys()].filter((name) => this.#named(name) === kind);
+  }
+
+  /** The only kind that jobs of this name have asked for; undefined: none, or several. */
+  #named(name = ''): KindState | undefined {
     const [kind, ...others] = this.#byName.get(name) ?? [];
     return others.length === 0 ? kind : undefined;
   }
@@ -345,10 +349,13 @@ export class Kinds {
 
   /** A job's paid request leaves. */
   onSent(job: Kindred): void {
-    const kind = this.of(job);
-    const name = slotName(job.record.origin);
+    const kind = job.record.modal === undefined ? this.of(job) : undefined;
+    for (const name of namesOfJob(job.record)) if (kind !== undefined) this.isAskedFor(kind, name);
+  }
+
+  /** Jobs of this name have asked for this kind, here or at another worker. */
+  isAskedFor(kind: KindState, name: string): void {
     const kinds = this.#byName.get(name);
-    if (kind === undefined || job.record.modal !== undefined || kinds?.has(kind)) return;
     if (kinds !== undefined) kinds.add(kind);
     else if (this.#byName.size < mostNames) this.#byName.set(name, new Set([kind]));
   }

@@ -53,7 +53,7 @@ describe('a kind', () => {
     const fields = { model: 'text-pro' };
     expect(kindOfRequest({ kind: 'generate', fields })).toBe('text-pro');
     expect(kindOfRequest({ kind: 'chat', fields })).toBe('text-pro (chat)');
-    expect(kindOfRequest({ kind: 'edit', fields: {}, images: [] })).toBe('edits');
+    expect(kindOfRequest({ kind: 'edit', fields: {} })).toBe('edits');
   });
 
   it('of a button that nobody has seen is that of its branch, once one of it was pressed', () => {
