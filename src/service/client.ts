@@ -205,7 +205,7 @@ class HttpImageService implements ImageService {
     const result = await this.#request(posted, signal, readSubmit);
     if (result.ok || result.error.status !== 404 || prefix === '') return result;
     const hint = `The path begins with ${prefix} for the speed ${speed}, which not every gateway has: leave speed out (service.speed, --speed).`;
-    return { ok: false, error: { ...result.error, message: `${result.error.message} ${hint}` } };
+    return { ...result, error: { ...result.error, message: `${result.error.message} ${hint}` } };
   }
 
   /** Undefined: it is larger than the service takes. */

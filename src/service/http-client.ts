@@ -14,6 +14,7 @@ import type { ConnectionFailure } from './http/reply.ts';
 import { makeClean } from './http/sanitize.ts';
 import { dataMaskOf, secretMaskOf } from './http/secrets.ts';
 import type { Timer } from './http/timeout.ts';
+import { readTold, type ToldLimit } from './http/told.ts';
 import { type Auth, KeyForms, type KeyPlace } from './key-forms.ts';
 import type { Names } from './names.ts';
 import type { OnLeave, ServiceFailure, ServiceResult } from './result.ts';
@@ -164,6 +165,7 @@ export class HttpClient {
       request.place,
       signal,
       async (key) => {
+        let told: readonly ToldLimit[] = [];
         const result = await exchange(
           {
             method,
@@ -176,13 +178,16 @@ export class HttpClient {
           },
           maxBodyBytes === undefined ? this.#transport : { ...this.#transport, maxBodyBytes },
           signal,
-          receive,
+          (response, receiving) => {
+            told = readTold(response.headers, this.shared.now());
+            return receive(response, receiving);
+          },
         );
         if (!result.ok) return { ok: false, error: await this.#unanswered(result, isKnown, facts, signal) };
         const outcome = read(result.value, facts);
         this.endpoints.hasSpokenHttp ||= outcome.ok || outcome.error.code !== 'connection.protocol';
         this.endpoints.note(endpoint, outcome);
-        return outcome;
+        return told.length === 0 ? outcome : { ...outcome, told };
       },
       () =>
         createHash('sha256')

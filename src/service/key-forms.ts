@@ -84,7 +84,7 @@ export class KeyForms {
         if (found !== undefined) return this.#noted(place, found);
       }
     }
-    return { ok: false, error: this.#explained(place, result.error, name) };
+    return { ...result, error: this.#explained(place, result.error, name) };
   }
 
   /** @returns what another form has brought; undefined where all are refused */

@@ -1,5 +1,7 @@
 /** What the gateway's answers mean to a run, whatever shape they came in. */
 
+import type { ToldLimit } from './http/told.ts';
+
 /** How a failed request is to be met (gateway 8.2, 3.2). */
 export type FailureClass =
   /** Stops the whole run: the key or the address is wrong, or the money is used up. */
@@ -80,9 +82,14 @@ export interface TellsLeaving {
   readonly tellsLeaving?: boolean;
 }
 
-export type ServiceResult<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly error: ServiceFailure };
+/** What a reply tells of the service's limits, whatever else it says. */
+export interface Telling {
+  /** Absent: nothing. */
+  readonly told?: readonly ToldLimit[];
+}
+
+export type ServiceResult<T> = Telling &
+  ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ServiceFailure });
 
 /**
  * Tokens as the service counted them. A count that the service did not give is absent. `total` = prompt + candidates +

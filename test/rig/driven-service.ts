@@ -5,11 +5,11 @@ import { mayBeShared } from '../../src/run/machine/ownership.ts';
 import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
 import type { Effect, RunInput } from '../../src/run/scheduler/commit.ts';
 import type { SubmitResult, Task } from '../../src/service/image-service.ts';
-import type { ServiceResult } from '../../src/service/result.ts';
+import type { ServiceResult, Telling } from '../../src/service/result.ts';
 import type { TaskClaims } from '../../src/state/store.ts';
 
 /** A result, and how long after the request the run receives it. */
-export interface Delivered<T> {
+export interface Delivered<T> extends Telling {
   readonly result: T;
   readonly afterMs: number;
 }
@@ -58,8 +58,8 @@ export function answered(
     record !== undefined && mayBeShared(record, task) ? { ...task, claims: state.claims(record) } : task;
   switch (send.kind) {
     case 'submit': {
-      const { result, afterMs } = service.submit(job.record, job.parentTaskId, now);
-      return { afterMs, input: submittedBy(key, result) };
+      const { result, afterMs, ...telling } = service.submit(job.record, job.parentTaskId, now);
+      return { afterMs, input: { ...submittedBy(key, result), ...telling } };
     }
     case 'modal': {
       const { result, afterMs } = service.modal(job.record, now);
@@ -70,10 +70,10 @@ export function answered(
       return { afterMs, input: { type: 'masked', key, ...(error === undefined ? {} : { error }) } };
     }
     case 'fetch': {
-      const { result, afterMs } = service.fetch(send.taskId, now);
+      const { result, afterMs, ...telling } = service.fetch(send.taskId, now);
       const isPoll = send.why === 'poll' && result.ok;
       const shown = isPoll ? { ok: true as const, value: claimed(job.record, result.value) } : result;
-      return { afterMs, input: { type: 'fetched', key, why: send.why, result: shown } };
+      return { afterMs, input: { type: 'fetched', key, why: send.why, result: shown, ...telling } };
     }
     case 'list': {
       const { targets } = send;
@@ -109,8 +109,8 @@ export function answered(
       return { afterMs, input: { type: 'cut', key, result } };
     }
     case 'ask': {
-      const { result, afterMs } = service.ask(job.record, now);
-      return { afterMs, input: { type: 'asked', key, result } };
+      const { result, afterMs, ...telling } = service.ask(job.record, now);
+      return { afterMs, input: { type: 'asked', key, result, ...telling } };
     }
   }
 }

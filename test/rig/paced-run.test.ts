@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
+import { epoch, imagineRecord, textRecord } from './jobs.ts';
 import { isPaid, type PaceSetting, pacedLoop, pacedRun, servedIn } from './paced-run.ts';
-import { after, atOnce, byChance, cutting, only, refusals } from './paced-server.ts';
+import {
+  after,
+  atOnce,
+  byChance,
+  cutting,
+  only,
+  PacedGateway,
+  PacedServer,
+  refusals,
+} from './paced-server.ts';
 
 const minute = 60_000;
 const texts: PaceSetting = { work: 'texts', jobs: 2000, rules: () => [], untilMs: minute };
@@ -50,4 +60,23 @@ test('images are taken, polled and pressed, and a rule is for the requests that 
   expect(servedIn(server, 0, minute, 'imagine')).toBe(5);
   expect(servedIn(server, 0, minute, 'click')).toBe(0);
   expect(server.log.some(({ kind }) => kind === 'click')).toBe(true);
+});
+
+test('what a server tells in headers comes to the run with every answer and refusal', async () => {
+  const told = { of: 'requests', limit: 9, remaining: 3, resetMs: 2000 } as const;
+  const server = new PacedServer({
+    rules: [atOnce(1, refusals['429'])],
+    tells: () => ({ 'ratelimit-limit': '9', 'ratelimit-remaining': '3', 'ratelimit-reset': '2' }),
+  });
+  const gateway = new PacedGateway(server, epoch);
+  const text = textRecord({ key: 'a' });
+  const image = imagineRecord({ key: 'b' });
+  for (const { told: heard } of [
+    gateway.ask(text, epoch),
+    gateway.ask(text, epoch),
+    gateway.submit(image, undefined, epoch + 2000),
+    gateway.fetch('1', epoch + 9000),
+  ])
+    expect(heard).toEqual([told]);
+  expect(server.log.map(({ refusal }) => refusal?.status)).toEqual([undefined, 429, undefined, undefined]);
 });

@@ -5,10 +5,11 @@ import type { CallResult } from '../../src/run/machine/job.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
 import { connectionFailure } from '../../src/service/failures/classify.ts';
 import type { Reply } from '../../src/service/http/reply.ts';
+import { readTold } from '../../src/service/http/told.ts';
 import { readSubmit } from '../../src/service/image/submit.ts';
 import { readTask } from '../../src/service/image/task.ts';
 import type { Task } from '../../src/service/image-service.ts';
-import type { ServiceFailure, ServiceResult } from '../../src/service/result.ts';
+import type { ServiceFailure, ServiceResult, Telling } from '../../src/service/result.ts';
 import { readReply } from '../../src/service/text/reply/read.ts';
 import type { Delivered, Submitted } from './driven-service.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -207,13 +208,14 @@ export class PacedGateway extends Gateway {
   override submit(record: JobRecord, parentTaskId: string | undefined, now: number): Delivered<Submitted> {
     return (
       this.#refused(record, 'submit', now, (reply) => readSubmit(reply, facts(false))) ??
-      super.submit(record, parentTaskId, now)
+      this.#served(super.submit(record, parentTaskId, now))
     );
   }
 
   override fetch(id: string, now: number): Delivered<ServiceResult<Task>> {
     return (
-      this.#refused(id, 'poll', now, (reply) => readTask(id, reply, facts(true))) ?? super.fetch(id, now)
+      this.#refused(id, 'poll', now, (reply) => readTask(id, reply, facts(true))) ??
+      this.#served(super.fetch(id, now))
     );
   }
 
@@ -224,10 +226,10 @@ export class PacedGateway extends Gateway {
     const refused = this.#refused(record, 'text', now, (reply) =>
       readReply({ kind: 'refusal', reply }, { kind, stream, accept }, facts(true)),
     );
-    if (refused === undefined) return super.ask(record, now);
-    const { result, afterMs } = refused;
+    if (refused === undefined) return this.#served(super.ask(record, now));
+    const { result, ...rest } = refused;
     if (result.ok) throw new Error('A refusal was read as an answer.');
-    return { result: { kind: 'refused', error: result.error }, afterMs };
+    return { ...rest, result: { kind: 'refused', error: result.error } };
   }
 
   /** The answers of those that were cut off. */
@@ -257,7 +259,19 @@ export class PacedGateway extends Gateway {
       typeof status === 'number'
         ? read(replyOf(status, body, { ...this.#server.headers(at), ...headers }))
         : { ok: false, error: broken(status === 'reset', route) };
-    return { result, afterMs: this.#afterMs };
+    return { result, afterMs: this.#afterMs, ...(typeof status === 'number' && this.#telling) };
+  }
+
+  #served<T>(delivered: Delivered<T>): Delivered<T> {
+    return { ...delivered, ...this.#telling };
+  }
+
+  /** What the headers of the last answer tell. */
+  get #telling(): Telling {
+    const headers = this.#server.headers(this.#last?.at ?? 0);
+    const keys = (): readonly string[] => Object.keys(headers);
+    const told = readTold({ get: (name) => headers[name] ?? null, keys }, this.#startAt);
+    return told.length === 0 ? {} : { told };
   }
 }
 

@@ -2,7 +2,7 @@ import type { SaveFailure } from '../../artifacts/writer.ts';
 import { gridOf } from '../../plan/graph/frames.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
-import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
+import type { ServiceFailure, ServiceResult, Telling } from '../../service/result.ts';
 import { StateError } from '../../state/store.ts';
 import type { RunEvent } from '../events.ts';
 import type { SavedResult, SeenTask, Send } from '../machine/job.ts';
@@ -105,28 +105,34 @@ export class Effects {
         const shown = isPoll
           ? { ok: true as const, value: await this.#claimed(record, result.value) }
           : result;
-        return { type: 'fetched', key, why: send.why, result: shown };
+        return { type: 'fetched', key, why: send.why, result: shown, ...toldIn(result) };
       }
       case 'list': {
         const { targets } = send;
         const ids = targets.map(({ taskId }) => taskId);
         const result = await this.#ports.service.fetchTasks(ids, signal);
-        if (!result.ok) return { type: 'listed', key, targets, result };
+        const told = toldIn(result);
+        if (!result.ok) return { type: 'listed', key, targets, result, ...told };
         const keys = new Map(targets.map((target) => [target.taskId, target.key]));
         const value = result.value.map(async (task) => {
           const polled = this.#ports.store.get(keys.get(task.id) ?? '');
           return polled === undefined ? task : await this.#claimed(polled, task);
         });
-        return { type: 'listed', key, targets, result: { ok: true, value: await Promise.all(value) } };
+        const shown = { ok: true as const, value: await Promise.all(value) };
+        return { type: 'listed', key, targets, result: shown, ...told };
       }
-      case 'search':
-        return { type: 'searched', key, result: await this.#search(record, signal) };
+      case 'search': {
+        const result = await this.#search(record, signal);
+        return { type: 'searched', key, result, ...toldIn(result) };
+      }
       case 'save':
         return { type: 'saved', key, result: await this.#save(record, send, signal) };
       case 'cut':
         throw new Error('Internal error: no request cuts a grid.');
-      case 'ask':
-        return { type: 'asked', key, result: await ask(record, this.#asking, signal) };
+      case 'ask': {
+        const { told, ...result } = await ask(record, this.#asking, signal);
+        return { type: 'asked', key, result, ...toldIn({ told }) };
+      }
     }
   }
 
@@ -167,7 +173,7 @@ export class Effects {
     const { service, store } = this.#ports;
     const listed = (await service.listTasks?.(signal)) ?? notListed;
     return listed.ok
-      ? { ok: true, value: ownTasks(record, store.attempts(record.key), listed.value) }
+      ? { ...listed, value: ownTasks(record, store.attempts(record.key), listed.value) }
       : listed;
   }
 
@@ -186,7 +192,10 @@ export class Effects {
 const submittedBy = (key: string, loaded: LoadedInputs<ServiceResult<SubmitResult>>): RequestResult =>
   'unread' in loaded
     ? { type: 'unread', key, error: loaded.unread }
-    : { type: 'submitted', key, result: loaded.result };
+    : { type: 'submitted', key, result: loaded.result, ...toldIn(loaded.result) };
+
+const toldIn = ({ told }: { readonly told?: Telling['told'] | undefined }): Telling =>
+  told === undefined ? {} : { told };
 
 type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message' | 'status'>;
 

@@ -7,6 +7,7 @@ import { isLongInteger, type Value } from '../../pipeline/values/value.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
 import type { RecordLookup } from '../../plan/slot.ts';
+import type { Telling } from '../../service/result.ts';
 import type {
   EarlierTurn,
   InlineImage,
@@ -38,14 +39,21 @@ export interface AskPorts {
  *
  * @param signal aborts everything up to the reply; a reply that has come is paid, and is written
  */
-export async function ask(record: JobRecord, ports: AskPorts, signal: AbortSignal): Promise<CallResult> {
+export async function ask(
+  record: JobRecord,
+  ports: AskPorts,
+  signal: AbortSignal,
+): Promise<CallResult & Telling> {
   const wrong = wrongSchema(record);
   if (wrong !== undefined) return { kind: 'unread', error: wrong };
   const read = await withRequest(record, ports, signal, (request) => ports.text.ask(request, signal));
   if ('unread' in read) return { kind: 'unread', error: read.unread };
   const { result } = read;
-  if (!result.ok) return { kind: 'refused', error: result.error };
-  return await keep(record, result.value, ports, signal);
+  const { told } = result;
+  const call: CallResult = result.ok
+    ? await keep(record, result.value, ports, signal)
+    : { kind: 'refused', error: result.error };
+  return told === undefined ? call : { ...call, told };
 }
 
 /** A template may make a wrong schema, which no reply can meet: such a call is not sent and not paid. */

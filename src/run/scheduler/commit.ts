@@ -1,7 +1,7 @@
 import type { CutResult, SaveFailure } from '../../artifacts/writer.ts';
 import { type Attempt, isSettled, type JobRecord, knownCost } from '../../plan/job.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
-import type { ServiceResult } from '../../service/result.ts';
+import type { ServiceResult, Telling } from '../../service/result.ts';
 import type { LateFact } from '../../state/store.ts';
 import type { Route, RunEnd, RunEvent } from '../events.ts';
 import type {
@@ -32,31 +32,35 @@ export type RunInput =
   | { readonly type: 'orphans'; readonly areThere: boolean }
   /** The jobs of others that cells wait for were read again, and what was heard of them late. */
   | { readonly type: 'looked'; readonly heard: readonly LateFact[] }
-  | { readonly type: 'submitted'; readonly key: string; readonly result: ServiceResult<SubmitResult> }
+  | ({
+      readonly type: 'submitted';
+      readonly key: string;
+      readonly result: ServiceResult<SubmitResult>;
+    } & Telling)
   | { readonly type: 'unread'; readonly key: string; readonly error: SaveFailure }
   | { readonly type: 'masked'; readonly key: string; readonly error?: SaveFailure }
-  | {
+  | ({
       readonly type: 'fetched';
       readonly key: string;
       readonly why: FetchReason;
       readonly result: ServiceResult<SeenTask>;
-    }
-  | {
+    } & Telling)
+  | ({
       readonly type: 'listed';
       /** Key of the first job. */
       readonly key: string;
       readonly targets: readonly PollTarget[];
       readonly result: ServiceResult<readonly SeenTask[]>;
-    }
-  | {
+    } & Telling)
+  | ({
       readonly type: 'searched';
       readonly key: string;
       /** Tasks that the job's submissions may have made, the one to adopt first. */
       readonly result: ServiceResult<readonly Task[]>;
-    }
+    } & Telling)
   | { readonly type: 'saved'; readonly key: string; readonly result: SavedResult }
   | { readonly type: 'cut'; readonly key: string; readonly result: CutResult }
-  | { readonly type: 'asked'; readonly key: string; readonly result: CallResult }
+  | ({ readonly type: 'asked'; readonly key: string; readonly result: CallResult } & Telling)
   /** The shared limits allow more than before. */
   | { readonly type: 'refilled' }
   /** Time has passed. */

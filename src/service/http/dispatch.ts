@@ -7,11 +7,12 @@ import type { ByteStream } from './body/read.ts';
 import type { Cancel } from './cancel.ts';
 import { isOfNetwork } from './connect/connection-error.ts';
 import { BrokenConnection, currentReading } from './connect/reading.ts';
+import type { NamedHeaders } from './told.ts';
 
 /** What is needed of a response with a status: undici's and Node's Response have it, too. */
 export interface HttpResponse {
   readonly status: number;
-  readonly headers: { get(name: string): string | null };
+  readonly headers: NamedHeaders;
   /** Without its content codings. */
   readonly body: (ByteStream & { cancel(): Promise<void>; readonly hasEnded?: boolean }) | null;
 }
@@ -71,7 +72,12 @@ export async function dispatchRequest(
     const value = opened.headers[name];
     return (Array.isArray(value) ? value.join(', ') : value) || null;
   };
-  const response = (read: HttpResponse['body']): HttpResponse => ({ status, headers: { get }, body: read });
+  const keys = (): readonly string[] => Object.keys(opened.headers);
+  const response = (read: HttpResponse['body']): HttpResponse => ({
+    status,
+    headers: { get, keys },
+    body: read,
+  });
   try {
     const plain = decoded(body, get('content-encoding'), dispatching.maxBytes);
     return response(plain === undefined ? body : decodedStream(plain, body));

@@ -24,6 +24,10 @@ export function readRetryAfter(
   return bounded(until - (Number.isNaN(sent) ? now() : sent));
 }
 
+/** The same of `retry-after-ms`, which some services send beside it for being exact: milliseconds. */
+export const readRetryAfterMs = (header: string | null): number | undefined =>
+  header !== null && /^\s*\d{1,15}(\.\d{1,9})?\s*$/.test(header) ? bounded(Number(header)) : undefined;
+
 /** `retryDelay` of a RetryInfo detail (gateway 8.4): a number of seconds with an `s`, such as `22s` or `0.5s`. */
 export function readRetryDelay(delay: unknown): number | undefined {
   const seconds = typeof delay === 'string' ? /^(\d{1,12}(?:\.\d{1,9})?)s$/.exec(delay)?.[1] : undefined;

@@ -339,3 +339,48 @@ describe('the log of a request', () => {
     expect((await carryOut(click, { kind: 'mask' }))?.event).toMatchObject({ outcome: 'masked' });
   });
 });
+
+describe('what the service tells of its limits comes beside the result', () => {
+  const told = [{ of: 'requests', limit: 60, remaining: 59, resetMs: 1000 }] as const;
+  const list = { kind: 'list', targets: [{ key: 'bb22', taskId: 'T1' }] } as const;
+  const sends: readonly (readonly [type: string, record: JobRecord, send: Send])[] = [
+    ['submitted', imagineRecord(), { kind: 'submit' }],
+    ['submitted', { ...click, request: { kind: 'click', press: [], fields: {} } }, { kind: 'modal' }],
+    ['fetched', click, { kind: 'fetch', taskId: 'T1', why: 'poll' }],
+    ['listed', click, list],
+    ['searched', imagineRecord(), { kind: 'search' }],
+    ['asked', textRecord(), { kind: 'ask' }],
+  ];
+  const replying = (
+    result: { readonly ok: false; readonly error: ReturnType<typeof failure> } | undefined,
+    tells: object,
+  ) => {
+    const reply =
+      <T>(value: T) =>
+      () =>
+        Promise.resolve({ ...(result ?? { ok: true as const, value }), ...tells });
+    const { value } = accepted;
+    return rig({
+      service: {
+        imagine: reply(value),
+        modal: reply(value),
+        fetchTask: reply(task('T1')),
+        fetchTasks: reply([task('T1')]),
+        listTasks: reply([task('T1')]),
+      },
+      text: { ask: reply(textReply({ text: 'Hello.' })) },
+    });
+  };
+
+  it.each(sends)('%s', async (type, record, send) => {
+    const answer = await replying(undefined, { told }).carryOut(record, send);
+    expect(answer?.input).toMatchObject({ type, told });
+    const refusal = await replying(refused(failure('service.throttled', 'throttle')), { told }).carryOut(
+      record,
+      send,
+    );
+    expect(refusal?.input).toMatchObject({ type, told });
+    const mute = await replying(undefined, {}).carryOut(record, send);
+    expect(mute?.input).not.toHaveProperty('told');
+  });
+});
