@@ -91,8 +91,21 @@ export type RunEvent =
       /** Why it has no frames; absent: it has. */
       readonly error?: Pick<JobError, 'code' | 'message'>;
     }
-  | { readonly type: 'route:pause'; readonly route: Route; readonly untilMs: number; readonly reason: string }
-  | { readonly type: 'route:rate'; readonly route: Route; readonly perMinute: number }
+  | {
+      readonly type: 'route:pause';
+      readonly route: Route;
+      /** The kind of text call that rests; absent: all of its route. */
+      readonly kind?: string;
+      readonly untilMs: number;
+      readonly reason: string;
+    }
+  | {
+      readonly type: 'route:rate';
+      readonly route: Route;
+      /** The same. */
+      readonly kind?: string;
+      readonly perMinute: number;
+    }
   | { readonly type: 'job:retry'; readonly key: string; readonly inMs: number; readonly error: JobError }
   | {
       readonly type: 'run:waiting';

@@ -1,5 +1,5 @@
-import type { Rate } from '../../src/pipeline/pipeline.ts';
-import { EvenMoments } from '../../src/run/limits/even-moments.ts';
+import type { Rate, RetrySettings } from '../../src/pipeline/pipeline.ts';
+import { EvenMoments, graceMs } from '../../src/run/limits/even-moments.ts';
 import { RouteTraffic } from '../../src/run/limits/route.ts';
 import type { Limiter } from './limiters.ts';
 import { seededRandom, virtualSettings } from './virtual-run.ts';
@@ -34,6 +34,28 @@ export interface Sent {
 
 type Sender = Pick<RouteTraffic, 'nextAt' | 'take' | 'note' | 'isProbing'>;
 
+/** A route under a rate that is known, as the scheduler lets its requests leave. */
+export function routeSender(
+  rate: Rate | undefined,
+  retry: RetrySettings,
+  random: () => number,
+  learned?: number,
+): Sender {
+  const route = new RouteTraffic('submit', retry, random, learned);
+  const known = rate && new EvenMoments(rate, [], Math.max(250, graceMs(rate)));
+  return {
+    nextAt: () => Math.max(route.nextAt(), known?.nextAt() ?? Number.NEGATIVE_INFINITY),
+    take(now) {
+      route.take(now);
+      known?.take(now);
+    },
+    note: (...result) => route.note(...result),
+    get isProbing() {
+      return route.isProbing;
+    },
+  };
+}
+
 function fixedSender(rate: Rate): Sender {
   const moments = new EvenMoments(rate);
   return {
@@ -50,9 +72,7 @@ export function sendAgainst(options: LimitedRoute, untilMs: number): readonly Se
   const { width = 32, lateMs = 5, jitterMs = 2, seed = 1 } = options;
   const random = seededRandom(seed);
   const sender: Sender =
-    fixed === undefined
-      ? new RouteTraffic('submit', rate, virtualSettings().retry, random, undefined, [], learned)
-      : fixedSender(fixed);
+    fixed === undefined ? routeSender(rate, virtualSettings().retry, random, learned) : fixedSender(fixed);
   const underWay: { readonly at: number; readonly sentAt: number; readonly waitMs: number | undefined }[] =
     [];
   const sent: Sent[] = [];

@@ -79,9 +79,13 @@ export class EngineLimits implements SharedLimits {
   readonly listener: RunListener = (event) => {
     switch (event.type) {
       case 'route:pause':
-        return this.#moments.routes[event.route].pause(event.untilMs);
+        // What one kind of text call is refused is not shared.
+        if (event.kind === undefined) this.#moments.routes[event.route].pause(event.untilMs);
+        return;
       case 'route:rate':
-        return this.#moments.routes[event.route].notePace(event.perMinute);
+        return this.#moments.routes[event.route].notePace(
+          event.kind === undefined ? event.perMinute : Number.POSITIVE_INFINITY,
+        );
       case 'request:end':
         if (event.route === 'submit' && event.outcome === 'queue-full') this.rooms?.noteFull();
         return;

@@ -15,7 +15,8 @@ export interface LearnedFacts {
 export async function readLearned(state: Pick<StateReader, 'fact'>): Promise<LearnedFacts | undefined> {
   const durations = learnedDurations(await state.fact(learnedFact('poll')));
   const limits = readLimits(await state.fact(learnedFact('limits')));
-  const isLimited = limits.tasks !== undefined || Object.keys(limits.perMinute).length > 0;
+  const isLimited =
+    limits.tasks !== undefined || Object.keys({ ...limits.perMinute, ...limits.lanes }).length > 0;
   if (durations.length === 0 && !isLimited) return undefined;
   return { durations, ...(isLimited ? { limits } : {}) };
 }

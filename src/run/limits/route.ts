@@ -1,14 +1,9 @@
-import type { Rate, RetrySettings } from '../../pipeline/pipeline.ts';
+import type { RetrySettings } from '../../pipeline/pipeline.ts';
 import type { About } from '../../service/result.ts';
 import type { Route } from '../events.ts';
 import type { Tally } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
-import type { Moments } from '../ports.ts';
-import { graceMs, type Sent } from './even-moments.ts';
 import { RoutePace } from './rate/route-pace.ts';
-
-/** How far decisions may lag behind the moments of a rate and catch up, ms. Where requests leave, the rate is kept more exactly (`SendGate`). */
-const caughtUpMs = 250;
 
 /**
  * After this many failures in a row that the service advises to retry, the whole route rests, not only the job. Then one
@@ -63,14 +58,12 @@ export interface RouteStop {
   readonly message: string;
 }
 
-/** The limits of one kind of request, for all jobs: rate, pauses and patience. */
+/** What a service was found to accept of one kind of request: pace, pauses and patience. */
 export class RouteTraffic {
   readonly name: Route;
   readonly #retry: RetrySettings;
   readonly #random: () => number;
   readonly #rate: RoutePace;
-  /** The rate that the run shares with others. */
-  readonly #shared: Moments | undefined;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Since when the route has only refused; undefined while it serves. */
   #refusingSince: number | undefined;
@@ -83,36 +76,22 @@ export class RouteTraffic {
   #servedAt: number | undefined;
   #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
 
-  constructor(
-    name: Route,
-    rate: Rate | undefined,
-    retry: RetrySettings,
-    random: () => number,
-    shared?: Moments,
-    before: readonly Sent[] = [],
-    learned?: number,
-  ) {
+  /** @param learned the requests a minute that an earlier run found */
+  constructor(name: Route, retry: RetrySettings, random: () => number, learned?: number) {
     this.name = name;
     this.#retry = retry;
     this.#random = random;
-    const lateMs = rate && Math.max(caughtUpMs, graceMs(rate));
     const longestRestMs = name === 'submit' || name === 'text' ? retry.capMs : undefined;
-    this.#rate = new RoutePace(longestRestMs, rate, before, lateMs, learned);
-    this.#shared = shared;
+    this.#rate = new RoutePace(longestRestMs, undefined, [], undefined, learned);
   }
 
   /** Unix ms from when on a request may leave. */
   nextAt(): number {
-    return Math.max(
-      this.#pausedUntil,
-      this.#rate.nextAt(),
-      this.#shared?.nextAt() ?? Number.NEGATIVE_INFINITY,
-    );
+    return Math.max(this.#pausedUntil, this.#rate.nextAt());
   }
 
   take(now: number): void {
     this.#rate.take(now);
-    this.#shared?.take(now);
   }
 
   get pausedUntil(): number {

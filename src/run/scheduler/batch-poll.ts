@@ -30,7 +30,7 @@ export function onBatchPolled(
   { targets, result: answer }: Extract<RunInput, { type: 'listed' }>,
 ): void {
   const { routes, jobs, outbox, now } = state;
-  const sentAt = routes.onResult('poll', targets[0]?.key ?? '');
+  const { sentAt } = routes.onResult('poll', targets[0]?.key ?? '');
   const result = routes.queues.poll.route.isServing(now) ? shedAsThrottle(answer) : answer;
   const isUnlisted = hasNoListing(result);
   // What was lost, and may be held anew, is polled by its own requests.

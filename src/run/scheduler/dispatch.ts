@@ -56,11 +56,9 @@ function nextOnRoute(state: SchedulerState, name: Route): DispatchChoice | undef
     const { job } = jobs.overdue.nextLook ?? {};
     if (job !== undefined) return { job, isOverdue: true };
   }
-  const { queue } = routes.queues[name];
-  const job = queue.front();
-  // Most queues are empty most of the time: what depends on all of them is asked last.
-  if (job === undefined || !routes.hasRoom(name, now) || routes.nextAtOf(name, job, now) > now)
-    return undefined;
+  const queue = routes.next(name, now)?.queue;
+  const job = queue?.front();
+  if (queue === undefined || job === undefined) return undefined;
   if (name === 'submit' || name === 'text') {
     const { record } = job;
     const refusal =

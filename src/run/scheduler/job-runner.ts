@@ -177,7 +177,7 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     promptAbove: (record) => promptAbove(record, lookup),
     tally: (route) => {
       const kind = route === 'submit' || route === 'text' ? job && kinds.of(job) : undefined;
-      return (kind ?? routes.queues[route].route).tally;
+      return (kind ?? routes.queues[route].lane(job).route).tally;
     },
     pollMaxMs: settings.poll.maxMs,
     pollInMs: (record, elapsedMs, watch) =>

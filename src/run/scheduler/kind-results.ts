@@ -1,5 +1,4 @@
 import type { Task } from '../../service/image-service.ts';
-import type { Route } from '../events.ts';
 import { isParked } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
 import { judgeTaskFailure } from '../machine/retry/fail-reason.ts';
@@ -37,7 +36,7 @@ export function noteOutcome(
     routes.onServed(outcome.route);
     if (kind !== undefined) kind.keyRefusedAt = undefined;
   }
-  if ('end' in reading && reading.about === 'key' && asksKeyAgain(state, outcome.route, kind)) return;
+  if ('end' in reading && reading.about === 'key' && asksKeyAgain(state, outcome, kind)) return;
   if (noted !== 'kind-only') {
     const end = noteRouteOutcome(outcome, routes, now, (event) => state.outbox.emit(event));
     if (end !== undefined) halt(state, end);
@@ -63,17 +62,17 @@ const keyAsks = { everyMs: 10_000, forMs: 30_000 } as const;
  */
 function asksKeyAgain(
   { routes: { queues }, kinds, now, options }: SchedulerState,
-  name: Route,
+  { route: name, lane = queues[name].lane() }: RouteOutcome,
   kind: KindState = kinds.polls,
 ): boolean {
   const served = options.shared?.served;
-  const routes = [queues.submit.route, queues.text.route, queues.poll.route];
-  if (!routes.some((route) => route.hasServed || served?.has(route.name))) return false;
+  const routes = ['submit', 'text', 'poll'] as const;
+  if (!routes.some((route) => queues[route].hasServed || served?.has(route))) return false;
   const since = kind.keyRefusedAt ?? now;
   kind.keyRefusedAt = since;
   if (now - since >= keyAsks.forMs) return false;
   const rested = Math.floor((now - since) / keyAsks.everyMs) + 1;
-  queues[name].route.probeAt(since + rested * keyAsks.everyMs);
+  lane.route.probeAt(since + rested * keyAsks.everyMs);
   return true;
 }
 

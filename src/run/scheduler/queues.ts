@@ -9,12 +9,14 @@ const leftBefore = Number.MAX_SAFE_INTEGER;
 /** Every so many turns of a queue, one is that of the job that has waited longest. */
 const longestEvery = 8;
 
+type Rank = readonly [tries: number, depth: number, cell: number, turn: number];
+
 interface Place {
   readonly key: string;
   /** The want of this place; the place is void once the job has another want object. */
   readonly want: Want;
   /** The smallest rank goes first, compared number by number. */
-  readonly rank: readonly [tries: number, depth: number, cell: number, turn: number];
+  readonly rank: Rank;
   /** True once its job has had its turn. */
   isGone: boolean;
 }
@@ -29,18 +31,21 @@ interface Place {
  * An open modal goes before all: its task takes room on the service and does nothing (gateway 4.6).
  */
 export class PriorityQueue {
-  #heap = new Heap<Place>((a, b) => compare(a, b, -1) < 0);
+  #heap = new Heap<Place>((a, b) => compareRanks(a.rank, b.rank) < 0);
   readonly #jobs: ReadonlyMap<string, Job>;
   readonly #fair: boolean;
   /** All places, in the order in which they were taken. */
   readonly #byTurn: Place[] = [];
-  #turn = 0;
-  #left = 0;
+  readonly #turns: { joined: number; left: number };
 
-  /** @param fair only first come, first served: for requests that cost nothing and must not starve */
-  constructor(jobs: ReadonlyMap<string, Job>, fair = false) {
+  /**
+   * @param fair only first come, first served: for requests that cost nothing and must not starve
+   * @param turns counts who joined and who left; queues that are compared share it
+   */
+  constructor(jobs: ReadonlyMap<string, Job>, fair = false, turns = { joined: 0, left: 0 }) {
     this.#jobs = jobs;
     this.#fair = fair;
+    this.#turns = turns;
   }
 
   /** An upper bound of the jobs in the queue, and 0 for none: void places leave at the front. */
@@ -49,7 +54,8 @@ export class PriorityQueue {
   }
 
   join(job: Job): void {
-    this.#turn += 1;
+    this.#turns.joined += 1;
+    const turn = this.#turns.joined;
     const { key, tries, origin, putBack, attempts } = job.record;
     const deferrals = deferralCount(job, isTextRequest(job.record.request) ? 'text' : 'submit');
     const before =
@@ -58,9 +64,7 @@ export class PriorityQueue {
         : hasItsTurn(job)
           ? -0.5
           : tries + deferrals + (putBack ? attempts : 0);
-    const rank = this.#fair
-      ? ([0, 0, 0, this.#turn] as const)
-      : ([before, job.depth, origin.cell, this.#turn] as const);
+    const rank = this.#fair ? ([0, 0, 0, turn] as const) : ([before, job.depth, origin.cell, turn] as const);
     const place: Place = { key, want: job.want, rank, isGone: false };
     this.#heap.push(place);
     if (this.#fair) return;
@@ -71,7 +75,7 @@ export class PriorityQueue {
   /** From now on shallower jobs go before deeper ones. */
   reverseDepth(): void {
     const places = this.#heap.items;
-    this.#heap = new Heap((a, b) => compare(a, b, 1) < 0);
+    this.#heap = new Heap((a, b) => compareRanks(a.rank, b.rank, 1) < 0);
     for (const place of places) this.#heap.push(place);
   }
 
@@ -81,17 +85,26 @@ export class PriorityQueue {
     return place && this.#jobOf(place);
   }
 
+  /** The rank of the job at the front among those of queues that share their turns, which must not be reversed; undefined: there is none. */
+  get frontRank(): Rank | undefined {
+    const place = this.#frontPlace();
+    return place !== undefined && this.#isTurnOfOldest ? [0, 0, 0, place.rank[3]] : place?.rank;
+  }
+
   leave(): void {
     const place = this.#frontPlace();
     if (place === undefined) return;
     place.isGone = true;
-    this.#left += 1;
+    this.#turns.left += 1;
+  }
+
+  get #isTurnOfOldest(): boolean {
+    return !this.#fair && this.#turns.left % longestEvery === longestEvery - 1;
   }
 
   #frontPlace(): Place | undefined {
     const first = this.#first();
-    const isOldest = !this.#fair && this.#left % longestEvery === longestEvery - 1;
-    if (first === undefined || !isOldest || first.rank[0] < 0) return first;
+    if (first === undefined || !this.#isTurnOfOldest || first.rank[0] < 0) return first;
     for (;;) {
       const [place] = this.#byTurn;
       if (place === undefined || this.#jobOf(place) !== undefined) return place ?? first;
@@ -114,8 +127,12 @@ export class PriorityQueue {
   }
 }
 
-/** @param by 1: shallower first, -1: deeper first; a job that an earlier run left goes first either way */
-function compare({ rank: a }: Place, { rank: b }: Place, by: 1 | -1): number {
+/**
+ * Below 0 where the first goes before the second.
+ *
+ * @param by 1: shallower first, -1: deeper first; a job that an earlier run left goes first either way
+ */
+export function compareRanks(a: Rank, b: Rank, by: 1 | -1 = -1): number {
   const depth = (of: number): number => (of === leftBefore ? Number.NEGATIVE_INFINITY : by * of);
   const [first, second] = [depth(a[1]), depth(b[1])];
   return a[0] - b[0] || (first === second ? 0 : first - second) || a[2] - b[2] || a[3] - b[3];

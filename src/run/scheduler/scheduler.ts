@@ -272,12 +272,11 @@ const isQueueFull = (result: Extract<JobResult, { type: 'submitted' }>['result']
 function onResult(state: SchedulerState, input: JobResult): void {
   const { routes, jobs, now, options } = state;
   const own = outcomeOf(input);
-  const sentAt = routes.onResult(own.route, input.key);
+  const { sentAt, lane } = routes.onResult(own.route, input.key);
   const isLook = input.type === 'fetched' && input.why === 'overdue';
   const job = isLook ? undefined : jobs.get(input.key);
   const kind = kindOfResult(state, own.route, job);
-  const { route } = routes.queues[own.route];
-  const shed = route.isServing(now) ? outcomeOf(readOnServingRoute(input)) : own;
+  const shed = lane.route.isServing(now) ? outcomeOf(readOnServingRoute(input)) : own;
   // A text call that is shed also slows its route down, but still counts as a try: the overload of a model may not pass.
   const outcome = input.type === 'asked' ? { ...shed, event: own.event } : shed;
   const isOpen =
@@ -286,7 +285,7 @@ function onResult(state: SchedulerState, input: JobResult): void {
     needsRecheck(job, input.result, options.settings.retry.attempts);
   // A result about one job alone slows down no other job, and one that is being rechecked does not count yet.
   const isFull = input.type === 'submitted' && isQueueFull(input.result) && jobs.held > 0;
-  if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, (kind ?? route).tally))) {
+  if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, (kind ?? lane.route).tally))) {
     noteOutcome(state, {
       ...withoutKnownWords(
         isFull ? { ...outcome, reading: { signal: { kind: 'full' } } } : outcome,
@@ -295,6 +294,7 @@ function onResult(state: SchedulerState, input: JobResult): void {
       ),
       isFirst: job !== undefined && deferralCount(job, outcome.route) === 0,
       sentAt,
+      lane,
       kind,
       key: input.key,
     });

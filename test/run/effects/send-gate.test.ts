@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Rate } from '../../../src/pipeline/pipeline.ts';
 import type { Clock } from '../../../src/run/clock.ts';
 import { SendGate } from '../../../src/run/effects/send-gate.ts';
-import { RouteTraffic } from '../../../src/run/limits/route.ts';
 import type { SendFence } from '../../../src/run/ports.ts';
+import { routeSender } from '../../rig/limited-route.ts';
 import { seededRandom, virtualSettings } from '../../rig/virtual-run.ts';
 
 type MovedClock = Clock & {
@@ -57,7 +57,7 @@ const sleep = (clock: Clock, ms: number): Promise<void> =>
 
 /** Decisions of a route that always has something to send, each followed by a commit. */
 function decide(rate: Rate, clock: Clock, random: () => number, send: () => void): void {
-  const route = new RouteTraffic('submit', rate, virtualSettings().retry, random);
+  const route = routeSender(rate, virtualSettings().retry, random);
   let decided = 0;
   const turn = (): void => {
     for (; route.nextAt() <= clock.now(); decided += 1) route.take(clock.now());

@@ -96,7 +96,7 @@ export class ProgressModel {
   #opened = 0;
   #openCells = 0;
   #lastFailure: LastFailure | undefined;
-  #pause: { readonly untilMs: number; readonly reason: string } | undefined;
+  #pause: Extract<RunEvent, { readonly type: 'route:pause' }> | undefined;
   #waiting: string | undefined;
   #stopping = false;
   /** When a job last changed. */
@@ -136,7 +136,7 @@ export class ProgressModel {
         this.#openCells -= 1;
         return;
       case 'route:pause':
-        this.#pause = { untilMs: event.untilMs, reason: event.reason };
+        this.#pause = event;
         return;
       case 'run:waiting':
         this.#waiting = event.reason;
@@ -238,7 +238,8 @@ export class ProgressModel {
   #notice(now: number): string | undefined {
     if (this.#pause !== undefined && this.#pause.untilMs > now) {
       const seconds = Math.ceil((this.#pause.untilMs - now) / 1000);
-      return `paused for ${seconds} s: ${this.#pause.reason}`;
+      const { kind, reason } = this.#pause;
+      return `${kind === undefined ? '' : `${kind} `}paused for ${seconds} s: ${reason}`;
     }
     return this.#waiting === undefined ? undefined : `waiting: ${this.#waiting}`;
   }

@@ -100,12 +100,14 @@ const requests = {
 
 /** What is said the moment it happens, view or not. */
 function announcer(io: Io): (event: RunEvent) => string | undefined {
-  const spokenAt = new Map<Route, number>();
+  const spokenAt = new Map<string, number>();
   return (event) => {
     if (event.type !== 'route:pause') return lineFor(event);
-    if (io.now() - (spokenAt.get(event.route) ?? Number.NEGATIVE_INFINITY) < pauseMs) return undefined;
-    spokenAt.set(event.route, io.now());
-    return `No ${requests[event.route]} for a while: ${sentence(event.reason)} promptpress tries again.`;
+    const { route, kind } = event;
+    const what = kind === undefined ? requests[route] : `${requests[route]} of ${shownLine(kind)}`;
+    if (io.now() - (spokenAt.get(what) ?? Number.NEGATIVE_INFINITY) < pauseMs) return undefined;
+    spokenAt.set(what, io.now());
+    return `No ${what} for a while: ${sentence(event.reason)} promptpress tries again.`;
   };
 }
 

@@ -19,9 +19,10 @@ export function learnedLines(learned: LearnedFacts | undefined): readonly string
 
 function limitLines(limits: LearnedFacts['limits']): readonly string[] {
   if (limits === undefined) return [];
-  const { tasks, perMinute } = limits;
+  const { tasks, perMinute, lanes = {} } = limits;
   return [
     ...(tasks === undefined ? [] : [`  tasks     ${count(tasks)} at a time`]),
     ...Object.entries(perMinute).map(([route, rate]) => `  ${route.padEnd(8)}  ${rate} requests a minute`),
+    ...Object.entries(lanes).map(([kind, rate]) => `  ${shownLine(kind)}: ${rate} text calls a minute`),
   ];
 }

@@ -7,6 +7,8 @@ export interface LearnedLimits {
   readonly tasks?: number;
   /** Requests a minute that the service accepts, by route. */
   readonly perMinute: Readonly<Partial<Record<Route, number>>>;
+  /** Text calls a minute that it accepts, by their kind; absent: it refused none. */
+  readonly lanes?: Readonly<Record<string, number>>;
 }
 
 /** What a run saw of the address that it sends to, for the next run at this address: another one begins as unproven. */
@@ -22,31 +24,40 @@ export interface LearnedService {
 }
 
 const version = 1;
-const routes = ['submit', 'text', 'poll', 'download'] as const satisfies readonly Route[];
+const routes = ['submit', 'poll', 'download'] as const satisfies readonly Route[];
 export const noLimits: LearnedLimits = { perMinute: {} };
 
-/** The document that keeps these limits. */
-export const limitsText = (limits: LearnedLimits): string => learnedText(version, limits);
+/** The document that keeps these limits, of the first lanes alone where they are many. */
+export const limitsText = ({ lanes = {}, ...limits }: LearnedLimits): string => {
+  const kept = ratesOf(lanes).slice(0, mostKept);
+  return learnedText(version, { ...limits, ...(kept.length > 0 && { lanes: Object.fromEntries(kept) }) });
+};
+
+const ratesOf = (rates: unknown): readonly (readonly [string, number])[] =>
+  typeof rates === 'object' && rates !== null
+    ? Object.entries(rates).filter(
+        (entry): entry is [string, number] => isName(entry[0]) && isCount(entry[1]),
+      )
+    : [];
 
 /** Reads a kept document. What is not as it is written counts for nothing. */
 export const readLimits = (text: string | undefined): LearnedLimits =>
   learnedContent(text, version, (content): LearnedLimits | undefined => {
     if (typeof content !== 'object' || content === null) return undefined;
-    const { tasks, perMinute } = content as Readonly<Record<string, unknown>>;
-    const rates = typeof perMinute === 'object' && perMinute !== null ? perMinute : {};
-    const found = routes.flatMap((route) => {
-      const rate = (rates as Readonly<Record<string, unknown>>)[route];
-      return isCount(rate) ? [[route, rate] as const] : [];
-    });
+    const { tasks, perMinute, lanes } = content as Readonly<Record<string, unknown>>;
+    const found = ratesOf(lanes).slice(0, mostKept);
     return {
       ...(isCount(tasks) ? { tasks: Math.max(1, Math.floor(tasks)) } : {}),
-      perMinute: Object.fromEntries(found),
+      perMinute: Object.fromEntries(
+        ratesOf(perMinute).filter(([name]) => (routes as readonly string[]).includes(name)),
+      ),
+      ...(found.length > 0 && { lanes: Object.fromEntries(found) }),
     };
   }) ?? noLimits;
 
 /** The document that keeps this. */
 export const serviceText = (service: LearnedService): string =>
-  learnedText(version, { ...service, served: service.served.slice(0, mostServed) });
+  learnedText(version, { ...service, served: service.served.slice(0, mostKept) });
 
 /** Reads what is kept of this very address. */
 export const readService = (text: string | undefined, address: string): LearnedService =>
@@ -56,14 +67,14 @@ export const readService = (text: string | undefined, address: string): LearnedS
     if (seen['address'] !== address) return undefined;
     return {
       address,
-      served: Array.isArray(served) ? served.filter(isName).slice(0, mostServed) : [],
+      served: Array.isArray(served) ? served.filter(isName).slice(0, mostKept) : [],
       hasAnswered: seen['hasAnswered'] === true,
       showsButtons: seen['showsButtons'] === true,
     };
   }) ?? { address, served: [], hasAnswered: false, showsButtons: false };
 
 /** How many kinds are kept. */
-const mostServed = 200;
+const mostKept = 200;
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value.length <= 200;
 

@@ -7,6 +7,7 @@ import type { CallResult, Job, JobEvent, SavedResult } from '../../machine/job.t
 import { bannedPrompt, isUnmade } from '../../machine/retry/service-failure.ts';
 import { hasNoListing } from '../../machine/search/listing.ts';
 import type { RunInput } from '../commit.ts';
+import type { Lane } from './lanes.ts';
 import type { Routes } from './routes.ts';
 
 /** The result of a request. */
@@ -141,11 +142,13 @@ export interface RouteOutcome extends Pick<Outcome, 'route' | 'reading'> {
   readonly isFirst: boolean;
   /** When its request left, Unix ms; absent: none left, or it is not known. */
   readonly sentAt?: number | undefined;
+  /** Absent: the only one of its route. */
+  readonly lane?: Lane;
 }
 
 /** Notes an outcome on its route. @returns why the run must end at once; undefined: it goes on */
 export function noteRouteOutcome(
-  { route: name, reading, isFirst, sentAt }: RouteOutcome,
+  { route: name, reading, isFirst, sentAt, lane: own }: RouteOutcome,
   routes: Routes,
   now: number,
   emit: (event: RunEvent) => void,
@@ -153,15 +156,20 @@ export function noteRouteOutcome(
   if ('end' in reading) return reading.end;
   if (!('signal' in reading)) return undefined;
   const { signal } = reading;
-  const { route } = routes.queues[name];
-  const { pausedUntil, perMinute } = route;
+  const lanes = routes.queues[name];
+  const lane = own ?? lanes.lane();
+  const { route } = lane;
+  const { pausedUntil } = route;
+  const before = lanes.perMinute(lane);
   route.count(signal, isFirst);
-  const stop = route.note(signal, now, sentAt);
+  const stop = lanes.note(lane, signal, now, sentAt);
   if (signal.kind === 'throttled') routes.onThrottled(name, now);
+  const kind = signal.kind === 'unreachable' ? {} : lanes.said(lane);
   if (route.pausedUntil > pausedUntil && 'reason' in signal)
-    emit({ type: 'route:pause', route: name, untilMs: route.pausedUntil, reason: signal.reason });
-  if (route.perMinute !== undefined && route.perMinute !== perMinute)
-    emit({ type: 'route:rate', route: name, perMinute: route.perMinute });
+    emit({ type: 'route:pause', route: name, ...kind, untilMs: route.pausedUntil, reason: signal.reason });
+  const perMinute = lanes.perMinute(lane);
+  if (perMinute !== undefined && perMinute !== before)
+    emit({ type: 'route:rate', route: name, ...kind, perMinute });
   return stop === undefined ? undefined : { kind: 'stopped', ...stop };
 }
 

@@ -1,11 +1,10 @@
 import type { Route } from '../../events.ts';
 import type { Sent } from '../../limits/even-moments.ts';
-import { RouteTraffic } from '../../limits/route.ts';
 import { SentLog } from '../../limits/sent-log.ts';
 import { TokenLimiter } from '../../limits/token-rate.ts';
 import type { Job } from '../../machine/job.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
-import { PriorityQueue } from '../queues.ts';
+import { type Departure, type Lane, RouteLanes } from './lanes.ts';
 import { type LearnedLimits, noLimits } from './learned-limits.ts';
 import { fewestShared, hasPlace, longRequests, type Shares, sharesOf } from './shares.ts';
 
@@ -14,18 +13,6 @@ import { fewestShared, hasPlace, longRequests, type Shares, sharesOf } from './s
  * long requests, text calls are work of the service, and downloads are not.
  */
 export const routeOrder = ['submit', 'poll', 'text', 'download'] as const satisfies readonly Route[];
-
-interface RouteQueue {
-  readonly route: RouteTraffic;
-  readonly queue: PriorityQueue;
-  inFlight: number;
-  /** When the requests under way left, Unix ms, by the keys of their jobs. */
-  readonly sentAt: Map<string, number>;
-  /** How many requests had been sent before its last one. */
-  lastTurn: number;
-  /** True while no more requests leave, until the cost of those under way is known. */
-  held: boolean;
-}
 
 /** How many requests are under way at once until the service has served one: no wrong setting costs more. */
 const mostUnproven: Readonly<Partial<Record<Route, number>>> = { submit: 1, text: 4 };
@@ -47,7 +34,9 @@ const paid = ['submit', 'text'] as const satisfies readonly Route[];
 
 /** The routes with their queues of jobs, under one limit of requests in flight. */
 export class Routes {
-  readonly queues: Readonly<Record<Route, RouteQueue>>;
+  readonly queues: Readonly<Record<Route, RouteLanes>>;
+  readonly #jobs: ReadonlyMap<string, Job>;
+  readonly #learned: LearnedLimits;
   readonly #requests: number;
   readonly #load: ImageLoad;
   #turns = 0;
@@ -77,6 +66,8 @@ export class Routes {
     before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
     learned: LearnedLimits = noLimits,
   ) {
+    this.#jobs = jobs;
+    this.#learned = learned;
     this.#tokens = tokens;
     this.#served = served;
     this.#isHeldBack = isHeldBack;
@@ -85,27 +76,33 @@ export class Routes {
     this.#requests = limits.requests;
     this.#load = load;
     this.sent = new SentLog(limits, before);
-    const queueOf = (name: Route, fair: boolean): RouteQueue => ({
-      route: new RouteTraffic(
-        name,
-        limits[name],
-        retry,
-        random,
-        moments[name],
-        before[name],
-        learned.perMinute[name],
-      ),
-      queue: new PriorityQueue(jobs, fair),
-      inFlight: 0,
-      sentAt: new Map(),
-      lastTurn: 0,
-      held: false,
-    });
+    const lanesOf = (name: Route): RouteLanes => {
+      const known = { rate: limits[name], shared: moments[name], before: before[name] };
+      return new RouteLanes(name, known, retry, random, jobs, (lane) =>
+        name === 'text' ? learned.lanes?.[lane] : learned.perMinute[name],
+      );
+    };
     this.queues = {
-      submit: queueOf('submit', false),
-      text: queueOf('text', false),
-      poll: queueOf('poll', true),
-      download: queueOf('download', true),
+      submit: lanesOf('submit'),
+      text: lanesOf('text'),
+      poll: lanesOf('poll'),
+      download: lanesOf('download'),
+    };
+  }
+
+  /** Requests a minute that the service accepts, for the next run. What was not asked for is as an earlier run found it. */
+  get learned(): Pick<LearnedLimits, 'perMinute' | 'lanes'> {
+    const found = (name: Route): (readonly [string, number])[] =>
+      [...this.queues[name].all()].flatMap((lane) => {
+        const learned = this.queues[name].learned(lane);
+        return learned === undefined ? [] : [[lane.name || name, learned] as const];
+      });
+    const asked = new Set([...this.queues.text.all()].map(({ name }) => name));
+    const before = Object.entries(this.#learned.lanes ?? {}).filter(([name]) => !asked.has(name));
+    const lanes = Object.fromEntries([...found('text'), ...before]);
+    return {
+      perMinute: Object.fromEntries((['submit', 'poll', 'download'] as const).flatMap(found)),
+      ...(Object.keys(lanes).length > 0 && { lanes }),
     };
   }
 
@@ -149,17 +146,19 @@ export class Routes {
 
   /** False for a route whose next request waits for the result of one under way. */
   #isOpen(name: Route): boolean {
-    const { route, inFlight, held, queue } = this.queues[name];
+    const lanes = this.queues[name];
     const most = this.#served.has(name) ? undefined : mostUnproven[name];
-    if (held || (most !== undefined && inFlight >= most)) return false;
-    if (this.#load.isShut && name === 'submit' && queue.front()?.want.kind !== 'modal') return false;
-    return inFlight < 1 || !route.isProbing;
+    if (lanes.held || (most !== undefined && lanes.inFlight >= most)) return false;
+    // A lane of texts that is probed holds back no other.
+    if (name === 'text') return true;
+    const { isOpen, queue } = lanes.lane();
+    return isOpen && (name !== 'submit' || !this.#load.isShut || queue.front()?.want.kind === 'modal');
   }
 
   /** True for a route that has a request to send. */
   #claims(name: Route, now: number): boolean {
-    const { route, queue } = this.queues[name];
-    return queue.front() !== undefined && this.#isOpen(name) && route.nextAt() <= now;
+    const lanes = this.queues[name];
+    return lanes.hasNext(now) && this.#isOpen(name) && lanes.knownAt() <= now;
   }
 
   /** True while the cost of some request is not known yet. */
@@ -176,29 +175,26 @@ export class Routes {
   onSent(name: Route, now: number, key = ''): void {
     this.#inFlight += 1;
     this.#turns += 1;
-    const queue = this.queues[name];
-    queue.inFlight += 1;
-    queue.sentAt.set(key, now);
-    queue.lastTurn = this.#turns;
-    queue.route.take(now);
+    const lanes = this.queues[name];
+    lanes.lastTurn = this.#turns;
+    lanes.onSent(this.#jobs.get(key), key, now);
     this.sent.decide(name, now);
   }
 
-  /** @returns when the request left; undefined: it is not known */
-  onResult(name: Route, key = ''): number | undefined {
-    const queue = this.queues[name];
-    const sentAt = queue.sentAt.get(key);
-    queue.sentAt.delete(key);
+  /** @returns on which lane the request left, and when */
+  onResult(name: Route, key = ''): Departure {
+    const lanes = this.queues[name];
+    const departure = lanes.onResult(key);
     this.#inFlight -= 1;
-    queue.inFlight -= 1;
-    this.sent.settle(name, queue.inFlight);
+    this.sent.settle(name, lanes.inFlight);
     if (name === 'submit' || name === 'text') this.release();
-    return sentAt;
+    return departure;
   }
 
   /** A route was refused for too many requests: polls may use the limit of submissions and text calls. Files are served by others. */
   onThrottled(name: Route, now: number): void {
-    if (name === 'poll') for (const other of paid) this.queues[other].route.refusedElsewhere(now);
+    if (name === 'poll')
+      for (const other of paid) for (const { route } of this.queues[other].all()) route.refusedElsewhere(now);
   }
 
   /** The service has served a request of this route: the settings are right. */
@@ -211,26 +207,42 @@ export class Routes {
     for (const name of paid) this.queues[name].held = false;
   }
 
-  /**
-   * When the rates of this route allow the job at its front, Unix ms; not in the future means now, positive infinity: only a
-   * result decides.
-   */
-  nextAtOf(name: Route, front: Job, now: number): number {
-    if (name === 'submit' && this.#isHeldBack(front, now)) return Number.POSITIVE_INFINITY;
-    const at = this.queues[name].route.nextAt();
+  /** The lane whose front job has its turn now; undefined: no job of this route has. */
+  next(name: Route, now: number): Lane | undefined {
+    // Most queues are empty most of the time: what depends on all of them is asked last.
+    const lane = this.queues[name].next(now);
+    const front = lane?.queue.front();
+    return front !== undefined && this.hasRoom(name, now) && this.allowedAt(name, front, now) <= now
+      ? lane
+      : undefined;
+  }
+
+  /** When the limits that all lanes of a route share allow this job, Unix ms; positive infinity: only a result decides. */
+  allowedAt(name: Route, job: Job, now: number): number {
+    if (name === 'submit' && this.#isHeldBack(job, now)) return Number.POSITIVE_INFINITY;
+    const at = this.queues[name].knownAt();
     return name === 'text' && this.tokens.isLimited
-      ? Math.max(at, this.tokens.nextAt(this.#tokens(front)))
+      ? Math.max(at, this.tokens.nextAt(this.#tokens(job)))
       : at;
+  }
+
+  /**
+   * When the next queued job of this route may leave, Unix ms; not in the future means now, positive infinity: only a result decides,
+   * or there is none.
+   */
+  nextAtOf(name: Route, now: number): number {
+    const lanes = this.queues[name];
+    const front = lanes.next(now)?.queue.front();
+    const at = front === undefined ? Number.POSITIVE_INFINITY : this.allowedAt(name, front, now);
+    return Math.min(at, lanes.nextAfter(now));
   }
 
   /** The next moment at which a queued request may leave. */
   nextAt(now: number): number | undefined {
     let next = Number.POSITIVE_INFINITY;
-    for (const name of routeOrder) {
-      const front = this.queues[name].queue.front();
-      if (front !== undefined && this.hasRoom(name, now))
-        next = Math.min(next, this.nextAtOf(name, front, now));
-    }
+    for (const name of routeOrder)
+      if (this.queues[name].hasQueued && this.hasRoom(name, now))
+        next = Math.min(next, this.nextAtOf(name, now));
     return next === Number.POSITIVE_INFINITY ? undefined : next;
   }
 }

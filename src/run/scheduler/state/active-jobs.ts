@@ -16,7 +16,7 @@ import type { Rooms, RunSettings, SharedLimits } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
 import { FileTroubles, filesInVain } from '../routes/file-troubles.ts';
 import { type LearnedLimits, noLimits } from '../routes/learned-limits.ts';
-import { type ImageLoad, Routes, routeOrder } from '../routes/routes.ts';
+import { type ImageLoad, Routes } from '../routes/routes.ts';
 import { OverdueTasks } from './overdue-tasks.ts';
 
 /** The active jobs, each in the queue for its want, and how much room they take. */
@@ -142,7 +142,7 @@ export class ActiveJobs {
   }
 
   get #isPaced(): boolean {
-    return this.routes.queues.submit.route.perMinute !== undefined;
+    return this.routes.queues.submit.perMinute() !== undefined;
   }
 
   /** True while another button may be read again: only as many as may be pressed at once, or their readings would be outdated. */
@@ -205,28 +205,35 @@ export class ActiveJobs {
   }
 
   /** True while there is room for the first task, or the first text call, of one more cell. */
-  get hasRoomForCell(): boolean {
+  hasRoomForCell(now: number): boolean {
     const most = this.#isAtEnd ? 2 * this.#mostTasks : this.#mostTasks;
     return (
       this.#beginning + this.#rooms.size < most &&
       this.#parked < mostParked &&
       !this.isShut &&
       this.#hasRoomForImages &&
-      // Deferred jobs take up no room for a task.
-      this.#outside < 2 * (this.#limits.tasks + this.#limits.requests) &&
-      this.#texts < this.#limits.requests
+      this.#hasRoomBeside(now)
+    );
+  }
+
+  /** Jobs that wait in lanes which may send nothing now count as parked: they must not keep others from being begun. */
+  #hasRoomBeside(now: number): boolean {
+    // Deferred jobs take up no room for a task.
+    const deferred = this.#outside - 2 * (this.#limits.tasks + this.#limits.requests);
+    const texts = this.#texts - this.#limits.requests;
+    if (deferred < 0 && texts < 0) return true;
+    const { text } = this.routes.queues;
+    if (deferred >= text.waiting.deferred || texts >= text.waiting.first) return false;
+    const held = text.heldBack(now);
+    return (
+      deferred < held.deferred && texts < held.first && this.#parked + held.first + held.deferred < mostParked
     );
   }
 
   /** What the service was found to accept, for the next run. */
   get learned(): LearnedLimits {
-    const perMinute: Partial<Record<Route, number>> = {};
-    for (const name of routeOrder) {
-      const { learned } = this.routes.queues[name].route;
-      if (learned !== undefined) perMinute[name] = Math.round(learned * 100) / 100;
-    }
     const { window } = this.concurrency;
-    return { ...(window < this.#limits.tasks ? { tasks: window } : {}), perMinute };
+    return { ...(window < this.#limits.tasks ? { tasks: window } : {}), ...this.routes.learned };
   }
 
   /** Tasks that may be in flight, as far as the limits and the service allow. */
@@ -297,17 +304,17 @@ export class ActiveJobs {
         return (isDeferred(job) ? this.#again : this.#rooms).join(job);
       case 'submit':
       case 'modal':
-        return this.routes.queues.submit.queue.join(job);
+        return this.routes.queues.submit.join(job);
       case 'fetch':
       case 'search':
-        return this.routes.queues.poll.queue.join(job);
+        return this.routes.queues.poll.join(job);
       case 'save':
       case 'mask':
-        return this.routes.queues.download.queue.join(job);
+        return this.routes.queues.download.join(job);
       case 'cut':
         return this.#toCut.join(job);
       case 'ask':
-        return this.routes.queues.text.queue.join(job);
+        return this.routes.queues.text.join(job);
       case 'wait':
         return isParked(job) ? undefined : this.delayed.set(job, want.until);
       case 'answer':
@@ -339,8 +346,12 @@ export class ActiveJobs {
     if (isReadingAgain(job)) this.#reading += by;
     if (keepsSlot(job)) this.#kept += by;
     if (holdsRoom(job) && !isDeferred(job) && job.lost === undefined) this.#beginning += by;
-    if (isDeferred(job) || restsOutside(job)) this.#outside += by;
-    else if (isTextRequest(job.record.request)) this.#texts += by;
+    const isText = isTextRequest(job.record.request);
+    const isOutside = isDeferred(job) || restsOutside(job);
+    if (isOutside) this.#outside += by;
+    else if (isText) this.#texts += by;
+    if (isText && (job.want.kind === 'ask' || job.want.kind === 'wait'))
+      this.routes.queues.text.countWaiting(job, isOutside ? 'deferred' : 'first', by);
   }
 }
 

@@ -82,8 +82,8 @@ export const isAtEnd = ({ cells, jobs: { slots } }: SchedulerState): boolean =>
   cells.areAllGiven && slots > 1 && cells.incoming.length + cells.openedLast.length < slots;
 
 /** True while there is room for the first request of one more cell. */
-export const hasRoomForCell = ({ jobs, cells }: SchedulerState): boolean =>
-  jobs.hasRoomForCell && cells.open.hasRoom;
+export const hasRoomForCell = ({ jobs, cells, now }: SchedulerState): boolean =>
+  jobs.hasRoomForCell(now) && cells.open.hasRoom;
 
 /** True while a cell that the run was given may be opened. */
 export const canOpenCell = (state: SchedulerState): boolean =>

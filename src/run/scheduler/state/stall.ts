@@ -53,9 +53,8 @@ function whatIsWaitedFor(
     jobs: waiting.slice(0, named).map(({ record }) => record.key),
   });
   for (const name of routeOrder) {
-    const front = activeJobs.routes.queues[name].queue.front();
-    const at = front === undefined ? now : activeJobs.routes.nextAtOf(name, front, now);
-    // A moment that depends on a result is covered below.
+    const at = activeJobs.routes.nextAtOf(name, now);
+    // A moment that depends on a result, or on another job, is covered below.
     if (at <= now || at === Number.POSITIVE_INFINITY) continue;
     const seconds = Math.ceil((at - now) / 1000);
     return event(

@@ -33,7 +33,8 @@ export function nextWakeAt(state: SchedulerState): number | undefined {
 export function lookDueAt({ jobs, routes, lifecycle, now }: SchedulerState): number | undefined {
   const at = lifecycle.isEnding ? undefined : jobs.overdue.nextLook?.at;
   if (at === undefined || at > now) return at;
-  const next = routes.queues.poll.route.nextAt();
+  const { poll } = routes.queues;
+  const next = Math.max(poll.route.nextAt(), poll.knownAt());
   return routes.hasRoom('poll', now) && next < Number.POSITIVE_INFINITY ? Math.max(at, next) : undefined;
 }
 

@@ -172,7 +172,8 @@ describe('what promptpress status says of what was learned', () => {
   });
 
   it('is what the service accepts, where it has refused more', async () => {
-    const limits = { tasks: 8, perMinute: { submit: 59.4, poll: 1200 } };
+    const lanes = { 'text-pro': 600, 'text-pro (chat)': 7.5 };
+    const limits = { tasks: 8, perMinute: { submit: 59.4, poll: 1200 }, lanes };
     state.setFact('learned.limits', limitsText(limits));
     expect((await promptpress(['status'], { cwd })).out).toContain(
       [
@@ -180,6 +181,8 @@ describe('what promptpress status says of what was learned', () => {
         '  tasks     8 at a time',
         '  submit    59.4 requests a minute',
         '  poll      1200 requests a minute',
+        '  text-pro: 600 text calls a minute',
+        '  text-pro (chat): 7.5 text calls a minute',
       ].join('\n'),
     );
     const json = JSON.parse((await promptpress(['status', '--json'], { cwd })).out) as { learned: unknown };

@@ -29,18 +29,29 @@ describe('showProgress without a terminal', () => {
     let now = 0;
     const { io, err } = testIo({ cwd: '/', now: () => now });
     const show = showProgress(io, runStart(), { quiet: false });
-    const pause = (route: 'submit' | 'poll'): void =>
-      show.listener({ type: 'route:pause', route, untilMs: now + 1000, reason: 'connection refused.' });
+    const pause = (route: 'submit' | 'poll' | 'text', kind: object = {}): void =>
+      show.listener({
+        type: 'route:pause',
+        route,
+        ...kind,
+        untilMs: now + 1000,
+        reason: 'connection refused.',
+      });
     pause('submit');
     now = 59_000;
     pause('submit');
     pause('poll');
+    pause('text', { kind: 'a-model' });
+    pause('text', { kind: 'another' });
+    pause('text', { kind: 'a-model' });
     now = 61_000;
     pause('submit');
     show.end();
     expect(err().trimEnd().split('\n')).toEqual([
       'No submissions for a while: connection refused. promptpress tries again.',
       'No polls of tasks for a while: connection refused. promptpress tries again.',
+      'No text calls of a-model for a while: connection refused. promptpress tries again.',
+      'No text calls of another for a while: connection refused. promptpress tries again.',
       'No submissions for a while: connection refused. promptpress tries again.',
     ]);
   });

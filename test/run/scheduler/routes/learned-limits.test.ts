@@ -38,7 +38,8 @@ describe('readLimits', () => {
     for (const limits of [
       noLimits,
       { tasks: 3, perMinute: {} },
-      { tasks: 8, perMinute: { submit: 59.4, text: 600, poll: 0.5, download: 1 } },
+      { tasks: 8, perMinute: { submit: 59.4, poll: 0.5, download: 1 } },
+      { perMinute: {}, lanes: { 'text-pro': 600, 'text-pro (chat)': 0.5 } },
     ])
       expect(readLimits(limitsText(limits))).toEqual(limits);
   });
@@ -53,15 +54,31 @@ describe('readLimits', () => {
   it('leaves out numbers that are none, and kinds of requests that it does not know', () => {
     const read = (content: unknown): unknown => readLimits(learnedText(1, content));
     for (const wrong of [0, -1, '3', null, [], {}]) {
-      expect(read({ tasks: wrong, perMinute: { submit: wrong, text: 6 } })).toEqual({
-        perMinute: { text: 6 },
+      expect(read({ tasks: wrong, perMinute: { submit: wrong, poll: 6 } })).toEqual({
+        perMinute: { poll: 6 },
       });
+      expect(read({ lanes: { a: wrong, b: 6 } })).toEqual({ perMinute: {}, lanes: { b: 6 } });
+      expect(read({ lanes: wrong })).toEqual(noLimits);
       expect(read({ tasks: 2, perMinute: wrong })).toEqual({ tasks: 2, perMinute: {} });
     }
+    // Texts have a pace for each kind.
+    expect(read({ perMinute: { text: 5 } })).toEqual(noLimits);
     expect(read({ perMinute: { submit: 5, other: 5, __proto__: 5 } })).toEqual({ perMinute: { submit: 5 } });
     expect(readLimits('{"version":1,"content":{"tasks":1e999,"perMinute":{"submit":1e999}}}')).toEqual(
       noLimits,
     );
+  });
+
+  it('keeps the pace of 200 kinds of text call, and no name that is too long', () => {
+    const lanes = Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`m${n}`, n + 1]));
+    const kept =
+      readLimits(limitsText({ perMinute: {}, lanes: { ['x'.repeat(201)]: 1, ...lanes } })).lanes ?? {};
+    expect([Object.keys(kept).length, kept['m0'], kept['m199'], kept['m200']]).toEqual([
+      200,
+      1,
+      200,
+      undefined,
+    ]);
   });
 
   it('reads a number of tasks as a whole one, of at least one', () => {

@@ -101,7 +101,7 @@ describe('an outage', () => {
 });
 
 describe('RouteTraffic', () => {
-  const routes = (): RouteTraffic => new RouteTraffic('submit', undefined, settings.retry, () => 0.5);
+  const routes = (): RouteTraffic => new RouteTraffic('submit', settings.retry, () => 0.5);
 
   it('serves nobody before its first good answer', () => {
     expect(routes().isServing(0)).toBe(false);

@@ -216,7 +216,7 @@ describe('a Retry-After that is longer than the patience', () => {
 });
 
 describe('a route that takes note of an answer', () => {
-  const noted = (reading: Parameters<typeof noteRouteOutcome>[0]['reading'], times = 1) => {
+  const noted = (reading: Parameters<typeof noteRouteOutcome>[0]['reading'], times = 1, sent = 0) => {
     const settings = virtualSettings({
       limits: { tasks: 12, requests: 8, submit: { count: 60, perMs: 60_000 } },
     });
@@ -226,6 +226,7 @@ describe('a route that takes note of an answer', () => {
       () => 0.5,
       () => 1,
     );
+    for (let n = 0; n < sent; n += 1) routes.onSent('submit', epoch - 1000 * (sent - n));
     const events: RunEvent[] = [];
     let end: unknown;
     for (let n = 0; n < times; n += 1)
@@ -261,7 +262,7 @@ describe('a route that takes note of an answer', () => {
   });
 
   it('says at which pace it goes on once that is lowered', () => {
-    const { events } = noted({ signal: { kind: 'throttled', reason: 'busy', retryAfterMs: 9000 } }, 6);
+    const { events } = noted({ signal: { kind: 'throttled', reason: 'busy', retryAfterMs: 9000 } }, 6, 20);
     const rates = events.flatMap((event) => (event.type === 'route:rate' ? [event] : []));
     expect(rates).toHaveLength(1);
     expect(rates[0]).toMatchObject({ route: 'submit', perMinute: expect.closeTo(33) });

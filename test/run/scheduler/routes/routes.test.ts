@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { Job } from '../../../../src/run/machine/job.ts';
 import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
 import { job, textRecord } from '../../../rig/jobs.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
 
-const routesFor = (requests: number): Routes =>
+const routesFor = (requests: number, ...jobs: readonly Job[]): Routes =>
   new Routes(
     virtualSettings({ limits: { tasks: 12, requests } }),
-    new Map(),
+    new Map(jobs.map((one) => [one.record.key, one])),
     () => 0.5,
     () => 1,
   );
@@ -89,11 +90,15 @@ describe('the requests of a run', () => {
   });
 
   it('of texts wait for a pause of their route, whatever the tokens of a minute allow', () => {
-    const routes = routesFor(8);
     const waiting = job(textRecord());
-    expect(routes.nextAtOf('text', waiting, 0)).toBeLessThanOrEqual(0);
-    routes.queues.text.route.note({ kind: 'throttled', retryAfterMs: 5000, reason: '429' }, 0);
-    expect(routes.nextAtOf('text', waiting, 0)).toBe(5000);
-    expect(routes.nextAtOf('poll', waiting, 0)).toBeLessThanOrEqual(0);
+    const routes = routesFor(8, waiting);
+    const { text } = routes.queues;
+    text.join(waiting);
+    expect(routes.nextAtOf('text', 0)).toBeLessThanOrEqual(0);
+    text.lane(waiting).route.note({ kind: 'throttled', retryAfterMs: 5000, reason: '429' }, 0);
+    expect([routes.nextAtOf('text', 0), routes.nextAtOf('poll', 0)]).toEqual([
+      5000,
+      Number.POSITIVE_INFINITY,
+    ]);
   });
 });

@@ -68,7 +68,7 @@ function busy(requests: number, isActive: boolean): Routes {
   );
   for (const kind of kinds) {
     const one = active.get(kind === 'text' ? 't' : 'i');
-    if (one !== undefined) routes.queues[kind].queue.join(one);
+    if (one !== undefined) routes.queues[kind].join(one);
   }
   return routes;
 }

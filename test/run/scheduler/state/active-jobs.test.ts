@@ -106,9 +106,9 @@ describe('room for tasks', () => {
   it('is not given while images are downloaded more slowly than tasks end', () => {
     const jobs = activeJobs({ tasks: 2, requests: 4 });
     for (let count = 0; count < 47; count++) jobs.put(saving(`s${count}`));
-    expect([jobs.hasRoom, jobs.hasRoomForCell]).toEqual([true, true]);
+    expect([jobs.hasRoom, jobs.hasRoomForCell(epoch)]).toEqual([true, true]);
     jobs.put(saving('s47'));
-    expect([jobs.hasRoom, jobs.hasRoomForCell]).toEqual([false, false]);
+    expect([jobs.hasRoom, jobs.hasRoomForCell(epoch)]).toEqual([false, false]);
   });
 
   it('counts the tasks in flight, submissions and text calls under way', () => {
@@ -129,17 +129,17 @@ describe('room for tasks', () => {
 describe('room for a cell', () => {
   it('counts the jobs that wait for room for a task', () => {
     const jobs = enter(activeJobs({ tasks: 2, requests: 4 }), queued('a', { kind: 'room' }));
-    expect(jobs.hasRoomForCell).toBe(true);
+    expect(jobs.hasRoomForCell(epoch)).toBe(true);
     jobs.put(running('b'));
-    expect([jobs.hasRoomForCell, jobs.hasRoom]).toEqual([false, true]);
+    expect([jobs.hasRoomForCell(epoch), jobs.hasRoom]).toEqual([false, true]);
   });
 
   it('counts no job that was deferred: others may go before it', () => {
     const deferred = (key: string): Job => ({ ...queued(key), deferrals: { submit: once } });
     const jobs = putAll(activeJobs({ tasks: 1, requests: 1 }), deferred('a'));
-    expect(jobs.hasRoomForCell).toBe(true);
+    expect(jobs.hasRoomForCell(epoch)).toBe(true);
     jobs.put(queued('b'));
-    expect(jobs.hasRoomForCell).toBe(false);
+    expect(jobs.hasRoomForCell(epoch)).toBe(false);
   });
 
   it.each(['submit', 'text', 'poll'] as const)('has a bound of jobs that the route %s deferred', (route) => {
@@ -149,37 +149,70 @@ describe('room for a cell', () => {
       deferrals: { [route]: once },
     });
     for (const key of ['a', 'b', 'c']) jobs.put(deferred(key));
-    expect(jobs.hasRoomForCell).toBe(true);
+    expect(jobs.hasRoomForCell(epoch)).toBe(true);
     jobs.put(deferred('d'));
-    expect(jobs.hasRoomForCell).toBe(false);
+    expect(jobs.hasRoomForCell(epoch)).toBe(false);
     jobs.drop('d');
     // A deferred job that was accepted holds room like any other, and rests no longer.
     jobs.put({ ...running('e'), deferrals: { poll: once } });
-    expect([jobs.hasRoomForCell, jobs.hasRoom]).toEqual([false, false]);
+    expect([jobs.hasRoomForCell(epoch), jobs.hasRoom]).toEqual([false, false]);
     jobs.drop('e');
-    expect(jobs.hasRoomForCell).toBe(true);
+    expect(jobs.hasRoomForCell(epoch)).toBe(true);
   });
 
   it('counts a job that rests before it wants room again, and no deferral of a download', () => {
     const jobs = activeJobs({ tasks: 1, requests: 1 });
     for (const key of ['a', 'b', 'c', 'd']) jobs.put({ ...saving(key), deferrals: { download: once } });
-    expect(jobs.hasRoomForCell).toBe(true);
+    expect(jobs.hasRoomForCell(epoch)).toBe(true);
     for (const key of ['a', 'b', 'c', 'd']) jobs.drop(key);
     for (const key of ['a', 'b', 'c']) jobs.put(queued(key, rest({ kind: 'room' })));
-    expect(jobs.hasRoomForCell).toBe(true);
+    expect(jobs.hasRoomForCell(epoch)).toBe(true);
     jobs.put(queued('d', rest({ kind: 'room' })));
-    expect([jobs.hasRoomForCell, jobs.hasRoom]).toEqual([false, true]);
+    expect([jobs.hasRoomForCell(epoch), jobs.hasRoom]).toEqual([false, true]);
   });
 
   it('has a bound of text calls, the requests in flight; finished ones are none', () => {
     const jobs = activeJobs({ tasks: 9, requests: 4 });
     const text = (key: string): Job => job(textRecord({ key }));
     for (const key of ['a', 'b', 'c']) jobs.put(text(key));
-    expect(jobs.hasRoomForCell).toBe(true);
+    expect(jobs.hasRoomForCell(epoch)).toBe(true);
     jobs.put(text('d'));
-    expect([jobs.hasRoomForCell, jobs.rooming]).toEqual([false, 0]);
+    expect([jobs.hasRoomForCell(epoch), jobs.rooming]).toEqual([false, 0]);
     jobs.put({ ...text('d'), deferrals: { text: once } });
-    expect(jobs.hasRoomForCell).toBe(true);
+    expect(jobs.hasRoomForCell(epoch)).toBe(true);
+  });
+});
+
+describe('room for a cell beside a text call whose kind is refused', () => {
+  const ask = (key: string, model: string, changes: Partial<Job> = {}): Job =>
+    job(textRecord({ key, request: { kind: 'generate', fields: { model } } }), {
+      want: { kind: 'ask' },
+      ...changes,
+    });
+  const refuse = (jobs: ActiveJobs): void =>
+    jobs.routes.queues.text.lane(ask('', 'full')).route.restUntil(epoch + 5000);
+
+  it('is not taken by those that wait, whether or not they were deferred, and is bounded by 1,024 of them', () => {
+    for (const changes of [{}, { deferrals: { text: once } }]) {
+      const jobs = activeJobs({ tasks: 2, requests: 4 });
+      for (let count = 0; count < 1024; count += 1) jobs.put(ask(`f${count}`, 'full', changes));
+      jobs.put(ask('other', 'other'));
+      expect(jobs.hasRoomForCell(epoch)).toBe(false);
+      refuse(jobs);
+      expect(jobs.hasRoomForCell(epoch)).toBe(false);
+      jobs.drop('f1');
+      expect([epoch, epoch + 5000].map((at) => jobs.hasRoomForCell(at))).toEqual([true, false]);
+    }
+  });
+
+  it('is taken by those that wait for the result of their own request, or for others', () => {
+    const jobs = activeJobs({ tasks: 2, requests: 4 });
+    refuse(jobs);
+    for (const key of ['a', 'b', 'c']) jobs.put(ask(key, 'other'));
+    jobs.put(ask('d', 'full', { want: answer }));
+    expect(jobs.hasRoomForCell(epoch)).toBe(false);
+    jobs.put(ask('d', 'full'));
+    expect(jobs.hasRoomForCell(epoch)).toBe(true);
   });
 });
 
@@ -248,7 +281,7 @@ describe('a want', () => {
 describe('a submission', () => {
   /** When the job at the front may leave. */
   const leavesAt = (jobs: ActiveJobs, front: Job, now = epoch): number =>
-    jobs.routes.nextAtOf('submit', front, now);
+    jobs.routes.allowedAt('submit', front, now);
   const never = Number.POSITIVE_INFINITY;
   const queueFull = { kind: 'queue-full', code: 23, message: 'full' } as const;
 

@@ -71,7 +71,9 @@ describe('the stall detector', () => {
     jobs.put(waiting);
     jobs.enqueue(waiting);
     const at = epoch + tenMinutes;
-    jobs.routes.queues.text.route.note({ kind: 'throttled', retryAfterMs: 90_000, reason: '429' }, at);
+    jobs.routes.queues.text
+      .lane(waiting)
+      .route.note({ kind: 'throttled', retryAfterMs: 90_000, reason: '429' }, at);
     expect(new StallDetector(epoch).notice(jobs, at)).toMatchObject({
       reason: expect.stringContaining('no text request may leave for another 90 s'),
     });

@@ -1,0 +1,257 @@
+import type { Rate, RetrySettings } from '../../../pipeline/pipeline.ts';
+import { isTextRequest } from '../../../plan/job-request.ts';
+import type { Route } from '../../events.ts';
+import { EvenMoments, graceMs, type Sent } from '../../limits/even-moments.ts';
+import { type RouteSignal, type RouteStop, RouteTraffic } from '../../limits/route.ts';
+import type { Job } from '../../machine/job.ts';
+import type { Moments } from '../../ports.ts';
+import { compareRanks, PriorityQueue } from '../queues.ts';
+import { kindOfRequest } from './kind-names.ts';
+
+/** How far decisions may lag behind the moments of a rate and catch up, ms. Where requests leave, the rate is kept more exactly (`SendGate`). */
+const caughtUpMs = 250;
+
+/** Maximum of lanes of a route. The jobs beyond them share one. */
+const mostLanes = 1000;
+
+/** Requests that are refused, rest and find their pace together: the text calls of one kind, or all requests of another route. */
+export class Lane {
+  /** The kind of its text calls; empty: it is the only lane of its route. */
+  readonly name: string;
+  readonly route: RouteTraffic;
+  readonly queue: PriorityQueue;
+  inFlight = 0;
+  /** Its jobs without a request under way: those that were not deferred, and those that were. */
+  readonly waiting = { first: 0, deferred: 0 };
+
+  constructor(name: string, route: RouteTraffic, queue: PriorityQueue) {
+    this.name = name;
+    this.route = route;
+    this.queue = queue;
+  }
+
+  /** True where its pace allows a request now. */
+  maySend(now: number): boolean {
+    return this.isOpen && this.route.nextAt() <= now;
+  }
+
+  /** False while its next request waits for the result of one under way. */
+  get isOpen(): boolean {
+    return this.inFlight < 1 || !this.route.isProbing;
+  }
+}
+
+/** A request under way. */
+export interface Departure {
+  readonly lane: Lane;
+  /** When it left, Unix ms; undefined: it is not known. */
+  readonly sentAt: number | undefined;
+}
+
+/** The limits of a route that are known, whatever its lanes find. */
+export interface KnownLimits {
+  readonly rate: Rate | undefined;
+  /** The rate that the run shares with others. */
+  readonly shared: Moments | undefined;
+  /** What earlier runs sent within the window of the rate. */
+  readonly before: readonly Sent[] | undefined;
+}
+
+/** The lanes of one route, under the limits that are known of it. */
+export class RouteLanes {
+  readonly #name: Route;
+  readonly #rate: Rate | undefined;
+  readonly #known: EvenMoments | undefined;
+  readonly #shared: Moments | undefined;
+  readonly #patienceMs: number;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #newLane: (name: string) => Lane;
+  /** Lanes that may have a job in their queue. */
+  readonly #queued = new Set<Lane>();
+  /** The requests under way, by the keys of their jobs, and how many of a key. */
+  readonly #underWay = new Map<string, Departure & { readonly times: number }>();
+  inFlight = 0;
+  /** The jobs without a request under way of all lanes. */
+  readonly waiting = { first: 0, deferred: 0 };
+  /** How many requests had been sent before its last one. */
+  lastTurn = 0;
+  /** True while no more requests leave, until the cost of those under way is known. */
+  held = false;
+  #servedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param learned the requests a minute that an earlier run found, by the name of the lane */
+  constructor(
+    name: Route,
+    { rate, shared, before }: KnownLimits,
+    retry: RetrySettings,
+    random: () => number,
+    jobs: ReadonlyMap<string, Job>,
+    learned: (lane: string) => number | undefined,
+  ) {
+    this.#name = name;
+    this.#rate = rate;
+    this.#known = rate && new EvenMoments(rate, before, Math.max(caughtUpMs, graceMs(rate)));
+    this.#shared = shared;
+    this.#patienceMs = retry.patienceMs;
+    const turns = { joined: 0, left: 0 };
+    const isFair = name === 'poll' || name === 'download';
+    this.#newLane = (lane) =>
+      new Lane(
+        lane,
+        new RouteTraffic(name, retry, random, learned(lane)),
+        new PriorityQueue(jobs, isFair, turns),
+      );
+  }
+
+  /** The lane of a job; without a job, that of a route with a single one. */
+  lane(job?: Pick<Job, 'record'>): Lane {
+    const request = job?.record.request;
+    const name =
+      request !== undefined && this.#name === 'text' && isTextRequest(request) ? kindOfRequest(request) : '';
+    const known = this.#lanes.get(name);
+    if (known !== undefined) return known;
+    const kept = this.#lanes.size < mostLanes ? name : 'other models';
+    const lane = this.#lanes.get(kept) ?? this.#newLane(kept);
+    this.#lanes.set(kept, lane);
+    return lane;
+  }
+
+  all(): IterableIterator<Lane> {
+    return this.#lanes.values();
+  }
+
+  /** What is said of a lane where there are several. */
+  said({ name }: Lane): { readonly kind?: string } {
+    return this.#lanes.size < 2 || name === '' ? {} : { kind: name };
+  }
+
+  /** The service has served a request of one of them in this run. */
+  get hasServed(): boolean {
+    return [...this.#lanes.values()].some(({ route }) => route.hasServed);
+  }
+
+  /** False where no job has to send anything. */
+  get hasQueued(): boolean {
+    return this.#queued.size > 0;
+  }
+
+  join(job: Job): void {
+    const lane = this.lane(job);
+    this.#queued.add(lane);
+    lane.queue.join(job);
+  }
+
+  /** The lane whose front job goes next: as if all jobs stood in one queue, but for lanes that may send nothing now. */
+  next(now: number): Lane | undefined {
+    let best: Lane | undefined;
+    let bestRank: PriorityQueue['frontRank'];
+    for (const lane of this.#queued) {
+      const rank = lane.queue.frontRank;
+      if (rank === undefined) this.#queued.delete(lane);
+      else if ((bestRank === undefined || compareRanks(rank, bestRank) < 0) && lane.maySend(now))
+        [best, bestRank] = [lane, rank];
+    }
+    return best;
+  }
+
+  /** True where a queued job may leave, as far as its lane decides that. */
+  hasNext(now: number): boolean {
+    for (const lane of this.#queued) if (lane.maySend(now) && lane.queue.front() !== undefined) return true;
+    return false;
+  }
+
+  /** Counts a job without a request under way, or no longer. */
+  countWaiting(job: Job, how: keyof Lane['waiting'], by: number): void {
+    this.waiting[how] += by;
+    this.lane(job).waiting[how] += by;
+  }
+
+  /** The next moment at which another lane may send its front job, Unix ms. */
+  nextAfter(now: number): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { isOpen, queue, route } of this.#queued)
+      if (isOpen && route.nextAt() > now && queue.front() !== undefined)
+        next = Math.min(next, route.nextAt());
+    return next === Number.POSITIVE_INFINITY ? next : Math.max(next, this.knownAt());
+  }
+
+  /** Unix ms from when on the limits that are known allow a request. */
+  knownAt(): number {
+    const none = Number.NEGATIVE_INFINITY;
+    return Math.max(this.#known?.nextAt() ?? none, this.#shared?.nextAt() ?? none);
+  }
+
+  /**
+   * The jobs without a request under way of lanes that are probed, rest or are at their pace. A lane that is served and has no others
+   * beside it holds back none.
+   */
+  heldBack(now: number): Lane['waiting'] {
+    const held = { first: 0, deferred: 0 };
+    for (const { waiting, route } of this.#lanes.values()) {
+      const isHeld =
+        this.#lanes.size < 2 ? !route.hasServed && route.isProbing : route.isProbing || route.nextAt() > now;
+      if (!isHeld) continue;
+      held.first += waiting.first;
+      held.deferred += waiting.deferred;
+    }
+    return held;
+  }
+
+  onSent(job: Job | undefined, key: string, now: number): void {
+    const lane = this.lane(job);
+    this.inFlight += 1;
+    lane.inFlight += 1;
+    const times = (this.#underWay.get(key)?.times ?? 0) + 1;
+    this.#underWay.set(key, { lane, sentAt: now, times });
+    lane.route.take(now);
+    this.#known?.take(now);
+    this.#shared?.take(now);
+  }
+
+  onResult(key: string): Departure {
+    const departure = this.#underWay.get(key) ?? { lane: this.lane(), sentAt: undefined, times: 1 };
+    if (departure.times > 1)
+      this.#underWay.set(key, { ...departure, sentAt: undefined, times: departure.times - 1 });
+    else this.#underWay.delete(key);
+    this.inFlight -= 1;
+    departure.lane.inFlight -= 1;
+    return departure;
+  }
+
+  /** Notes a result on a lane. @returns why the run must stop, where no lane has been served for the patience */
+  note({ route }: Lane, signal: RouteSignal, now: number, sentAt: number | undefined): RouteStop | undefined {
+    const stop = route.note(signal, now, sentAt);
+    if (signal.kind === 'served' || signal.kind === 'refused') this.#servedAt = now;
+    // Who is not reached is not reached for any kind.
+    if (signal.kind === 'unreachable')
+      for (const other of this.#lanes.values()) other.route.restUntil(route.pausedUntil);
+    return now - this.#servedAt < this.#patienceMs ? undefined : stop;
+  }
+
+  /** Requests per minute of a lane now; undefined: unlimited. */
+  perMinute({ route }: Lane = this.lane()): number | undefined {
+    const rate = Math.min(route.perMinute ?? Number.POSITIVE_INFINITY, this.#wanted);
+    return rate === Number.POSITIVE_INFINITY ? undefined : rate;
+  }
+
+  /** Requests a minute that the service accepts of a lane, where it refused more. */
+  learned({ route: { learned } }: Lane): number | undefined {
+    return learned === undefined || learned >= this.#wanted ? undefined : Math.round(learned * 100) / 100;
+  }
+
+  get #wanted(): number {
+    return this.#rate === undefined
+      ? Number.POSITIVE_INFINITY
+      : (60_000 * this.#rate.count) / this.#rate.perMs;
+  }
+
+  /** Of a route with a single lane. */
+  get route(): RouteTraffic {
+    return this.lane().route;
+  }
+
+  /** The same. */
+  get queue(): PriorityQueue {
+    return this.lane().queue;
+  }
+}

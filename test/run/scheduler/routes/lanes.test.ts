@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../../src/plan/job.ts';
+import type { RunEvent } from '../../../../src/run/events.ts';
+import { learnedFact } from '../../../../src/run/limits/learned.ts';
+import type { Job } from '../../../../src/run/machine/job.ts';
+import { PriorityQueue } from '../../../../src/run/scheduler/queues.ts';
+import { RouteLanes } from '../../../../src/run/scheduler/routes/lanes.ts';
+import { limitsText } from '../../../../src/run/scheduler/routes/learned-limits.ts';
+import { noteRouteOutcome } from '../../../../src/run/scheduler/routes/outcome.ts';
+import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
+import { failure } from '../../../rig/failure.ts';
+import type { GatewayScript } from '../../../rig/gateway/scripted-gateway.ts';
+import { epoch, job, textRecord } from '../../../rig/jobs.ts';
+import { virtualSettings } from '../../../rig/virtual-run.ts';
+import { world } from '../../../rig/world.ts';
+
+const { retry } = virtualSettings();
+const noKnown = { rate: undefined, shared: undefined, before: undefined };
+const throttled = failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 20_000 });
+
+/** Rows for each model, the models in turn or one after the other. */
+const rows = (count: number, models: readonly string[], isInTurn = true): string => {
+  const axes = [`n: { from: 1, to: ${count} }`, `model: [${models.join(', ')}]`];
+  return `name: test
+matrix: { ${(isInTurn ? axes : axes.toReversed()).join(', ')} }
+steps: { say: { generate: { prompt: "Say {{ n }}", model: "{{ model }}" } } }
+`;
+};
+
+const modelOf = ({ request }: JobRecord): unknown =>
+  request.kind === 'generate' ? request.fields['model'] : undefined;
+
+/** When the last row of the healthy model was done, after the begin of the run, ms. */
+async function doneAfter(
+  text: string,
+  script: GatewayScript = {},
+  lanes: Readonly<Record<string, number>> = {},
+): Promise<{
+  readonly ms: number;
+  readonly done: Readonly<Record<string, number>>;
+  readonly events: readonly RunEvent[];
+}> {
+  const here = await world(text, script);
+  const settings = virtualSettings({ limits: { tasks: 4, requests: 8 } });
+  here.store.setFact(learnedFact('limits'), limitsText({ perMinute: {}, lanes }));
+  const { events } = here.run({ settings, latency: () => 1000 });
+  const done: Record<string, number> = {};
+  let ms = 0;
+  for (const record of here.store.withStatus('done')) {
+    const model = String(modelOf(record));
+    done[model] = (done[model] ?? 0) + 1;
+    if (model === 'healthy') ms = Math.max(ms, (record.finishedAt ?? 0) - epoch);
+  }
+  return { ms, done, events };
+}
+
+/** Refuses a model for the calls beyond so many in any minute. */
+function limitOf(model: string, perMinute: number): GatewayScript {
+  const accepted: number[] = [];
+  return {
+    onAsk: ({ record, at }) => {
+      if (modelOf(record) !== model) return undefined;
+      while ((accepted[0] ?? at) <= at - 60_000) accepted.shift();
+      if (accepted.length >= perMinute) return throttled;
+      accepted.push(at);
+      return undefined;
+    },
+  };
+}
+
+describe('a model that is refused', () => {
+  it.each([
+    ['in turn with it', true, 5000],
+    // Until its kind is probed, nobody knows of another one.
+    ['before it', false, 25_000],
+  ])('holds back no row of another one, where its rows stand %s', async (_where, isInTurn, beforeMs) => {
+    const alone = await doneAfter(rows(500, ['healthy']));
+    const { ms, done } = await doneAfter(rows(500, ['full', 'healthy'], isInTurn), limitOf('full', 0));
+    expect(done).toEqual({ healthy: 500 });
+    expect(ms).toBeLessThan(1.1 * alone.ms + beforeMs);
+  });
+
+  it.each([
+    ['that is known', { slow: 10 }],
+    ['that is to be found', {}],
+  ])('holds back no row of another one by a pace of ten a minute %s', async (_what, lanes) => {
+    const alone = await doneAfter(rows(500, ['healthy']));
+    const { ms, done } = await doneAfter(rows(500, ['slow', 'healthy']), limitOf('slow', 10), lanes);
+    expect(done).toEqual({ healthy: 500, slow: 500 });
+    expect(ms).toBeLessThan(1.1 * alone.ms + 5000);
+  });
+
+  it('is named by what is said of its pauses and its pace', async () => {
+    const { events } = await doneAfter(rows(100, ['slow', 'healthy']), limitOf('slow', 10));
+    const said = events.flatMap((event) =>
+      event.type === 'route:pause' || event.type === 'route:rate' ? [[event.type, event.kind]] : [],
+    );
+    expect(new Set(said.map(String))).toEqual(new Set(['route:pause,slow', 'route:rate,slow']));
+  });
+});
+
+const models = ['a', 'b', 'c'] as const;
+const asking = (key: string, model: string, changes: Partial<Job> = {}, cell = 1, tries = 0): Job =>
+  job(
+    textRecord({
+      key,
+      tries,
+      origin: { cell, step: 's', branch: '', slot: 's' },
+      request: { kind: 'generate', fields: { model } },
+    }),
+    { want: { kind: 'ask' }, ...changes },
+  );
+
+const lanesOf = (active: ReadonlyMap<string, Job>): RouteLanes =>
+  new RouteLanes(
+    'text',
+    noKnown,
+    retry,
+    () => 0.5,
+    active,
+    () => undefined,
+  );
+
+describe('lanes of texts', () => {
+  it('send jobs in the order of one queue while nothing is refused', () => {
+    const joins = fc.record({
+      model: fc.constantFrom(...models),
+      depth: fc.nat(2),
+      cell: fc.nat(9),
+      tries: fc.nat(2),
+      leaves: fc.nat(2),
+    });
+    fc.assert(
+      fc.property(fc.array(joins, { maxLength: 60 }), (steps) => {
+        const active = new Map<string, Job>();
+        const one = new PriorityQueue(active);
+        const lanes = lanesOf(active);
+        const leave = (): string | undefined => {
+          const queue = lanes.next(0)?.queue;
+          const front = queue?.front()?.record.key;
+          expect(front).toBe(one.front()?.record.key);
+          queue?.leave();
+          one.leave();
+          return front;
+        };
+        for (const [at, { model, depth, cell, tries, leaves }] of steps.entries()) {
+          const next = asking(`k${at}`, model, { depth }, cell, tries);
+          active.set(next.record.key, next);
+          one.join(next);
+          lanes.join(next);
+          for (let left = 0; left < leaves; left += 1) leave();
+        }
+        while (leave() !== undefined);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('wait for the earliest that may send, and one that is probed holds back no other', () => {
+    const active = new Map<string, Job>(models.map((model) => [model, asking(model, model)]));
+    const routes = new Routes(
+      virtualSettings(),
+      active,
+      () => 0.5,
+      () => 1,
+    );
+    const { text } = routes.queues;
+    for (const one of active.values()) text.join(one);
+    const rest = (model: string, at: number): void => text.lane(active.get(model)).route.restUntil(at);
+    rest('a', 9000);
+    expect(routes.next('text', 0)?.name).toBe('b');
+    rest('b', 5000);
+    rest('c', 7000);
+    expect([routes.next('text', 0), routes.nextAt(0)]).toEqual([undefined, 5000]);
+    text.lane(active.get('b')).route.probeAt(5000);
+    routes.onSent('text', 5000, 'b');
+    expect([routes.next('text', 5000), routes.nextAt(5000)]).toEqual([undefined, 7000]);
+    expect(routes.next('text', 7000)?.name).toBe('c');
+    expect(routes.onResult('text', 'b')).toMatchObject({ lane: { name: 'b', inFlight: 0 }, sentAt: 5000 });
+  });
+
+  it('are a thousand at most, and one more for all others', () => {
+    const lanes = lanesOf(new Map());
+    for (let n = 0; n < 1100; n += 1) lanes.lane(asking('k', `m${n}`));
+    expect([...lanes.all()]).toHaveLength(1001);
+    expect(lanes.lane(asking('k', 'm1001'))).toBe(lanes.lane(asking('k', 'm1002')));
+    expect(lanes.lane(asking('k', 'm999')).name).toBe('m999');
+  });
+
+  it('end no run by the patience while others are served, and all rest where nobody is reached', () => {
+    const active = new Map<string, Job>(models.map((model) => [model, asking(model, model)]));
+    const routes = new Routes(
+      virtualSettings(),
+      active,
+      () => 0.5,
+      () => 1,
+    );
+    const laneOf = (model: string) => routes.queues.text.lane(active.get(model));
+    for (const model of models) laneOf(model);
+    const events: RunEvent[] = [];
+    const note = (model: string, kind: 'served' | 'throttled' | 'unreachable', at: number) =>
+      noteRouteOutcome(
+        { route: 'text', reading: { signal: { kind, reason: 'r' } }, isFirst: true, lane: laneOf(model) },
+        routes,
+        at,
+        (event) => events.push(event),
+      );
+    note('a', 'throttled', 0);
+    note('b', 'served', 2000);
+    expect(note('a', 'throttled', retry.patienceMs + 1000)).toBeUndefined();
+    expect(note('a', 'throttled', retry.patienceMs + 2000)).toMatchObject({ code: 'route.patience' });
+    const now = 2 * retry.patienceMs;
+    note('b', 'unreachable', now);
+    expect(laneOf('c').route.pausedUntil).toBeGreaterThan(now);
+    expect(events.at(-1)).not.toHaveProperty('kind');
+  });
+
+  it('are learned each for itself, and what was not asked for stays as it was found', () => {
+    const learned = { perMinute: {}, lanes: { a: 30, b: 60 } };
+    const active = new Map([['a', asking('a', 'a')]]);
+    const routes = new Routes(
+      virtualSettings(),
+      active,
+      () => 0.5,
+      () => 1,
+      undefined,
+      {},
+      undefined,
+      {},
+      learned,
+    );
+    routes.queues.text.lane(active.get('a'));
+    expect(routes.learned).toEqual(learned);
+    expect([...routes.queues.text.all()].map(({ route }) => route.perMinute)).toEqual([30]);
+  });
+});
