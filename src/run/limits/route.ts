@@ -2,13 +2,9 @@ import type { RetrySettings } from '../../pipeline/pipeline.ts';
 import type { About } from '../../service/result.ts';
 import type { Route } from '../events.ts';
 import type { Tally } from '../machine/job.ts';
-import { backoffMs } from '../machine/retry/backoff.ts';
-import { RoutePace } from './rate/route-pace.ts';
+import { Pace } from './pace.ts';
 
-/**
- * After this many failures in a row that the service advises to retry, the whole route rests, not only the job. Then one
- * request at a time probes the route, so that an outage costs few jobs an attempt.
- */
+/** After this many failures in a row a route that serves nobody may end the run. */
 const troubleInARow = 5;
 
 /** The rest after the second unclear answer in a row, and the longest, ms. */
@@ -61,55 +57,41 @@ export interface RouteStop {
 /** What a service was found to accept of one kind of request: pace, pauses and patience. */
 export class RouteTraffic {
   readonly name: Route;
+  readonly pace: Pace;
   readonly #retry: RetrySettings;
-  readonly #random: () => number;
-  readonly #rate: RoutePace;
   #pausedUntil = Number.NEGATIVE_INFINITY;
+  #isProbed = false;
   /** Since when the route has only refused; undefined while it serves. */
   #refusingSince: number | undefined;
   #refusals = 0;
   /** Unclear answers in a row. */
   #unclear = 0;
-  /** When the last refusal for too many requests was known. */
-  #throttledAt = Number.NEGATIVE_INFINITY;
   /** When the route last served a request, Unix ms; undefined: not in this run. */
   #servedAt: number | undefined;
   #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
 
-  /** @param learned the requests a minute that an earlier run found */
-  constructor(name: Route, retry: RetrySettings, random: () => number, learned?: number) {
+  constructor(name: Route, retry: RetrySettings) {
     this.name = name;
     this.#retry = retry;
-    this.#random = random;
-    const longestRestMs = name === 'submit' || name === 'text' ? retry.capMs : undefined;
-    this.#rate = new RoutePace(longestRestMs, undefined, [], undefined, learned);
+    this.pace = new Pace(retry);
   }
 
   /** Unix ms from when on a request may leave. */
-  nextAt(): number {
-    return Math.max(this.#pausedUntil, this.#rate.nextAt());
-  }
-
-  take(now: number): void {
-    this.#rate.take(now);
+  nextAt(now: number): number {
+    return Math.max(this.#pausedUntil, this.pace.nextAt(now));
   }
 
   get pausedUntil(): number {
-    return this.#pausedUntil;
+    return Math.max(this.#pausedUntil, this.pace.restsUntil);
   }
 
   get perMinute(): number | undefined {
-    return this.#rate.perMinute;
-  }
-
-  /** Polls were refused, which may use the same limit. */
-  refusedElsewhere(now: number): void {
-    this.#rate.refusedElsewhere(now);
+    return this.pace.perMinute;
   }
 
   /** Requests a minute that the service accepts, where it refused more. */
   get learned(): number | undefined {
-    return this.#rate.learned;
+    return this.pace.perMinute;
   }
 
   /** It has served a request in this run. */
@@ -121,9 +103,14 @@ export class RouteTraffic {
     return this.#tally;
   }
 
+  /** True while only single requests may be under way. */
+  get isProbed(): boolean {
+    return this.#isProbed;
+  }
+
   /** True while single requests probe whether the route serves again. */
   get isProbing(): boolean {
-    return this.#refusals >= troubleInARow;
+    return this.#isProbed || this.pace.isProbing;
   }
 
   /** True while the route serves others: a refusal is then about the pace, not an outage. */
@@ -147,35 +134,42 @@ export class RouteTraffic {
   /**
    * Notes a result.
    *
-   * @param sentAt when its request left
+   * @param key of the job whose request it was
    * @returns why the run must stop; undefined: it goes on
    */
-  note(signal: RouteSignal, now: number, sentAt: number = now): RouteStop | undefined {
-    if (signal.kind === 'served' || signal.kind === 'refused') this.#rate.served(now, sentAt);
+  note(signal: RouteSignal, now: number, key: string): RouteStop | undefined {
+    const { pace } = this;
     switch (signal.kind) {
       case 'served':
       case 'refused':
+        pace.served(key, now, this.name === 'submit' && signal.kind === 'served');
         this.#serves(now);
         return undefined;
       case 'full':
-      case 'quota':
+        pace.refused(key, now);
         return undefined;
-      case 'throttled':
-        this.#throttle(signal.retryAfterMs, now, sentAt);
-        return this.#outOfPatience(signal.reason, now);
+      case 'quota':
+        pace.withdraw(key);
+        return undefined;
+      case 'throttled': {
+        const { retryAfterMs } = signal;
+        pace.refused(key, now, {
+          waitMs: retryAfterMs === undefined ? undefined : Math.min(longestPauseMs, retryAfterMs),
+        });
+        break;
+      }
       case 'unreachable':
-        this.#refuse(now, undefined);
+        pace.refused(key, now);
         break;
       case 'trouble':
-        this.#refusingSince ??= now;
-        this.#refusals += 1;
+        pace.refused(key, now, { mayBePaid: this.name === 'submit' });
         if (signal.isUnclear) this.#restUnclear(now);
-        else if (this.#refusals >= troubleInARow)
-          this.#pause(now, undefined, this.#refusals - troubleInARow + 1);
         break;
     }
+    this.#refusingSince ??= now;
+    this.#refusals += 1;
     // Two failures with a night of sleep between them are no night of failures.
-    return this.#refusals < troubleInARow ? undefined : this.#outOfPatience(signal.reason, now);
+    return this.#refusals < troubleInARow && signal.kind !== 'throttled' ? undefined : this.#outOfPatience(signal.reason, now);
   }
 
   /** After a second unclear answer in a row one request at a time probes the route, ever later: each may leave a job in doubt. */
@@ -188,7 +182,7 @@ export class RouteTraffic {
 
   /** From this moment on, Unix ms, one request at a time probes the route. */
   probeAt(at: number): void {
-    this.#refusals = Math.max(this.#refusals, troubleInARow);
+    this.#isProbed = true;
     this.#pausedUntil = Math.max(this.#pausedUntil, at);
   }
 
@@ -199,6 +193,7 @@ export class RouteTraffic {
 
   #serves(now: number): void {
     this.#unclear = 0;
+    this.#isProbed = false;
     this.#refusingSince = undefined;
     this.#refusals = 0;
     this.#servedAt = now;
@@ -212,41 +207,5 @@ export class RouteTraffic {
       code: 'route.patience',
       message: `No ${this.name} request has been served for ${Math.round((now - since) / 1000)} s (retry.patience). The last one: ${reason}`,
     };
-  }
-
-  /**
-   * A service that refuses one request of many has served the others: a lower pace is enough then. The route rests only where the
-   * service says for how long, or after several refusals in a row. A found pace rests by itself.
-   */
-  #throttle(retryAfterMs: number | undefined, now: number, sentAt: number): void {
-    const asked = retryAfterMs === undefined ? undefined : Math.min(longestPauseMs, retryAfterMs);
-    const isTooMuch = this.#rate.refused(now, sentAt, asked);
-    if (this.#rate.isFound) {
-      this.#refusingSince ??= now;
-      if (sentAt >= this.#throttledAt) this.#refusals += 1;
-      this.#throttledAt = now;
-      this.#pausedUntil = Math.max(this.#pausedUntil, now + (asked ?? 0));
-      return;
-    }
-    if (isTooMuch || retryAfterMs !== undefined || this.#refusals + 1 >= troubleInARow) {
-      this.#refuse(now, retryAfterMs);
-      return;
-    }
-    this.#refusingSince ??= now;
-    if (now >= this.#pausedUntil) this.#refusals += 1;
-  }
-
-  #refuse(now: number, retryAfterMs: number | undefined): void {
-    this.#refusingSince ??= now;
-    if (now < this.#pausedUntil && retryAfterMs === undefined) return;
-    this.#refusals += 1;
-    this.#pause(now, retryAfterMs, this.#refusals);
-  }
-
-  #pause(now: number, retryAfterMs: number | undefined, times: number): void {
-    const asked = retryAfterMs === undefined ? undefined : Math.min(longestPauseMs, retryAfterMs);
-    // A Retry-After of 0 does not allow another request at once.
-    const rest = Math.max(this.#retry.baseMs, asked ?? backoffMs(times, this.#retry, this.#random));
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + rest);
   }
 }

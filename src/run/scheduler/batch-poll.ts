@@ -30,7 +30,7 @@ export function onBatchPolled(
   { targets, result: answer }: Extract<RunInput, { type: 'listed' }>,
 ): void {
   const { routes, jobs, outbox, now } = state;
-  const { sentAt } = routes.onResult('poll', targets[0]?.key ?? '');
+  routes.onResult('poll', now, targets[0]?.key ?? '');
   const result = routes.queues.poll.route.isServing(now) ? shedAsThrottle(answer) : answer;
   const isUnlisted = hasNoListing(result);
   // What was lost, and may be held anew, is polled by its own requests.
@@ -41,7 +41,7 @@ export function onBatchPolled(
       route: 'poll',
       reading: readList(result),
       isFirst: false,
-      sentAt,
+      key: targets[0]?.key ?? '',
       kind: state.kinds.polls,
     });
   for (const [key, event] of pollResults(targets.filter(isHeld), result)) {

@@ -70,7 +70,7 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
     const words = refusal === job.earlierFailure ? {} : { words: refusal };
     const about = next.record.error?.code === 'service.not-offered' ? { about: 'not-offered' as const } : {};
     const reading = { signal: { kind: 'refused', ...words, ...about } } as const;
-    noteOutcome(state, { route: 'submit', reading, isFirst: false, kind });
+    noteOutcome(state, { route: 'submit', reading, isFirst: false, kind, key: job.record.key });
   }
   const refused = kind && refusedJob(state, kind, job, next, event, refusal);
   if (event.type === 'saved' && !event.result.ok && isGivenUp(state, job, next))

@@ -17,7 +17,7 @@ import { isProbed } from './state/wake.ts';
  */
 export function noteOutcome(
   state: SchedulerState,
-  outcome: RouteOutcome & { readonly kind?: KindState | undefined; readonly key?: string },
+  outcome: RouteOutcome & { readonly kind?: KindState | undefined },
 ): void {
   const { kinds, options, now, routes } = state;
   const { kind, reading, isFirst } = outcome;
@@ -26,7 +26,7 @@ export function noteOutcome(
     kind === undefined || !('signal' in reading)
       ? undefined
       : kinds.note(kind, reading.signal, isFirst, {
-          key: outcome.key ?? '',
+          key: outcome.key,
           now,
           restMs: (times) => Math.max(retry.baseMs, backoffMs(times, retry, options.random)),
           taskMs: timeouts.taskMs,
@@ -37,7 +37,8 @@ export function noteOutcome(
     if (kind !== undefined) kind.keyRefusedAt = undefined;
   }
   if ('end' in reading && reading.about === 'key' && asksKeyAgain(state, outcome, kind)) return;
-  if (noted !== 'kind-only') {
+  // The texts of a kind have a lane of their own.
+  if (noted !== 'kind-only' || outcome.route === 'text') {
     const end = noteRouteOutcome(outcome, routes, now, (event) => state.outbox.emit(event));
     if (end !== undefined) halt(state, end);
   }

@@ -272,7 +272,8 @@ const isQueueFull = (result: Extract<JobResult, { type: 'submitted' }>['result']
 function onResult(state: SchedulerState, input: JobResult): void {
   const { routes, jobs, now, options } = state;
   const own = outcomeOf(input);
-  const { sentAt, lane } = routes.onResult(own.route, input.key);
+  const told = 'told' in input ? input.told : undefined;
+  const { lane } = routes.onResult(own.route, now, input.key, told, isDeferral(own));
   const isLook = input.type === 'fetched' && input.why === 'overdue';
   const job = isLook ? undefined : jobs.get(input.key);
   const kind = kindOfResult(state, own.route, job);
@@ -293,18 +294,17 @@ function onResult(state: SchedulerState, input: JobResult): void {
         kind,
       ),
       isFirst: job !== undefined && deferralCount(job, outcome.route) === 0,
-      sentAt,
       lane,
       kind,
       key: input.key,
     });
-    if (input.type === 'submitted' && input.result.ok) jobs.concurrency.note(input.result.value, jobs.held);
   }
   if (input.type === 'saved') noteSaved(state, input);
   if (isLook && isTaskOver(input.result)) jobs.changeOverdue((tasks) => tasks.giveBack(input.key));
   // The run may have left the job while its request was under way; nothing durable depends on a poll or a download.
   const rests = kind?.restsUntil !== undefined;
   if (job !== undefined) advance(state, job, rests ? whileKindRests(outcome.event) : outcome.event);
+  if (own.route !== 'submit' || !jobs.isOnService(input.key)) lane.route.pace.withdraw(input.key, now);
 }
 
 /** True where the service works on a task no more, or does not know it. */
@@ -339,7 +339,7 @@ function stopSending(state: SchedulerState, { end, unsent }: Extract<RunInput, {
   // A poll or a download leaves nothing in the record.
   for (const { job, send } of unsent.filter(isPaid)) {
     const route = routeOf[send.kind];
-    if (route !== undefined) state.routes.onResult(route, job.record.key);
+    if (route !== undefined) state.routes.onUnsent(route, state.now, job.record.key);
     advance(state, state.jobs.get(job.record.key) ?? job, { type: 'unsent' });
   }
 }

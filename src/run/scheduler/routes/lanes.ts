@@ -3,7 +3,9 @@ import { isTextRequest } from '../../../plan/job-request.ts';
 import type { Route } from '../../events.ts';
 import { EvenMoments, graceMs, type Sent } from '../../limits/even-moments.ts';
 import { type RouteSignal, type RouteStop, RouteTraffic } from '../../limits/route.ts';
+import { type LeftRequest, ToldPace } from '../../limits/told.ts';
 import type { Job } from '../../machine/job.ts';
+import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Moments } from '../../ports.ts';
 import { compareRanks, PriorityQueue } from '../queues.ts';
 import { kindOfRequest } from './kind-names.ts';
@@ -20,6 +22,8 @@ export class Lane {
   readonly name: string;
   readonly route: RouteTraffic;
   readonly queue: PriorityQueue;
+  /** What the service tells of its limits. */
+  readonly told = new ToldPace();
   inFlight = 0;
   /** Its jobs without a request under way: those that were not deferred, and those that were. */
   readonly waiting = { first: 0, deferred: 0 };
@@ -32,20 +36,26 @@ export class Lane {
 
   /** True where its pace allows a request now. */
   maySend(now: number): boolean {
-    return this.isOpen && this.route.nextAt() <= now;
+    return this.isOpen && this.nextAt(now) <= now;
   }
 
   /** False while its next request waits for the result of one under way. */
   get isOpen(): boolean {
-    return this.inFlight < 1 || !this.route.isProbing;
+    const { isProbed, name, pace } = this.route;
+    // How many tasks are worked on is known where they are.
+    return (this.inFlight < 1 || !isProbed) && (name === 'submit' || this.inFlight < pace.window);
+  }
+
+  /** Unix ms from when on its next request may leave, as far as the service tells it, or it was found. */
+  nextAt(now: number): number {
+    return Math.max(this.route.nextAt(now), this.told.isTold ? this.told.nextAt(now) : now);
   }
 }
 
 /** A request under way. */
 export interface Departure {
   readonly lane: Lane;
-  /** When it left, Unix ms; undefined: it is not known. */
-  readonly sentAt: number | undefined;
+  readonly left?: LeftRequest;
 }
 
 /** The limits of a route that are known, whatever its lanes find. */
@@ -79,14 +89,11 @@ export class RouteLanes {
   held = false;
   #servedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param learned the requests a minute that an earlier run found, by the name of the lane */
   constructor(
     name: Route,
     { rate, shared, before }: KnownLimits,
     retry: RetrySettings,
-    random: () => number,
     jobs: ReadonlyMap<string, Job>,
-    learned: (lane: string) => number | undefined,
   ) {
     this.#name = name;
     this.#rate = rate;
@@ -98,7 +105,7 @@ export class RouteLanes {
     this.#newLane = (lane) =>
       new Lane(
         lane,
-        new RouteTraffic(name, retry, random, learned(lane)),
+        new RouteTraffic(name, retry),
         new PriorityQueue(jobs, isFair, turns),
       );
   }
@@ -169,9 +176,9 @@ export class RouteLanes {
   /** The next moment at which another lane may send its front job, Unix ms. */
   nextAfter(now: number): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const { isOpen, queue, route } of this.#queued)
-      if (isOpen && route.nextAt() > now && queue.front() !== undefined)
-        next = Math.min(next, route.nextAt());
+    for (const lane of this.#queued)
+      if (lane.isOpen && lane.nextAt(now) > now && lane.queue.front() !== undefined)
+        next = Math.min(next, lane.nextAt(now));
     return next === Number.POSITIVE_INFINITY ? next : Math.max(next, this.knownAt());
   }
 
@@ -187,9 +194,10 @@ export class RouteLanes {
    */
   heldBack(now: number): Lane['waiting'] {
     const held = { first: 0, deferred: 0 };
-    for (const { waiting, route } of this.#lanes.values()) {
+    for (const lane of this.#lanes.values()) {
+      const { waiting, route } = lane;
       const isHeld =
-        this.#lanes.size < 2 ? !route.hasServed && route.isProbing : route.isProbing || route.nextAt() > now;
+        this.#lanes.size < 2 ? !route.hasServed && route.isProbing : route.isProbing || !lane.maySend(now);
       if (!isHeld) continue;
       held.first += waiting.first;
       held.deferred += waiting.deferred;
@@ -202,16 +210,18 @@ export class RouteLanes {
     this.inFlight += 1;
     lane.inFlight += 1;
     const times = (this.#underWay.get(key)?.times ?? 0) + 1;
-    this.#underWay.set(key, { lane, sentAt: now, times });
-    lane.route.take(now);
+    this.#underWay.set(key, { lane, left: lane.told.take(now), times });
+    lane.route.pace.take(key, now);
     this.#known?.take(now);
     this.#shared?.take(now);
   }
 
-  onResult(key: string): Departure {
-    const departure = this.#underWay.get(key) ?? { lane: this.lane(), sentAt: undefined, times: 1 };
-    if (departure.times > 1)
-      this.#underWay.set(key, { ...departure, sentAt: undefined, times: departure.times - 1 });
+  /** @param told what the reply tells of limits */
+  onResult(key: string, now: number, told: readonly ToldLimit[] = [], isThrottled = false): Departure {
+    const departure = this.#underWay.get(key) ?? { lane: this.lane(), times: 1 };
+    const { lane, left, times } = departure;
+    if (left !== undefined) lane.told.onReply(left, told, isThrottled, now);
+    if (times > 1) this.#underWay.set(key, { lane, times: times - 1 });
     else this.#underWay.delete(key);
     this.inFlight -= 1;
     departure.lane.inFlight -= 1;
@@ -219,8 +229,8 @@ export class RouteLanes {
   }
 
   /** Notes a result on a lane. @returns why the run must stop, where no lane has been served for the patience */
-  note({ route }: Lane, signal: RouteSignal, now: number, sentAt: number | undefined): RouteStop | undefined {
-    const stop = route.note(signal, now, sentAt);
+  note({ route }: Lane, signal: RouteSignal, now: number, key: string): RouteStop | undefined {
+    const stop = route.note(signal, now, key);
     if (signal.kind === 'served' || signal.kind === 'refused') this.#servedAt = now;
     // Who is not reached is not reached for any kind.
     if (signal.kind === 'unreachable')

@@ -140,15 +140,15 @@ function refusalMessage(event: JobEvent): string | undefined {
 export interface RouteOutcome extends Pick<Outcome, 'route' | 'reading'> {
   /** The result is for one job, which the route had not deferred before. */
   readonly isFirst: boolean;
-  /** When its request left, Unix ms; absent: none left, or it is not known. */
-  readonly sentAt?: number | undefined;
+  /** Of its job; of a list of tasks, of the first one. */
+  readonly key: string;
   /** Absent: the only one of its route. */
   readonly lane?: Lane;
 }
 
 /** Notes an outcome on its route. @returns why the run must end at once; undefined: it goes on */
 export function noteRouteOutcome(
-  { route: name, reading, isFirst, sentAt, lane: own }: RouteOutcome,
+  { route: name, reading, isFirst, key, lane: own }: RouteOutcome,
   routes: Routes,
   now: number,
   emit: (event: RunEvent) => void,
@@ -162,8 +162,7 @@ export function noteRouteOutcome(
   const { pausedUntil } = route;
   const before = lanes.perMinute(lane);
   route.count(signal, isFirst);
-  const stop = lanes.note(lane, signal, now, sentAt);
-  if (signal.kind === 'throttled') routes.onThrottled(name, now);
+  const stop = lanes.note(lane, signal, now, key);
   const kind = signal.kind === 'unreachable' ? {} : lanes.said(lane);
   if (route.pausedUntil > pausedUntil && 'reason' in signal)
     emit({ type: 'route:pause', route: name, ...kind, untilMs: route.pausedUntil, reason: signal.reason });

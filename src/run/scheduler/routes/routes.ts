@@ -1,3 +1,4 @@
+import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Route } from '../../events.ts';
 import type { Sent } from '../../limits/even-moments.ts';
 import { SentLog } from '../../limits/sent-log.ts';
@@ -78,9 +79,7 @@ export class Routes {
     this.sent = new SentLog(limits, before);
     const lanesOf = (name: Route): RouteLanes => {
       const known = { rate: limits[name], shared: moments[name], before: before[name] };
-      return new RouteLanes(name, known, retry, random, jobs, (lane) =>
-        name === 'text' ? learned.lanes?.[lane] : learned.perMinute[name],
-      );
+      return new RouteLanes(name, known, retry, jobs);
     };
     this.queues = {
       submit: lanesOf('submit'),
@@ -182,19 +181,24 @@ export class Routes {
   }
 
   /** @returns on which lane the request left, and when */
-  onResult(name: Route, key = ''): Departure {
+  onResult(
+    name: Route,
+    now: number,
+    key = '',
+    told?: readonly ToldLimit[],
+    isThrottled?: boolean,
+  ): Departure {
     const lanes = this.queues[name];
-    const departure = lanes.onResult(key);
+    const departure = lanes.onResult(key, now, told, isThrottled);
     this.#inFlight -= 1;
     this.sent.settle(name, lanes.inFlight);
     if (name === 'submit' || name === 'text') this.release();
     return departure;
   }
 
-  /** A route was refused for too many requests: polls may use the limit of submissions and text calls. Files are served by others. */
-  onThrottled(name: Route, now: number): void {
-    if (name === 'poll')
-      for (const other of paid) for (const { route } of this.queues[other].all()) route.refusedElsewhere(now);
+  /** A request does not leave, or nobody waits for its result: that says nothing about its lane. */
+  onUnsent(name: Route, now: number, key: string): void {
+    this.onResult(name, now, key).lane.route.pace.withdraw(key, now);
   }
 
   /** The service has served a request of this route: the settings are right. */

@@ -56,7 +56,7 @@ export function unsend({ routes, budget, now }: SchedulerState, effect: Effect):
   const { job, send } = effect;
   const { record } = job;
   const route = routeOf[send.kind];
-  if (route !== undefined) routes.onResult(route, record.key);
+  if (route !== undefined) routes.onUnsent(route, now, record.key);
   if (send.kind === 'ask') routes.tokens.settle(record.key, 0, now);
   if (isPaid(effect)) budget.note(record, { ...record, status: 'pending', attempts: record.attempts - 1 });
 }

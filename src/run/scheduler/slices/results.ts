@@ -54,7 +54,7 @@ export function onResultFor(
   // Held by the same take-up: a job that was forgotten, and is taken up anew, gets no result of before.
   if (send.kind === 'list' || state.jobs.get(job.record.key)?.hold === job.hold) return true;
   const route = routeOf[send.kind];
-  if (route !== undefined) routes.onResult(route, job.record.key);
+  if (route !== undefined) routes.onUnsent(route, now, job.record.key);
   if (input.type === 'asked') routes.tokens.settle(input.key, tokensUsed(input.result), now);
   if (send.kind !== 'submit') return false;
   const submission = submissionOf(job.record);

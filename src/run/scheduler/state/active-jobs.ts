@@ -1,7 +1,6 @@
 import type { JobRecord } from '../../../plan/job.ts';
 import { isTextRequest } from '../../../plan/job-request.ts';
 import type { Route } from '../../events.ts';
-import { ConcurrencyWindow } from '../../limits/concurrency-window.ts';
 import type { Sent } from '../../limits/even-moments.ts';
 import { holdsRoom, isParked, type Job, restsOutside } from '../../machine/job.ts';
 import { sameMomentMs } from '../../machine/ownership.ts';
@@ -37,7 +36,6 @@ export class ActiveJobs {
   readonly files = new FileTroubles();
   readonly delayed = new DelayedQueue(this.#jobs);
   readonly routes: Routes;
-  readonly concurrency: ConcurrencyWindow;
   #rooming = 0;
   readonly #overdue = new OverdueTasks();
   #held = 0;
@@ -69,12 +67,11 @@ export class ActiveJobs {
   ) {
     this.#limits = settings.limits;
     this.#granted = shared.rooms ?? { granted: settings.limits.tasks };
-    this.concurrency = new ConcurrencyWindow(settings.limits.tasks, learned.tasks);
     const isHeldBack = (job: Job, now: number): boolean => {
       // An open modal is one of the tasks that the service has.
       if (job.want.kind !== 'submit') return false;
       // If the service has only open modals, none of them ends before its confirm, which may be queued behind this job: do not hold.
-      if (this.#onService >= this.concurrency.window && this.#onService > this.#open) return true;
+      if (this.#onService >= this.window && this.#onService > this.#open) return true;
       if (this.#isSlotTaken(job)) return true;
       return needsButtonReading(job, now) ? !this.#mayReadAgain : this.#isCommitTaken(job);
     };
@@ -141,13 +138,23 @@ export class ActiveJobs {
     return this.#held - (this.isForgetting ? this.#lost : 0) + this.routes.queues.submit.inFlight;
   }
 
+  /** How many of them the service works on at once. */
+  get window(): number {
+    return Math.min(this.#limits.tasks, this.routes.queues.submit.route.pace.window);
+  }
+
+  isOnService(key: string): boolean {
+    const job = this.#jobs.get(key);
+    return job !== undefined && isOnService(job.record);
+  }
+
   get #isPaced(): boolean {
     return this.routes.queues.submit.perMinute() !== undefined;
   }
 
   /** True while another button may be read again: only as many as may be pressed at once, or their readings would be outdated. */
   get #mayReadAgain(): boolean {
-    return this.#reading < (this.#isPaced ? 1 : Math.max(1, this.concurrency.window - this.#onService));
+    return this.#reading < (this.#isPaced ? 1 : Math.max(1, this.window - this.#onService));
   }
 
   /** True where the next turn of a paced route is reserved for a button that is read again: otherwise its reading would always be outdated. */
@@ -161,7 +168,7 @@ export class ActiveJobs {
    */
   #isSlotTaken(job: Job): boolean {
     if (this.#kept === 0 || keepsSlot(job) || hasItsTurn(job)) return false;
-    return this.#onService + this.#kept >= this.concurrency.window;
+    return this.#onService + this.#kept >= this.window;
   }
 
   get(key: string): Job | undefined {
@@ -232,13 +239,13 @@ export class ActiveJobs {
 
   /** What the service was found to accept, for the next run. */
   get learned(): LearnedLimits {
-    const { window } = this.concurrency;
+    const { window } = this;
     return { ...(window < this.#limits.tasks ? { tasks: window } : {}), ...this.routes.learned };
   }
 
   /** Tasks that may be in flight, as far as the limits and the service allow. */
   get slots(): number {
-    return Math.min(this.#mostTasks, this.concurrency.window);
+    return Math.min(this.#mostTasks, this.window);
   }
 
   /**
@@ -364,4 +371,4 @@ const isDeferred = (job: Job): boolean =>
   (job.record.status === 'pending' || job.record.status === 'submitting') &&
   job.record.modal === undefined;
 
-const isOnService = ({ status }: JobRecord): boolean => status === 'running' || status === 'modal';
+export const isOnService = ({ status }: JobRecord): boolean => status === 'running' || status === 'modal';

@@ -34,7 +34,7 @@ export function lookDueAt({ jobs, routes, lifecycle, now }: SchedulerState): num
   const at = lifecycle.isEnding ? undefined : jobs.overdue.nextLook?.at;
   if (at === undefined || at > now) return at;
   const { poll } = routes.queues;
-  const next = Math.max(poll.route.nextAt(), poll.knownAt());
+  const next = Math.max(poll.lane().nextAt(now), poll.knownAt());
   return routes.hasRoom('poll', now) && next < Number.POSITIVE_INFINITY ? Math.max(at, next) : undefined;
 }
 

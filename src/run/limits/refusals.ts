@@ -1,0 +1,118 @@
+/** Spans of time in which services count requests, ms. */
+export const windowsMs = [1000, 10_000, 60_000] as const;
+
+/** A request that left, and what became of it. Moments are Unix ms. */
+export interface Trace {
+  readonly kind: string;
+  readonly at: number;
+  /** Requests that left within each of {@link windowsMs} before and were not refused. */
+  readonly recent: readonly number[];
+  /** Undefined while no answer has come. */
+  isRefused?: boolean;
+  /** When it was refused, or its work ended; infinite while it is under way. */
+  endedAt: number;
+}
+
+/** What tells the refused requests from those that are served. `share`: of those that it does not explain, so many are refused. */
+export type Explanation =
+  /** So many at once are served. */
+  | { readonly by: 'beside'; readonly most: number; readonly share: number }
+  /** So many within a span of time are served. */
+  | { readonly by: 'rate'; readonly count: number; readonly perMs: number; readonly share: number };
+
+/** With so many times the odds of chance an explanation is believed; a window costs little to try. */
+const firstGain = { beside: 2, rate: 7 } as const;
+
+/** So many refusals that nothing explains come by chance. */
+export const fewestByChance = 4;
+/** Of what fits at once, so much is refused at most. */
+const oddShare = 0.06;
+
+interface Split {
+  /** Values from this one on are refused more. */
+  readonly from: number;
+  /** Logarithm of the odds against chance. */
+  readonly gain: number;
+  /** The refused part below; and the same, 0 where it is of few. */
+  readonly below: number;
+  readonly share: number;
+}
+
+/**
+ * Finds the number that tells refused requests from served ones best: how many others were being worked on, or how many had left
+ * within a span of time. Refusals by chance are told by none.
+ *
+ * @param presumedMs a request without an answer for so long is not refused
+ * @returns undefined: nothing tells them
+ */
+export function explain(
+  traces: readonly Trace[],
+  now: number,
+  presumedMs: number,
+  leastGain: { readonly beside: number; readonly rate: number } = firstGain,
+): Explanation | undefined {
+  const known = traces.filter((one) => one.isRefused !== undefined || now - one.at >= presumedMs);
+  let best: Explanation | undefined;
+  let most = 0;
+  const consider = (
+    values: readonly number[],
+    least: number,
+    mostShare: number,
+    of: (split: Split) => Explanation,
+  ): void => {
+    const split = bestSplit(values.map((value, at) => [value, known[at]?.isRefused === true]));
+    if (split === undefined || split.from < 1 || split.below > mostShare) return;
+    if (split.gain < Math.max(least, most + 1e-9)) return;
+    most = split.gain;
+    best = of(split);
+  };
+  consider(known.map((one) => besideOf(one, known)), leastGain.beside, oddShare, ({ from, share }) => ({
+    by: 'beside',
+    most: from,
+    share,
+  }));
+  for (const [at, perMs] of windowsMs.entries())
+    consider(known.map(({ recent }) => recent[at] ?? 0), leastGain.rate, 1, ({ from, share }) => ({
+      by: 'rate',
+      count: from,
+      perMs,
+      share,
+    }));
+  return best;
+}
+
+/** How many that were not refused were worked on beside this one: when it left, or when it was refused. */
+function besideOf(one: Trace, known: readonly Trace[]): number {
+  const moment = one.isRefused === true ? one.endedAt : one.at;
+  let count = 0;
+  let isBefore = true;
+  for (const other of known) {
+    if (other === one) isBefore = false;
+    else if (other.isRefused !== true && other.endedAt > moment)
+      if (other.at < moment || (other.at === moment && (isBefore || one.isRefused === true))) count += 1;
+  }
+  return count;
+}
+
+function bestSplit(values: readonly (readonly [value: number, isRefused: boolean])[]): Split | undefined {
+  const sorted = values.toSorted(([a], [b]) => a - b);
+  const all = sorted.length;
+  const refused = sorted.filter(([, isRefused]) => isRefused).length;
+  const whole = likelihood(refused, all);
+  let best: Split | undefined;
+  let below = 0;
+  for (let at = 1; at < all; at += 1) {
+    below += Number(sorted[at - 1]?.[1]);
+    const value = sorted[at]?.[0] ?? 0;
+    if (value === sorted[at - 1]?.[0] || below / at >= (refused - below) / (all - at)) continue;
+    const gain = likelihood(below, at) + likelihood(refused - below, all - at) - whole;
+    if (gain > (best?.gain ?? 0)) best = { from: value, gain, below: below / at, share: below < fewestByChance ? 0 : below / at };
+  }
+  return best;
+}
+
+/** Logarithm of the likelihood of so many refusals, at the share that fits them best. */
+function likelihood(refused: number, all: number): number {
+  const of = (part: number): number => (part === 0 ? 0 : part * Math.log(part / all));
+  return of(refused) + of(all - refused);
+}
