@@ -10,9 +10,8 @@ const timesFilled = 3;
 /** After so many served requests the window is tried one wider; up to so many times as many where that is refused again. */
 const betweenTries = 80;
 const mostPatience = 4;
-/** After so many served requests and ms the rate is raised by this part, then by so many times as much each time, up to the most. */
+/** After so many served requests, and the time in which they are counted, the rate is raised by this part, then by so many times as much each time, up to the most. */
 const raisedAfter = 20;
-const raisedAfterMs = 60_000;
 const leastRaise = 0.03;
 const moreRaise = 4;
 /** So many served requests pay for a refusal, and for so many at once. */
@@ -59,9 +58,11 @@ interface Gate {
   readonly window: number;
   /** Between two requests, ms; 0: no rate was found. */
   readonly spacing: number;
+  /** The span of time in which they are counted, ms. */
+  readonly perMs: number;
 }
 
-const open: Gate = { window: Number.POSITIVE_INFINITY, spacing: 0 };
+const open: Gate = { window: Number.POSITIVE_INFINITY, spacing: 0, perMs: 0 };
 
 /** The pace of one lane of requests. */
 const trace_ = (...a: unknown[]) => (globalThis as any).paceTrace?.(...a);
@@ -369,11 +370,11 @@ export class Pace {
     this.#fits = 0;
     this.#isCounted = false;
     if (found.by === 'beside') {
-      this.#gate = { window: found.most, spacing: 0 };
+      this.#gate = { ...open, window: found.most };
     } else {
-      const seenMs = Number.isFinite(this.#changedAt) ? found.perMs : now - (this.#startedAt ?? now);
+      const seenMs = now - (this.#startedAt ?? now);
       const spacing = Math.min(found.perMs, seenMs) / found.count / used;
-      this.#gate = { window: Number.POSITIVE_INFINITY, spacing };
+      this.#gate = { ...open, spacing, perMs: found.perMs };
       this.#next = now + spacing;
     }
     this.#kept = this.#gate;
@@ -398,7 +399,7 @@ export class Pace {
     if (spacing === 0) return;
     this.#atPace += 1;
     this.#debt -= 1;
-    if (this.#atPace < raisedAfter || this.#debt > 0 || now - this.#raisedAt < raisedAfterMs) return;
+    if (this.#atPace < raisedAfter || this.#debt > 0 || now - this.#raisedAt < this.#gate.perMs) return;
     this.#atPace = 0;
     this.#kept = this.#gate;
     this.#gate = { ...this.#gate, spacing: spacing / (1 + this.#raise) };

@@ -254,7 +254,8 @@ export class KindState {
         code: 'kind.unserved',
         message: `The service has served no ${this.name} for ${Math.round((now - since) / 60_000)} min, and others all the while. Its last answer: ${signal.reason}`,
       };
-    if (!isOwn) return undefined;
+    const isAlone = this.isServed ? times >= 2 && others - before >= 3 : others > 0;
+    if (!isOwn) return isAlone ? 'kind-only' : undefined;
     const asked = signal.kind === 'throttled' ? (signal.retryAfterMs ?? 0) : 0;
     this.#restsUntil = now + Math.max(asked, restMs(times + 2 - troubleInARow));
     return 'kind-only';
