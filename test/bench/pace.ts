@@ -1,5 +1,5 @@
 import type { Rate } from '../../src/pipeline/pipeline.ts';
-import { Departures } from '../../src/run/limits/rate/departures.ts';
+import { Departures } from '../../src/run/limits/departures.ts';
 import { changing, countingRefused, type Limiter, limiters } from '../rig/limiters.ts';
 import { isPaid, type PaceSetting, pacedLoop, pacedRun, servedIn } from '../rig/paced-run.ts';
 import {

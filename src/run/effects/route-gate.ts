@@ -1,6 +1,6 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
 import type { Clock } from '../clock.ts';
-import { Departures } from '../limits/rate/departures.ts';
+import { Departures } from '../limits/departures.ts';
 
 /** A request between the gate and its end. */
 interface Departure {

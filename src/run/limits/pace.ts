@@ -52,7 +52,17 @@ interface Rest {
   readonly inVain: number;
 }
 
-/** What the service was found to accept. */
+/** What a service was found to do with the requests of a lane. */
+export interface FoundPace {
+  /** So many at once are served, and no more. */
+  readonly atOnce?: number;
+  /** So many a minute are served, and no more. */
+  readonly perMinute?: number;
+  /** This part is refused, however few are sent. */
+  readonly byChance?: number;
+}
+
+/** What leaves. */
 interface Gate {
   /** Requests that are worked on at once. */
   readonly window: number;
@@ -60,15 +70,18 @@ interface Gate {
   readonly spacing: number;
   /** The span of time in which they are counted, ms. */
   readonly perMs: number;
+  /** More than so many within that time show that it was an outage; 0: there was none. */
+  readonly most: number;
 }
 
-const open: Gate = { window: Number.POSITIVE_INFINITY, spacing: 0, perMs: 0 };
+const open: Gate = { window: Number.POSITIVE_INFINITY, spacing: 0, perMs: 0, most: 0 };
 
 /** The pace of one lane of requests. */
 const trace_ = (...a: unknown[]) => (globalThis as any).paceTrace?.(...a);
 
 export class Pace {
   readonly #retry: RetrySettings;
+  readonly #inherited: FoundPace;
   readonly #underWay = new Map<string, Trace>();
   #log: Trace[] = [];
   /** When the requests that were not refused left. */
@@ -89,7 +102,7 @@ export class Pace {
   #next = Number.NEGATIVE_INFINITY;
   #rest: Rest | undefined;
   /** A refusal taught something; the flight is judged, and nothing leaves until then. */
-  #judged: { readonly at: number; readonly from: number; readonly isStrict: boolean } | undefined;
+  #judged: { readonly at: number; readonly from: number; readonly refusedAt: number; readonly isStrict: boolean } | undefined;
   #lessonAt = Number.NEGATIVE_INFINITY;
   /** Served since the last lesson; since the window was set; since the rate was raised. */
   #calm = 0;
@@ -102,13 +115,24 @@ export class Pace {
   #refusalMs = firstRefusalMs;
   #sinceExplained = 0;
   #inARow = 0;
+  #hasServed = false;
   /** Since when everything is refused. */
   #refusingSince = 0;
   /** When the first request left. */
   #startedAt: number | undefined;
 
-  constructor(retry: RetrySettings) {
+  /** @param found what an earlier run found */
+  constructor(retry: RetrySettings, inherited: FoundPace = {}) {
+    const { atOnce, perMinute } = inherited;
     this.#retry = retry;
+    this.#inherited = inherited;
+    this.#gate = {
+      ...open,
+      ...(atOnce !== undefined && { window: Math.max(1, Math.floor(atOnce)) }),
+      ...(perMinute !== undefined && { spacing: 60_000 / perMinute, perMs: 60_000 }),
+    };
+    this.#kept = this.#gate;
+    this.#calmGate = this.#gate;
   }
 
   /** True while the service is asked one request at a time whether it serves again. */
@@ -121,12 +145,15 @@ export class Pace {
     return this.#gate.window;
   }
 
-  get perMinute(): number | undefined {
-    return this.#gate.spacing === 0 ? undefined : 60_000 / this.#gate.spacing;
-  }
-
-  get chance(): number {
-    return this.#chance;
+  /** What was found; of a service that has served nothing, nothing is. */
+  get found(): FoundPace {
+    const { window, spacing } = this.#kept;
+    if (!this.#hasServed) return this.#inherited;
+    return {
+      ...(window !== Number.POSITIVE_INFINITY && { atOnce: window }),
+      ...(spacing > 0 && { perMinute: 60_000 / spacing }),
+      ...(this.#chance > 0 && { byChance: this.#chance }),
+    };
   }
 
   get restsUntil(): number {
@@ -176,10 +203,16 @@ export class Pace {
     const trace = this.#underWay.get(key);
     if (trace === undefined) return;
     trace.isRefused = false;
+    this.#hasServed = true;
     if (!isWork) this.ended(key, now);
     if (trace.at >= this.#refusingSince) this.#inARow = 0;
     if (this.#rest !== undefined && trace.at >= this.#rest.since) this.#endRest(now);
     this.#calm += 1;
+    const { most, perMs } = this.#gate;
+    if (most > 0 && (trace.recent[windowsMs.findIndex((ms) => ms === perMs)] ?? 0) > most) {
+      this.#t(now, 'was outage');
+      this.#gate = this.#kept = open;
+    }
     this.#tryMore(now);
     this.#explainChance(now);
   }
@@ -231,7 +264,7 @@ export class Pace {
     if (trace.at < this.#lessonAt) return;
     this.#lessonAt = now;
     const at = now + Math.min(this.#presumedMs, this.#retry.baseMs);
-    this.#judged ??= { at, from: trace.at, isStrict: mayBePaid };
+    this.#judged ??= { at, from: trace.at, refusedAt: now, isStrict: mayBePaid };
     if (asked !== undefined) this.#beginRest(now, Math.max(asked, this.#retry.baseMs), mayBePaid);
   }
 
@@ -267,14 +300,17 @@ export class Pace {
 
   /** What left from the first refused request on was served in part, or not at all. */
   #judge(now: number): void {
-    const { from, isStrict } = this.#judged ?? { from: now, isStrict: false };
+    const { from, refusedAt, isStrict } = this.#judged ?? { from: now, refusedAt: now, isStrict: false };
     this.#judged = undefined;
     if (this.#rest !== undefined) return;
-    const flight = this.#log.filter(({ at }) => at >= from);
-    if (this.#inARow <= 1 || !flight.every((one) => one.isRefused === true)) return this.#learn(now, from);
+    const isRefused = (one: Trace): boolean => one.isRefused === true;
+    const refused = this.#log.filter((one) => isRefused(one) && one.endedAt >= refusedAt);
+    const isServed = this.#log.some((one) => one.isRefused === false && one.endedAt >= refusedAt);
+    const isAll =
+      this.#log.every((one) => one.at < from || isRefused(one)) || (this.#underWay.size === 0 && !isServed);
+    if (refused.length < 2 || !isAll) return this.#learn(now, from);
     // What is refused at one moment teaches as much as one refusal.
-    const [first] = flight;
-    this.#log = this.#log.filter((one) => one === first || one.at < from);
+    this.#log = this.#log.filter((one) => one === refused[0] || !refused.includes(one));
     this.#beginRest(now, this.#gate.spacing > 0 ? this.#gate.spacing : this.#retry.baseMs, isStrict, from);
   }
 
@@ -327,7 +363,7 @@ export class Pace {
     const refused = log.filter((one) => one.isRefused === true).length;
     const found = explain(log, now, this.#presumedMs, isOpen ? undefined : { beside: 5, rate: 5 });
     this.#t(now, 'learn', isOutage, JSON.stringify(found), log.length, refused);
-    if (found !== undefined) return this.#set(found, now);
+    if (found !== undefined) return this.#set(found, now, isOutage && isOpen);
     if (isOutage && wasCalm) {
       this.#log = this.#log.filter((one) => one.at < from || one.isRefused !== true);
       return;
@@ -365,7 +401,7 @@ export class Pace {
     } else this.#set(found, now);
   }
 
-  #set(found: Explanation, now: number): void {
+  #set(found: Explanation, now: number, isUnsure = false): void {
     this.#chance = found.share < oddShare ? 0 : found.share;
     this.#fits = 0;
     this.#isCounted = false;
@@ -374,7 +410,7 @@ export class Pace {
     } else {
       const seenMs = now - (this.#startedAt ?? now);
       const spacing = Math.min(found.perMs, seenMs) / found.count / used;
-      this.#gate = { ...open, spacing, perMs: found.perMs };
+      this.#gate = { ...open, spacing, perMs: found.perMs, most: isUnsure ? 1.1 * found.count : 0 };
       this.#next = now + spacing;
     }
     this.#kept = this.#gate;

@@ -2,7 +2,7 @@ import type { RetrySettings } from '../../pipeline/pipeline.ts';
 import type { About } from '../../service/result.ts';
 import type { Route } from '../events.ts';
 import type { Tally } from '../machine/job.ts';
-import { Pace } from './pace.ts';
+import { type FoundPace, Pace } from './pace.ts';
 
 /** After this many failures in a row a route that serves nobody may end the run. */
 const troubleInARow = 5;
@@ -70,10 +70,11 @@ export class RouteTraffic {
   #servedAt: number | undefined;
   #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
 
-  constructor(name: Route, retry: RetrySettings) {
+  /** @param found what an earlier run found */
+  constructor(name: Route, retry: RetrySettings, found?: FoundPace) {
     this.name = name;
     this.#retry = retry;
-    this.pace = new Pace(retry);
+    this.pace = new Pace(retry, found);
   }
 
   /** Unix ms from when on a request may leave. */
@@ -83,15 +84,6 @@ export class RouteTraffic {
 
   get pausedUntil(): number {
     return Math.max(this.#pausedUntil, this.pace.restsUntil);
-  }
-
-  get perMinute(): number | undefined {
-    return this.pace.perMinute;
-  }
-
-  /** Requests a minute that the service accepts, where it refused more. */
-  get learned(): number | undefined {
-    return this.pace.perMinute;
   }
 
   /** It has served a request in this run. */
@@ -149,12 +141,12 @@ export class RouteTraffic {
         pace.refused(key, now);
         return undefined;
       case 'quota':
-        pace.withdraw(key);
+        pace.withdraw(key, now);
         return undefined;
       case 'throttled': {
         const { retryAfterMs } = signal;
         pace.refused(key, now, {
-          waitMs: retryAfterMs === undefined ? undefined : Math.min(longestPauseMs, retryAfterMs),
+          waitMs: retryAfterMs === undefined ? undefined : Math.min(longestPauseMs, this.#retry.patienceMs, retryAfterMs),
         });
         break;
       }

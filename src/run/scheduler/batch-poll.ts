@@ -5,8 +5,7 @@ import type { RunInput } from './commit.ts';
 import { advance, jobContext } from './job-runner.ts';
 import { noteOutcome } from './kind-results.ts';
 import { placeJob } from './place-job.ts';
-import { shedAsThrottle } from './routes/load-shed.ts';
-import { readList } from './routes/outcome.ts';
+import { readList, shedAsThrottle } from './routes/outcome.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /** Polls in one request the task of a job whose turn has come, and those of the jobs queued behind it. */

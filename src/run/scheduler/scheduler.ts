@@ -18,10 +18,8 @@ import { advance } from './job-runner.ts';
 import { noteOutcome, probeKinds } from './kind-results.ts';
 import { adoptJob } from './place-job.ts';
 import { judgeRefused } from './refused-jobs.ts';
-import { withinPatience } from './routes/asked-wait.ts';
 import type { KindState } from './routes/kinds.ts';
 import { limitsText, serviceText } from './routes/learned-limits.ts';
-import { readOnServingRoute } from './routes/load-shed.ts';
 import {
   isDeferral,
   type JobResult,
@@ -208,8 +206,7 @@ export class Scheduler {
   }
 }
 
-function accept(state: SchedulerState, given: RunInput): void {
-  const input = withinPatience(given, state.options.settings.retry.patienceMs);
+function accept(state: SchedulerState, input: RunInput): void {
   switch (input.type) {
     case 'adopt':
       for (const record of input.records) adoptJob(state, record);
@@ -277,7 +274,7 @@ function onResult(state: SchedulerState, input: JobResult): void {
   const isLook = input.type === 'fetched' && input.why === 'overdue';
   const job = isLook ? undefined : jobs.get(input.key);
   const kind = kindOfResult(state, own.route, job);
-  const shed = lane.route.isServing(now) ? outcomeOf(readOnServingRoute(input)) : own;
+  const shed = lane.route.isServing(now) ? outcomeOf(input, true) : own;
   // A text call that is shed also slows its route down, but still counts as a try: the overload of a model may not pass.
   const outcome = input.type === 'asked' ? { ...shed, event: own.event } : shed;
   const isOpen =

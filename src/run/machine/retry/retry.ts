@@ -127,14 +127,15 @@ export function retrySave(
     : restAfter(misses, { ...job, misses }, retry, context);
 }
 
-/** Rests after this many failed tries, at least as long as the service asks for. */
+/** Rests after this many failed tries, at least as long as the service asks for, within the patience of the run. */
 export function restAfter(
   tries: number,
   job: Job,
   { atLeastMs = 0, next }: Pick<Retry, 'atLeastMs' | 'next'>,
   { retry, random, now }: JobContext,
 ): JobStep {
-  return rest(job, Math.max(atLeastMs, backoffMs(tries, retry, random)), next, now);
+  const asked = Math.min(atLeastMs, retry.patienceMs);
+  return rest(job, Math.max(asked, backoffMs(tries, retry, random)), next, now);
 }
 
 /** The error of a last try, which says how many there were. */

@@ -256,7 +256,7 @@ export class KindState {
       };
     const isAlone = this.isServed ? times >= 2 && others - before >= 3 : others > 0;
     if (!isOwn) return isAlone ? 'kind-only' : undefined;
-    const asked = signal.kind === 'throttled' ? (signal.retryAfterMs ?? 0) : 0;
+    const asked = signal.kind === 'throttled' ? Math.min(patienceMs, signal.retryAfterMs ?? 0) : 0;
     this.#restsUntil = now + Math.max(asked, restMs(times + 2 - troubleInARow));
     return 'kind-only';
   }

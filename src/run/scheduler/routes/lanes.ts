@@ -2,6 +2,7 @@ import type { Rate, RetrySettings } from '../../../pipeline/pipeline.ts';
 import { isTextRequest } from '../../../plan/job-request.ts';
 import type { Route } from '../../events.ts';
 import { EvenMoments, graceMs, type Sent } from '../../limits/even-moments.ts';
+import type { FoundPace } from '../../limits/pace.ts';
 import { type RouteSignal, type RouteStop, RouteTraffic } from '../../limits/route.ts';
 import { type LeftRequest, ToldPace } from '../../limits/told.ts';
 import type { Job } from '../../machine/job.ts';
@@ -94,6 +95,7 @@ export class RouteLanes {
     { rate, shared, before }: KnownLimits,
     retry: RetrySettings,
     jobs: ReadonlyMap<string, Job>,
+    found: (lane: string) => FoundPace = () => ({}),
   ) {
     this.#name = name;
     this.#rate = rate;
@@ -105,7 +107,7 @@ export class RouteLanes {
     this.#newLane = (lane) =>
       new Lane(
         lane,
-        new RouteTraffic(name, retry),
+        new RouteTraffic(name, retry, found(lane)),
         new PriorityQueue(jobs, isFair, turns),
       );
   }
@@ -240,12 +242,13 @@ export class RouteLanes {
 
   /** Requests per minute of a lane now; undefined: unlimited. */
   perMinute({ route }: Lane = this.lane()): number | undefined {
-    const rate = Math.min(route.perMinute ?? Number.POSITIVE_INFINITY, this.#wanted);
+    const rate = Math.min(route.pace.found.perMinute ?? Number.POSITIVE_INFINITY, this.#wanted);
     return rate === Number.POSITIVE_INFINITY ? undefined : rate;
   }
 
   /** Requests a minute that the service accepts of a lane, where it refused more. */
-  learned({ route: { learned } }: Lane): number | undefined {
+  learned({ route }: Lane): number | undefined {
+    const { perMinute: learned } = route.pace.found;
     return learned === undefined || learned >= this.#wanted ? undefined : Math.round(learned * 100) / 100;
   }
 

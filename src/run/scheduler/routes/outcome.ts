@@ -26,10 +26,15 @@ export interface Outcome {
   readonly reading: RouteReading;
 }
 
-export function outcomeOf(input: JobResult): Outcome {
+/**
+ * @param isServing others of the route are served: what certainly made nothing (503) is then about the pace, as 429 is, and no attempt
+ * (gateway 8.2)
+ */
+export function outcomeOf(input: JobResult, isServing = false): Outcome {
+  const shed: typeof shedAsThrottle = isServing ? shedAsThrottle : (result) => result;
   switch (input.type) {
     case 'submitted': {
-      const result = byReach(input.result);
+      const result = byReach(shed(input.result));
       return { route: 'submit', event: { type: 'submitted', result }, reading: submitReading(result) };
     }
     case 'unread': {
@@ -46,24 +51,42 @@ export function outcomeOf(input: JobResult): Outcome {
       };
     }
     case 'fetched': {
-      const { result, why } = input;
+      const { why } = input;
+      const result = shed(input.result);
       return { route: 'poll', event: { type: 'fetched', why, result }, reading: readFetch(result) };
     }
     case 'searched': {
-      const { result } = input;
+      const result = shed(input.result);
       return { route: 'poll', event: { type: 'searched', result }, reading: readSearch(result) };
     }
     case 'saved': {
-      const { result } = input;
+      const result = shed(input.result);
       return { route: 'download', event: { type: 'saved', result }, reading: readSave(result) };
     }
     case 'asked': {
       const { result: own } = input;
-      const result = own.kind === 'refused' ? { ...own, error: deferredWithoutChannel(own.error) } : own;
+      const shedError = (error: ServiceFailure): ServiceFailure =>
+        isServing && isShed(error) ? { ...error, class: 'throttle' } : error;
+      const result =
+        own.kind === 'refused' ? { ...own, error: deferredWithoutChannel(shedError(own.error)) } : own;
       return { route: 'text', event: { type: 'asked', result }, reading: readAsk(result) };
     }
   }
 }
+
+/**
+ * True for a 503, as proxies before a service refuse what is too much. Of a submission, also for a channel that is closed for the moment,
+ * which some gateways report with another status. Files are served by others.
+ */
+const isShed = (failure: ServiceFailure | SaveFailure): boolean =>
+  failure.class === 'retry' &&
+  ('unmade' in failure
+    ? failure.code === 'service.unavailable' || failure.code === 'service.no-channel'
+    : !failure.code.startsWith('service.') && failure.status === 503);
+
+/** A result of a route that serves others, with a 503 as a throttle. */
+export const shedAsThrottle = <A extends ServiceResult<unknown> | SavedResult>(answer: A): A =>
+  answer.ok || !isShed(answer.error) ? answer : { ...answer, error: { ...answer.error, class: 'throttle' } };
 
 /** Nobody can do it now, and nothing was made: the job waits as for a full queue. */
 const deferredWithoutChannel = (error: ServiceFailure): ServiceFailure =>

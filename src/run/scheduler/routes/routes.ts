@@ -1,6 +1,7 @@
 import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Route } from '../../events.ts';
 import type { Sent } from '../../limits/even-moments.ts';
+import type { FoundPace } from '../../limits/pace.ts';
 import { SentLog } from '../../limits/sent-log.ts';
 import { TokenLimiter } from '../../limits/token-rate.ts';
 import type { Job } from '../../machine/job.ts';
@@ -55,7 +56,6 @@ export class Routes {
   constructor(
     settings: RunSettings,
     jobs: ReadonlyMap<string, Job>,
-    random: () => number,
     tokens: (job: Job) => number,
     isHeldBack: (job: Job, now: number) => boolean = () => false,
     {
@@ -79,7 +79,13 @@ export class Routes {
     this.sent = new SentLog(limits, before);
     const lanesOf = (name: Route): RouteLanes => {
       const known = { rate: limits[name], shared: moments[name], before: before[name] };
-      return new RouteLanes(name, known, retry, jobs);
+      return new RouteLanes(name, known, retry, jobs, (lane): FoundPace => {
+        const perMinute = name === 'text' ? learned.lanes?.[lane] : learned.perMinute[name];
+        return {
+          ...(perMinute !== undefined && { perMinute }),
+          ...(name === 'submit' && learned.tasks !== undefined && { atOnce: learned.tasks }),
+        };
+      });
     };
     this.queues = {
       submit: lanesOf('submit'),

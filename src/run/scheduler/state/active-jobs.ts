@@ -59,7 +59,6 @@ export class ActiveJobs {
   /** @param tokens estimated tokens of a text call */
   constructor(
     settings: RunSettings,
-    random: () => number,
     tokens: (job: Job) => number,
     shared: SharedLimits = {},
     before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
@@ -78,7 +77,6 @@ export class ActiveJobs {
     this.routes = new Routes(
       settings,
       this.#jobs,
-      random,
       tokens,
       isHeldBack,
       shared,

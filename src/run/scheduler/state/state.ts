@@ -124,7 +124,6 @@ export function initialState(options: SchedulerOptions): SchedulerState {
   const learned = readLimits(options.learned?.limits);
   const jobs = new ActiveJobs(
     settings,
-    random,
     ({ record }) => costModel.tokens(record),
     options.shared,
     readSent(options.sent, settings.limits, startedAt),

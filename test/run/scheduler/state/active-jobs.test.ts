@@ -12,7 +12,6 @@ const activeJobs = (
 ): ActiveJobs =>
   new ActiveJobs(
     virtualSettings({ limits }),
-    () => 0.5,
     () => 1,
     shared,
   );

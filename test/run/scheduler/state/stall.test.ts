@@ -9,7 +9,6 @@ const tenMinutes = 600_000;
 const activeJobs = (): ActiveJobs =>
   new ActiveJobs(
     virtualSettings(),
-    () => 0.5,
     () => 1,
   );
 

@@ -1,5 +1,5 @@
-import type { Rate } from '../../../pipeline/pipeline.ts';
-import { graceMs } from '../even-moments.ts';
+import type { Rate } from '../../pipeline/pipeline.ts';
+import { graceMs } from './even-moments.ts';
 
 /** What leaves within this part of a window is counted together, so that the log of 100,000 an hour stays short. */
 const parts = 1024;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Departures } from '../../../../src/run/limits/rate/departures.ts';
+import { Departures } from '../../../src/run/limits/departures.ts';
 
 const second = 1000;
 const minute = 60_000;
