@@ -118,7 +118,7 @@ export interface SchedulerState {
 
 /** The state of a run that has not begun. */
 export function initialState(options: SchedulerOptions): SchedulerState {
-  const { settings, startedAt, random } = options;
+  const { settings, startedAt } = options;
   const estimators = new Estimators(settings, options.price, options.learned?.poll);
   const { costModel } = estimators;
   const learned = readLimits(options.learned?.limits);
