@@ -19,7 +19,7 @@ export function pollBatch(state: SchedulerState, first: Job): void {
       ? [{ key: job.record.key, taskId: send.taskId, ...(job.hold && { hold: job.hold }) }]
       : [];
   });
-  state.routes.onSent('poll', state.now, first.record.key);
+  state.routes.onSent('poll', state.now, targets[0]?.key);
   state.outbox.send({ job: first, send: { kind: 'list', targets } });
 }
 
@@ -29,7 +29,8 @@ export function onBatchPolled(
   { targets, result: answer }: Extract<RunInput, { type: 'listed' }>,
 ): void {
   const { routes, jobs, outbox, now } = state;
-  routes.onResult('poll', now, targets[0]?.key ?? '');
+  const key = targets[0]?.key ?? '';
+  const { lane } = routes.onResult('poll', now, key);
   const result = routes.queues.poll.route.isServing(now) ? shedAsThrottle(answer) : answer;
   const isUnlisted = hasNoListing(result);
   // What was lost, and may be held anew, is polled by its own requests.
@@ -40,9 +41,10 @@ export function onBatchPolled(
       route: 'poll',
       reading: readList(result),
       isFirst: false,
-      key: targets[0]?.key ?? '',
+      key,
       kind: state.kinds.polls,
     });
+  lane.route.pace.withdraw(key, now);
   for (const [key, event] of pollResults(targets.filter(isHeld), result)) {
     const job = jobs.get(key);
     if (job?.record.taskId === undefined) continue;

@@ -301,7 +301,7 @@ function onResult(state: SchedulerState, input: JobResult): void {
   // The run may have left the job while its request was under way; nothing durable depends on a poll or a download.
   const rests = kind?.restsUntil !== undefined;
   if (job !== undefined) advance(state, job, rests ? whileKindRests(outcome.event) : outcome.event);
-  if (own.route !== 'submit' || !jobs.isOnService(input.key)) lane.route.pace.withdraw(input.key, now);
+  if (own.route !== 'submit' || !jobs.isWorkedOn(input.key)) lane.route.pace.withdraw(input.key, now);
 }
 
 /** True where the service works on a task no more, or does not know it. */

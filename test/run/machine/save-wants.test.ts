@@ -169,7 +169,7 @@ describe('a fresh link', () => {
     (_, changes, task, said) => {
       const code = changes.kind === 'describe' ? 'download.no-prompts' : 'download.no-link';
       const from = waiting(changes);
-      const few = { retry: { attempts: 2, baseMs: 1000, capMs: 60_000 } } as never;
+      const few = { retry: { attempts: 2, baseMs: 1000, capMs: 60_000, patienceMs: 600_000 } } as never;
       const once = transition(from, few).fetched('link', shown(task)).job;
       expect(once).toMatchObject({
         misses: 1,

@@ -70,6 +70,10 @@ describe('when a run wakes', () => {
     scheduler.handle({ type: 'tick' }, dueAt - 1);
     expect(paidKeys(durable(scheduler))).toEqual([]);
     scheduler.handle({ type: 'tick' }, dueAt);
+    // Its flight is judged for a second at most.
+    const leavesAt = scheduler.nextWakeAt() ?? dueAt;
+    expect(leavesAt).toBeLessThanOrEqual(Math.max(dueAt, epoch + 2000));
+    scheduler.handle({ type: 'tick' }, leavesAt);
     expect(paidKeys(durable(scheduler))).toEqual([key]);
   });
 

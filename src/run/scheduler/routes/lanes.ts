@@ -79,8 +79,8 @@ export class RouteLanes {
   readonly #newLane: (name: string) => Lane;
   /** Lanes that may have a job in their queue. */
   readonly #queued = new Set<Lane>();
-  /** The requests under way, by the keys of their jobs, and how many of a key. */
-  readonly #underWay = new Map<string, Departure & { readonly times: number }>();
+  /** The requests under way, by the keys of their jobs. */
+  readonly #underWay = new Map<string, Departure[]>();
   inFlight = 0;
   /** The jobs without a request under way of all lanes. */
   readonly waiting = { first: 0, deferred: 0 };
@@ -211,8 +211,9 @@ export class RouteLanes {
     const lane = this.lane(job);
     this.inFlight += 1;
     lane.inFlight += 1;
-    const times = (this.#underWay.get(key)?.times ?? 0) + 1;
-    this.#underWay.set(key, { lane, left: lane.told.take(now), times });
+    const departures = this.#underWay.get(key) ?? [];
+    this.#underWay.set(key, departures);
+    departures.push({ lane, left: lane.told.take(now) });
     lane.route.pace.take(key, now);
     this.#known?.take(now);
     this.#shared?.take(now);
@@ -220,13 +221,13 @@ export class RouteLanes {
 
   /** @param told what the reply tells of limits */
   onResult(key: string, now: number, told: readonly ToldLimit[] = [], isThrottled = false): Departure {
-    const departure = this.#underWay.get(key) ?? { lane: this.lane(), times: 1 };
-    const { lane, left, times } = departure;
+    const departures = this.#underWay.get(key) ?? [];
+    const departure = departures.shift() ?? { lane: this.lane() };
+    const { lane, left } = departure;
+    if (departures.length === 0) this.#underWay.delete(key);
     if (left !== undefined) lane.told.onReply(left, told, isThrottled, now);
-    if (times > 1) this.#underWay.set(key, { lane, times: times - 1 });
-    else this.#underWay.delete(key);
     this.inFlight -= 1;
-    departure.lane.inFlight -= 1;
+    lane.inFlight -= 1;
     return departure;
   }
 

@@ -14,6 +14,7 @@ import {
 } from '../commit.ts';
 import { leaveCell } from '../drain.ts';
 import { releaseCells } from '../place-job.ts';
+import { isWorkedOn } from '../state/active-jobs.ts';
 import type { SchedulerState } from '../state/state.ts';
 
 /** Others hold a part of a commit: what was decided of it here is forgotten. */
@@ -43,12 +44,19 @@ function lookAgain({ slices, outbox }: SchedulerState): void {
 const isOf = (effect: Effect, key: string): boolean => isOfOneJob(effect) && effect.job.record.key === key;
 
 /** Forgets a job that another slice holds. Its cells look again. */
-export function forgetJob(state: SchedulerState, { record: { key }, hold }: Job): void {
-  if (hold !== undefined) for (const effect of state.outbox.forget(key, hold)) unsend(state, effect);
-  state.jobs.drop(key);
+export function forgetJob(state: SchedulerState, job: Job): void {
+  const { key } = job.record;
+  if (job.hold !== undefined) for (const effect of state.outbox.forget(key, job.hold)) unsend(state, effect);
+  drop(state, job);
   state.kinds.forget(key);
   state.slices.sent.delete(key);
   releaseCells(state, key);
+}
+
+/** Its task is worked on for others now. */
+function drop({ jobs, routes, now }: SchedulerState, job: Job): void {
+  if (isWorkedOn(job)) routes.queues.submit.route.pace.ended(job.record.key, now);
+  jobs.drop(job.record.key);
 }
 
 /** An effect never leaves. */
@@ -88,7 +96,7 @@ export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit)
     for (const fact of factsOf(state, key, record, unsent)) outbox.hear(fact);
     slices.sent.delete(key);
     if (job !== undefined && isMine(job)) {
-      jobs.drop(key);
+      drop(state, job);
       kinds.forget(key);
     }
     if (job === undefined || isMine(job)) releaseCells(state, key);

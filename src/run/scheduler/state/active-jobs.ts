@@ -141,9 +141,9 @@ export class ActiveJobs {
     return Math.min(this.#limits.tasks, this.routes.queues.submit.route.pace.window);
   }
 
-  isOnService(key: string): boolean {
+  isWorkedOn(key: string): boolean {
     const job = this.#jobs.get(key);
-    return job !== undefined && isOnService(job.record);
+    return job !== undefined && isWorkedOn(job);
   }
 
   get #isPaced(): boolean {
@@ -369,4 +369,8 @@ const isDeferred = (job: Job): boolean =>
   (job.record.status === 'pending' || job.record.status === 'submitting') &&
   job.record.modal === undefined;
 
-export const isOnService = ({ status }: JobRecord): boolean => status === 'running' || status === 'modal';
+const isOnService = ({ status }: JobRecord): boolean => status === 'running' || status === 'modal';
+
+/** True while the service works on its task, as far as is known: a dialog waits for its answer, and a lost task may have ended. */
+export const isWorkedOn = ({ record, lost }: Pick<Job, 'record' | 'lost'>): boolean =>
+  record.status === 'running' && lost === undefined;
