@@ -242,8 +242,8 @@ describe('what goes wrong on the service', () => {
 
   it('a Retry-After of an hour holds that route alone, and no task for it', async () => {
     const { run, statuses, service } = await world(grid(3), {
-      onFetch: (_id, fetches) =>
-        fetches === 1
+      onFetch: (_id, _fetches, at) =>
+        at < epoch + 3_600_000
           ? failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 3_600_000 })
           : undefined,
     });
