@@ -1,4 +1,5 @@
 import type { JobError, JobStatus, TokenUsage } from '../plan/job.ts';
+import type { FoundPace } from './limits/pace.ts';
 
 /** How a slice ends for a worker. */
 export type SliceEnd =
@@ -104,8 +105,16 @@ export type RunEvent =
       readonly route: Route;
       /** The same. */
       readonly kind?: string;
-      readonly perMinute: number;
+      /** Absent: as many as are wanted. */
+      readonly perMinute?: number;
     }
+  /** What the service was found to accept of one kind of request, where a user should hear of it; nothing: what is sent. */
+  | ({
+      readonly type: 'route:pace';
+      readonly route: Route;
+      /** Of text calls. */
+      readonly kind?: string;
+    } & FoundPace)
   | { readonly type: 'job:retry'; readonly key: string; readonly inMs: number; readonly error: JobError }
   | {
       readonly type: 'run:waiting';

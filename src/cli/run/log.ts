@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { pino } from 'pino';
+import { paceWords } from '../../report/text/pace-words.ts';
 import type { RunEvent, RunListener } from '../../run/events.ts';
 import type { InlineImage, TextCallRequest, TextService } from '../../service/text-service.ts';
 import { checkFile, ownFile, refuseSecondName } from '../../state/files/plain-path.ts';
@@ -83,12 +84,13 @@ type EventLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 function levelOf(event: RunEvent): EventLevel {
   switch (event.type) {
     case 'run:start':
-    case 'route:rate':
+    case 'route:pace':
     case 'run:memory':
       return 'info';
     case 'cell:open':
     case 'cell:close':
     case 'cell:left':
+    case 'route:rate':
     case 'slice:end':
     case 'slot:status':
       return 'debug';
@@ -115,6 +117,7 @@ function readable(event: RunEvent): { readonly type: string } & Readonly<Record<
     const { untilMs, ...rest } = event;
     return { ...rest, until: new Date(untilMs).toISOString() };
   }
+  if (event.type === 'route:pace') return { ...event, words: paceWords(event) };
   if (event.type === 'run:start') return { type: event.type };
   return { ...event };
 }

@@ -3,6 +3,7 @@ import { hasArtifacts } from '../../artifacts/store/store.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { first } from '../../report/facts/in-doubt.ts';
 import { runFiles } from '../../report/facts/layout.ts';
+import { readLearned } from '../../report/facts/learned.ts';
 import { readPutBack } from '../../report/facts/put-back.ts';
 import type { RunSummary } from '../../report/text/summary.ts';
 import type { RunEnd } from '../../run/events.ts';
@@ -45,6 +46,7 @@ export async function summarize(
   /** Of what lies with the artifacts. */
   const fileAt = (name: string): string => (remote === undefined ? place(name) : `${remote.url}/${name}`);
   const putBack = (await readPutBack(state.reader)).reduce((sum, { count }) => sum + count, 0);
+  const limits = (await readLearned(state.reader))?.limits;
   const { name, source } = plan.pipeline;
   return {
     pipeline: name,
@@ -69,6 +71,7 @@ export async function summarize(
     ...(run.gridsCut === 0 ? {} : { gridsCut: run.gridsCut }),
     ...(run.timedOutAgain ? { timedOutAgain: run.timedOutAgain } : {}),
     ...(putBack === 0 ? {} : { putBack }),
+    ...(limits === undefined ? {} : { limits }),
     ...(totals === undefined ? {} : totalsFacts(totals)),
     reasons: totals?.reasons ?? [],
     inDoubt: await firstInDoubt(state.reader),

@@ -84,7 +84,9 @@ export class EngineLimits implements SharedLimits {
         return;
       case 'route:rate':
         return this.#moments.routes[event.route].notePace(
-          event.kind === undefined ? event.perMinute : Number.POSITIVE_INFINITY,
+          event.kind === undefined && event.perMinute !== undefined
+            ? event.perMinute
+            : Number.POSITIVE_INFINITY,
         );
       case 'request:end':
         if (event.route === 'submit' && event.outcome === 'queue-full') this.rooms?.noteFull();

@@ -1,6 +1,6 @@
 import { learnedFact } from '../../run/limits/learned.ts';
 import { type KindDuration, learnedDurations } from '../../run/limits/poll/learned-polls.ts';
-import { type LearnedLimits, readLimits } from '../../run/scheduler/routes/learned-limits.ts';
+import { type LearnedLimits, lanesOf, readLimits } from '../../run/scheduler/routes/learned-limits.ts';
 import type { StateReader } from '../../state/reader.ts';
 
 /** What the runs of a directory have learned about their service. `run --relearn` forgets it. */
@@ -15,8 +15,7 @@ export interface LearnedFacts {
 export async function readLearned(state: Pick<StateReader, 'fact'>): Promise<LearnedFacts | undefined> {
   const durations = learnedDurations(await state.fact(learnedFact('poll')));
   const limits = readLimits(await state.fact(learnedFact('limits')));
-  const isLimited =
-    limits.tasks !== undefined || Object.keys({ ...limits.perMinute, ...limits.lanes }).length > 0;
+  const isLimited = lanesOf(limits).length > 0;
   if (durations.length === 0 && !isLimited) return undefined;
   return { durations, ...(isLimited ? { limits } : {}) };
 }

@@ -5,6 +5,7 @@ import type { Reason } from '../../manifest/tally.ts';
 import { droppedCode, type TokenUsage } from '../../plan/job.ts';
 import type { SlotStatus } from '../../plan/slot.ts';
 import { maxFailuresCode, type RunEnd } from '../../run/events.ts';
+import { type LearnedLimits, lanesOf, noLimits } from '../../run/scheduler/routes/learned-limits.ts';
 import { finding } from '../facts/in-doubt.ts';
 import {
   assumedTokenWords,
@@ -20,6 +21,7 @@ import {
 } from './amounts.ts';
 import { changeFor, mayHelp } from './job/advice.ts';
 import { jobCommands } from './next-commands.ts';
+import { paceWords } from './pace-words.ts';
 import { serviceWords } from './plan-text.ts';
 import { quoted, shownLine } from './printable.ts';
 import { endingWord, slotNumbers, unsettled } from './slot-counts.ts';
@@ -63,6 +65,8 @@ export interface RunSummary {
   readonly timedOutAgain?: number;
   /** Jobs of the directory that are pending because they were refused, and for which nothing was paid; absent when there are none. */
   readonly putBack?: number;
+  /** What the service accepts, as the runs of the directory have found it; absent: it refused nothing. */
+  readonly limits?: LearnedLimits;
   /** Sum of the manifest's cost column; absent without prices. */
   readonly cost?: number;
   /** Possible cost of submissions of the manifest's jobs without a response, in addition; absent: nothing. */
@@ -113,6 +117,9 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
     // A run that was left at once has not looked at what is there.
     ...(summary.manifest === undefined ? [] : [`  gallery   ${galleryCommand(summary)}`]),
     `  log       ${summary.log}`,
+    ...lanesOf(summary.limits ?? noLimits).map(
+      (lane, index) => `  ${index === 0 ? 'pace' : '    '}      ${paceWords(lane)}`,
+    ),
     ...(summary.sameFiles === undefined
       ? []
       : [

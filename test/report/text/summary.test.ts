@@ -60,6 +60,18 @@ describe('how a run ended', () => {
     expect(ending({ pending: 3 })).not.toMatch(/put back|paid again/);
   });
 
+  it('says what the service was found to accept', () => {
+    const limits = { tasks: 3, perMinute: { poll: 600 }, byChance: { 'text/text-pro': 0.5 } };
+    expect(ending({ done: 1 }, { limits })).toContain(
+      `  log       runs/foxes/run.log
+  pace      3 tasks at a time fit
+            about 600 polls of tasks a minute are served
+            half of the text calls of text-pro are refused by chance: each refused job waits alone
+`,
+    );
+    expect(ending({ done: 1 })).not.toContain('  pace ');
+  });
+
   it('adds up what all runs took', () => {
     expect(ending({ done: 1 }, { cost: 1.5 })).toContain('All runs together: cost 1.50.');
   });

@@ -1,5 +1,6 @@
 import { type IsOptional, missingCode, neverOptional } from '../../../plan/graph/optional.ts';
 import type { JobError, JobStatus, TokenUsage } from '../../../plan/job.ts';
+import { laneWords } from '../../../report/text/pace-words.ts';
 import type { RunEvent } from '../../../run/events.ts';
 import { Spending, type Spent } from './spending.ts';
 import type { StepStart } from './step-start.ts';
@@ -148,6 +149,7 @@ export class ProgressModel {
       case 'run:end':
       case 'request:end':
       case 'route:rate':
+      case 'route:pace':
       case 'run:notice':
       case 'job:retry':
       case 'grid:cut':
@@ -238,8 +240,7 @@ export class ProgressModel {
   #notice(now: number): string | undefined {
     if (this.#pause !== undefined && this.#pause.untilMs > now) {
       const seconds = Math.ceil((this.#pause.untilMs - now) / 1000);
-      const { kind, reason } = this.#pause;
-      return `${kind === undefined ? '' : `${kind} `}paused for ${seconds} s: ${reason}`;
+      return `${laneWords(this.#pause)} are refused, asked again in ${seconds} s: ${this.#pause.reason}`;
     }
     return this.#waiting === undefined ? undefined : `waiting: ${this.#waiting}`;
   }

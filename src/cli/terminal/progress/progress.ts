@@ -1,6 +1,7 @@
 import { counted, span } from '../../../report/text/amounts.ts';
+import { laneWords, paceWords } from '../../../report/text/pace-words.ts';
 import { sentence, shownLine } from '../../../report/text/printable.ts';
-import type { Route, RunEvent, RunListener } from '../../../run/events.ts';
+import type { RunEvent, RunListener } from '../../../run/events.ts';
 import type { Io } from '../io.ts';
 import { type Progress, ProgressModel, type ProgressStart } from './model.ts';
 import { Screen } from './screen.ts';
@@ -91,25 +92,23 @@ function listenerOf(io: Io, model: ProgressSource, say: (text: string) => void):
   };
 }
 
-const requests = {
-  submit: 'submissions',
-  text: 'text calls',
-  poll: 'polls of tasks',
-  download: 'downloads',
-} as const satisfies Record<Route, string>;
-
 /** What is said the moment it happens, view or not. */
 function announcer(io: Io): (event: RunEvent) => string | undefined {
   const spokenAt = new Map<string, number>();
   return (event) => {
     if (event.type !== 'route:pause') return lineFor(event);
-    const { route, kind } = event;
-    const what = kind === undefined ? requests[route] : `${requests[route]} of ${shownLine(kind)}`;
-    if (io.now() - (spokenAt.get(what) ?? Number.NEGATIVE_INFINITY) < pauseMs) return undefined;
-    spokenAt.set(what, io.now());
-    return `No ${what} for a while: ${sentence(event.reason)} promptpress tries again.`;
+    const what = laneWords(event);
+    const now = io.now();
+    if (now - (spokenAt.get(what) ?? Number.NEGATIVE_INFINITY) < pauseMs) return undefined;
+    spokenAt.set(what, now);
+    return begun(
+      `${what} are refused, asked again in ${span(Math.max(1000, event.untilMs - now))}: ${sentence(event.reason)}`,
+    );
   };
 }
+
+/** As a sentence begins. */
+const begun = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 function lineFor(event: RunEvent): string | undefined {
   if (event.type === 'run:stopping' && event.end.kind === 'interrupted') {
@@ -125,6 +124,7 @@ function lineFor(event: RunEvent): string | undefined {
   if (event.type === 'run:waiting') {
     return `Waiting for ${span(event.sinceMs)}: ${shownLine(event.reason)}`;
   }
+  if (event.type === 'route:pace') return `${begun(paceWords(event))}.`;
   if (event.type === 'run:notice') return shownLine(event.message);
   return undefined;
 }

@@ -1,5 +1,7 @@
+import { lanesOf, noLimits } from '../../../run/scheduler/routes/learned-limits.ts';
 import type { LearnedFacts } from '../../facts/learned.ts';
-import { count, durationWords } from '../amounts.ts';
+import { durationWords } from '../amounts.ts';
+import { paceWords } from '../pace-words.ts';
 import { shownLine } from '../printable.ts';
 import { padEnd, widest } from '../table.ts';
 
@@ -10,19 +12,9 @@ export function learnedLines(learned: LearnedFacts | undefined): readonly string
   const kinds = (learned?.durations ?? []).slice(0, mostKinds);
   const width = widest(kinds.map(({ kind }) => shownLine(kind)));
   const lines = kinds.map((found) => `  ${padEnd(shownLine(found.kind), width)}  ${durationWords(found)}`);
-  const limits = limitLines(learned?.limits);
+  const limits = lanesOf(learned?.limits ?? noLimits).map((lane) => `  ${paceWords(lane)}`);
   return [
     ...(kinds.length === 0 ? [] : ['', 'How long tasks take here (run --relearn forgets it):', ...lines]),
     ...(limits.length === 0 ? [] : ['', 'What the service accepts (run --relearn forgets it):', ...limits]),
-  ];
-}
-
-function limitLines(limits: LearnedFacts['limits']): readonly string[] {
-  if (limits === undefined) return [];
-  const { tasks, perMinute, lanes = {} } = limits;
-  return [
-    ...(tasks === undefined ? [] : [`  tasks     ${count(tasks)} at a time`]),
-    ...Object.entries(perMinute).map(([route, rate]) => `  ${route.padEnd(8)}  ${rate} requests a minute`),
-    ...Object.entries(lanes).map(([kind, rate]) => `  ${shownLine(kind)}: ${rate} text calls a minute`),
   ];
 }

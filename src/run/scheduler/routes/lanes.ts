@@ -1,15 +1,16 @@
 import type { Rate, RetrySettings } from '../../../pipeline/pipeline.ts';
 import { isTextRequest } from '../../../plan/job-request.ts';
+import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Route } from '../../events.ts';
 import { EvenMoments, graceMs, type Sent } from '../../limits/even-moments.ts';
-import type { FoundPace } from '../../limits/pace.ts';
+import { PaceNews } from '../../limits/pace-news.ts';
 import { type RouteSignal, type RouteStop, RouteTraffic } from '../../limits/route.ts';
 import { type LeftRequest, ToldPace } from '../../limits/told.ts';
 import type { Job } from '../../machine/job.ts';
-import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Moments } from '../../ports.ts';
 import { compareRanks, PriorityQueue } from '../queues.ts';
 import { kindOfRequest } from './kind-names.ts';
+import type { LanePace } from './learned-limits.ts';
 
 /** How far decisions may lag behind the moments of a rate and catch up, ms. Where requests leave, the rate is kept more exactly (`SendGate`). */
 const caughtUpMs = 250;
@@ -25,6 +26,7 @@ export class Lane {
   readonly queue: PriorityQueue;
   /** What the service tells of its limits. */
   readonly told = new ToldPace();
+  readonly news = new PaceNews();
   inFlight = 0;
   /** Its jobs without a request under way: those that were not deferred, and those that were. */
   readonly waiting = { first: 0, deferred: 0 };
@@ -62,6 +64,8 @@ export interface Departure {
 /** The limits of a route that are known, whatever its lanes find. */
 export interface KnownLimits {
   readonly rate: Rate | undefined;
+  /** Requests at a time; of submissions, tasks. */
+  readonly atOnce: number;
   /** The rate that the run shares with others. */
   readonly shared: Moments | undefined;
   /** What earlier runs sent within the window of the rate. */
@@ -71,7 +75,8 @@ export interface KnownLimits {
 /** The lanes of one route, under the limits that are known of it. */
 export class RouteLanes {
   readonly #name: Route;
-  readonly #rate: Rate | undefined;
+  readonly #perMinute: number;
+  readonly #atOnce: number;
   readonly #known: EvenMoments | undefined;
   readonly #shared: Moments | undefined;
   readonly #patienceMs: number;
@@ -92,24 +97,21 @@ export class RouteLanes {
 
   constructor(
     name: Route,
-    { rate, shared, before }: KnownLimits,
+    { rate, atOnce, shared, before }: KnownLimits,
     retry: RetrySettings,
     jobs: ReadonlyMap<string, Job>,
-    found: (lane: string) => FoundPace = () => ({}),
+    inherited: (lane: string) => LanePace | undefined = () => undefined,
   ) {
     this.#name = name;
-    this.#rate = rate;
+    this.#perMinute = rate === undefined ? Number.POSITIVE_INFINITY : (60_000 * rate.count) / rate.perMs;
+    this.#atOnce = atOnce;
     this.#known = rate && new EvenMoments(rate, before, Math.max(caughtUpMs, graceMs(rate)));
     this.#shared = shared;
     this.#patienceMs = retry.patienceMs;
     const turns = { joined: 0, left: 0 };
     const isFair = name === 'poll' || name === 'download';
     this.#newLane = (lane) =>
-      new Lane(
-        lane,
-        new RouteTraffic(name, retry, found(lane)),
-        new PriorityQueue(jobs, isFair, turns),
-      );
+      new Lane(lane, new RouteTraffic(name, retry, inherited(lane)), new PriorityQueue(jobs, isFair, turns));
   }
 
   /** The lane of a job; without a job, that of a route with a single one. */
@@ -122,6 +124,7 @@ export class RouteLanes {
     const kept = this.#lanes.size < mostLanes ? name : 'other models';
     const lane = this.#lanes.get(kept) ?? this.#newLane(kept);
     this.#lanes.set(kept, lane);
+    lane.news.perMinute ??= this.perMinute(lane);
     return lane;
   }
 
@@ -243,20 +246,25 @@ export class RouteLanes {
 
   /** Requests per minute of a lane now; undefined: unlimited. */
   perMinute({ route }: Lane = this.lane()): number | undefined {
-    const rate = Math.min(route.pace.found.perMinute ?? Number.POSITIVE_INFINITY, this.#wanted);
+    const rate = Math.min(route.pace.found.perMinute ?? Number.POSITIVE_INFINITY, this.#perMinute);
     return rate === Number.POSITIVE_INFINITY ? undefined : rate;
   }
 
-  /** Requests a minute that the service accepts of a lane, where it refused more. */
-  learned({ route }: Lane): number | undefined {
-    const { perMinute: learned } = route.pace.found;
-    return learned === undefined || learned >= this.#wanted ? undefined : Math.round(learned * 100) / 100;
+  /** What was found of each lane, where the service accepts less than the limits that are known. */
+  found(): readonly LanePace[] {
+    return [...this.#lanes.values()].map((lane) => this.foundOf(lane));
   }
 
-  get #wanted(): number {
-    return this.#rate === undefined
-      ? Number.POSITIVE_INFINITY
-      : (60_000 * this.#rate.count) / this.#rate.perMs;
+  /** The same of one lane. */
+  foundOf({ name: kind, route }: Lane): LanePace {
+    const { atOnce, perMinute, byChance } = route.pace.found;
+    return {
+      route: this.#name,
+      ...(kind !== '' && { kind }),
+      ...(atOnce !== undefined && atOnce < this.#atOnce && { atOnce }),
+      ...(perMinute !== undefined && perMinute < this.#perMinute && { perMinute }),
+      ...(byChance !== undefined && { byChance }),
+    };
   }
 
   /** Of a route with a single lane. */

@@ -1,5 +1,6 @@
 import type { Route } from '../../events.ts';
 import { learnedContent, learnedText } from '../../limits/learned.ts';
+import type { FoundPace } from '../../limits/pace.ts';
 
 /** What a run found out about the limits of its service, for the next run. */
 export interface LearnedLimits {
@@ -9,6 +10,60 @@ export interface LearnedLimits {
   readonly perMinute: Readonly<Partial<Record<Route, number>>>;
   /** Text calls a minute that it accepts, by their kind; absent: it refused none. */
   readonly lanes?: Readonly<Record<string, number>>;
+  /** Requests that it accepts at a time: `poll`, `download`, or `text/` and the kind; absent: it refused none. */
+  readonly atOnce?: Readonly<Record<string, number>>;
+  /** The part that it last refused by chance, by the same names and `submit`; the next run begins without. Absent: none. */
+  readonly byChance?: Readonly<Record<string, number>>;
+}
+
+/** What was found of one lane. */
+export interface LanePace extends FoundPace {
+  readonly route: Route;
+  /** Of text calls. */
+  readonly kind?: string;
+}
+
+const texts = 'text/';
+
+/** The limits of these lanes, as they are kept. */
+export function limitsOf(lanes: readonly LanePace[]): LearnedLimits {
+  const named = (name: keyof FoundPace, of: (lane: LanePace) => string | undefined): Record<string, number> =>
+    Object.fromEntries(
+      lanes.flatMap((lane) => {
+        const [key, value] = [of(lane), lane[name]];
+        return key === undefined || value === undefined ? [] : [[key, Math.round(100 * value) / 100]];
+      }),
+    );
+  const idOf = ({ route, kind }: LanePace): string => (kind === undefined ? route : `${texts}${kind}`);
+  const { submit: tasks, ...atOnce } = named('atOnce', idOf);
+  const rates = named('perMinute', ({ kind }) => kind);
+  const byChance = named('byChance', idOf);
+  return {
+    ...(tasks !== undefined && { tasks }),
+    perMinute: named('perMinute', ({ route, kind }) => (kind === undefined ? route : undefined)),
+    ...(Object.keys(rates).length > 0 && { lanes: rates }),
+    ...(Object.keys(atOnce).length > 0 && { atOnce }),
+    ...(Object.keys(byChance).length > 0 && { byChance }),
+  };
+}
+
+/** The lanes of kept limits: image submissions, polls, downloads, and the text calls of each kind. */
+export function lanesOf({ tasks, perMinute, lanes, atOnce, byChance }: LearnedLimits): readonly LanePace[] {
+  const found = new Map<string, FoundPace>(routes.map((route) => [route, {}]));
+  const note = (name: keyof FoundPace, values: Readonly<Record<string, number>> = {}, before = ''): void => {
+    for (const [id, value] of Object.entries(values))
+      found.set(`${before}${id}`, { ...found.get(`${before}${id}`), [name]: value });
+  };
+  note('atOnce', { ...atOnce, ...(tasks !== undefined && { submit: tasks }) });
+  note('perMinute', perMinute);
+  note('perMinute', lanes, texts);
+  note('byChance', byChance);
+  return [...found].flatMap(([id, pace]): LanePace[] => {
+    const route = routes.find((name) => name === id);
+    if (Object.keys(pace).length === 0) return [];
+    if (route !== undefined) return [{ route, ...pace }];
+    return id.startsWith(texts) ? [{ route: 'text', kind: id.slice(texts.length), ...pace }] : [];
+  });
 }
 
 /** What a run saw of the address that it sends to, for the next run at this address: another one begins as unproven. */
@@ -28,10 +83,7 @@ const routes = ['submit', 'poll', 'download'] as const satisfies readonly Route[
 export const noLimits: LearnedLimits = { perMinute: {} };
 
 /** The document that keeps these limits, of the first lanes alone where they are many. */
-export const limitsText = ({ lanes = {}, ...limits }: LearnedLimits): string => {
-  const kept = ratesOf(lanes).slice(0, mostKept);
-  return learnedText(version, { ...limits, ...(kept.length > 0 && { lanes: Object.fromEntries(kept) }) });
-};
+export const limitsText = (limits: LearnedLimits): string => learnedText(version, checked({ ...limits }));
 
 const ratesOf = (rates: unknown): readonly (readonly [string, number])[] =>
   typeof rates === 'object' && rates !== null
@@ -44,16 +96,27 @@ const ratesOf = (rates: unknown): readonly (readonly [string, number])[] =>
 export const readLimits = (text: string | undefined): LearnedLimits =>
   learnedContent(text, version, (content): LearnedLimits | undefined => {
     if (typeof content !== 'object' || content === null) return undefined;
-    const { tasks, perMinute, lanes } = content as Readonly<Record<string, unknown>>;
-    const found = ratesOf(lanes).slice(0, mostKept);
-    return {
-      ...(isCount(tasks) ? { tasks: Math.max(1, Math.floor(tasks)) } : {}),
-      perMinute: Object.fromEntries(
-        ratesOf(perMinute).filter(([name]) => (routes as readonly string[]).includes(name)),
-      ),
-      ...(found.length > 0 && { lanes: Object.fromEntries(found) }),
-    };
+    return checked(content as Readonly<Record<string, unknown>>);
   }) ?? noLimits;
+
+function checked({ tasks, perMinute, ...named }: Readonly<Record<string, unknown>>): LearnedLimits {
+  const whole = (value: number): number => Math.max(1, Math.floor(value));
+  const all = (name: string, read = (value: number): number => value): Readonly<Record<string, unknown>> => {
+    const kept = ratesOf(named[name]).slice(0, mostKept);
+    return kept.length === 0
+      ? {}
+      : { [name]: Object.fromEntries(kept.map(([id, value]) => [id, read(value)])) };
+  };
+  return {
+    ...(isCount(tasks) ? { tasks: whole(tasks) } : {}),
+    perMinute: Object.fromEntries(
+      ratesOf(perMinute).filter(([name]) => (routes as readonly string[]).includes(name)),
+    ),
+    ...all('lanes'),
+    ...all('atOnce', whole),
+    ...all('byChance', (value) => Math.min(1, value)),
+  };
+}
 
 /** The document that keeps this. */
 export const serviceText = (service: LearnedService): string =>

@@ -1,13 +1,12 @@
 import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Route } from '../../events.ts';
 import type { Sent } from '../../limits/even-moments.ts';
-import type { FoundPace } from '../../limits/pace.ts';
 import { SentLog } from '../../limits/sent-log.ts';
 import { TokenLimiter } from '../../limits/token-rate.ts';
 import type { Job } from '../../machine/job.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
 import { type Departure, type Lane, RouteLanes } from './lanes.ts';
-import { type LearnedLimits, noLimits } from './learned-limits.ts';
+import { type LanePace, type LearnedLimits, lanesOf, limitsOf, noLimits } from './learned-limits.ts';
 import { fewestShared, hasPlace, longRequests, type Shares, sharesOf } from './shares.ts';
 
 /**
@@ -38,7 +37,8 @@ const paid = ['submit', 'text'] as const satisfies readonly Route[];
 export class Routes {
   readonly queues: Readonly<Record<Route, RouteLanes>>;
   readonly #jobs: ReadonlyMap<string, Job>;
-  readonly #learned: LearnedLimits;
+  /** What an earlier run found. */
+  readonly #inherited: readonly LanePace[];
   readonly #requests: number;
   readonly #load: ImageLoad;
   #turns = 0;
@@ -68,7 +68,7 @@ export class Routes {
     learned: LearnedLimits = noLimits,
   ) {
     this.#jobs = jobs;
-    this.#learned = learned;
+    this.#inherited = lanesOf(learned).map(({ byChance: _, ...pace }) => pace);
     this.#tokens = tokens;
     this.#served = served;
     this.#isHeldBack = isHeldBack;
@@ -77,38 +77,28 @@ export class Routes {
     this.#requests = limits.requests;
     this.#load = load;
     this.sent = new SentLog(limits, before);
-    const lanesOf = (name: Route): RouteLanes => {
-      const known = { rate: limits[name], shared: moments[name], before: before[name] };
-      return new RouteLanes(name, known, retry, jobs, (lane): FoundPace => {
-        const perMinute = name === 'text' ? learned.lanes?.[lane] : learned.perMinute[name];
-        return {
-          ...(perMinute !== undefined && { perMinute }),
-          ...(name === 'submit' && learned.tasks !== undefined && { atOnce: learned.tasks }),
-        };
-      });
+    const queuesOf = (name: Route): RouteLanes => {
+      const atOnce = name === 'submit' ? limits.tasks : limits.requests;
+      const known = { rate: limits[name], atOnce, shared: moments[name], before: before[name] };
+      const isOf = (lane: string, { route, kind = '' }: LanePace): boolean => route === name && kind === lane;
+      return new RouteLanes(name, known, retry, jobs, (lane) =>
+        this.#inherited.find((one) => isOf(lane, one)),
+      );
     };
     this.queues = {
-      submit: lanesOf('submit'),
-      text: lanesOf('text'),
-      poll: lanesOf('poll'),
-      download: lanesOf('download'),
+      submit: queuesOf('submit'),
+      text: queuesOf('text'),
+      poll: queuesOf('poll'),
+      download: queuesOf('download'),
     };
   }
 
-  /** Requests a minute that the service accepts, for the next run. What was not asked for is as an earlier run found it. */
-  get learned(): Pick<LearnedLimits, 'perMinute' | 'lanes'> {
-    const found = (name: Route): (readonly [string, number])[] =>
-      [...this.queues[name].all()].flatMap((lane) => {
-        const learned = this.queues[name].learned(lane);
-        return learned === undefined ? [] : [[lane.name || name, learned] as const];
-      });
-    const asked = new Set([...this.queues.text.all()].map(({ name }) => name));
-    const before = Object.entries(this.#learned.lanes ?? {}).filter(([name]) => !asked.has(name));
-    const lanes = Object.fromEntries([...found('text'), ...before]);
-    return {
-      perMinute: Object.fromEntries((['submit', 'poll', 'download'] as const).flatMap(found)),
-      ...(Object.keys(lanes).length > 0 && { lanes }),
-    };
+  /** What the service accepts, for the next run. What was not asked for is as an earlier run found it. */
+  get learned(): LearnedLimits {
+    const found = routeOrder.flatMap((route) => this.queues[route].found());
+    const isFound = ({ route, kind }: LanePace): boolean =>
+      found.some((one) => one.route === route && one.kind === kind);
+    return limitsOf([...found, ...this.#inherited.filter((lane) => !isFound(lane))]);
   }
 
   /** Requests under way. */

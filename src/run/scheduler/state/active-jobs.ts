@@ -237,8 +237,7 @@ export class ActiveJobs {
 
   /** What the service was found to accept, for the next run. */
   get learned(): LearnedLimits {
-    const { window } = this;
-    return { ...(window < this.#limits.tasks ? { tasks: window } : {}), ...this.routes.learned };
+    return this.routes.learned;
   }
 
   /** Tasks that may be in flight, as far as the limits and the service allow. */

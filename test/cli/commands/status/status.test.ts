@@ -173,16 +173,17 @@ describe('what promptpress status says of what was learned', () => {
 
   it('is what the service accepts, where it has refused more', async () => {
     const lanes = { 'text-pro': 600, 'text-pro (chat)': 7.5 };
-    const limits = { tasks: 8, perMinute: { submit: 59.4, poll: 1200 }, lanes };
+    const found = { atOnce: { 'text/text-pro': 2 }, byChance: { submit: 0.52, 'text/another': 0.3 } };
+    const limits = { tasks: 8, perMinute: { submit: 59.4, poll: 1200 }, lanes, ...found };
     state.setFact('learned.limits', limitsText(limits));
     expect((await promptpress(['status'], { cwd })).out).toContain(
       [
         'What the service accepts (run --relearn forgets it):',
-        '  tasks     8 at a time',
-        '  submit    59.4 requests a minute',
-        '  poll      1200 requests a minute',
-        '  text-pro: 600 text calls a minute',
-        '  text-pro (chat): 7.5 text calls a minute',
+        '  8 tasks at a time fit; about 59 submissions a minute are served; half of the submissions are refused by chance: each refused job waits alone',
+        '  about 1,200 polls of tasks a minute are served',
+        '  2 at a time fit at text-pro; about 600 text calls of text-pro a minute are served',
+        '  about 7.5 text calls of text-pro (chat) a minute are served',
+        '  30 % of the text calls of another are refused by chance: each refused job waits alone',
       ].join('\n'),
     );
     const json = JSON.parse((await promptpress(['status', '--json'], { cwd })).out) as { learned: unknown };

@@ -20,7 +20,7 @@ describe('why a route pauses', () => {
     const show = showProgress(io, runStart(), { quiet: false });
     show.listener({ type: 'route:pause', route: 'submit', untilMs: 1000, reason });
     show.end();
-    expect(err()).toBe(`No submissions for a while: ${said} promptpress tries again.\n`);
+    expect(err()).toBe(`Submissions are refused, asked again in 1 s: ${said}\n`);
   });
 });
 
@@ -48,12 +48,22 @@ describe('showProgress without a terminal', () => {
     pause('submit');
     show.end();
     expect(err().trimEnd().split('\n')).toEqual([
-      'No submissions for a while: connection refused. promptpress tries again.',
-      'No polls of tasks for a while: connection refused. promptpress tries again.',
-      'No text calls of a-model for a while: connection refused. promptpress tries again.',
-      'No text calls of another for a while: connection refused. promptpress tries again.',
-      'No submissions for a while: connection refused. promptpress tries again.',
+      'Submissions are refused, asked again in 1 s: connection refused.',
+      'Polls of tasks are refused, asked again in 1 s: connection refused.',
+      'Text calls of a-model are refused, asked again in 1 s: connection refused.',
+      'Text calls of another are refused, asked again in 1 s: connection refused.',
+      'Submissions are refused, asked again in 1 s: connection refused.',
     ]);
+  });
+
+  it('says what the service was found to accept, and nothing of the steps on the way there', () => {
+    const { io, err } = testIo({ cwd: '/', now: () => 0 });
+    const show = showProgress(io, runStart(), { quiet: false });
+    show.listener({ type: 'route:rate', route: 'text', kind: 'text-pro', perMinute: 61 });
+    show.listener({ type: 'route:pace', route: 'text', kind: 'text-pro', atOnce: 2 });
+    show.listener({ type: 'route:pace', route: 'submit' });
+    show.end();
+    expect(err()).toBe('2 at a time fit at text-pro.\nNo limit of submissions is found any more.\n');
   });
 });
 

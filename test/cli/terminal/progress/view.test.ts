@@ -123,11 +123,15 @@ describe('ProgressModel', () => {
   it('says why there is no progress while there is none', () => {
     const model = new ProgressModel(runStart(), start);
     model.take({ type: 'route:pause', route: 'submit', untilMs: start + 5000, reason: 'slow down' }, start);
-    expect(model.progress(start + 1000).notice).toBe('paused for 4 s: slow down');
+    expect(model.progress(start + 1000).notice).toBe(
+      'submissions are refused, asked again in 4 s: slow down',
+    );
     expect(model.progress(start + 6000)).not.toHaveProperty('notice');
     const pause = { type: 'route:pause', route: 'text', untilMs: start + 9000, reason: 'slow down' } as const;
     model.take({ ...pause, kind: 'a-model' }, start);
-    expect(model.progress(start + 6000).notice).toBe('a-model paused for 3 s: slow down');
+    expect(model.progress(start + 6000).notice).toBe(
+      'text calls of a-model are refused, asked again in 3 s: slow down',
+    );
   });
 });
 

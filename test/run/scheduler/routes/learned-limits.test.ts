@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { learnedText } from '../../../../src/run/limits/learned.ts';
 import {
+  type LanePace,
+  lanesOf,
+  limitsOf,
   limitsText,
   noLimits,
   readLimits,
@@ -40,6 +43,7 @@ describe('readLimits', () => {
       { tasks: 3, perMinute: {} },
       { tasks: 8, perMinute: { submit: 59.4, poll: 0.5, download: 1 } },
       { perMinute: {}, lanes: { 'text-pro': 600, 'text-pro (chat)': 0.5 } },
+      { perMinute: {}, atOnce: { poll: 3, 'text/a': 1 }, byChance: { submit: 0.5, 'text/a': 0.25 } },
     ])
       expect(readLimits(limitsText(limits))).toEqual(limits);
   });
@@ -58,7 +62,7 @@ describe('readLimits', () => {
         perMinute: { poll: 6 },
       });
       expect(read({ lanes: { a: wrong, b: 6 } })).toEqual({ perMinute: {}, lanes: { b: 6 } });
-      expect(read({ lanes: wrong })).toEqual(noLimits);
+      expect(read({ lanes: wrong, atOnce: wrong, byChance: { a: wrong } })).toEqual(noLimits);
       expect(read({ tasks: 2, perMinute: wrong })).toEqual({ tasks: 2, perMinute: {} });
     }
     // Texts have a pace for each kind.
@@ -67,6 +71,16 @@ describe('readLimits', () => {
     expect(readLimits('{"version":1,"content":{"tasks":1e999,"perMinute":{"submit":1e999}}}')).toEqual(
       noLimits,
     );
+  });
+
+  it('reads windows as whole numbers, and shares of at most all', () => {
+    expect(
+      readLimits(learnedText(1, { atOnce: { poll: 0.2, download: 2.9 }, byChance: { submit: 7 } })),
+    ).toEqual({
+      perMinute: {},
+      atOnce: { poll: 1, download: 2 },
+      byChance: { submit: 1 },
+    });
   });
 
   it('keeps the pace of 200 kinds of text call, and no name that is too long', () => {
@@ -84,5 +98,29 @@ describe('readLimits', () => {
   it('reads a number of tasks as a whole one, of at least one', () => {
     expect(readLimits(learnedText(1, { tasks: 2.9, perMinute: {} })).tasks).toBe(2);
     expect(readLimits(learnedText(1, { tasks: 0.2, perMinute: {} })).tasks).toBe(1);
+  });
+});
+
+describe('lanesOf', () => {
+  it('gives the lanes of which limits were made', () => {
+    const lanes: readonly LanePace[] = [
+      { route: 'submit', atOnce: 3, perMinute: 60, byChance: 0.25 },
+      { route: 'poll', perMinute: 600 },
+      { route: 'download', atOnce: 4 },
+      { route: 'text', kind: 'text-pro', atOnce: 2, perMinute: 59.5 },
+      { route: 'text', kind: 'poll', byChance: 0.5 },
+    ];
+    const limits = limitsOf(lanes);
+    expect(limits).toMatchObject({
+      tasks: 3,
+      perMinute: { submit: 60, poll: 600 },
+      lanes: { 'text-pro': 59.5 },
+    });
+    expect(lanesOf(readLimits(limitsText(limits)))).toEqual(lanes);
+    expect(lanesOf(limitsOf([{ route: 'submit' }, { route: 'text', kind: 'a' }]))).toEqual([]);
+  });
+
+  it('leaves out lanes that it does not know', () => {
+    expect(lanesOf({ perMinute: {}, atOnce: { text: 2, other: 3 } })).toEqual([]);
   });
 });

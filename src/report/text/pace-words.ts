@@ -1,0 +1,51 @@
+import type { Route } from '../../run/events.ts';
+import type { LanePace } from '../../run/scheduler/routes/learned-limits.ts';
+import { count, counted } from './amounts.ts';
+import { shownLine } from './printable.ts';
+
+const requests = {
+  submit: 'submissions',
+  text: 'text calls',
+  poll: 'polls of tasks',
+  download: 'downloads',
+} as const satisfies Record<Route, string>;
+
+/** `submissions`, `text calls of text-pro`. */
+export const laneWords = ({ route, kind }: Pick<LanePace, 'route' | 'kind'>): string =>
+  kind === undefined ? requests[route] : `${requests[route]} of ${shownLine(kind)}`;
+
+/** The least part of requests refused by chance that is spoken of. */
+const leastShare = 0.05;
+
+/** What a service was found to do with one kind of request: `2 at a time fit at text-pro`. */
+export function paceWords(pace: LanePace): string {
+  const { atOnce, perMinute, byChance = 0 } = pace;
+  const what = laneWords(pace);
+  const words = [
+    ...(atOnce === undefined ? [] : [atOnceWords(pace, atOnce)]),
+    ...(perMinute === undefined ? [] : [`about ${aboutWords(perMinute)} ${what} a minute are served`]),
+    ...(byChance < leastShare
+      ? []
+      : [`${shareWords(byChance)} of the ${what} are refused by chance: each refused job waits alone`]),
+  ];
+  return words.length === 0 ? `no limit of ${what} is found any more` : words.join('; ');
+}
+
+function atOnceWords({ route, kind }: LanePace, atOnce: number): string {
+  const fit = atOnce === 1 ? 'fits' : 'fit';
+  if (kind !== undefined) return `${count(atOnce)} at a time ${fit} at ${shownLine(kind)}`;
+  const noun = { submit: 'task', text: 'text call', poll: 'poll', download: 'download' } as const;
+  return `${counted(atOnce, noun[route])} at a time ${fit}`;
+}
+
+/** Two digits say enough. */
+const aboutWords = (value: number): string => {
+  const rounded = Number(value.toPrecision(2));
+  return rounded < 10 ? String(rounded) : count(rounded);
+};
+
+function shareWords(share: number): string {
+  const known = [[1 / 2, 'half'] as const, [1 / 3, 'a third'] as const, [2 / 3, 'two thirds'] as const];
+  const word = known.find(([part]) => Math.abs(share - part) <= 0.03)?.[1];
+  return word ?? `${Math.round(100 * share)} %`;
+}
