@@ -7,7 +7,6 @@ import { engineLimits } from './engine/limits.ts';
 import { engineSize } from './engine/size.ts';
 import { takeovers } from './engine/takeover.ts';
 import { flat } from './flat.ts';
-import { foundRate } from './found-rate.ts';
 import { http } from './http.ts';
 import { idle } from './idle.ts';
 import { images } from './images.ts';
@@ -43,7 +42,6 @@ const benches: Readonly<Record<string, Bench>> = {
   chat,
   ...flat,
   memory,
-  ...foundRate,
   ...slots,
   ...knownLimits,
   ...pace,

@@ -1,12 +1,9 @@
 import type { Bench } from './comparison.ts';
-import { got, gotOfRate } from './found.ts';
 import { compare, rules, shapes } from './order.ts';
 import { served } from './shares.ts';
 
 /** The same each time: virtual time. */
 const once = { rounds: 1, warmUp: false } as const;
-
-const thirty = { count: 30, perMs: 60_000 } as const;
 
 /** The order itself against max(work / slots, longest chain), every end seen at once; in virtual time, the same on every machine. */
 const order = (shape: keyof typeof shapes, cells: number, slots: number): Bench => ({
@@ -28,56 +25,6 @@ const order = (shape: keyof typeof shapes, cells: number, slots: number): Bench 
 export const slots = {
   'order-chain': order('grid → U1 → Vary', 100, 12),
   'order-fan': order('grid → U1..U4', 60, 12),
-  'full-queue-refused': {
-    asks: 'how many submissions a service refuses that takes 8 tasks at a time and never said so (at most 0.02)',
-    ...once,
-    allowed: { figureAtMost: 0.02 },
-    prepare: () => ({
-      unit: 'of the submissions',
-      left: {
-        name: 'limit unknown',
-        measure: async () => (await got(1000, 40, ({ at }, service) => service.inFlight(at) < 8)).refused,
-      },
-    }),
-  },
-  'full-queue-pace': {
-    asks: 'and how busy it is, against the limit that is best',
-    ...once,
-    allowed: { ratioAtLeast: 0.95 },
-    prepare: () => ({
-      unit: 'tasks a second',
-      left: {
-        name: 'limit unknown',
-        measure: async () => (await got(1000, 40, ({ at }, service) => service.inFlight(at) < 8)).perSecond,
-      },
-      right: { name: 'tasks: 8', measure: async () => (await got(1000, 8, () => true)).perSecond },
-    }),
-  },
-  '429-run-refused': {
-    asks: 'how many submissions of a whole run are refused (429) by a service that accepts 30 in each minute and never said so (at most 0.02)',
-    ...once,
-    allowed: { figureAtMost: 0.02 },
-    prepare: () => ({
-      unit: 'of the submissions',
-      left: { name: 'limit unknown', measure: async () => (await gotOfRate('fixed window', thirty)).refused },
-    }),
-  },
-  '429-run-pace': {
-    asks: 'and how many it accepts, against the same limit in the file',
-    ...once,
-    allowed: { ratioAtLeast: 0.95 },
-    prepare: () => ({
-      unit: 'submissions a second',
-      left: {
-        name: 'limit unknown',
-        measure: async () => (await gotOfRate('fixed window', thirty)).perSecond,
-      },
-      right: {
-        name: 'submit: 30/min',
-        measure: async () => (await gotOfRate('fixed window', thirty, true)).perSecond,
-      },
-    }),
-  },
   'texts-behind-downloads': {
     asks: 'whether downloads of 3 s an image hold up text calls: 120 cells, 16 requests ',
     ...once,
