@@ -75,19 +75,12 @@ export class EngineLimits implements SharedLimits {
     return this.#moments.away ?? this.rooms?.away ?? this.allowance.away;
   }
 
-  /** What this worker learns of the service, all workers know within a second. */
+  /** What this worker learns of the service beyond its own pace, which each worker finds for itself: all of them share the limits. */
   readonly listener: RunListener = (event) => {
     switch (event.type) {
       case 'route:pause':
-        // What one kind of text call is refused is not shared.
         if (event.kind === undefined) this.#moments.routes[event.route].pause(event.untilMs);
         return;
-      case 'route:rate':
-        return this.#moments.routes[event.route].notePace(
-          event.kind === undefined && event.perMinute !== undefined
-            ? event.perMinute
-            : Number.POSITIVE_INFINITY,
-        );
       case 'request:end':
         if (event.route === 'submit' && event.outcome === 'queue-full') this.rooms?.noteFull();
         return;

@@ -10,7 +10,6 @@ export interface MomentsAsk {
   readonly cost: number;
   readonly credit: number;
   readonly pause_ms: number;
-  readonly found: number | null;
   readonly sent: number;
   readonly earliest: number | null;
   readonly latest: number;
@@ -24,8 +23,6 @@ export interface MomentsAnswer {
   readonly spacing: number | null;
   readonly given: number;
   readonly next_at_ms: number;
-  readonly paused_ms: number;
-  readonly sent_rate: number;
   readonly now_ms: number;
   readonly late_ms: number;
 }

@@ -15,8 +15,6 @@ CREATE TABLE IF NOT EXISTS promptpress.pace (
   paused_until_ms double precision NOT NULL DEFAULT 0,
   largest double precision NOT NULL DEFAULT 0,
   largest_at_ms double precision NOT NULL DEFAULT 0,
-  found_per_minute double precision,
-  found_at_ms double precision NOT NULL DEFAULT 0,
   sent_per_ms double precision NOT NULL DEFAULT 0,
   sent_at_ms double precision NOT NULL DEFAULT 0,
   early_ms double precision NOT NULL DEFAULT 0,
@@ -24,19 +22,18 @@ CREATE TABLE IF NOT EXISTS promptpress.pace (
   PRIMARY KEY (service, route)
 ) WITH (fillfactor = 50);
 
--- Reserves moments on several routes of a service, and says and hears what its workers have learned.
+-- Reserves moments on several routes of a service, and notes what its workers tell.
 --   per_ms, count   of the limit; null: none
 --   most            moments that the worker wants
 --   cost            what one moment costs: 1, or the tokens of a call
 --   credit          what earlier moments cost too much (negative: too little)
---   pause_ms        how long the service asked to wait, from now
---   found           requests a minute that the service accepts of all workers, as this one has found
+--   pause_ms        how long the requests of this worker rest, from now: for those who look
 --   sent            requests that this worker has sent since it asked last
 --   earliest        how late the earliest of them left, ms; null: not known
 --   latest, later   how late the latest of them left, ms, and how many left later than their moments allow
 CREATE OR REPLACE FUNCTION promptpress.pace_reserve(p_service text, p_asks jsonb)
 RETURNS TABLE (route text, now_ms double precision, base_ms double precision, spacing double precision, given integer,
-  next_at_ms double precision, paused_ms double precision, sent_rate double precision, late_ms double precision) LANGUAGE plpgsql AS $$
+  next_at_ms double precision, late_ms double precision) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   horizon constant double precision := 400;
@@ -54,7 +51,7 @@ BEGIN
   -- Everybody locks the rows in the same order.
   FOR ask IN
     SELECT * FROM jsonb_to_recordset(p_asks) AS a(route text, per_ms double precision, count double precision, most integer,
-      cost double precision, credit double precision, pause_ms double precision, found double precision, sent double precision,
+      cost double precision, credit double precision, pause_ms double precision, sent double precision,
       earliest double precision, latest double precision, later double precision)
     ORDER BY a.route
   LOOP
@@ -71,12 +68,6 @@ BEGIN
     END IF;
     -- The server's clock went back.
     held.paused_until_ms := least(held.paused_until_ms, now_ms + 3600000);
-    IF ask.found IS NOT NULL THEN
-      held.found_per_minute := ask.found;
-      held.found_at_ms := now_ms;
-    ELSIF now_ms - held.found_at_ms > 60000 OR held.found_at_ms > now_ms THEN
-      held.found_per_minute := NULL;
-    END IF;
     held.sent_per_ms := held.sent_per_ms * exp(-least(700, greatest(0, now_ms - held.sent_at_ms) / memory)) + ask.sent / memory;
     held.sent_at_ms := now_ms;
     IF ask.cost > held.largest OR now_ms - held.largest_at_ms > coalesce(ask.per_ms, 60000) THEN
@@ -100,10 +91,6 @@ BEGIN
     -- One too many would lie in a window where calls cost more than 1: the first one of the window was paid for before it.
     unit := CASE WHEN ask.count IS NULL THEN NULL
       ELSE (ask.per_ms + spread) / (ask.count - least(held.largest - 1, ask.count / 2)) * (1 + 1e-9) END;
-    IF held.found_per_minute IS NOT NULL THEN
-      -- Room for the paces of the workers themselves to go on rising.
-      unit := greatest(coalesce(unit, 0), 60000 / (1.25 * held.found_per_minute));
-    END IF;
 
     base_ms := NULL;
     spacing := NULL;
@@ -118,7 +105,7 @@ BEGIN
         held.next_ms := greatest(held.next_ms, now_ms);
       END IF;
       held.next_ms := held.next_ms - coalesce(ask.credit, 0) * unit;
-      base := greatest(held.next_ms, now_ms, held.paused_until_ms);
+      base := greatest(held.next_ms, now_ms);
       IF ask.most > 0 AND base <= now_ms + horizon THEN
         given := least(ask.most, floor((now_ms + horizon - base) / spacing)::integer + 1);
         base_ms := base;
@@ -128,15 +115,12 @@ BEGIN
     END IF;
 
     UPDATE promptpress.pace p SET next_ms = held.next_ms, spacing_ms = held.spacing_ms, paused_until_ms = held.paused_until_ms,
-      largest = held.largest, largest_at_ms = held.largest_at_ms, found_per_minute = held.found_per_minute,
-      found_at_ms = held.found_at_ms, sent_per_ms = held.sent_per_ms, sent_at_ms = held.sent_at_ms,
+      largest = held.largest, largest_at_ms = held.largest_at_ms, sent_per_ms = held.sent_per_ms, sent_at_ms = held.sent_at_ms,
       early_ms = held.early_ms, late_ms = held.late_ms
     WHERE p.service = p_service AND p.route = ask.route;
 
     route := ask.route;
-    next_at_ms := greatest(held.next_ms, held.paused_until_ms);
-    paused_ms := greatest(0, held.paused_until_ms - now_ms);
-    sent_rate := held.sent_per_ms;
+    next_at_ms := held.next_ms;
     -- The spread may fall by this much while the requests of one window leave.
     late_ms := held.early_ms + greatest(least_spread, spread - growth);
     RETURN NEXT;

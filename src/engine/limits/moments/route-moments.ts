@@ -13,10 +13,8 @@ const longestLead = 300;
 const horizonMs = 400;
 /** While nothing is reserved, a request is asked for again after this time, ms. */
 const againMs = 50;
-/** Over so long a time the paces of this worker and of all are compared, ms. */
-const memoryMs = 10_000;
-/** What was found is told again after this time, ms. */
-const repeatMs = 10_000;
+/** What a worker sends without a limit is told after this time, ms. */
+const toldAfterMs = 500;
 
 /**
  * The rate of one route, which all workers of a service share: the moments that this worker has reserved. A request takes its moment when
@@ -31,10 +29,7 @@ export class RouteMoments implements Moments {
   #decided: Reserved[] = [];
   /** How long before its moment a request is decided. */
   #lead = firstLead;
-  #pausedUntil = Number.NEGATIVE_INFINITY;
   #pauseToTell = Number.NEGATIVE_INFINITY;
-  /** True where all workers together have a limit. */
-  #isLimited: boolean;
   /** How many moments to have in hand. */
   #ahead = 1;
   #isStarved = false;
@@ -48,38 +43,32 @@ export class RouteMoments implements Moments {
   #credit = 0;
   #lapsed = 0;
   #sent = 0;
-  #ownRate = 0;
-  #allRate = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
-  /** Requests a minute that the service accepts of this worker, as it found; undefined: it refused none. */
-  #found: number | undefined;
-  #foundToldAt = Number.NEGATIVE_INFINITY;
   #onReserved = new Set<() => void>();
 
-  /** @param rate absent: the route has no limit but what workers find */
+  /** @param rate absent: the route has no limit but what each worker finds, and only tells what it sends */
   constructor(route: string, rate: Rate | undefined, ports: MomentsPorts) {
     this.#route = route;
     this.#rate = rate;
     this.#ports = ports;
-    this.#isLimited = rate !== undefined;
     this.#lateness = new Lateness(ports);
   }
 
   nextAt(cost = 1): number {
+    if (this.#rate === undefined) return Number.NEGATIVE_INFINITY;
     this.#isWanted = true;
-    if (!this.#isLimited) {
-      if (this.#ports.clock.now() - this.#askedAt >= 500) this.#ports.wake();
-      return this.#pausedUntil;
-    }
     const first = this.#first(cost);
-    if (first !== undefined) return Math.max(this.#pausedUntil, this.#local(first) - this.#lead);
+    if (first !== undefined) return this.#local(first) - this.#lead;
     this.#starve(cost);
-    return Math.max(this.#pausedUntil, this.#hopeAt, this.#ports.clock.now() + againMs);
+    return Math.max(this.#hopeAt, this.#ports.clock.now() + againMs);
   }
 
-  take(_now: number, cost = 1): void {
+  take(now: number, cost = 1): void {
     this.#sent += 1;
-    if (!this.#isLimited) return;
+    if (this.#rate === undefined) {
+      if (now - this.#askedAt >= toldAfterMs) this.#ports.wake();
+      return;
+    }
     const first = this.#first(cost);
     if (first === undefined) return this.#starve(cost);
     this.#reserved.shift();
@@ -99,7 +88,7 @@ export class RouteMoments implements Moments {
    * @returns what is to be told when it leaves; undefined where the signal ended the wait: the request must not leave
    */
   pass(signal: AbortSignal): OnDeparture | Promise<OnDeparture | undefined> {
-    if (!this.#isLimited) return () => undefined;
+    if (this.#rate === undefined) return () => undefined;
     const moment = this.#decided.shift();
     const now = this.#ports.clock.now();
     // So much earlier must requests be decided.
@@ -110,20 +99,10 @@ export class RouteMoments implements Moments {
     return () => this.#onLeft(moment);
   }
 
-  /** The service asks to wait. */
+  /** The requests of this worker rest: whoever looks at the run is told so, the other workers find out for themselves. */
   pause(untilMs: number): void {
     this.#pauseToTell = Math.max(this.#pauseToTell, untilMs);
-    this.#pausedUntil = Math.max(this.#pausedUntil, untilMs);
     this.#ports.wake();
-  }
-
-  /** The pace of this worker's requests has changed. */
-  notePace(perMinute: number): void {
-    const most =
-      this.#rate === undefined ? Number.POSITIVE_INFINITY : (60_000 * this.#rate.count) / this.#rate.perMs;
-    const found = perMinute < 0.999 * most ? perMinute : undefined;
-    if (found !== this.#found) this.#foundToldAt = Number.NEGATIVE_INFINITY;
-    this.#found = found;
   }
 
   /** What to ask; undefined: nothing, as nobody needs this route. */
@@ -138,8 +117,6 @@ export class RouteMoments implements Moments {
     const { isKnown } = this.#ports.server;
     if (isKnown) this.#adapt();
     const sent = this.#sent;
-    const elapsed = Math.min(700 * memoryMs, Math.max(0, now - this.#askedAt));
-    this.#ownRate = this.#ownRate * Math.exp(-elapsed / memoryMs) + sent / memoryMs;
     const ask: MomentsAsk = {
       route: this.#route,
       per_ms: this.#rate?.perMs ?? null,
@@ -148,7 +125,6 @@ export class RouteMoments implements Moments {
       cost: this.#cost,
       credit: this.#credit,
       pause_ms: isTold ? this.#pauseToTell - now : 0,
-      found: this.#foundByAll(now),
       sent,
       ...this.#lateness.tell(),
     };
@@ -175,19 +151,13 @@ export class RouteMoments implements Moments {
   onAnswer(ask: MomentsAsk, answer: MomentsAnswer): number {
     const { clock, server } = this.#ports;
     const now = clock.now();
-    this.#allRate = answer.sent_rate;
-    if (answer.paused_ms > 0) {
-      this.#pausedUntil = Math.max(this.#pausedUntil, server.local(answer.now_ms + answer.paused_ms));
-      this.#reserved = this.#reserved.filter((reserved) => this.#local(reserved) >= this.#pausedUntil);
-    }
     const { base_ms: base, spacing, given } = answer;
-    this.#isLimited = this.#rate !== undefined || spacing !== null;
     if (spacing !== null && ask.cost === 1) this.#spacing = spacing;
     if (base !== null && spacing !== null)
       for (let i = 0; i < given; i += 1)
         this.#reserved.push({ at: base + i * spacing, cost: ask.cost, lateMs: answer.late_ms });
     if (given > 0) for (const call of this.#onReserved) call();
-    if (!this.#isLimited) return 500;
+    if (this.#rate === undefined) return toldAfterMs;
     if (given >= ask.most) return 200;
     // Others had reserved some of it: all of them together ask often enough.
     const wait = Math.max(200, server.local(answer.next_at_ms) - now - horizonMs);
@@ -197,8 +167,6 @@ export class RouteMoments implements Moments {
 
   /** It leaves. What nobody has reserved moves by as much as it is too late, and by one moment at most: others leave on time after it. */
   #onLeft(moment: Reserved): void {
-    // What workers have found is no promise about windows.
-    if (this.#rate === undefined) return;
     const tooLate = this.#lateness.left(moment);
     if (tooLate === 0) return;
     this.#credit -= Math.min(1, tooLate / this.#spacing);
@@ -243,13 +211,6 @@ export class RouteMoments implements Moments {
     else if (this.#lapsed > 0) this.#ahead = Math.max(1, this.#ahead - this.#lapsed);
   }
 
-  /** What the service accepts of all workers: what it accepts of this one, by its part in what all send. */
-  #foundByAll(now: number): number | null {
-    if (this.#found === undefined || now - this.#foundToldAt < repeatMs || this.#allRate === 0) return null;
-    this.#foundToldAt = now;
-    return this.#found / Math.min(1, Math.max(0.05, this.#ownRate / this.#allRate));
-  }
-
   async #wait(decided: Reserved | undefined, signal: AbortSignal): Promise<OnDeparture | undefined> {
     const { clock } = this.#ports;
     let moment = decided;
@@ -259,7 +220,7 @@ export class RouteMoments implements Moments {
         moment = this.#first(this.#cost);
         if (moment === undefined) {
           this.#starve(this.#cost);
-          await this.#sleep(Math.max(now + againMs, this.#pausedUntil), signal);
+          await this.#sleep(now + againMs, signal);
           continue;
         }
         this.#reserved.shift();
