@@ -254,7 +254,9 @@ export class KindState {
         code: 'kind.unserved',
         message: `The service has served no ${this.name} for ${Math.round((now - since) / 60_000)} min, and others all the while. Its last answer: ${signal.reason}`,
       };
-    const isAlone = this.isServed ? times >= 2 && others - before >= 3 : others > 0;
+    // Where nothing else is asked for, its refusals are those of its route.
+    const isSoon = others > 0 && now - since < Math.min(servingMs, patienceMs);
+    const isAlone = this.isServed ? times >= 2 && others - before >= 3 : others > before || isSoon;
     if (!isOwn) return isAlone ? 'kind-only' : undefined;
     const asked = signal.kind === 'throttled' ? Math.min(patienceMs, signal.retryAfterMs ?? 0) : 0;
     this.#restsUntil = now + Math.max(asked, restMs(times + 2 - troubleInARow));
