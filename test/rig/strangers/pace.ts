@@ -56,7 +56,14 @@ export const paceSituations: readonly PaceSituation[] = [
   ...(['429', '500'] as const).map((how) => ({
     name: `100 texts on two channels, of which one always says ${how}`,
     source: 'new-api with two channels',
-    setting: { work: 'texts', jobs: 100, rules: half(how), limits: { tasks: 12, requests: 32 } } as const,
+    setting: {
+      work: 'texts',
+      jobs: 100,
+      rules: half(how),
+      limits: { tasks: 12, requests: 32 },
+      // Each 500 is an attempt.
+      retry: { attempts: 12 },
+    } as const,
     rows: 100,
     withinS: 30,
   })),
