@@ -32,27 +32,21 @@ export interface Sent {
   readonly isAccepted: boolean;
 }
 
-type Sender = Pick<RouteTraffic, 'nextAt' | 'take' | 'note' | 'isProbing'>;
+interface Sender extends Pick<RouteTraffic, 'nextAt' | 'note'> {
+  readonly take: (now: number, key: string) => void;
+}
 
 /** A route under a rate that is known, as the scheduler lets its requests leave. */
-export function routeSender(
-  rate: Rate | undefined,
-  retry: RetrySettings,
-  random: () => number,
-  learned?: number,
-): Sender {
-  const route = new RouteTraffic('submit', retry, random, learned);
+export function routeSender(rate: Rate | undefined, retry: RetrySettings, learned?: number): Sender {
+  const route = new RouteTraffic('text', retry, learned === undefined ? {} : { perMinute: learned });
   const known = rate && new EvenMoments(rate, [], Math.max(250, graceMs(rate)));
   return {
-    nextAt: () => Math.max(route.nextAt(), known?.nextAt() ?? Number.NEGATIVE_INFINITY),
-    take(now) {
-      route.take(now);
+    nextAt: (now) => Math.max(route.nextAt(now), known?.nextAt() ?? Number.NEGATIVE_INFINITY),
+    take(now, key) {
+      route.pace.take(key, now);
       known?.take(now);
     },
     note: (...result) => route.note(...result),
-    get isProbing() {
-      return route.isProbing;
-    },
   };
 }
 
@@ -62,7 +56,6 @@ function fixedSender(rate: Rate): Sender {
     nextAt: () => moments.nextAt(),
     take: (now) => void moments.take(now),
     note: () => undefined,
-    isProbing: false,
   };
 }
 
@@ -72,24 +65,23 @@ export function sendAgainst(options: LimitedRoute, untilMs: number): readonly Se
   const { width = 32, lateMs = 5, jitterMs = 2, seed = 1 } = options;
   const random = seededRandom(seed);
   const sender: Sender =
-    fixed === undefined ? routeSender(rate, virtualSettings().retry, random, learned) : fixedSender(fixed);
-  const underWay: { readonly at: number; readonly sentAt: number; readonly waitMs: number | undefined }[] =
-    [];
+    fixed === undefined ? routeSender(rate, virtualSettings().retry, learned) : fixedSender(fixed);
+  const underWay: { readonly at: number; readonly key: string; readonly waitMs: number | undefined }[] = [];
   const sent: Sent[] = [];
   const asked = (waitMs: number): object =>
     hint === 'none' ? {} : { retryAfterMs: hint === 'exact' ? waitMs : 1000 * Math.ceil(waitMs / 1000) };
   let now = 0;
   while (now < untilMs) {
-    const mayLeave =
-      underWay.length < (sender.isProbing ? 1 : width) ? sender.nextAt() : Number.POSITIVE_INFINITY;
+    const mayLeave = underWay.length < width ? sender.nextAt(now) : Number.POSITIVE_INFINITY;
     if (mayLeave <= now) {
-      sender.take(now);
+      const key = String(sent.length);
+      sender.take(now, key);
       const waitMs = limiter(now + jitterMs * random());
       const isAccepted = waitMs === undefined;
       sent.push({ at: now, isAccepted });
       const at = now + (isAccepted ? servedMs : refusedMs) * (0.8 + 0.4 * random());
       const place = underWay.findIndex((other) => other.at > at);
-      underWay.splice(place === -1 ? underWay.length : place, 0, { at, sentAt: now, waitMs });
+      underWay.splice(place === -1 ? underWay.length : place, 0, { at, key, waitMs });
       continue;
     }
     const leavesAt = mayLeave + lateMs * random();
@@ -105,7 +97,7 @@ export function sendAgainst(options: LimitedRoute, untilMs: number): readonly Se
         ? { kind: 'served' }
         : { kind: 'throttled', reason: '429', ...asked(next.waitMs) },
       now,
-      next.sentAt,
+      next.key,
     );
     if (stop !== undefined) throw new Error(stop.message);
   }

@@ -79,7 +79,7 @@ export class RouteTraffic {
 
   /** Unix ms from when on a request may leave. */
   nextAt(now: number): number {
-    return Math.max(this.#pausedUntil, this.pace.nextAt(now));
+    return Math.max(this.pausedUntil, this.pace.nextAt(now));
   }
 
   get pausedUntil(): number {
@@ -146,7 +146,10 @@ export class RouteTraffic {
       case 'throttled': {
         const { retryAfterMs } = signal;
         pace.refused(key, now, {
-          waitMs: retryAfterMs === undefined ? undefined : Math.min(longestPauseMs, this.#retry.patienceMs, retryAfterMs),
+          waitMs:
+            retryAfterMs === undefined
+              ? undefined
+              : Math.min(longestPauseMs, this.#retry.patienceMs, retryAfterMs),
         });
         break;
       }
@@ -161,7 +164,9 @@ export class RouteTraffic {
     this.#refusingSince ??= now;
     this.#refusals += 1;
     // Two failures with a night of sleep between them are no night of failures.
-    return this.#refusals < troubleInARow && signal.kind !== 'throttled' ? undefined : this.#outOfPatience(signal.reason, now);
+    return this.#refusals < troubleInARow && signal.kind !== 'throttled'
+      ? undefined
+      : this.#outOfPatience(signal.reason, now);
   }
 
   /** After a second unclear answer in a row one request at a time probes the route, ever later: each may leave a job in doubt. */

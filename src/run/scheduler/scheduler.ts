@@ -274,9 +274,7 @@ function onResult(state: SchedulerState, input: JobResult): void {
   const isLook = input.type === 'fetched' && input.why === 'overdue';
   const job = isLook ? undefined : jobs.get(input.key);
   const kind = kindOfResult(state, own.route, job);
-  const shed = lane.route.isServing(now) ? outcomeOf(input, true) : own;
-  // A text call that is shed also slows its route down, but still counts as a try: the overload of a model may not pass.
-  const outcome = input.type === 'asked' ? { ...shed, event: own.event } : shed;
+  const outcome = lane.route.isServing(now) ? outcomeOf(input, true) : own;
   const isOpen =
     input.type === 'submitted' &&
     job !== undefined &&

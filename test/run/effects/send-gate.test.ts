@@ -57,11 +57,12 @@ const sleep = (clock: Clock, ms: number): Promise<void> =>
 
 /** Decisions of a route that always has something to send, each followed by a commit. */
 function decide(rate: Rate, clock: Clock, random: () => number, send: () => void): void {
-  const route = routeSender(rate, virtualSettings().retry, random);
-  let decided = 0;
+  const route = routeSender(rate, virtualSettings().retry);
+  let [decided, keys] = [0, 0];
   const turn = (): void => {
-    for (; route.nextAt() <= clock.now(); decided += 1) route.take(clock.now());
-    if (decided === 0) return void clock.at(route.nextAt(), turn);
+    for (; route.nextAt(clock.now()) <= clock.now(); decided += 1)
+      route.take(clock.now(), String((keys += 1)));
+    if (decided === 0) return void clock.at(route.nextAt(clock.now()), turn);
     const commitMs = random() < 0.05 ? 60 : 12 * random();
     clock.at(clock.now() + commitMs, () => {
       for (; decided > 0; decided -= 1) send();

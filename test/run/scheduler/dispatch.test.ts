@@ -73,7 +73,7 @@ describe('dispatch', () => {
     expect([paidKeys(state.outbox.take()), state.lifecycle.isEnding]).toEqual([[keyOf(1)], false]);
     state.outbox.onDurable();
     // The submission never reached the service: the next job may have its turn.
-    state.routes.onResult('submit');
+    state.routes.onResult('submit', state.now, keyOf(1));
     advance(state, jobOf(state, keyOf(1)), { type: 'unsent' });
     dispatch(state);
     expect([paidKeys(state.outbox.take()).length, state.lifecycle.isEnding]).toEqual([1, false]);
@@ -101,7 +101,7 @@ describe('dispatch', () => {
     const { state, keyOf } = await schedulerRig(grid(2), { limits: { tasks: 1, requests: 8 } });
     admitCells(state);
     dispatch(state);
-    state.routes.onResult('submit');
+    state.routes.onResult('submit', state.now, keyOf(1));
     const result = { ok: true, value: { kind: 'accepted', code: 1, taskId: 'T1' } } as const;
     advance(state, jobOf(state, keyOf(1)), { type: 'submitted', result });
     drain(state, interrupted);

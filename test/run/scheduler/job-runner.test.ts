@@ -15,7 +15,7 @@ async function submitting(settings: Parameters<typeof schedulerRig>[1] = {}) {
   dispatch(state);
   state.outbox.take();
   state.outbox.onDurable();
-  state.routes.onResult('submit');
+  state.routes.onResult('submit', state.now, keyOf(1));
   return { state, key: keyOf(1) };
 }
 
@@ -68,7 +68,7 @@ describe('advance', () => {
     dispatch(state);
     state.outbox.take();
     state.outbox.onDurable();
-    state.routes.onResult('submit');
+    state.routes.onResult('submit', state.now, keyOf(1));
     advance(state, jobOf(state, keyOf(1)), { type: 'submitted', result: accepted });
     expect(state.budget.refusal(imagineRecord({ key: 'next' }))?.code).toBe('budget.cost');
     expect(state.budget.submits).toBe(1);

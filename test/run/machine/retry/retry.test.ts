@@ -53,6 +53,19 @@ describe('defer', () => {
     expect(put(sent(), {}, 90_000).job.want).toEqual({ kind: 'wait', until: epoch + 90_000, next });
   });
 
+  it('rests for no longer than the patience of the run, whatever is asked for', () => {
+    const { retry } = context();
+    const until = epoch + retry.patienceMs;
+    const hours = 2 * retry.patienceMs;
+    const waits = [
+      put(sent(), {}, hours),
+      retryLater(sent(), { status: 'pending', error, atLeastMs: hours, next, onExhausted }, context()),
+      fetchLater(sent(), failure('x', 'throttle', { retryAfterMs: hours }), next, context()),
+      retrySave(sent(), { error, atLeastMs: hours, next }, context()),
+    ];
+    for (const { job: then } of waits) expect(then.want).toEqual({ kind: 'wait', until, next });
+  });
+
   it('ends a job that is deferred while all others are served, by onStarved where it is given', () => {
     let served = 0;
     const others = (): Partial<JobContext> => {

@@ -125,12 +125,12 @@ describe('a kind', () => {
   });
 
   it.each([
-    ['it was served before', true, 5],
-    ['nobody is served', false, 0],
-  ])('waits as for a 503 for want of a channel where %s', (_, wasServed, others) => {
+    ['it was served before', true, 5, 'kind-only'],
+    ['nobody is served', false, 0, undefined],
+  ])('waits as for a 503 for want of a channel where %s', (_, wasServed, others, noted) => {
     const note = edits(wasServed);
-    expect(note(noChannel, { others })).toBeUndefined();
-    expect(note(noChannel, { others, at: 2 * minute })).toBeUndefined();
+    expect(note(noChannel, { others })).toBe(noted);
+    expect(note(noChannel, { others, at: 2 * minute })).toBe(noted);
   });
 
   it('closes at the second answer in a row that no money is left', () => {
@@ -144,7 +144,8 @@ describe('a kind', () => {
   it('rests by itself after five failures in which others were served, ever longer', () => {
     const kind = new KindState('pan', 'submit');
     const note = told(kind);
-    for (let n = 0; n < 4; n++) expect(note(busy, { others: n * 2 })).toBeUndefined();
+    for (let n = 0; n < 4; n++) note(busy, { others: n * 2 });
+    expect(kind.restsUntil).toBeUndefined();
     expect(note(busy, { others: 8 })).toBe('kind-only');
     expect(kind.restsUntil).toBe(1000);
     expect(note(busy, { others: 9, at: 1000 })).toBe('kind-only');
@@ -156,11 +157,24 @@ describe('a kind', () => {
   it('closes when it was not served for timeouts.task while others were', () => {
     const note = edits();
     note(busy, { key: 'a' });
-    expect(note(busy, { others: 9, at: 20 * minute - 1, key: 'b' })).toBeUndefined();
+    expect(note(busy, { others: 9, at: 20 * minute - 1, key: 'b' })).toBe('kind-only');
     expect(note(busy, { others: 9, at: 20 * minute, key: 'b' })).toMatchObject({ code: 'kind.unserved' });
     const alone = edits();
     alone(busy, { key: 'a' });
     expect(alone(busy, { at: 40 * minute, key: 'b' })).toBeUndefined();
+  });
+
+  it('is refused alone once others are served, and where it was served, once they are again and again', () => {
+    const never = edits();
+    expect(never(busy)).toBeUndefined();
+    expect(never(busy, { others: 1 })).toBe('kind-only');
+    const served = edits();
+    served({ kind: 'served' });
+    const noted = [1, 4, 7, 10].map((others) => served(busy, { others }));
+    expect([noted[0], noted.at(-1)]).toEqual([undefined, 'kind-only']);
+    const besideNobody = edits();
+    besideNobody({ kind: 'served' });
+    for (let n = 0; n < 9; n++) expect(besideNobody(busy, { others: 4 })).toBeUndefined();
   });
 
   it('does not close for one job that is put off while it is served itself', () => {

@@ -113,14 +113,7 @@ const asking = (key: string, model: string, changes: Partial<Job> = {}, cell = 1
   );
 
 const lanesOf = (active: ReadonlyMap<string, Job>): RouteLanes =>
-  new RouteLanes(
-    'text',
-    noKnown,
-    retry,
-    () => 0.5,
-    active,
-    () => undefined,
-  );
+  new RouteLanes('text', noKnown, retry, active);
 
 describe('lanes of texts', () => {
   it('send jobs in the order of one queue while nothing is refused', () => {
@@ -159,12 +152,7 @@ describe('lanes of texts', () => {
 
   it('wait for the earliest that may send, and one that is probed holds back no other', () => {
     const active = new Map<string, Job>(models.map((model) => [model, asking(model, model)]));
-    const routes = new Routes(
-      virtualSettings(),
-      active,
-      () => 0.5,
-      () => 1,
-    );
+    const routes = new Routes(virtualSettings(), active, () => 1);
     const { text } = routes.queues;
     for (const one of active.values()) text.join(one);
     const rest = (model: string, at: number): void => text.lane(active.get(model)).route.restUntil(at);
@@ -177,7 +165,7 @@ describe('lanes of texts', () => {
     routes.onSent('text', 5000, 'b');
     expect([routes.next('text', 5000), routes.nextAt(5000)]).toEqual([undefined, 7000]);
     expect(routes.next('text', 7000)?.name).toBe('c');
-    expect(routes.onResult('text', 'b')).toMatchObject({ lane: { name: 'b', inFlight: 0 }, sentAt: 5000 });
+    expect(routes.onResult('text', 7000, 'b')).toMatchObject({ lane: { name: 'b', inFlight: 0 } });
   });
 
   it('are a thousand at most, and one more for all others', () => {
@@ -190,48 +178,45 @@ describe('lanes of texts', () => {
 
   it('end no run by the patience while others are served, and all rest where nobody is reached', () => {
     const active = new Map<string, Job>(models.map((model) => [model, asking(model, model)]));
-    const routes = new Routes(
-      virtualSettings(),
-      active,
-      () => 0.5,
-      () => 1,
-    );
+    active.set('b2', asking('b2', 'b'));
+    const routes = new Routes(virtualSettings(), active, () => 1);
     const laneOf = (model: string) => routes.queues.text.lane(active.get(model));
     for (const model of models) laneOf(model);
     const events: RunEvent[] = [];
-    const note = (model: string, kind: 'served' | 'throttled' | 'unreachable', at: number) =>
-      noteRouteOutcome(
-        { route: 'text', reading: { signal: { kind, reason: 'r' } }, isFirst: true, lane: laneOf(model) },
-        routes,
-        at,
-        (event) => events.push(event),
+    const note = (key: string, kind: 'served' | 'throttled' | 'unreachable', at: number) => {
+      const { lane } = routes.onResult('text', at, key);
+      const reading = { signal: { kind, reason: 'r' } } as const;
+      return noteRouteOutcome({ route: 'text', reading, isFirst: true, lane, key }, routes, at, (event) =>
+        events.push(event),
       );
-    note('a', 'throttled', 0);
-    note('b', 'served', 2000);
-    expect(note('a', 'throttled', retry.patienceMs + 1000)).toBeUndefined();
-    expect(note('a', 'throttled', retry.patienceMs + 2000)).toMatchObject({ code: 'route.patience' });
-    const now = 2 * retry.patienceMs;
+    };
+    const send = (...[key, kind, at]: Parameters<typeof note>) => {
+      routes.onSent('text', at, key);
+      return note(key, kind, at);
+    };
+    send('a', 'throttled', 0);
+    send('b', 'served', 2000);
+    expect(send('a', 'throttled', retry.patienceMs + 1000)).toBeUndefined();
+    expect(send('a', 'throttled', retry.patienceMs + 2000)).toMatchObject({ code: 'route.patience' });
+    const { route } = laneOf('b');
+    let now = 2 * retry.patienceMs;
+    for (const key of ['b', 'b2']) routes.onSent('text', now, key);
+    for (const key of ['b', 'b2']) note(key, 'unreachable', now);
+    while (route.nextAt(now) > now) now = route.nextAt(now);
+    // The probe is not answered either.
+    routes.onSent('text', now, 'b');
     note('b', 'unreachable', now);
-    expect(laneOf('c').route.pausedUntil).toBeGreaterThan(now);
+    expect(route.nextAt(now)).toBeGreaterThan(now);
+    expect(laneOf('c').route.nextAt(now)).toBe(route.nextAt(now));
     expect(events.at(-1)).not.toHaveProperty('kind');
   });
 
   it('are learned each for itself, and what was not asked for stays as it was found', () => {
     const learned = { perMinute: {}, lanes: { a: 30, b: 60 } };
     const active = new Map([['a', asking('a', 'a')]]);
-    const routes = new Routes(
-      virtualSettings(),
-      active,
-      () => 0.5,
-      () => 1,
-      undefined,
-      {},
-      undefined,
-      {},
-      learned,
-    );
+    const routes = new Routes(virtualSettings(), active, () => 1, undefined, {}, undefined, {}, learned);
     routes.queues.text.lane(active.get('a'));
     expect(routes.learned).toEqual(learned);
-    expect([...routes.queues.text.all()].map(({ route }) => route.perMinute)).toEqual([30]);
+    expect([...routes.queues.text.all()].map((lane) => routes.queues.text.perMinute(lane))).toEqual([30]);
   });
 });

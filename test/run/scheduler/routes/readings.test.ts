@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { SaveFailure } from '../../../../src/artifacts/writer.ts';
 import type { RunEvent } from '../../../../src/run/events.ts';
-import { withinPatience } from '../../../../src/run/scheduler/routes/asked-wait.ts';
-import { readOnServingRoute } from '../../../../src/run/scheduler/routes/load-shed.ts';
 import {
   isDeferral,
   type JobResult,
   noteRouteOutcome,
   outcomeOf,
+  type RouteReading,
   readList,
+  whileKindRests,
 } from '../../../../src/run/scheduler/routes/outcome.ts';
 import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
 import type { ServiceFailure } from '../../../../src/service/result.ts';
@@ -147,21 +147,26 @@ describe('an answer', () => {
 });
 
 describe('a 503 on a route that serves others', () => {
+  const read = (input: JobResult) => outcomeOf(input, true).event;
   const classOf = (input: JobResult): string | undefined => {
-    const read = readOnServingRoute(input);
-    if ('result' in read && 'error' in read.result) return read.result.error.class;
-    return 'error' in read ? read.error?.class : undefined;
+    const event = read(input);
+    if ('result' in event && 'error' in event.result) return event.result.error.class;
+    return 'error' in event ? event.error?.class : undefined;
   };
 
   it('is read as a deferral in every answer of a service', () => {
     const busy = failure('service.unavailable', 'retry', { status: 503, retryAfterMs: 7 });
     expect(failed(busy).map(classOf)).toEqual(['throttle', 'throttle', 'throttle', 'throttle']);
-    const [submitted] = failed(busy).map(readOnServingRoute);
+    const [submitted] = failed(busy).map(read);
     expect(submitted).toEqual({
       type: 'submitted',
-      key,
       result: { ok: false, error: { ...busy, class: 'throttle' } },
     });
+    for (const input of failed(busy)) {
+      const signal = { kind: 'throttled', reason: busy.message, retryAfterMs: 7 };
+      expect(outcomeOf(input, true).reading).toEqual({ signal });
+      expect(isDeferral(outcomeOf(input))).toBe(false);
+    }
     expect(broken(file('retry', { status: 503 })).map(classOf)).toEqual([
       'throttle',
       'retry',
@@ -177,73 +182,63 @@ describe('a 503 on a route that serves others', () => {
     failure('service.rejected', 'permanent', { status: 503 }),
     failure('service.lost', 'lost', { status: 503 }),
   ])('and nothing else is: %#', (error) => {
-    for (const input of failed(error)) expect(readOnServingRoute(input)).toEqual(input);
+    for (const input of failed(error)) expect(outcomeOf(input, true)).toEqual(outcomeOf(input));
     expect(failed(error).map(classOf)).toEqual(failed(error).map(() => error.class));
   });
 
   it('leaves what is well as it is', () => {
     for (const input of [...well, { type: 'masked', key } as const])
-      expect(readOnServingRoute(input)).toEqual(input);
+      expect(outcomeOf(input, true)).toEqual(outcomeOf(input));
   });
 });
 
-describe('a Retry-After that is longer than the patience', () => {
-  const waitOf = (input: ReturnType<typeof withinPatience>): number | undefined => {
-    if ('result' in input && 'error' in input.result) return input.result.error.retryAfterMs;
-    return 'error' in input ? input.error?.retryAfterMs : undefined;
-  };
-  const waits = (asked: number | undefined): readonly (number | undefined)[] => {
-    const wait = asked === undefined ? {} : { retryAfterMs: asked };
-    const error = failure('service.busy', 'throttle', wait);
-    const listed = { type: 'listed', key, targets: [], result: { ok: false, error } } as const;
-    return [...failed(error), ...broken(file('retry', wait)), listed].map((input) =>
-      waitOf(withinPatience(input, 5000)),
-    );
-  };
-
-  it('is cut in every kind of answer, and a shorter one is not', () => {
-    expect(new Set(waits(5001))).toEqual(new Set([5000]));
-    expect(new Set(waits(5000))).toEqual(new Set([5000]));
-    expect(new Set(waits(4999))).toEqual(new Set([4999]));
-    expect(new Set(waits(undefined))).toEqual(new Set([undefined]));
-    expect(waits(5001)).toHaveLength(10);
-  });
-
-  it('leaves what is well as it is', () => {
-    for (const input of [...well, { type: 'masked', key } as const, { type: 'tick' } as const])
-      expect(withinPatience(input, 5000)).toBe(input);
+describe('a job whose kind rests', () => {
+  it('uses up no try by what certainly made nothing, and one by what may have', () => {
+    const classOf = (error: ServiceFailure): unknown =>
+      failed(error).map((input) => {
+        const event = whileKindRests(outcomeOf(input).event);
+        return 'result' in event && 'error' in event.result ? event.result.error.class : undefined;
+      });
+    // A submission, a poll, a search, a text call.
+    expect(classOf(failure('service.unavailable', 'retry', { status: 503 }))).toEqual([
+      'throttle',
+      'retry',
+      'retry',
+      'throttle',
+    ]);
+    for (const error of [failure('service.unavailable', 'retry', { status: 502 }), failure('x', 'permanent')])
+      expect(classOf(error)).toEqual([error.class, error.class, error.class, error.class]);
+    for (const input of well) {
+      const { event } = outcomeOf(input);
+      expect(whileKindRests(event)).toBe(event);
+    }
   });
 });
 
 describe('a route that takes note of an answer', () => {
-  const noted = (reading: Parameters<typeof noteRouteOutcome>[0]['reading'], times = 1, sent = 0) => {
+  const noted = (reading: RouteReading, times = 1) => {
     const settings = virtualSettings({
       limits: { tasks: 12, requests: 8, submit: { count: 60, perMs: 60_000 } },
     });
-    const routes = new Routes(
-      settings,
-      new Map(),
-      () => 0.5,
-      () => 1,
-    );
-    for (let n = 0; n < sent; n += 1) routes.onSent('submit', epoch - 1000 * (sent - n));
+    const routes = new Routes(settings, new Map(), () => 1);
+    const keys = Array.from({ length: times }, (_, n) => `k${n}`);
+    for (const one of keys) routes.onSent('submit', epoch, one);
     const events: RunEvent[] = [];
-    let end: unknown;
-    for (let n = 0; n < times; n += 1)
-      end = noteRouteOutcome({ route: 'submit', reading, isFirst: true }, routes, epoch, (event) =>
-        events.push(event),
-      );
+    const end = keys
+      .map((one) =>
+        noteRouteOutcome({ route: 'submit', reading, isFirst: true, key: one }, routes, epoch, (event) =>
+          events.push(event),
+        ),
+      )
+      .at(-1);
     return { events, end, tally: routes.queues.submit.route.tally };
   };
+  const none = { served: 0, firsts: 0, firstsServed: 0 };
 
   it('ends the run where the answer says so, and counts nothing then', () => {
     const end = { kind: 'disk', code: 'disk.full', message: 'm' } as const;
-    expect(noted({ end })).toEqual({ events: [], end, tally: { served: 0, firsts: 0, firstsServed: 0 } });
-    expect(noted({ nothing: true })).toEqual({
-      events: [],
-      end: undefined,
-      tally: { served: 0, firsts: 0, firstsServed: 0 },
-    });
+    expect(noted({ end })).toEqual({ events: [], end, tally: none });
+    expect(noted({ nothing: true })).toEqual({ events: [], end: undefined, tally: none });
   });
 
   it('counts an answer, and says nothing where nothing changes', () => {
@@ -261,10 +256,37 @@ describe('a route that takes note of an answer', () => {
     expect(noted(reading, 2).events).toEqual([pause]);
   });
 
-  it('says at which pace it goes on once that is lowered', () => {
-    const { events } = noted({ signal: { kind: 'throttled', reason: 'busy', retryAfterMs: 9000 } }, 6, 20);
+  it('says at which pace it goes on once one is found', () => {
+    const routes = new Routes(virtualSettings(), new Map(), () => 1);
+    const events: RunEvent[] = [];
+    const accepted: number[] = [];
+    const send = (at: number, key: string): void => {
+      routes.onSent('poll', at, key);
+      while ((accepted[0] ?? at) <= at - 10_000) accepted.shift();
+      const isRefused = accepted.length >= 20;
+      if (!isRefused) accepted.push(at);
+      const { lane } = routes.onResult('poll', at + 100, key);
+      const signal = isRefused
+        ? ({ kind: 'throttled', reason: 'busy' } as const)
+        : ({ kind: 'served' } as const);
+      noteRouteOutcome(
+        { route: 'poll', reading: { signal }, isFirst: true, lane, key },
+        routes,
+        at + 100,
+        (event) => events.push(event),
+      );
+    };
+    const { route } = routes.queues.poll.lane();
+    for (let now = 0, sent = 0; now < 120_000 && sent < 1000; sent += 1) {
+      while (route.nextAt(now) > now) now = route.nextAt(now);
+      send(now, `k${sent}`);
+      now += 100;
+    }
     const rates = events.flatMap((event) => (event.type === 'route:rate' ? [event] : []));
-    expect(rates).toHaveLength(1);
-    expect(rates[0]).toMatchObject({ route: 'submit', perMinute: expect.closeTo(33) });
+    expect(rates.length).toBeGreaterThan(0);
+    expect(new Set(rates.map(({ route: name }) => name))).toEqual(new Set(['poll']));
+    // Twenty within ten seconds.
+    expect(rates.at(-1)?.perMinute).toBeGreaterThan(60);
+    expect(rates.at(-1)?.perMinute).toBeLessThan(180);
   });
 });

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../src/run/machine/job.ts';
 import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
-import { job, textRecord } from '../../../rig/jobs.ts';
+import { imagineRecord, job, textRecord } from '../../../rig/jobs.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
 
 const routesFor = (requests: number, ...jobs: readonly Job[]): Routes =>
   new Routes(
     virtualSettings({ limits: { tasks: 12, requests } }),
     new Map(jobs.map((one) => [one.record.key, one])),
-    () => 0.5,
     () => 1,
   );
 
@@ -27,7 +26,7 @@ describe('the requests of a run', () => {
       true,
       true,
     ]);
-    routes.onResult('download');
+    routes.onResult('download', 0);
     expect(routes.hasRoom('text')).toBe(true);
   });
 
@@ -60,7 +59,7 @@ describe('the requests of a run', () => {
       false,
       true,
     ]);
-    routes.onResult('submit');
+    routes.onResult('submit', 0);
     expect(routes.hasRoom('text')).toBe(true);
   });
 
@@ -69,24 +68,40 @@ describe('the requests of a run', () => {
     routes.onSent('text', 0);
     routes.onSent('poll', 0);
     routes.hold('submit');
-    routes.onResult('poll');
+    routes.onResult('poll', 0);
     expect(routes.hasRoom('submit')).toBe(false);
-    routes.onResult('text');
+    routes.onResult('text', 0);
     expect([routes.hasRoom('submit'), routes.isSpending, routes.inFlight]).toEqual([true, false, 0]);
   });
 
-  it('are as many at once as the limit, of all routes together, and one alone while a route is probed', () => {
+  it('are as many at once as the limit, of all routes together', () => {
     const routes = routesFor(2);
     routes.onSent('poll', 0);
     expect(routes.hasRoom('submit')).toBe(true);
     routes.onSent('poll', 0);
     expect(routes.hasRoom('submit')).toBe(false);
-    const probed = routesFor(8);
-    const { route } = probed.queues.poll;
-    for (let count = 0; count < 9; count++) route.note({ kind: 'trouble', reason: 'down' }, 0);
-    expect([route.isProbing, probed.hasRoom('poll')]).toEqual([true, true]);
-    probed.onSent('poll', 0);
-    expect([probed.hasRoom('poll'), probed.hasRoom('submit')]).toEqual([false, true]);
+  });
+
+  it('are one alone while a route is probed whose requests were all refused', () => {
+    const waiting = job(imagineRecord());
+    const routes = routesFor(8, waiting);
+    const { poll } = routes.queues;
+    poll.join(waiting);
+    const answer = (key: string, kind: 'trouble' | 'served', at: number): void => {
+      routes.onResult('poll', at, key);
+      poll.route.note({ kind, reason: 'down' }, at, key);
+    };
+    for (const key of ['a', 'b']) routes.onSent('poll', 0, key);
+    for (const key of ['a', 'b']) answer(key, 'trouble', 100);
+    let now = 100;
+    while (routes.nextAtOf('poll', now) > now) now = routes.nextAtOf('poll', now);
+    expect(now).toBeGreaterThanOrEqual(100 + virtualSettings().retry.baseMs);
+    expect(now).toBeLessThanOrEqual(100 + 2 * virtualSettings().retry.baseMs);
+    expect(poll.route.isProbing).toBe(true);
+    routes.onSent('poll', now, 'c');
+    expect([routes.next('poll', now), routes.hasRoom('submit')]).toEqual([undefined, true]);
+    answer('c', 'served', now + 100);
+    expect([routes.next('poll', now + 100)?.route, poll.route.isProbing]).toEqual([poll.route, false]);
   });
 
   it('of texts wait for a pause of their route, whatever the tokens of a minute allow', () => {
@@ -95,7 +110,10 @@ describe('the requests of a run', () => {
     const { text } = routes.queues;
     text.join(waiting);
     expect(routes.nextAtOf('text', 0)).toBeLessThanOrEqual(0);
-    text.lane(waiting).route.note({ kind: 'throttled', retryAfterMs: 5000, reason: '429' }, 0);
+    routes.onSent('text', 0, waiting.record.key);
+    text
+      .lane(waiting)
+      .route.note({ kind: 'throttled', retryAfterMs: 5000, reason: '429' }, 0, waiting.record.key);
     expect([routes.nextAtOf('text', 0), routes.nextAtOf('poll', 0)]).toEqual([
       5000,
       Number.POSITIVE_INFINITY,

@@ -60,7 +60,6 @@ function busy(requests: number, isActive: boolean): Routes {
   const routes = new Routes(
     virtualSettings({ limits: { tasks: 12, requests } }),
     active,
-    () => 0.5,
     () => 1,
     () => false,
     {},
@@ -95,7 +94,7 @@ describe('requests of four kinds that never run dry', () => {
             // One of the three that were sent first: each ends some time.
             const oldest = Math.max(1, Math.min(3, underWay.length));
             const [ended] = underWay.splice((chances[step % 50] ?? 0) % oldest, 1);
-            if (ended !== undefined) routes.onResult(ended);
+            if (ended !== undefined) routes.onResult(ended, 0);
           }
           // Any 40 requests and as many as are in flight hold one of each kind.
           const window = 40 + 4 * requests;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Deferrals, holdsRoom, type Job, type Want } from '../../../../src/run/machine/job.ts';
 import { freshMs } from '../../../../src/run/machine/retry/button-freshness.ts';
 import type { RunSettings, SharedLimits } from '../../../../src/run/ports.ts';
+import type { LearnedLimits } from '../../../../src/run/scheduler/routes/learned-limits.ts';
 import { ActiveJobs } from '../../../../src/run/scheduler/state/active-jobs.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../../rig/jobs.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
@@ -9,12 +10,8 @@ import { virtualSettings } from '../../../rig/virtual-run.ts';
 const activeJobs = (
   limits: RunSettings['limits'] = { tasks: 2, requests: 4 },
   shared?: SharedLimits,
-): ActiveJobs =>
-  new ActiveJobs(
-    virtualSettings({ limits }),
-    () => 1,
-    shared,
-  );
+  learned?: LearnedLimits,
+): ActiveJobs => new ActiveJobs(virtualSettings({ limits }), () => 1, shared, undefined, learned);
 
 const once: Deferrals = {
   times: 1,
@@ -282,12 +279,14 @@ describe('a submission', () => {
   const leavesAt = (jobs: ActiveJobs, front: Job, now = epoch): number =>
     jobs.routes.allowedAt('submit', front, now);
   const never = Number.POSITIVE_INFINITY;
-  const queueFull = { kind: 'queue-full', code: 23, message: 'full' } as const;
+  /** A service that an earlier run found to take so many tasks at once. */
+  const takes = (tasks: number): ActiveJobs =>
+    activeJobs({ tasks: 9, requests: 4 }, undefined, { perMinute: {}, tasks });
 
   it('is held while the service has as many tasks as it takes, and submissions under way count', () => {
-    const jobs = putAll(activeJobs({ tasks: 9, requests: 4 }), running('a'), running('b'));
-    expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
-    jobs.concurrency.note(queueFull, 2);
+    const any = putAll(activeJobs({ tasks: 9, requests: 4 }), running('a'), running('b'));
+    expect(leavesAt(any, queued('c'))).toBeLessThanOrEqual(epoch);
+    const jobs = putAll(takes(2), running('a'), running('b'));
     expect(leavesAt(jobs, queued('c'))).toBe(never);
     jobs.drop('a');
     expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
@@ -296,8 +295,7 @@ describe('a submission', () => {
   });
 
   it('is not held while all tasks of the service are open modals, and a confirm never is', () => {
-    const jobs = putAll(activeJobs({ tasks: 9, requests: 4 }), modal('a'), modal('b'));
-    jobs.concurrency.note(queueFull, 2);
+    const jobs = putAll(takes(2), modal('a'), modal('b'));
     expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
     jobs.put(running('d'));
     expect(leavesAt(jobs, queued('c'))).toBe(never);
@@ -330,8 +328,7 @@ describe('a submission', () => {
     ['was read, while it rests', { want: rest({ kind: 'submit' }) }],
     ['was read', {}],
   ])('waits where the last slot is that of a deferred click whose button %s', (_, more) => {
-    const jobs = putAll(activeJobs({ tasks: 9, requests: 4 }), running('a'));
-    jobs.concurrency.note(queueFull, 2);
+    const jobs = putAll(takes(2), running('a'));
     const kept = click('k', { fresh: { button, readAt: epoch, again: true }, ...more });
     const deferrals = { submit: once };
     jobs.put(kept);
@@ -344,8 +341,7 @@ describe('a submission', () => {
   });
 
   it('that has its turn does not wait for the slot of a deferred click: the other may stand behind it', () => {
-    const jobs = putAll(activeJobs({ tasks: 9, requests: 4 }), running('a'));
-    jobs.concurrency.note(queueFull, 2);
+    const jobs = putAll(takes(2), running('a'));
     const fresh = { button, readAt: epoch, again: true } as const;
     jobs.put({ ...click('k', { fresh }), deferrals: { submit: once } });
     expect(leavesAt(jobs, click('c', { fresh }))).toBeLessThanOrEqual(epoch);

@@ -6,11 +6,7 @@ import { virtualSettings } from '../../../rig/virtual-run.ts';
 
 const tenMinutes = 600_000;
 
-const activeJobs = (): ActiveJobs =>
-  new ActiveJobs(
-    virtualSettings(),
-    () => 1,
-  );
+const activeJobs = (): ActiveJobs => new ActiveJobs(virtualSettings(), () => 1);
 
 const running = (key: string, minutes: number, unknown = false) =>
   job(imagineRecord({ key, status: 'running', taskId: `T-${key}`, submittedAt: epoch - minutes * 60_000 }), {
@@ -70,9 +66,9 @@ describe('the stall detector', () => {
     jobs.put(waiting);
     jobs.enqueue(waiting);
     const at = epoch + tenMinutes;
-    jobs.routes.queues.text
-      .lane(waiting)
-      .route.note({ kind: 'throttled', retryAfterMs: 90_000, reason: '429' }, at);
+    jobs.routes.onSent('text', at, 't');
+    const { lane } = jobs.routes.onResult('text', at, 't');
+    lane.route.note({ kind: 'throttled', retryAfterMs: 90_000, reason: '429' }, at, 't');
     expect(new StallDetector(epoch).notice(jobs, at)).toMatchObject({
       reason: expect.stringContaining('no text request may leave for another 90 s'),
     });
