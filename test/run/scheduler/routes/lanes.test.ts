@@ -16,7 +16,7 @@ import { virtualSettings } from '../../../rig/virtual-run.ts';
 import { world } from '../../../rig/world.ts';
 
 const { retry } = virtualSettings();
-const noKnown = { rate: undefined, shared: undefined, before: undefined };
+const noKnown = { atOnce: 32, rate: undefined, shared: undefined, before: undefined };
 const throttled = failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 20_000 });
 
 /** Rows for each model, the models in turn or one after the other. */
