@@ -273,6 +273,8 @@ async function* rests(): AsyncGenerator<Line> {
       work: what === 'texts' ? 'texts' : 'images',
       jobs: 3000,
       limits: { tasks: 12, requests: 16 },
+      // Something is to be asked at any moment.
+      ...(what === 'polls' && { poll: { minMs: 1000, maxMs: 1000 } }),
       // So long that all of them are under way at any moment.
       server: {
         lasts: {

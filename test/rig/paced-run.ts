@@ -20,6 +20,7 @@ export interface PaceSetting {
   readonly server?: Omit<PacedOptions, 'rules'>;
   readonly limits?: Partial<RunSettings['limits']>;
   readonly retry?: Partial<RunSettings['retry']>;
+  readonly poll?: RunSettings['poll'];
   /** When everything stops, ms. */
   readonly untilMs: number;
 }
@@ -39,13 +40,13 @@ export function pipelineOf({ work, models = ['text-a'], jobs }: PaceSetting): st
   return `name: pace\nmatrix: { n: { from: 1, to: ${count} }${more} }\nsteps:\n  ${pipelines[work]}\n`;
 }
 
-const settingsOf = ({ limits, retry }: PaceSetting): RunSettings => {
+const settingsOf = ({ limits, retry, poll }: PaceSetting): RunSettings => {
   const plain = virtualSettings();
   return {
     ...plain,
     limits: { ...plain.limits, ...limits },
     retry: { ...plain.retry, ...retry },
-    poll: { minMs: 1000, maxMs: 15_000 },
+    poll: poll ?? { minMs: 1000, maxMs: 15_000 },
   };
 };
 

@@ -126,6 +126,7 @@ export class Pace {
     const { atOnce, perMinute } = inherited;
     this.#retry = retry;
     this.#inherited = inherited;
+    if (atOnce === undefined && perMinute === undefined) return;
     this.#gate = {
       ...open,
       ...(atOnce !== undefined && { window: Math.max(1, Math.floor(atOnce)) }),
@@ -263,6 +264,7 @@ export class Pace {
     }
     if (trace.at < this.#lessonAt) return;
     this.#lessonAt = now;
+    if (this.#gate !== this.#kept) return this.#takeBack(now, trace.at);
     const at = now + Math.min(this.#presumedMs, this.#retry.baseMs);
     this.#judged ??= { at, from: trace.at, refusedAt: now, isStrict: mayBePaid };
     if (asked !== undefined) this.#beginRest(now, Math.max(asked, this.#retry.baseMs), mayBePaid);
@@ -308,7 +310,7 @@ export class Pace {
     const isServed = this.#log.some((one) => one.isRefused === false && one.endedAt >= refusedAt);
     const isAll =
       this.#log.every((one) => one.at < from || isRefused(one)) || (this.#underWay.size === 0 && !isServed);
-    if (refused.length < 2 || !isAll) return this.#learn(now, from);
+    if (this.#inARow < 2 || !isAll) return this.#learn(now, from);
     // What is refused at one moment teaches as much as one refusal.
     this.#log = this.#log.filter((one) => one === refused[0] || !refused.includes(one));
     this.#beginRest(now, this.#gate.spacing > 0 ? this.#gate.spacing : this.#retry.baseMs, isStrict, from);
@@ -336,23 +338,30 @@ export class Pace {
     if (rest !== undefined) this.#learn(now, rest.since, rest.inVain > 0);
   }
 
-  /** What a flight, or a rest, shows. @param isOutage nothing was served for a while */
-  #learn(now: number, from: number, isOutage = false): void {
-    const wasCalm = this.#calm >= calm;
+  /** More was tried, and refused. */
+  #takeBack(now: number, from: number): void {
+    this.#t(now, 'tried');
+    this.#gate = this.#kept;
+    this.#calmGate = this.#kept;
+    this.#lowering = leastLowering;
+    this.#changedAt = from;
+    this.#patience = Math.min(mostPatience, 2 * this.#patience);
+    this.#begin(now);
+  }
+
+  /** What was served since the last lesson counts no longer. */
+  #begin(now: number): void {
     this.#calm = 0;
     this.#atPace = 0;
     this.#fits = 0;
     this.#raise = leastRaise;
     this.#raisedAt = now;
-    if (this.#gate !== this.#kept) {
-      this.#t(now, 'tried');
-      this.#gate = this.#kept;
-      this.#calmGate = this.#kept;
-      this.#lowering = leastLowering;
-      this.#changedAt = from;
-      this.#patience = Math.min(mostPatience, 2 * this.#patience);
-      return;
-    }
+  }
+
+  /** What a flight, or a rest, shows. @param isOutage nothing was served for a while */
+  #learn(now: number, from: number, isOutage = false): void {
+    const wasCalm = this.#calm >= calm;
+    this.#begin(now);
     const isOpen = this.#gate === open && this.#chance === 0;
     if (wasCalm) {
       this.#calmGate = this.#gate;
@@ -372,7 +381,7 @@ export class Pace {
     // With fewer in flight than were served together a refusal shows that these are not counted.
     if (window !== Number.POSITIVE_INFINITY && refused >= (this.#isCounted ? 2 : 1)) this.#gate = this.#kept = open;
     const isLow = spacing === 0 || spacing > 4 * this.#calmGate.spacing;
-    if (refused >= fewestByChance && isLow) return this.#isChance();
+    if (Math.min(refused, log.length - refused) >= fewestByChance && isLow) return this.#isChance();
     if (spacing > 0 && !isOutage) {
       this.#gate = { ...this.#gate, spacing: spacing / (1 - this.#lowering) };
       this.#kept = this.#gate;
