@@ -1,5 +1,4 @@
 import type { JobError, JobStatus, TokenUsage } from '../plan/job.ts';
-import type { FoundPace } from './limits/pace.ts';
 
 /** How a slice ends for a worker. */
 export type SliceEnd =
@@ -109,12 +108,18 @@ export type RunEvent =
       readonly perMinute?: number;
     }
   /** What the service was found to accept of one kind of request, where a user should hear of it; nothing: what is sent. */
-  | ({
+  | {
       readonly type: 'route:pace';
       readonly route: Route;
       /** Of text calls. */
       readonly kind?: string;
-    } & FoundPace)
+      /** So many at once are served, and no more. */
+      readonly atOnce?: number;
+      /** So many a minute are served, and no more. */
+      readonly perMinute?: number;
+      /** This part is refused, however few are sent. */
+      readonly byChance?: number;
+    }
   | { readonly type: 'job:retry'; readonly key: string; readonly inMs: number; readonly error: JobError }
   | {
       readonly type: 'run:waiting';

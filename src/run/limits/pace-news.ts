@@ -30,10 +30,11 @@ export class PaceNews {
   }
 }
 
+const differs = (a: number | undefined, b: number | undefined): boolean =>
+  a === undefined || b === undefined ? a !== b : Math.abs(a - b) > leastPart * Math.max(a, b);
+
 /** True where another rule holds, or one with quite another figure. */
 function isOther(one: FoundPace, other: FoundPace): boolean {
-  const differs = (a: number | undefined, b: number | undefined): boolean =>
-    a === undefined || b === undefined ? a !== b : Math.abs(a - b) > leastPart * Math.max(a, b);
   return (
     differs(one.atOnce, other.atOnce) ||
     differs(one.perMinute, other.perMinute) ||

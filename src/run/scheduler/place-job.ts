@@ -18,9 +18,9 @@ import {
 import type { Hold } from '../ports.ts';
 import { closeCell, drain, leaveJob, leaveUnsaved } from './drain.ts';
 import type { KindState } from './routes/kinds.ts';
+import { isWorkedOn } from './state/active-jobs.ts';
 import { failedFast, mayBeLeft, tooManyFailures } from './state/lifecycle.ts';
 import { isAwaited, isFailure, taskOf, waitsForNewParent } from './state/queries.ts';
-import { isWorkedOn } from './state/active-jobs.ts';
 import type { SchedulerState } from './state/state.ts';
 import { isProbed, lookAgainAt } from './state/wake.ts';
 
@@ -34,7 +34,8 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   const { jobs, budget, outbox, routes, stall, lifecycle, now } = state;
   const { record, want } = job;
   jobs.put(job);
-  if (before !== undefined && isWorkedOn(before) && !isWorkedOn(job)) routes.queues.submit.route.pace.ended(record.key, now);
+  if (before !== undefined && isWorkedOn(before) && !isWorkedOn(job))
+    routes.queues.submit.route.pace.ended(record.key, now);
   if (record.taskId !== before?.record.taskId) state.owners.note(record);
   if (before !== undefined) budget.note(before.record, record);
   // A job that is only taken up needs no new record: plan and store yield the same job again.

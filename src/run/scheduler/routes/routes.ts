@@ -68,7 +68,7 @@ export class Routes {
     learned: LearnedLimits = noLimits,
   ) {
     this.#jobs = jobs;
-    this.#inherited = lanesOf(learned).map(({ byChance: _, ...pace }) => pace);
+    this.#inherited = lanesOf({ ...learned, byChance: {} });
     this.#tokens = tokens;
     this.#served = served;
     this.#isHeldBack = isHeldBack;

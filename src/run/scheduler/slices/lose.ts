@@ -14,7 +14,6 @@ import {
 } from '../commit.ts';
 import { leaveCell } from '../drain.ts';
 import { releaseCells } from '../place-job.ts';
-import { isWorkedOn } from '../state/active-jobs.ts';
 import type { SchedulerState } from '../state/state.ts';
 
 /** Others hold a part of a commit: what was decided of it here is forgotten. */
@@ -55,7 +54,7 @@ export function forgetJob(state: SchedulerState, job: Job): void {
 
 /** Its task is worked on for others now. */
 function drop({ jobs, routes, now }: SchedulerState, job: Job): void {
-  if (isWorkedOn(job)) routes.queues.submit.route.pace.ended(job.record.key, now);
+  if (jobs.isWorkedOn(job.record.key)) routes.queues.submit.route.pace.ended(job.record.key, now);
   jobs.drop(job.record.key);
 }
 
