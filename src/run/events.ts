@@ -99,14 +99,6 @@ export type RunEvent =
       readonly untilMs: number;
       readonly reason: string;
     }
-  | {
-      readonly type: 'route:rate';
-      readonly route: Route;
-      /** The same. */
-      readonly kind?: string;
-      /** Absent: as many as are wanted. */
-      readonly perMinute?: number;
-    }
   /** What the service was found to accept of one kind of request, where a user should hear of it; nothing: what is sent. */
   | {
       readonly type: 'route:pace';

@@ -124,6 +124,6 @@ it.each([1, 4])(
     });
     const { end, events } = here.run();
     expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 12 }]);
-    expect(events.filter(({ type }) => type === 'route:pause' || type === 'route:rate')).toEqual([]);
+    expect(events.filter(({ type }) => type === 'route:pause' || type === 'route:pace')).toEqual([]);
   },
 );

@@ -90,7 +90,6 @@ function levelOf(event: RunEvent): EventLevel {
     case 'cell:open':
     case 'cell:close':
     case 'cell:left':
-    case 'route:rate':
     case 'slice:end':
     case 'slot:status':
       return 'debug';

@@ -9,8 +9,6 @@ const leastShare = 0.07;
 
 /** What is told of the pace of one lane. */
 export class PaceNews {
-  /** Requests a minute that its listeners know of. */
-  perMinute: number | undefined;
   #said: FoundPace = {};
   #saidAt = Number.NEGATIVE_INFINITY;
   #found: FoundPace = {};

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openRunLog } from '../../../src/cli/run/log.ts';
 import { Redactor } from '../../../src/cli/terminal/redact.ts';
 
-it('says in words which rule of pace holds, and steps on the way there at debug alone', () => {
+it('says in words which rule of pace holds', () => {
   const folder = mkdtempSync(join(tmpdir(), 'log-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'run.log');
@@ -18,7 +18,6 @@ it('says in words which rule of pace holds, and steps on the way there at debug 
       throw error;
     },
   );
-  log.listener({ type: 'route:rate', route: 'text', kind: 'text-pro', perMinute: 118 });
   log.listener({ type: 'route:pace', route: 'text', kind: 'text-pro', atOnce: 2 });
   log.close();
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');

@@ -45,7 +45,7 @@ it.each(['submit', 'text'] as const)(
     send(first, 0, 600_000);
     send(second, 1, -600_000);
     await db.time.pass(1000);
-    first.listener({ type: 'route:rate', route, perMinute: 1 });
+    first.listener({ type: 'route:pace', route, perMinute: 1 });
     first.listener({ type: 'route:pause', route, untilMs: db.time.now + 660_000, reason: '429' });
     await db.time.pass(9000);
     expect(Math.min(...sent)).toBeGreaterThan(60);

@@ -148,7 +148,6 @@ export class ProgressModel {
       case 'run:start':
       case 'run:end':
       case 'request:end':
-      case 'route:rate':
       case 'route:pace':
       case 'run:notice':
       case 'job:retry':

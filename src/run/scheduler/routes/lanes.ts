@@ -3,6 +3,7 @@ import { isTextRequest } from '../../../plan/job-request.ts';
 import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Route } from '../../events.ts';
 import { EvenMoments, graceMs, type Sent } from '../../limits/even-moments.ts';
+import type { FoundPace } from '../../limits/pace.ts';
 import { PaceNews } from '../../limits/pace-news.ts';
 import { type RouteSignal, type RouteStop, RouteTraffic } from '../../limits/route.ts';
 import { type LeftRequest, ToldPace } from '../../limits/told.ts';
@@ -100,7 +101,7 @@ export class RouteLanes {
     { rate, atOnce, shared, before }: KnownLimits,
     retry: RetrySettings,
     jobs: ReadonlyMap<string, Job>,
-    inherited: (lane: string) => LanePace | undefined = () => undefined,
+    inherited: (lane: string) => FoundPace | undefined = () => undefined,
   ) {
     this.#name = name;
     this.#perMinute = rate === undefined ? Number.POSITIVE_INFINITY : (60_000 * rate.count) / rate.perMs;
@@ -124,7 +125,6 @@ export class RouteLanes {
     const kept = this.#lanes.size < mostLanes ? name : 'other models';
     const lane = this.#lanes.get(kept) ?? this.#newLane(kept);
     this.#lanes.set(kept, lane);
-    lane.news.perMinute ??= this.perMinute(lane);
     return lane;
   }
 

@@ -188,11 +188,6 @@ export function noteRouteOutcome(
   const kind = signal.kind === 'unreachable' ? {} : lanes.said(lane);
   if (route.pausedUntil > pausedUntil && 'reason' in signal)
     emit({ type: 'route:pause', route: name, ...kind, untilMs: route.pausedUntil, reason: signal.reason });
-  const perMinute = lanes.perMinute(lane);
-  if (perMinute !== lane.news.perMinute) {
-    lane.news.perMinute = perMinute;
-    emit({ type: 'route:rate', route: name, ...kind, ...(perMinute !== undefined && { perMinute }) });
-  }
   const found = lanes.foundOf(lane);
   if (lane.news.isNews(found, now)) emit({ type: 'route:pace', ...found });
   return stop === undefined ? undefined : { kind: 'stopped', ...stop };

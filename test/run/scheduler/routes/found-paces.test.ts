@@ -38,7 +38,7 @@ function routesWith(learned?: LearnedLimits) {
 }
 
 describe('what the pace of a lane has found', () => {
-  it('is told by its model once it has held, and its rate at once', () => {
+  it('is told by its model once it has held', () => {
     const { finds, serve, events } = routesWith();
     serve('text', 0);
     finds('text', { atOnce: 2, perMinute: 118 });
@@ -47,9 +47,7 @@ describe('what the pace of a lane has found', () => {
     for (let now = 121_000; now <= 140_000; now += 1000) serve('text', now);
     const named = { route: 'text', kind: 'text-pro' };
     expect(events).toEqual([
-      { type: 'route:rate', route: 'text', perMinute: 118 },
       { type: 'route:pace', ...named, atOnce: 2, perMinute: 118 },
-      { type: 'route:rate', route: 'text' },
       { type: 'route:pace', ...named },
     ]);
   });

@@ -94,9 +94,9 @@ describe('a model that is refused', () => {
   it('is named by what is said of its pauses and its pace', async () => {
     const { events } = await doneAfter(rows(100, ['slow', 'healthy']), limitOf('slow', 10));
     const said = events.flatMap((event) =>
-      event.type === 'route:pause' || event.type === 'route:rate' ? [[event.type, event.kind]] : [],
+      event.type === 'route:pause' || event.type === 'route:pace' ? [[event.type, event.kind]] : [],
     );
-    expect(new Set(said.map(String))).toEqual(new Set(['route:pause,slow', 'route:rate,slow']));
+    expect(new Set(said.map(String))).toEqual(new Set(['route:pause,slow', 'route:pace,slow']));
   });
 });
 

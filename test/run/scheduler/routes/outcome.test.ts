@@ -96,7 +96,7 @@ describe('a service that sheds load', () => {
     // At most the submissions that were refused before anything was served are attempts.
     const { attempts } = here.store.totals();
     expect(attempts).toBeLessThanOrEqual(120 + 12);
-    const paces = events.flatMap((event) => (event.type === 'route:rate' ? [event.route] : []));
+    const paces = events.flatMap((event) => (event.type === 'route:pace' ? [event.route] : []));
     expect(paces).toContain('poll');
   });
 
@@ -115,7 +115,7 @@ steps:
     expect(end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ done: 200 });
     expect(proxy.refused.calls).toBeGreaterThan(0);
-    expect(events.some((event) => event.type === 'route:rate' && event.route === 'text')).toBe(true);
+    expect(events.some((event) => event.type === 'route:pace' && event.route === 'text')).toBe(true);
   });
 
   it('reverts the attempt of a click at a 503, as at a 429', async () => {

@@ -282,7 +282,7 @@ describe('a route that takes note of an answer', () => {
       send(now, `k${sent}`);
       now += 100;
     }
-    const rates = events.flatMap((event) => (event.type === 'route:rate' ? [event] : []));
+    const rates = events.flatMap((event) => (event.type === 'route:pace' ? [event] : []));
     expect(rates.length).toBeGreaterThan(0);
     expect(new Set(rates.map(({ route: name }) => name))).toEqual(new Set(['poll']));
     // Twenty within ten seconds.
