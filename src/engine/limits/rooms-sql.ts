@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS promptpress.rooms_worker (
 --   holds    the most that the worker uses until it has the answer
 --   used     tasks that it has
 --   wanted   tasks that it would have if it could; 0: it had no use for room, and gets one of what nobody wants
---   is_full  the service refused one more task since the worker asked last
+--   is_full  the service refused one more task since the worker asked last; null: it does not count those of this worker any more
 --   began    tasks that began at once since then
 -- Returns what it may use, and what it should come down to when its tasks end.
 CREATE OR REPLACE FUNCTION promptpress.rooms_ask(p_service text, p_worker text, p_asked bigint, p_limit integer, p_holds integer, p_used integer,
@@ -80,6 +80,8 @@ BEGIN
     room.began := 0;
     room.tried_after := 80 * room.patience;
     room.is_trying := false;
+  ELSIF p_is_full IS NULL THEN
+    room.accepted := NULL;
   ELSIF room.accepted IS NOT NULL THEN
     room.began := room.began + p_began;
     IF room.accepted >= p_limit THEN

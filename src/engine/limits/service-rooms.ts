@@ -45,7 +45,7 @@ export class ServiceRooms implements Rooms {
   #lacksSince: number | undefined;
   /** True from its first slice until it has asked for room. */
   #isBeginning = false;
-  #isFull = false;
+  #isFull: boolean | null = false;
   #began = 0;
 
   /** @param onMore called when more was granted */
@@ -98,9 +98,9 @@ export class ServiceRooms implements Rooms {
     this.#inquiry.wake();
   }
 
-  /** The service has refused one more task. */
-  noteFull(): void {
-    this.#isFull = true;
+  /** The service has refused one more task. @param isFull null: it does not count tasks, as was found since */
+  noteFull(isFull: true | null = true): void {
+    this.#isFull = isFull;
     this.#inquiry.wake();
   }
 
@@ -144,7 +144,7 @@ export class ServiceRooms implements Rooms {
       ));
     } catch (error) {
       // Nobody may have heard it: it is said again.
-      this.#isFull ||= isFull;
+      if (this.#isFull === false) this.#isFull = isFull;
       this.#isBeginning ||= isBeginning;
       this.#began += began;
       throw error;

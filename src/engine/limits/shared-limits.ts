@@ -36,6 +36,8 @@ export class EngineLimits implements SharedLimits {
   readonly closings?: NonNullable<SharedLimits['closings']>;
   readonly #moments: ServiceMoments;
   readonly #listeners = new Set<() => void>();
+  /** The service was found to accept only so many tasks of this worker at once. */
+  #areCounted = false;
 
   /** @param settings `makesTasks`: false where no step of the run makes a task */
   constructor(
@@ -82,8 +84,16 @@ export class EngineLimits implements SharedLimits {
         if (event.kind === undefined) this.#moments.routes[event.route].pause(event.untilMs);
         return;
       case 'request:end':
-        if (event.route === 'submit' && event.outcome === 'queue-full') this.rooms?.noteFull();
+        // By chance a channel of many is full, whatever the others work on.
+        if (event.route === 'submit' && event.outcome === 'queue-full' && this.#areCounted)
+          this.rooms?.noteFull();
         return;
+      case 'route:pace': {
+        const areCounted = event.atOnce !== undefined;
+        if (event.route !== 'submit' || areCounted === this.#areCounted) return;
+        this.#areCounted = areCounted;
+        return this.rooms?.noteFull(areCounted || null);
+      }
       default:
     }
   };

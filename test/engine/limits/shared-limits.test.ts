@@ -74,3 +74,35 @@ it('calls when there is more than before', async () => {
   remove();
   await Promise.all([db.time.pass(1000), limits.stop()]);
 });
+
+it('narrows the tasks of all workers where one has found how many are accepted at once, not by a full queue alone', async () => {
+  const [first, second] = [limitsOf('full', 1, 0), limitsOf('full', 1, 0)];
+  for (const { rooms } of [first, second]) rooms?.noteSlices(1);
+  await db.time.pass(2000);
+  for (const { rooms } of [first, second]) rooms?.note(3);
+  await db.time.pass(1000);
+  const told = async (): Promise<number | null | undefined> => {
+    await db.time.pass(2000);
+    return (
+      await db.query<{ accepted: number | null }>(
+        `SELECT accepted FROM promptpress.rooms WHERE service = 'full'`,
+      )
+    )[0]?.accepted;
+  };
+  const full = { type: 'request:end', route: 'submit', key: 'a', outcome: 'queue-full', ms: 1 } as const;
+  first.listener(full);
+  first.listener({ type: 'route:pace', route: 'submit', byChance: 0.5 });
+  expect(await told()).toBeNull();
+  first.listener({ type: 'route:pace', route: 'submit', atOnce: 3 });
+  expect(await told()).toBe(6);
+  second.rooms?.note(2);
+  await db.time.pass(1000);
+  // The other one has found nothing yet.
+  second.listener(full);
+  expect(await told()).toBe(6);
+  first.listener(full);
+  expect(await told()).toBe(5);
+  first.listener({ type: 'route:pace', route: 'submit' });
+  expect(await told()).toBeNull();
+  await Promise.all([db.time.pass(1000), first.stop(), second.stop()]);
+});
