@@ -40,6 +40,8 @@ export interface Refused {
   readonly waitMs?: number | undefined;
   /** The request may be paid: while everything is refused, each one is awaited. */
   readonly mayBePaid?: boolean | undefined;
+  /** It was broken off while it was worked on. */
+  readonly isCut?: boolean;
 }
 
 /** The service refuses everything: one request at a time asks whether it serves again. */
@@ -240,10 +242,11 @@ export class Pace {
   }
 
   /** A request is refused. */
-  refused(key: string, now: number, { waitMs, mayBePaid = false }: Refused = {}): void {
+  refused(key: string, now: number, { waitMs, mayBePaid = false, isCut = false }: Refused = {}): void {
     const trace = this.#underWay.get(key);
     if (trace === undefined) return;
     trace.isRefused = true;
+    trace.isCut = isCut;
     this.ended(key, now);
     this.#forget(trace);
     this.#refusalMs += (now - trace.at - this.#refusalMs) / 4;

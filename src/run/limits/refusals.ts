@@ -9,6 +9,8 @@ export interface Trace {
   readonly recent: readonly number[];
   /** Undefined while no answer has come. */
   isRefused?: boolean;
+  /** It was broken off while it was worked on. */
+  isCut?: boolean;
   /** When it was refused, or its work ended; infinite while it is under way. */
   endedAt: number;
 }
@@ -81,9 +83,9 @@ export function explain(
   return best;
 }
 
-/** How many that were not refused were worked on beside this one: when it left, or when it was refused. */
+/** How many that were not refused were worked on beside this one: when it left, or when it was broken off. */
 function besideOf(one: Trace, known: readonly Trace[]): number {
-  const moment = one.isRefused === true ? one.endedAt : one.at;
+  const moment = one.isCut === true ? one.endedAt : one.at;
   let count = 0;
   let isBefore = true;
   for (const other of known) {

@@ -39,6 +39,8 @@ export type RouteSignal =
       readonly about?: About;
       /** The service does not know itself what became of it (400 with code 5): each one leaves a job in doubt. */
       readonly isUnclear?: true;
+      /** It was broken off while it was worked on. */
+      readonly isCut?: true;
     }
   /** No money is left for it. */
   | { readonly kind: 'quota'; readonly reason: string; readonly about?: About }
@@ -157,7 +159,7 @@ export class RouteTraffic {
         pace.refused(key, now);
         break;
       case 'trouble':
-        pace.refused(key, now, { mayBePaid: this.name === 'submit' });
+        pace.refused(key, now, { mayBePaid: this.name === 'submit', isCut: signal.isCut === true });
         if (signal.isUnclear) this.#restUnclear(now);
         break;
     }

@@ -163,7 +163,7 @@ export class KindState {
         this.#answers(context.now);
         return undefined;
       case 'full':
-        return !this.isServed && context.others > 0 ? 'kind-only' : undefined;
+        return undefined;
       case 'refused':
         this.#answers(undefined);
         if (signal.about === 'not-offered' && !this.isServed && !this.wasServed)

@@ -301,6 +301,7 @@ function readFailure(failure: ServiceFailure): RouteReading {
           reason,
           ...reach,
           ...(failure.code === 'service.ambiguous' && { isUnclear: true as const }),
+          ...((failure.class === 'lost' || failure.code === 'stream.truncated') && { isCut: true as const }),
         },
       };
     case 'permanent':
