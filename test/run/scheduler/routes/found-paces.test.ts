@@ -3,7 +3,11 @@ import type { RunEvent } from '../../../../src/run/events.ts';
 import { learnedFact } from '../../../../src/run/limits/learned.ts';
 import type { FoundPace } from '../../../../src/run/limits/pace.ts';
 import type { Job } from '../../../../src/run/machine/job.ts';
-import { type LearnedLimits, readLimits } from '../../../../src/run/scheduler/routes/learned-limits.ts';
+import {
+  type LearnedLimits,
+  limitsText,
+  readLimits,
+} from '../../../../src/run/scheduler/routes/learned-limits.ts';
 import { noteRouteOutcome } from '../../../../src/run/scheduler/routes/outcome.ts';
 import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
 import { failure } from '../../../rig/failure.ts';
@@ -110,6 +114,18 @@ steps: { say: { generate: { prompt: "Say {{ n }}", model: text-pro } } }
     const said = events.flatMap((event) => (event.type === 'route:pace' ? [event] : []));
     expect(said).toHaveLength(1);
     expect(said[0]).toMatchObject({ route: 'text', kind: 'text-pro', byChance: expect.any(Number) });
+  });
+
+  it.each([
+    ['window', { perMinute: {}, atOnce: { 'text/text-pro': 2 } }, ({ atOnce }: LearnedLimits) => atOnce],
+    ['rate', { perMinute: {}, lanes: { 'text-pro': 60 } }, ({ lanes }: LearnedLimits) => lanes],
+  ])('is tried higher than the %s of an earlier run', async (_what, before, of) => {
+    const here = await world(calls(400));
+    here.store.setFact(learnedFact('limits'), limitsText(before));
+    here.run({ settings, latency: () => 1000 });
+    const [was = 0] = Object.values(of(before) ?? {});
+    const [is = Number.POSITIVE_INFINITY] = Object.values(of(kept(here)) ?? {});
+    expect(is).toBeGreaterThan(was);
   });
 
   it('is nothing where nothing was served', async () => {
