@@ -33,7 +33,11 @@ export interface Drive {
 }
 
 /** Sends whenever a pace allows it, in virtual time. @returns what left, in order */
-export function drive(pace: Pace, server: Server, options: Drive): readonly Sent[] {
+export function drive(
+  pace: Pick<Pace, 'nextAt' | 'take' | 'served' | 'refused'>,
+  server: Server,
+  options: Drive,
+): readonly Sent[] {
   const { untilMs, from = 0, most = 64, count = Number.POSITIVE_INFINITY, seed = 1 } = options;
   const random = seededRandom(seed);
   const sent: Sent[] = [];

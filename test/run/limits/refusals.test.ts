@@ -44,11 +44,10 @@ function met(server: Server, { count, width, againMs = 500, seed }: Client): rea
     traces.push(trace);
     dues[slot] = at + afterMs + (isRefused ? againMs * (0.5 + random()) : 5 * random());
   }
-  return traces.map((trace, at) => ({
-    ...trace,
-    isRefused: sent[at]?.isRefused,
-    endedAt: sent[at]?.endsAt ?? patient,
-  }));
+  return traces.map((trace, at) => {
+    const { isRefused = false, endsAt = patient } = sent[at] ?? {};
+    return { ...trace, isRefused, endedAt: endsAt };
+  });
 }
 
 const explained = (traces: readonly Trace[]): Explanation | undefined =>
