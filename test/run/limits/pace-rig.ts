@@ -59,7 +59,7 @@ export function drive(
     pace.take(key, now);
     const working = underWay.filter(({ isRefused }) => !isRefused);
     const { afterMs, isRefused = false, cuts = [], ...refused } = server(now, working, random);
-    for (const one of cuts) Object.assign(one, { isRefused: true, endsAt: now });
+    for (const one of cuts) Object.assign(one, { isRefused: true, endsAt: now, refused: { isCut: true } });
     const one = { key, kind: '', at: now, isRefused, endsAt: now + afterMs, refused };
     sent.push(one);
     underWay.push(one);

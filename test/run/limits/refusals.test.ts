@@ -36,7 +36,7 @@ function met(server: Server, { count, width, againMs = 500, seed }: Client): rea
     const working = sent.filter((one) => !one.isRefused && one.endsAt > at);
     const { afterMs, isRefused = false, cuts = [] } = server(at, working, random);
     for (const one of cuts) {
-      Object.assign(one, { isRefused: true, endsAt: at });
+      Object.assign(one, { isRefused: true, endsAt: at, refused: { isCut: true } });
       dues[slots[Number(one.key)] ?? 0] = at + againMs * (0.5 + random());
     }
     slots.push(slot);
@@ -45,8 +45,8 @@ function met(server: Server, { count, width, againMs = 500, seed }: Client): rea
     dues[slot] = at + afterMs + (isRefused ? againMs * (0.5 + random()) : 5 * random());
   }
   return traces.map((trace, at) => {
-    const { isRefused = false, endsAt = patient } = sent[at] ?? {};
-    return { ...trace, isRefused, endedAt: endsAt };
+    const { isRefused = false, endsAt = patient, refused } = sent[at] ?? {};
+    return { ...trace, isRefused, isCut: refused?.isCut === true, endedAt: endsAt };
   });
 }
 
