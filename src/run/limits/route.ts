@@ -11,6 +11,9 @@ const troubleInARow = 5;
 const firstUnclearMs = 15_000;
 const longestUnclearMs = 900_000;
 
+/** Failed submissions are probed again after this part of the time for which they have failed. */
+const restPart = 1 / 3;
+
 /** How long after its last served request a route counts as serving, ms: a pause of the route is shorter (`retry.cap`). */
 const servingMs = 60_000;
 
@@ -159,24 +162,28 @@ export class RouteTraffic {
         pace.refused(key, now);
         break;
       case 'trouble':
-        pace.refused(key, now, { mayBePaid: this.name === 'submit', isCut: signal.isCut === true });
-        if (signal.isUnclear) this.#restUnclear(now);
+        // What may be paid is no trial of the pace.
+        if (this.name === 'submit') pace.withdraw(key, now);
+        else pace.refused(key, now, { isCut: signal.isCut === true });
         break;
     }
     this.#refusingSince ??= now;
     this.#refusals += 1;
+    if (signal.kind === 'trouble' && this.name === 'submit')
+      this.#probePaid(now, now - this.#refusingSince, signal.isUnclear);
     // Two failures with a night of sleep between them are no night of failures.
     return this.#refusals < troubleInARow && signal.kind !== 'throttled'
       ? undefined
       : this.#outOfPatience(signal.reason, now);
   }
 
-  /** After a second unclear answer in a row one request at a time probes the route, ever later: each may leave a job in doubt. */
-  #restUnclear(now: number): void {
-    this.#unclear += 1;
-    if (this.#unclear < 2) return;
-    const restMs = Math.min(longestUnclearMs, firstUnclearMs * 2 ** Math.min(this.#unclear - 2, 30));
-    this.probeAt(now + restMs);
+  /** Each failed submission may be paid: single ones probe the route, ever later, and still later where each leaves a job in doubt. */
+  #probePaid(now: number, outageMs: number, isUnclear = false): void {
+    const { baseMs, capMs } = this.#retry;
+    this.#unclear += Number(isUnclear);
+    const doubling = Math.min(longestUnclearMs, firstUnclearMs * 2 ** Math.min(this.#unclear - 2, 30));
+    const unclearMs = isUnclear && this.#unclear > 1 ? doubling : 0;
+    this.probeAt(now + Math.max(unclearMs, Math.min(capMs, Math.max(baseMs, outageMs * restPart))));
   }
 
   /** From this moment on, Unix ms, one request at a time probes the route. */

@@ -41,14 +41,15 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | pending (click) | mask unreadable; button missing; parent failed | failed | |
  * | pending (in doubt) | granted search | pending | send search |
  * | pending (in doubt) | task found | running | rest, fetch poll |
- * | pending (in doubt) | no task found | pending | submit |
+ * | pending (in doubt) | no task found | pending | room |
  * | pending (in doubt) | search failed | pending | rest, search |
  * | pending (in doubt) | no task found after the last try | in-doubt | |
  * | pending (text) | granted ask | submitting | send ask |
  * | submitting | accepted | running | rest, fetch poll |
  * | submitting | queue full; 429 | pending | rest, room |
  * | submitting | connection refused; run must stop; not sent | pending | rest, submit |
- * | submitting | 500; 503; no answer (--in-doubt retry); input busy | pending | rest, submit |
+ * | submitting | 500; 503; no answer (--in-doubt retry) | pending | rest, room |
+ * | submitting | input busy | pending | rest, submit |
  * | submitting | no answer; 500 to the last try | in-doubt | |
  * | submitting | refused by code; 400; 503 to the last try; input unreadable | failed | |
  * | submitting (click) | modal opened | modal | rest, modal |

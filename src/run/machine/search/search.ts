@@ -22,9 +22,9 @@ export const mustSearch = (
   { searches }: Pick<JobContext, 'searches'>,
 ): boolean => searches && modal === undefined && doubtful?.since !== undefined && searched !== doubtful.count;
 
-/** The want before a further submission: a search, where one is due. */
+/** The want before a further submission: a search, where one is due, or room again, behind jobs that were tried less often. */
 export const beforeSubmitting = (job: Job, context: JobContext): Want =>
-  mustSearch(job, context) ? search() : { kind: 'submit' };
+  mustSearch(job, context) ? search() : { kind: 'room' };
 
 /**
  * The result of a search for the job's task.
@@ -70,6 +70,6 @@ function notFound(job: Job, { retry, now }: JobContext): JobStep {
   if (tries >= retry.attempts && error !== undefined)
     return settle(job, 'in-doubt', error, now, { tries: 0 });
   return {
-    job: { ...job, misses: 0, searched: doubtful?.count ?? 0, want: { kind: 'submit' } },
+    job: { ...job, misses: 0, searched: doubtful?.count ?? 0, want: { kind: 'room' } },
   };
 }

@@ -48,8 +48,10 @@ export class ActiveJobs {
   #texts = 0;
   /** Jobs of images whose task is not finished. */
   #images = 0;
-  /** Jobs with room that were not deferred before. */
+  /** Jobs with room that were neither deferred nor tried before. */
   #beginning = 0;
+  /** Jobs that wait for room to be tried again. */
+  #tried = 0;
   #outside = 0;
   #reading = 0;
   /** Deferred clicks that keep a slot until they are pressed. */
@@ -213,7 +215,7 @@ export class ActiveJobs {
   hasRoomForCell(now: number): boolean {
     const most = this.#isAtEnd ? 2 * this.#mostTasks : this.#mostTasks;
     return (
-      this.#beginning + this.#rooms.size < most &&
+      this.#beginning + this.#rooms.size - this.#tried < most &&
       this.#parked < mostParked &&
       !this.isShut &&
       this.#hasRoomForImages &&
@@ -349,9 +351,11 @@ export class ActiveJobs {
     if (!isTextRequest(job.record.request) && job.record.status !== 'saving') this.#images += by;
     if (isReadingAgain(job)) this.#reading += by;
     if (keepsSlot(job)) this.#kept += by;
-    if (holdsRoom(job) && !isDeferred(job) && job.lost === undefined) this.#beginning += by;
+    const isAgain = isDeferred(job) || isTried(job);
+    if (holdsRoom(job) && !isAgain && job.lost === undefined) this.#beginning += by;
+    if (job.want.kind === 'room' && isTried(job) && !isDeferred(job)) this.#tried += by;
     const isText = isTextRequest(job.record.request);
-    const isOutside = isDeferred(job) || restsOutside(job);
+    const isOutside = isAgain || restsOutside(job);
     if (isOutside) this.#outside += by;
     else if (isText) this.#texts += by;
     if (isText && (job.want.kind === 'ask' || job.want.kind === 'wait'))
@@ -367,6 +371,13 @@ const isDeferred = (job: Job): boolean =>
   (['submit', 'text', 'poll'] as const).some((route) => deferralCount(job, route) > 0) &&
   (job.record.status === 'pending' || job.record.status === 'submitting') &&
   job.record.modal === undefined;
+
+/** True for an image whose submission failed, and is to be repeated: others are tried first. */
+const isTried = ({ record: { request, status, tries, modal } }: Job): boolean =>
+  tries > 0 &&
+  !isTextRequest(request) &&
+  (status === 'pending' || status === 'submitting') &&
+  modal === undefined;
 
 const isOnService = ({ status }: JobRecord): boolean => status === 'running' || status === 'modal';
 
