@@ -57,7 +57,8 @@ export class PriorityQueue {
     this.#turns.joined += 1;
     const turn = this.#turns.joined;
     const { key, tries, origin, putBack, attempts } = job.record;
-    const deferrals = deferralCount(job, isTextRequest(job.record.request) ? 'text' : 'submit');
+    const isText = isTextRequest(job.record.request);
+    const deferrals = deferralCount(job, isText ? 'text' : 'submit');
     const before =
       job.want.kind === 'modal'
         ? Math.min(1, deferrals) - 1
@@ -67,7 +68,8 @@ export class PriorityQueue {
     const rank = this.#fair ? ([0, 0, 0, turn] as const) : ([before, job.depth, origin.cell, turn] as const);
     const place: Place = { key, want: job.want, rank, isGone: false };
     this.#heap.push(place);
-    if (this.#fair) return;
+    // Each try of an image may be paid.
+    if (this.#fair || (tries > 0 && !isText)) return;
     while (this.#byTurn[0] !== undefined && this.#jobOf(this.#byTurn[0]) === undefined) this.#byTurn.shift();
     this.#byTurn.push(place);
   }

@@ -115,7 +115,7 @@ describe('RouteTraffic', () => {
     expect(met).toEqual([undefined, undefined, 'route.patience']);
   });
 
-  it.each(['throttled', 'trouble', 'unreachable'] as const)(
+  it.each(['throttled', 'unreachable'] as const)(
     'rests once a flight is %s as a whole, one request at a time probes it, and one that is served ends that',
     (kind) => {
       const routes = route();
@@ -132,25 +132,26 @@ describe('RouteTraffic', () => {
     },
   );
 
-  it('lets a submission that may be paid probe alone, however long its answer takes', () => {
-    const probe = (signal: RouteSignal): number => {
-      const routes = route();
-      for (const key of ['a', 'b']) routes.pace.take(key, 0);
-      for (const key of ['a', 'b']) routes.note(signal, 100, key);
-      const probedAt = nextOf(routes, 100);
-      routes.pace.take('probe', probedAt);
-      return routes.nextAt(probedAt);
-    };
-    expect(probe(trouble)).toBe(Number.POSITIVE_INFINITY);
-    // It is not paid: the next leaves once it should have been refused.
-    expect(probe(throttled)).toBeLessThan(10_000);
+  it('lets single submissions probe, ever later, once one has failed that may be paid', () => {
+    const routes = route();
+    for (const key of ['a', 'b']) routes.pace.take(key, 0);
+    for (const key of ['a', 'b']) routes.note(trouble, 100, key);
+    let now = 100;
+    for (let n = 0; n < 30; n++) {
+      const restMs = Math.max(retry.baseMs, Math.min(retry.capMs, (now - 100) / 3));
+      expect([routes.isProbed, nextOf(routes, now)]).toEqual([true, now + restMs]);
+      now += restMs;
+      send(routes, trouble, now);
+    }
+    send(routes, served, now + retry.capMs);
+    expect([routes.isProbing, routes.pace.found]).toEqual([false, {}]);
   });
 
   it('rests from the second unclear answer in a row on, ever longer, until one is served', () => {
     const routes = route(8 * 3_600_000);
     const unclear = { kind: 'trouble', reason: 'code 5', isUnclear: true } as const;
     send(routes, unclear, 0);
-    expect(routes.isProbed).toBe(false);
+    expect(routes.pausedUntil).toBe(retry.baseMs);
     const rests: number[] = [];
     for (let n = 0, now = 10_000; n < 9; n++) {
       send(routes, unclear, now);

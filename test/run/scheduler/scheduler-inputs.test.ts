@@ -249,7 +249,7 @@ describe('a result', () => {
     expect([scheduler.requests, durable(scheduler).records]).toEqual([0, []]);
   });
 
-  it('of a text call that was shed counts as a try, and slows the route down', async () => {
+  it('of a text call that was shed is no attempt where others are served, and slows the route down', async () => {
     const { scheduler, commit } = await started(captions(3), { limits: { tasks: 1, requests: 4 } });
     const [first = '', second = ''] = paidKeys(commit);
     const ask = (key: string, result: CallResult): RunCommit => {
@@ -259,7 +259,7 @@ describe('a result', () => {
     const done = { verdict: { kind: 'done' }, text: { candidates: [] }, artifacts: [] } as const;
     ask(first, { kind: 'answered', asked: done });
     const shed = ask(second, { kind: 'refused', error: { ...unavailable, retryAfterMs: 9000 } });
-    expect(shed.records).toMatchObject([{ key: second, status: 'pending', attempts: 1, tries: 1 }]);
+    expect(shed.records).toMatchObject([{ key: second, status: 'pending', attempts: 0, tries: 0 }]);
     expect(eventsOf(shed, 'route:pause')).toMatchObject([{ route: 'text', untilMs: epoch + 10_000 }]);
   });
 

@@ -99,7 +99,7 @@ describe('a search', () => {
     const closed = { ...from, record: { ...from.record, doubtful: { count: 2 } } };
     for (const other of [{ ...from, searched: 2 }, modal, closed]) {
       expect(mustSearch(other, searching)).toBe(false);
-      expect(beforeSubmitting(other, context(searching))).toEqual({ kind: 'submit' });
+      expect(beforeSubmitting(other, context(searching))).toEqual({ kind: 'room' });
     }
     expect([mustSearch({ ...from, searched: 1 }, searching), mustSearch(from, { searches: false })]).toEqual([
       true,
@@ -136,14 +136,14 @@ describe('a search', () => {
     expect(adopted.record.submittedAt).toBe(epoch - 60_000);
   });
 
-  it('that finds nothing is followed by the submission, or by doubt after the last try', () => {
+  it('that finds nothing is followed by room for the next submission, or by doubt after the last try', () => {
     const none = transition(from).searched([]).job;
-    expect(none).toMatchObject({ want: { kind: 'submit' }, searched: 2, misses: 0 });
+    expect(none).toMatchObject({ want: { kind: 'room' }, searched: 2, misses: 0 });
     const error = { code: 'service.unavailable', message: 'm' };
     const last = { ...from, record: { ...from.record, tries: 6, error } };
     expect(transition(last).searched([]).job.record).toMatchObject({ status: 'in-doubt', error, tries: 0 });
     const spare = { ...from, record: { ...from.record, tries: 5, error } };
-    expect(transition(spare).searched([]).job.want.kind).toBe('submit');
+    expect(transition(spare).searched([]).job.want.kind).toBe('room');
   });
 
   it('is made again where the list cannot be read, and given up into doubt where only it is refused', () => {
@@ -157,6 +157,6 @@ describe('a search', () => {
     const known = transition({ ...from, misses: 5, record: { ...from.record, error } }).searched(denied).job;
     expect(known.record.error).toEqual(error);
     const none = failure('service.no-listing', 'permanent', { status: 404 });
-    expect(transition(from).searched(none).job.want.kind).toBe('submit');
+    expect(transition(from).searched(none).job.want.kind).toBe('room');
   });
 });
