@@ -27,7 +27,8 @@ interface Place {
  * jobs begins late and ends alone. A job goes behind jobs with fewer failed tries, so that an outage does not
  * use up all tries of one job, behind jobs with fewer deferrals, so that a job that is always deferred does not block others, and, once
  * put back after a refusal, behind those that were tried less often. So
- * that others do not hide it for good, every eighth turn is that of the job that has waited longest.
+ * that others do not hide it for good, every eighth turn is that of the job that has waited longest; no image that was tried has it,
+ * for each try may be paid.
  * An open modal goes before all: its task takes room on the service and does nothing (gateway 4.6).
  */
 export class PriorityQueue {
@@ -68,7 +69,6 @@ export class PriorityQueue {
     const rank = this.#fair ? ([0, 0, 0, turn] as const) : ([before, job.depth, origin.cell, turn] as const);
     const place: Place = { key, want: job.want, rank, isGone: false };
     this.#heap.push(place);
-    // Each try of an image may be paid.
     if (this.#fair || (tries > 0 && !isText)) return;
     while (this.#byTurn[0] !== undefined && this.#jobOf(this.#byTurn[0]) === undefined) this.#byTurn.shift();
     this.#byTurn.push(place);
