@@ -137,8 +137,7 @@ export class KindState {
   /** Counts a result. @param isFirst its route had not deferred the job before */
   count({ kind }: RouteSignal, isFirst: boolean): void {
     const { served, firsts, firstsServed } = this.#tally;
-    const serves = Number(kind === 'served');
-    const first = Number(isFirst);
+    const [serves, first] = [Number(kind === 'served'), Number(isFirst)];
     this.#tally = {
       served: served + serves,
       firsts: firsts + first,
@@ -162,8 +161,6 @@ export class KindState {
         this.#noChannelAt = undefined;
         this.#answers(context.now);
         return undefined;
-      case 'full':
-        return undefined;
       case 'refused':
         this.#answers(undefined);
         if (signal.about === 'not-offered' && !this.isServed && !this.wasServed)
@@ -179,6 +176,7 @@ export class KindState {
       case 'throttled':
       case 'trouble':
         return this.#fails(signal, context);
+      case 'full':
       case 'unreachable':
         // Nothing was reached: that is no verdict on what was asked for.
         return undefined;
@@ -201,9 +199,8 @@ export class KindState {
     this.#sameReasons = reason === undefined ? 0 : reason === this.#reason ? this.#sameReasons + 1 : 1;
     this.#accountReasons = failed === undefined ? 0 : this.#accountReasons + Number(failed.isAccount);
     this.#reason = reason;
-    if (failed === undefined) return undefined;
     const isClosing = this.#accountReasons >= accountReasons || this.#sameReasons >= refusalsInARow;
-    if (!isClosing) return undefined;
+    if (failed === undefined || !isClosing) return undefined;
     const times = Math.max(this.#accountReasons, this.#sameReasons);
     return {
       code: 'tasks.failing',

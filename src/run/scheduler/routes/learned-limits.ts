@@ -99,8 +99,9 @@ export const readLimits = (text: string | undefined): LearnedLimits =>
     return checked(content as Readonly<Record<string, unknown>>);
   }) ?? noLimits;
 
+const whole = (value: number): number => Math.max(1, Math.floor(value));
+
 function checked({ tasks, perMinute, ...named }: Readonly<Record<string, unknown>>): LearnedLimits {
-  const whole = (value: number): number => Math.max(1, Math.floor(value));
   const all = (name: string, read = (value: number): number => value): Readonly<Record<string, unknown>> => {
     const kept = ratesOf(named[name]).slice(0, mostKept);
     return kept.length === 0

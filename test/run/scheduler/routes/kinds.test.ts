@@ -125,12 +125,18 @@ describe('a kind', () => {
   });
 
   it.each([
-    ['it was served before', true, 5, 'kind-only'],
+    ['it was served before, and others are', true, 5, 'kind-only'],
     ['nobody is served', false, 0, undefined],
   ])('waits as for a 503 for want of a channel where %s', (_, wasServed, others, noted) => {
     const note = edits(wasServed);
     expect(note(noChannel, { others })).toBe(noted);
-    expect(note(noChannel, { others, at: 2 * minute })).toBe(noted);
+    expect(note(noChannel, { others: 2 * others, at: 2 * minute })).toBe(noted);
+  });
+
+  it('says no more of itself alone than of its route once nothing else is asked for', () => {
+    const note = edits(true);
+    expect(note(noChannel, { others: 5 })).toBe('kind-only');
+    expect(note(noChannel, { others: 5, at: 2 * minute })).toBeUndefined();
   });
 
   it('closes at the second answer in a row that no money is left', () => {
