@@ -280,7 +280,8 @@ function onResult(state: SchedulerState, input: JobResult): void {
     job !== undefined &&
     needsRecheck(job, input.result, options.settings.retry.attempts);
   // A result about one job alone slows down no other job, and one that is being rechecked does not count yet.
-  const isFull = input.type === 'submitted' && isQueueFull(input.result) && jobs.held > 0 && kind?.isServed === true;
+  const isFull =
+    input.type === 'submitted' && isQueueFull(input.result) && jobs.held > 0 && kind?.isServed === true;
   if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, (kind ?? lane.route).tally))) {
     noteOutcome(state, {
       ...withoutKnownWords(
