@@ -87,7 +87,7 @@ describe('an answer', () => {
     ['stop', { end: { kind: 'stopped', code: 'service.x', message: reason } }],
     ['throttle', { signal: { kind: 'throttled', reason } }],
     ['unsent', { signal: { kind: 'unreachable', reason } }],
-    ['lost', { signal: { kind: 'trouble', reason } }],
+    ['lost', { signal: { kind: 'trouble', reason, isCut: true } }],
     ['retry', { signal: { kind: 'trouble', reason } }],
     ['permanent', { signal: { kind: 'refused', words: `service.x: ${reason}` } }],
   ])('that failed as %s is the same to every route', (kind, reading) => {
