@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { Rate } from '../../../src/pipeline/pipeline.ts';
 import type { Clock } from '../../../src/run/clock.ts';
 import { SendGate } from '../../../src/run/effects/send-gate.ts';
+import { EvenMoments, graceMs } from '../../../src/run/limits/even-moments.ts';
 import type { SendFence } from '../../../src/run/ports.ts';
-import { routeSender } from '../../rig/limited-route.ts';
-import { seededRandom, virtualSettings } from '../../rig/virtual-run.ts';
+import { seededRandom } from '../../rig/virtual-run.ts';
 
 type MovedClock = Clock & {
   readonly runTo: (end: number) => Promise<void>;
@@ -57,12 +57,11 @@ const sleep = (clock: Clock, ms: number): Promise<void> =>
 
 /** Decisions of a route that always has something to send, each followed by a commit. */
 function decide(rate: Rate, clock: Clock, random: () => number, send: () => void): void {
-  const route = routeSender(rate, virtualSettings().retry);
-  let [decided, keys] = [0, 0];
+  const known = new EvenMoments(rate, [], Math.max(250, graceMs(rate)));
+  let decided = 0;
   const turn = (): void => {
-    for (; route.nextAt(clock.now()) <= clock.now(); decided += 1)
-      route.take(clock.now(), String((keys += 1)));
-    if (decided === 0) return void clock.at(route.nextAt(clock.now()), turn);
+    for (; known.nextAt() <= clock.now(); decided += 1) known.take(clock.now());
+    if (decided === 0) return void clock.at(known.nextAt(), turn);
     const commitMs = random() < 0.05 ? 60 : 12 * random();
     clock.at(clock.now() + commitMs, () => {
       for (; decided > 0; decided -= 1) send();
