@@ -260,17 +260,25 @@ const cases: readonly Case[] = [
   {
     what: 'a service that stays away',
     ways: all,
-    action: refusal(503, '', 'later'),
+    action: refusal(502, '', 'later'),
     calls: 3,
     code: 'service.unavailable',
   },
   {
     what: 'a service that is away twice',
     ways: all,
-    action: refusal(503, '', 'later'),
+    action: refusal(502, '', 'later'),
     times: 2,
     calls: 3,
     row: { attempts: '3' },
+  },
+  {
+    what: 'a service that sheds load twice',
+    ways: all,
+    action: refusal(503, '', 'later'),
+    times: 2,
+    calls: 3,
+    row: { attempts: '1' },
   },
   { what: 'an internal failure', ways: all, action: refusal(500, '', 'broken'), times: 1, calls: 2 },
   {

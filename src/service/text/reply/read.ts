@@ -96,7 +96,12 @@ function failureOf(
     }
     case 'error': {
       const inside: Reply = { ...reply, status: statusOf(end.body), body: json(end.body) };
-      return rejection(inside, { ...facts, label: `${facts.label}, inside its answer` });
+      const { unmade: _, ...failure } = rejection(inside, {
+        ...facts,
+        label: `${facts.label}, inside its answer`,
+      });
+      // Some of it was made.
+      return failure;
     }
     case 'unfinished':
       return { ...truncated(reply, facts), unstreamed: true };
