@@ -27,8 +27,8 @@ interface Place {
  * jobs begins late and ends alone. A job goes behind jobs with fewer failed tries, so that an outage does not
  * use up all tries of one job, behind jobs with fewer deferrals, so that a job that is always deferred does not block others, and, once
  * put back after a refusal, behind those that were tried less often. So
- * that others do not hide it for good, every eighth turn is that of the job that has waited longest; no image that was tried has it,
- * for each try may be paid.
+ * that others do not hide it for good, every eighth turn is that of the job that has waited longest; none is while each try
+ * may be paid for nothing.
  * An open modal goes before all: its task takes room on the service and does nothing (gateway 4.6).
  */
 export class PriorityQueue {
@@ -38,15 +38,23 @@ export class PriorityQueue {
   /** All places, in the order in which they were taken. */
   readonly #byTurn: Place[] = [];
   readonly #turns: { joined: number; left: number };
+  readonly #isProbed: () => boolean;
 
   /**
    * @param fair only first come, first served: for requests that cost nothing and must not starve
    * @param turns counts who joined and who left; queues that are compared share it
+   * @param isProbed true while each try may be paid for nothing
    */
-  constructor(jobs: ReadonlyMap<string, Job>, fair = false, turns = { joined: 0, left: 0 }) {
+  constructor(
+    jobs: ReadonlyMap<string, Job>,
+    fair = false,
+    turns = { joined: 0, left: 0 },
+    isProbed = (): boolean => false,
+  ) {
     this.#jobs = jobs;
     this.#fair = fair;
     this.#turns = turns;
+    this.#isProbed = isProbed;
   }
 
   /** An upper bound of the jobs in the queue, and 0 for none: void places leave at the front. */
@@ -58,8 +66,7 @@ export class PriorityQueue {
     this.#turns.joined += 1;
     const turn = this.#turns.joined;
     const { key, tries, origin, putBack, attempts } = job.record;
-    const isText = isTextRequest(job.record.request);
-    const deferrals = deferralCount(job, isText ? 'text' : 'submit');
+    const deferrals = deferralCount(job, isTextRequest(job.record.request) ? 'text' : 'submit');
     const before =
       job.want.kind === 'modal'
         ? Math.min(1, deferrals) - 1
@@ -69,7 +76,7 @@ export class PriorityQueue {
     const rank = this.#fair ? ([0, 0, 0, turn] as const) : ([before, job.depth, origin.cell, turn] as const);
     const place: Place = { key, want: job.want, rank, isGone: false };
     this.#heap.push(place);
-    if (this.#fair || (tries > 0 && !isText)) return;
+    if (this.#fair) return;
     while (this.#byTurn[0] !== undefined && this.#jobOf(this.#byTurn[0]) === undefined) this.#byTurn.shift();
     this.#byTurn.push(place);
   }
@@ -101,7 +108,7 @@ export class PriorityQueue {
   }
 
   get #isTurnOfOldest(): boolean {
-    return !this.#fair && this.#turns.left % longestEvery === longestEvery - 1;
+    return !this.#fair && this.#turns.left % longestEvery === longestEvery - 1 && !this.#isProbed();
   }
 
   #frontPlace(): Place | undefined {

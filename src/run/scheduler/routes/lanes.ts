@@ -111,8 +111,10 @@ export class RouteLanes {
     this.#patienceMs = retry.patienceMs;
     const turns = { joined: 0, left: 0 };
     const isFair = name === 'poll' || name === 'download';
-    this.#newLane = (lane) =>
-      new Lane(lane, new RouteTraffic(name, retry, inherited(lane)), new PriorityQueue(jobs, isFair, turns));
+    this.#newLane = (lane) => {
+      const route = new RouteTraffic(name, retry, inherited(lane));
+      return new Lane(lane, route, new PriorityQueue(jobs, isFair, turns, () => route.isProbed));
+    };
   }
 
   /** The lane of a job; without a job, that of a route with a single one. */

@@ -24,7 +24,12 @@ export class ActiveJobs {
   readonly #limits: RunSettings['limits'];
   readonly #granted: Rooms;
   /** Jobs that wait for room for a task. */
-  readonly #rooms = new PriorityQueue(this.#jobs);
+  readonly #rooms = new PriorityQueue(
+    this.#jobs,
+    false,
+    undefined,
+    () => this.routes.queues.submit.route.isProbed,
+  );
   /** Jobs that wait for room again after a deferral. */
   readonly #again = new PriorityQueue(this.#jobs, true);
   /** Jobs whose grid is to be cut. */
