@@ -23,6 +23,8 @@ const leastLowering = 0.03;
 const mostLowering = 0.4;
 /** This part of a rate that was found is used: requests do not all take the same time to the service. */
 const used = 0.985;
+/** So many times as many as were served before a rest, within the same time, show that it was an outage. */
+const mostAbove = 1.2;
 /** The service is asked again after this part of the time for which it has refused everything. */
 const restPart = 1 / 3;
 /** A run of refusals less likely than this is not chance. */
@@ -72,11 +74,13 @@ interface Gate {
   readonly spacing: number;
   /** The span of time in which they are counted, ms. */
   readonly perMs: number;
+  /** How long a rate is kept before it is raised, ms. */
+  readonly keptMs: number;
   /** More than so many within that time show that it was an outage; 0: there was none. */
   readonly most: number;
 }
 
-const open: Gate = { window: Number.POSITIVE_INFINITY, spacing: 0, perMs: 0, most: 0 };
+const open: Gate = { window: Number.POSITIVE_INFINITY, spacing: 0, perMs: 0, keptMs: 0, most: 0 };
 
 /** The pace of one lane of requests. */
 const trace_ = (...a: unknown[]) => (globalThis as any).paceTrace?.(...a);
@@ -132,7 +136,7 @@ export class Pace {
     this.#gate = {
       ...open,
       ...(atOnce !== undefined && { window: Math.max(1, Math.floor(atOnce)) }),
-      ...(perMinute !== undefined && { spacing: 60_000 / perMinute, perMs: 60_000 }),
+      ...(perMinute !== undefined && { spacing: 60_000 / perMinute, perMs: 60_000, keptMs: 60_000 }),
     };
     this.#kept = this.#gate;
     this.#calmGate = this.#gate;
@@ -214,7 +218,7 @@ export class Pace {
     const { most, perMs } = this.#gate;
     if (most > 0 && (trace.recent[windowsMs.findIndex((ms) => ms === perMs)] ?? 0) > most) {
       this.#t(now, 'was outage');
-      this.#gate = this.#kept = open;
+      this.#gate = this.#kept = this.#calmGate;
     }
     this.#tryMore(now);
     this.#explainChance(now);
@@ -344,6 +348,7 @@ export class Pace {
   /** More was tried, and refused. */
   #takeBack(now: number, from: number): void {
     this.#t(now, 'tried');
+    this.#kept = this.#kept.most > 0 ? { ...this.#kept, most: 0 } : this.#kept;
     this.#gate = this.#kept;
     this.#calmGate = this.#kept;
     this.#lowering = leastLowering;
@@ -373,9 +378,9 @@ export class Pace {
     }
     const log = this.#log.filter(({ at }) => at >= this.#changedAt);
     const refused = log.filter((one) => one.isRefused === true).length;
-    const found = explain(log, now, this.#presumedMs, isOpen ? undefined : { beside: 5, rate: 5 });
+    const found = explain(log, now, this.#presumedMs, isOpen ? undefined : { beside: 5, rate: isOutage ? 3 : 5 });
     this.#t(now, 'learn', isOutage, JSON.stringify(found), log.length, refused);
-    if (found !== undefined) return this.#set(found, now, isOutage && isOpen);
+    if (found !== undefined) return this.#set(found, now, isOutage && wasCalm);
     if (isOutage && wasCalm) {
       this.#log = this.#log.filter((one) => one.at < from || one.isRefused !== true);
       return;
@@ -421,8 +426,9 @@ export class Pace {
       this.#gate = { ...open, window: found.most };
     } else {
       const seenMs = now - (this.#startedAt ?? now);
-      const spacing = Math.min(found.perMs, seenMs) / found.count / used;
-      this.#gate = { ...open, spacing, perMs: found.perMs, most: isUnsure ? 1.1 * found.count : 0 };
+      const keptMs = Math.min(found.perMs, seenMs);
+      const spacing = keptMs / found.count / used;
+      this.#gate = { ...open, spacing, perMs: found.perMs, keptMs, most: isUnsure ? mostAbove * found.count : 0 };
       this.#next = now + spacing;
     }
     this.#kept = this.#gate;
@@ -447,7 +453,7 @@ export class Pace {
     if (spacing === 0) return;
     this.#atPace += 1;
     this.#debt -= 1;
-    if (this.#atPace < raisedAfter || this.#debt > 0 || now - this.#raisedAt < this.#gate.perMs) return;
+    if (this.#atPace < raisedAfter || this.#debt > 0 || now - this.#raisedAt < this.#gate.keptMs) return;
     this.#atPace = 0;
     this.#kept = this.#gate;
     this.#gate = { ...this.#gate, spacing: spacing / (1 + this.#raise) };

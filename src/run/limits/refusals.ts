@@ -73,7 +73,8 @@ export function explain(
     most: from,
     share,
   }));
-  for (const [at, perMs] of windowsMs.entries())
+  // Where spans tell equally well, it is the longest: a run that has just begun has seen no more.
+  for (const [at, perMs] of [...windowsMs.entries()].reverse())
     consider(known.map(({ recent }) => recent[at] ?? 0), leastGain.rate, 1, ({ from, share }) => ({
       by: 'rate',
       count: from,
