@@ -1,4 +1,4 @@
-import type { FoundPace } from './pace.ts';
+import type { FoundPace } from './gate.ts';
 
 /** A pace is news once it has held for so long, and at most once in so long a time, ms: it is sought, and found in steps. */
 const steadyMs = 10_000;

@@ -3,7 +3,6 @@ export const windowsMs = [1000, 10_000, 60_000] as const;
 
 /** A request that left, and what became of it. Moments are Unix ms. */
 export interface Trace {
-  readonly kind: string;
   readonly at: number;
   /** Requests that left within each of {@link windowsMs} before and were not refused. */
   readonly recent: readonly number[];
@@ -68,19 +67,29 @@ export function explain(
     most = split.gain;
     best = of(split);
   };
-  consider(known.map((one) => besideOf(one, known)), leastGain.beside, oddShare, ({ from, share }) => ({
-    by: 'beside',
-    most: from,
-    share,
-  }));
+  consider(
+    known.map((one) => besideOf(one, known)),
+    leastGain.beside,
+    oddShare,
+    ({ from, share }) => ({
+      by: 'beside',
+      most: from,
+      share,
+    }),
+  );
   // Where spans tell equally well, it is the longest: a run that has just begun has seen no more.
   for (const [at, perMs] of [...windowsMs.entries()].reverse())
-    consider(known.map(({ recent }) => recent[at] ?? 0), leastGain.rate, 1, ({ from, share }) => ({
-      by: 'rate',
-      count: from,
-      perMs,
-      share,
-    }));
+    consider(
+      known.map(({ recent }) => recent[at] ?? 0),
+      leastGain.rate,
+      1,
+      ({ from, share }) => ({
+        by: 'rate',
+        count: from,
+        perMs,
+        share,
+      }),
+    );
   return best;
 }
 
@@ -109,7 +118,8 @@ function bestSplit(values: readonly (readonly [value: number, isRefused: boolean
     const value = sorted[at]?.[0] ?? 0;
     if (value === sorted[at - 1]?.[0] || below / at >= (refused - below) / (all - at)) continue;
     const gain = likelihood(below, at) + likelihood(refused - below, all - at) - whole;
-    if (gain > (best?.gain ?? 0)) best = { from: value, gain, below: below / at, share: below < fewestByChance ? 0 : below / at };
+    if (gain > (best?.gain ?? 0))
+      best = { from: value, gain, below: below / at, share: below < fewestByChance ? 0 : below / at };
   }
   return best;
 }

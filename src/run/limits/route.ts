@@ -2,7 +2,8 @@ import type { RetrySettings } from '../../pipeline/pipeline.ts';
 import type { About } from '../../service/result.ts';
 import type { Route } from '../events.ts';
 import type { Tally } from '../machine/job.ts';
-import { type FoundPace, Pace } from './pace.ts';
+import type { FoundPace } from './gate.ts';
+import { Pace } from './pace.ts';
 
 /** After this many failures in a row a route that serves nobody may end the run. */
 const troubleInARow = 5;

@@ -2,7 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FoundPace, Pace, type Refused } from '../../../src/run/limits/pace.ts';
+import type { FoundPace } from '../../../src/run/limits/gate.ts';
+import { Pace, type Refused } from '../../../src/run/limits/pace.ts';
 import { seededRandom } from '../../rig/virtual-run.ts';
 import {
   atOnce,
@@ -86,7 +87,7 @@ describe('a pace', () => {
 
   it('lets the next probe leave where the one under way says nothing', () => {
     const pace = newPace();
-    const now = nextOf(pace, refuseAll(pace, 0, 8, { mayBePaid: true }));
+    const now = nextOf(pace, refuseAll(pace, 0, 8, { isCut: true }));
     pace.take('probe', now);
     expect(nextOf(pace, now)).toBe(Number.POSITIVE_INFINITY);
     pace.withdraw('probe', now + 50);
@@ -106,7 +107,7 @@ describe('one flight, one lesson', () => {
     const [once] = lessons([{}, {}]);
     expect(lessons(Array.from({ length: 30 }, () => ({})))[0]).toBeLessThanOrEqual((once ?? 0) + 200);
     const [asked] = lessons([{ waitMs: 9000 }, {}]);
-    expect(lessons([{ waitMs: 9000 }, {}, { waitMs: 30_000 }, { mayBePaid: true }])).toEqual([asked]);
+    expect(lessons([{ waitMs: 9000 }, {}, { waitMs: 30_000 }, { isCut: true }])).toEqual([asked]);
   });
 
   it('lets nothing leave until the flight is judged, and judges it soon', () => {

@@ -28,7 +28,6 @@ function met(server: Server, { count, width, againMs = 500, seed }: Client): rea
     const at = dues[slot] ?? 0;
     const left = sent.filter((one) => !one.isRefused || one.endsAt > at);
     const trace: Trace = {
-      kind: '',
       at,
       recent: windowsMs.map((ms) => left.filter((one) => one.at > at - ms).length),
       endedAt: patient,
@@ -141,7 +140,7 @@ describe('what tells refused requests from served ones', () => {
   it('leaves out what has no answer yet, until it should have been refused', () => {
     const traces = met(atOnce(2, 2000), { count: 60, width: 6, seed: 1 });
     const last = traces.at(-1)?.at ?? 0;
-    const waiting = (at: number): Trace => ({ kind: '', at, recent: [0, 0, 0], endedAt: patient });
+    const waiting = (at: number): Trace => ({ at, recent: [0, 0, 0], endedAt: patient });
     const withWaiting = [...traces, ...Array.from({ length: 50 }, () => waiting(last + 10_000))];
     expect(explain(withWaiting, last + 10_000 + presumedMs - 1, presumedMs)).toEqual(
       explain(traces, last + 10_000, presumedMs),

@@ -3,7 +3,7 @@ import { isTextRequest } from '../../../plan/job-request.ts';
 import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Route } from '../../events.ts';
 import { EvenMoments, graceMs, type Sent } from '../../limits/even-moments.ts';
-import type { FoundPace } from '../../limits/pace.ts';
+import type { FoundPace } from '../../limits/gate.ts';
 import { PaceNews } from '../../limits/pace-news.ts';
 import { type RouteSignal, type RouteStop, RouteTraffic } from '../../limits/route.ts';
 import { type LeftRequest, ToldPace } from '../../limits/told.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../../src/run/events.ts';
+import type { FoundPace } from '../../../../src/run/limits/gate.ts';
 import { learnedFact } from '../../../../src/run/limits/learned.ts';
-import type { FoundPace } from '../../../../src/run/limits/pace.ts';
 import type { Job } from '../../../../src/run/machine/job.ts';
 import {
   type LearnedLimits,
