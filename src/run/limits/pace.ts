@@ -192,7 +192,7 @@ export class Pace {
   }
 
   /** A request is refused, or broken off. */
-  refused(key: string, now: number, { waitMs = 0, isCut = false }: Refused = {}): void {
+  refused(key: string, now: number, { waitMs, isCut = false }: Refused = {}): void {
     const trace = this.#underWay.get(key);
     if (trace === undefined) return;
     Object.assign(trace, { isRefused: true, isCut });
@@ -217,7 +217,8 @@ export class Pace {
     if (this.#gate.isTrying) return this.#takeBack(trace.at, now);
     const judgedAt = now + Math.min(this.#presumedMs, this.#retry.baseMs);
     this.#lesson = { from: trace.at, refusedAt: now, isCut, judgedAt };
-    if (waitMs > 0 && !this.#gate.isCounted && this.#chance === 0) this.#beginRest(this.#lesson, waitMs, now);
+    if (waitMs !== undefined && !this.#gate.isCounted && this.#chance === 0)
+      this.#beginRest(this.#lesson, waitMs, now);
   }
 
   get #presumedMs(): number {
@@ -269,9 +270,9 @@ export class Pace {
     this.#rest = { since: this.#refusingSince, until, isAwaited: isCut, isLong: false };
   }
 
-  #restOn(rest: Rest, waitMs: number, now: number): void {
+  #restOn(rest: Rest, waitMs: number | undefined, now: number): void {
     const longer = Math.max(this.#retry.baseMs, this.#gate.spacing, (now - rest.since) * restPart);
-    const ms = Math.max(waitMs, Math.min(this.#retry.capMs, longer));
+    const ms = Math.max(waitMs ?? 0, Math.min(this.#retry.capMs, longer));
     this.#rest = { ...rest, until: now + ms, probe: undefined, isLong: true };
   }
 

@@ -93,14 +93,14 @@ export function explain(
   return best;
 }
 
-/** How many that were not refused were worked on beside this one: when it left, or when it was broken off. */
+/** How many were worked on beside this one: of those that were not refused, when it left; of all, when it was broken off. */
 function besideOf(one: Trace, known: readonly Trace[]): number {
   const moment = one.isCut === true ? one.endedAt : one.at;
   let count = 0;
   let isBefore = true;
   for (const other of known) {
     if (other === one) isBefore = false;
-    else if (other.isRefused !== true && other.endedAt > moment)
+    else if ((other.isRefused !== true || one.isCut === true) && other.endedAt > moment)
       if (other.at < moment || (other.at === moment && (isBefore || one.isRefused === true))) count += 1;
   }
   return count;

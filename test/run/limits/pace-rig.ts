@@ -34,7 +34,7 @@ export interface Drive {
 
 /** Sends whenever a pace allows it, in virtual time. @returns what left, in order */
 export function drive(
-  pace: Pick<Pace, 'nextAt' | 'take' | 'served' | 'refused'>,
+  pace: Pick<Pace, 'nextAt' | 'window' | 'take' | 'served' | 'refused'>,
   server: Server,
   options: Drive,
 ): readonly Sent[] {
@@ -44,7 +44,8 @@ export function drive(
   let underWay: Sent[] = [];
   let now = from;
   while (now < untilMs) {
-    const at = underWay.length < most && sent.length < count ? pace.nextAt(now) : Number.POSITIVE_INFINITY;
+    const asked = sent.length < count ? pace.nextAt(now) : Number.POSITIVE_INFINITY;
+    const at = underWay.length < Math.min(most, pace.window) ? asked : Number.POSITIVE_INFINITY;
     const next = underWay.reduce((least, { endsAt }) => Math.min(least, endsAt), Number.POSITIVE_INFINITY);
     if (at > now || next <= now) {
       now = Math.min(untilMs, Math.max(now, Math.min(at, next)));
