@@ -2,6 +2,8 @@ import type { Explanation } from './refusals.ts';
 
 /** A window is known once so many times as many as fit were served one after another. */
 const timesFilled = 3;
+/** So many refusals within a window, one after another, show that it is none. */
+const mostDoubts = 2;
 /** After so many served requests one more at once is tried; after up to so many times as many where that is refused again. */
 const betweenTries = 80;
 const mostPatience = 4;
@@ -57,6 +59,7 @@ export class Gate {
   #fits = 0;
   #atPace = 0;
   #isCounted = false;
+  #doubts = 0;
   #patience = 1;
   #raise = leastRaise;
   #raisedAt = Number.NEGATIVE_INFINITY;
@@ -150,6 +153,7 @@ export class Gate {
   /** Sets what explains refusals. @param seenMs for how long requests have left, @param isUnsure they may have been those of an outage */
   follow(found: Explanation, seenMs: number, isUnsure: boolean): void {
     this.#fits = 0;
+    this.#doubts = 0;
     this.#isCounted = false;
     if (found.by === 'beside') return this.#accept({ ...none, window: found.most });
     const { count, perMs } = found;
@@ -159,8 +163,10 @@ export class Gate {
   }
 
   /** Refusals with fewer in flight than were served together show that these are not counted. */
-  dropWindow(refused: number): void {
-    if (this.window < Number.POSITIVE_INFINITY && refused >= (this.#isCounted ? 2 : 1)) this.#accept(none);
+  doubtWindow(): void {
+    if (this.window === Number.POSITIVE_INFINITY) return;
+    this.#doubts += 1;
+    if (this.#doubts >= mostDoubts) this.#accept(none);
   }
 
   /** True where a lower rate did not help. */
@@ -192,7 +198,10 @@ export class Gate {
     const { window } = this.#limit;
     if (window === Number.POSITIVE_INFINITY) return;
     this.#fits += 1;
-    if (this.#fits >= timesFilled * window) this.#isCounted = true;
+    if (this.#fits >= timesFilled * window) {
+      this.#isCounted = true;
+      this.#doubts = 0;
+    }
     if (this.isTrying && this.#fits >= timesFilled && inFlight >= window - 1) {
       this.#kept = this.#limit;
       this.#patience = 1;

@@ -14,14 +14,19 @@ const calmRequests = 40;
 /** The odds of an explanation that replaces another one; of one found after a rest; and while refusals come by chance, when many are looked for. */
 const leastGain = { beside: 5, rate: 5 } as const;
 const gainAfterRest = { beside: 5, rate: 3 } as const;
-const gainAmidChance = { beside: 12, rate: 12 } as const;
+const gainAmidChance = { beside: 8, rate: 8 } as const;
 
 /** So much is refused now and then without a reason. */
 const oddShare = 0.02;
 /** A run of refusals less likely than this is not chance. */
-const leastLuck = 1e-3;
+const leastLuck = 1e-5;
 /** What is refused by chance is explained anew after so many requests. */
 const explainedAfter = 32;
+/** And where so many standard deviations more are refused than by chance. */
+const spreadsBeyond = 2;
+
+const shareOf = (traces: readonly Trace[]): number =>
+  traces.filter(({ isRefused }) => isRefused === true).length / Math.max(1, traces.length);
 
 /** What a refusal says. */
 export interface Refused {
@@ -243,9 +248,7 @@ export class Pace {
 
   /** How many of those that left last are refused, one after another. */
   #refusedLast(now: number): number {
-    const isKnown = ({ isRefused, at }: Trace): boolean =>
-      isRefused !== undefined || now - at >= this.#presumedMs;
-    const known = this.#traces.filter(isKnown);
+    const known = this.#traces.filter(({ at }) => now - at >= this.#presumedMs);
     return known.length - 1 - known.findLastIndex(({ isRefused }) => isRefused !== true);
   }
 
@@ -311,10 +314,11 @@ export class Pace {
       return;
     }
     const refused = traces.filter(({ isRefused }) => isRefused === true).length;
-    this.#gate.dropWindow(refused);
+    this.#gate.doubtWindow();
     if (Math.min(refused, traces.length - refused) >= fewestByChance && this.#gate.isLow) {
       this.#gate.goBack();
-      this.#isChance();
+      this.#sinceExplained = 0;
+      this.#setChance(shareOf(this.#traces));
     } else if (!wasRest) this.#gate.lower();
   }
 
@@ -322,13 +326,6 @@ export class Pace {
     this.#setChance(found.share);
     this.#gate.follow(found, now - (this.#startedAt ?? now), isUnsure);
     this.#next = now + this.#gate.spacing;
-  }
-
-  #isChance(): void {
-    this.#sinceExplained = 0;
-    this.#setChance(
-      this.#traces.filter(({ isRefused }) => isRefused === true).length / Math.max(1, this.#traces.length),
-    );
   }
 
   #setChance(share: number): void {
@@ -339,9 +336,12 @@ export class Pace {
     if (this.#chance === 0) return;
     this.#sinceExplained += 1;
     if (this.#sinceExplained < explainedAfter) return;
-    const found = explain(this.#traces, now, this.#presumedMs, gainAmidChance);
-    if (found === undefined) return this.#isChance();
     this.#sinceExplained = 0;
-    this.#follow(found, now, false);
+    const last = shareOf(this.#traces.slice(-2 * explainedAfter));
+    const spread = Math.sqrt((this.#chance * (1 - this.#chance)) / (2 * explainedAfter));
+    const isMore = last > this.#chance + spreadsBeyond * spread;
+    const found = isMore ? explain(this.#traces, now, this.#presumedMs, gainAmidChance) : undefined;
+    if (found === undefined) this.#setChance(shareOf(this.#traces));
+    else this.#follow(found, now, false);
   }
 }

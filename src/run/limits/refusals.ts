@@ -52,7 +52,8 @@ export function explain(
   presumedMs: number,
   leastGain: { readonly beside: number; readonly rate: number } = firstGain,
 ): Explanation | undefined {
-  const known = traces.filter((one) => one.isRefused !== undefined || now - one.at >= presumedMs);
+  // A refusal is known sooner than that a request is served.
+  const known = traces.filter(({ at }) => now - at >= presumedMs);
   let best: Explanation | undefined;
   let most = 0;
   const consider = (
