@@ -25,7 +25,11 @@ const settingsOf = (attempts: number) => {
 };
 
 describe('an outage in which submissions fail that may be paid', () => {
-  it.each(Object.entries(failures).flatMap(([name, error]) => [30, 600, 1500].map((s) => [name, s, error] as const)))(
+  it.each(
+    Object.entries(failures).flatMap(([name, error]) =>
+      [30, 600, 1500].map((s) => [name, s, error] as const),
+    ),
+  )(
     'of %s for %i s costs an image one try at most, and is asked by one request at a time',
     async (_name, seconds, error) => {
       const [from, to] = [epoch + 20_000, epoch + 20_000 + 1000 * seconds];
@@ -45,7 +49,8 @@ describe('an outage in which submissions fail that may be paid', () => {
       const flightEnds = (asked[0]?.at ?? 0) + answerMs;
       const probes = asked.filter(({ at }) => at > flightEnds);
       expect(probes.length).toBeGreaterThan(0);
-      for (const [n, { at }] of probes.entries()) expect(at - (probes[n - 1]?.at ?? 0)).toBeGreaterThanOrEqual(answerMs);
+      for (const [n, { at }] of probes.entries())
+        expect(at - (probes[n - 1]?.at ?? 0)).toBeGreaterThanOrEqual(answerMs);
     },
   );
 });

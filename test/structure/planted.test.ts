@@ -133,8 +133,8 @@ test('sees a room that imports the file beside the rooms', () => {
 test('sees an import against the order of sub-folders, and names file, import and rule', () => {
   const tree = treeOf({
     'run/machine/retry/backoff.ts': "import type { Queue } from '../../scheduler/queues.ts';\n",
-    'run/limits/rate.ts': "import { backoff } from '../machine/retry/backoff.ts';\n",
-    'run/scheduler/queues.ts': "import { rate } from '../limits/rate.ts';\n",
+    'run/limits/pace.ts': "import { backoff } from '../machine/retry/backoff.ts';\n",
+    'run/scheduler/queues.ts': "import { pace } from '../limits/pace.ts';\n",
     'run/resources/memory.ts': '',
   });
   const table = {

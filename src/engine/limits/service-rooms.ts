@@ -144,7 +144,8 @@ export class ServiceRooms implements Rooms {
       ));
     } catch (error) {
       // Nobody may have heard it: it is said again.
-      if (this.#isFull === false) this.#isFull = isFull;
+      const saidSince = this.#isFull as boolean | null;
+      this.#isFull = saidSince === false ? isFull : saidSince;
       this.#isBeginning ||= isBeginning;
       this.#began += began;
       throw error;

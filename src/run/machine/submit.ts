@@ -276,7 +276,8 @@ function deferSubmit(job: Job, error: JobError, atLeastMs: number | undefined, c
  * Retries an attempt that failed in a way that may pass, behind the jobs that were tried less often. After the last one the job has failed only where no attempt can have
  * made a task.
  */
-function retrySubmit({ fresh: _, ...job }: Job, failure: ServiceFailure, context: JobContext): JobStep {
+function retrySubmit(failed: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const { fresh: _, ...job } = failed;
   const retry = {
     error: jobError(failure),
     atLeastMs: failure.retryAfterMs,
