@@ -75,7 +75,8 @@ function closedTo(state: SchedulerState, job: Job): KindState | undefined {
   if (kind === undefined || kind.closed !== undefined) return kind;
   const { key } = job.record;
   if (kind.restsUntil === undefined || kind.probe === key) return undefined;
-  if (state.now < kind.restsUntil || isProbed(state, kind)) return kind;
+  // Those that have waited for longer probe it first.
+  if (state.now < kind.restsUntil || isProbed(state, kind) || kind.parked.size > 0) return kind;
   kind.probe = key;
   return undefined;
 }

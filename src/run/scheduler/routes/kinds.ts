@@ -20,7 +20,7 @@ const troubleInARow = 5;
 /** After this many tasks in a row that failed for a state of the account, each further one would. */
 const accountReasons = 3;
 
-/** How far two answers that nobody can do a kind of request have to lie apart before it closes, ms. */
+/** How far answers that nobody can do a kind of request, to all of its jobs that wait, or to several, have to lie apart before it closes, ms. */
 const noChannelMs = 60_000;
 
 /** How long after its last served request a kind counts as serving, ms. */
@@ -77,6 +77,8 @@ export class KindState {
   #sameWords = 0;
   #quota = 0;
   #noChannelAt: number | undefined;
+  /** Keys of the jobs in its row that were answered so. */
+  readonly #withoutChannel = new Set<string>();
   #reason: string | undefined;
   #sameReasons = 0;
   #accountReasons = 0;
@@ -159,6 +161,7 @@ export class KindState {
       case 'served':
         this.#quota = 0;
         this.#noChannelAt = undefined;
+        this.#withoutChannel.clear();
         this.#answers(context.now);
         return undefined;
       case 'refused':
@@ -226,6 +229,12 @@ export class KindState {
     };
   }
 
+  /** No other job of it waits that may be answered otherwise. */
+  get #isOfAll(): boolean {
+    const asked = this.#withoutChannel;
+    return asked.size >= troubleInARow || [...this.parked].every((key) => asked.has(key));
+  }
+
   #fails(
     signal: Extract<RouteSignal, { readonly reason: string; kind: 'throttled' | 'trouble' }>,
     { key, now, others, restMs, taskMs, patienceMs }: NoteContext,
@@ -237,7 +246,8 @@ export class KindState {
     const areServed = others > before && (this.#ofSeveral || !this.isServed);
     if (signal.about === 'no-channel' && !this.isServed && !this.wasServed && others > 0) {
       this.#noChannelAt ??= now;
-      if (now - this.#noChannelAt >= noChannelMs)
+      this.#withoutChannel.add(key);
+      if (now - this.#noChannelAt >= noChannelMs && this.#isOfAll)
         return {
           code: 'service.no-channel',
           message: `Nobody behind the service can do ${this.name}: ${signal.reason}`,
