@@ -20,6 +20,8 @@ const mostDebt = 160;
 /** A refusal at a rate that was accepted lowers it by this part, then by twice as much each time. */
 const leastLowering = 0.03;
 const mostLowering = 0.4;
+/** No rate is lower than one request in this time. */
+const slowestMs = 60_000;
 /** A rate that was lowered to this part in vain is none. */
 const lowPart = 1 / 4;
 /** So many times as many as were served before a rest, within the same time, show that it was an outage. */
@@ -189,8 +191,8 @@ export class Gate {
   }
 
   #accept(limit: Limit): void {
-    this.#limit = limit;
-    this.#kept = limit;
+    this.#limit = limit.spacing > slowestMs ? { ...limit, spacing: slowestMs } : limit;
+    this.#kept = this.#limit;
   }
 
   /** Tries one more at once, now and then; more often while that is served. */

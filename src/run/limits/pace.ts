@@ -303,7 +303,7 @@ export class Pace {
     this.#countAnew(now);
     if (wasCalm) {
       this.#gate.settle();
-      if (!isOpen) this.#changedAt = from;
+      if (!this.#gate.isOpen && this.#chance === 0) this.#changedAt = from;
     }
     const traces = this.#traces.filter(({ at }) => at >= this.#changedAt);
     const least = isOpen ? undefined : wasRest ? gainAfterRest : leastGain;

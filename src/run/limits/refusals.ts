@@ -21,7 +21,7 @@ export type Explanation =
   /** So many within a span of time are served. */
   | { readonly by: 'rate'; readonly count: number; readonly perMs: number; readonly share: number };
 
-/** With so many times the odds of chance an explanation is believed; a window costs little to try. */
+/** With such odds, as logarithms, an explanation is believed; a window costs little to try, but not for one refusal. */
 const firstGain = { beside: 2, rate: 7 } as const;
 
 /** So many refusals that nothing explains come by chance. */
@@ -54,44 +54,26 @@ export function explain(
 ): Explanation | undefined {
   // A refusal is known sooner than that a request is served.
   const known = traces.filter(({ at }) => now - at >= presumedMs);
-  let best: Explanation | undefined;
-  let most = 0;
-  const consider = (
-    values: readonly number[],
-    least: number,
-    mostShare: number,
-    of: (split: Split) => Explanation,
-  ): void => {
-    const split = bestSplit(values.map((value, at) => [value, known[at]?.isRefused === true]));
-    if (split === undefined || split.from < 1 || split.below > mostShare) return;
-    if (split.gain < Math.max(least, most + 1e-9)) return;
-    most = split.gain;
-    best = of(split);
+  const isLone = known.filter(({ isRefused }) => isRefused === true).length < 2;
+  const split = (numberOf: (one: Trace) => number): Split | undefined => {
+    const best = bestSplit(known.map((one) => [numberOf(one), one.isRefused === true]));
+    return best !== undefined && best.from >= 1 ? best : undefined;
   };
-  consider(
-    known.map((one) => besideOf(one, known)),
-    leastGain.beside,
-    oddShare,
-    ({ from, share }) => ({
-      by: 'beside',
-      most: from,
-      share,
-    }),
-  );
+  const beside = split((one) => besideOf(one, known));
+  const least = isLone ? leastGain.rate : leastGain.beside;
+  const isWindow = beside !== undefined && beside.gain >= least && beside.below <= oddShare;
+  let found: Explanation | undefined = isWindow
+    ? { by: 'beside', most: beside.from, share: beside.share }
+    : undefined;
+  let gain = isWindow ? beside.gain : 0;
   // Where spans tell equally well, it is the longest: a run that has just begun has seen no more.
-  for (const [at, perMs] of [...windowsMs.entries()].reverse())
-    consider(
-      known.map(({ recent }) => recent[at] ?? 0),
-      leastGain.rate,
-      1,
-      ({ from, share }) => ({
-        by: 'rate',
-        count: from,
-        perMs,
-        share,
-      }),
-    );
-  return best;
+  for (const [at, perMs] of [...windowsMs.entries()].reverse()) {
+    const rate = split(({ recent }) => recent[at] ?? 0);
+    if (rate === undefined || rate.gain < Math.max(leastGain.rate, gain + 1e-9)) continue;
+    gain = rate.gain;
+    found = { by: 'rate', count: rate.from, perMs, share: rate.share };
+  }
+  return found;
 }
 
 /** How many were worked on beside this one: of those that were not refused, when it left; of all, when it was broken off. */
