@@ -73,7 +73,11 @@ export class PriorityQueue {
         : hasItsTurn(job)
           ? -0.5
           : tries + deferrals + (putBack ? attempts : 0);
-    const rank = this.#fair ? ([0, 0, 0, turn] as const) : ([before, job.depth, origin.cell, turn] as const);
+    // A link that was read anew goes before links that wait: it may live for a moment only.
+    const isFresh = job.want.kind === 'save' && job.misses > 0;
+    const rank = this.#fair
+      ? ([isFresh ? -1 : 0, 0, 0, turn] as const)
+      : ([before, job.depth, origin.cell, turn] as const);
     const place: Place = { key, want: job.want, rank, isGone: false };
     this.#heap.push(place);
     if (this.#fair) return;

@@ -110,6 +110,19 @@ describe('the order of jobs', () => {
     expect(turns(queue)).toEqual(['fresh', 'image', 'text']);
   });
 
+  it('downloads by a link that was read anew before links that wait', () => {
+    const jobs = new Map<string, Job>();
+    const queue = new PriorityQueue(jobs, true);
+    const source = { url: 'https://images.example/1.png', media: 'image' } as const;
+    const saving = (key: string, misses: number): Job =>
+      wanting(key, { want: { kind: 'save', source, output: 1 }, misses });
+    for (const one of [saving('first', 0), saving('second', 0), saving('fresh', 1)]) {
+      jobs.set(one.record.key, one);
+      queue.join(one);
+    }
+    expect(turns(queue)).toEqual(['fresh', 'first', 'second']);
+  });
+
   it('lets a confirm of a modal go first, unless a confirm was deferred; then it goes like any other job', () => {
     const modal = (key: string, times: number, changes: Partial<Job> = {}): Job =>
       wanting(key, { want: { kind: 'modal' }, deferrals: { submit: deferred(times) }, ...changes }, 9);
