@@ -256,14 +256,15 @@ export class KindState {
       return 'kind-only';
     }
     const isOwn = times + 1 >= troubleInARow && others - before >= troubleInARow;
-    if ((areServed && now - since >= taskMs) || (isOwn && now - since >= patienceMs))
+    const isSoon = others > 0 && now - since < Math.min(servingMs, patienceMs);
+    // Where nothing else is asked for, its refusals are those of its route.
+    const isAlone = this.isServed ? times >= 2 && others - before >= 3 : others > before || isSoon;
+    const isLast = this.isServed ? isAlone : isOwn;
+    if ((areServed && now - since >= taskMs) || (isLast && now - since >= patienceMs))
       return {
         code: 'kind.unserved',
         message: `The service has served no ${this.name} for ${Math.round((now - since) / 60_000)} min, and others all the while. Its last answer: ${signal.reason}`,
       };
-    // Where nothing else is asked for, its refusals are those of its route.
-    const isSoon = others > 0 && now - since < Math.min(servingMs, patienceMs);
-    const isAlone = this.isServed ? times >= 2 && others - before >= 3 : others > before || isSoon;
     if (!isOwn) return isAlone ? 'kind-only' : undefined;
     const asked = signal.kind === 'throttled' ? Math.min(patienceMs, signal.retryAfterMs ?? 0) : 0;
     this.#restsUntil = now + Math.max(asked, restMs(times + 2 - troubleInARow));

@@ -1,4 +1,5 @@
 import { isParked } from '../../machine/job.ts';
+import { deferralCount } from '../../machine/retry/deferrals.ts';
 import type { KindState } from '../routes/kinds.ts';
 import { givesBackAt } from './queries.ts';
 import type { SchedulerState } from './state.ts';
@@ -45,10 +46,11 @@ const mostLooks = 10;
 export const lookAgainAt = ({ polls, options: { settings }, now }: SchedulerState): number =>
   now + polls.waitMs(Math.max(settings.poll.maxMs, settings.timeouts.taskMs / mostLooks), now);
 
-/** True while a job probes whether its kind is served again. */
+/** True while a job probes whether its kind is served again. One that cannot read its button lets another one do so. */
 export function isProbed({ jobs }: SchedulerState, { probe }: KindState): boolean {
   const job = probe === undefined ? undefined : jobs.get(probe);
-  return job !== undefined && !isParked(job) && ['pending', 'submitting'].includes(job.record.status);
+  if (job === undefined || isParked(job) || deferralCount(job, 'poll') > 0) return false;
+  return ['pending', 'submitting'].includes(job.record.status);
 }
 
 /** When a job of a kind that rests probes it; undefined: none waits for that, or one does so already. */

@@ -124,6 +124,32 @@ describe('a kind', () => {
     expect(note(noChannel, { others: 9, at: minute })).toMatchObject({ code: 'service.no-channel' });
   });
 
+  it('does not close for want of a channel while a job waits that was not asked for, or until five were', () => {
+    const kind = new KindState('edits', 'submit');
+    const note = told(kind);
+    note(noChannel, { others: 3, key: 'a' });
+    kind.parked.add('a').add('b');
+    expect(note(noChannel, { others: 3, at: minute, key: 'c' })).toBe('kind-only');
+    expect(note(noChannel, { others: 3, at: minute, key: 'b' })).toMatchObject({ code: 'service.no-channel' });
+
+    const large = new KindState('edits', 'submit');
+    for (let at = 0; at < 100; at++) large.parked.add(`waiting ${at}`);
+    const noted = ['a', 'b', 'c', 'd', 'e'].map((key, at) =>
+      told(large)(noChannel, { others: 3, at: at * minute, key }),
+    );
+    expect(noted.slice(0, 4)).toEqual(['kind-only', 'kind-only', 'kind-only', 'kind-only']);
+    expect(noted[4]).toMatchObject({ code: 'service.no-channel' });
+  });
+
+  it('that was served closes after the patience where only few others were served meanwhile', () => {
+    const note = edits();
+    note({ kind: 'served' });
+    note(busy, { others: 3 });
+    expect(note(busy, { others: 6, at: minute })).toBeUndefined();
+    expect(note(busy, { others: 6, at: 2 * minute })).toBe('kind-only');
+    expect(note(busy, { others: 6, at: 60 * minute })).toMatchObject({ code: 'kind.unserved' });
+  });
+
   it.each([
     ['it was served before, and others are', true, 5, 'kind-only'],
     ['nobody is served', false, 0, undefined],
