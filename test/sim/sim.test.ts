@@ -16,6 +16,8 @@ const seedsOfMost = [
   188, 155, 97, 221, 158, 182, 192,
 ];
 const seedsOfAll = new Set([...seedsOfMost, ...Array.from({ length: 200 }, (_, at) => at + 1)]);
+/** Seeds in which an outcast probes a kind for all others, or is one of the last of a kind that was served. */
+const seedsOfOutcasts = [37, 39, 49, 193];
 
 describe('simulated histories', () => {
   it(`keep every promise (SEED=${from}, ${seeds} seeds)`, async () => {
@@ -35,7 +37,7 @@ describe('simulated histories', () => {
   }, 300_000);
 
   it('complete all jobs that do not depend on jobs which the gateway never accepts or never reports', async () => {
-    for (let seed = from; seed < from + 2 * seeds; seed++)
+    for (const seed of [...Array.from({ length: 2 * seeds }, (_, at) => from + at), ...seedsOfOutcasts])
       expect([seed, await simulateOutcasts(drawScenario(seed))]).toEqual([seed, undefined]);
   }, 300_000);
 
