@@ -54,6 +54,17 @@ export type RouteSignal =
    */
   | { readonly kind: 'refused'; readonly words?: string; readonly about?: About };
 
+/** A tally with one result more. @param isFirst its job had not been deferred before */
+export const counted = (
+  { served, firsts, firstsServed }: Tally,
+  { kind }: RouteSignal,
+  isFirst: boolean,
+): Tally => ({
+  served: served + Number(kind === 'served'),
+  firsts: firsts + Number(isFirst),
+  firstsServed: firstsServed + Number(kind === 'served' && isFirst),
+});
+
 /** Why a route ends the run. */
 export interface RouteStop {
   readonly code: string;
@@ -118,15 +129,8 @@ export class RouteTraffic {
   }
 
   /** Counts a result. @param isFirst the route had not deferred the job before */
-  count({ kind }: RouteSignal, isFirst: boolean): void {
-    const { served, firsts, firstsServed } = this.#tally;
-    const serves = Number(kind === 'served');
-    const first = Number(isFirst);
-    this.#tally = {
-      served: served + serves,
-      firsts: firsts + first,
-      firstsServed: firstsServed + serves * first,
-    };
+  count(signal: RouteSignal, isFirst: boolean): void {
+    this.#tally = counted(this.#tally, signal, isFirst);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { isTextKind, isTextRequest } from '../../../plan/job-request.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import type { Route } from '../../events.ts';
-import type { RouteSignal } from '../../limits/route.ts';
+import { counted, type RouteSignal } from '../../limits/route.ts';
 import type { Job, Tally } from '../../machine/job.ts';
 import type { SharedLimits } from '../../ports.ts';
 import { clickOfSlot, kindOfRequest, namesOfJob, operationOf, withoutParticulars } from './kind-names.ts';
@@ -137,14 +137,8 @@ export class KindState {
   }
 
   /** Counts a result. @param isFirst its route had not deferred the job before */
-  count({ kind }: RouteSignal, isFirst: boolean): void {
-    const { served, firsts, firstsServed } = this.#tally;
-    const [serves, first] = [Number(kind === 'served'), Number(isFirst)];
-    this.#tally = {
-      served: served + serves,
-      firsts: firsts + first,
-      firstsServed: firstsServed + serves * first,
-    };
+  count(signal: RouteSignal, isFirst: boolean): void {
+    this.#tally = counted(this.#tally, signal, isFirst);
   }
 
   /**
@@ -179,9 +173,7 @@ export class KindState {
       case 'throttled':
       case 'trouble':
         return this.#fails(signal, context);
-      case 'full':
-      case 'unreachable':
-        // Nothing was reached: that is no verdict on what was asked for.
+      default:
         return undefined;
     }
   }
@@ -223,10 +215,8 @@ export class KindState {
     this.#sameWords = plain === this.#words ? this.#sameWords + 1 : 1;
     this.#words = plain;
     if (this.#sameWords < refusalsInARow) return undefined;
-    return {
-      code: 'route.refused',
-      message: `The service refused ${refusalsInARow} ${this.name} requests in a row with the same answer: ${words}`,
-    };
+    const message = `The service refused ${refusalsInARow} ${this.name} requests in a row with the same answer: ${words}`;
+    return { code: 'route.refused', message };
   }
 
   /** No other job of it waits that may be answered otherwise. */
@@ -396,9 +386,8 @@ export class Kinds {
     const kept = isKept ? id : `${route}/`;
     const known = this.#all.get(kept);
     if (known !== undefined) return known;
-    const kind = isKept
-      ? new KindState(name, route, this.#servedBefore.has(id))
-      : new KindState('other models', route, true);
+    const wasServed = !isKept || this.#servedBefore.has(id);
+    const kind = new KindState(isKept ? name : 'other models', route, wasServed);
     this.#all.set(kept, kind);
     return kind;
   }

@@ -130,7 +130,9 @@ describe('a kind', () => {
     note(noChannel, { others: 3, key: 'a' });
     kind.parked.add('a').add('b');
     expect(note(noChannel, { others: 3, at: minute, key: 'c' })).toBe('kind-only');
-    expect(note(noChannel, { others: 3, at: minute, key: 'b' })).toMatchObject({ code: 'service.no-channel' });
+    expect(note(noChannel, { others: 3, at: minute, key: 'b' })).toMatchObject({
+      code: 'service.no-channel',
+    });
 
     const large = new KindState('edits', 'submit');
     for (let at = 0; at < 100; at++) large.parked.add(`waiting ${at}`);
