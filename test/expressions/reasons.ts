@@ -28,6 +28,10 @@ export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>>
   'service/http/connect/connector.ts': {
     '/^proxy-authenticate:(.*)$/im': "Bound: the head of a proxy's answer (mostHeadBytes).",
   },
+  'service/http/told.ts': {
+    '/(\\d+(?:\\.\\d+)?)(h|ms|m|s)/g': 'Bound: the first 64 characters of a header.',
+    '/(?:"[^"]*"|[^,"])+/g': 'Bound: the first 2,000 characters of a header (mostCharacters).',
+  },
   'run/scheduler/job-runner.ts': {
     '/\\b[a-z]+(?:_[a-z]+)+\\b|\\b[a-z]+[A-Z]\\w*\\b|(?<=["\'`])\\w+(?=["\'`])/g':
       'Bound: the words of a refusal, of which a message shows 600 characters (makeClean).',

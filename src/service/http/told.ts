@@ -117,10 +117,10 @@ type Item = readonly [name: string, parameters: ReadonlyMap<string, string>];
 const itemsIn = (text: string | null): readonly Item[] =>
   ((text ?? '').slice(0, mostCharacters).match(/(?:"[^"]*"|[^,"])+/g) ?? []).map((item) => {
     const name = /^\s*(?:"[^"]*"|[^;]*)/.exec(item)?.[0] ?? '';
-    const rest = item.slice(name.length).matchAll(/;\s*(\w+)=("?)([^;"]*)\2/g);
+    const rest = item.slice(name.length).matchAll(/;\s*(\w+)=("[^"]*"|[^;"]*)/g);
     return [
       name.trim().replaceAll('"', ''),
-      new Map([...rest].map(([, key = '', , value = '']) => [key, value.trim()])),
+      new Map([...rest].map(([, key = '', value = '']) => [key, value.replaceAll('"', '').trim()])),
     ];
   });
 
