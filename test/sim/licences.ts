@@ -42,6 +42,8 @@ export class Licences {
   /** The customIds that were read for a click since its last press. */
   readonly #read = new Map<string, ReadonlySet<string>>();
   readonly #pressed = new Map<string, string>();
+  /** Jobs that come from what was made again, and were not accepted since: a run may leave them to the next one. */
+  readonly #heirs = new Set<string>();
   #inDoubt: Invocation['inDoubt'] | undefined;
 
   constructor({ retry }: Scenario) {
@@ -66,7 +68,7 @@ export class Licences {
       const waits =
         modal !== undefined && !modal.accepted && !redo.includes(key) && error?.code !== 'modal.unanswered';
       // The word that an earlier run was given holds for that run.
-      if (status === 'done') this.#presses.set(key, 0);
+      if (status === 'done') this.#presses.set(key, Number(this.#heirs.has(key)));
       if (granted && waits) this.#modals.set(key, 1);
       else if (granted) this.#presses.set(key, 1);
       // Nothing was made, and an earlier run put it back, or was to read its button and has ended.
@@ -116,6 +118,7 @@ export class Licences {
     if (result.ok) {
       const { value } = result;
       if (value.kind === 'queue-full') this.again(key);
+      else if (value.kind !== 'refused') this.#heirs.delete(key);
       return;
     }
     const { class: kind, status, code } = result.error;
@@ -139,6 +142,7 @@ export class Licences {
   /** What it came from was made again, and so is it. */
   redone(key: string): void {
     this.#presses.set(key, 1);
+    this.#heirs.add(key);
   }
 
   /** The job may be submitted once more: what was made came to nothing. */
