@@ -34,7 +34,10 @@ const diskFailures: Readonly<Record<string, { code: string; says: string }>> = {
   EPERM: { code: 'disk.readonly', says: 'The run directory may not be written' },
 };
 
-/** Runs work on the disk. Its failures stop the run: the next image would meet the same. */
+/**
+ * Runs work on the disk, and on nothing else: whatever the system says in it is about the disk, and a connection says the same (`read`, `EIO`).
+ * Its failures stop the run: the next image would meet the same.
+ */
 export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

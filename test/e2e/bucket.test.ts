@@ -76,3 +76,29 @@ it('goes on after kills in the middle of uploads: nothing half, nothing left ove
     expect(createHash('sha256').update(content).digest('hex')).toBe(headers['x-amz-meta-sha256']);
   expect((await promptpress(['verify', 'runs/killed'], { cwd, env })).code).toBe(0);
 }, 120_000);
+
+it('runs, verifies, exports and cleans over a store that resets each tenth request', async () => {
+  await using place = await openPlace(pipeline);
+  const kinds = ['reset', 'lost', 'cut'] as const;
+  const fake = await startFakeS3({
+    fault: (_, count) =>
+      count % 10 === 0 ? { kind: kinds[(count / 10) % 3] ?? 'cut', byReset: true } : undefined,
+  });
+  onTestFinished(() => fake[Symbol.asyncDispose]());
+  const { folder: cwd, service } = place;
+  const say = (...words: readonly string[]): ReturnType<typeof promptpress> =>
+    promptpress(words, { cwd, env: { ...place.env, ...fake.env } });
+  const ran = await say('run', 'killed.yaml', '--out', 's3://pictures/set');
+  expect([ran.code, ran.err]).toEqual([0, expect.stringContaining('s3://pictures/set/images')]);
+  expect(repeated(service)).toEqual([]);
+  for (let turn = 0; turn < 4; turn += 1) {
+    const checked = await say('verify', 'runs/killed');
+    expect([checked.code, checked.err]).toEqual([0, '']);
+    const exported = await say('export', 'runs/killed', '--format', 'imagefolder', '--to', `set-${turn}`);
+    expect([exported.code, exported.out]).toEqual([0, expect.stringContaining('12 rows, 12 files')]);
+  }
+  fake.store('set/images/ab/ab12345678-1.png', 'left over');
+  expect((await say('clean', 'runs/killed', '--yes')).code).toBe(0);
+  expect(fake.objects.has('set/images/ab/ab12345678-1.png')).toBe(false);
+  expect(fake.requests.length).toBeGreaterThan(100);
+}, 120_000);

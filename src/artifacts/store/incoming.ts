@@ -16,7 +16,7 @@ export interface SealedFile {
   readonly sha256: string;
 }
 
-/** Gives a file its final name, durably. */
+/** Gives a file its final name, durably. @throws SaveError, whatever fails on the way */
 export type Placing = (file: SealedFile, name: string) => Promise<void>;
 
 /** A file on the disk that is being received. */
@@ -81,7 +81,7 @@ export class IncomingFile implements IncomingArtifact {
   async finish(name: string): Promise<void> {
     await this.seal();
     const { size, sha256 } = this;
-    await onDisk(() => this.#place({ path: this.#path, size, sha256 }, name));
+    await this.#place({ path: this.#path, size, sha256 }, name);
     this.#placed = true;
   }
 

@@ -33,6 +33,25 @@ export async function openArtifactFile(directory: string, name: string): Promise
   });
 }
 
+/**
+ * The bytes of a file of this machine from one place to before another, in pieces; default: all. What fails here is known to be the disk,
+ * wherever the pieces go.
+ *
+ * @throws SaveError `disk.*`
+ */
+export async function* filePieces(
+  path: string,
+  from = 0,
+  before = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Buffer> {
+  const handle = await onDisk(() => open(path, readFlags));
+  try {
+    yield* piecesOf(handle, from, before);
+  } finally {
+    await handle.close();
+  }
+}
+
 const opened = (handle: FileHandle, bytes: number): OpenArtifact => ({
   ok: true,
   bytes,

@@ -34,7 +34,7 @@ export class RootFolder {
   }
 
   async receive(stem: string): Promise<IncomingArtifact> {
-    return await this.#incoming.receive(stem, (file, name) => this.#place(file.path, name));
+    return await this.#incoming.receive(stem, (file, name) => onDisk(() => this.#place(file.path, name)));
   }
 
   /** @returns whether the file was there, itself and on the way to it no link */

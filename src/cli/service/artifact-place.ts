@@ -1,10 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SaveError } from '../../artifacts/failure.ts';
 import { openArtifactFolder } from '../../artifacts/store/folder.ts';
 import { isArtifactName, isOurArtifactName } from '../../artifacts/store/names.ts';
+import { filePieces } from '../../artifacts/store/open-file.ts';
 import {
   isS3Address,
   readS3Address,
@@ -238,8 +237,11 @@ export async function inBucket(
       },
       publish: async (name, path) => {
         const hash = createHash('sha256');
-        for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-        const { size } = await stat(path);
+        let size = 0;
+        for await (const piece of filePieces(path)) {
+          hash.update(piece);
+          size += piece.length;
+        }
         await upload(client, name, { path, size, sha256: hash.digest('hex') }, { isLikely: true });
       },
     },

@@ -15,10 +15,11 @@ export interface S3Request {
 /**
  * What happens to a request instead of what should: an error, a connection that breaks before the body is read (`reset`), in the middle
  * of it (`torn`), after it was carried out (`lost`) or in the middle of the answer's body (`cut`), or a wait until it is let go (`held`), after which it is carried out.
+ * A connection breaks by its end (FIN), `byReset` by a reset (RST), which the client sees as an error of `read`.
  */
 export type S3Fault =
   | Refusal
-  | { readonly kind: 'reset' | 'torn' | 'lost' | 'cut' }
+  | { readonly kind: 'reset' | 'torn' | 'lost' | 'cut'; readonly byReset?: true }
   | { readonly kind: 'held'; readonly until: Promise<void> };
 
 export interface FakeS3Options extends Partial<Account> {
@@ -77,10 +78,11 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
     counts.set(what, (counts.get(what) ?? 0) + 1);
     const fault = fake.fault(seen, requests.length);
     if (fault !== undefined && 'status' in fault) return refuse(request, response, fault);
-    if (fault?.kind === 'reset') return void request.socket.destroy();
+    const broken = (): void => breakOff(request, fault);
+    if (fault?.kind === 'reset') return broken();
     const refusal = checkSignature(request, account, now()) ?? checkBucket(name, bucket);
     if (refusal !== undefined) return refuse(request, response, refusal);
-    if (fault?.kind === 'torn') return void request.once('data', () => request.socket.destroy());
+    if (fault?.kind === 'torn') return void request.once('data', broken);
     const body = await bodyOf(request);
     if (fault?.kind === 'held') await fault.until;
     const claimed = String(request.headers['x-amz-content-sha256']);
@@ -89,13 +91,13 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
     if (seen.method === 'PUT' && request.headers['content-length'] === undefined)
       return refuse(request, response, { status: 411, code: 'MissingContentLength' });
     const said = table.answer(seen, body);
-    if (fault?.kind === 'lost') return void request.socket.destroy();
+    if (fault?.kind === 'lost') return broken();
     if ('code' in said) return refuse(request, response, said);
     const { status, headers = {}, content = Buffer.alloc(0) } = said;
     response.writeHead(status, { 'x-amz-request-id': 'R1', ...headers, 'content-length': content.length });
     if (seen.method === 'HEAD') return void response.end();
     if (fault?.kind !== 'cut') return void response.end(content);
-    response.write(content.subarray(0, Math.floor(content.length / 2)), () => request.socket.destroy());
+    response.write(content.subarray(0, Math.floor(content.length / 2)), broken);
   };
   const server = createServer((request, response) => {
     // A client that left in the middle of its body stores nothing.
@@ -132,6 +134,11 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
     },
   };
   return fake;
+}
+
+function breakOff({ socket }: IncomingMessage, fault: S3Fault | undefined): void {
+  if (fault !== undefined && 'byReset' in fault) socket.resetAndDestroy();
+  else socket.destroy();
 }
 
 function kindOf({ key, query }: S3Request): string {

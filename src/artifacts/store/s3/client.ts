@@ -209,7 +209,9 @@ export class S3Client {
   async #pause(error: unknown, trouble: Trouble, doing: string): Promise<void> {
     const { signal } = this.#end;
     if (signal.aborted) fail(aborted(signal.reason));
-    if (error instanceof SaveError || isOurs(error)) throw error;
+    // Of the disk that a body is read from, or an answer that does not pass; else a mistake of this program.
+    if (error instanceof SaveError) throw error;
+    if (!(error instanceof PassingFailure || isOfNetwork(error))) throw error;
     const passing = error instanceof PassingFailure ? error : orFailed(readBroken(error, this.origin));
     if (!(passing instanceof PassingFailure)) throw passing;
     const { clock, random } = this.#options;
@@ -243,11 +245,6 @@ export class S3Client {
     if (signal.aborted) fail(aborted(signal.reason));
   }
 }
-
-/** A mistake of this program, and errors of the disk that the body is read from: they do not pass. */
-const isOurs = (error: unknown): boolean =>
-  !(error instanceof PassingFailure || isOfNetwork(error)) ||
-  (error instanceof Error && 'syscall' in error && ['open', 'read'].includes(String(error.syscall)));
 
 const orFailed = (found: ReturnType<typeof readBroken>): Error =>
   found instanceof PassingFailure ? found : new SaveError(found);

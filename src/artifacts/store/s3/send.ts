@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, type ReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
 import type { AwsV4Signer } from 'aws4fetch';
 import type { Dispatcher } from 'undici';
 import { type OpenResponse, openResponse } from '../../../service/http/dispatch.ts';
+import { filePieces } from '../open-file.ts';
 import type { S3Settings } from './settings.ts';
 
 /** A piece of a file on the disk. */
@@ -55,7 +56,7 @@ export class Sender {
     return new Sender(options, Signer);
   }
 
-  /** The caller reads the body or cancels it. @throws the error of the connection; the signal's reason */
+  /** The caller reads the body or cancels it. @throws SaveError of the file that is sent; the error of the connection; the signal's reason */
   async send({ method, key, query = {}, headers: more, body }: S3Request): Promise<OpenResponse> {
     const { settings, dispatcher, now, signal } = this.#options;
     const length = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.bytes;
@@ -102,8 +103,8 @@ const hashOf = (body: S3Request['body']): string => {
   return Buffer.isBuffer(body) ? createHash('sha256').update(body).digest('hex') : body.sha256;
 };
 
-function streamOf({ path, from, bytes }: FilePiece): ReadStream {
-  const stream = createReadStream(path, { start: from, end: from + bytes - 1 });
+function streamOf({ path, from, bytes }: FilePiece): Readable {
+  const stream = Readable.from(filePieces(path, from, from + bytes), { objectMode: false });
   // Whoever sends it hears of its errors; one that is given up before it is sent has nobody who would.
   return stream.on('error', () => undefined);
 }

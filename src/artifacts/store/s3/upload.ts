@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import pLimit from 'p-limit';
 import { fail, SaveError } from '../../failure.ts';
 import type { SealedFile } from '../incoming.ts';
+import { filePieces } from '../open-file.ts';
 import type { S3Ask, S3Client } from './client.ts';
 import type { S3Problem } from './failure.ts';
 import type { FilePiece } from './send.ts';
@@ -181,8 +181,7 @@ async function dropUpload(client: S3Client, name: string, uploadId: string): Pro
 /** Hashes a piece before it is sent: the signature covers it. */
 async function pieceOf({ path }: SealedFile, from: number, bytes: number): Promise<FilePiece> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { start: from, end: from + bytes - 1 }))
-    hash.update(chunk as Buffer);
+  for await (const piece of filePieces(path, from, from + bytes)) hash.update(piece);
   return { path, from, bytes, sha256: hash.digest('hex') };
 }
 

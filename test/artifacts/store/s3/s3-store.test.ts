@@ -20,13 +20,16 @@ it('lists page by page, in order, and passes over what is no artifact', async ()
   expect(fake.counts).toEqual(new Map([['GET bucket', 4]]));
 });
 
-it('reads on where a connection breaks in the middle of a file', async () => {
+it.each([
+  ['ends', {}],
+  ['is reset', { byReset: true }],
+] as const)('reads on where a connection %s in the middle of a file', async (_, how) => {
   const { fake, open } = await openRig();
   const store = open();
   const bytes = randomBytes(300_000);
   await putBytes(store, name, bytes);
   let cuts = 0;
-  fake.fault = ({ method }) => (method === 'GET' && ++cuts <= 3 ? { kind: 'cut' } : undefined);
+  fake.fault = ({ method }) => (method === 'GET' && ++cuts <= 3 ? { kind: 'cut', ...how } : undefined);
   const whole = await store.get(name, 1_000_000);
   expect(whole.ok && whole.bytes.equals(bytes)).toBe(true);
   cuts = 0;

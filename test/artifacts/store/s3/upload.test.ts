@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readBroken } from '../../../../src/artifacts/store/s3/failure.ts';
 import { dropLeftUploads } from '../../../../src/artifacts/store/s3/upload.ts';
@@ -99,6 +101,9 @@ it.each([
   ['a wait that is asked for', { status: 503, code: 'SlowDown', headers: { 'retry-after': '7' } }],
   ['a connection that breaks before', { kind: 'reset' }],
   ['a connection that breaks behind the write', { kind: 'lost' }],
+  ['a reset before', { kind: 'reset', byReset: true }],
+  ['a reset in the middle of the body', { kind: 'torn', byReset: true }],
+  ['a reset behind the write', { kind: 'lost', byReset: true }],
   ['an internal error', { status: 500, code: 'InternalError' }],
 ] as const)('sends again after %s', async (_, fault) => {
   const { fake, clock, open } = await openRig();
@@ -107,6 +112,18 @@ it.each([
   await put(store, name, 'picture');
   expect(fake.objects.get(key)?.content.toString()).toBe('picture');
   expect(clock.waits).toEqual('headers' in fault ? [7000, 7000] : [150, 300]);
+  await store.close();
+});
+
+it('tells a file of its own that is gone from a connection, and does not wait for it', async () => {
+  const { fake, clock, open, directory } = await openRig();
+  const store = open();
+  const file = await store.put('images/ab/abc-1');
+  await file.write(Buffer.from('picture'));
+  await file.seal();
+  rmSync(join(directory, 'images/.incoming'), { recursive: true });
+  expect(await codeOf(file.finish(name))).toBe('disk.io, stop');
+  expect([fake.objects.size, clock.waits]).toEqual([0, []]);
   await store.close();
 });
 
