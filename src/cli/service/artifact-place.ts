@@ -21,6 +21,7 @@ import type { Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
+import { admitKey, isOfEnvFile } from './trust.ts';
 
 /** Facts of a state whose artifacts lie in a bucket. */
 export const placeFacts = {
@@ -248,25 +249,41 @@ export async function inBucket(
   };
 }
 
-/** The parts that nobody needs whose files lie in a folder are loaded here. @throws CliError (exit 2) where the environment does not say how a bucket is reached */
+const keyId = 'AWS_ACCESS_KEY_ID';
+const secretKey = 'AWS_SECRET_ACCESS_KEY';
+const sessionToken = 'AWS_SESSION_TOKEN';
+
+/** A session token is one with its key: beside a key of a file, that of the environment would help nobody but who wrote the file. */
+function withKeysOfOnePlace(context: Context): Context['io']['env'] {
+  const { env } = context.io;
+  const isOne = isOfEnvFile(secretKey, context) === isOfEnvFile(sessionToken, context);
+  return isOne ? env : { ...env, [sessionToken]: undefined };
+}
+
+/** The parts that nobody needs whose files lie in a folder are loaded here. @throws CliError (exit 2) where the environment does not say how a bucket is reached, or its keys may not go there */
 export async function openClient(
   address: S3Address,
   signal: AbortSignal,
   disposables: Disposables,
-  { io: { env }, redactor }: Context,
+  context: Context,
 ): Promise<S3Client> {
+  const { io, redactor } = context;
   const [
     { S3Client: Client, requestsAtOnce },
-    { readS3Settings, S3SettingsError, secretsOfS3 },
+    { endpointVariable, readS3Settings, S3SettingsError, secretsOfS3 },
     { createDispatcher },
   ] = await Promise.all([
     import('../../artifacts/store/s3/client.ts'),
     import('../../artifacts/store/s3/settings.ts'),
     import('../../service/http/connect/dispatcher.ts'),
   ]);
-  for (const secret of secretsOfS3(env)) redactor.addCredential(secret);
+  for (const secret of secretsOfS3(io.env)) redactor.addCredential(secret);
   try {
+    const env = withKeysOfOnePlace(context);
     const settings = readS3Settings(address, env);
+    const endpoint = endpointVariable(env);
+    for (const key of [secretKey, keyId])
+      await admitKey({ key, origin: settings.origin }, endpoint, context, { mayAsk: true });
     const dispatcher = createDispatcher({ connections: requestsAtOnce, connectMs: 10_000, env });
     disposables.add(() => dispatcher.destroy());
     const client = await Client.open({

@@ -10,7 +10,7 @@ import type { Environment } from '../terminal/io.ts';
 export interface Trust {
   /** Name of an environment variable. */
   readonly key: string;
-  /** As `URL.origin` writes it: ASCII, lower case, no default port. */
+  /** As {@link originOf} writes it. */
   readonly origin: string;
 }
 
@@ -110,9 +110,20 @@ function isTrust(value: unknown): value is Trust {
     typeof key === 'string' &&
     isVariableName(key) &&
     typeof origin === 'string' &&
-    URL.canParse(origin) &&
-    new URL(origin).origin === origin
+    originOf(origin) === origin
   );
+}
+
+/**
+ * What of an address is trusted: of `https://` as `URL.origin` writes it (ASCII, lower case, no default port), of an engine
+ * `postgres://host:port`, where the folder of a socket stands as the host. Undefined: it is no address.
+ */
+export function originOf(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, hostname, port, origin } = new URL(text);
+  if (!/^postgres(?:ql)?:$/.test(protocol)) return origin;
+  const host = hostname.includes('%') ? hostname : hostname.toLowerCase();
+  return `postgres://${host}:${port === '' ? '5432' : port}`;
 }
 
 /** A name that `${…}` in a pipeline can hold. */

@@ -1,10 +1,18 @@
 import { readBaseUrl } from '../../service/http/base-url.ts';
-import type { Context, EnvFile } from '../args/command.ts';
+import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
 import type { Environment } from '../terminal/io.ts';
 import { keyVariable, type ServiceSettings } from './settings.ts';
-import { isTrusted, type Remembered, readTrust, type Trust, trustFile, writeTrust } from './trust-file.ts';
+import {
+  isTrusted,
+  originOf,
+  type Remembered,
+  readTrust,
+  type Trust,
+  trustFile,
+  writeTrust,
+} from './trust-file.ts';
 
 declare const admitted: unique symbol;
 
@@ -32,34 +40,60 @@ export async function admit(
   service: ServiceSettings,
   file: string,
   context: Context,
-  { mayAsk }: { readonly mayAsk: boolean },
+  how: Asking,
 ): Promise<AdmittedService> {
   if (service.baseUrl === undefined || service.apiKey === undefined) return service as AdmittedService;
-  const { io, envFile } = context;
-  const key = service.keyVariable ?? keyVariable;
-  const isOfEnvFile = envFile !== undefined && isForeignTo(envFile, service.addressVariable, key);
-  if (service.isUsersAddress && !isOfEnvFile) return service as AdmittedService;
-  const place = isOfEnvFile ? envFile.file : file;
-  const wanted = { key, origin: new URL(service.baseUrl).origin };
-  if (trustedOrigins(io.env).includes(wanted.origin)) return service as AdmittedService;
-  const memory = trustFile(io.env);
-  const remembered = await readTrust(memory);
-  if (isTrusted(remembered.trusted, wanted)) return service as AdmittedService;
-
-  showDamage(remembered, context);
-  if (!mayAsk || io.ask === undefined) throw notTrusted(wanted, place, 'is not trusted with it yet');
-  const typed = await io.ask(questionOf(wanted));
-  if (!/^\s*y(?:es)?\s*$/i.test(typed ?? '')) throw notTrusted(wanted, place, 'was not trusted with it');
-  await remember(memory, remembered, wanted, context);
+  const wanted = { key: service.keyVariable ?? keyVariable, origin: new URL(service.baseUrl).origin };
+  if (service.isUsersAddress) await admitKey(wanted, service.addressVariable, context, how);
+  else await askFor(wanted, file, context, how);
   return service as AdmittedService;
 }
 
+/** Whether a user may be asked: false for commands that never ask. */
+interface Asking {
+  readonly mayAsk: boolean;
+}
+
 /**
- * Whoever wrote a file of variables does not know the keys of the environment: an address of such a file gets none of them unasked. A
- * key that stands in the file itself may go where the file says.
+ * Lets the value of a variable go to an address that another variable names. Whoever wrote a file of variables does not know the values of
+ * the environment: an address of such a file gets none of them unasked. What stands in the file itself may go where the file says.
+ *
+ * @param address variable that names the address; absent: the user wrote it
+ * @throws CliError (exit 2) where it is not trusted, before anything is sent
  */
-const isForeignTo = ({ names }: EnvFile, address: string | undefined, key: string): boolean =>
-  address !== undefined && names.has(address) && !names.has(key);
+export async function admitKey(
+  wanted: Trust,
+  address: string | undefined,
+  context: Context,
+  how: Asking,
+): Promise<void> {
+  const { envFile } = context;
+  if (!isOfEnvFile(address, context) || envFile?.names.has(wanted.key)) return;
+  await askFor(wanted, envFile?.file ?? '', context, how);
+}
+
+/** Whether a variable came from a file of variables, and not from the environment. */
+export const isOfEnvFile = (variable: string | undefined, { envFile }: Context): boolean =>
+  variable !== undefined && envFile?.names.has(variable) === true;
+
+/** Whether the user has said already that a value may go to an address. @throws CliError (exit 2) as {@link readOrigin} does */
+export async function mayGo(wanted: Trust, { io: { env } }: Context): Promise<boolean> {
+  if (trustedOrigins(env).includes(wanted.origin)) return true;
+  return isTrusted((await readTrust(trustFile(env))).trusted, wanted);
+}
+
+/** @param file that names the address @throws CliError (exit 2) */
+async function askFor(wanted: Trust, file: string, context: Context, { mayAsk }: Asking): Promise<void> {
+  const { io } = context;
+  if (await mayGo(wanted, context)) return;
+  const memory = trustFile(io.env);
+  const remembered = await readTrust(memory);
+  showDamage(remembered, context);
+  if (!mayAsk || io.ask === undefined) throw notTrusted(wanted, file, 'is not trusted with it yet');
+  const typed = await io.ask(questionOf(wanted));
+  if (!/^\s*y(?:es)?\s*$/i.test(typed ?? '')) throw notTrusted(wanted, file, 'was not trusted with it');
+  await remember(memory, remembered, wanted, context);
+}
 
 /** @throws CliError (exit 2) for what is no origin: it could be meant for one that is not trusted then */
 function trustedOrigins(env: Environment): readonly string[] {
@@ -68,11 +102,13 @@ function trustedOrigins(env: Environment): readonly string[] {
 }
 
 /**
- * The origin that an address names, as `URL.origin` writes it: what is compared is what requests go to.
+ * The origin that an address names, as {@link originOf} writes it: what is compared is what requests go to.
  * @param from where the address came from, for the message
  * @throws CliError (exit 2)
  */
 export function readOrigin(text: string, from: string): string {
+  const origin = originOf(text);
+  if (origin?.startsWith('postgres://')) return origin;
   const read = readBaseUrl(text);
   if (read.ok) return new URL(read.value).origin;
   throw usageError(

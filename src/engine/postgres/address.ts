@@ -16,7 +16,7 @@ export interface EngineAddress {
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  /** Absent: from PGPASSWORD or a password file, as `pg` finds it. */
+  /** Absent: from PGPASSWORD or a password file, as `pg` finds it. Empty: there is none, and none is looked for. */
   readonly password?: string;
   readonly database: string;
   readonly sslmode: SslMode;
@@ -24,6 +24,8 @@ export interface EngineAddress {
   readonly sslrootcert?: string;
   /** Name of a run; absent: the address is of the engine as a whole. */
   readonly run?: string;
+  /** `postgres://host:port`: what connections go to; the folder of a socket stands as the host. */
+  readonly origin: string;
   /** The address without its secrets, and without the run. */
   readonly shown: string;
   /** What must be masked wherever it would be shown: the password as it is, and as it is written in the address. */
@@ -82,10 +84,14 @@ export function parseEngineAddress(text: string): EngineAddress {
     sslmode: sslMode(url, host, refuse),
     ...(sslrootcert === undefined || sslrootcert === 'system' ? {} : { sslrootcert }),
     ...(run === undefined || run === '' ? {} : { run }),
+    origin: `postgres://${originHost(host)}:${port}`,
     shown,
     secrets: password === '' ? [] : [...new Set([password, url.password])],
   };
 }
+
+const originHost = (host: string): string =>
+  host.startsWith('/') ? encodeURIComponent(host) : host.includes(':') ? `[${host}]` : host.toLowerCase();
 
 function sslMode(url: URL, host: string, refuse: (what: string, hint?: string) => EngineError): SslMode {
   const mode = url.searchParams.get('sslmode');

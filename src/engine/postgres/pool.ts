@@ -68,11 +68,13 @@ export function poolConfig(
   settings: Omit<PoolSettings, 'clock' | 'patienceMs'>,
 ): PoolConfig {
   const { name = 'promptpress', connections = 4, statementMs = 6000, silentMs = 8000 } = settings;
+  const { password } = address;
   return {
     host: address.host,
     port: address.port,
     user: address.user,
-    ...(address.password === undefined ? {} : { password: address.password }),
+    // A function is asked in place of PGPASSWORD and password files, also where what it gives is empty.
+    ...(password === undefined ? {} : { password: () => password }),
     database: address.database,
     ssl: tlsOf(address),
     application_name: name,

@@ -25,6 +25,7 @@ it('reads all parts of an address, with what is written by % and two digits', ()
     sslmode: 'verify-full',
     sslrootcert: 'ca.pem',
     run: 'foxes',
+    origin: 'postgres://db.example.com:6543',
     shown: 'postgres://pp%40home@db.example.com:6543/night%20runs',
     secrets: ['p/w:#', 'p%2Fw%3A%23'],
   });

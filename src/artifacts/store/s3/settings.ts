@@ -34,6 +34,10 @@ export const secretsOfS3 = (env: Variables): readonly string[] =>
     return value === '' ? [] : [value];
   });
 
+/** The variable that names the endpoint; undefined: none does, and it is AWS itself. */
+export const endpointVariable = (env: Variables): string | undefined =>
+  ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'].find((name) => (env[name]?.trim() ?? '') !== '');
+
 /**
  * Reads the variables that the tools of AWS read: the endpoint (`AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`; absent: AWS itself), the region, and
  * keys. A store at an endpoint of its own has the bucket in the path, which every such store understands; AWS wants it in the host.
@@ -54,8 +58,9 @@ export function readS3Settings({ bucket }: S3Address, env: Variables): S3Setting
   if (!/^[A-Za-z0-9-]{1,64}$/.test(region))
     throw new S3SettingsError('AWS_REGION is no region.', 'Set it to one, for example eu-central-1.');
   const sessionToken = value('AWS_SESSION_TOKEN');
+  const endpoint = endpointVariable(env);
   return {
-    ...placeOf(bucket, region, value('AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL')),
+    ...placeOf(bucket, region, endpoint === undefined ? undefined : value(endpoint)),
     region,
     accessKeyId,
     secretAccessKey,

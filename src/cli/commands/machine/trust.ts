@@ -18,11 +18,15 @@ export const trust = command(
     name: 'trust',
     summary: summaries.trust,
     operands: '[ORIGIN]',
-    about: `A pipeline file may name the service it wants (service.baseUrl) and the variable that holds the key (service.apiKey). The key goes there only where you have said so: at a terminal you are asked once, elsewhere this command says it beforehand. What is trusted is one variable at one origin (scheme, host and port); an edit of the file or another value of the variable does not ask again. An address that you give yourself, with --base-url or PROMPTPRESS_BASE_URL, needs no trust.
+    about: `A pipeline file may name the service it wants (service.baseUrl) and the variable that holds the key (service.apiKey). The key goes there only where you have said so: at a terminal you are asked once, elsewhere this command says it beforehand. What is trusted is one variable at one origin (scheme, host and port); an edit of the file or another value of the variable does not ask again. An address that you give yourself, with --base-url or PROMPTPRESS_BASE_URL, needs no trust. The same holds for keys of this machine and the addresses in a file of variables (--dotenv): gateway, engine, bucket.
 Without ORIGIN it lists what is trusted. It is kept in $XDG_STATE_HOME/promptpress/trust.json (default: ~/.local/state). Where nothing can be kept, ${originsVariable} holds origins that are trusted with any key, separated by commas.`,
     examples: [
       { command: 'promptpress trust https://gateway.example', does: `with $${keyVariable}` },
       { command: 'promptpress trust https://gateway.example --key TEAM_KEY', does: 'with $TEAM_KEY' },
+      {
+        command: 'promptpress trust postgres://db.example:5432 --key PGPASSWORD',
+        does: 'an engine that a file of variables names',
+      },
       { command: 'promptpress trust https://gateway.example --forget', does: 'with nothing any more' },
       { command: 'promptpress trust', does: 'lists what is trusted' },
     ],

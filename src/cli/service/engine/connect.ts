@@ -5,6 +5,7 @@ import { wallClock } from '../../adapters/clock.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
 import { type CliError, usageError } from '../../errors/cli-error.ts';
+import { admitKey, isOfEnvFile, mayGo } from '../trust.ts';
 
 /** Stands for `--engine`: the address has a password in it, which a command line shows to everybody on the machine. */
 export const engineVariable = 'PROMPTPRESS_ENGINE';
@@ -44,15 +45,23 @@ export const givenEngine = (
   { env }: { readonly env: Context['io']['env'] },
 ): string | undefined => given ?? (env[engineVariable] === '' ? undefined : env[engineVariable]);
 
+/** The variable of a password for PostgreSQL, and that of a file with passwords, which `pg` reads by itself. */
+const passwordVariable = 'PGPASSWORD';
+const passwordFileVariable = 'PGPASSFILE';
+
 /**
- * The address of an engine, with its password from wherever it is. From here on no message shows it.
+ * The address of an engine, with its password from wherever it is. From here on no message shows it. An address out of a file of variables gets
+ * the passwords of that file, and of this machine only what the user has allowed.
  *
- * @throws CliError (exit 2) where none is given; EngineError `engine.address`
+ * @param how whether the user may be asked
+ * @throws CliError (exit 2) where none is given, or a password may not go there; EngineError `engine.address`
  */
 export async function readEngineAddress(
   given: string | undefined,
-  { io, redactor }: Context,
+  context: Context,
+  how = { mayAsk: true },
 ): Promise<EngineAddress> {
+  const { io, redactor } = context;
   const text = givenEngine(given, io);
   if (text === undefined)
     throw usageError(
@@ -61,11 +70,17 @@ export async function readEngineAddress(
     );
   const { parseEngineAddress } = await import('../../../engine/postgres/address.ts');
   const address = parseEngineAddress(text);
+  const isFiles = isOfEnvFile(engineVariable, context) && text === io.env[engineVariable];
   const password = address.password ?? passwordFor(address, io.env, parseEngineAddress);
-  const known = password === undefined ? address : { ...address, password };
   for (const secret of [...address.secrets, ...(password === undefined ? [] : [password])])
     if (!isGuessed(secret, address)) redactor.addCredential(secret);
-  return known;
+  if (password === undefined) {
+    const wanted = { key: passwordFileVariable, origin: address.origin };
+    return isFiles && !(await mayGo(wanted, context)) ? { ...address, password: '' } : address;
+  }
+  if (isFiles && address.password === undefined)
+    await admitKey({ key: passwordVariable, origin: address.origin }, engineVariable, context, how);
+  return { ...address, password };
 }
 
 /** Whoever tries any password tries these first; masked, every address in a message would be illegible. */
@@ -78,7 +93,7 @@ function passwordFor(
   env: Context['io']['env'],
   parse: (text: string) => EngineAddress,
 ): string | undefined {
-  const own = env['PGPASSWORD'];
+  const own = env[passwordVariable];
   if (own !== undefined && own !== '') return own;
   const text = givenEngine(undefined, { env });
   if (text === undefined) return undefined;

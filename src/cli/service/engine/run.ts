@@ -64,7 +64,7 @@ export async function findEngineRun(
   named: string,
   context: Context,
 ): Promise<{ readonly shown: string; readonly found: EngineRun | undefined }> {
-  const address = await readEngineAddress(given, context);
+  const address = await readEngineAddress(given, context, { mayAsk: false });
   const name = address.run ?? named;
   const shown = shownRun(address, name);
   try {
