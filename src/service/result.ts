@@ -55,7 +55,7 @@ export interface ServiceFailure {
   readonly retryAfterMs?: number;
   /** A page, a redirect or a missing path: of class `stop`, unless the endpoint has answered well in this run. */
   readonly wrongAddress?: true;
-  /** It ends the run (class `stop`), and the service may have carried the submission out all the same. */
+  /** Of class `stop` or `permanent`: the service may have carried the request out all the same, and charged for it. */
   readonly mayBeDone?: true;
   /** Of a stream that said that it was over, and not why: the call is to be made again without streaming. */
   readonly unstreamed?: true;

@@ -1,6 +1,5 @@
 import { gridOf } from '../../src/plan/graph/frames.ts';
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
-import { isTextKind } from '../../src/plan/job-request.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import { type Effect, isPaid, type RunInput } from '../../src/run/scheduler/commit.ts';
 import type { Task } from '../../src/service/image-service.ts';
@@ -14,12 +13,6 @@ import type { Invocation, Scenario } from './scenario.ts';
 import { TaskAuditor } from './task-auditor.ts';
 import { TextAuditor } from './text-auditor.ts';
 import { BrokenPromise } from './violation.ts';
-
-/** What a submission of a task costs in every history; the calls of models are not priced. */
-export const priceOfTask = ({ kind }: JobRecord): number | undefined => (isTextKind(kind) ? undefined : 1);
-
-/** The same, as a pipeline says it. */
-export const pricesOfTasks = { imagine: 1, click: 1, blend: 1, describe: 1, video: 1, edit: 1 };
 
 /**
  * Watches a simulated history for broken promises (what comes first, in CONTRIBUTING.md). It knows the requests to the service, the results that
@@ -213,21 +206,28 @@ export class Auditor {
   /** Every attempt is counted: the state never says that less was spent than the service made. */
   checkCounted(): void {
     this.#texts.checkTokens();
+    for (const [key, charged] of this.#gateway.charged) this.#checkCharged(key, charged);
     for (const [key, made] of this.#gateway.made) {
       const attempts = this.#store.get(key)?.attempts ?? 0;
       if (attempts < made)
         throw new BrokenPromise(`${made} tasks were made for ${key}, and ${attempts} attempts are counted`);
       const paid = this.#store.get(key);
-      // A run that died has left what it was submitting to the next one.
-      const left = paid?.status === 'submitting' && paid.modal === undefined ? 1 : 0;
-      const counted = (paid?.cost ?? 0) + (paid?.doubtful?.cost ?? 0) + left;
-      if (counted < made)
-        throw new BrokenPromise(
-          `${made} tasks were made for ${key}, and no more than ${counted} are counted as paid`,
-        );
+      this.#checkCharged(key, made);
       if (paid?.status === 'failed' && paid.doubtful?.since !== undefined)
         throw new BrokenPromise(`${key} has failed while a task may have been made for it`);
     }
+  }
+
+  /** What the gateway charges at most is what is said of it, known and possible. */
+  #checkCharged(key: string, charged: number): void {
+    const paid = this.#store.get(key);
+    // A run that died has left what it was submitting to the next one.
+    const left = paid?.status === 'submitting' && paid.modal === undefined ? 1 : 0;
+    const counted = (paid?.cost ?? 0) + (paid?.doubtful?.cost ?? 0) + left;
+    if (counted < charged)
+      throw new BrokenPromise(
+        `${charged} may be charged for ${key}, and no more than ${counted} are counted as paid`,
+      );
   }
 
   /** Whatever ended a run that was not killed, it has waited for the answers to what it sent, and kept them. */

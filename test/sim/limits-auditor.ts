@@ -83,9 +83,7 @@ export class LimitsAuditor {
       throw new BrokenPromise(`${attempts} attempts, budget ${budget}`);
     const underWay = this.#store
       .unfinished()
-      .filter(
-        ({ status, kind, modal }) => status === 'submitting' && !isTextKind(kind) && modal === undefined,
-      );
+      .filter(({ status, modal }) => status === 'submitting' && modal === undefined);
     const most = cost + possibleCost + underWay.length;
     if (costBudget !== undefined && !this.#gateway.healed && most > costBudget)
       throw new BrokenPromise(`Up to ${most} may be paid, budget ${costBudget}`);

@@ -10,6 +10,18 @@ import type { Invocation, Scenario } from './scenario.ts';
 /** When every history begins, ms since 1970. */
 export const epoch = 1_700_000_000_000;
 
+/** What every submission costs, in every history. */
+export const prices = {
+  imagine: 1,
+  click: 1,
+  blend: 1,
+  describe: 1,
+  video: 1,
+  edit: 1,
+  generate: 1,
+  chat: 1,
+};
+
 const plans = new Map<string, Promise<{ readonly plan: Plan; readonly cells: readonly Cell[] }>>();
 
 /**
@@ -55,6 +67,7 @@ export function settingsOf(
       ...(costBudget === undefined ? {} : { cost: costBudget }),
       ...(tokenBudget === undefined ? {} : { tokens: tokenBudget }),
     },
+    prices,
     inDoubt: inDoubt === 'find' ? 'hold' : inDoubt,
     poll: { minMs: 1000, maxMs: 15_000, list: listing !== 'off' },
     ...(retryFailed && { retryFailed: {} }),

@@ -59,7 +59,7 @@ export interface Scenario {
   };
   readonly budget?: number;
   readonly tokenBudget?: number;
-  /** Of money, where each task costs 1. */
+  /** Of money, where each submission costs 1. */
   readonly costBudget?: number;
   readonly commitMs: number;
   /** The store answers a commit up to so much later, ms, and other things happen meanwhile. Absent: it is done when it returns. */

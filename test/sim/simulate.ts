@@ -11,10 +11,10 @@ import type { Delivered } from '../rig/driven-service.ts';
 import { type Fault, faultyStore } from '../rig/faulty-store.ts';
 import { Gateway } from '../rig/gateway/gateway.ts';
 import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
-import { Auditor, priceOfTask, pricesOfTasks } from './auditor.ts';
+import { Auditor } from './auditor.ts';
 import { Chance } from './chance.ts';
 import type { Reads } from './lineage-auditor.ts';
-import { epoch, planFor, settingsOf } from './outset.ts';
+import { epoch, planFor, prices, settingsOf } from './outset.ts';
 import { RandomTemper } from './random-temper.ts';
 import { checkManifest, checkResults, unfinished } from './results.ts';
 import { type Invocation, type Scenario, unlimited } from './scenario.ts';
@@ -55,7 +55,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     temper.starts += 1;
     if (invocation.inDoubt === 'find') {
       const service = { listTasks: () => Promise.resolve(gateway.taskList(now)) };
-      await findTasks(store, service, pricesOfTasks, () => now, never);
+      await findTasks(store, service, prices, () => now, never);
     }
     const records = [...allRecords(store)];
     const redo = redone(scenario, invocation, n, records);
@@ -78,7 +78,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
         auditor.committed(records),
       ),
       service: gateway,
-      price: priceOfTask,
+      price: () => 1,
       random: () => chance.of('jitter', n, ++draws),
       startAt: now,
       commitMs: scenario.commitMs,

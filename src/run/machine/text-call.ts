@@ -14,7 +14,7 @@ import {
   type Want,
 } from './job.ts';
 import { replacing } from './redo.ts';
-import { lostCall } from './retry/in-doubt.ts';
+import { lostCall, mayHaveMade } from './retry/in-doubt.ts';
 import { afterSeveral, defer, restAfter, retryLater, revert, revertAttempt } from './retry/retry.ts';
 import { fileError, jobError } from './retry/service-failure.ts';
 import { attemptOf, rest, settle } from './transition.ts';
@@ -164,22 +164,20 @@ function onReply(job: Job, { verdict, text, artifacts }: Asked, context: JobCont
   }
 }
 
-function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+function onFailure(asking: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  // One that broke off with a token count is paid, and accounted for.
+  const isOpen = mayHaveMade(failure) && failure.usage === undefined;
+  const job = isOpen ? { ...asking, record: lostCall(asking.record, context.price(asking.record)) } : asking;
   switch (failure.class) {
     case 'throttle':
       return deferCall(job, failure, context);
     case 'unsent':
     case 'stop':
       // The service did not accept the call: the job is as before its turn, held by the route's pause or the end of the run.
-      return askUnsent(job, context);
+      return isOpen ? askAgain(job, context) : askUnsent(job, context);
     case 'permanent':
       return settle(job, 'failed', jobError(failure), context.now);
-    case 'lost': {
-      // One that broke off with a token count is paid, and accounted for.
-      const isKnown = failure.usage !== undefined;
-      const lost = isKnown ? job : { ...job, record: lostCall(job.record, context.price(job.record)) };
-      return retryCall(lost, jobError(failure), failure.retryAfterMs, context);
-    }
+    case 'lost':
     case 'retry':
       return retryCall(
         failure.unstreamed ? unstreamed(job) : job,
@@ -213,7 +211,7 @@ function onUnwritten(
   { error, text }: Extract<CallResult, { kind: 'unwritten' }>,
   context: JobContext,
 ): JobStep {
-  if (error.class === 'stop') return rest({ ...job, record: requeue(job.record) }, 0, ask(), context.now);
+  if (error.class === 'stop') return askAgain(job, context);
   return settle(job, 'failed', fileError(error), context.now, { text, tries: 0 });
 }
 
@@ -224,6 +222,10 @@ function retryCall(job: Job, error: JobError, atLeastMs: number | undefined, con
   const waiting = { ...job, record: requeue(job.record) };
   return retryLater(waiting, { status: 'pending', error, atLeastMs, next: ask(), onExhausted }, context);
 }
+
+/** The job as it is to make its call again; the attempt counts. */
+const askAgain = (job: Job, { now }: JobContext): JobStep =>
+  rest({ ...job, record: requeue(job.record) }, 0, ask(), now);
 
 /** The job as before its turn: no attempt. */
 export const askUnsent = (job: Job, { now }: JobContext): JobStep => rest(revert(job), 0, ask(), now);

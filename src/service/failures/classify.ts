@@ -3,7 +3,7 @@ import type { ConnectionFailure, Reply } from '../http/reply.ts';
 import { readRetryAfter, readRetryAfterMs } from '../http/retry-after.ts';
 import type { FailureClass, ServiceFailure } from '../result.ts';
 import { readReplyWords } from './error-words.ts';
-import { lostClass, type RequestFacts } from './request-context.ts';
+import { lostClass, mayBePaid, type RequestFacts } from './request-context.ts';
 import { withRequestId } from './request-id.ts';
 import { verdictOn } from './verdict.ts';
 import { isMissing, missingPath, notJson, redirected } from './wrong-address.ts';
@@ -28,7 +28,7 @@ export function connectionFailure(
     class: kind,
     message,
     ...(kind === 'stop' && failure.code === 'connection.protocol' && { about: 'address' as const }),
-    ...(kind === 'stop' && sent && !facts.safe && { mayBeDone: true as const }),
+    ...(kind === 'stop' && sent && mayBePaid(facts) && { mayBeDone: true as const }),
     ...(failure.cause !== undefined && { cause: failure.cause }),
   };
 }

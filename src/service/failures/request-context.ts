@@ -62,13 +62,16 @@ export interface Verdict {
  */
 export const markedOpen = (facts: RequestFacts, followsWork: boolean): { readonly mayBeDone?: true } => {
   const standing = facts.standing?.();
-  return followsWork && !facts.safe && (standing === 'lost' || standing === 'before')
+  return followsWork && mayBePaid(facts) && (standing === 'lost' || standing === 'before')
     ? { mayBeDone: true }
     : {};
 };
 
 /** What an endpoint is for. */
 export const askingOf = ({ on, safe }: RequestFacts): Asking => on ?? (safe ? 'read' : 'submit');
+
+/** Whether a request costs, once the service has carried it out. */
+export const mayBePaid = (facts: RequestFacts): boolean => askingOf(facts) !== 'read';
 
 /** The class of a failure that leaves open whether the service carried the request out. */
 export const lostClass = (facts: RequestFacts): FailureClass => (facts.safe ? 'retry' : 'lost');

@@ -72,6 +72,7 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
     class: kind,
     ...(about && { about }),
     ...(kind === 'retry' && made === 'nothing' && { unmade: true }),
+    ...(kind === 'permanent' && made === 'maybe' && { mayBeDone: true as const }),
     ...(kind === 'lost' && likeBadGateway && { likeBadGateway }),
     ...said,
   };

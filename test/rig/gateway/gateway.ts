@@ -15,7 +15,7 @@ import { resultOf } from './submit-answers.ts';
 import { noTask, oddRow, pollFailure, type Row } from './task-answers.ts';
 import { TaskRows } from './task-rows.ts';
 import { plainTemper, type Temper } from './temper.ts';
-import { carryOutAsk } from './text-answers.ts';
+import { carryOutAsk, mayCharge } from './text-answers.ts';
 
 /** How long a request that is never answered is waited for. */
 const requestMs = 60_000;
@@ -40,6 +40,7 @@ export class Gateway implements DrivenService {
   readonly #temper: Temper;
   readonly #made: MadeTasks;
   readonly #rows: TaskRows;
+  readonly #charged = new Map<string, number>();
   #requests = 0;
 
   constructor(temper: Temper = plainTemper) {
@@ -57,6 +58,11 @@ export class Gateway implements DrivenService {
   /** Tasks made for each job. */
   get made(): ReadonlyMap<string, number> {
     return this.#made.made;
+  }
+
+  /** Text calls of each job that it may charge for. */
+  get charged(): ReadonlyMap<string, number> {
+    return this.#charged;
   }
 
   get healed(): boolean {
@@ -245,6 +251,7 @@ export class Gateway implements DrivenService {
   ask(record: JobRecord, _now: number): Delivered<CallResult> {
     const n = ++this.#requests;
     const fault = this.#temper.askFault(record.key, n, record.kind);
+    if (mayCharge(fault)) this.#charged.set(record.key, (this.#charged.get(record.key) ?? 0) + 1);
     const afterMs = fault === 'timeout-counted' ? textMs : this.#temper.latencyMs('text', n);
     return { result: carryOutAsk(record, this.#temper, n, fault), afterMs };
   }

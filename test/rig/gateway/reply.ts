@@ -12,6 +12,9 @@ export const facts = (safe: boolean): RequestFacts => ({
   now: () => 0,
 });
 
+/** The same of a text call, which can be made again, and is paid. */
+export const textFacts: RequestFacts = { ...facts(true), on: 'text', label: 'POST /v1/text' };
+
 /** An answer as the client's readers get it. */
 export function replyOf(
   status: number,

@@ -9,9 +9,25 @@ import { StreamReader } from '../../../src/service/text/stream/reader.ts';
 import type { TextReply } from '../../../src/service/text-service.ts';
 import { askedOf } from '../text-reply.ts';
 import { type AskFault, fileFailures } from './faults.ts';
-import { facts, replyOf } from './reply.ts';
+import { replyOf, textFacts } from './reply.ts';
 import type { Temper } from './temper.ts';
 import { type ModelReply, modelReplyOf } from './text-model.ts';
+
+/** What certainly costs nothing of a call that goes wrong; whatever else left may be charged. */
+const unpaid: ReadonlySet<AskFault> = new Set([
+  '400',
+  '403',
+  '413',
+  '429',
+  '429-retry-info',
+  '503',
+  'refused',
+  'unread-retry',
+  'unread-permanent',
+]);
+
+/** True where the gateway may charge for a text call, whether anybody hears of it or not. */
+export const mayCharge = (fault: AskFault | undefined): boolean => fault === undefined || !unpaid.has(fault);
 
 /**
  * The text half of the gateway: what the model says, in bytes that the real client's readers judge, and what
@@ -52,10 +68,10 @@ function answered(
   const { stream = false, accept = [] } = record.call ?? {};
   const lost = (code: ConnectionFailure['code'], sent: boolean): ServiceResult<TextReply> => ({
     ok: false,
-    error: connectionFailure({ code, what: 'it was lost' }, sent, facts(true)),
+    error: connectionFailure({ code, what: 'it was lost' }, sent, textFacts),
   });
   const refused = (status: number, body: unknown): ServiceResult<TextReply> =>
-    readReply({ kind: 'refusal', reply: replyOf(status, body) }, { kind, stream, accept }, facts(true));
+    readReply({ kind: 'refusal', reply: replyOf(status, body) }, { kind, stream, accept }, textFacts);
   const envelope = (words: string) => ({
     error: { code: '', message: `${words} (request id: r${n})`, type: 'x' },
   });
@@ -88,7 +104,7 @@ function answered(
       const { usage } = reader;
       const reply = replyOf(200, '', temper.headers?.());
       const received = { kind: 'read', reply, end, ...(usage && { usage }) } as const;
-      return readReply(received, { kind, stream, accept }, facts(true));
+      return readReply(received, { kind, stream, accept }, textFacts);
     }
   }
 }

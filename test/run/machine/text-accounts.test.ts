@@ -9,7 +9,12 @@ import {
   totalTokens,
   usageOf,
 } from '../../../src/run/machine/text-call.ts';
+import { connectionFailure, rejection } from '../../../src/service/failures/classify.ts';
+import type { ConnectionFailure } from '../../../src/service/http/reply.ts';
+import { readReply } from '../../../src/service/text/reply/read.ts';
+import { StreamReader } from '../../../src/service/text/stream/reader.ts';
 import { failure } from '../../rig/failure.ts';
+import { replyOf, textFacts } from '../../rig/gateway/reply.ts';
 import { context, epoch, job, textRecord } from '../../rig/jobs.ts';
 import { askedOf, textReply } from '../../rig/text-reply.ts';
 
@@ -54,16 +59,48 @@ describe('what a text call took', () => {
     expect(accounted(replied({ total: 7 }), asking(), byTokens)).toEqual({ usage: { total: 7 }, cost: 7 });
   });
 
-  it('is unknown of a call whose answer never came: it is counted as unanswered, with its possible price', () => {
-    const doubtful = (result: CallResult) =>
-      onAskResult(job(asking(), { want: { kind: 'answer' } }), result, context({ price: () => 3 })).job.record
-        .doubtful;
-    expect(doubtful(refused('lost'))).toEqual({ count: 1, cost: 3 });
-    expect([
-      doubtful(refused('lost', { usage: { total: 6 } })),
-      doubtful(refused('unsent')),
-      doubtful(replied({ total: 7 })),
-    ]).toEqual([undefined, undefined, undefined]);
+  const doubtful = (result: CallResult) =>
+    onAskResult(job(asking(), { want: { kind: 'answer' } }), result, context({ price: () => 3 })).job.record
+      .doubtful;
+  const gone = (code: ConnectionFailure['code'], sent: boolean, more = {}): CallResult => ({
+    kind: 'refused',
+    error: connectionFailure({ code, what: 'it was lost', ...more }, sent, textFacts),
+  });
+  const status = (code: number, headers = {}): CallResult => {
+    const reply = replyOf(code, { error: { message: 'no' } }, headers);
+    return { kind: 'refused', error: rejection(reply, textFacts) };
+  };
+  const broken = (bytes: string): CallResult => {
+    const reader = new StreamReader('chat');
+    reader.push(Buffer.from(bytes));
+    const received = { kind: 'read', reply: replyOf(200, ''), end: reader.end() } as const;
+    const result = readReply(received, { kind: 'chat', stream: true, accept: [] }, textFacts);
+    if (result.ok) throw new Error('It is no answer.');
+    return { kind: 'refused', error: result.error };
+  };
+
+  it.each<[string, CallResult]>([
+    ['a reset', gone('connection.lost', true)],
+    ['a time-out', gone('connection.timeout', true)],
+    ['another protocol', gone('connection.protocol', true, { lasting: true })],
+    ['a stream that ends early', broken('data: {"choices":[{"delta":{"content":"It"}}]}\n\n')],
+    ['a stream that ends in an error', broken('data: {"choices":[]}\n\ndata: {"error":{"code":400}}\n\n')],
+    ['no JSON', broken('{"choices":[')],
+    ['a time-out that is not to be repeated', status(504, { 'x-should-retry': 'false' })],
+    ...[500, 502, 504, 520, 524].map((code) => [`HTTP ${code}`, status(code)] as [string, CallResult]),
+  ])('is unknown after %s: the call is counted as unanswered, with its possible price', (_, result) => {
+    expect(doubtful(result)).toEqual({ count: 1, cost: 3 });
+  });
+
+  it.each<[string, CallResult]>([
+    ['a connection that was refused', gone('connection.refused', false)],
+    ['a reply that broke off with its token count', refused('retry', { usage: { total: 6 } })],
+    ['a reply', replied({ total: 7 })],
+    ...[400, 401, 403, 404, 413, 429, 503].map(
+      (code) => [`HTTP ${code}`, status(code)] as [string, CallResult],
+    ),
+  ])('is known after %s: nothing is counted as unanswered', (_, result) => {
+    expect(doubtful(result)).toBeUndefined();
   });
 
   it('is counted of an answer that could not be written, and of one that broke off', () => {

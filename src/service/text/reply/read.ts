@@ -101,7 +101,7 @@ function failureOf(
         label: `${facts.label}, inside its answer`,
       });
       // Some of it was made.
-      return failure;
+      return failure.class === 'permanent' ? { ...failure, mayBeDone: true } : failure;
     }
     case 'unfinished':
       return { ...truncated(reply, facts), unstreamed: true };
