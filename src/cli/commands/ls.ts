@@ -80,10 +80,10 @@ const onEngine = (given: string, context: Context): Promise<Found> =>
   closingAfter(async (disposables) => {
     const { listEngineRuns } = await import('../service/engine/run.ts');
     const { runs, truncated } = await listEngineRuns(given, disposables, context);
-    const { cwd } = context.io;
+    const { io } = context;
     const entries: Entry[] = [];
     for (const { place, state } of runs)
-      entries.push(await listed(place, state, await keptOptional(place.directory, state, cwd), cwd));
+      entries.push(await listed(place, state, await keptOptional(place.directory, state, io), io.cwd));
     return { entries, truncated };
   });
 
@@ -117,7 +117,7 @@ async function entryOf(directory: string, trusted: boolean, { io }: Context): Pr
     const state = openStateForReading(directory);
     if (state === undefined) return undefined;
     try {
-      const isOptional = await keptOptional(directory, state, io.cwd);
+      const isOptional = await keptOptional(directory, state, io);
       return await listed(placeOfDirectory(directory, io.cwd), state, isOptional, io.cwd);
     } finally {
       await state.close();

@@ -70,7 +70,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
           ? await inDirectory(directory, key, job.state, disposables, context)
           : await onEngine(engine, key, decision, disposables, context);
       const { reader } = jobPlace;
-      const pipeline = await keptPipeline(directory, reader, io.cwd);
+      const pipeline = await keptPipeline(directory, reader, io);
       const commands = await commandsOf(place, reader, pipeline, io.cwd);
       const found = await jobPlace.read(commands);
       if ('interrupted' in found) return found.interrupted;

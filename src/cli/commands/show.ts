@@ -40,7 +40,7 @@ Without FILE|DIR: the current folder if that is a run directory, else the one th
       const { io, redactor } = context;
       const { directory, place, state, key } = await openJob(named, target, flags, context);
       disposables.add(() => state.close());
-      const pipeline = await keptPipeline(directory, state, io.cwd);
+      const pipeline = await keptPipeline(directory, state, io);
       const commands = await commandsOf(place, state, pipeline, io.cwd);
       const story = await readJobReport(place, state, key, commands, optionalOf(pipeline));
       await io.out(redactor.apply(flags.json ? jsonLine(story) : jobReportText(story)));

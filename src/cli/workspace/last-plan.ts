@@ -1,21 +1,20 @@
-import { dirname, relative } from 'node:path';
-import type { FilePort } from '../../pipeline/files.ts';
+import { relative } from 'node:path';
+import { type FilePort, isWithin } from '../../pipeline/files.ts';
 import { parsePipeline } from '../../pipeline/parse.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
-import { type RunFacts, readRunFacts } from '../../report/facts/run.ts';
-import { pipelineFacts } from '../../state/binding.ts';
+import type { RunFacts } from '../../report/facts/run.ts';
 import type { StateReader } from '../../state/reader.ts';
-import { machineFiles } from '../adapters/files.ts';
 import type { Context } from '../args/command.ts';
 import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
 import { imagesOfDirectory } from './images.ts';
+import { keptSource } from './last-pipeline.ts';
 import { printDiagnostics } from './read-pipeline.ts';
-import { keptFiles } from './tables.ts';
 
 /**
  * The plan of a directory's last run, from what the directory keeps: the pipeline's text in its state, its tables in
  * `inputs/`. The pipeline file itself is not read: it may have been edited since.
  *
+ * @param file the pipeline that the user named, absolute; absent: he named the run
  * @throws CliError (exit 2) when a table that was too large to keep is gone or has changed, Reported when the text is
  *   no longer valid
  */
@@ -23,25 +22,18 @@ export async function planOfDirectory(
   directory: string,
   state: StateReader,
   context: Context,
+  file?: string,
 ): Promise<{ readonly plan: Plan; readonly facts: RunFacts }> {
-  const facts = await readRunFacts(state);
-  const text = await state.fact(pipelineFacts.text);
-  const path = await state.fact(pipelineFacts.path);
-  if (facts === undefined || text === undefined || path === undefined) {
+  const kept = await keptSource(directory, state, context.io, file);
+  if (kept === undefined) {
     throw usageError(
       `${relative(context.io.cwd, directory) || '.'} holds no run that reached its first job.`,
       'Run the pipeline first.',
     );
   }
-
-  const files = keptFiles(facts.tables, directory, machineFiles(facts.filesRoot), state);
-  const source = {
-    file: relative(context.io.cwd, path),
-    folder: dirname(path),
-    text,
-    ...(facts.set && { set: facts.set }),
-  };
-  const { pipeline, diagnostics } = await parsePipeline(source, asItWas(files, facts));
+  const { facts, source, files } = kept;
+  await refuseOutside(facts, files);
+  const { pipeline, diagnostics } = await parsePipeline(source, files);
   if (pipeline === undefined) {
     await printDiagnostics(diagnostics, context);
     throw new ReportedError(exitCodes.usage);
@@ -59,14 +51,17 @@ export async function planOfDirectory(
   return { plan: prepared.value, facts };
 }
 
-/** Images and masks were there when the pipeline ran; whether they still are is not asked. */
-const asItWas = (files: FilePort, { tables }: RunFacts): FilePort => ({
-  ...files,
-  facts: async (path) =>
-    tables.some(({ file }) => file === path)
-      ? await files.facts(path)
-      : { kind: 'file', realPath: files.root, bytes: 0 },
-});
+/** @throws CliError (exit 2) for a table without a copy that lies where the command does not look */
+async function refuseOutside({ tables }: RunFacts, files: FilePort): Promise<void> {
+  for (const { file, copied } of tables) {
+    const found = copied ? undefined : await files.facts(file);
+    if (found === undefined || isWithin(files.root, found.realPath)) continue;
+    throw usageError(
+      `The table ${file} was too large to be kept in the run directory, and it lies outside of ${files.root}, where this command may read.`,
+      'Name the pipeline file in place of the run, or start the command in the folder of the project.',
+    );
+  }
+}
 
 function refuseOtherTables(plan: Plan, { tables }: RunFacts): void {
   const now = new Map(plan.matrix.tables.map(({ file, sha256 }) => [file, sha256]));

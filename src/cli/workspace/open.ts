@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { isS3Address } from '../../artifacts/store/s3/address.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { type DirectoryFlags, runFiles } from '../../report/facts/layout.ts';
 import { placeOfDirectory, type RunPlace } from '../../report/facts/place.ts';
@@ -16,6 +17,7 @@ import { engineVariable, givenEngine, isEngineWord } from '../service/engine/con
 import type { DirectoryUse } from '../service/engine/directory.ts';
 import type { EngineRun } from '../service/engine/run.ts';
 import { checkRunDirectory } from './checks/directory.ts';
+import { refuseOtherDirectory } from './checks/owned.ts';
 import { placeOfRun } from './checks/place.ts';
 import { checkAge } from './checks/stale-state.ts';
 import { checkPipeline } from './read-pipeline.ts';
@@ -28,6 +30,8 @@ export interface RunTarget {
   readonly state: StateReader & StateChanges;
   /** Of a run on an engine. */
   readonly engine?: EngineRun;
+  /** The pipeline that the user named, absolute; absent: he named the run. */
+  readonly file?: string;
 }
 
 /** The flags that say which run is meant, and whether its directory is trusted. */
@@ -49,8 +53,10 @@ export async function openTarget(
 ): Promise<RunTarget> {
   const { cwd } = context.io;
   if (isEngineWord(target)) return await onEngine(target, undefined, flags, needs, context);
-  const { directory, pipeline } = await directoryOf(target, flags, context);
-  if (pipeline !== undefined) return await onEngine(undefined, pipeline.name, flags, needs, context);
+  const { directory, pipeline, file } = await directoryOf(target, flags, context);
+  const named = file === undefined ? {} : { file };
+  if (pipeline !== undefined)
+    return { ...(await onEngine(undefined, pipeline.name, flags, needs, context)), ...named };
   await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, context.io.env);
   const state = openStateForReading(directory);
   if (state !== undefined) {
@@ -60,7 +66,7 @@ export async function openTarget(
       await state.close();
       throw error;
     }
-    return { directory, state, place: placeOfDirectory(directory, cwd) };
+    return { directory, state, place: placeOfDirectory(directory, cwd), ...named };
   }
 
   const near = relative(cwd, directory) || '.';
@@ -103,7 +109,14 @@ async function onEngine(
   needs: DirectoryUse,
   context: Context,
 ): Promise<RunTarget> {
-  const { openEngineRun } = await import('../service/engine/run.ts');
+  const [{ openEngineRun }, { engineOf }] = await Promise.all([
+    import('../service/engine/run.ts'),
+    import('../service/engine/directory.ts'),
+  ]);
+  if (needs === 'place' && out !== undefined && !isS3Address(out)) {
+    const folder = resolve(context.io.cwd, out);
+    if (engineOf(folder) === undefined) await refuseOtherDirectory(folder);
+  }
   const engine = await openEngineRun(given, name, { out, needs }, context);
   const { place, state } = engine;
   try {
@@ -173,15 +186,15 @@ async function directoryOf(
   target: string,
   flags: { readonly out?: string | undefined; readonly sandbox: boolean },
   context: Context,
-): Promise<{ readonly directory: string; readonly pipeline?: Pipeline }> {
+): Promise<{ readonly directory: string; readonly pipeline?: Pipeline; readonly file?: string }> {
   const path = resolve(context.io.cwd, target);
   if (await isFolder(path)) return { directory: path };
   const { pipeline, path: file } = await checkPipeline(target, {}, context);
   // A rehearsal is for this machine, whatever the environment says.
   if (pipeline !== undefined && !flags.sandbox && givenEngine(undefined, context.io) !== undefined)
-    return { directory: '', pipeline };
+    return { directory: '', pipeline, file };
   if (pipeline !== undefined)
-    return { directory: await placeOfRun({ pipeline, path: file }, flags, context.io.cwd) };
+    return { directory: await placeOfRun({ pipeline, path: file }, flags, context.io.cwd), file };
   throw usageError(
     `${target} is not a valid pipeline, so its run directory is not known.`,
     'Name the directory instead, for example runs/foxes; promptpress validate shows what is wrong with the file.',

@@ -61,6 +61,7 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
         directory,
         engine,
         state: reader,
+        file,
       } = await openTarget(targetOrDefault(given, 'clean', io), flags, context);
       await reader.close();
       if (engine !== undefined)
@@ -74,7 +75,7 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
       // Also to show: a run would make files that nobody has listed yet.
       const state = holdState(directory, 'promptpress clean', disposables, io);
       await checkAge(state.reader, directory, io.env);
-      const { plan } = await planOfDirectory(directory, state.reader, context);
+      const { plan } = await planOfDirectory(directory, state.reader, context, file);
       const { store, remote } = await openArtifactsOf(directory, state.reader, signal, disposables, context);
       const planned = await plannedFiles(plan, state.reader, signal);
 

@@ -141,7 +141,7 @@ Without --status only finished results are in it.`,
           'Take --format jsonl or parquet for a table alone.',
         );
       const target = targetOrDefault(given, 'export', io);
-      const { directory, place, state } = await openTarget(target, flags, context, 'files');
+      const { directory, place, state, file } = await openTarget(target, flags, context, 'files');
       disposables.add(() => state.close());
       const interrupts = io.interrupts();
       disposables.add(() => interrupts.stop());
@@ -152,7 +152,7 @@ Without --status only finished results are in it.`,
         disposables,
         context,
       );
-      const { plan, facts } = await planOfDirectory(directory, state, context);
+      const { plan, facts } = await planOfDirectory(directory, state, context, file);
       const narrowed = flags.filter.length > 0;
       const selection = narrowed ? { filters: flags.filter } : facts.selection;
       if (narrowed) await checkSelection(plan, selection);

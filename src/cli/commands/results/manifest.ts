@@ -56,7 +56,7 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
   async (flags, [given], context) =>
     await closingAfter(async (disposables) => {
       const target = targetOrDefault(given, 'manifest', context.io);
-      const { directory, state } = await openTarget(target, flags, context, 'place');
+      const { directory, state, file: named } = await openTarget(target, flags, context, 'place');
       disposables.add(() => state.close());
       const file = join(directory, runFiles.manifest);
       const interrupts = context.io.interrupts();
@@ -81,7 +81,7 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
         await said(file, current);
         return exitCodes.ok;
       }
-      const { plan, facts } = await planOfDirectory(directory, state, context);
+      const { plan, facts } = await planOfDirectory(directory, state, context, named);
       const copy =
         flags.spreadsheet === undefined
           ? undefined

@@ -60,10 +60,10 @@ The report lies in report/ of the run directory and shows the images where they 
     await closingAfter(async (disposables) => {
       const { io, redactor } = context;
       const target = targetOrDefault(given, 'report', io);
-      const { directory, place, state } = await openTarget(target, flags, context, 'files');
+      const { directory, place, state, file } = await openTarget(target, flags, context, 'files');
       disposables.add(() => state.close());
       const folder = folderOf(flags.to, directory, io.cwd);
-      const { plan, facts } = await planOfDirectory(directory, state, context);
+      const { plan, facts } = await planOfDirectory(directory, state, context, file);
       await refuseWithoutFiles(directory, state, io.cwd);
       const artifacts = flags.thumbnails === 'none' ? undefined : openArtifactFolder(directory);
       disposables.add(async () => await artifacts?.close());

@@ -49,7 +49,7 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
       const interrupts = io.interrupts();
       disposables.add(() => interrupts.stop());
       const target = targetOrDefault(given, 'serve', io);
-      const { directory, place, engine, state } = await openTarget(target, flags, context, 'files');
+      const { directory, place, engine, state, file } = await openTarget(target, flags, context, 'files');
       disposables.add(() => state.close());
       const { leave } = interrupts;
       const { store: artifacts } = await openArtifactsOf(directory, state, leave, disposables, context);
@@ -61,7 +61,7 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
         page: builtPage(),
         port: flags.port ?? 0,
         plan: async () => {
-          const { plan, facts } = await planOfDirectory(directory, state, context);
+          const { plan, facts } = await planOfDirectory(directory, state, context, file);
           const commands = await commandsOf(place, state, plan.pipeline, io.cwd);
           const advisor = { commands, mask: redactor.applyToData };
           return { plan, selection: flags.all ? {} : facts.selection, advisor };

@@ -115,7 +115,7 @@ async function look(
 ): Promise<Seen> {
   return await closingAfter(async (disposables) => {
     const { io, redactor } = context;
-    const { directory, place, engine, state } = await openTarget(target, flags, context, 'files');
+    const { directory, place, engine, state, file } = await openTarget(target, flags, context, 'files');
     disposables.add(() => state.close());
     if (flags.repair && engine !== undefined)
       throw noEngineHere(
@@ -124,7 +124,8 @@ async function look(
       );
     const { store: artifacts } = await openArtifactsOf(directory, state, signal, disposables, context);
     const facts = await readRunFacts(state);
-    const plan = facts === undefined ? undefined : (await planOfDirectory(directory, state, context)).plan;
+    const plan =
+      facts === undefined ? undefined : (await planOfDirectory(directory, state, context, file)).plan;
     const looked: Looked = { files: 0, bytes: 0, replies: 0 };
     const faults: Finding[] = [];
     const examples: string[] = [];

@@ -59,7 +59,7 @@ export const status = command(
           await readStatus(
             place,
             state,
-            await keptOptional(directory, state, io.cwd),
+            await keptOptional(directory, state, io),
             io,
             flags.watch ? await stepCosts() : undefined,
           ),
@@ -67,7 +67,7 @@ export const status = command(
       const textOf = (found: RunStatus): Promise<string> => forPeople(found, directory, place, state, io);
       const interrupted = flags.watch ? await watchStatus(read, textOf, context, disposables) : undefined;
       const found = await withCrew(
-        await readStatus(place, state, await keptOptional(directory, state, io.cwd), io),
+        await readStatus(place, state, await keptOptional(directory, state, io), io),
       );
       await io.out(redactor.apply(flags.json ? jsonLine(found) : await textOf(found)));
       return interrupted === undefined ? exitCodes.ok : exitCodes[interrupted];
@@ -101,8 +101,8 @@ async function forPeople(
   directory: string,
   place: RunPlace,
   state: StateReader,
-  { cwd, now }: Pick<Io, 'cwd' | 'now'>,
+  io: Pick<Io, 'cwd' | 'env' | 'now'>,
 ): Promise<string> {
-  const pipeline = found.doubts > 0 ? await keptPipeline(directory, state, cwd) : undefined;
-  return statusText(found, now(), (await commandsOf(place, state, pipeline, cwd)).find);
+  const pipeline = found.doubts > 0 ? await keptPipeline(directory, state, io) : undefined;
+  return statusText(found, io.now(), (await commandsOf(place, state, pipeline, io.cwd)).find);
 }

@@ -1,7 +1,7 @@
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 import { isObject } from '../../../pipeline/values/value.ts';
 import { artifactPlaceFact, runFiles } from '../../../report/facts/layout.ts';
 import { kindAt, readOwnText } from '../../../state/files/plain-path.ts';
@@ -26,6 +26,7 @@ export type DirectoryUse = 'nothing' | 'files' | 'place';
 /**
  * Where a command finds the files of a run, or writes what it makes. Absolute.
  *
+ * @param out of the user; a folder to write in that is not the run's has been found to hold nothing else
  * @throws CliError (exit 2) where they are not on this machine; EngineError
  */
 export async function directoryFor(
@@ -35,9 +36,10 @@ export async function directoryFor(
   disposables: Disposables,
   { io }: Context,
 ): Promise<string> {
-  const own = await ownDirectory(state);
-  if (needs === 'nothing') return out === undefined ? (own?.path ?? io.cwd) : resolve(io.cwd, out);
   const id = await state.fact('artifacts.owner');
+  const own = await ownDirectory(state);
+  const here = own !== undefined && isHere(own.path, shown, id) ? own.path : undefined;
+  if (needs === 'nothing') return out === undefined ? (here ?? io.cwd) : resolve(io.cwd, out);
   const isInBucket = (await state.fact(artifactPlaceFact)) !== undefined;
   if (out !== undefined && !/^s3:/i.test(out)) {
     const directory = resolve(io.cwd, out);
@@ -53,7 +55,7 @@ export async function directoryFor(
     if (needs === 'place') await mkdir(directory, { recursive: true });
     return directory;
   }
-  if (own !== undefined && isHere(own, id)) return own.path;
+  if (here !== undefined) return here;
   if (needs === 'files' && isInBucket) {
     const folder = await mkdtemp(join(tmpdir(), 'promptpress-'));
     disposables.add(async () => await rm(folder, { recursive: true, force: true }));
@@ -84,13 +86,17 @@ async function ownDirectory(state: StateReader): Promise<DirectoryFact | undefin
   }
 }
 
-/** A path of another machine may be somebody else's folder here. */
-const isHere = ({ path, host }: DirectoryFact, id: string | undefined): boolean => {
-  const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (!isFolder) return false;
-  const found = engineOf(path)?.place;
-  return found === undefined ? host === hostname() : found === id;
-};
+/**
+ * Only the folder itself says whose it is: whoever writes to the engine could name any. Its mark names the run, which another one on the same
+ * engine does not have.
+ */
+function isHere(path: string, shown: string, id: string | undefined): boolean {
+  const found = isAbsolute(path) ? engineOf(path) : undefined;
+  return found !== undefined && found.place === id && runOf(found.engine) === runOf(shown);
+}
+
+/** The name of a run: machines may reach its engine under different addresses. */
+const runOf = (shown: string): string => shown.slice(shown.indexOf('#') + 1);
 
 /** Longer than any marker. */
 const mostBytes = 65_536;
