@@ -1,7 +1,6 @@
 import type { RetrySettings } from '../../pipeline/pipeline.ts';
 import type { About } from '../../service/result.ts';
 import type { Route } from '../events.ts';
-import type { Tally } from '../machine/job.ts';
 import type { FoundPace } from './gate.ts';
 import { Pace } from './pace.ts';
 
@@ -28,9 +27,9 @@ export type RouteSignal =
   /** 429, or its queue is full without a task of this run. */
   | {
       readonly kind: 'throttled';
-      readonly retryAfterMs?: number;
       readonly reason: string;
-      readonly about?: About;
+      readonly retryAfterMs?: number | undefined;
+      readonly about?: About | undefined;
     }
   /** Its queue is full of tasks of this run: the window of tasks holds the next submission until one of them ends. */
   | { readonly kind: 'full' }
@@ -40,30 +39,19 @@ export type RouteSignal =
   | {
       readonly kind: 'trouble';
       readonly reason: string;
-      readonly about?: About;
+      readonly about?: About | undefined;
       /** The service does not know itself what became of it (400 with code 5): each one leaves a job in doubt. */
-      readonly isUnclear?: true;
+      readonly isUnclear?: boolean;
       /** It was broken off while it was worked on. */
-      readonly isCut?: true;
+      readonly isCut?: boolean;
     }
   /** No money is left for it. */
-  | { readonly kind: 'quota'; readonly reason: string; readonly about?: About }
+  | { readonly kind: 'quota'; readonly reason: string }
   /**
    * 400, 403, 413: `words` are compared with those of the refusal before of its kind. Absent where the same job met the same refusal
    * in an earlier run: that says nothing new.
    */
-  | { readonly kind: 'refused'; readonly words?: string; readonly about?: About };
-
-/** A tally with one result more. @param isFirst its job had not been deferred before */
-export const counted = (
-  { served, firsts, firstsServed }: Tally,
-  { kind }: RouteSignal,
-  isFirst: boolean,
-): Tally => ({
-  served: served + Number(kind === 'served'),
-  firsts: firsts + Number(isFirst),
-  firstsServed: firstsServed + Number(kind === 'served' && isFirst),
-});
+  | { readonly kind: 'refused'; readonly words?: string; readonly about?: About | undefined };
 
 /** Why a route ends the run. */
 export interface RouteStop {
@@ -85,7 +73,6 @@ export class RouteTraffic {
   #unclear = 0;
   /** When the route last served a request, Unix ms; undefined: not in this run. */
   #servedAt: number | undefined;
-  #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
 
   /** @param found what an earlier run found */
   constructor(name: Route, retry: RetrySettings, found?: FoundPace) {
@@ -108,10 +95,6 @@ export class RouteTraffic {
     return this.#servedAt !== undefined;
   }
 
-  get tally(): Tally {
-    return this.#tally;
-  }
-
   /** True while only single requests may be under way. */
   get isProbed(): boolean {
     return this.#isProbed;
@@ -126,11 +109,6 @@ export class RouteTraffic {
   isServing(now: number): boolean {
     if (this.#servedAt === undefined) return false;
     return this.#refusals < troubleInARow || now - this.#servedAt < servingMs;
-  }
-
-  /** Counts a result. @param isFirst the route had not deferred the job before */
-  count(signal: RouteSignal, isFirst: boolean): void {
-    this.#tally = counted(this.#tally, signal, isFirst);
   }
 
   /**

@@ -5,7 +5,7 @@ import type { RunInput } from './commit.ts';
 import { advance, jobContext } from './job-runner.ts';
 import { noteOutcome } from './kind-results.ts';
 import { placeJob } from './place-job.ts';
-import { readList, shedAsThrottle } from './routes/outcome.ts';
+import { deferred, readResult } from './routes/outcome.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /** Polls in one request the task of a job whose turn has come, and those of the jobs queued behind it. */
@@ -31,7 +31,7 @@ export function onBatchPolled(
   const { routes, jobs, outbox, now } = state;
   const key = targets[0]?.key ?? '';
   const { lane } = routes.onResult('poll', now, key);
-  const result = routes.queues.poll.route.isServing(now) ? shedAsThrottle(answer) : answer;
+  const result = deferred(answer, routes.queues.poll.route.isServing(now));
   const isUnlisted = hasNoListing(result);
   // What was lost, and may be held anew, is polled by its own requests.
   const isHeld = ({ key, hold }: PollTarget): boolean => jobs.get(key)?.hold === hold;
@@ -39,7 +39,7 @@ export function onBatchPolled(
   else
     noteOutcome(state, {
       route: 'poll',
-      reading: readList(result),
+      reading: readResult(result),
       isFirst: false,
       key,
       kind: state.kinds.polls,

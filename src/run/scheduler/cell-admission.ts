@@ -130,7 +130,7 @@ function closedFor(
   slot: Slot,
   below?: ReadonlyMap<Slot, KindState>,
 ): KindState | undefined {
-  for (const kind of kinds.all()) if (kind.hasLeft(slot.job?.key ?? '')) return kind;
+  for (const kind of kinds.all()) if (kind.left.has(slot.job?.key ?? '')) return kind;
   if (kinds.closed.length === 0) return undefined;
   const own = kinds.ofSlot(slot);
   return own?.closed === undefined ? below?.get(slot) : own;

@@ -59,7 +59,9 @@ export function leftWork({ kinds, cells }: SchedulerState): LeftWork {
     const { route, name, left, closed: why = kind.leftFor } = kind;
     if (why === undefined || (route !== 'submit' && route !== 'text')) return [];
     const names = kinds.namesOf(kind).slice(0, mostTold);
-    return [{ route, name, ...why, names, left, ...(kind.closed === undefined && { isOpen: true }) }];
+    return [
+      { route, name, ...why, names, left: left.size, ...(kind.closed === undefined && { isOpen: true }) },
+    ];
   });
   return { closed, cells: cells.left, openSteps: kinds.openSteps };
 }

@@ -3,7 +3,7 @@ import { isJobKey } from '../../plan/key.ts';
 import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Task } from '../../service/image-service.ts';
-import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
+import type { ServiceResult } from '../../service/result.ts';
 import {
   type FetchReason,
   heldAs,
@@ -24,7 +24,8 @@ import { holdUnsaved } from './failed-files.ts';
 import { noteOutcome, noteTask } from './kind-results.ts';
 import { noteFailedRedo, placeJob, returnToCells } from './place-job.ts';
 import { holdRefused } from './refused-jobs.ts';
-import type { KindState } from './routes/kinds.ts';
+import { type KindState, noTally } from './routes/kinds.ts';
+import { failureOf } from './routes/outcome.ts';
 import { taskOf } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 
@@ -138,7 +139,6 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     now,
     watchedSince,
     estimators,
-    routes,
     searches,
     buttons,
     owners,
@@ -176,8 +176,9 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     showsIds: owners.showsIds,
     promptAbove: (record) => promptAbove(record, lookup),
     tally: (route) => {
-      const kind = route === 'submit' || route === 'text' ? job && kinds.of(job) : undefined;
-      return (kind ?? routes.queues[route].lane(job).route).tally;
+      if (route === 'poll') return kinds.polls.tally;
+      if (route === 'download') return kinds.downloads.tally;
+      return (job && kinds.of(job))?.tally ?? noTally;
     },
     pollMaxMs: settings.poll.maxMs,
     pollInMs: (record, elapsedMs, watch) =>
@@ -282,11 +283,6 @@ function refusedJob(
   if (settings.failFast || settings.maxFailures !== undefined) return undefined;
   if (before.record.putBack === true && kind.isServed) return undefined;
   return failure?.about === undefined ? [next, next] : [next];
-}
-
-function failureOf(event: JobEvent): ServiceFailure | undefined {
-  if (event.type === 'asked') return event.result.kind === 'refused' ? event.result.error : undefined;
-  return event.type === 'submitted' && !event.result.ok ? event.result.error : undefined;
 }
 
 function isRefusedByCode(event: JobEvent): boolean {

@@ -1,6 +1,7 @@
 import type { Task } from '../../service/image-service.ts';
 import { isParked } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
+import { deferralCount } from '../machine/retry/deferrals.ts';
 import { judgeTaskFailure } from '../machine/retry/fail-reason.ts';
 import { closeKind } from './closed-kinds.ts';
 import { halt } from './drain.ts';
@@ -17,28 +18,34 @@ import { isProbed } from './state/wake.ts';
  */
 export function noteOutcome(
   state: SchedulerState,
-  outcome: RouteOutcome & { readonly kind?: KindState | undefined },
+  outcome: RouteOutcome & {
+    readonly kind?: KindState | undefined;
+    /** The result is for one job, which the route had not deferred before. */
+    readonly isFirst: boolean;
+  },
 ): void {
   const { kinds, options, now, routes } = state;
-  const { kind, reading, isFirst } = outcome;
+  const { kind, reading, isFirst, key, route } = outcome;
   const { retry, timeouts } = options.settings;
   const noted =
     kind === undefined || !('signal' in reading)
       ? undefined
-      : kinds.note(kind, reading.signal, isFirst, {
-          key: outcome.key,
+      : kinds.note(kind, reading.signal, {
+          key,
+          isFirst,
           now,
+          areMoreWaiting: () => hasUnasked(state, kind),
           restMs: (times) => Math.max(retry.baseMs, backoffMs(times, retry, options.random)),
           taskMs: timeouts.taskMs,
           patienceMs: retry.patienceMs,
         });
   if ('signal' in reading && reading.signal.kind === 'served') {
-    routes.onServed(outcome.route);
+    routes.onServed(route);
     if (kind !== undefined) kind.keyRefusedAt = undefined;
   }
   if ('end' in reading && reading.about === 'key' && asksKeyAgain(state, outcome, kind)) return;
   // The texts of a kind have a lane of their own.
-  if (noted !== 'kind-only' || outcome.route === 'text') {
+  if (noted !== 'kind-only' || route === 'text') {
     const end = noteRouteOutcome(outcome, routes, now, (event) => state.outbox.emit(event));
     if (end !== undefined) halt(state, end);
   }
@@ -95,6 +102,14 @@ export function noteTask(state: SchedulerState, kind: KindState, task: Task): vo
 
 /** Words of 429 and of 500 to 504, as Discord says them, and of a file that did not reach it. */
 const overloaded = /rate limit|\b50[0-4]\b|上传图片到discord失败/i;
+
+/** True where a job of it waits that the service has not put off yet. */
+function hasUnasked({ jobs, kinds }: SchedulerState, kind: KindState): boolean {
+  for (const job of jobs.all())
+    if (kinds.of(job) === kind && deferralCount(job, kind.route) === 0)
+      if (parkable(job) || kind.parked.has(job.record.key)) return true;
+  return false;
+}
 
 /** Its jobs that have no request under way wait until the kind is served again. */
 function parkWaiting(state: SchedulerState, kind: KindState): void {

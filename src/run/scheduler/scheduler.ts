@@ -18,15 +18,9 @@ import { advance } from './job-runner.ts';
 import { noteOutcome, probeKinds } from './kind-results.ts';
 import { adoptJob } from './place-job.ts';
 import { judgeRefused } from './refused-jobs.ts';
-import type { KindState } from './routes/kinds.ts';
+import { type KindState, noTally } from './routes/kinds.ts';
 import { limitsText, serviceText } from './routes/learned-limits.ts';
-import {
-  isDeferral,
-  type JobResult,
-  outcomeOf,
-  whileKindRests,
-  withoutKnownWords,
-} from './routes/outcome.ts';
+import { isDeferral, type JobResult, outcomeOf, withoutKnownWords } from './routes/outcome.ts';
 import { endSlices } from './slices/end.ts';
 import { loseSlice, onRefused, onRequeued } from './slices/lose.ts';
 import { onResultFor, onSent, othersOf, withIntents } from './slices/results.ts';
@@ -282,7 +276,7 @@ function onResult(state: SchedulerState, input: JobResult): void {
   // A result about one job alone slows down no other job, and one that is being rechecked does not count yet.
   const isFull =
     input.type === 'submitted' && isQueueFull(input.result) && jobs.held > 0 && kind?.isServed === true;
-  if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, (kind ?? lane.route).tally))) {
+  if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, kind?.tally ?? noTally))) {
     noteOutcome(state, {
       ...withoutKnownWords(
         isFull ? { ...outcome, reading: { signal: { kind: 'full' } } } : outcome,
@@ -298,8 +292,8 @@ function onResult(state: SchedulerState, input: JobResult): void {
   if (input.type === 'saved') noteSaved(state, input);
   if (isLook && isTaskOver(input.result)) jobs.changeOverdue((tasks) => tasks.giveBack(input.key));
   // The run may have left the job while its request was under way; nothing durable depends on a poll or a download.
-  const rests = kind?.restsUntil !== undefined;
-  if (job !== undefined) advance(state, job, rests ? whileKindRests(outcome.event) : outcome.event);
+  const { event } = kind?.isRefusedAlone ? outcomeOf(input, true) : outcome;
+  if (job !== undefined) advance(state, job, event);
   if (own.route !== 'submit' || !jobs.isWorkedOn(input.key)) lane.route.pace.withdraw(input.key, now);
 }
 

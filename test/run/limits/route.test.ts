@@ -193,17 +193,6 @@ describe('RouteTraffic', () => {
     });
   });
 
-  it('counts served results, and results of jobs that were not deferred before', () => {
-    const routes = route();
-    expect(routes.tally).toEqual({ served: 0, firsts: 0, firstsServed: 0 });
-    routes.count(served, true);
-    routes.count(served, false);
-    routes.count(served, false);
-    routes.count(trouble, true);
-    routes.count({ kind: 'refused', words: 'w' }, false);
-    expect(routes.tally).toEqual({ served: 3, firsts: 2, firstsServed: 1 });
-  });
-
   it('learns nothing where no money is left', () => {
     const routes = route();
     for (let n = 0; n < 9; n++) send(routes, { kind: 'quota', reason: 'empty' }, n);

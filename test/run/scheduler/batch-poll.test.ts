@@ -119,7 +119,7 @@ describe('onBatchPolled', () => {
     const value = [unfinished('T1'), unfinished('T2'), unfinished('T9')];
     onBatchPolled(state, { type: 'listed', key: 'k1', targets: all, result: { ok: true, value } });
     expect([state.routes.inFlight, state.jobs.get('gone')]).toEqual([0, undefined]);
-    expect(state.routes.queues.poll.route.tally).toEqual({ served: 1, firsts: 0, firstsServed: 0 });
+    expect(state.kinds.polls.tally).toEqual({ served: 1, firsts: 0, firstsServed: 0 });
   });
 });
 

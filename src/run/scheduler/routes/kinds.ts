@@ -1,7 +1,7 @@
 import { isTextKind, isTextRequest } from '../../../plan/job-request.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import type { Route } from '../../events.ts';
-import { counted, type RouteSignal } from '../../limits/route.ts';
+import type { RouteSignal } from '../../limits/route.ts';
 import type { Job, Tally } from '../../machine/job.ts';
 import type { SharedLimits } from '../../ports.ts';
 import { clickOfSlot, kindOfRequest, namesOfJob, operationOf, withoutParticulars } from './kind-names.ts';
@@ -14,20 +14,23 @@ import { clickOfSlot, kindOfRequest, namesOfJob, operationOf, withoutParticulars
 /** After this many equal refusals in a row of one kind, every further request would be the same error. */
 export const refusalsInARow = 20;
 
-/** After this many failures in a row, in which other kinds are served, a kind rests by itself, and one request at a time probes it. */
+/** After this many failures in a row, in which as many of other kinds are served, a kind rests by itself, and one request at a time probes it. */
 const troubleInARow = 5;
 
 /** After this many tasks in a row that failed for a state of the account, each further one would. */
 const accountReasons = 3;
 
-/** How far answers that nobody can do a kind of request, to all of its jobs that wait, or to several, have to lie apart before it closes, ms. */
+/** How far answers that nobody can do a kind of request, to all of its jobs that wait, or five, have to lie apart before it closes, ms. */
 const noChannelMs = 60_000;
 
-/** How long after its last served request a kind counts as serving, ms. */
+/** For so long after its first failure, a kind that was never served counts as refused alone once anything else was served, ms. */
 const servingMs = 60_000;
 
 /** Maximum of left jobs of a kind that are counted: each one once. */
 export const mostCounted = 100_000;
+
+/** The counts of a kind of which nothing is known. */
+export const noTally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
 
 /** Why a kind is closed for the rest of the run. */
 export interface Closing {
@@ -48,14 +51,44 @@ export interface Refused {
 interface NoteContext {
   /** Of the job. */
   readonly key: string;
+  /** Its route had not deferred the job before. */
+  readonly isFirst: boolean;
   readonly now: number;
   /** Results in this run that show that other kinds are served. */
   readonly others: number;
+  /** True where a job of it waits that was not asked for yet. */
+  readonly areMoreWaiting: () => boolean;
   /** The wait before its next probe after so many failures, ms. */
   readonly restMs: (times: number) => number;
   /** `timeouts.task` and `retry.patience`, ms. */
   readonly taskMs: number;
   readonly patienceMs: number;
+}
+
+/** The failures of a kind in a row, of one job or `isOfSeveral`; `others`: how many results others had when it began. */
+interface Row {
+  times: number;
+  readonly since: number;
+  readonly first: string;
+  isOfSeveral: boolean;
+  readonly others: number;
+  /** Answers that nobody can do it, and when the first came. */
+  noChannel: number;
+  noChannelAt?: number;
+}
+
+/** Counts the same words in a row, whatever differs in them from one request to the next. */
+class SameWords {
+  #words: string | undefined;
+  times = 0;
+
+  /** @param words undefined: something else came. @returns how often they came in a row */
+  note(words?: string): number {
+    const plain = words && withoutParticulars(words);
+    this.times = plain === undefined ? 0 : plain === this.#words ? this.times + 1 : 1;
+    this.#words = plain;
+    return this.times;
+  }
 }
 
 /** What became of one kind in this run. */
@@ -64,23 +97,18 @@ export class KindState {
   readonly route: Route;
   /** Served at the same address, in an earlier run or to others. */
   wasServed: boolean;
-  #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
-  #servedAt: number | undefined;
-  /** Its failures in a row: how many, since when, and how many results others had by then. */
-  #row:
-    | { readonly times: number; readonly since: number; readonly others: number; readonly first: string }
-    | undefined;
-  /** Several jobs are in the row: the fault is not that of one. */
-  #ofSeveral = false;
-  #restsUntil: number | undefined;
-  #words: string | undefined;
-  #sameWords = 0;
+  tally: Tally = noTally;
+  #row: Row | undefined;
+  /**
+   * Until when its jobs wait, Unix ms; undefined: it does not rest. In the past: one of them may probe it. Texts rest with the lane of their
+   * kind instead.
+   */
+  restsUntil: number | undefined;
+  /** True while it is refused, and others are served: what certainly made nothing is no try of its job. */
+  isRefusedAlone = false;
+  readonly #words = new SameWords();
   #quota = 0;
-  #noChannelAt: number | undefined;
-  /** Keys of the jobs in its row that were answered so. */
-  readonly #withoutChannel = new Set<string>();
-  #reason: string | undefined;
-  #sameReasons = 0;
+  readonly #reasons = new SameWords();
   #accountReasons = 0;
   closed: Closing | undefined;
   /** Why a worker left jobs of it though it is open: one of several workers may see too few of its refusals to close it. */
@@ -93,8 +121,8 @@ export class KindState {
   readonly parked = new Set<string>();
   /** Its refused jobs on which there is no verdict yet, by their keys. */
   readonly refused = new Map<string, Refused>();
-  /** Keys of the jobs that are left to a later run, as far as they are counted. */
-  readonly #left = new Set<string>();
+  /** Keys of the jobs that are left to a later run, at most {@link mostCounted}. */
+  readonly left = new Set<string>();
 
   constructor(name: string, route: Route, wasServed = false) {
     this.name = name;
@@ -102,77 +130,48 @@ export class KindState {
     this.wasServed = wasServed;
   }
 
-  get tally(): Tally {
-    return this.#tally;
-  }
-
-  /** How many of its jobs are left to a later run; at most {@link mostCounted}. */
-  get left(): number {
-    return this.#left.size;
-  }
-
   /** A job of it is left to a later run. Several cells may say so. */
   leave(key: string): void {
-    if (this.#left.size < mostCounted) this.#left.add(key);
-  }
-
-  hasLeft(key: string): boolean {
-    return this.#left.has(key);
+    if (this.left.size < mostCounted) this.left.add(key);
   }
 
   /** It was served in this run. */
   get isServed(): boolean {
-    return this.#servedAt !== undefined;
-  }
-
-  /** True while it serves: a refusal is then about the pace, not an outage. */
-  isServing(now: number): boolean {
-    if (this.#servedAt === undefined) return false;
-    return (this.#row?.times ?? 0) < troubleInARow || now - this.#servedAt < servingMs;
-  }
-
-  /** Until when its jobs wait, Unix ms; undefined: it does not rest. In the past: one of them may probe it. */
-  get restsUntil(): number | undefined {
-    return this.#restsUntil;
-  }
-
-  /** Counts a result. @param isFirst its route had not deferred the job before */
-  count(signal: RouteSignal, isFirst: boolean): void {
-    this.#tally = counted(this.#tally, signal, isFirst);
+    return this.tally.served > 0;
   }
 
   /**
-   * Notes a result.
+   * Counts and notes a result.
    *
    * @returns why it is closed from now on; `kind-only`: others are served, so that this says nothing about its route; undefined: neither
    */
   note(signal: RouteSignal, context: NoteContext): Closing | 'kind-only' | undefined {
-    if (signal.kind !== 'refused' && signal.kind !== 'quota') {
-      this.#words = undefined;
-      this.#sameWords = 0;
-    }
+    const isServed = signal.kind === 'served';
+    const { served, firsts, firstsServed } = this.tally;
+    this.tally = {
+      served: served + Number(isServed),
+      firsts: firsts + Number(context.isFirst),
+      firstsServed: firstsServed + Number(isServed && context.isFirst),
+    };
+    if (signal.kind !== 'refused' && signal.kind !== 'quota') this.#words.note();
     switch (signal.kind) {
       case 'served':
         this.#quota = 0;
-        this.#noChannelAt = undefined;
-        this.#withoutChannel.clear();
-        this.#answers(context.now);
+        this.#answers();
         return undefined;
       case 'refused':
-        this.#answers(undefined);
-        if (signal.about === 'not-offered' && !this.isServed && !this.wasServed)
-          return {
-            code: 'service.not-offered',
-            message: `The service does not offer ${this.name}: ${signal.words ?? ''}`,
-          };
-        return signal.words === undefined ? undefined : this.#countWords(signal.words);
+        this.#answers();
+        return this.#refuses(signal);
       case 'quota':
         this.#quota += 1;
         if (this.#quota < 2) return 'kind-only';
         return { code: 'service.quota', message: `No money is left for ${this.name}: ${signal.reason}` };
       case 'throttled':
-      case 'trouble':
-        return this.#fails(signal, context);
+      case 'trouble': {
+        const noted = this.#fails(signal, context);
+        this.isRefusedAlone = noted !== undefined;
+        return noted;
+      }
       default:
         return undefined;
     }
@@ -180,7 +179,7 @@ export class KindState {
 
   /** Tasks in a row that failed for the same reason. */
   get failedInARow(): number {
-    return this.#sameReasons;
+    return this.#reasons.times;
   }
 
   /**
@@ -190,74 +189,75 @@ export class KindState {
    * @returns why it is closed from now on
    */
   taskEnded(failed?: { readonly reason: string; readonly isAccount: boolean }): Closing | undefined {
-    const reason = failed && withoutParticulars(failed.reason);
-    this.#sameReasons = reason === undefined ? 0 : reason === this.#reason ? this.#sameReasons + 1 : 1;
+    const same = this.#reasons.note(failed?.reason);
     this.#accountReasons = failed === undefined ? 0 : this.#accountReasons + Number(failed.isAccount);
-    this.#reason = reason;
-    const isClosing = this.#accountReasons >= accountReasons || this.#sameReasons >= refusalsInARow;
+    const isClosing = this.#accountReasons >= accountReasons || same >= refusalsInARow;
     if (failed === undefined || !isClosing) return undefined;
-    const times = Math.max(this.#accountReasons, this.#sameReasons);
+    const times = Math.max(this.#accountReasons, same);
     return {
       code: 'tasks.failing',
       message: `${times} tasks of ${this.name} in a row were accepted and failed, and none succeeded: ${failed.reason}`,
     };
   }
 
-  #answers(servedAt: number | undefined): void {
+  #answers(): void {
     this.#row = undefined;
-    this.#restsUntil = undefined;
+    this.restsUntil = undefined;
+    this.isRefusedAlone = false;
     this.probe = undefined;
-    this.#servedAt = servedAt ?? this.#servedAt;
   }
 
-  #countWords(words: string): Closing | undefined {
-    const plain = withoutParticulars(words);
-    this.#sameWords = plain === this.#words ? this.#sameWords + 1 : 1;
-    this.#words = plain;
-    if (this.#sameWords < refusalsInARow) return undefined;
+  #refuses({ words, about }: Extract<RouteSignal, { kind: 'refused' }>): Closing | undefined {
+    if (about === 'not-offered' && !this.isServed && !this.wasServed)
+      return {
+        code: 'service.not-offered',
+        message: `The service does not offer ${this.name}: ${words ?? ''}`,
+      };
+    if (words === undefined || this.#words.note(words) < refusalsInARow) return undefined;
     const message = `The service refused ${refusalsInARow} ${this.name} requests in a row with the same answer: ${words}`;
     return { code: 'route.refused', message };
   }
 
-  /** No other job of it waits that may be answered otherwise. */
-  get #isOfAll(): boolean {
-    const asked = this.#withoutChannel;
-    return asked.size >= troubleInARow || [...this.parked].every((key) => asked.has(key));
-  }
-
   #fails(
-    signal: Extract<RouteSignal, { readonly reason: string; kind: 'throttled' | 'trouble' }>,
-    { key, now, others, restMs, taskMs, patienceMs }: NoteContext,
+    signal: Extract<RouteSignal, { kind: 'throttled' | 'trouble' }>,
+    { key, now, others, areMoreWaiting, restMs, taskMs, patienceMs }: NoteContext,
   ): Closing | 'kind-only' | undefined {
-    const { times, since, others: before, first } = this.#row ?? { times: 0, since: now, others, first: key };
-    this.#row = { times: times + 1, since, others: before, first };
-    this.#ofSeveral = times > 0 && (this.#ofSeveral || key !== first);
+    const row = this.#row ?? { times: 0, since: now, first: key, isOfSeveral: false, others, noChannel: 0 };
+    this.#row = row;
+    row.times += 1;
+    row.isOfSeveral ||= key !== row.first;
     this.probe = undefined;
-    const areServed = others > before && (this.#ofSeveral || !this.isServed);
     if (signal.about === 'no-channel' && !this.isServed && !this.wasServed && others > 0) {
-      this.#noChannelAt ??= now;
-      this.#withoutChannel.add(key);
-      if (now - this.#noChannelAt >= noChannelMs && this.#isOfAll)
+      row.noChannelAt ??= now;
+      row.noChannel += 1;
+      const until = row.noChannelAt + noChannelMs;
+      if (now >= until && (row.noChannel >= troubleInARow || !areMoreWaiting()))
         return {
           code: 'service.no-channel',
           message: `Nobody behind the service can do ${this.name}: ${signal.reason}`,
         };
-      this.#restsUntil = this.#noChannelAt + noChannelMs;
-      return 'kind-only';
+      return this.#rest(until);
     }
-    const isOwn = times + 1 >= troubleInARow && others - before >= troubleInARow;
-    const isSoon = others > 0 && now - since < Math.min(servingMs, patienceMs);
+    const lastsMs = now - row.since;
+    const served = others - row.others;
+    const areServed = served > 0 && (row.isOfSeveral || !this.isServed);
+    const isOwn = row.times >= troubleInARow && served >= troubleInARow;
+    const isSoon = others > 0 && lastsMs < Math.min(servingMs, patienceMs);
     // Where nothing else is asked for, its refusals are those of its route.
-    const isAlone = this.isServed ? times >= 2 && others - before >= 3 : others > before || isSoon;
+    const isAlone = this.isServed ? row.times > 2 && served >= 3 : served > 0 || isSoon;
     const isLast = this.isServed ? isAlone : isOwn;
-    if ((areServed && now - since >= taskMs) || (isLast && now - since >= patienceMs))
+    if ((areServed && lastsMs >= taskMs) || (isLast && lastsMs >= patienceMs))
       return {
         code: 'kind.unserved',
-        message: `The service has served no ${this.name} for ${Math.round((now - since) / 60_000)} min, and others all the while. Its last answer: ${signal.reason}`,
+        message: `The service has served no ${this.name} for ${Math.round(lastsMs / 60_000)} min, and others all the while. Its last answer: ${signal.reason}`,
       };
     if (!isOwn) return isAlone ? 'kind-only' : undefined;
     const asked = signal.kind === 'throttled' ? Math.min(patienceMs, signal.retryAfterMs ?? 0) : 0;
-    this.#restsUntil = now + Math.max(asked, restMs(times + 2 - troubleInARow));
+    return this.#rest(now + Math.max(asked, restMs(row.times + 1 - troubleInARow)));
+  }
+
+  #rest(until: number): 'kind-only' {
+    if (this.route === 'submit') this.restsUntil = until;
     return 'kind-only';
   }
 }
@@ -340,12 +340,13 @@ export class Kinds {
 
   /** Steps of which something was asked for, and nothing of a kind that is closed. */
   get openSteps(): readonly string[] {
-    const all = [...this.#byName].map(([name, kinds]) => ({
-      step: name.split('/', 1)[0] ?? name,
-      isClosed: [...kinds].some(({ closed }) => closed !== undefined),
-    }));
-    const closed = new Set(all.flatMap(({ step, isClosed }) => (isClosed ? [step] : [])));
-    return [...new Set(all.map(({ step }) => step))].filter((step) => !closed.has(step));
+    const steps = new Map<string, boolean>();
+    for (const [name, kinds] of this.#byName) {
+      const [step = name] = name.split('/', 1);
+      const isOpen = [...kinds].every(({ closed }) => closed === undefined);
+      steps.set(step, isOpen && steps.get(step) !== false);
+    }
+    return [...steps].flatMap(([step, isOpen]) => (isOpen ? [step] : []));
   }
 
   /** A job's paid request leaves. */
@@ -365,10 +366,8 @@ export class Kinds {
   note(
     kind: KindState,
     signal: RouteSignal,
-    isFirst: boolean,
     context: Omit<NoteContext, 'others'>,
   ): Closing | 'kind-only' | undefined {
-    kind.count(signal, isFirst);
     const id = `${kind.route}/${kind.name}`;
     if (signal.kind === 'served' && isPaid(kind)) {
       this.#served += 1;
@@ -380,15 +379,14 @@ export class Kinds {
 
   /** The kind of this name; beyond the bound, that of all others of its route. */
   find(route: Route, name: string): KindState {
-    const id = `${route}/${name}`;
-    // A matrix may have any number of models. Those beyond the bound are one kind, of which no answer says that none is served.
-    const isKept = this.#all.has(id) || this.#all.size < mostKinds;
-    const kept = isKept ? id : `${route}/`;
-    const known = this.#all.get(kept);
+    const known = this.#all.get(`${route}/${name}`);
     if (known !== undefined) return known;
-    const wasServed = !isKept || this.#servedBefore.has(id);
-    const kind = new KindState(isKept ? name : 'other models', route, wasServed);
-    this.#all.set(kept, kind);
+    // A matrix may have any number of models. Those beyond the bound are one kind, of which no answer says that none is served.
+    const isKept = this.#all.size < mostKinds;
+    if (!isKept && name !== otherModels) return this.find(route, otherModels);
+    const id = `${route}/${name}`;
+    const kind = new KindState(name, route, !isKept || this.#servedBefore.has(id));
+    this.#all.set(id, kind);
     return kind;
   }
 }
@@ -396,5 +394,6 @@ export class Kinds {
 /** Maximum of kinds, and of steps and branches, that a run keeps apart. The kinds beyond it are one for each route. */
 const mostKinds = 1000;
 const mostNames = 10_000;
+const otherModels = 'other models';
 
 const isPaid = ({ route }: KindState): boolean => route === 'submit' || route === 'text';

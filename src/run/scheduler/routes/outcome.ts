@@ -1,10 +1,10 @@
 import type { SaveFailure } from '../../../artifacts/writer.ts';
-import type { SubmitResult, Task } from '../../../service/image-service.ts';
+import type { SubmitResult } from '../../../service/image-service.ts';
 import type { About, ServiceFailure, ServiceResult } from '../../../service/result.ts';
 import type { Route, RunEnd, RunEvent } from '../../events.ts';
 import type { RouteSignal } from '../../limits/route.ts';
-import type { CallResult, Job, JobEvent, SavedResult } from '../../machine/job.ts';
-import { bannedPrompt, isUnmade } from '../../machine/retry/service-failure.ts';
+import type { Job, JobEvent, SavedResult } from '../../machine/job.ts';
+import { bannedPrompt } from '../../machine/retry/service-failure.ts';
 import { hasNoListing } from '../../machine/search/listing.ts';
 import type { RunInput } from '../commit.ts';
 import type { Lane } from './lanes.ts';
@@ -26,90 +26,67 @@ export interface Outcome {
   readonly reading: RouteReading;
 }
 
+const routeOfResult = {
+  submitted: 'submit',
+  unread: 'submit',
+  masked: 'download',
+  fetched: 'poll',
+  searched: 'poll',
+  saved: 'download',
+  asked: 'text',
+} as const satisfies Record<JobResult['type'], Route>;
+
 /**
- * @param isServing others of the route are served: what certainly made nothing (503) is then about the pace, as 429 is, and no attempt
+ * @param isServing others are served meanwhile: what certainly made nothing is then about the pace, or about its kind alone, and no attempt
  * (gateway 8.2)
  */
 export function outcomeOf(input: JobResult, isServing = false): Outcome {
-  const shed: typeof shedAsThrottle = isServing ? shedAsThrottle : (result) => result;
-  switch (input.type) {
-    case 'submitted': {
-      const result = byReach(shed(input.result));
-      return { route: 'submit', event: { type: 'submitted', result }, reading: submitReading(result) };
-    }
-    case 'unread': {
-      const { error } = input;
-      return { route: 'submit', event: { type: 'unread', error }, reading: readUnread(error) };
-    }
-    case 'masked': {
-      const { error } = input;
-      const event: JobEvent = { type: 'masked', ...(error === undefined ? {} : { error }) };
-      return {
-        route: 'download',
-        event,
-        reading: error === undefined ? { nothing: true } : readUnread(error),
-      };
-    }
-    case 'fetched': {
-      const { why } = input;
-      const result = shed(input.result);
-      return { route: 'poll', event: { type: 'fetched', why, result }, reading: readFetch(result) };
-    }
-    case 'searched': {
-      const result = shed(input.result);
-      return { route: 'poll', event: { type: 'searched', result }, reading: readSearch(result) };
-    }
-    case 'saved': {
-      const result = shed(input.result);
-      return { route: 'download', event: { type: 'saved', result }, reading: readSave(result) };
-    }
+  const event = eventOf(input, isServing);
+  return { route: routeOfResult[event.type], event, reading: readingOf(event) };
+}
+
+type ResultEvent = Extract<JobEvent, { readonly type: JobResult['type'] }>;
+
+function eventOf({ key: _, ...event }: JobResult, isServing: boolean): ResultEvent {
+  switch (event.type) {
+    case 'unread':
+    case 'masked':
+      return event;
+    case 'submitted':
+      return { type: event.type, result: deferred(byReach(event.result), isServing) };
+    case 'fetched':
+      return { type: event.type, why: event.why, result: deferred(event.result, isServing) };
+    case 'searched':
+      return { type: event.type, result: deferred(event.result, isServing) };
+    case 'saved':
+      return { type: event.type, result: deferred(event.result, isServing) };
     case 'asked': {
-      const { result: own } = input;
-      const shedError = (error: ServiceFailure): ServiceFailure =>
-        isServing && isShed(error) ? { ...error, class: 'throttle' } : error;
-      const result =
-        own.kind === 'refused' ? { ...own, error: deferredWithoutChannel(shedError(own.error)) } : own;
-      return { route: 'text', event: { type: 'asked', result }, reading: readAsk(result) };
+      const { result } = event;
+      if (result.kind !== 'refused') return { type: event.type, result };
+      const { error } = deferred({ ok: false, error: result.error }, isServing);
+      return { type: event.type, result: { ...result, error } };
     }
   }
 }
 
-/**
- * True for a 503, as proxies before a service refuse what is too much. Of a submission, also for a channel that is closed for the moment,
- * which some gateways report with another status. Files are served by others.
- */
-const isShed = (failure: ServiceFailure | SaveFailure): boolean =>
-  failure.class === 'retry' &&
-  ('unmade' in failure
-    ? failure.code === 'service.unavailable' || failure.code === 'service.no-channel'
-    : !failure.code.startsWith('service.') && failure.status === 503);
+/** A failure as a throttle: nobody can do it now, or, where others are served, it certainly made nothing. Its job waits as for a full queue. */
+export const deferred = <A extends ServiceResult<unknown> | SavedResult>(answer: A, isServing: boolean): A =>
+  answer.ok || !isDeferred(answer.error, isServing)
+    ? answer
+    : { ...answer, error: { ...answer.error, class: 'throttle' } };
 
-/** A result of a route that serves others, with a 503 as a throttle. */
-export const shedAsThrottle = <A extends ServiceResult<unknown> | SavedResult>(answer: A): A =>
-  answer.ok || !isShed(answer.error) ? answer : { ...answer, error: { ...answer.error, class: 'throttle' } };
-
-/** Nobody can do it now, and nothing was made: the job waits as for a full queue. */
-const deferredWithoutChannel = (error: ServiceFailure): ServiceFailure =>
-  error.about === 'no-channel' ? { ...error, class: 'throttle' } : error;
-
-/**
- * The event for a job whose kind rests while others are served: what certainly made nothing was no try of this job. Its kind probes
- * for all its jobs, and closes with them pending.
- */
-export function whileKindRests(event: JobEvent): JobEvent {
-  if (event.type === 'submitted' && !event.result.ok)
-    return { ...event, result: { ok: false, error: deferredUnmade(event.result.error) } };
-  if (event.type === 'asked' && event.result.kind === 'refused')
-    return { ...event, result: { ...event.result, error: deferredUnmade(event.result.error) } };
-  return event;
+/** The state of one parent is about its job alone. Files are served by others, which shed load with a 503. */
+function isDeferred(failure: ServiceFailure | SaveFailure, isServing: boolean): boolean {
+  if ('about' in failure && failure.about === 'no-channel') return true;
+  if (!isServing || failure.class !== 'retry') return false;
+  return 'unmade' in failure
+    ? failure.code !== 'service.not-ready'
+    : !failure.code.startsWith('service.') && failure.status === 503;
 }
-
-const deferredUnmade = (error: ServiceFailure): ServiceFailure =>
-  error.class === 'retry' && isUnmade(error) ? { ...error, class: 'throttle' } : error;
 
 /** A submission that was refused by a code, as a failure where the refusal is not about this job: no such job fails by itself. */
 function byReach(result: ServiceResult<SubmitResult>): ServiceResult<SubmitResult> {
-  if (!result.ok) return { ok: false, error: deferredWithoutChannel(result.error) };
+  if (!result.ok) return result;
   const { value } = result;
   if (value.kind !== 'refused' || value.made) return result;
   const { about, message, requestId } = value;
@@ -151,18 +128,18 @@ export function withoutKnownWords(
 
 /** The message of a refusal, as its job's record keeps it; undefined for any other result. */
 function refusalMessage(event: JobEvent): string | undefined {
-  if (event.type === 'submitted') {
-    const { result } = event;
-    if (!result.ok) return result.error.message;
-    return result.value.kind === 'refused' ? result.value.message : undefined;
-  }
-  return event.type === 'asked' && event.result.kind === 'refused' ? event.result.error.message : undefined;
+  if (event.type !== 'submitted' || !event.result.ok) return failureOf(event)?.message;
+  return event.result.value.kind === 'refused' ? event.result.value.message : undefined;
+}
+
+/** How a submission or a text call has failed; undefined for any other result. */
+export function failureOf(event: JobEvent): ServiceFailure | undefined {
+  if (event.type === 'asked') return event.result.kind === 'refused' ? event.result.error : undefined;
+  return event.type === 'submitted' && !event.result.ok ? event.result.error : undefined;
 }
 
 /** The part of an outcome that a route notes. */
 export interface RouteOutcome extends Pick<Outcome, 'route' | 'reading'> {
-  /** The result is for one job, which the route had not deferred before. */
-  readonly isFirst: boolean;
   /** Of its job; of a list of tasks, of the first one. */
   readonly key: string;
   /** Absent: the only one of its route. */
@@ -171,7 +148,7 @@ export interface RouteOutcome extends Pick<Outcome, 'route' | 'reading'> {
 
 /** Notes an outcome on its route. @returns why the run must end at once; undefined: it goes on */
 export function noteRouteOutcome(
-  { route: name, reading, isFirst, key, lane: own }: RouteOutcome,
+  { route: name, reading, key, lane: own }: RouteOutcome,
   routes: Routes,
   now: number,
   emit: (event: RunEvent) => void,
@@ -183,7 +160,6 @@ export function noteRouteOutcome(
   const lane = own ?? lanes.lane();
   const { route } = lane;
   const { pausedUntil } = route;
-  route.count(signal, isFirst);
   const stop = lanes.note(lane, signal, now, key);
   const kind = signal.kind === 'unreachable' ? {} : lanes.said(lane);
   if (route.pausedUntil > pausedUntil && 'reason' in signal)
@@ -196,121 +172,82 @@ export function noteRouteOutcome(
 /** What a result means beyond its job: for its route, or for the whole run. */
 export type RouteReading =
   | { readonly signal: RouteSignal }
-  | { readonly end: RunEnd; readonly about?: About }
+  | { readonly end: RunEnd; readonly about?: About | undefined }
   | { readonly nothing: true };
 
 const served: RouteReading = { signal: { kind: 'served' } };
+const nothing: RouteReading = { nothing: true };
 
-/** What the result of a submission means for its route (gateway 8.2, 3.2). */
-export function submitReading(result: ServiceResult<SubmitResult>): RouteReading {
-  // The state of one parent, which the gateway's copy is behind with, is about its job alone.
-  if (!result.ok && result.error.code === 'service.not-ready') return { nothing: true };
-  if (!result.ok) return readFailure(result.error);
-  const { value } = result;
-  if (value.kind === 'queue-full')
-    return { signal: { kind: 'throttled', reason: value.message, ...reachOf(value) } };
-  // A banned prompt is about that prompt; any other refused code may be the same error in every row.
-  if (value.kind === 'refused' && value.code !== bannedPrompt)
-    return { signal: { kind: 'refused', words: `code ${value.code}: ${value.message}`, ...reachOf(value) } };
-  return served;
-}
-
-/** A task that the service does not know says nothing about the route. */
-export function readFetch(result: ServiceResult<Task>): RouteReading {
-  if (result.ok || result.error.code === 'service.task-unknown') return served;
-  return readFailure(result.error);
-}
-
-/** A task missing in the list says nothing about the route either. */
-export const readList = (result: ServiceResult<readonly Task[]>): RouteReading =>
-  result.ok ? served : readFailure(result.error);
-
-/** A missing list of tasks says nothing about the route. */
-export const readSearch = (result: ServiceResult<readonly Task[]>): RouteReading =>
-  hasNoListing(result) ? { nothing: true } : readList(result);
-
-/** A refused link, or a file that is no image, is about that link; only temporary failures and 429 are about the route. */
-export function readSave(result: SavedResult): RouteReading {
-  if (result.ok) return served;
-  const { error } = result;
-  switch (error.class) {
-    case 'stop':
-      return { end: { kind: 'disk', code: error.code, message: error.message } };
-    case 'throttle':
-      return {
-        signal: {
-          kind: 'throttled',
-          reason: error.message,
-          ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-        },
-      };
-    case 'retry':
-      return { signal: { kind: 'trouble', reason: error.message } };
-    case 'fresh-link':
-    case 'permanent':
-      return served;
-  }
-}
-
-/** An unusable reply still shows that the route serves. A file that could not be read here says nothing about the route. */
-export function readAsk(result: CallResult): RouteReading {
-  switch (result.kind) {
-    case 'answered':
-      return served;
-    case 'refused':
-      return readFailure(result.error);
+/**
+ * What the result of a request means for its route. A task, a link or a file that is not as it should be is about that alone, and so is
+ * what a job could not read here; an unusable reply still shows that the route serves.
+ */
+function readingOf(event: ResultEvent): RouteReading {
+  switch (event.type) {
+    case 'submitted':
+      return submitReading(event.result);
     case 'unread':
-      return readUnread(result.error);
-    case 'unwritten': {
-      const reading = readUnread(result.error);
-      return 'end' in reading ? reading : served;
+    case 'masked':
+      return event.error === undefined ? nothing : readFile(event.error, nothing);
+    case 'fetched':
+      return !event.result.ok && event.result.error.code === 'service.task-unknown'
+        ? served
+        : readResult(event.result);
+    case 'searched':
+      return hasNoListing(event.result) ? nothing : readResult(event.result);
+    case 'saved': {
+      const { result } = event;
+      if (result.ok) return served;
+      const { class: kind } = result.error;
+      const mayPass = kind === 'retry' || kind === 'throttle';
+      return mayPass ? readFailure({ ...result.error, class: kind }) : readFile(result.error, served);
+    }
+    case 'asked': {
+      const { result } = event;
+      if (result.kind === 'answered') return served;
+      if (result.kind === 'refused') return readFailure(result.error);
+      return readFile(result.error, result.kind === 'unread' ? nothing : served);
     }
   }
 }
 
-/** A file that could not be read here says nothing about the route. */
-export const readUnread = ({ class: kind, code, message }: SaveFailure): RouteReading =>
-  kind === 'stop' ? { end: { kind: 'disk', code, message } } : { nothing: true };
+/** What the result of a submission means for its route (gateway 8.2, 3.2). */
+function submitReading(result: ServiceResult<SubmitResult>): RouteReading {
+  // The state of one parent, which the gateway's copy is behind with, is about its job alone.
+  if (!result.ok) return result.error.code === 'service.not-ready' ? nothing : readFailure(result.error);
+  const { value } = result;
+  if (value.kind === 'queue-full')
+    return { signal: { kind: 'throttled', reason: value.message, about: value.about } };
+  // A banned prompt is about that prompt; any other refused code may be the same error in every row.
+  if (value.kind !== 'refused' || value.code === bannedPrompt) return served;
+  return { signal: { kind: 'refused', words: `code ${value.code}: ${value.message}`, about: value.about } };
+}
 
-const reachOf = ({ about }: { readonly about?: About }): { readonly about?: About } =>
-  about === undefined ? {} : { about };
+/** The same of a request of which any good answer is as good. */
+export const readResult = (result: ServiceResult<unknown>): RouteReading =>
+  result.ok ? served : readFailure(result.error);
+
+const readFile = ({ class: kind, code, message }: SaveFailure, otherwise: RouteReading): RouteReading =>
+  kind === 'stop' ? { end: { kind: 'disk', code, message } } : otherwise;
 
 function readFailure(failure: ServiceFailure): RouteReading {
-  const reason = failure.message;
-  const reach = reachOf(failure);
+  const { code, about, message: reason, retryAfterMs } = failure;
   switch (failure.class) {
     case 'stop':
-      if (failure.about === 'quota') return { signal: { kind: 'quota', reason, ...reach } };
-      return { end: { kind: 'stopped', code: failure.code, message: failure.message }, ...reach };
+      if (about === 'quota') return { signal: { kind: 'quota', reason } };
+      return { end: { kind: 'stopped', code, message: reason }, about };
     case 'throttle':
-      return {
-        signal: {
-          kind: 'throttled',
-          reason,
-          ...reach,
-          ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
-        },
-      };
+      return { signal: { kind: 'throttled', reason, about, retryAfterMs } };
     case 'unsent':
       return { signal: { kind: 'unreachable', reason } };
     case 'lost':
-    case 'retry':
-      return {
-        signal: {
-          kind: 'trouble',
-          reason,
-          ...reach,
-          ...(failure.code === 'service.ambiguous' && { isUnclear: true as const }),
-          ...((failure.class === 'lost' || failure.code === 'stream.truncated') && { isCut: true as const }),
-        },
-      };
-    case 'permanent':
-      return {
-        signal: {
-          kind: 'refused',
-          words: `${failure.status ?? failure.code}: ${failure.serviceMessage ?? failure.message}`,
-          ...reach,
-        },
-      };
+    case 'retry': {
+      const isCut = failure.class === 'lost' || code === 'stream.truncated';
+      return { signal: { kind: 'trouble', reason, about, isUnclear: code === 'service.ambiguous', isCut } };
+    }
+    case 'permanent': {
+      const words = `${failure.status ?? code}: ${failure.serviceMessage ?? reason}`;
+      return { signal: { kind: 'refused', words, about } };
+    }
   }
 }

@@ -35,7 +35,7 @@ function routesWith(learned?: LearnedLimits) {
   const events: RunEvent[] = [];
   /** A request is served. */
   const serve = (route: keyof typeof lanes, now: number): void => {
-    const outcome = { route, reading: { signal: { kind: 'served' } }, isFirst: true, key: 'a' } as const;
+    const outcome = { route, reading: { signal: { kind: 'served' } }, key: 'a' } as const;
     noteRouteOutcome({ ...outcome, lane: lanes[route] }, routes, now, (event) => events.push(event));
   };
   return { routes, finds, serve, events };

@@ -12,17 +12,20 @@ const minute = 60_000;
 
 /** Tells a kind of a result at a moment, while others were served so often. */
 function told(kind: KindState) {
-  return (signal: RouteSignal, { at = 0, others = 0, key = 'k' } = {}) => {
-    kind.count(signal, true);
-    return kind.note(signal, {
+  return (
+    signal: RouteSignal,
+    { at = 0, others = 0, key = 'k', isFirst = true, areMoreWaiting = false } = {},
+  ) =>
+    kind.note(signal, {
       key,
+      isFirst,
       now: at,
       others,
+      areMoreWaiting: () => areMoreWaiting,
       restMs: (times) => times * 1000,
       taskMs: 20 * minute,
       patienceMs: 60 * minute,
     });
-  };
 }
 const edits = (wasServed = false) => told(new KindState('edits', 'submit', wasServed));
 const refused = (words: string, about?: 'not-offered'): RouteSignal => ({
@@ -125,19 +128,16 @@ describe('a kind', () => {
   });
 
   it('does not close for want of a channel while a job waits that was not asked for, or until five were', () => {
-    const kind = new KindState('edits', 'submit');
-    const note = told(kind);
+    const note = edits();
     note(noChannel, { others: 3, key: 'a' });
-    kind.parked.add('a').add('b');
-    expect(note(noChannel, { others: 3, at: minute, key: 'c' })).toBe('kind-only');
+    expect(note(noChannel, { others: 3, at: minute, key: 'c', areMoreWaiting: true })).toBe('kind-only');
     expect(note(noChannel, { others: 3, at: minute, key: 'b' })).toMatchObject({
       code: 'service.no-channel',
     });
 
-    const large = new KindState('edits', 'submit');
-    for (let at = 0; at < 100; at++) large.parked.add(`waiting ${at}`);
+    const large = edits();
     const noted = ['a', 'b', 'c', 'd', 'e'].map((key, at) =>
-      told(large)(noChannel, { others: 3, at: at * minute, key }),
+      large(noChannel, { others: 3, at: at * minute, key, areMoreWaiting: true }),
     );
     expect(noted.slice(0, 4)).toEqual(['kind-only', 'kind-only', 'kind-only', 'kind-only']);
     expect(noted[4]).toMatchObject({ code: 'service.no-channel' });
@@ -186,6 +186,24 @@ describe('a kind', () => {
     expect(kind.restsUntil).toBe(3000);
     note({ kind: 'served' }, { at: 3000 });
     expect(kind.restsUntil).toBeUndefined();
+  });
+
+  it('of a text leaves its rest to its lane', () => {
+    const kind = new KindState('text-pro', 'text');
+    const note = told(kind);
+    for (let n = 0; n < 9; n++) note(busy, { others: n * 2 });
+    expect([kind.restsUntil, kind.isRefusedAlone]).toEqual([undefined, true]);
+  });
+
+  it('counts what was served, and the results of jobs that were not deferred before', () => {
+    const kind = new KindState('edits', 'submit');
+    const note = told(kind);
+    expect(kind.tally).toEqual({ served: 0, firsts: 0, firstsServed: 0 });
+    note({ kind: 'served' });
+    for (const _ of [1, 2]) note({ kind: 'served' }, { isFirst: false });
+    note({ kind: 'trouble', reason: '500' });
+    note(refused('w'), { isFirst: false });
+    expect(kind.tally).toEqual({ served: 3, firsts: 2, firstsServed: 1 });
   });
 
   it('closes when it was not served for timeouts.task while others were', () => {

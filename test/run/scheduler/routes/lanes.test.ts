@@ -186,7 +186,7 @@ describe('lanes of texts', () => {
     const note = (key: string, kind: 'served' | 'throttled' | 'unreachable', at: number) => {
       const { lane } = routes.onResult('text', at, key);
       const reading = { signal: { kind, reason: 'r' } } as const;
-      return noteRouteOutcome({ route: 'text', reading, isFirst: true, lane, key }, routes, at, (event) =>
+      return noteRouteOutcome({ route: 'text', reading, lane, key }, routes, at, (event) =>
         events.push(event),
       );
     };

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SaveFailure } from '../../../../src/artifacts/writer.ts';
-import {
-  readFetch,
-  readSave,
-  shedAsThrottle,
-  submitReading,
-} from '../../../../src/run/scheduler/routes/outcome.ts';
+import { deferred, type JobResult, outcomeOf } from '../../../../src/run/scheduler/routes/outcome.ts';
 import type { ServiceFailure } from '../../../../src/service/result.ts';
 import { failure } from '../../../rig/failure.ts';
 import { epoch } from '../../../rig/jobs.ts';
@@ -13,8 +8,13 @@ import { textReply } from '../../../rig/text-reply.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
 import { grid, world } from '../../../rig/world.ts';
 
+const read = (input: JobResult) => outcomeOf(input).reading;
 const save = (kind: SaveFailure['class'], more: Partial<SaveFailure> = {}) =>
-  readSave({ ok: false, error: { code: 'download.x', class: kind, message: 'no', ...more } });
+  read({
+    type: 'saved',
+    key: 'k',
+    result: { ok: false, error: { code: 'download.x', class: kind, message: 'no', ...more } },
+  });
 
 describe('the meaning of a result for its route', () => {
   it('a download that is asked for too often rests for as long as the server says, where it says so', () => {
@@ -30,7 +30,11 @@ describe('the meaning of a result for its route', () => {
 
   it('refusals are compared by status and the words of the service, or by what there is', () => {
     const words = (more: object) =>
-      submitReading({ ok: false, error: failure('service.rejected', 'permanent', more) });
+      read({
+        type: 'submitted',
+        key: 'k',
+        result: { ok: false, error: failure('service.rejected', 'permanent', more) },
+      });
     expect(words({ status: 400, serviceMessage: 'no prompt' })).toEqual({
       signal: { kind: 'refused', words: '400: no prompt' },
     });
@@ -41,7 +45,9 @@ describe('the meaning of a result for its route', () => {
 
   it('a task that the service does not know is no trouble of the route', () => {
     const error = failure('service.task-unknown', 'retry');
-    expect(readFetch({ ok: false, error })).toEqual({ signal: { kind: 'served' } });
+    expect(read({ type: 'fetched', key: 'k', why: 'poll', result: { ok: false, error } })).toEqual({
+      signal: { kind: 'served' },
+    });
   });
 });
 
@@ -163,12 +169,12 @@ describe('an answer of a route that serves others', () => {
     ],
     ['a 503 that ends the run still ends it', { ...shed, class: 'stop' }, 'stop'],
   ] as const)('%s', (_what, error, kind) => {
-    expect(shedAsThrottle({ ok: false, error })).toEqual({ ok: false, error: { ...error, class: kind } });
+    expect(deferred({ ok: false, error }, true)).toEqual({ ok: false, error: { ...error, class: kind } });
   });
 
   it('is left as it is where it is good', () => {
     const result = { ok: true, value: [] } as const;
-    expect(shedAsThrottle(result)).toBe(result);
+    expect(deferred(result, true)).toBe(result);
   });
 });
 

@@ -7,8 +7,7 @@ import {
   noteRouteOutcome,
   outcomeOf,
   type RouteReading,
-  readList,
-  whileKindRests,
+  readResult,
 } from '../../../../src/run/scheduler/routes/outcome.ts';
 import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
 import type { ServiceFailure } from '../../../../src/service/result.ts';
@@ -79,7 +78,7 @@ describe('an answer', () => {
 
   it('that is well shows that its route serves', () => {
     for (const input of well) expect(outcomeOf(input).reading).toEqual(served);
-    expect(readList({ ok: true, value: [] })).toEqual(served);
+    expect(readResult({ ok: true, value: [] })).toEqual(served);
   });
 
   const reason = 'service.x (made up)';
@@ -87,13 +86,13 @@ describe('an answer', () => {
     ['stop', { end: { kind: 'stopped', code: 'service.x', message: reason } }],
     ['throttle', { signal: { kind: 'throttled', reason } }],
     ['unsent', { signal: { kind: 'unreachable', reason } }],
-    ['lost', { signal: { kind: 'trouble', reason, isCut: true } }],
-    ['retry', { signal: { kind: 'trouble', reason } }],
+    ['lost', { signal: { kind: 'trouble', reason, isUnclear: false, isCut: true } }],
+    ['retry', { signal: { kind: 'trouble', reason, isUnclear: false, isCut: false } }],
     ['permanent', { signal: { kind: 'refused', words: `service.x: ${reason}` } }],
   ])('that failed as %s is the same to every route', (kind, reading) => {
     const error = failure('service.x', kind);
     for (const input of failed(error)) expect(outcomeOf(input).reading).toEqual(reading);
-    expect(readList({ ok: false, error })).toEqual(reading);
+    expect(readResult({ ok: false, error })).toEqual(reading);
   });
 
   it('that is deferred says for how long, where the service does', () => {
@@ -132,7 +131,9 @@ describe('an answer', () => {
     const [saved, unread, masked, asked, unwritten] = broken(file('retry')).map(
       (input) => outcomeOf(input).reading,
     );
-    expect(saved).toEqual({ signal: { kind: 'trouble', reason: 'Full.' } });
+    expect(saved).toEqual({
+      signal: { kind: 'trouble', reason: 'Full.', isUnclear: false, isCut: false },
+    });
     expect([unread, masked, asked]).toEqual([{ nothing: true }, { nothing: true }, { nothing: true }]);
     expect(unwritten).toEqual(served);
     expect(outcomeOf({ type: 'masked', key }).reading).toEqual({ nothing: true });
@@ -192,29 +193,6 @@ describe('a 503 on a route that serves others', () => {
   });
 });
 
-describe('a job whose kind rests', () => {
-  it('uses up no try by what certainly made nothing, and one by what may have', () => {
-    const classOf = (error: ServiceFailure): unknown =>
-      failed(error).map((input) => {
-        const event = whileKindRests(outcomeOf(input).event);
-        return 'result' in event && 'error' in event.result ? event.result.error.class : undefined;
-      });
-    // A submission, a poll, a search, a text call.
-    expect(classOf(failure('service.unavailable', 'retry', { status: 503 }))).toEqual([
-      'throttle',
-      'retry',
-      'retry',
-      'throttle',
-    ]);
-    for (const error of [failure('service.unavailable', 'retry', { status: 502 }), failure('x', 'permanent')])
-      expect(classOf(error)).toEqual([error.class, error.class, error.class, error.class]);
-    for (const input of well) {
-      const { event } = outcomeOf(input);
-      expect(whileKindRests(event)).toBe(event);
-    }
-  });
-});
-
 describe('a route that takes note of an answer', () => {
   const noted = (reading: RouteReading, times = 1) => {
     const settings = virtualSettings({
@@ -226,27 +204,22 @@ describe('a route that takes note of an answer', () => {
     const events: RunEvent[] = [];
     const end = keys
       .map((one) =>
-        noteRouteOutcome({ route: 'submit', reading, isFirst: true, key: one }, routes, epoch, (event) =>
+        noteRouteOutcome({ route: 'submit', reading, key: one }, routes, epoch, (event) =>
           events.push(event),
         ),
       )
       .at(-1);
-    return { events, end, tally: routes.queues.submit.route.tally };
+    return { events, end };
   };
-  const none = { served: 0, firsts: 0, firstsServed: 0 };
 
-  it('ends the run where the answer says so, and counts nothing then', () => {
+  it('ends the run where the answer says so', () => {
     const end = { kind: 'disk', code: 'disk.full', message: 'm' } as const;
-    expect(noted({ end })).toEqual({ events: [], end, tally: none });
-    expect(noted({ nothing: true })).toEqual({ events: [], end: undefined, tally: none });
+    expect(noted({ end })).toEqual({ events: [], end });
+    expect(noted({ nothing: true })).toEqual({ events: [], end: undefined });
   });
 
-  it('counts an answer, and says nothing where nothing changes', () => {
-    expect(noted({ signal: { kind: 'served' } })).toEqual({
-      events: [],
-      end: undefined,
-      tally: { served: 1, firsts: 1, firstsServed: 1 },
-    });
+  it('says nothing where nothing changes', () => {
+    expect(noted({ signal: { kind: 'served' } })).toEqual({ events: [], end: undefined });
   });
 
   it('says from when on it rests, and why', () => {
@@ -269,11 +242,8 @@ describe('a route that takes note of an answer', () => {
       const signal = isRefused
         ? ({ kind: 'throttled', reason: 'busy' } as const)
         : ({ kind: 'served' } as const);
-      noteRouteOutcome(
-        { route: 'poll', reading: { signal }, isFirst: true, lane, key },
-        routes,
-        at + 100,
-        (event) => events.push(event),
+      noteRouteOutcome({ route: 'poll', reading: { signal }, lane, key }, routes, at + 100, (event) =>
+        events.push(event),
       );
     };
     const { route } = routes.queues.poll.lane();
