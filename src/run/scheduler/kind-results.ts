@@ -1,4 +1,5 @@
 import type { Task } from '../../service/image-service.ts';
+import type { Route } from '../events.ts';
 import { isParked } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
 import { deferralCount } from '../machine/retry/deferrals.ts';
@@ -13,7 +14,7 @@ import type { SchedulerState } from './state/state.ts';
 import { isProbed } from './state/wake.ts';
 
 /**
- * Notes an outcome on its kind, and on its route unless only that kind is refused. A result that makes further requests pointless
+ * Notes an outcome on its kind, and on its route unless that kind alone is refused. A result that makes further requests pointless
  * halts the run; one that makes further requests of its kind pointless closes that.
  */
 export function noteOutcome(
@@ -27,7 +28,7 @@ export function noteOutcome(
   const { kinds, options, now, routes } = state;
   const { kind, reading, isFirst, key, route } = outcome;
   const { retry, timeouts } = options.settings;
-  const noted =
+  const closing =
     kind === undefined || !('signal' in reading)
       ? undefined
       : kinds.note(kind, reading.signal, {
@@ -45,12 +46,12 @@ export function noteOutcome(
   }
   if ('end' in reading && reading.about === 'key' && asksKeyAgain(state, outcome, kind)) return;
   // The texts of a kind have a lane of their own.
-  if (noted !== 'kind-only' || route === 'text') {
+  if (!kind?.isRefusedAlone || route === 'text') {
     const end = noteRouteOutcome(outcome, routes, now, (event) => state.outbox.emit(event));
     if (end !== undefined) halt(state, end);
   }
   if (kind === undefined || kind.closed !== undefined) return;
-  if (noted !== undefined && noted !== 'kind-only') return closeKind(state, kind, noted);
+  if (closing !== undefined) return closeKind(state, kind, closing);
   if (kind.restsUntil !== undefined) return parkWaiting(state, kind);
   // Its rest is over, however that ended: nothing else lets go on what waited for it.
   for (const key of kind.parked) release(state, kind, key);
@@ -73,9 +74,10 @@ function asksKeyAgain(
   { route: name, lane = queues[name].lane() }: RouteOutcome,
   kind: KindState = kinds.polls,
 ): boolean {
-  const served = options.shared?.served;
-  const routes = ['submit', 'text', 'poll'] as const;
-  if (!routes.some((route) => queues[route].hasServed || served?.has(route))) return false;
+  const served = new Set([...kinds.all()].filter(({ isServed }) => isServed).map(({ route }) => route));
+  const hasServed = (route: Route): boolean =>
+    served.has(route) || options.shared?.served?.has(route) === true;
+  if (!(['submit', 'text', 'poll'] as const).some(hasServed)) return false;
   const since = kind.keyRefusedAt ?? now;
   kind.keyRefusedAt = since;
   if (now - since >= keyAsks.forMs) return false;

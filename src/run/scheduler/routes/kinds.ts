@@ -104,7 +104,7 @@ export class KindState {
    * kind instead.
    */
   restsUntil: number | undefined;
-  /** True while it is refused, and others are served: what certainly made nothing is no try of its job. */
+  /** Its last result is a refusal, and others are served: it says nothing of its route, and is no try of its job if nothing was made. */
   isRefusedAlone = false;
   readonly #words = new SameWords();
   #quota = 0;
@@ -143,9 +143,10 @@ export class KindState {
   /**
    * Counts and notes a result.
    *
-   * @returns why it is closed from now on; `kind-only`: others are served, so that this says nothing about its route; undefined: neither
+   * @returns why it is closed from now on
    */
-  note(signal: RouteSignal, context: NoteContext): Closing | 'kind-only' | undefined {
+  note(signal: RouteSignal, context: NoteContext): Closing | undefined {
+    this.isRefusedAlone = false;
     const isServed = signal.kind === 'served';
     const { served, firsts, firstsServed } = this.tally;
     this.tally = {
@@ -164,14 +165,12 @@ export class KindState {
         return this.#refuses(signal);
       case 'quota':
         this.#quota += 1;
-        if (this.#quota < 2) return 'kind-only';
+        this.isRefusedAlone = true;
+        if (this.#quota < 2) return undefined;
         return { code: 'service.quota', message: `No money is left for ${this.name}: ${signal.reason}` };
       case 'throttled':
-      case 'trouble': {
-        const noted = this.#fails(signal, context);
-        this.isRefusedAlone = noted !== undefined;
-        return noted;
-      }
+      case 'trouble':
+        return this.#fails(signal, context);
       default:
         return undefined;
     }
@@ -203,7 +202,6 @@ export class KindState {
   #answers(): void {
     this.#row = undefined;
     this.restsUntil = undefined;
-    this.isRefusedAlone = false;
     this.probe = undefined;
   }
 
@@ -221,7 +219,7 @@ export class KindState {
   #fails(
     signal: Extract<RouteSignal, { kind: 'throttled' | 'trouble' }>,
     { key, now, others, areMoreWaiting, restMs, taskMs, patienceMs }: NoteContext,
-  ): Closing | 'kind-only' | undefined {
+  ): Closing | undefined {
     const row = this.#row ?? { times: 0, since: now, first: key, isOfSeveral: false, others, noChannel: 0 };
     this.#row = row;
     row.times += 1;
@@ -230,13 +228,14 @@ export class KindState {
     if (signal.about === 'no-channel' && !this.isServed && !this.wasServed && others > 0) {
       row.noChannelAt ??= now;
       row.noChannel += 1;
-      const until = row.noChannelAt + noChannelMs;
-      if (now >= until && (row.noChannel >= troubleInARow || !areMoreWaiting()))
-        return {
-          code: 'service.no-channel',
-          message: `Nobody behind the service can do ${this.name}: ${signal.reason}`,
-        };
-      return this.#rest(until);
+      this.isRefusedAlone = true;
+      this.#rest(row.noChannelAt + noChannelMs);
+      if (now - row.noChannelAt < noChannelMs || (row.noChannel < troubleInARow && areMoreWaiting()))
+        return undefined;
+      return {
+        code: 'service.no-channel',
+        message: `Nobody behind the service can do ${this.name}: ${signal.reason}`,
+      };
     }
     const lastsMs = now - row.since;
     const served = others - row.others;
@@ -244,21 +243,20 @@ export class KindState {
     const isOwn = row.times >= troubleInARow && served >= troubleInARow;
     const isSoon = others > 0 && lastsMs < Math.min(servingMs, patienceMs);
     // Where nothing else is asked for, its refusals are those of its route.
-    const isAlone = this.isServed ? row.times > 2 && served >= 3 : served > 0 || isSoon;
-    const isLast = this.isServed ? isAlone : isOwn;
+    this.isRefusedAlone = this.isServed ? row.times > 2 && served >= 3 : served > 0 || isSoon;
+    const isLast = this.isServed ? this.isRefusedAlone : isOwn;
     if ((areServed && lastsMs >= taskMs) || (isLast && lastsMs >= patienceMs))
       return {
         code: 'kind.unserved',
         message: `The service has served no ${this.name} for ${Math.round(lastsMs / 60_000)} min, and others all the while. Its last answer: ${signal.reason}`,
       };
-    if (!isOwn) return isAlone ? 'kind-only' : undefined;
     const asked = signal.kind === 'throttled' ? Math.min(patienceMs, signal.retryAfterMs ?? 0) : 0;
-    return this.#rest(now + Math.max(asked, restMs(row.times + 1 - troubleInARow)));
+    if (isOwn) this.#rest(now + Math.max(asked, restMs(row.times + 1 - troubleInARow)));
+    return undefined;
   }
 
-  #rest(until: number): 'kind-only' {
+  #rest(until: number): void {
     if (this.route === 'submit') this.restsUntil = until;
-    return 'kind-only';
   }
 }
 
@@ -363,11 +361,7 @@ export class Kinds {
   }
 
   /** Counts a result and notes it on its kind, see {@link KindState.note}. */
-  note(
-    kind: KindState,
-    signal: RouteSignal,
-    context: Omit<NoteContext, 'others'>,
-  ): Closing | 'kind-only' | undefined {
+  note(kind: KindState, signal: RouteSignal, context: Omit<NoteContext, 'others'>): Closing | undefined {
     const id = `${kind.route}/${kind.name}`;
     if (signal.kind === 'served' && isPaid(kind)) {
       this.#served += 1;

@@ -90,10 +90,6 @@ export class RouteLanes {
   inFlight = 0;
   /** The jobs without a request under way of all lanes. */
   readonly waiting = { first: 0, deferred: 0 };
-  /** How many requests had been sent before its last one. */
-  lastTurn = 0;
-  /** True while no more requests leave, until the cost of those under way is known. */
-  held = false;
   #servedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -139,11 +135,6 @@ export class RouteLanes {
     return this.#lanes.size < 2 || name === '' ? {} : { kind: name };
   }
 
-  /** The service has served a request of one of them in this run. */
-  get hasServed(): boolean {
-    return [...this.#lanes.values()].some(({ route }) => route.hasServed);
-  }
-
   /** False where no job has to send anything. */
   get hasQueued(): boolean {
     return this.#queued.size > 0;
@@ -168,12 +159,6 @@ export class RouteLanes {
     return best;
   }
 
-  /** True where a queued job may leave, as far as its lane decides that. */
-  hasNext(now: number): boolean {
-    for (const lane of this.#queued) if (lane.maySend(now) && lane.queue.front() !== undefined) return true;
-    return false;
-  }
-
   /** Counts a job without a request under way, or no longer. */
   countWaiting(job: Job, how: keyof Lane['waiting'], by: number): void {
     this.waiting[how] += by;
@@ -186,7 +171,7 @@ export class RouteLanes {
     for (const lane of this.#queued)
       if (lane.isOpen && lane.nextAt(now) > now && lane.queue.front() !== undefined)
         next = Math.min(next, lane.nextAt(now));
-    return next === Number.POSITIVE_INFINITY ? next : Math.max(next, this.knownAt());
+    return Math.max(next, this.knownAt());
   }
 
   /** Unix ms from when on the limits that are known allow a request. */
@@ -252,12 +237,7 @@ export class RouteLanes {
     return rate === Number.POSITIVE_INFINITY ? undefined : rate;
   }
 
-  /** What was found of each lane, where the service accepts less than the limits that are known. */
-  found(): readonly LanePace[] {
-    return [...this.#lanes.values()].map((lane) => this.foundOf(lane));
-  }
-
-  /** The same of one lane. */
+  /** What was found of a lane, where the service accepts less than the limits that are known. */
   foundOf({ name: kind, route }: Lane): LanePace {
     const { atOnce, perMinute, byChance } = route.pace.found;
     return {
@@ -274,7 +254,6 @@ export class RouteLanes {
     return this.lane().route;
   }
 
-  /** The same. */
   get queue(): PriorityQueue {
     return this.lane().queue;
   }

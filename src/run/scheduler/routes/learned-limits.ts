@@ -24,6 +24,7 @@ export interface LanePace extends FoundPace {
 }
 
 const texts = 'text/';
+const routes = ['submit', 'poll', 'download'] as const satisfies readonly Route[];
 
 /** The limits of these lanes, as they are kept. */
 export function limitsOf(lanes: readonly LanePace[]): LearnedLimits {
@@ -47,17 +48,28 @@ export function limitsOf(lanes: readonly LanePace[]): LearnedLimits {
   };
 }
 
-/** The lanes of kept limits: image submissions, polls, downloads, and the text calls of each kind. */
-export function lanesOf({ tasks, perMinute, lanes, atOnce, byChance }: LearnedLimits): readonly LanePace[] {
+/**
+ * The lanes of kept limits: image submissions, polls, downloads, and the text calls of each kind. What is not as it is written counts for
+ * nothing.
+ */
+export function lanesOf(
+  limits: Readonly<Partial<Record<keyof LearnedLimits, unknown>>>,
+): readonly LanePace[] {
   const found = new Map<string, FoundPace>(routes.map((route) => [route, {}]));
-  const note = (name: keyof FoundPace, values: Readonly<Record<string, number>> = {}, before = ''): void => {
-    for (const [id, value] of Object.entries(values))
-      found.set(`${before}${id}`, { ...found.get(`${before}${id}`), [name]: value });
+  const note = (
+    name: keyof FoundPace,
+    values: unknown,
+    before = '',
+    read = (value: number): number => value,
+  ): void => {
+    for (const [id, value] of countsIn(values))
+      found.set(`${before}${id}`, { ...found.get(`${before}${id}`), [name]: read(value) });
   };
-  note('atOnce', { ...atOnce, ...(tasks !== undefined && { submit: tasks }) });
-  note('perMinute', perMinute);
-  note('perMinute', lanes, texts);
-  note('byChance', byChance);
+  note('atOnce', limits.atOnce, '', whole);
+  note('atOnce', { submit: limits.tasks }, '', whole);
+  note('perMinute', limits.perMinute);
+  note('perMinute', limits.lanes, texts);
+  note('byChance', limits.byChance, '', (value) => Math.min(1, value));
   return [...found].flatMap(([id, pace]): LanePace[] => {
     const route = routes.find((name) => name === id);
     if (Object.keys(pace).length === 0) return [];
@@ -65,6 +77,30 @@ export function lanesOf({ tasks, perMinute, lanes, atOnce, byChance }: LearnedLi
     return id.startsWith(texts) ? [{ route: 'text', kind: id.slice(texts.length), ...pace }] : [];
   });
 }
+
+const version = 1;
+export const noLimits: LearnedLimits = { perMinute: {} };
+
+/** The document that keeps these limits, of the first lanes alone where they are many. */
+export const limitsText = (limits: LearnedLimits): string => learnedText(version, limitsOf(lanesOf(limits)));
+
+/** Reads a kept document. */
+export const readLimits = (text: string | undefined): LearnedLimits =>
+  learnedContent(text, version, (content) => limitsOf(lanesOf(Object(content) as object))) ?? noLimits;
+
+/** How many kinds are kept. */
+const mostKept = 200;
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value.length <= 200;
+const whole = (value: number): number => Math.max(1, Math.floor(value));
+
+const countsIn = (values: unknown): readonly (readonly [string, number])[] =>
+  Object.entries(Object(values) as object)
+    .filter((entry): entry is [string, number] => {
+      const [name, value] = entry as readonly [string, unknown];
+      return isName(name) && typeof value === 'number' && Number.isFinite(value) && value > 0;
+    })
+    .slice(0, mostKept);
 
 /** What a run saw of the address that it sends to, for the next run at this address: another one begins as unproven. */
 export interface LearnedService {
@@ -76,47 +112,6 @@ export interface LearnedService {
   readonly hasAnswered: boolean;
   /** A task of it has shown buttons. */
   readonly showsButtons: boolean;
-}
-
-const version = 1;
-const routes = ['submit', 'poll', 'download'] as const satisfies readonly Route[];
-export const noLimits: LearnedLimits = { perMinute: {} };
-
-/** The document that keeps these limits, of the first lanes alone where they are many. */
-export const limitsText = (limits: LearnedLimits): string => learnedText(version, checked({ ...limits }));
-
-const ratesOf = (rates: unknown): readonly (readonly [string, number])[] =>
-  typeof rates === 'object' && rates !== null
-    ? Object.entries(rates).filter(
-        (entry): entry is [string, number] => isName(entry[0]) && isCount(entry[1]),
-      )
-    : [];
-
-/** Reads a kept document. What is not as it is written counts for nothing. */
-export const readLimits = (text: string | undefined): LearnedLimits =>
-  learnedContent(text, version, (content): LearnedLimits | undefined => {
-    if (typeof content !== 'object' || content === null) return undefined;
-    return checked(content as Readonly<Record<string, unknown>>);
-  }) ?? noLimits;
-
-const whole = (value: number): number => Math.max(1, Math.floor(value));
-
-function checked({ tasks, perMinute, ...named }: Readonly<Record<string, unknown>>): LearnedLimits {
-  const all = (name: string, read = (value: number): number => value): Readonly<Record<string, unknown>> => {
-    const kept = ratesOf(named[name]).slice(0, mostKept);
-    return kept.length === 0
-      ? {}
-      : { [name]: Object.fromEntries(kept.map(([id, value]) => [id, read(value)])) };
-  };
-  return {
-    ...(isCount(tasks) ? { tasks: whole(tasks) } : {}),
-    perMinute: Object.fromEntries(
-      ratesOf(perMinute).filter(([name]) => (routes as readonly string[]).includes(name)),
-    ),
-    ...all('lanes'),
-    ...all('atOnce', whole),
-    ...all('byChance', (value) => Math.min(1, value)),
-  };
 }
 
 /** The document that keeps this. */
@@ -136,11 +131,3 @@ export const readService = (text: string | undefined, address: string): LearnedS
       showsButtons: seen['showsButtons'] === true,
     };
   }) ?? { address, served: [], hasAnswered: false, showsButtons: false };
-
-/** How many kinds are kept. */
-const mostKept = 200;
-
-const isName = (value: unknown): value is string => typeof value === 'string' && value.length <= 200;
-
-const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isFinite(value) && value > 0;

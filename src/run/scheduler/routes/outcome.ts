@@ -47,7 +47,8 @@ export function outcomeOf(input: JobResult, isServing = false): Outcome {
 
 type ResultEvent = Extract<JobEvent, { readonly type: JobResult['type'] }>;
 
-function eventOf({ key: _, ...event }: JobResult, isServing: boolean): ResultEvent {
+function eventOf(input: JobResult, isServing: boolean): ResultEvent {
+  const { key: _, ...event } = input;
   switch (event.type) {
     case 'unread':
     case 'masked':

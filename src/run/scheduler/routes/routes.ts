@@ -30,9 +30,6 @@ export interface ImageLoad {
   readonly isShut: boolean;
 }
 
-/** Routes on which money is spent. */
-const paid = ['submit', 'text'] as const satisfies readonly Route[];
-
 /** The routes with their queues of jobs, under one limit of requests in flight. */
 export class Routes {
   readonly queues: Readonly<Record<Route, RouteLanes>>;
@@ -41,14 +38,16 @@ export class Routes {
   readonly #inherited: readonly LanePace[];
   readonly #requests: number;
   readonly #load: ImageLoad;
-  #turns = 0;
+  /** The routes, the one first whose last request left first. */
+  #turns: readonly Route[] = routeOrder;
+  /** Routes whose requests wait until the cost of those under way is known. */
+  readonly #held = new Set<Route>();
   readonly #tokens: (job: Job) => number;
   readonly #isHeldBack: (job: Job, now: number) => boolean;
   /** Tokens of text calls. */
   readonly tokens: TokenLimiter;
   /** What left lately, for a run that follows at once. */
   readonly sent: SentLog;
-  #inFlight = 0;
   /** Routes on which the service has served a request, in this run or an earlier one. */
   readonly #served: NonNullable<SharedLimits['served']>;
 
@@ -95,7 +94,10 @@ export class Routes {
 
   /** What the service accepts, for the next run. What was not asked for is as an earlier run found it. */
   get learned(): LearnedLimits {
-    const found = routeOrder.flatMap((route) => this.queues[route].found());
+    const found = routeOrder.flatMap((route) => {
+      const lanes = this.queues[route];
+      return [...lanes.all()].map((lane) => lanes.foundOf(lane));
+    });
     const isFound = ({ route, kind }: LanePace): boolean =>
       found.some((one) => one.route === route && one.kind === kind);
     return limitsOf([...found, ...this.#inherited.filter((lane) => !isFound(lane))]);
@@ -103,13 +105,12 @@ export class Routes {
 
   /** Requests under way. */
   get inFlight(): number {
-    return this.#inFlight;
+    return routeOrder.reduce((sum, name) => sum + this.queues[name].inFlight, 0);
   }
 
   /** The routes in the order in which they use a free place. Where places are too few to be shared, the routes take turns. */
   get order(): readonly Route[] {
-    if (this.#requests >= fewestShared) return routeOrder;
-    return routeOrder.toSorted((a, b) => this.queues[a].lastTurn - this.queues[b].lastTurn);
+    return this.#requests >= fewestShared ? routeOrder : this.#turns;
   }
 
   /**
@@ -119,7 +120,7 @@ export class Routes {
    */
   hasRoom(name: Route, now: number = Number.POSITIVE_INFINITY): boolean {
     const requests = this.#requests;
-    if (this.#inFlight >= requests || !this.#isOpen(name)) return false;
+    if (this.inFlight >= requests || !this.#isOpen(name)) return false;
     const { submit, poll, text, download } = this.queues;
     if (requests < fewestShared) {
       return (
@@ -143,7 +144,7 @@ export class Routes {
   #isOpen(name: Route): boolean {
     const lanes = this.queues[name];
     const most = this.#served.has(name) ? undefined : mostUnproven[name];
-    if (lanes.held || (most !== undefined && lanes.inFlight >= most)) return false;
+    if (this.#held.has(name) || (most !== undefined && lanes.inFlight >= most)) return false;
     // A lane of texts that is probed holds back no other.
     if (name === 'text') return true;
     const { isOpen, queue } = lanes.lane();
@@ -153,26 +154,23 @@ export class Routes {
   /** True for a route that has a request to send. */
   #claims(name: Route, now: number): boolean {
     const lanes = this.queues[name];
-    return lanes.hasNext(now) && this.#isOpen(name) && lanes.knownAt() <= now;
+    return lanes.next(now) !== undefined && this.#isOpen(name) && lanes.knownAt() <= now;
   }
 
   /** True while the cost of some request is not known yet. */
   get isSpending(): boolean {
-    return paid.some((name) => this.queues[name].inFlight > 0);
+    return this.queues.submit.inFlight + this.queues.text.inFlight > 0;
   }
 
   /** Holds the requests of this route until a paid request under way, of which there is one, is answered. */
   hold(name: Route): void {
-    this.queues[name].held = true;
+    this.#held.add(name);
   }
 
   /** @param key of the job whose request leaves; of a list of tasks, of the first one */
   onSent(name: Route, now: number, key = ''): void {
-    this.#inFlight += 1;
-    this.#turns += 1;
-    const lanes = this.queues[name];
-    lanes.lastTurn = this.#turns;
-    lanes.onSent(this.#jobs.get(key), key, now);
+    if (this.#requests < fewestShared) this.#turns = [...this.#turns.filter((one) => one !== name), name];
+    this.queues[name].onSent(this.#jobs.get(key), key, now);
     this.sent.decide(name, now);
   }
 
@@ -186,7 +184,6 @@ export class Routes {
   ): Departure {
     const lanes = this.queues[name];
     const departure = lanes.onResult(key, now, told, isThrottled);
-    this.#inFlight -= 1;
     this.sent.settle(name, lanes.inFlight);
     if (name === 'submit' || name === 'text') this.release();
     return departure;
@@ -204,7 +201,7 @@ export class Routes {
 
   /** Releases the requests that were held until the cost of others is known. */
   release(): void {
-    for (const name of paid) this.queues[name].held = false;
+    this.#held.clear();
   }
 
   /** The lane whose front job has its turn now; undefined: no job of this route has. */

@@ -10,7 +10,7 @@ import { imagineRecord } from '../../../rig/jobs.ts';
 
 const minute = 60_000;
 
-/** Tells a kind of a result at a moment, while others were served so often. */
+/** Tells a kind of a result at a moment, while others were served so often; `alone`: it says nothing of its route. */
 function told(kind: KindState) {
   return (
     signal: RouteSignal,
@@ -25,7 +25,7 @@ function told(kind: KindState) {
       restMs: (times) => times * 1000,
       taskMs: 20 * minute,
       patienceMs: 60 * minute,
-    });
+    }) ?? (kind.isRefusedAlone ? 'alone' : undefined);
 }
 const edits = (wasServed = false) => told(new KindState('edits', 'submit', wasServed));
 const refused = (words: string, about?: 'not-offered'): RouteSignal => ({
@@ -122,15 +122,15 @@ describe('a kind', () => {
 
   it('closes at two answers of no channel a minute apart, while others are served', () => {
     const note = edits();
-    expect(note(noChannel, { others: 3 })).toBe('kind-only');
-    expect(note(noChannel, { others: 3, at: minute - 1 })).toBe('kind-only');
+    expect(note(noChannel, { others: 3 })).toBe('alone');
+    expect(note(noChannel, { others: 3, at: minute - 1 })).toBe('alone');
     expect(note(noChannel, { others: 9, at: minute })).toMatchObject({ code: 'service.no-channel' });
   });
 
   it('does not close for want of a channel while a job waits that was not asked for, or until five were', () => {
     const note = edits();
     note(noChannel, { others: 3, key: 'a' });
-    expect(note(noChannel, { others: 3, at: minute, key: 'c', areMoreWaiting: true })).toBe('kind-only');
+    expect(note(noChannel, { others: 3, at: minute, key: 'c', areMoreWaiting: true })).toBe('alone');
     expect(note(noChannel, { others: 3, at: minute, key: 'b' })).toMatchObject({
       code: 'service.no-channel',
     });
@@ -139,7 +139,7 @@ describe('a kind', () => {
     const noted = ['a', 'b', 'c', 'd', 'e'].map((key, at) =>
       large(noChannel, { others: 3, at: at * minute, key, areMoreWaiting: true }),
     );
-    expect(noted.slice(0, 4)).toEqual(['kind-only', 'kind-only', 'kind-only', 'kind-only']);
+    expect(noted.slice(0, 4)).toEqual(['alone', 'alone', 'alone', 'alone']);
     expect(noted[4]).toMatchObject({ code: 'service.no-channel' });
   });
 
@@ -148,12 +148,12 @@ describe('a kind', () => {
     note({ kind: 'served' });
     note(busy, { others: 3 });
     expect(note(busy, { others: 6, at: minute })).toBeUndefined();
-    expect(note(busy, { others: 6, at: 2 * minute })).toBe('kind-only');
+    expect(note(busy, { others: 6, at: 2 * minute })).toBe('alone');
     expect(note(busy, { others: 6, at: 60 * minute })).toMatchObject({ code: 'kind.unserved' });
   });
 
   it.each([
-    ['it was served before, and others are', true, 5, 'kind-only'],
+    ['it was served before, and others are', true, 5, 'alone'],
     ['nobody is served', false, 0, undefined],
   ])('waits as for a 503 for want of a channel where %s', (_, wasServed, others, noted) => {
     const note = edits(wasServed);
@@ -163,15 +163,15 @@ describe('a kind', () => {
 
   it('says no more of itself alone than of its route once nothing else is asked for', () => {
     const note = edits(true);
-    expect(note(noChannel, { others: 5 })).toBe('kind-only');
+    expect(note(noChannel, { others: 5 })).toBe('alone');
     expect(note(noChannel, { others: 5, at: 2 * minute })).toBeUndefined();
   });
 
   it('closes at the second answer in a row that no money is left', () => {
     const note = edits();
-    expect(note(quota)).toBe('kind-only');
+    expect(note(quota)).toBe('alone');
     note({ kind: 'served' });
-    expect(note(quota)).toBe('kind-only');
+    expect(note(quota)).toBe('alone');
     expect(note(quota)).toMatchObject({ code: 'service.quota' });
   });
 
@@ -180,9 +180,9 @@ describe('a kind', () => {
     const note = told(kind);
     for (let n = 0; n < 4; n++) note(busy, { others: n * 2 });
     expect(kind.restsUntil).toBeUndefined();
-    expect(note(busy, { others: 8 })).toBe('kind-only');
+    expect(note(busy, { others: 8 })).toBe('alone');
     expect(kind.restsUntil).toBe(1000);
-    expect(note(busy, { others: 9, at: 1000 })).toBe('kind-only');
+    expect(note(busy, { others: 9, at: 1000 })).toBe('alone');
     expect(kind.restsUntil).toBe(3000);
     note({ kind: 'served' }, { at: 3000 });
     expect(kind.restsUntil).toBeUndefined();
@@ -209,7 +209,7 @@ describe('a kind', () => {
   it('closes when it was not served for timeouts.task while others were', () => {
     const note = edits();
     note(busy, { key: 'a' });
-    expect(note(busy, { others: 9, at: 20 * minute - 1, key: 'b' })).toBe('kind-only');
+    expect(note(busy, { others: 9, at: 20 * minute - 1, key: 'b' })).toBe('alone');
     expect(note(busy, { others: 9, at: 20 * minute, key: 'b' })).toMatchObject({ code: 'kind.unserved' });
     const alone = edits();
     alone(busy, { key: 'a' });
@@ -219,11 +219,11 @@ describe('a kind', () => {
   it('is refused alone once others are served, and where it was served, once they are again and again', () => {
     const never = edits();
     expect(never(busy)).toBeUndefined();
-    expect(never(busy, { others: 1 })).toBe('kind-only');
+    expect(never(busy, { others: 1 })).toBe('alone');
     const served = edits();
     served({ kind: 'served' });
     const noted = [1, 4, 7, 10].map((others) => served(busy, { others }));
-    expect([noted[0], noted.at(-1)]).toEqual([undefined, 'kind-only']);
+    expect([noted[0], noted.at(-1)]).toEqual([undefined, 'alone']);
     const besideNobody = edits();
     besideNobody({ kind: 'served' });
     for (let n = 0; n < 9; n++) expect(besideNobody(busy, { others: 4 })).toBeUndefined();
