@@ -12,8 +12,7 @@ const seeds = 3;
  * come or a change has moved them; until then others are tried, which takes longer. Thousands of histories: `npm run sim`.
  */
 const seedsOfMost = [
-  292, 244, 127, 186, 210, 67, 118, 250, 102, 66, 114, 147, 91, 196, 205, 175, 88, 75, 100, 94, 159, 47, 84,
-  188, 155, 97, 221, 158, 182, 192,
+  186, 33, 127, 67, 20, 84, 121, 102, 115, 152, 90, 175, 75, 59, 188, 91, 147, 125, 100, 151, 72, 17, 94, 292,
 ];
 const seedsOfAll = new Set([...seedsOfMost, ...Array.from({ length: 200 }, (_, at) => at + 1)]);
 /** Seeds in which an outcast probes a kind for all others, or is one of the last of a kind that was served. */
@@ -42,7 +41,7 @@ describe('simulated histories', () => {
   }, 300_000);
 
   it('are the same when they are played again', async () => {
-    const scenario = drawScenario(41);
+    const scenario = drawScenario(102);
     expect(await simulate(scenario)).toEqual(await simulate(scenario));
   });
 
