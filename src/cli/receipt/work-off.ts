@@ -11,7 +11,7 @@ import type { Context } from '../args/command.ts';
 import { shownErrorOf } from '../errors/render.ts';
 import { execute, listResults, onceAtWork } from '../run/execute.ts';
 import { runExitCode } from '../run/exit-code.ts';
-import { openRunLog, type RunLog } from '../run/log.ts';
+import { noteUnlooked, openRunLog, type RunLog } from '../run/log.ts';
 import { progressStart } from '../run/progress-start.ts';
 import type { RunSession } from '../run/session.ts';
 import type { AdmittedService } from '../service/trust.ts';
@@ -127,6 +127,7 @@ async function watched(
     (error) => progress.say(`The log can no longer be written: ${error.message}`),
   );
   disposables.add(() => log.close());
+  noteUnlooked(session, log);
   try {
     const listener: RunListener = (event) => {
       log.listener(event);

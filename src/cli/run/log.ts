@@ -5,6 +5,7 @@ import type { RunEvent, RunListener } from '../../run/events.ts';
 import type { InlineImage, TextCallRequest, TextService } from '../../service/text-service.ts';
 import { checkFile, ownFile, refuseSecondName } from '../../state/files/plain-path.ts';
 import type { LogLevel } from '../args/run-flags.ts';
+import type { RemotePlace } from '../service/artifact-place.ts';
 import { plainJson } from '../terminal/json-line.ts';
 import type { Redactor } from '../terminal/redact.ts';
 
@@ -14,6 +15,7 @@ export interface RunLog {
   /** One line beyond the run's own events. */
   info(facts: Readonly<Record<string, unknown>>, message: string): void;
   warn(facts: Readonly<Record<string, unknown>>, message: string): void;
+  debug(facts: Readonly<Record<string, unknown>>, message: string): void;
   /** Only for `trace`, the one level that shows the content of requests and responses; undefined at any other level. */
   readonly trace?: (facts: Readonly<Record<string, unknown>>, message: string) => void;
   close(): void;
@@ -74,9 +76,18 @@ export function openRunLog(
     },
     info: (facts, message) => log.info(facts, message),
     warn: (facts, message) => log.warn(facts, message),
+    debug: (facts, message) => log.debug(facts, message),
     ...(level === 'trace' ? { trace: (facts, message) => log.trace(facts, message) } : {}),
     close,
   };
+}
+
+/** Says of a run whose files lie in a bucket why nobody could look for uploads that were left there: nothing depends on it. */
+export function noteUnlooked(
+  { remote }: { readonly remote?: Pick<RemotePlace, 'unlooked'> },
+  log: Pick<RunLog, 'debug'>,
+): void {
+  if (remote?.unlooked !== undefined) log.debug({ words: remote.unlooked }, 'store:uploads');
 }
 
 type EventLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';

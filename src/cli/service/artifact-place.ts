@@ -30,8 +30,8 @@ export const placeFacts = {
   owner: 'artifacts.owner',
 } as const;
 
-/** How long a command asks a store that does not answer before anything has begun, and later, in ms. */
-export const patience = { atStart: 15_000, later: 180_000 } as const;
+/** How long a command asks a store that does not answer: before anything has begun, for what is left over there, and later; in ms. */
+export const patience = { atStart: 15_000, toTidyUp: 2000, later: 180_000 } as const;
 
 /** Where the files of a run lie that do not lie in its directory. */
 export interface RemotePlace {
@@ -39,6 +39,8 @@ export interface RemotePlace {
   readonly url: string;
   /** Puts a whole file of the run directory there, unless the same is there. @throws SaveError */
   publish(name: string, file: string): Promise<void>;
+  /** Why nobody could look for uploads that killed runs have left there; absent: somebody has looked. */
+  readonly unlooked?: string;
   /** Names there that are not of promptpress, in order. @throws SaveError */
   foreign(): AsyncIterable<string>;
 }
@@ -169,20 +171,39 @@ export async function takePlace(
     import('../../artifacts/store/s3/upload.ts'),
   ]);
   client.patienceMs = patience.atStart;
-  const claim = await claimPlace(client, { id, pipeline });
+  const claim = await claimPlace(client, { id, pipeline }).catch(refusedAtStart);
   if ('message' in claim) throw usageError(`--out: ${claim.message}`, claim.hint);
   if (!claim.honoursConditions)
     context.io.err(
       `promptpress: warning: ${client.origin} passes over the conditions of writes (If-None-Match): let no two runs write to ${url}.\n`,
     );
-  await dropLeftUploads(
+  client.patienceMs = patience.toTidyUp;
+  const unlooked = await dropLeftUploads(
     client,
     (name) => isArtifactName(name) || published.has(name),
     client.now - othersForMs,
-  );
+  ).then(() => undefined, wordsOf);
   client.patienceMs = patience.later;
   if (remembered !== url) await state.setFact(placeFacts.address, url);
-  return await inBucket(client, directory, disposables);
+  const place = await inBucket(client, directory, disposables);
+  return unlooked === undefined || place.remote === undefined
+    ? place
+    : { ...place, remote: { ...place.remote, unlooked } };
+}
+
+/** Whatever the store says to a question on which nothing depends. @throws what is no word of the store */
+function wordsOf(error: unknown): string {
+  if (error instanceof SaveError && error.failure.code !== 'download.aborted') return error.message;
+  throw error;
+}
+
+/** @throws CliError (exit 2) where the store refuses what it is asked first; what was thrown */
+function refusedAtStart(error: unknown): never {
+  if (!(error instanceof SaveError) || error.failure.code !== 's3.failed') throw error;
+  throw usageError(
+    `--out: ${error.message}`,
+    'Check the address, AWS_REGION and the keys; AWS_SESSION_TOKEN belongs to temporary keys alone.',
+  );
 }
 
 /** What lies beside the artifacts. */
@@ -221,8 +242,9 @@ export async function inBucket(
   directory: string,
   disposables: Disposables,
 ): Promise<ArtifactPlace> {
-  const [{ openS3Artifacts, namesUnder }, { upload }, { ownerName }] = await Promise.all([
+  const [{ openS3Artifacts }, { namesUnder }, { upload }, { ownerName }] = await Promise.all([
     import('../../artifacts/store/s3/s3-store.ts'),
+    import('../../artifacts/store/s3/list.ts'),
     import('../../artifacts/store/s3/upload.ts'),
     import('../../artifacts/store/s3/claim.ts'),
   ]);

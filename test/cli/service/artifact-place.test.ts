@@ -154,8 +154,59 @@ it.each([
 });
 
 it.each([
+  { status: 404, code: 'NoSuchUpload' },
+  { status: 400, code: 'InvalidRequest' },
+  { status: 405, code: 'MethodNotAllowed' },
+  { status: 501, code: 'NotImplemented' },
+  { status: 500, code: 'InternalError' },
+])(
+  'runs in a store that says $status to a list of its uploads, and says so at debug',
+  async (refusal) => {
+    const opened = await open({
+      fault: ({ query, method }) => (method === 'GET' && query.has('uploads') ? refusal : undefined),
+    });
+    const { place, say } = opened;
+    const { code, err } = await say('run', 'killed.yaml', '--out', out, '--log-level', 'debug');
+    expect([code, err.includes(refusal.code)]).toEqual([0, false]);
+    await checkBucket(opened, 6);
+    const said = readFileSync(join(place.directory, 'run.log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('store:uploads'));
+    expect(said).toEqual([expect.stringContaining(`"level":"debug"`)]);
+    expect(said[0]).toContain(refusal.code);
+  },
+  120_000,
+);
+
+it('says of a run that was refused before it began that there is nothing to verify', async () => {
+  const { say } = await open({ bucket: 'other' });
+  expect((await say('run', 'killed.yaml', '--out', out)).code).toBe(2);
+  const said = await say('verify', 'runs/killed');
+  expect([said.code, said.out, said.err]).toEqual([
+    2,
+    '',
+    expect.stringContaining('holds no run that reached its first job'),
+  ]);
+});
+
+it.each([
+  [{ AWS_S3_ADDRESSING_STYLE: 'host' }, undefined, 'AWS_S3_ADDRESSING_STYLE is neither'],
+  [{ AWS_SESSION_TOKEN: 'of an hour' }, { status: 400, code: 'InvalidRequest' }, 'AWS_SESSION_TOKEN'],
+] as const)('refuses %j before anything is paid', async (more, fault, words) => {
+  const { place, fake } = await open(fault === undefined ? {} : { fault: () => fault });
+  const said = await promptpress(['run', 'killed.yaml', '--out', out], {
+    cwd: place.folder,
+    env: { ...place.env, ...fake.env, ...more },
+  });
+  expect([said.code, said.err]).toEqual([2, expect.stringContaining(words)]);
+  expect(place.service.submits.all).toEqual([]);
+});
+
+it.each([
   ['s3://', 'no place in a bucket'],
-  ['s3://nowhere/x', 'There is no bucket nowhere'],
+  ['s3://ab/x', 'A bucket has 3 characters or more'],
+  ['s3://nowhere/x', 'AWS_S3_ADDRESSING_STYLE=virtual'],
+  ['s3://nowhere/x', 'There is no bucket "nowhere"'],
 ] as const)('refuses %s before anything is paid', async (address, words) => {
   const { place, say } = await open();
   const said = await say('run', 'killed.yaml', '--out', address);

@@ -111,7 +111,9 @@ export class ObjectTable {
     if (query.get('list-type') !== '2') return { status: 400, code: 'InvalidArgument' };
     const prefix = query.get('prefix') ?? '';
     const most = Math.min(1000, Number(query.get('max-keys') ?? 1000));
-    const after = Buffer.from(query.get('continuation-token') ?? '', 'base64url').toString();
+    const token = query.get('continuation-token');
+    const after =
+      token === null ? (query.get('start-after') ?? '') : Buffer.from(token, 'base64url').toString();
     const written = query.get('encoding-type') === 'url' ? encodeURIComponent : escaped;
     // Keys sort by their bytes.
     const all = [...this.objects.keys()]

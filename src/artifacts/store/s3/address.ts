@@ -19,7 +19,7 @@ export function readS3Address(text: string): S3Address | string {
   const [bucket = '', ...parts] = text.slice(scheme.length).split('/');
   if (!text.startsWith(scheme)) return `It begins with ${scheme}, in small letters.`;
   // Names of other stores may have capital letters and underscores.
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/.test(bucket))
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{2,254}$/.test(bucket))
     return 'A bucket has 3 characters or more: letters, digits, dots and hyphens.';
   const prefix = parts.join('/').replace(/\/$/, '');
   if (prefix === '') return { bucket, prefix };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { shownS3Address } from './address.ts';
 import type { S3Client } from './client.ts';
-import { pageOf } from './s3-store.ts';
+import { namesUnder } from './list.ts';
 
 /** The object that says whose a place is. Hidden, so that programs that read the place as a data set pass it over. */
 export const ownerName = '.promptpress.json';
@@ -35,10 +35,9 @@ export async function claimPlace(client: S3Client, owner: Owner): Promise<Claime
   const place = shownS3Address(client.address);
   const before = await readOwner(client);
   if (before === undefined) {
-    const others = (await pageOf(client, '', undefined, 2)).names;
-    if (others.length > 0)
+    for await (const name of namesUnder(client, ''))
       return {
-        message: `${place} is not empty: ${others[0]} lies there, and no run of promptpress owns the place.`,
+        message: `${place} is not empty: ${JSON.stringify(name)} lies there, and no run of promptpress owns the place.`,
         hint: 'A run would replace and remove objects there, and nothing was touched. Take a prefix of its own.',
       };
   }
@@ -48,7 +47,7 @@ export async function claimPlace(client: S3Client, owner: Owner): Promise<Claime
   const found = isNew ? owner : (before ?? (await readOwner(client)));
   if (found?.id !== owner.id)
     return {
-      message: `${place} belongs to another run${found?.pipeline ? `, of the pipeline ${found.pipeline}` : ''}.`,
+      message: `${place} belongs to another run${found?.pipeline ? `, of the pipeline "${found.pipeline}"` : ''}.`,
       hint: `Take another prefix, or continue that run in its own run directory. If its directory is gone for good, remove ${place}/${ownerName} and move the results away from there.`,
     };
   // Where the object is there, a store that heeds the condition writes no second one.
@@ -66,14 +65,14 @@ async function writeOwner(client: S3Client, body: Buffer): Promise<boolean> {
       'x-amz-meta-sha256': createHash('sha256').update(body).digest('hex'),
     },
     body,
-    doing: `write ${ownerName}`,
+    doing: `write "${ownerName}"`,
     accepts: ({ status, code }) =>
       status === 412 || code === 'PreconditionFailed' || status === 501 || code === 'NotImplemented',
   });
   if (problem === undefined) return true;
   if (problem.status === 412 || problem.code === 'PreconditionFailed') return false;
   // The store knows no such condition.
-  await client.ask({ method: 'PUT', name: ownerName, body, doing: `write ${ownerName}` });
+  await client.ask({ method: 'PUT', name: ownerName, body, doing: `write "${ownerName}"` });
   return true;
 }
 
@@ -81,7 +80,7 @@ async function readOwner(client: S3Client): Promise<Owner | undefined> {
   const { body, problem, isTooLarge } = await client.ask({
     method: 'GET',
     name: ownerName,
-    doing: `read ${ownerName}`,
+    doing: `read "${ownerName}"`,
     mostBytes: 65_536,
     accepts: ({ status, code }) => status === 404 && code !== 'NoSuchBucket',
   });

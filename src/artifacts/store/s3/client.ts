@@ -12,7 +12,7 @@ import type { S3Settings } from './settings.ts';
 export interface S3Ask extends Omit<S3Request, 'key'> {
   /** Within the prefix of the place; absent: about the bucket. */
   readonly name?: string;
-  /** What is tried, for messages: `write images/ab/abc-1.png`. */
+  /** What is tried, for messages: `write "images/ab/abc-1.png"`. */
   readonly doing: string;
   /** Answers other than a success that the caller understands. */
   readonly accepts?: (problem: S3Problem) => boolean;
@@ -132,7 +132,7 @@ export class S3Client {
    */
   async *pieces(name: string, etag: string, from: number, before: number): AsyncGenerator<Buffer> {
     const trouble: Trouble = { tries: 0, since: undefined };
-    const doing = `read ${name}`;
+    const doing = `read "${name}"`;
     for (let at = from; at < before; ) {
       try {
         const headers = { range: `bytes=${at}-${before - 1}`, 'if-match': etag };
@@ -198,7 +198,8 @@ export class S3Client {
       );
     }
     const { address, origin, now } = this;
-    return new SaveError(s3Failure(problem, doing, { address, origin, now }));
+    const { style } = this.#options.settings;
+    return new SaveError(s3Failure(problem, doing, { address, origin, style, now }));
   }
 
   #send({ name, ...ask }: S3Ask): Promise<OpenResponse> {

@@ -2,6 +2,7 @@ import { readConnectionError } from '../../../service/http/connect/connection-er
 import { shownWords } from '../../failure.ts';
 import type { SaveFailure } from '../../writer.ts';
 import { type S3Address, shownS3Address } from './address.ts';
+import type { S3Settings } from './settings.ts';
 import { textOf } from './xml.ts';
 
 /** An answer that is no success. */
@@ -84,12 +85,12 @@ const fullCodes = new Set(['QuotaExceeded', 'XMinioStorageFull', 'InsufficientCa
 /**
  * What an answer means that will not pass. The run stops: the next file would meet the same, and what is paid is in the state.
  *
- * @param doing what was tried: `write images/ab/abc-1.png`
+ * @param doing what was tried: `write "images/ab/abc-1.png"`
  */
 export function s3Failure(
   problem: S3Problem,
   doing: string,
-  store: { readonly address: S3Address; readonly origin: string; readonly now: number },
+  store: Pick<S3Settings, 'origin' | 'style'> & { readonly address: S3Address; readonly now: number },
 ): SaveFailure {
   const { status, code, message } = problem;
   const said = `${code === '' ? status : code}${message === '' ? '' : `: ${message.replace(/\.$/, '')}`}`;
@@ -103,7 +104,7 @@ export function s3Failure(
   if (code === 'NoSuchBucket')
     return stop(
       'no-bucket',
-      `There is no bucket ${store.address.bucket} at ${store.origin}. Make it first, or name another one with --out.`,
+      `There is no bucket "${store.address.bucket}" at ${store.origin}. Make it first, or name another one with --out.${store.style === 'path' ? ' Where it is there, the store may want it in the name of its host: AWS_S3_ADDRESSING_STYLE=virtual.' : ''}`,
     );
   if (code === 'RequestTimeTooSkewed') {
     const off =
@@ -120,7 +121,7 @@ export function s3Failure(
     const { region } = problem;
     return stop(
       'region',
-      `The bucket ${store.address.bucket} is not in this region (${said}). Set AWS_REGION${region === undefined ? ' to the one it lies in' : `=${region}`}.`,
+      `The bucket "${store.address.bucket}" is not in this region (${said}). Set AWS_REGION${region === undefined ? ' to the one it lies in' : `=${region}`}.`,
     );
   }
   if (fullCodes.has(code) || status === 507)

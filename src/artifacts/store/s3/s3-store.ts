@@ -7,14 +7,11 @@ import { NameMarks } from '../name-marks.ts';
 import { type ArtifactRoot, artifactRoots, isArtifactName } from '../names.ts';
 import type { ArtifactStore, FoundArtifact } from '../store.ts';
 import type { S3Client } from './client.ts';
-import { decoderOf, look, type UploadSizes, upload } from './upload.ts';
-import { elements, textOf } from './xml.ts';
+import { namesUnder, pagesUnder } from './list.ts';
+import { look, type UploadSizes, upload } from './upload.ts';
 
 /** Names that are removed at a time. */
 const removedAtOnce = 8;
-
-/** Names in one page of a listing, the most that stores give. */
-const pageNames = 1000;
 
 /**
  * The artifacts of a run in a bucket, under the names that they would have in its directory. A file is received on this machine, in the run
@@ -32,7 +29,7 @@ export function openS3Artifacts(
   const remove = async (name: string): Promise<boolean> => {
     rootOf(name);
     if (!(await names.mayHave(name)) || (await look(client, name)) === undefined) return false;
-    await client.ask({ method: 'DELETE', name, doing: `remove ${name}`, accepts: isMissing });
+    await client.ask({ method: 'DELETE', name, doing: `remove "${name}"`, accepts: isMissing });
     return true;
   };
   return {
@@ -82,57 +79,12 @@ async function read(client: S3Client, name: string, mostBytes: number): Promise<
   const { body, isTooLarge, problem } = await client.ask({
     method: 'GET',
     name,
-    doing: `read ${name}`,
+    doing: `read "${name}"`,
     mostBytes,
     accepts: ({ status, code }) => status === 404 && code !== 'NoSuchBucket',
   });
   if (problem !== undefined) return { ok: false, why: 'missing' };
   return isTooLarge ? { ok: false, why: 'too-large' } : { ok: true, bytes: body };
-}
-
-/** One page of names, and where the next one begins. */
-interface Page {
-  readonly names: readonly string[];
-  readonly next?: string;
-}
-
-/** Names within the place, whatever they are. */
-export async function pageOf(
-  client: S3Client,
-  prefix: string,
-  after?: string,
-  most = pageNames,
-): Promise<Page> {
-  const { body } = await client.ask({
-    method: 'GET',
-    query: {
-      'list-type': '2',
-      prefix: client.keyOf(prefix),
-      'encoding-type': 'url',
-      'max-keys': String(most),
-      ...(after === undefined ? {} : { 'continuation-token': after }),
-    },
-    doing: 'list the objects',
-  });
-  const xml = body.toString();
-  const decoded = decoderOf(xml);
-  const base = client.keyOf('');
-  const keys = elements(xml, 'Contents').map((one) => decoded(textOf(one, 'Key') ?? ''));
-  const next = textOf(xml, 'IsTruncated') === 'true' ? textOf(xml, 'NextContinuationToken') : undefined;
-  return {
-    names: keys.filter((key) => key.startsWith(base)).map((key) => key.slice(base.length)),
-    ...(next === undefined ? {} : { next }),
-  };
-}
-
-/** Names within the place that begin so, whatever they are. Stores list by bytes, and so do the names of artifacts sort. */
-export async function* namesUnder(client: S3Client, prefix: string): AsyncGenerator<string> {
-  let page = await pageOf(client, prefix);
-  for (;;) {
-    for (const name of page.names) if (name.startsWith(prefix)) yield name;
-    if (page.next === undefined) return;
-    page = await pageOf(client, prefix, page.next);
-  }
 }
 
 /**
@@ -171,13 +123,12 @@ class KnownNames {
   }
 
   async #mark(prefix: string, mostPages: number): Promise<boolean> {
-    let after: string | undefined;
-    for (let count = 0; count < mostPages; count += 1) {
-      const { names, next } = await pageOf(this.#client, prefix, after);
+    let count = 0;
+    for await (const { names, isLast } of pagesUnder(this.#client, prefix)) {
       for (const name of names) this.#marks.add(name);
-      if (next === undefined) return true;
-      after = next;
+      count += 1;
+      if (isLast || count >= mostPages) return isLast;
     }
-    return false;
+    return true;
   }
 }

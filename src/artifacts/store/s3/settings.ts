@@ -7,8 +7,10 @@ type Variables = Readonly<Record<string, string | undefined>>;
 export interface S3Settings {
   /** `https://host[:port][/path]`, without a slash at its end; the bucket is in the host or in the path already. */
   readonly base: string;
-  /** `https://host`, for messages. */
+  /** `https://host` of the store, for messages. */
   readonly origin: string;
+  /** Where the bucket is: in the path, or in the name of the host. */
+  readonly style: 'path' | 'virtual';
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -38,9 +40,13 @@ export const secretsOfS3 = (env: Variables): readonly string[] =>
 export const endpointVariable = (env: Variables): string | undefined =>
   ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'].find((name) => (env[name]?.trim() ?? '') !== '');
 
+/** What a header may hold. */
+const isPlain = (text: string): boolean => /^[\x20-\x7e]+$/.test(text);
+
 /**
  * Reads the variables that the tools of AWS read: the endpoint (`AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`; absent: AWS itself), the region, and
- * keys. A store at an endpoint of its own has the bucket in the path, which every such store understands; AWS wants it in the host.
+ * keys. A store at an endpoint of its own has the bucket in the path, which most such stores understand; AWS wants it in the host.
+ * `AWS_S3_ADDRESSING_STYLE` says it otherwise.
  *
  * @throws S3SettingsError
  */
@@ -58,9 +64,22 @@ export function readS3Settings({ bucket }: S3Address, env: Variables): S3Setting
   if (!/^[A-Za-z0-9-]{1,64}$/.test(region))
     throw new S3SettingsError('AWS_REGION is no region.', 'Set it to one, for example eu-central-1.');
   const sessionToken = value('AWS_SESSION_TOKEN');
+  const parts = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SESSION_TOKEN: sessionToken };
+  for (const [name, text] of Object.entries(parts))
+    if (text !== undefined && !isPlain(text))
+      throw new S3SettingsError(
+        `${name} has characters that no such key has.`,
+        'Set it again: it is one line of letters, digits and signs.',
+      );
+  const style = value('AWS_S3_ADDRESSING_STYLE');
+  if (style !== undefined && style !== 'path' && style !== 'virtual')
+    throw new S3SettingsError(
+      'AWS_S3_ADDRESSING_STYLE is neither "path" nor "virtual".',
+      'Set it to path where the bucket stands in the path (https://s3.example.com/BUCKET), to virtual where it stands in the name of the host (https://BUCKET.s3.example.com).',
+    );
   const endpoint = endpointVariable(env);
   return {
-    ...placeOf(bucket, region, endpoint === undefined ? undefined : value(endpoint)),
+    ...placeOf(bucket, region, style, endpoint === undefined ? undefined : value(endpoint)),
     region,
     accessKeyId,
     secretAccessKey,
@@ -71,21 +90,26 @@ export function readS3Settings({ bucket }: S3Address, env: Variables): S3Setting
 function placeOf(
   bucket: string,
   region: string,
+  wanted: S3Settings['style'] | undefined,
   endpoint: string | undefined,
-): Pick<S3Settings, 'base' | 'origin'> {
-  if (endpoint === undefined) {
-    const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
-    // A certificate for *.s3.… does not cover a name with dots.
-    if (/[A-Z._]/.test(bucket)) return { base: `https://${host}/${bucket}`, origin: `https://${host}` };
-    return { base: `https://${bucket}.${host}`, origin: `https://${host}` };
-  }
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  if (url === undefined || !/^https?:$/.test(url.protocol) || !isPlain)
+): Pick<S3Settings, 'base' | 'origin' | 'style'> {
+  const aws = `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  const url = URL.canParse(endpoint ?? aws) ? new URL(endpoint ?? aws) : undefined;
+  const isBare = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (url === undefined || !/^https?:$/.test(url.protocol) || !isBare)
     throw new S3SettingsError(
       'The endpoint of the S3 store (AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL) is no address.',
       'Set it to something like https://s3.example.com, or leave it out for AWS.',
     );
+  // A certificate for *.s3.… does not cover a name with dots.
+  const style = wanted ?? (endpoint !== undefined || /[A-Z._]/.test(bucket) ? 'path' : 'virtual');
   const path = url.pathname.replace(/\/$/, '');
-  return { base: `${url.origin}${path}/${bucket}`, origin: url.origin };
+  const { origin, protocol, host, hostname } = url;
+  if (style === 'path') return { base: `${origin}${path}/${bucket}`, origin, style };
+  if (/[A-Z_]/.test(bucket) || /^[\d.]+$|^\[/.test(hostname))
+    throw new S3SettingsError(
+      `AWS_S3_ADDRESSING_STYLE is virtual, and "${bucket}.${hostname}" is no name of a host.`,
+      'Set it to path, or leave it out.',
+    );
+  return { base: `${protocol}//${bucket}.${host}${path}`, origin, style };
 }

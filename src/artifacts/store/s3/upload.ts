@@ -5,6 +5,7 @@ import type { SealedFile } from '../incoming.ts';
 import { filePieces } from '../open-file.ts';
 import type { S3Ask, S3Client } from './client.ts';
 import type { S3Problem } from './failure.ts';
+import { decoderOf } from './list.ts';
 import type { FilePiece } from './send.ts';
 import { elements, escaped, textOf } from './xml.ts';
 
@@ -75,7 +76,7 @@ export async function upload(
   fail({
     code: 's3.failed',
     class: 'stop',
-    message: `${name} in the store was changed again and again while it was written: another program writes there.`,
+    message: `"${name}" in the store was changed again and again while it was written: another program writes there.`,
   });
 }
 
@@ -98,7 +99,7 @@ async function putWhole(
     name,
     headers: { ...factsOf(name, file), ...condition },
     body: { path: file.path, from: 0, bytes: file.size, sha256: file.sha256 },
-    doing: `write ${name}`,
+    doing: `write "${name}"`,
     accepts: (said) => isRefused(said) || isMissing(said) || (isUnknown(said) && hasAny(condition)),
   });
   return outcomeOf(problem);
@@ -112,7 +113,7 @@ async function putInParts(
   condition: Readonly<Record<string, string>>,
   { partBytes }: UploadSizes,
 ): Promise<Outcome> {
-  const doing = `write ${name}`;
+  const doing = `write "${name}"`;
   const begun = await client.ask({
     method: 'POST',
     name,
@@ -173,7 +174,7 @@ async function dropUpload(client: S3Client, name: string, uploadId: string): Pro
     method: 'DELETE',
     name,
     query: { uploadId },
-    doing: `drop the upload of ${name}`,
+    doing: `drop the upload of "${name}"`,
     accepts: isMissing,
   });
 }
@@ -187,7 +188,7 @@ async function pieceOf({ path }: SealedFile, from: number, bytes: number): Promi
 
 /** Looks what lies under a name. @throws SaveError */
 export async function look(client: S3Client, name: string): Promise<Found | undefined> {
-  const ask: S3Ask = { method: 'HEAD', name, doing: `read ${name}`, accepts: isMissing };
+  const ask: S3Ask = { method: 'HEAD', name, doing: `read "${name}"`, accepts: isMissing };
   const { headers, problem } = await client.ask(ask);
   if (problem !== undefined) return undefined;
   const sha256 = headers[hashHeader];
@@ -234,11 +235,11 @@ const factsOf = (name: string, { sha256 }: SealedFile): Readonly<Record<string, 
 
 /**
  * Takes back uploads in parts that were left by runs that were killed. A store that does not let its uploads be listed keeps them: they are no
- * objects, and most stores can be told to remove them after some days.
+ * objects, and most stores can be told to remove them after some days. Nothing depends on it.
  *
  * @param isOurs by the name within the place
  * @param startedBefore Unix ms: later ones may be under way
- * @returns how many there were
+ * @returns how many there were @throws SaveError
  */
 export async function dropLeftUploads(
   client: S3Client,
@@ -248,13 +249,11 @@ export async function dropLeftUploads(
   let count = 0;
   const base = client.keyOf('');
   for (let marker: Readonly<Record<string, string>> = {}; ; ) {
-    const { body, problem } = await client.ask({
+    const { body } = await client.ask({
       method: 'GET',
       query: { uploads: '', prefix: base, 'encoding-type': 'url', ...marker },
       doing: 'list the uploads',
-      accepts: ({ status }) => status === 403 || status === 405 || status === 501,
     });
-    if (problem !== undefined) return count;
     const xml = body.toString();
     const decoded = decoderOf(xml);
     for (const one of elements(xml, 'Upload')) {
@@ -266,13 +265,13 @@ export async function dropLeftUploads(
       count += 1;
     }
     const next = textOf(xml, 'NextKeyMarker');
-    if (textOf(xml, 'IsTruncated') !== 'true' || next === undefined) return count;
-    marker = { 'key-marker': decoded(next), 'upload-id-marker': textOf(xml, 'NextUploadIdMarker') ?? '' };
+    const more = {
+      'key-marker': decoded(next ?? ''),
+      'upload-id-marker': textOf(xml, 'NextUploadIdMarker') ?? '',
+    };
+    // A store that gives one page for ever has no further one.
+    const isSame = Object.entries(more).every(([name, value]) => marker[name] === value);
+    if (textOf(xml, 'IsTruncated') !== 'true' || next === undefined || isSame) return count;
+    marker = more;
   }
-}
-
-/** How the names in a listing are read that was asked for with `encoding-type=url`: some stores pass over the wish. */
-export function decoderOf(xml: string): (name: string) => string {
-  if (textOf(xml, 'EncodingType') !== 'url') return (name) => name;
-  return (name) => decodeURIComponent(name.replaceAll('+', ' '));
 }

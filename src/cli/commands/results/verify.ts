@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { SameFilesFound } from '../../../manifest/same-files.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import type { RunPlace } from '../../../report/facts/place.ts';
-import { readRunFacts } from '../../../report/facts/run.ts';
 import { count, counted, sameFilesWords } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
 import { type Finding, isFault, type Looked } from '../../../upkeep/finding.ts';
@@ -122,10 +121,8 @@ async function look(
         'verify --repair',
         'Without --repair it shows what is wrong. promptpress run FILE --engine … --redo JOB makes a job anew, and pays for it again.',
       );
+    const { plan, facts } = await planOfDirectory(directory, state, context, file);
     const { store: artifacts } = await openArtifactsOf(directory, state, signal, disposables, context);
-    const facts = await readRunFacts(state);
-    const plan =
-      facts === undefined ? undefined : (await planOfDirectory(directory, state, context, file)).plan;
     const looked: Looked = { files: 0, bytes: 0, replies: 0 };
     const faults: Finding[] = [];
     const examples: string[] = [];
@@ -136,21 +133,16 @@ async function look(
       directory,
       artifacts,
       reader: state,
-      ...(plan === undefined || facts === undefined
-        ? {}
-        : {
-            manifest: {
-              plan,
-              selection: facts.selection,
-              reader: state,
-              redact: redactor.applyToData,
-              signal,
-            },
-          }),
+      manifest: {
+        plan,
+        selection: facts.selection,
+        reader: state,
+        redact: redactor.applyToData,
+        signal,
+      },
       // Elsewhere than in the run directory nobody wrote one.
       hasEnded:
-        facts?.outcome !== undefined &&
-        (engine === undefined || existsSync(join(directory, runFiles.engine))),
+        facts.outcome !== undefined && (engine === undefined || existsSync(join(directory, runFiles.engine))),
       looked,
       signal,
     });

@@ -17,15 +17,28 @@ it('refuses a place that another run has, or in which something else lies', asyn
   const { fake, client } = await openRig();
   await claimPlace(client, owner);
   expect(await claimPlace(client, { ...owner, id: 'two' })).toMatchObject({
-    message: expect.stringContaining('belongs to another run, of the pipeline foxes'),
+    message: expect.stringContaining('belongs to another run, of the pipeline "foxes"'),
   });
   fake.store(`a run/é+1/${ownerName}`, '{broken');
   expect(await claimPlace(client, owner)).toMatchObject({ message: expect.stringContaining('another run') });
   fake.remove(`a run/é+1/${ownerName}`);
   fake.store('a run/é+1/holiday.jpg', 'x');
   const before = fake.objects.size;
-  expect(await claimPlace(client, owner)).toMatchObject({ message: expect.stringContaining('holiday.jpg') });
+  expect(await claimPlace(client, owner)).toMatchObject({
+    message: expect.stringContaining('"holiday.jpg" lies'),
+  });
   expect(fake.objects.size).toBe(before);
+});
+
+it('passes over folders that a console has made, and sees what lies in them', async () => {
+  const { fake, client } = await openRig();
+  for (const folder of ['', 'images/', 'images/ab/']) fake.store(`a run/é+1/${folder}`, '');
+  expect(await claimPlace(client, owner)).toEqual({ honoursConditions: true });
+  fake.remove(`a run/é+1/${ownerName}`);
+  fake.store('a run/é+1/images/no folder/', 'but content');
+  expect(await claimPlace(client, owner)).toMatchObject({
+    message: expect.stringContaining('"images/no folder/" lies there'),
+  });
 });
 
 it('lets one of two runs have a place that both want at once', async () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { isS3Address, readS3Address, shownS3Address } from '../../../../src/artifacts/store/s3/address.ts';
 import { readS3Settings, S3SettingsError, secretsOfS3 } from '../../../../src/artifacts/store/s3/settings.ts';
+import type { S3Fault } from '../../../rig/s3/fake-s3.ts';
 import { listed, put } from '../stored.ts';
 import { codeOf, openRig, putBytes } from './rig.ts';
 
@@ -19,6 +20,44 @@ it('lists page by page, in order, and passes over what is no artifact', async ()
   expect(await listed(store, 'images/ab/ab22')).toEqual(names.slice(2200));
   expect(fake.counts).toEqual(new Map([['GET bucket', 4]]));
 });
+
+/** The bounds of a list's first page, and what its token leads to. */
+const early = (more: string): S3Fault => ({
+  status: 200,
+  code: '',
+  more: `</Error><ListBucketResult>${more}</ListBucketResult><Error>`,
+});
+
+it.each([
+  ['an empty page behind its token', '<IsTruncated>false</IsTruncated>'],
+  ['no token', '<IsTruncated>true</IsTruncated>'],
+])('lists all names in a store that gives %s', async (_, more) => {
+  const { fake, open } = await openRig();
+  const names = Array.from({ length: 1040 }, (__, at) => `images/ab/ab${String(at).padStart(4, '0')}-1.png`);
+  for (const each of names) fake.store(`a run/é+1/${each}`, 'x');
+  fake.fault = ({ query }) => (query.has('continuation-token') ? early(more) : undefined);
+  const store = open();
+  expect(await listed(store)).toEqual(names);
+  expect(await store.remove([names.at(-1) ?? ''])).toBe(true);
+});
+
+it.each(['another token each time', 'the same page again'])(
+  'takes no list that has no end: %s',
+  async (how) => {
+    const { fake, open } = await openRig();
+    const key = 'a run/é+1/images/ab/abc-1.png';
+    const content =
+      how === 'the same page again' ? `<Contents><Key>${key}</Key><Size>1</Size></Contents>` : '';
+    fake.fault = ({ query }, count) =>
+      query.has('list-type')
+        ? early(
+            `<IsTruncated>true</IsTruncated><NextContinuationToken>t${count}</NextContinuationToken>${content}`,
+          )
+        : undefined;
+    expect(await codeOf(listed(open()))).toBe('s3.failed, stop');
+    expect(fake.requests.length).toBeLessThan(200);
+  },
+);
 
 it.each([
   ['ends', {}],
@@ -137,6 +176,7 @@ it.each([
   's3://',
   's3:///x',
   's3://p',
+  's3://ab',
   's3://pictures/../x',
   's3://pictures//x',
   's3://pictures/a?b',
@@ -163,6 +203,21 @@ it.each([
     'pictures',
     'https://s3.example.com/v1/s3/pictures',
   ],
+  [
+    { AWS_ENDPOINT_URL: 'https://s3.example.com:444/v1', AWS_S3_ADDRESSING_STYLE: 'virtual' },
+    'my.pictures',
+    'https://my.pictures.s3.example.com:444/v1',
+  ],
+  [
+    { AWS_REGION: 'eu-1', AWS_S3_ADDRESSING_STYLE: 'path' },
+    'pictures',
+    'https://s3.eu-1.amazonaws.com/pictures',
+  ],
+  [
+    { AWS_ENDPOINT_URL: 'https://s3.example.com', AWS_S3_ADDRESSING_STYLE: 'path' },
+    'pictures',
+    'https://s3.example.com/pictures',
+  ],
 ] as const)('finds the place of %j', (env, bucket, base) => {
   expect(readS3Settings({ bucket, prefix: '' }, { ...keys, ...env }).base).toBe(base);
 });
@@ -173,6 +228,13 @@ it.each([
   [{ ...keys, AWS_REGION: 'eu central' }, 'AWS_REGION'],
   [{ ...keys, AWS_ENDPOINT_URL: 'minio:9000' }, 'AWS_ENDPOINT_URL'],
   [{ ...keys, AWS_ENDPOINT_URL: 'https://user:secret@minio' }, 'AWS_ENDPOINT_URL'],
+  [{ ...keys, AWS_S3_ADDRESSING_STYLE: 'host' }, 'AWS_S3_ADDRESSING_STYLE'],
+  [
+    { ...keys, AWS_ENDPOINT_URL: 'http://127.0.0.1:9', AWS_S3_ADDRESSING_STYLE: 'virtual' },
+    'AWS_S3_ADDRESSING_STYLE',
+  ],
+  [{ ...keys, AWS_SESSION_TOKEN: 'sec\nret' }, 'AWS_SESSION_TOKEN'],
+  [{ ...keys, AWS_ACCESS_KEY_ID: 'schlüssel' }, 'AWS_ACCESS_KEY_ID'],
 ] as const)('refuses %j, and shows no value', (env, named) => {
   const failure = ((): unknown => {
     try {
@@ -183,6 +245,6 @@ it.each([
   })() as S3SettingsError;
   expect(failure).toBeInstanceOf(S3SettingsError);
   expect(failure.message).toContain(named);
-  for (const secret of secretsOfS3(env)) expect(secret).toBe('secret');
+  for (const secret of secretsOfS3(env)) expect(secret.replace('\n', '')).toBe('secret');
   expect(`${failure.message} ${failure.hint}`).not.toMatch(/secret(?!_)\b/);
 });

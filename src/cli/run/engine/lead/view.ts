@@ -12,7 +12,7 @@ import type { FlagValues } from '../../../args/flags.ts';
 import type { runFlags } from '../../../args/run-flags.ts';
 import type { Io } from '../../../terminal/io.ts';
 import { showProgress } from '../../../terminal/progress/progress.ts';
-import { openRunLog } from '../../log.ts';
+import { noteUnlooked, openRunLog } from '../../log.ts';
 import { progressStart } from '../../progress-start.ts';
 import type { BegunOnEngine } from './begin.ts';
 import { EngineProgress } from './progress.ts';
@@ -69,6 +69,7 @@ export async function openView(
     (error) => shown.say(`The log can no longer be written: ${error.message}`),
   );
   disposables.add(() => log.close());
+  noteUnlooked(begun, log);
   return {
     listener: (event) => {
       log.listener(event);
