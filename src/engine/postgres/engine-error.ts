@@ -12,6 +12,8 @@ export type EngineFault =
   /** There is no such database. */
   | 'database'
   | 'rights'
+  /** The server has no connection left. */
+  | 'connections'
   /** What stands between does not let settings of a session through. */
   | 'pooler'
   /** PostgreSQL is too old. */
@@ -31,7 +33,7 @@ export type EngineFault =
   | 'lost'
   | 'readonly'
   | 'full'
-  /** It answered too late, or has no connection left. */
+  /** It answered too late. */
   | 'busy'
   | 'io';
 
@@ -39,6 +41,7 @@ export type EngineFault =
 const passing: ReadonlySet<string> = new Set([
   'engine.away',
   'engine.busy',
+  'engine.connections',
   'engine.full',
   'engine.readonly',
 ]);
@@ -84,7 +87,7 @@ const sayings: Readonly<
   ],
   pooler: [
     'stands behind a pooler that refuses settings of a session',
-    'PgBouncer lets them through with `ignore_startup_parameters = statement_timeout,options`.',
+    'Say `--queue lease` there: only the queue of BullMQ needs them. Or give the address of the server itself.',
   ],
   standby: ['is a standby, which nobody can write to', 'Give the address of the primary server.'],
   encoding: [
@@ -97,7 +100,11 @@ const sayings: Readonly<
   ],
   readonly: ['is read-only', `Find out why (default_transaction_read_only, a failover), then ${again}.`],
   full: ['has no space left on its disk', `Make room there, then ${again}.`],
-  busy: ['is too busy', `Look for what keeps it so (max_connections, locks, a slow disk), then ${again}.`],
+  busy: ['is too busy', `Look for what keeps it so (locks, a slow disk), then ${again}.`],
+  connections: [
+    'has no connection left',
+    `Each worker takes up to 3, and so does whoever leads a run: raise max_connections there, or end some of them, then ${again}.`,
+  ],
   io: ['failed', `Look into the log of PostgreSQL, then ${again}.`],
 };
 
@@ -122,6 +129,7 @@ const conditions: Readonly<Record<string, keyof typeof sayings>> = {
   '57P04': 'database',
   '25006': 'readonly',
   '53100': 'full',
+  '53300': 'connections',
   '53': 'busy',
   '55P03': 'busy',
   '57014': 'busy',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Pool, PoolClient, PoolConfig } from 'pg';
+import type { ClientBase, Pool, PoolClient, PoolConfig } from 'pg';
 import type { Clock } from '../../run/clock.ts';
 import type { EngineAddress } from './address.ts';
 import { EngineError, engineErrorOf } from './engine-error.ts';
@@ -34,7 +34,7 @@ export interface PoolSettings {
   readonly clock: Clock;
   /** Shown by PostgreSQL beside its connections: `promptpress worker`. */
   readonly name?: string;
-  /** Connections at most. Default 4. */
+  /** Connections at most. Default 3. */
   readonly connections?: number;
   /**
    * How long it is tried to connect, ms, before that fails: a server that is started again is waited for. Only connecting is
@@ -50,6 +50,9 @@ export interface PoolSettings {
   readonly silentMs?: number;
 }
 
+const defaultStatementMs = 6000;
+const defaultSilentMs = 8000;
+
 /** What reads much, ms. */
 const scanMs = 600_000;
 
@@ -62,13 +65,25 @@ const connectMs = 5000;
 
 const ignore = (): void => undefined;
 
-/** How a pool of connections to an engine is set up. */
+/** How a pool of connections to an engine is set up. @param onLimit told how many connections the server has in all */
 export function poolConfig(
   address: EngineAddress,
   settings: Omit<PoolSettings, 'clock' | 'patienceMs'>,
+  onLimit: (connections: number) => void = ignore,
 ): PoolConfig {
-  const { name = 'promptpress', connections = 4, statementMs = 6000, silentMs = 8000 } = settings;
+  const {
+    name = 'promptpress',
+    connections = 3,
+    statementMs = defaultStatementMs,
+    silentMs = defaultSilentMs,
+  } = settings;
   const { password } = address;
+  const setUp = async (client: ClientBase): Promise<void> => {
+    const { rows } = await client.query<{ most: number }>(
+      `SELECT ${settingsOf(statementMs, silentMs)}, current_setting('max_connections')::int AS most`,
+    );
+    if (rows[0] !== undefined) onLimit(rows[0].most);
+  };
   return {
     host: address.host,
     port: address.port,
@@ -83,12 +98,28 @@ export function poolConfig(
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
-    statement_timeout: statementMs,
     query_timeout: silentMs,
-    // A transaction whose client has gone must not keep its locks.
-    idle_in_transaction_session_timeout: silentMs,
+    // What it returns is waited for.
+    onConnect: (client): unknown => setUp(client),
   };
 }
+
+/**
+ * What a connection is told first, by a statement: a pooler refuses most settings that come with the greeting. By the keep-alives the server
+ * finds out within half a minute that a machine is gone: without them it may take two hours.
+ */
+const settingsOf = (statementMs: number, silentMs: number): string =>
+  Object.entries({
+    statement_timeout: statementMs,
+    // A transaction whose client has gone must not keep its locks.
+    idle_in_transaction_session_timeout: silentMs,
+    tcp_keepalives_idle: 10,
+    tcp_keepalives_interval: 5,
+    tcp_keepalives_count: 4,
+    tcp_user_timeout: 30_000,
+  })
+    .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+    .join(', ');
 
 /**
  * Keeps the process alive where a connection breaks. One that nobody uses leaves the pool, and whoever asks next gets another; of one that is
@@ -102,13 +133,17 @@ export function outliveConnections(pool: Pool): void {
 
 /** Connects to an engine when it is first asked something. */
 export async function openPool(address: EngineAddress, settings: PoolSettings): Promise<EnginePool> {
-  const { clock, patienceMs = 0 } = settings;
+  const { clock, patienceMs = 0, statementMs = defaultStatementMs, silentMs = defaultSilentMs } = settings;
   const { shown } = address;
-  const config = poolConfig(address, settings);
+  let most: number | undefined;
+  const config = poolConfig(address, settings, (connections) => {
+    most = connections;
+  });
   const pg = (await import('pg')).default;
   const pool = new pg.Pool(config);
   outliveConnections(pool);
-  const connect = (): Promise<PoolClient> => connected(pool, shown, clock, patienceMs);
+  const connect = (): Promise<PoolClient> =>
+    connected(pool, clock, patienceMs, (failure) => failureOf(failure, shown, most));
 
   const using = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
     const client = await connect();
@@ -149,6 +184,8 @@ export async function openPool(address: EngineAddress, settings: PoolSettings): 
         throw error;
       }
     });
+  // Behind a pooler the next transaction may be on a connection that somebody else has set up.
+  const begin = `BEGIN; SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${silentMs}`;
   const troubles = new EngineTroubles(clock);
   return {
     shown,
@@ -162,7 +199,7 @@ export async function openPool(address: EngineAddress, settings: PoolSettings): 
           scanMs + 2000,
         ),
       ),
-    transaction: (work) => troubles.watch('transaction', () => transaction(work, 'BEGIN')),
+    transaction: (work) => troubles.watch('transaction', () => transaction(work, begin)),
     close: async () => {
       await pool.end();
     },
@@ -191,13 +228,27 @@ function sqlState(error: Error): string | undefined {
   return severity === 'ERROR' ? code : undefined;
 }
 
-async function connected(pool: Pool, shown: string, clock: Clock, patienceMs: number): Promise<PoolClient> {
+/** @param most how many connections the server has in all; undefined: none was ever had here */
+function failureOf(failure: unknown, shown: string, most: number | undefined): unknown {
+  const error = engineErrorOf(failure, shown);
+  if (most === undefined || !(error instanceof EngineError) || error.code !== 'engine.connections')
+    return error;
+  const message = `${error.message} It has ${most} in all (max_connections).`;
+  return new EngineError('connections', message, error.hint ?? '', failure);
+}
+
+async function connected(
+  pool: Pool,
+  clock: Clock,
+  patienceMs: number,
+  said: (failure: unknown) => unknown,
+): Promise<PoolClient> {
   const until = clock.now() + patienceMs;
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
     try {
       return await pool.connect();
     } catch (failure) {
-      const error = engineErrorOf(failure, shown);
+      const error = said(failure);
       const mayPass = error instanceof EngineError && error.mayPass;
       if (!mayPass || clock.now() + waitMs > until) throw error;
     }

@@ -1,5 +1,4 @@
 import type { PostgresConnectionOptions } from 'bullmq';
-import type { Pool } from 'pg';
 import type { Clock } from '../../run/clock.ts';
 import type { EngineAddress } from '../postgres/address.ts';
 import { clockAhead } from '../postgres/checks.ts';
@@ -52,18 +51,14 @@ export async function bullmqOnPostgres(
     import('bullmq'),
     import('pg'),
   ]);
-  /** BullMQ names its functions without their schema. A worker keeps one of the connections for itself. */
-  const connect = (): Pool => {
-    const pool = new pg.Pool({
-      ...poolConfig(address, { name: 'promptpress queue', connections: 3 }),
-      options: `-c search_path=${schema}`,
-    });
-    outliveConnections(pool);
-    return pool;
-  };
+  // BullMQ names its functions without their schema. One connection serves all runs.
+  const pool = new pg.Pool({
+    ...poolConfig(address, { name: 'promptpress queue', connections: 1 }),
+    options: `-c search_path=${schema}`,
+  });
+  outliveConnections(pool);
   const said = (error: unknown): unknown => engineErrorOf(error, address.shown);
-  if (mayMigrate) {
-    const pool = connect();
+  if (mayMigrate)
     try {
       const client = await pool.connect();
       try {
@@ -72,31 +67,31 @@ export async function bullmqOnPostgres(
         client.release();
       }
     } catch (error) {
-      throw said(error);
-    } finally {
       await pool.end();
+      throw said(error);
     }
-  }
+  // A worker would keep a connection for itself, to be named by it and to listen: it never does either.
+  const backend: typeof createPostgresBackend = (name, options) => createPostgresBackend(name, options);
   return {
     check,
+    close: () => pool.end(),
     remove: (run) => removeBullmqRun(engine, run),
     open: async (run) => {
-      const pool = connect();
-      // The types of both packages describe one pool in two ways.
-      const connection = pool as unknown as PostgresConnectionOptions & object;
-      const worker = new Worker(
-        queueName(run),
-        null,
-        { connection, ...workerOptions(leaseMs) },
-        createPostgresBackend,
-      );
-      const queue = new Queue(queueName(run), { connection, ...queueOptions }, createPostgresBackend);
+      // Each run would add listeners to the pool that nobody removes.
+      const connection = {
+        options: pool.options,
+        connect: () => pool.connect(),
+        query: (text: string, values: unknown[]) => pool.query(text, values),
+        end: ignore,
+        on: ignore,
+      } as unknown as PostgresConnectionOptions & object;
+      const worker = new Worker(queueName(run), null, { connection, ...workerOptions(leaseMs) }, backend);
+      const queue = new Queue(queueName(run), { connection, ...queueOptions }, backend);
       // Each verb says what it meets; beside them only the look for leases that are over, which is repeated.
       worker.on('error', ignore);
       queue.on('error', ignore);
       const close = async (): Promise<void> => {
         await Promise.all([worker.close(true), queue.close()]);
-        await pool.end();
       };
       try {
         await Promise.all([worker.waitUntilReady(), queue.waitUntilReady()]);

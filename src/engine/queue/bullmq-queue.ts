@@ -21,6 +21,8 @@ export interface BullmqPlace {
   remove(run: number): Promise<void>;
   /** @throws EngineError why this worker may take nothing now */
   readonly check?: () => Promise<void>;
+  /** Lets go of the connections that all runs share. */
+  readonly close?: () => Promise<void>;
 }
 
 /** The queue of a run. */
@@ -161,6 +163,7 @@ export class BullmqQueue implements SliceQueue {
 
   async close(): Promise<void> {
     await Promise.all([...this.#runs.keys()].map((run) => this.leave(run)));
+    await this.#place.close?.();
   }
 
   #of(run: number): Promise<BullmqRun> {

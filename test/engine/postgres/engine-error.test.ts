@@ -16,7 +16,7 @@ it.each([
   [server('57P01'), 'engine.away', 74],
   [server('57P03'), 'engine.away', 74],
   [server('57014'), 'engine.busy', 74],
-  [server('53300'), 'engine.busy', 74],
+  [server('53300', 'sorry, too many clients already'), 'engine.connections', 74],
   [server('40P01'), 'engine.busy', 74],
   [server('58030'), 'engine.io', 74],
   [server('XX001'), 'engine.io', 74],

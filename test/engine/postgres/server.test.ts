@@ -175,6 +175,21 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     expect(rows).toEqual([{ application_name: 'promptpress' }]);
   });
 
+  it('finds out soon that a machine is gone, and ends statements, on every connection', async () => {
+    await using database = await testDatabase();
+    const engine = await pool(database.url, { connections: 2 });
+    const shown = `SELECT current_setting('tcp_keepalives_idle') AS idle, current_setting('tcp_user_timeout') AS unheard,
+      current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS open`;
+    const both = await Promise.all([engine.query(`${shown}, pg_sleep(0.2)`), engine.query(shown)]);
+    for (const { rows } of both)
+      expect(rows[0]).toMatchObject({ idle: '10', unheard: '30000', statement: '6s', open: '8s' });
+    // Behind a pooler the next transaction may be on a connection that was set up by somebody else.
+    const pooled = await pool(database.url, { connections: 1 });
+    await pooled.query('SET statement_timeout = 0');
+    const { rows } = await pooled.transaction((connection) => connection.query('SHOW statement_timeout'));
+    expect(rows).toEqual([{ statement_timeout: '6s' }]);
+  });
+
   it('is given up before the client waits in vain, on both sides', async () => {
     await using database = await testDatabase();
     const engine = await pool(database.url, { statementMs: 50 });
@@ -226,6 +241,38 @@ describe.skipIf(!hasOwnPostgres)('a server of its own', () => {
     await server.stop();
     expect(await failure(patient.query('SELECT 1'))).toMatchObject({ code: 'engine.away' });
     expect(now).toBeLessThanOrEqual(700 + 10_000);
+  });
+
+  it('without a free connection is waited for, with the figures', async () => {
+    await using server = await ownServer({ max_connections: '4', superuser_reserved_connections: '0' });
+    const ours = await pool(server.url());
+    await ours.query('SELECT 1');
+    const others = await Promise.all([0, 1, 2].map(async () => await pool(server.url())));
+    const taken = others.map((other) => other.query('SELECT pg_sleep(3)'));
+    await expect
+      .poll(
+        async () =>
+          (await ours.query('SELECT pid FROM pg_stat_activity WHERE datname IS NOT NULL')).rows.length,
+      )
+      .toBe(4);
+    const [, refused] = await Promise.allSettled([ours.query('SELECT pg_sleep(1)'), ours.query('SELECT 1')]);
+    expect((refused as PromiseRejectedResult).reason).toMatchObject({
+      code: 'engine.connections',
+      mayPass: true,
+      message: expect.stringMatching(
+        /has no connection left .*It has 4 in all \(max_connections\)\.$/,
+      ) as string,
+      hint: expect.stringContaining('Each worker takes up to 3, and so does whoever leads a run') as string,
+    });
+    // Whoever has none yet knows no figure of the server's.
+    const late = await pool(server.url());
+    expect(await failure(late.query('SELECT 1'))).toMatchObject({ code: 'engine.connections' });
+    const patient = await pool(server.url(), { patienceMs: 30_000 });
+    const waiting = patient.query('SELECT 1 AS one');
+    await Promise.all(taken);
+    for (const other of others) await other.close();
+    open.splice(0, open.length, ours, late, patient);
+    expect((await waiting).rows).toEqual([{ one: 1 }]);
   });
 
   it('is refused without fsync, and says that it is read-only', async () => {

@@ -12,8 +12,8 @@ import { exitCodes } from '../../errors/cli-error.ts';
 import { openRunLog, type RunLog } from '../../run/log.ts';
 import { type OpenEngine, openEngine } from '../../service/engine/connect.ts';
 
-/** Of a worker: for each run that it works on its commits and statements, and what it looks at beside them. */
-const connections = 8;
+/** Of a worker, for all runs that it works on: the queue has one more. */
+const connections = 2;
 
 /** `promptpress worker` */
 export const worker = command(
@@ -104,7 +104,7 @@ function openLog(level: LogLevel | undefined, name: string, { io, redactor }: Co
 const againMs = 2000;
 
 /** What passes without anybody changing the command: workers may be started before the first run, and before their engine. */
-const passing: readonly string[] = ['engine.empty', 'engine.away', 'engine.busy'];
+const passing: readonly string[] = ['engine.empty', 'engine.away', 'engine.busy', 'engine.connections'];
 
 /** Undefined: the process is to end, or there is nothing to do and it was not to wait. */
 async function reached(
@@ -132,7 +132,7 @@ async function reached(
       await opened.end();
       if (!(error instanceof StateError) || !passing.includes(error.code)) throw error;
       if (flags.once && error.code === 'engine.empty') return undefined;
-      if (flags.once) throw error;
+      if (flags.once && error.code !== 'engine.connections') throw error;
       const { message } = error;
       if (message !== said)
         io.err(

@@ -1,6 +1,7 @@
 import type { EngineAddress } from '../../../engine/postgres/address.ts';
 import type { EnginePool } from '../../../engine/postgres/pool.ts';
 import type { Clock } from '../../../run/clock.ts';
+import { StateError } from '../../../state/store.ts';
 import { wallClock } from '../../adapters/clock.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
@@ -26,8 +27,10 @@ export interface EngineUse {
   readonly as: 'run' | 'worker' | 'reading';
   /** Shown by PostgreSQL beside the connections: `promptpress worker`. */
   readonly name: string;
-  /** At most. Default 4. */
+  /** At most. Default 3. */
   readonly connections?: number;
+  /** Where the server has no connection left, that is said once, and waited for until the signal ends it. Absent: it fails at once. */
+  readonly waits?: { readonly signal: AbortSignal; say(text: string): void };
   /** How long a server that does not answer is asked again, ms. Default 0. */
   readonly patienceMs?: number;
 }
@@ -135,8 +138,27 @@ export async function openEngine(
     ...(patienceMs === undefined ? {} : { patienceMs }),
   });
   disposables.add(() => pool.close());
+  if (use.waits !== undefined) await freeConnection(pool, use.waits);
   if (as !== 'reading') await checkServer(pool);
   if (as === 'run') await migrate(pool, migrations);
   else await checkSchema(pool, migrations.length);
   return { address, pool, clock: wallClock };
+}
+
+/** How often a server without a free connection is asked again, ms. */
+const againMs = 2000;
+
+async function freeConnection(pool: EnginePool, waits: NonNullable<EngineUse['waits']>): Promise<void> {
+  const { pause } = await import('../../../engine/slices/feeder.ts');
+  for (let isSaid = false; ; isSaid = true) {
+    try {
+      await pool.query('SELECT 1');
+      return;
+    } catch (error) {
+      const isFull = error instanceof StateError && error.code === 'engine.connections';
+      if (!isFull || waits.signal.aborted) throw error;
+      if (!isSaid) waits.say(`${error.message} It is waited for.`);
+    }
+    await pause(wallClock, againMs, waits.signal);
+  }
 }

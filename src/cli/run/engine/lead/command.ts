@@ -19,8 +19,8 @@ import { coordinate } from './coordinate.ts';
 import { holdOnEngine, type LedDirectory } from './hold.ts';
 import type { LeadMetrics } from './view.ts';
 
-/** Of a coordinator that works too: its statements, its commits, and what it looks at beside them. */
-const connections = 6;
+/** Of a coordinator, also of one that works: the queue has one more. */
+const connections = 2;
 
 /**
  * `promptpress run FILE --engine`: leads a run on an engine, and works on it.
@@ -45,7 +45,12 @@ export async function runOnEngine(
     disposables.add(() => interrupts.stop());
     const engine = await openEngine(
       flags.engine,
-      { as: 'run', name: 'run', connections },
+      {
+        as: 'run',
+        name: 'run',
+        connections,
+        waits: { signal: interrupts.drain, say: (text) => say(redactor.apply(`${text}\n`)) },
+      },
       disposables,
       context,
     );

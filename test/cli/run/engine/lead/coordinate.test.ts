@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { asked } from '../../../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../../../rig/postgres.ts';
 import { type Crew, startCrew } from '../crew-rig.ts';
 
@@ -94,6 +95,19 @@ it.runIf(hasPostgres)('Ctrl-C at the coordinator ends the run for all workers', 
   const leading = crew.start(['run', 'stopped.yaml', '--no-work', ...engine]);
   const working = crew.start(['worker', '--name', 'w2', ...engine]);
   await held.hit(5);
+  // Three for each process.
+  const { database } = crew;
+  const connected = await asked<{ name: string; count: number }>(
+    database.url,
+    `SELECT application_name AS name, count(*)::int AS count FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'promptpress%' GROUP BY 1`,
+  );
+  const most: Readonly<Record<string, number>> = {
+    'promptpress run': 2,
+    'promptpress worker': 2,
+    'promptpress queue': 2,
+  };
+  expect(connected.filter(({ name, count }) => count > (most[name] ?? 0))).toEqual([]);
   leading.interrupt();
   held.release();
   expect(await leading.done, leading.err()).toBe(130);
