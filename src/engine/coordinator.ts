@@ -1,17 +1,16 @@
 import type { Cell } from '../plan/cell.ts';
 import { maxDurationCode, type RunEnd } from '../run/events.ts';
 import type { RunControl } from '../run/ports.ts';
-import { StateError } from '../state/store.ts';
 import { endByClosedKinds } from './limits/closed-kinds.ts';
-import { type Bounds, openAllowance } from './limits/run-allowance.ts';
+import type { Bounds } from './limits/run-allowance.ts';
 import { migrations } from './migrations.ts';
 import type { EnginePool } from './postgres/pool.ts';
-import { lockSpaces, type SessionLock, trySessionLock } from './postgres/session-lock.ts';
 import type { SliceQueue } from './queue/queue.ts';
 import { Refeeder } from './queue/refeed.ts';
 import { DeadSessions } from './slices/dead-sessions.ts';
 import { feed, pause, untilDone } from './slices/feeder.ts';
 import { LateFacts } from './slices/late-facts.ts';
+import { holdRun, leadElsewhere, type RunHold } from './slices/lead-hold.ts';
 import { RunWatch } from './slices/run-watch.ts';
 import { beginInvocation, endRun, stopRun } from './slices/runs.ts';
 import { every, liveSessions } from './slices/session.ts';
@@ -32,8 +31,8 @@ export interface LedRun {
   readonly slots: number;
   /** What all workers together may spend. */
   readonly bounds?: Bounds;
-  /** What {@link holdRun} gave; absent: it is held now. Let go of at the end. */
-  readonly lock?: SessionLock;
+  /** What `holdRun` gave; absent: it is held now, and let go of at the end. */
+  readonly hold?: RunHold;
   /** Returns once all cells are fed: workers do the rest, and the same command goes on with it. */
   readonly detach?: boolean;
 }
@@ -48,22 +47,6 @@ export interface LedEnd {
   /** Undefined: it was left to the workers. */
   readonly end?: RunEnd;
 }
-
-/**
- * Takes hold of a run, to lead it: one process does so at a time. What holds it is let go of when this process dies.
- *
- * @throws StateError `state.locked` where another process leads the run; EngineError
- */
-export async function holdRun({ address }: Engine, run: number, name: string): Promise<SessionLock> {
-  const lock = await trySessionLock(address, lockSpaces.run, run);
-  if (lock !== undefined) return lock;
-  throw leadElsewhere({ address }, name);
-}
-
-const leadElsewhere = ({ address }: Pick<Engine, 'address'>, name: string): StateError =>
-  new StateError('state.locked', `Another process leads the run ${name} of the engine ${address.shown}.`, {
-    hint: 'Work on it too: `promptpress worker --engine …`; or wait for its end.',
-  });
 
 /** How a run has ended. Where all was done before its workers stopped, its longest duration was no matter. */
 function endOf({ status }: RunWatch): RunEnd {
@@ -99,20 +82,18 @@ export async function lead(
 ): Promise<LedEnd> {
   const { pool, clock } = engine;
   const { run, queue } = led;
-  const lock = led.lock ?? (await holdRun(engine, run, led.name));
+  const hold = led.hold ?? (await holdRun(engine, run, led.name));
+  const { epoch } = hold;
   const stop = new AbortController();
   let isEnded = false;
   try {
-    const { invocation, goesOn } = await beginInvocation(pool, run, led.spec);
-    if (!goesOn)
-      await openAllowance({ query: (text, values) => pool.query(text, values) }, run, led.bounds ?? {});
+    const { spec, bounds = {} } = led;
+    const { invocation } = await beginInvocation(pool, run, { spec, epoch, bounds });
     const watch = new RunWatch(pool, clock, run, invocation, { schema: migrations.length });
     const refeeder = new Refeeder(queue, pool, clock, run);
     const late = new LateFacts(pool, run);
     const dead = new DeadSessions(pool, run);
     const stopCare = every(clock, careMs, async () => {
-      // Nobody else may lead the run meanwhile, or this process does so no more.
-      if (!(await lock.renew())) pool.troubles.fail(leadElsewhere(engine, led.name));
       await dead.look();
       await late.feed();
     });
@@ -124,11 +105,14 @@ export async function lead(
     const unwatch = watch.onEnd(() => stop.abort());
     try {
       if (control.drain.aborted) onDrain();
-      const feeding = feed(led.cells(), { pool, queue, clock }, { ...led, invocation }, stop.signal);
-      const ending = led.detach === true ? Promise.resolve(false) : ended(engine, run, watch, late, control);
+      const feeding = feed(led.cells(), { pool, queue, clock }, { ...led, invocation, epoch }, stop.signal);
+      const ending =
+        led.detach === true ? Promise.resolve(false) : ended(engine, led, epoch, watch, late, control);
       [, isEnded] = await Promise.all([feeding, ending, working?.(invocation)]);
       if (pool.troubles.lost !== undefined) throw pool.troubles.lost;
       if (led.detach === true && !control.drain.aborted) return {};
+      // Whoever leads it by now says how it ended.
+      if (isEnded && !(await hold.renew())) throw leadElsewhere(pool, led.name);
       const end = endOf(watch);
       return { end: end.kind === 'complete' ? await withClosedKinds(engine, run, watch, control) : end };
     } finally {
@@ -140,7 +124,7 @@ export async function lead(
       if (isEnded) await queue.remove(run).catch(() => undefined);
     }
   } finally {
-    await lock.close();
+    if (led.hold === undefined) await hold.close();
   }
 }
 
@@ -151,7 +135,8 @@ export async function lead(
  */
 async function ended(
   { pool, clock }: Engine,
-  run: number,
+  { run }: LedRun,
+  epoch: number,
   watch: RunWatch,
   late: LateFacts,
   { leave }: RunControl,
@@ -161,7 +146,7 @@ async function ended(
     if (!isOver) continue;
     const { invocation } = watch.status ?? {};
     if (invocation === undefined) continue;
-    const isSaid = await endRun(pool, run, invocation).then(
+    const isSaid = await endRun(pool, run, invocation, epoch).then(
       () => true,
       () => false,
     );

@@ -1,8 +1,7 @@
 import type { JobRecord } from '../plan/job.ts';
 import type { LateFact, Turn } from '../state/store.ts';
 import type { EnginePool } from './postgres/pool.ts';
-import { lockSpaces } from './postgres/session-lock.ts';
-import { isLocked } from './slices/crew.ts';
+import { isAlive } from './slices/lead-hold.ts';
 import { RecordCache } from './state/cache.ts';
 import { sendTurn, sentTurn } from './state/commit.ts';
 import { lateFactOf, readRecord, type Version, type WriterRow, writerColumns } from './state/rows.ts';
@@ -10,8 +9,8 @@ import { lateFactOf, readRecord, type Version, type WriterRow, writerColumns } f
 /** A worker that is not known to be over. */
 export interface PossibleSender {
   readonly name: string;
-  /** It is there: its connection stands. */
-  readonly isConnected: boolean;
+  /** It is there: it was heard of in the last seconds. */
+  readonly isThere: boolean;
   /** Once nothing is heard of it for two of these, it is known to be over, ms. */
   readonly leaseMs: number;
 }
@@ -30,7 +29,7 @@ export interface SharedJob {
 
 interface SharedRow extends WriterRow {
   readonly sender_name: string | null;
-  readonly sender_connected: boolean;
+  readonly sender_there: boolean;
   readonly sender_lease: number;
 }
 
@@ -42,7 +41,7 @@ export async function readSharedJob(
 ): Promise<SharedJob | undefined> {
   const { rows } = await pool.query<SharedRow>(
     `SELECT ${writerColumns}, s.name AS sender_name, s.lease_ms AS sender_lease,
-       coalesce(${isLocked(lockSpaces.session, 's.session')}, false) AS sender_connected
+       coalesce(${isAlive}, false) AS sender_there
      FROM promptpress.jobs j LEFT JOIN promptpress.sessions s
        ON s.session = CASE WHEN j.status = 'submitting' THEN j.session ELSE nullif(split_part(j.sender, '/', 1), '')::bigint END
      WHERE j.run = $1 AND j.key = $2`,
@@ -61,7 +60,7 @@ export async function readSharedJob(
       ? {
           sender: {
             name: row.sender_name,
-            isConnected: row.sender_connected,
+            isThere: row.sender_there,
             leaseMs: row.sender_lease,
           },
         }
@@ -80,7 +79,7 @@ export interface UnheardJobs {
 }
 
 /**
- * Finds the jobs of a run that a worker may be sending whose connection is gone, and that is not known to be over: nothing is decided
+ * Finds the jobs of a run that a worker may be sending of which nothing is heard, and that is not known to be over: nothing is decided
  * about them before it is.
  *
  * @returns undefined: there are none @throws EngineError
@@ -95,7 +94,7 @@ export async function unheardJobs(pool: EnginePool, run: number): Promise<Unhear
        SELECT split_part(j.sender, '/', 1)::bigint FROM promptpress.jobs j
        WHERE j.run = $1 AND j.trouble AND j.status = 'in-doubt' AND j.sender IS NOT NULL AND NOT promptpress.is_over(j.run, j.sender)
      ) AS sent JOIN promptpress.sessions s USING (session)
-     WHERE NOT s.over AND NOT ${isLocked(lockSpaces.session, 's.session')}`,
+     WHERE NOT s.over AND NOT ${isAlive}`,
     [run],
   );
   const [row] = rows;

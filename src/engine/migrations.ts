@@ -1,6 +1,10 @@
 import { limitsSchema } from './limits/schema.ts';
-import { slicesSchema, timedOutSchema } from './slices/schema.ts';
+import { liveSchema, slicesSchema, timedOutSchema } from './slices/schema.ts';
 import { stateSchema } from './state/schema.ts';
 
 /** What leads to version 1, 2, … of an engine's tables. Entries are never changed once they are released, only added. */
-export const migrations: readonly string[] = [stateSchema + limitsSchema + slicesSchema, timedOutSchema];
+export const migrations: readonly string[] = [
+  stateSchema + limitsSchema + slicesSchema,
+  timedOutSchema,
+  liveSchema,
+];

@@ -95,7 +95,7 @@ export async function workOn(
       if (maxFailures !== undefined && failures >= maxFailures) tooMany ??= stop(tooManyInAll(maxFailures));
     },
   });
-  const care = new RunCare({ pool, clock, queue: work.queue }, run);
+  const care = new RunCare({ pool, clock, queue: work.queue }, run, work.name);
   try {
     failIfLost(pool);
     await watch.look();
@@ -126,7 +126,7 @@ function failIfLost({ troubles: { lost } }: EnginePool): void {
 }
 
 async function oneSession(
-  { address, pool, clock }: Engine,
+  { pool, clock }: Engine,
   work: Work,
   {
     watch,
@@ -143,7 +143,7 @@ async function oneSession(
   listener: RunListener,
 ): Promise<{ readonly report: RunReport; readonly isDead: boolean }> {
   const { run, queue, plan, settings, leaseMs, once = false, slots = new WorkerSlots() } = work;
-  const session = await beginSession({ address, pool, clock }, run, work);
+  const session = await beginSession({ pool, clock }, run, work);
   let limits: EngineLimits | undefined;
   let stopTelling: (() => Promise<void>) | undefined;
   try {

@@ -1,22 +1,11 @@
 import type { EnginePool } from '../postgres/pool.ts';
-import { lockSpaces } from '../postgres/session-lock.ts';
-
-/** A worker without its connection is taken for gone after so long, ms: one that connects anew shows itself before. */
-const silentMs = 15_000;
-
-/** SQL: whether a process holds the advisory lock of this space and key. */
-export const isLocked = (space: number, key: string): string => `EXISTS (
-  SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-  WHERE l.locktype = 'advisory' AND d.datname = current_database() AND l.granted AND l.classid::bigint = ${space} AND l.objid::bigint = ${key})`;
-
-/** SQL: whether the worker of the session `s` lives, as far as can be seen. */
-const isAlive = `(NOT s.over AND (s.seen > clock_timestamp() - interval '${silentMs} ms' OR ${isLocked(lockSpaces.session, 's.session')}))`;
+import { isAlive, isLed } from './lead-hold.ts';
 
 /** Whether a process leads a run, or works on it. @throws EngineError */
 export async function isCarriedOut(pool: EnginePool, run: number): Promise<boolean> {
   const { rows } = await pool.query<{ on: boolean }>(
-    `SELECT ${isLocked(lockSpaces.run, '$1::bigint')}
-       OR EXISTS (SELECT FROM promptpress.sessions s WHERE s.run = $1 AND ${isAlive}) AS on`,
+    `SELECT ${isLed} OR EXISTS (SELECT FROM promptpress.sessions s WHERE s.run = r.run AND ${isAlive}) AS on
+     FROM promptpress.runs r WHERE r.run = $1`,
     [run],
   );
   return rows[0]?.on === true;
@@ -103,7 +92,7 @@ export async function readCrew(
     (await pool.query<Row>(text, values)).rows;
   const [[state], workers, [slices], rates, [tasks], spending] = await Promise.all([
     ask<Pick<Crew, 'state' | 'led'> & { readonly fed: boolean }>(
-      `SELECT r.state, r.fed, ${isLocked(lockSpaces.run, 'r.run')} AS led FROM promptpress.runs r WHERE r.run = $1`,
+      `SELECT r.state, r.fed, ${isLed} AS led FROM promptpress.runs r WHERE r.run = $1`,
       run,
     ),
     ask<CrewMember>(

@@ -1,22 +1,16 @@
 import type { Clock } from '../../run/clock.ts';
 import type { EnginePool } from '../postgres/pool.ts';
-import { lockSpaces } from '../postgres/session-lock.ts';
 import type { SliceQueue } from '../queue/queue.ts';
 import { refeed } from '../queue/refeed.ts';
 import { leasesSilent } from './beat-fence.ts';
 import { LateFacts } from './late-facts.ts';
+import { isLed } from './lead-hold.ts';
 import { every } from './session.ts';
 
-/** Sessions of a run that no connection holds. */
-const silent = `
-  SELECT s.session::float8 AS session, s.seen::text AS seen, s.lease_ms AS lease FROM promptpress.sessions s
-  WHERE s.run = $1 AND NOT s.over AND NOT EXISTS (
-    SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-    WHERE l.locktype = 'advisory' AND d.datname = current_database() AND l.granted
-      AND l.classid::bigint = $2 AND l.objid::bigint = s.session
-  )`;
+const open = `
+  SELECT session::float8 AS session, seen::text AS seen, lease_ms AS lease FROM promptpress.sessions WHERE run = $1 AND NOT over`;
 
-interface SilentRow {
+interface OpenRow {
   readonly session: number;
   readonly seen: string;
   /** How long its worker itself takes a lease to be, ms: for so long it may send. */
@@ -24,8 +18,8 @@ interface SilentRow {
 }
 
 /**
- * Says of sessions of a run that they are over whose worker is gone: its connection was closed, and no beat of it came for two of its
- * leases. A worker that is only stopped keeps its connection.
+ * Says of sessions of a run that they are over of which no beat came for two of their leases: their workers are gone, or have been stopped
+ * for so long, and send nothing more.
  *
  * That time is measured here, by a clock that is never set: no other clock takes part, neither the engine's nor the worker's.
  */
@@ -33,7 +27,7 @@ export class DeadSessions {
   readonly #pool: EnginePool;
   readonly #run: number;
   readonly #elapsed: () => number;
-  /** The last beat of sessions without a connection, and since when it is known here. */
+  /** The last beat of each session, and since when it is known here. */
   #seen: ReadonlyMap<number, { readonly beat: string; readonly since: number; readonly silentMs: number }> =
     new Map();
 
@@ -50,7 +44,7 @@ export class DeadSessions {
 
   /** @throws EngineError */
   async look(): Promise<void> {
-    const { rows } = await this.#pool.query<SilentRow>(silent, [this.#run, lockSpaces.session]);
+    const { rows } = await this.#pool.query<OpenRow>(open, [this.#run]);
     // What was answered was true before now: since then at least it is known.
     const now = this.#elapsed();
     const before = this.#seen;
@@ -73,30 +67,31 @@ export class DeadSessions {
   }
 }
 
-/** How often a worker looks whether anybody leads its run, ms. */
+/** How often the workers of a run look whether anybody cares for it, ms. */
 const everyMs = 5000;
+/** Who has not cared for so long cares no more, ms. */
+const caresMs = 12_000;
 
-/** Whether a connection holds the run, as whoever leads it does. */
-const led = `
-  SELECT EXISTS (
-    SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-    WHERE l.locktype = 'advisory' AND d.datname = current_database() AND l.granted
-      AND l.classid::bigint = $1 AND l.objid::bigint = $2
-  ) AS led`;
+/** Cares for the run from now on, unless somebody leads it or another worker does so. */
+const caring = `
+  UPDATE promptpress.runs r SET carer = $2, cared_until = clock_timestamp() + interval '${caresMs} ms'
+  WHERE run = $1 AND NOT ${isLed} AND (carer = $2 OR cared_until IS NULL OR cared_until < clock_timestamp()) RETURNING run`;
 
-/** What a worker does for a run that nobody leads: who is gone is found out, and what is lost is fed again. */
+/** What one worker does for a run that nobody leads: who is gone is found out, and what is lost is fed again. */
 export class RunCare {
   readonly #stop: () => Promise<void>;
 
+  /** @param worker a name that no other has */
   constructor(
     { pool, clock, queue }: { readonly pool: EnginePool; readonly clock: Clock; readonly queue: SliceQueue },
     run: number,
+    worker: string,
   ) {
     const dead = new DeadSessions(pool, run);
     const late = new LateFacts(pool, run);
     this.#stop = every(clock, everyMs, async () => {
-      const { rows } = await pool.query<{ led: boolean }>(led, [lockSpaces.run, run]);
-      if (rows[0]?.led !== false) return;
+      const { rows } = await pool.query(caring, [run, worker]);
+      if (rows.length === 0) return;
       await dead.look();
       await late.feed();
       await refeed(queue, pool, run);

@@ -18,6 +18,8 @@ const pauseMs = 500;
 export interface FeederSettings {
   readonly run: number;
   readonly invocation: number;
+  /** Of whoever leads the run: once another does, nothing more is fed here. */
+  readonly epoch: number;
   /** Cells of a slice at most: few where each has images to wait for, so that a takeover is cheap (64); more where all are texts (256). */
   readonly size: number;
   /** Tasks that all workers may have in flight. */
@@ -43,7 +45,7 @@ export async function feed(
   settings: FeederSettings,
   signal: AbortSignal,
 ): Promise<void> {
-  const { run, invocation, size, slots } = settings;
+  const { run, invocation, epoch, size, slots } = settings;
   const most = 2 * slots + mostBeside;
   const patiently = <T>(work: () => Promise<T>): Promise<T | undefined> => untilDone(work, clock, signal);
   const known = async (): Promise<Fed | undefined> =>
@@ -62,11 +64,11 @@ export async function feed(
       const { rows } = await pool.query<{ n: number }>(
         `WITH mine AS (
            UPDATE promptpress.runs SET fed_upto = $4, fed = $5, next_slice = next_slice + cardinality($6::text[])
-           WHERE run = $1 AND invocation = $2 AND fed_upto = $3 AND NOT fed RETURNING next_slice - cardinality($6::text[]) AS base
+           WHERE run = $1 AND invocation = $2 AND fed_upto = $3 AND NOT fed AND lead_epoch = $7 RETURNING next_slice - cardinality($6::text[]) AS base
          )
          INSERT INTO promptpress.slices (run, n, cells)
          SELECT $1, mine.base + s.place - 1, s.cells FROM mine, unnest($6::text[]) WITH ORDINALITY AS s(cells, place) RETURNING n`,
-        [run, invocation, fed?.upto ?? 0, upto, isLast, slices.map(packCells)],
+        [run, invocation, fed?.upto ?? 0, upto, isLast, slices.map(packCells), epoch],
       );
       // Where nothing was added, the answer to the same question was lost, or somebody else feeds.
       return rows.map(({ n }) => n);

@@ -1,7 +1,9 @@
 import type { RunEnd } from '../../run/events.ts';
 import { closedKindsOf, forgetClosedKinds } from '../limits/closed-kinds.ts';
 import { knownOfService } from '../limits/known-service.ts';
+import { type Bounds, openAllowance } from '../limits/run-allowance.ts';
 import type { EnginePool } from '../postgres/pool.ts';
+import { leadElsewhere } from './lead-hold.ts';
 
 /** How far a run is, as all of its processes see it. */
 export interface RunStatus {
@@ -84,31 +86,44 @@ export async function openRuns(pool: EnginePool): Promise<readonly OpenRun[]> {
   return rows;
 }
 
+/** An invocation as its lead begins it. */
+export interface BegunInvocation {
+  /** What the workers need to know of the run, as text. */
+  readonly spec: string;
+  /** Of the lead. */
+  readonly epoch: number;
+  /** What all workers together may spend. */
+  readonly bounds: Bounds;
+}
+
 /**
  * Begins an invocation of a run, or goes on with the one that is open and was asked for in the same words.
  *
  * What earlier invocations left under way stays theirs: their slices are fenced, lose their cells, and are fed again where one of their
  * jobs is not settled.
  *
- * @param spec what the workers need to know of the run, as text
  * @returns its number, and whether it goes on with one whose coordinator was gone
- * @throws EngineError
+ * @throws StateError `state.locked` where another process leads the run by now; EngineError
  */
 export async function beginInvocation(
   pool: EnginePool,
   run: number,
-  spec: string,
+  { spec, epoch, bounds }: BegunInvocation,
 ): Promise<{ readonly invocation: number; readonly goesOn: boolean }> {
   return await pool.transaction(async (connection) => {
     const { rows } = await connection.query<{
+      readonly name: string;
+      readonly lead: number;
       readonly state: string;
       readonly spec: string | null;
       readonly invocation: number;
     }>(
-      'SELECT state, spec, invocation::float8 AS invocation FROM promptpress.runs WHERE run = $1 FOR UPDATE',
+      `SELECT name, lead_epoch::float8 AS lead, state, spec, invocation::float8 AS invocation FROM promptpress.runs
+       WHERE run = $1 FOR UPDATE`,
       [run],
     );
-    const { state = '', spec: before = null, invocation = 0 } = rows[0] ?? {};
+    const { name = '', lead, state, spec: before, invocation = 0 } = rows[0] ?? {};
+    if (lead !== epoch) throw leadElsewhere(pool, name);
     if (state === 'open' && before === spec) return { invocation, goesOn: true };
     await connection.query(
       `UPDATE promptpress.runs SET state = 'open', spec = $2, invocation = invocation + 1, fed = false, fed_upto = 0, ended = NULL,
@@ -126,6 +141,7 @@ export async function beginInvocation(
     );
     await connection.query('DELETE FROM promptpress.slices WHERE run = $1 AND done', [run]);
     await connection.query(forgetClosedKinds, [run]);
+    await openAllowance(connection, run, bounds);
     return { invocation: invocation + 1, goesOn: false };
   });
 }
@@ -155,10 +171,15 @@ export async function tellWork(
   );
 }
 
-/** Nothing more is done for this invocation. @throws EngineError */
-export async function endRun(pool: EnginePool, run: number, invocation: number): Promise<void> {
-  await pool.query(`UPDATE promptpress.runs SET state = 'ended' WHERE run = $1 AND invocation = $2`, [
-    run,
-    invocation,
-  ]);
+/** Nothing more is done for this invocation. @param epoch of who leads the run; absent: nobody does @throws EngineError */
+export async function endRun(
+  pool: EnginePool,
+  run: number,
+  invocation: number,
+  epoch?: number,
+): Promise<void> {
+  await pool.query(
+    `UPDATE promptpress.runs SET state = 'ended' WHERE run = $1 AND invocation = $2 AND ($3::bigint IS NULL OR lead_epoch = $3)`,
+    [run, invocation, epoch ?? null],
+  );
 }

@@ -20,3 +20,14 @@ export const slicesSchema = `
 
 /** `timed_out`: what workers have told of an invocation, as `grids_cut`. */
 export const timedOutSchema = 'ALTER TABLE runs ADD COLUMN timed_out bigint NOT NULL DEFAULT 0';
+
+/**
+ * `lead_epoch` and `lead_until`: which process leads a run, and until when it need not show that it is there; `carer` and `cared_until`: which
+ * worker does what is to be done for a run that nobody leads. Rows that show who is there change often, and in place.
+ */
+export const liveSchema = `
+  ALTER TABLE runs ADD COLUMN lead_epoch bigint NOT NULL DEFAULT 0, ADD COLUMN lead_until timestamptz,
+    ADD COLUMN carer text, ADD COLUMN cared_until timestamptz;
+  ALTER TABLE runs SET (fillfactor = 50);
+  ALTER TABLE sessions SET (fillfactor = 50);
+`;

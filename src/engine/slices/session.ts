@@ -1,10 +1,11 @@
 import type { Clock } from '../../run/clock.ts';
 import type { SendFence } from '../../run/ports.ts';
-import type { EngineAddress } from '../postgres/address.ts';
 import type { EnginePool } from '../postgres/pool.ts';
-import { lockSpaces, trySessionLock } from '../postgres/session-lock.ts';
 import { endSession } from '../state/slices.ts';
 import { BeatFence, leasesSending } from './beat-fence.ts';
+
+/** A worker shows that it is there so often at least, ms. */
+export const beatMs = 2000;
 
 /** A worker's session with a run: what it intends to send is its own until the session is known to be over. */
 export interface WorkerSession {
@@ -19,7 +20,6 @@ export interface WorkerSession {
 
 /** What a session is begun with. */
 export interface SessionPorts {
-  readonly address: EngineAddress;
   readonly pool: EnginePool;
   readonly clock: Clock;
   /** Milliseconds since whenever, never going back. Default: performance.now. */
@@ -28,7 +28,7 @@ export interface SessionPorts {
 
 /** @throws EngineError */
 export async function beginSession(
-  { address, pool, clock, elapsed = () => performance.now() }: SessionPorts,
+  { pool, clock, elapsed = () => performance.now() }: SessionPorts,
   run: number,
   { name, leaseMs }: { readonly name: string; readonly leaseMs: number },
 ): Promise<WorkerSession> {
@@ -40,7 +40,6 @@ export async function beginSession(
   );
   fence.onSeen(asked);
   const session = rows[0]?.session ?? 0;
-  const lock = await trySessionLock(address, lockSpaces.session, session);
   return {
     session,
     fence,
@@ -55,13 +54,11 @@ export async function beginSession(
         return false;
       }
       fence.onSeen(sent);
-      await lock?.renew();
       return true;
     },
     end: async () => {
       fence.close();
       await endSession(pool, session);
-      await lock?.close();
     },
   };
 }

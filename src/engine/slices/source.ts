@@ -12,7 +12,7 @@ import { endHold, takeSlice } from '../state/slices.ts';
 import type { EngineStore } from '../state/store.ts';
 import { unpackCells } from './cells.ts';
 import { pause, untilDone } from './feeder.ts';
-import { every, type WorkerSession } from './session.ts';
+import { beatMs, every, type WorkerSession } from './session.ts';
 
 /** How long is waited where there is no slice, ms. */
 const idleMs = 250;
@@ -82,7 +82,7 @@ export class SliceSource implements CellSource {
     this.#orphans = new Orphans({ pool: ports.pool, run, session: session.session }, () => this.#held.size);
     // A queue that gives no answer keeps nobody from showing that he is there.
     const stops = [
-      every(ports.clock, thirdMs, () => this.#beat()),
+      every(ports.clock, Math.min(thirdMs, beatMs), () => this.#beat()),
       every(ports.clock, thirdMs, () => this.#keep()),
       every(ports.clock, thirdMs, () => this.#orphans.count()),
     ];

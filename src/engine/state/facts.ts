@@ -1,3 +1,4 @@
+import { StateError } from '../../state/store.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 
 /** What a run's commands say to one another beside its records: the same facts as a run directory's state has. */
@@ -8,8 +9,13 @@ export interface EngineFacts {
   setFact(name: string, value: string): Promise<void>;
 }
 
-/** The facts of a run, for its coordinator. @throws EngineError */
-export async function openFacts(pool: EnginePool, run: number): Promise<EngineFacts> {
+/**
+ * The facts of a run, for its coordinator.
+ *
+ * @param epoch of its lead: once another process leads the run, none is set here (StateError `state.locked`); absent: whoever leads it
+ * @throws EngineError
+ */
+export async function openFacts(pool: EnginePool, run: number, epoch?: number): Promise<EngineFacts> {
   const { rows } = await pool.query<{ name: string; value: string }>(
     'SELECT name, value FROM promptpress.facts WHERE run = $1',
     [run],
@@ -18,16 +24,26 @@ export async function openFacts(pool: EnginePool, run: number): Promise<EngineFa
   return {
     fact: (name) => facts.get(name),
     setFact: async (name, value) => {
-      await writeFact(pool, run, name, value);
+      if (!(await writeFact(pool, run, name, value, epoch)))
+        throw new StateError('state.locked', 'Another process leads this run by now.');
       facts.set(name, value);
     },
   };
 }
 
-/** @throws EngineError */
-export async function writeFact(pool: EnginePool, run: number, name: string, value: string): Promise<void> {
-  await pool.query(
-    `INSERT INTO promptpress.facts VALUES ($1, $2, $3) ON CONFLICT (run, name) DO UPDATE SET value = excluded.value`,
-    [run, name, value],
+/** @param epoch as {@link openFacts} has it @returns false: another process leads the run, and nothing is written @throws EngineError */
+export async function writeFact(
+  pool: EnginePool,
+  run: number,
+  name: string,
+  value: string,
+  epoch?: number,
+): Promise<boolean> {
+  const { rows } = await pool.query(
+    `INSERT INTO promptpress.facts SELECT $1, $2, $3
+     WHERE $4::bigint IS NULL OR EXISTS (SELECT FROM promptpress.runs WHERE run = $1 AND lead_epoch = $4 FOR SHARE)
+     ON CONFLICT (run, name) DO UPDATE SET value = excluded.value RETURNING run`,
+    [run, name, value, epoch ?? null],
   );
+  return rows.length > 0;
 }

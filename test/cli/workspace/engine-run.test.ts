@@ -50,7 +50,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     state.close();
     const elsewhere = join(place.folder, 'elsewhere');
     await cp(place.directory, elsewhere, { recursive: true });
-    copied = await copyRun(elsewhere, { pool, url: database.url }, 'killed');
+    copied = await copyRun(elsewhere, { pool }, 'killed');
     await rm(join(elsewhere, 'state.db'));
     await copied.end();
     const address = new URL(database.url);
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
   });
 
   it('has its files elsewhere, where it was begun on another machine', async () => {
-    const at = (host: string, path: string): Promise<void> =>
+    const at = (host: string, path: string): Promise<boolean> =>
       writeFact(pool, copied.run, 'run.directory', JSON.stringify({ host, path }));
     const here = join(place.folder, 'elsewhere');
     await at('other.example', '/srv/runs/killed');
@@ -181,7 +181,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
 
   it('is listed, stopped and removed', async () => {
     const engine = shown.replace('#killed', '');
-    const { run } = await copyRun(join(place.folder, 'runs/killed'), { pool, url: database.url }, 'other');
+    const { run } = await copyRun(join(place.folder, 'runs/killed'), { pool }, 'other');
     const named = `${engine}#other`;
     const listed = await say(['ls', engine, '--json']);
     expect(JSON.parse(listed.out)).toMatchObject({

@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)('an engine whose rows name files of this machine',
     pool = await openEngineAt(database.url);
     const own = join(place.folder, 'own');
     await cp(place.directory, own, { recursive: true });
-    copied = await copyRun(own, { pool, url: database.url }, 'killed');
+    copied = await copyRun(own, { pool }, 'killed');
     await rm(join(own, 'state.db'));
     await copied.end();
     const address = new URL(database.url);

@@ -66,6 +66,8 @@ export interface RoundOptions {
   readonly queue: 'lease' | 'bullmq' | 'redis';
   readonly redis?: RedisServer;
   readonly leaseMs?: number;
+  /** The address by which its processes reach the server; absent: the server's own. */
+  readonly through?: (url: string) => string;
   /** How long nothing may be written for the run once nothing is done to it any more, ms. */
   readonly patienceMs?: number;
 }
@@ -106,6 +108,7 @@ export async function chaosRound(
   options: RoundOptions,
 ): Promise<Round> {
   const { seed, faults, numbers, workers, queue, redis, leaseMs = 1500, patienceMs = 120_000 } = options;
+  const { through = (address: string) => address } = options;
   const began = Date.now();
   await using folder = await temporaryFolder();
   const { path: cwd } = folder;
@@ -117,7 +120,7 @@ export async function chaosRound(
 
   const out = join(cwd, 'out');
   const places = { lease: 'lease', bullmq: 'bullmq', redis: redis?.url ?? '' };
-  const joining = ['--engine', url, '--lease', `${leaseMs}ms`];
+  const joining = ['--engine', through(url), '--lease', `${leaseMs}ms`];
   const run = ['run', 'crowd.yaml', '--out', out, ...joining, '--queue', places[queue]];
   const works = seed % 2 === 0;
   const coordinator = works ? run : [...run, '--no-work'];

@@ -60,14 +60,14 @@ describe.skipIf(!hasPostgres)('the crew of a run', () => {
     const { pool } = engine;
     const run = await engine.run(2);
     await pool.query('UPDATE promptpress.runs SET next_slice = 3 WHERE run = $1', [run]);
-    const { invocation } = await beginInvocation(pool, run, 'one');
+    const { invocation } = await beginInvocation(pool, run, { spec: 'one', epoch: 0, bounds: {} });
     await tellWork(pool, run, invocation, { redosFailed: 1, gridsCut: 4, timedOutAgain: 2 });
     await tellWork(pool, run, invocation, { redosFailed: 0, gridsCut: 2, timedOutAgain: 3 });
     await tellWork(pool, run, invocation - 1, { redosFailed: 9, gridsCut: 9, timedOutAgain: 9 });
     expect(await runStatus(pool, run)).toMatchObject({ redosFailed: 1, gridsCut: 6, timedOutAgain: 5 });
     // The slices of earlier invocations are gone, and are none of those that are done.
     expect((await readCrew(pool, run, undefined))?.slices).toMatchObject({ waiting: 0, done: 0 });
-    await beginInvocation(pool, run, 'two');
+    await beginInvocation(pool, run, { spec: 'two', epoch: 0, bounds: {} });
     expect(await runStatus(pool, run)).toMatchObject({ redosFailed: 0, gridsCut: 0, timedOutAgain: 0 });
   });
 });

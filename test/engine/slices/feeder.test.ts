@@ -3,6 +3,7 @@ import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import { unpackCells } from '../../../src/engine/slices/cells.ts';
 import { feed } from '../../../src/engine/slices/feeder.ts';
+import { holdRun } from '../../../src/engine/slices/lead-hold.ts';
 import { beginInvocation, endRun, openRuns, runStatus, stopRun } from '../../../src/engine/slices/runs.ts';
 import { endHold, endSession, openSession, takeSlice } from '../../../src/engine/state/slices.ts';
 import type { Cell } from '../../../src/plan/cell.ts';
@@ -32,7 +33,12 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
   const feedCells = (run: number, invocation: number, from: AsyncIterable<Cell>, signal = never) => {
     const { pool } = engine;
     const queue = new LeaseQueue(pool, { worker: 'feeder', leaseMs: 1000 });
-    return feed(from, { pool, queue, clock: wallClock }, { run, invocation, size: 2, slots: 1 }, signal);
+    return feed(
+      from,
+      { pool, queue, clock: wallClock },
+      { run, invocation, epoch: 0, size: 2, slots: 1 },
+      signal,
+    );
   };
 
   const fedTo = async (run: number): Promise<readonly (readonly number[])[]> => {
@@ -43,9 +49,26 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     return rows.map((row) => unpackCells(row.cells).map(({ number }) => number));
   };
 
+  it.each([0, 1, 63, 64, 65, 128])('notes that all of %i cells are fed', async (count) => {
+    const run = await engine.run();
+    const { invocation } = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
+    await feedCells(run, invocation, cells(count));
+    expect(await runStatus(engine.pool, run)).toMatchObject({ fed: true, waiting: Math.ceil(count / 2) });
+    expect((await fedTo(run)).flat()).toHaveLength(count);
+  });
+
+  it('feeds nothing once another process leads the run', async () => {
+    const run = await engine.run();
+    const { invocation } = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
+    const lead = await holdRun({ pool: engine.pool, clock: wallClock }, run, 'a run');
+    await feedCells(run, invocation, cells(10));
+    expect(await runStatus(engine.pool, run)).toMatchObject({ fed: false, waiting: 0 });
+    await lead.close();
+  });
+
   it('a feeder that dies is followed by one that feeds the rest, each cell once and in order', async () => {
     const run = await engine.run();
-    const { invocation } = await beginInvocation(engine.pool, run, 'spec');
+    const { invocation } = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
     const dies = new AbortController();
     const die = (number: number): void => {
       if (number === 100) dies.abort();
@@ -54,7 +77,10 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     expect((await fedTo(run)).flat()).toHaveLength(64);
     expect(await runStatus(engine.pool, run)).toMatchObject({ fed: false, waiting: 32 });
 
-    expect(await beginInvocation(engine.pool, run, 'spec')).toEqual({ invocation, goesOn: true });
+    expect(await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} })).toEqual({
+      invocation,
+      goesOn: true,
+    });
     await feedCells(run, invocation, cells(105));
     const fed = await fedTo(run);
     expect(fed.flat()).toEqual(Array.from({ length: 105 }, (_unused, at) => at + 1));
@@ -64,10 +90,10 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
 
   it('a feeder of an earlier invocation feeds nothing, and slices keep numbers of their own', async () => {
     const run = await engine.run();
-    const first = await beginInvocation(engine.pool, run, 'spec');
+    const first = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
     await feedCells(run, first.invocation, cells(4));
     await endRun(engine.pool, run, first.invocation);
-    const second = await beginInvocation(engine.pool, run, 'spec');
+    const second = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
     expect(second).toEqual({ invocation: first.invocation + 1, goesOn: false });
     await feedCells(run, first.invocation, cells(4));
     expect(await fedTo(run)).toEqual([]);
@@ -78,7 +104,7 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
 
   it('no slice is taken of another invocation, nor of a run that was stopped; the first end of a run stands', async () => {
     const run = await engine.run();
-    const { invocation } = await beginInvocation(engine.pool, run, 'spec');
+    const { invocation } = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
     await feedCells(run, invocation, cells(2));
     const session = await openSession(engine.pool, 'a worker');
     expect(await takeSlice(engine.pool, run, 1, session, invocation + 1)).toBeUndefined();
@@ -95,8 +121,8 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     const [run, other] = [await engine.run(), await engine.run()];
     const waiting = async () =>
       (await openRuns(pool)).filter((open) => open.run === run || open.run === other);
-    const { invocation } = await beginInvocation(pool, run, 'spec');
-    await beginInvocation(pool, other, 'spec');
+    const { invocation } = await beginInvocation(pool, run, { spec: 'spec', epoch: 0, bounds: {} });
+    await beginInvocation(pool, other, { spec: 'spec', epoch: 0, bounds: {} });
     expect(await waiting()).toEqual([]);
     await feedCells(run, invocation, cells(6));
     const open = { run, name: expect.any(String), invocation };

@@ -1,12 +1,13 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
-import { lockSpaces, trySessionLock } from '../../../src/engine/postgres/session-lock.ts';
-import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
+import type { EnginePool } from '../../../src/engine/postgres/pool.ts';
+import type { SliceQueue } from '../../../src/engine/queue/queue.ts';
 import { DeadSessions, RunCare } from '../../../src/engine/slices/dead-sessions.ts';
-import { beginSession, liveForMs, liveSessions } from '../../../src/engine/slices/session.ts';
+import { holdRun } from '../../../src/engine/slices/lead-hold.ts';
+import { beginInvocation, endRun, runStatus } from '../../../src/engine/slices/runs.ts';
+import { beginSession, every, liveForMs, liveSessions } from '../../../src/engine/slices/session.ts';
+import { openFacts } from '../../../src/engine/state/facts.ts';
+import { addSlices } from '../../../src/engine/state/slices.ts';
 import { VirtualTime } from '../../rig/engine/virtual-time.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { type TestEngine, testEngine } from '../state/opened.ts';
@@ -22,86 +23,118 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await engine[Symbol.asyncDispose]();
   });
 
-  const begin = (run: number, ofItsOwn = leaseMs) => {
-    const address = parseEngineAddress(engine.database.url);
-    const ports = { address, pool: engine.pool, clock: wallClock };
-    return beginSession(ports, run, { name: 'a worker', leaseMs: ofItsOwn });
-  };
-  const cutLocks = async (): Promise<void> => {
-    await engine.database.query(
-      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'promptpress lock' AND datname = current_database()",
-    );
-  };
+  const begin = (run: number, ofItsOwn = leaseMs) =>
+    beginSession({ pool: engine.pool, clock: wallClock }, run, { name: 'a worker', leaseMs: ofItsOwn });
 
-  it('a silent worker is not gone while its connection is there; one that is gone decides nothing more', async () => {
-    const { pool } = engine;
-    const run = await engine.run();
+  /** What looks for dead sessions of a run, at moments of its own clock. */
+  const looker = (run: number, pool = engine.pool) => {
     let now = 0;
     const dead = new DeadSessions(pool, run, { elapsed: () => now });
-    const lookAt = async (at: number): Promise<number> => {
+    return async (at: number): Promise<number> => {
       now = at;
       await dead.look();
-      return await liveSessions(pool, run);
+      return await liveSessions(engine.pool, run);
     };
-    const worker = await begin(run);
-    // As after a long stop.
-    await lookAt(0);
-    expect(await lookAt(3_600_000)).toBe(1);
-    expect(await worker.beat()).toBe(true);
-    expect(worker.fence.isOpen).toBe(true);
+  };
 
-    await cutLocks();
-    expect(await lookAt(4_000_000)).toBe(1);
-    expect(await lookAt(4_001_999)).toBe(1);
-    expect(await lookAt(4_002_000)).toBe(0);
+  it('a worker that is silent for two leases is gone, and decides nothing more', async () => {
+    const run = await engine.run();
+    const liveAt = looker(run);
+    const worker = await begin(run);
+    await liveAt(0);
+    expect(await worker.beat()).toBe(true);
+    expect(await liveAt(3_600_000)).toBe(1);
+    expect(await liveAt(3_601_999)).toBe(1);
+    expect(worker.fence.isOpen).toBe(true);
+    expect(await liveAt(3_602_000)).toBe(0);
+    // A dead session that beats once more stays dead.
     expect(await worker.beat()).toBe(false);
+    expect(await worker.beat()).toBe(false);
+    expect(await liveSessions(engine.pool, run)).toBe(0);
     expect(worker.fence.isOpen).toBe(false);
     expect(await worker.fence.pass(new AbortController().signal)).toBe(false);
     await worker.end();
   });
 
-  it('a worker with a lease of its own is given two of those: for so long it may send', async () => {
-    const { pool } = engine;
+  it('no connection keeps a silent worker alive, and none has to', async () => {
     const run = await engine.run();
-    let now = 0;
-    const dead = new DeadSessions(pool, run, { elapsed: () => now });
+    const liveAt = looker(run);
+    await begin(run);
+    const locks = "SELECT count(*)::int AS locks FROM pg_locks WHERE locktype = 'advisory'";
+    expect(await engine.database.query(locks)).toEqual([{ locks: 0 }]);
+    await liveAt(0);
+    expect(await liveAt(2000)).toBe(0);
+  });
+
+  it('a beat that comes while others declare its session over keeps it', async () => {
+    const run = await engine.run();
+    const worker = await begin(run);
+    const beats: boolean[] = [];
+    const pool: EnginePool = {
+      ...engine.pool,
+      query: async (text, values) => {
+        if (text.startsWith('UPDATE')) beats.push(await worker.beat());
+        return await engine.pool.query(text, values);
+      },
+    };
+    const liveAt = looker(run, pool);
+    await liveAt(0);
+    expect([await liveAt(5000), beats]).toEqual([1, [true]]);
+    expect(await worker.beat()).toBe(true);
+    await worker.end();
+  });
+
+  it('what a beat allows counts from the question, and not from its answer', async () => {
+    const run = await engine.run();
+    let elapsed = 0;
+    const pool: EnginePool = {
+      ...engine.pool,
+      query: async (text, values) => {
+        const found = await engine.pool.query<never>(text, values);
+        elapsed += 1400;
+        return found;
+      },
+    };
+    const clock = new VirtualTime().clock();
+    const ports = { pool, clock, elapsed: () => elapsed };
+    const worker = await beginSession(ports, run, { name: 'far away', leaseMs });
+    expect(worker.fence.isOpen).toBe(true);
+    elapsed += 100;
+    expect(worker.fence.isOpen).toBe(false);
+    expect(await worker.beat()).toBe(true);
+    elapsed += 99;
+    expect(worker.fence.isOpen).toBe(true);
+    elapsed += 1;
+    expect(worker.fence.isOpen).toBe(false);
+    await worker.end();
+  });
+
+  it('a worker with a lease of its own is given two of those: for so long it may send', async () => {
+    const run = await engine.run();
+    const liveAt = looker(run);
     const [patient, quick] = [await begin(run, 30_000), await begin(run)];
-    await cutLocks();
-    const over: number[] = [];
-    for (const at of [0, 2000, 59_999, 60_000]) {
-      now = at;
-      await dead.look();
-      over.push(await liveSessions(pool, run));
-    }
-    expect(over).toEqual([2, 1, 1, 0]);
+    const live: number[] = [];
+    for (const at of [0, 2000, 59_999, 60_000]) live.push(await liveAt(at));
+    expect(live).toEqual([2, 1, 1, 0]);
     for (const worker of [patient, quick]) await worker.end();
   });
 
   it('only the time counts that has passed for who looks: no clock that is set, and not before a beat was seen twice', async () => {
-    const { pool } = engine;
     const run = await engine.run();
-    let now = 0;
-    const dead = new DeadSessions(pool, run, { elapsed: () => now });
+    const liveAt = looker(run);
     const worker = await begin(run);
-    await cutLocks();
-    await dead.look();
+    await liveAt(0);
     // The engine's clock is set by an hour.
     await engine.database.query(
       "UPDATE promptpress.sessions SET seen = seen - interval '1 hour' WHERE session = $1",
       [worker.session],
     );
-    now = 5000;
-    await dead.look();
-    expect(await liveSessions(pool, run)).toBe(1);
-    now = 6999;
-    await dead.look();
+    expect(await liveAt(5000)).toBe(1);
+    expect(await liveAt(6999)).toBe(1);
     expect(await worker.beat()).toBe(true);
-    // It has its connection again.
-    now = 20_000;
-    await dead.look();
-    expect(await liveSessions(pool, run)).toBe(1);
+    expect(await liveAt(20_000)).toBe(1);
     await worker.end();
-    expect(await liveSessions(pool, run)).toBe(0);
+    expect(await liveSessions(engine.pool, run)).toBe(0);
   });
 
   it('a run knows for how long a worker of it may have been at something', async () => {
@@ -121,87 +154,127 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(await liveForMs(pool, run)).toBe(0);
   });
 
-  it('one process leads a run at a time', async () => {
-    const address = parseEngineAddress(engine.database.url);
-    const first = await trySessionLock(address, lockSpaces.run, 7);
-    expect(first?.isHeld).toBe(true);
-    expect(await trySessionLock(address, lockSpaces.run, 7)).toBeUndefined();
-    await first?.close();
-    const second = await trySessionLock(address, lockSpaces.run, 7);
-    expect(second?.isHeld).toBe(true);
-    await second?.close();
-  });
-
-  it('a lock whose connection broke is taken again, unless somebody else has it by then', async () => {
-    const address = parseEngineAddress(engine.database.url);
-    const lock = await trySessionLock(address, lockSpaces.run, 8);
-    if (lock === undefined) throw new Error('nobody has it');
-    await cutLocks();
-    await expect.poll(() => lock.isHeld).toBe(false);
-    expect(await lock.renew()).toBe(true);
-    expect(lock.isHeld).toBe(true);
-    expect(await trySessionLock(address, lockSpaces.run, 8)).toBeUndefined();
-    await cutLocks();
-    await expect.poll(() => lock.isHeld).toBe(false);
-    const other = await trySessionLock(address, lockSpaces.run, 8);
-    expect(other?.isHeld).toBe(true);
-    expect(await lock.renew()).toBe(false);
-    await other?.close();
-    expect(await lock.renew()).toBe(true);
-    await lock.close();
-  });
-
-  it('a lock is taken again from a connection of its own that the server still takes for alive', async () => {
-    const { hostname, port } = new URL(engine.database.url);
-    const ends: Socket[] = [];
-    // Of a connection through here, the client's end can be closed alone.
-    const server = createServer({ allowHalfOpen: true }, (client) => {
-      const to = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-      ends.push(client);
-      client.on('data', (data) => to.write(data));
-      to.on('data', (data) => client.write(data));
-      client.on('end', () => to.end());
-      to.on('end', () => client.end());
-      for (const end of [client, to]) end.on('error', () => undefined);
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const through = new URL(engine.database.url);
-    through.port = String((server.address() as AddressInfo).port);
-    const lock = await trySessionLock(parseEngineAddress(through.href), lockSpaces.run, 9);
-    ends[0]?.destroy();
-    await expect.poll(() => lock?.isHeld).toBe(false);
-    // The server knows nothing of it.
-    const address = parseEngineAddress(engine.database.url);
-    expect(await trySessionLock(address, lockSpaces.run, 9)).toBeUndefined();
-    expect(await lock?.renew()).toBe(true);
-    await lock?.close();
-    for (const end of ends) end.destroy();
-    server.close();
-  });
-
-  it('the workers of a run that nobody leads find out who is gone', async () => {
+  it('one process leads a run at a time, and shows again and again that it does', async () => {
     const { pool } = engine;
     const run = await engine.run();
-    const address = parseEngineAddress(engine.database.url);
-    const queue = new LeaseQueue(pool, { worker: 'w', leaseMs: 1 });
-    await begin(run, 1);
-    await cutLocks();
-    const leader = await trySessionLock(address, lockSpaces.run, run);
     const time = new VirtualTime();
-    const care = new RunCare({ pool, clock: time.clock(), queue }, run);
+    const untils = async (): Promise<string | undefined> =>
+      (
+        await pool.query<{ until: string }>(
+          'SELECT lead_until::text AS until FROM promptpress.runs WHERE run = $1',
+          [run],
+        )
+      ).rows[0]?.until;
+    const first = await holdRun({ pool, clock: time.clock() }, run, 'a');
+    const other = await engine.connect();
+    const elsewhere = holdRun({ pool: other, clock: wallClock }, run, 'a');
+    await expect(elsewhere).rejects.toMatchObject({ code: 'state.locked' });
+    const before = await untils();
+    await time.pass(2000);
+    await expect.poll(untils).not.toBe(before);
+    // Whoever waits for one that may be gone sees that it is there.
+    const waits: number[] = [];
+    const waiting = holdRun({ pool: other, clock: wallClock }, run, 'a', { onWait: (ms) => waits.push(ms) });
+    await expect.poll(() => waits.length).toBe(1);
+    await first.renew();
+    await expect(waiting).rejects.toMatchObject({ code: 'state.locked' });
+    expect(waits[0]).toBeLessThanOrEqual(8000);
+    await first.close();
+    const second = await holdRun({ pool: other, clock: wallClock }, run, 'a');
+    expect(second.epoch).toBeGreaterThan(first.epoch);
+    await second.close();
+  });
+
+  it('a lead that died is waited for until its time is over; one that comes back then decides nothing', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    const former = await engine.connect();
+    const died = await holdRun({ pool: former, clock: new VirtualTime().clock() }, run, 'a');
+    const end =
+      "UPDATE promptpress.runs SET lead_until = clock_timestamp() + interval '600 ms' WHERE run = $1";
+    await pool.query(end, [run]);
+    const next = await holdRun({ pool, clock: wallClock }, run, 'a', { onWait: () => undefined });
+    expect(await died.renew()).toBe(false);
+    expect(former.troubles.lost).toMatchObject({ code: 'state.locked' });
+    await died.close();
+    expect(await next.renew()).toBe(true);
+    const begun = { spec: 'late', bounds: {} };
+    await expect(beginInvocation(former, run, { ...begun, epoch: died.epoch })).rejects.toMatchObject({
+      code: 'state.locked',
+    });
+    await expect((await openFacts(former, run, died.epoch)).setFact('a', 'late')).rejects.toMatchObject({
+      code: 'state.locked',
+    });
+    const { invocation } = await beginInvocation(pool, run, { ...begun, epoch: next.epoch });
+    await endRun(former, run, invocation, died.epoch);
+    expect(await runStatus(pool, run)).toMatchObject({ state: 'open', invocation });
+    await endRun(pool, run, invocation, next.epoch);
+    expect(await runStatus(pool, run)).toMatchObject({ state: 'ended' });
+    await next.close();
+  });
+
+  it('of the workers of a run that nobody leads, one finds out who is gone and feeds the queue', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    await addSlices(pool, run, [{ n: 1, cells: '' }]);
+    await begin(run, 1);
+    const hold = await holdRun({ pool, clock: wallClock }, run, 'a');
+    const time = new VirtualTime();
+    const fed = [0, 0];
+    const cares = fed.map((_none, at) => {
+      const feed = (): Promise<void> => {
+        fed[at] = (fed[at] ?? 0) + 1;
+        return Promise.resolve();
+      };
+      const queue = { feed } as unknown as SliceQueue;
+      return new RunCare({ pool, clock: time.clock(), queue }, run, `worker ${at}`);
+    });
     for (let look = 0; look < 3; look += 1) await time.pass(6000);
-    expect(await liveSessions(pool, run)).toBe(1);
-    await leader?.close();
-    await expect
-      .poll(
-        async () => {
-          await time.pass(6000);
-          return await liveSessions(pool, run);
-        },
-        { timeout: 20_000 },
-      )
-      .toBe(0);
-    await care.stop();
+    expect([await liveSessions(pool, run), fed]).toEqual([1, [0, 0]]);
+    await hold.close();
+    const look = async (): Promise<number> => {
+      await time.pass(6000);
+      return await liveSessions(pool, run);
+    };
+    await expect.poll(look, { timeout: 20_000 }).toBe(0);
+    expect(Math.min(...fed)).toBe(0);
+    expect(Math.max(...fed)).toBeGreaterThan(0);
+    // Once that one cares no more, another does.
+    const [one, another] = (fed[0] ?? 0) > 0 ? [0, 1] : [1, 0];
+    await cares[one]?.stop();
+    await pool.query(
+      "UPDATE promptpress.runs SET cared_until = cared_until - interval '12 s' WHERE run = $1",
+      [run],
+    );
+    const fedByOther = async (): Promise<number> => {
+      await time.pass(6000);
+      return fed[another] ?? 0;
+    };
+    await expect.poll(fedByOther, { timeout: 20_000 }).toBeGreaterThan(0);
+    await cares[another]?.stop();
+  });
+
+  it('what is repeated has ended once it is stopped, also where a call was under way', async () => {
+    const time = new VirtualTime();
+    let end: () => void = () => undefined;
+    let calls = 0;
+    const stop = every(time.clock(), 1000, () => {
+      calls += 1;
+      return new Promise((resolve) => {
+        end = resolve;
+      });
+    });
+    await time.pass(1000);
+    expect(calls).toBe(1);
+    let isStopped = false;
+    const stopped = stop().finally(() => {
+      isStopped = true;
+    });
+    await time.pass(10);
+    expect(isStopped).toBe(false);
+    end();
+    await stopped;
+    await time.pass(10_000);
+    expect(calls).toBe(1);
   });
 });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import { Orphans } from '../../../src/engine/queue/orphans.ts';
 import { packCells } from '../../../src/engine/slices/cells.ts';
@@ -21,8 +20,7 @@ async function oneSlice(engine: TestEngine) {
   const run = await engine.run();
   await addSlices(pool, run, [{ n: 1, cells: packCells([{ number: 1, repeat: 1, vars: {} }]) }]);
   const worker = await engine.worker(run);
-  const ports = { address: parseEngineAddress(engine.database.url), pool, clock: wallClock };
-  const session = await beginSession(ports, run, { name: 'a worker', leaseMs });
+  const session = await beginSession({ pool, clock: wallClock }, run, { name: 'a worker', leaseMs });
   return { pool, run, worker, session, queue: new LeaseQueue(pool, { worker: 'w', leaseMs }) };
 }
 

@@ -169,7 +169,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
   it('counts a job that fails for good once, by the invocation in which it does', async () => {
     const { pool } = engine;
     const run = await engine.run(1);
-    const { invocation } = await beginInvocation(pool, run, 'spec');
+    const { invocation } = await beginInvocation(pool, run, { spec: 'spec', epoch: 0, bounds: {} });
     await addSlices(pool, run, [{ n: 1, cells: '' }]);
     const store = await engine.worker(run);
     await takeSlice(pool, run, 1, store.session, invocation);
@@ -182,7 +182,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     await pool.query('SELECT promptpress.fold_totals($1, 1)', [run]);
     expect(await failures()).toBe(1);
     await endRun(pool, run, invocation);
-    await beginInvocation(pool, run, 'spec');
+    await beginInvocation(pool, run, { spec: 'spec', epoch: 0, bounds: {} });
     expect(await failures()).toBe(0);
   });
 

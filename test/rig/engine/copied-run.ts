@@ -38,14 +38,13 @@ export async function openEngineAt(url: string): Promise<EnginePool> {
 /** Puts the run of a directory on an engine, as a coordinator and one worker leave it: its records in one slice, and its facts. */
 export async function copyRun(
   directory: string,
-  { pool, url }: { readonly pool: EnginePool; readonly url: string },
+  { pool }: { readonly pool: EnginePool },
   name: string,
 ): Promise<CopiedRun> {
   const from = openStateForReading(directory);
   if (from === undefined) throw new Error(`There is no run in ${directory}.`);
   const run = await registerRun(pool, name);
-  const address = parseEngineAddress(url);
-  const worker = await beginSession({ address, pool, clock: wallClock }, run, {
+  const worker = await beginSession({ pool, clock: wallClock }, run, {
     name: 'first',
     leaseMs: 3000,
   });
@@ -92,7 +91,7 @@ export async function copyRun(
   await facts.setFact('artifacts.owner', name);
   await writeFile(
     join(directory, 'engine.json'),
-    JSON.stringify({ engine: `${address.shown}#${name}`, place: name }),
+    JSON.stringify({ engine: `${pool.shown}#${name}`, place: name }),
   );
   return { run, end: () => worker.end() };
 }

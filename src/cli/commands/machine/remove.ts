@@ -32,9 +32,9 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
       const { io, redactor } = context;
       const { engine, run, place, state } = await openEngineTarget('rm', target, context);
       disposables.add(() => state.close());
-      const [{ removeRun }, { lockSpaces, trySessionLock }] = await Promise.all([
+      const [{ removeRun }, { holdRun }] = await Promise.all([
         import('../../../engine/slices/remove.ts'),
-        import('../../../engine/postgres/session-lock.ts'),
+        import('../../../engine/slices/lead-hold.ts'),
       ]);
       const refuse = (): Error =>
         new StateError('state.locked', `The run ${place.name} is on: it cannot be removed.`, {
@@ -53,9 +53,10 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
         return exitCodes.ok;
       }
       // As a coordinator: none begins meanwhile.
-      const lock = await trySessionLock(engine.address, lockSpaces.run, run);
-      if (lock === undefined) throw refuse();
-      disposables.add(() => lock.close());
+      const hold = await holdRun(engine, run, place.name).catch((error: unknown) => {
+        throw error instanceof StateError && error.code === 'state.locked' ? refuse() : error;
+      });
+      disposables.add(() => hold.close());
       let deleted = 0;
       const hide = showCounting(io, () => `${count(deleted)} rows removed`);
       try {

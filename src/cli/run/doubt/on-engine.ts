@@ -25,7 +25,7 @@ export interface Settling {
 
 /**
  * Reads a job of an engine so that it can be settled beside workers that are at work: once nobody may be sending it any more. A worker
- * whose connection is gone is waited for, two leases at most; one that is there is not.
+ * of which nothing is heard is waited for, two leases at most; one that is there is not.
  *
  * @returns undefined: the wait was ended @throws StateError `state.locked` (exit 75) where a worker may be sending it; CliError (exit 2)
  *   where something was heard of it; EngineError
@@ -46,10 +46,10 @@ export async function jobToSettle(
     // A task that is there was sent: whoever sends it can only hear of it.
     const isSent = decision.kind === 'task' && record.status === 'in-doubt';
     if (sender === undefined || isSent) return job;
-    if (sender.isConnected) throw atWork(key, sender, record.status === 'in-doubt', settling);
+    if (sender.isThere) throw atWork(key, sender, record.status === 'in-doubt', settling);
     if (!isSaid)
       say(
-        `Worker ${shownLine(sender.name)} may have been sending this job when its connection ended. Once nothing is heard of it for ${secondsOf(sender.leaseMs)} it is known to be gone, and the job is settled. Ctrl-C leaves the job as it is.`,
+        `Worker ${shownLine(sender.name)} may have been sending this job when it was heard of last. Once nothing is heard of it for ${secondsOf(sender.leaseMs)} it is known to be gone, and the job is settled. Ctrl-C leaves the job as it is.`,
       );
     await dead.look();
     await pause(clock, lookMs, drain);

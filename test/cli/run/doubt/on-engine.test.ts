@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../../src/cli/adapters/clock.ts';
-import { parseEngineAddress } from '../../../../src/engine/postgres/address.ts';
 import type { EnginePool } from '../../../../src/engine/postgres/pool.ts';
 import { beginSession } from '../../../../src/engine/slices/session.ts';
 import { openEngineAt } from '../../../rig/engine/copied-run.ts';
@@ -149,8 +148,8 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     expect((await crew.pp('run', 'soon.yaml', ...engine)).code).toBe(5);
     const key = (await keysOf('soon'))['perch'] ?? '';
     const { rows } = await pool.query<{ session: number }>(
-      `INSERT INTO promptpress.sessions (name, run, lease_ms) SELECT 'w7', run, 400 FROM promptpress.runs WHERE name = 'soon'
-       RETURNING session::float8 AS session`,
+      `INSERT INTO promptpress.sessions (name, run, lease_ms, seen)
+       SELECT 'w7', run, 400, clock_timestamp() - interval '9 s' FROM promptpress.runs WHERE name = 'soon' RETURNING session::float8 AS session`,
     );
     await sentBy(key, `${rows[0]?.session}/1/99`);
     const run = await crew.pp('run', 'soon.yaml', ...engine, '--lease', '400ms', '--in-doubt', 'retry');
@@ -169,13 +168,13 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
       `SELECT run FROM promptpress.runs WHERE name = 'killed'`,
     );
     const run = rows[0]?.run ?? 0;
-    const address = parseEngineAddress(crew.database.url);
-    const former = await beginSession({ address, pool, clock: wallClock }, run, {
+    const former = await beginSession({ pool, clock: wallClock }, run, {
       name: 'w1',
       leaseMs: 400,
     });
     for (const key of Object.values(keys)) await sentBy(key, `${former.session}/1/99`);
     for (const flag of ['--retry', '--drop']) {
+      await former.beat();
       const refused = await resolve('killed', keys['eel'], flag);
       expect([refused.code, refused.out]).toEqual([75, '']);
       expect(refused.err).toContain('Worker w1 may still be sending job');
@@ -184,10 +183,10 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     // A task that the service has was sent.
     expect((await resolve('killed', keys['pike'], '--task', taskOf('pike'))).code).toBe(0);
 
-    await pool.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND classid <> 0",
-      [former.session],
-    );
+    // Nothing was heard of it for some time.
+    await pool.query("UPDATE promptpress.sessions SET seen = seen - interval '10 s' WHERE session = $1", [
+      former.session,
+    ]);
     const stopped = crew.start(['resolve', keys['eel'] ?? '', `${crew.database.url}#killed`, '--retry']);
     await expect
       .poll(() => stopped.err(), { timeout: 10_000 })

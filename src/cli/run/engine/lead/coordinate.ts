@@ -146,7 +146,7 @@ async function led(
   context: Context,
 ): Promise<LedEnd> {
   const { redactor } = context;
-  const { engine, run, name, lock, plan, spec, specText: text, settings, cells } = begun;
+  const { engine, run, name, hold, plan, spec, specText: text, settings, cells } = begun;
   const leaseMs = flags.lease ?? defaultLeaseMs;
   const { selection } = spec;
   const view = await openView(begun, flags, metrics, disposables, context);
@@ -172,7 +172,7 @@ async function led(
         size: sliceSize(plan, cells),
         slots: flags.detach ? Number.MAX_SAFE_INTEGER : settings.limits.tasks,
         bounds: boundsOf(settings.budget, settings.maxSubmits),
-        lock,
+        hold,
         ...(flags.detach ? { detach: true } : {}),
       },
       interrupts,

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ArtifactStore } from '../../../../artifacts/store/store.ts';
-import { holdRun } from '../../../../engine/coordinator.ts';
-import type { SessionLock } from '../../../../engine/postgres/session-lock.ts';
+import { holdRun, type RunHold } from '../../../../engine/slices/lead-hold.ts';
 import { liveForMs } from '../../../../engine/slices/session.ts';
 import { openFacts } from '../../../../engine/state/facts.ts';
 import { engineReader } from '../../../../engine/state/reader.ts';
@@ -32,7 +31,7 @@ export interface LedDirectory {
   readonly name: string;
   /** `postgres://…#name`, without a password. */
   readonly shown: string;
-  readonly lock: SessionLock;
+  readonly hold: RunHold;
   readonly facts: FactKeeper;
   /** Absolute. */
   readonly directory: string;
@@ -60,7 +59,7 @@ export async function holdOnEngine(
   disposables: Disposables,
   context: Context,
 ): Promise<LedDirectory> {
-  const { io } = context;
+  const { io, redactor } = context;
   const { pipeline, path } = read;
   const { address, pool } = engine;
   const name = address.run ?? pipeline.name;
@@ -70,10 +69,13 @@ export async function holdOnEngine(
   const isDefault = !namesDirectory(flags);
   await checkPlace(directory, { trusted: flags['trust-directory'], isDefault }, io);
   const run = await registerRun(pool, name);
-  const lock = await holdRun(engine, run, name);
-  disposables.add(() => lock.close());
+  const hold = await holdRun(engine, run, name, {
+    signal: leave,
+    onWait: (ms) => io.err(redactor.apply(`${waitText(name, ms)}\n`)),
+  });
+  disposables.add(() => hold.close());
   const reader = engineReader(pool, run);
-  const facts: FactKeeper = { reader, ...(await openFacts(pool, run)) };
+  const facts: FactKeeper = { reader, ...(await openFacts(pool, run, hold.epoch)) };
   await refuseOtherPipeline(facts, directory, { file: path, text: pipeline.source.text }, shown);
   await checkSet(reader, directory, pipeline, io.cwd);
   await refuseOtherService(facts, service, shown, { directory, file: pipeline.source.file, cwd: io.cwd });
@@ -99,9 +101,12 @@ export async function holdOnEngine(
   const { store: artifacts, remote } = taken;
   const place: SpecPlace =
     remote === undefined ? { kind: 'folder', path: directory, id } : { kind: 's3', url: remote.url, id };
-  const held = { run, name, shown, lock, facts, directory, place, artifacts, startedAt };
+  const held = { run, name, shown, hold, facts, directory, place, artifacts, startedAt };
   return remote === undefined ? held : { ...held, remote };
 }
+
+const waitText = (name: string, ms: number): string =>
+  `A process led the run ${name} that may be gone: where nothing is heard of it for ${Math.ceil(ms / 1000)} s, the run is led from here.`;
 
 /** @throws CliError (exit 2) where the run of this name is of another pipeline */
 async function refuseOtherPipeline(
