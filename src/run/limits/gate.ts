@@ -145,11 +145,15 @@ export class Gate {
     this.#lowering = leastLowering;
   }
 
-  /** More was tried, and is refused. */
-  takeBack(): void {
+  /** More was tried, and is refused. @returns how much too early that has left, ms */
+  takeBack(): number {
+    const earlyMs = this.#atPace * (this.#kept.spacing - this.#limit.spacing);
     this.#accept({ ...this.#kept, most: 0 });
-    this.settle();
+    this.#lowering = leastLowering;
+    // Several raises one after another may be those that a full bucket lets pass.
+    if (this.#raise <= raiseFactor * leastRaise) this.settle();
     this.#patience = Math.min(mostPatience, 2 * this.#patience);
+    return earlyMs;
   }
 
   /** Sets what explains refusals. @param seenMs for how long requests have left, @param isUnsure they may have been those of an outage */
@@ -161,6 +165,8 @@ export class Gate {
     const { count, perMs } = found;
     const keptMs = Math.min(perMs, seenMs);
     const spacing = keptMs / count / usedPart;
+    // At this rate it is refused already.
+    if (found.share === 0 && spacing <= this.#limit.spacing) return this.lower();
     this.#accept({ ...none, spacing, perMs, keptMs, most: isUnsure ? aboveRest * count : 0 });
   }
 
@@ -181,6 +187,7 @@ export class Gate {
   lower(): void {
     const { spacing } = this.#limit;
     if (spacing === 0) return;
+    if (spacing < this.#calm.spacing) return this.#accept(this.#calm);
     this.#accept({ ...this.#limit, spacing: spacing / (1 - this.#lowering) });
     this.#lowering = Math.min(mostLowering, 2 * this.#lowering);
   }

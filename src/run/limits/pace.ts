@@ -1,6 +1,6 @@
 import type { RetrySettings } from '../../pipeline/pipeline.ts';
 import { type FoundPace, Gate } from './gate.ts';
-import { type Explanation, explain, fewestByChance, type Trace, windowsMs } from './refusals.ts';
+import { type Explanation, explain, fewestByChance, leftUpTo, type Trace } from './refusals.ts';
 
 /** Requests that are remembered, and moments at which others left. */
 const mostTraces = 256;
@@ -148,8 +148,7 @@ export class Pace {
   take(key: string, now: number): void {
     this.ended(key, now);
     this.#startedAt ??= now;
-    const recent = windowsMs.map((ms) => this.#leftSince(now - ms));
-    const trace: Trace = { at: now, recent, endedAt: Number.POSITIVE_INFINITY };
+    const trace: Trace = { at: now, endedAt: Number.POSITIVE_INFINITY };
     if (this.#rest !== undefined) this.#rest = { ...this.#rest, probe: trace };
     this.#traces.push(trace);
     if (this.#traces.length > mostTraces) this.#traces.shift();
@@ -174,7 +173,7 @@ export class Pace {
     this.#gate.served(
       now,
       this.#underWay.size,
-      (ms) => trace.recent[windowsMs.findIndex((one) => one === ms)] ?? 0,
+      (ms) => leftUpTo(this.#times, trace.at) - leftUpTo(this.#times, trace.at - ms),
     );
     this.#explainChance(now);
   }
@@ -216,9 +215,9 @@ export class Pace {
       this.#explainChance(now);
       if (Math.max(oddShare, this.#chance) ** this.#refusedLast(now) > leastLuck) return;
     }
+    this.#gate.owe();
     if (trace.at < this.#lessonAt) return;
     this.#lessonAt = now;
-    if (this.#chance === 0) this.#gate.owe();
     if (this.#gate.isTrying) return this.#takeBack(trace.at, now);
     const judgedAt = now + Math.min(this.#presumedMs, this.#retry.baseMs);
     this.#lesson = { from: trace.at, refusedAt: now, isCut, judgedAt };
@@ -228,17 +227,6 @@ export class Pace {
 
   get #presumedMs(): number {
     return 2 * this.#refusalMs;
-  }
-
-  /** How many left after a moment and were not refused. */
-  #leftSince(at: number): number {
-    let [from, to] = [0, this.#times.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if ((this.#times[middle] as number) > at) to = middle;
-      else from = middle + 1;
-    }
-    return this.#times.length - from;
   }
 
   #forget({ at }: Trace): void {
@@ -286,7 +274,7 @@ export class Pace {
 
   /** More was tried, and is refused. */
   #takeBack(from: number, now: number): void {
-    this.#gate.takeBack();
+    this.#next += this.#gate.takeBack();
     this.#changedAt = from;
     this.#countAnew(now);
   }
@@ -306,8 +294,9 @@ export class Pace {
       if (!this.#gate.isOpen && this.#chance === 0) this.#changedAt = from;
     }
     const traces = this.#traces.filter(({ at }) => at >= this.#changedAt);
-    const least = isOpen ? undefined : wasRest ? gainAfterRest : leastGain;
-    const found = explain(traces, now, this.#presumedMs, least);
+    const known = this.#chance > 0 ? gainAmidChance : wasRest ? gainAfterRest : leastGain;
+    const least = isOpen ? undefined : known;
+    const found = explain(traces, this.#times, now, this.#presumedMs, least);
     if (found !== undefined) return this.#follow(found, now, wasRest && wasCalm);
     if (wasRest && wasCalm) {
       this.#traces = this.#traces.filter(({ at, isRefused }) => at < from || isRefused !== true);
@@ -340,7 +329,9 @@ export class Pace {
     const last = shareOf(this.#traces.slice(-2 * explainedAfter));
     const spread = Math.sqrt((this.#chance * (1 - this.#chance)) / (2 * explainedAfter));
     const isMore = last > this.#chance + spreadsBeyond * spread;
-    const found = isMore ? explain(this.#traces, now, this.#presumedMs, gainAmidChance) : undefined;
+    const found = isMore
+      ? explain(this.#traces, this.#times, now, this.#presumedMs, gainAmidChance)
+      : undefined;
     if (found === undefined) this.#setChance(shareOf(this.#traces));
     else this.#follow(found, now, false);
   }

@@ -1,11 +1,9 @@
 /** Spans of time in which services count requests, ms. */
-export const windowsMs = [1000, 10_000, 60_000] as const;
+const windowsMs = [60_000, 10_000, 1000] as const;
 
 /** A request that left, and what became of it. Moments are Unix ms. */
 export interface Trace {
   readonly at: number;
-  /** Requests that left within each of {@link windowsMs} before and were not refused. */
-  readonly recent: readonly number[];
   /** Undefined while no answer has come. */
   isRefused?: boolean;
   /** It was broken off while it was worked on. */
@@ -43,15 +41,25 @@ interface Split {
  * Finds the number that tells refused requests from served ones best: how many others were being worked on, or how many had left
  * within a span of time. Refusals by chance are told by none.
  *
+ * @param traces in the order in which they left, up to the last one
+ * @param times when all that were not refused left, in order
  * @param presumedMs a request without an answer for so long is not refused
  * @returns undefined: nothing tells them
  */
 export function explain(
   traces: readonly Trace[],
+  times: readonly number[],
   now: number,
   presumedMs: number,
   leastGain: { readonly beside: number; readonly rate: number } = firstGain,
 ): Explanation | undefined {
+  /** How many that were not refused had left before each. */
+  const places = new Map<Trace, number>();
+  let place = times.length;
+  for (const one of traces.toReversed()) {
+    if (one.isRefused !== true) place -= 1;
+    places.set(one, place);
+  }
   // A refusal is known sooner than that a request is served.
   const known = traces.filter(({ at }) => now - at >= presumedMs);
   const isLone = known.filter(({ isRefused }) => isRefused === true).length < 2;
@@ -67,13 +75,24 @@ export function explain(
     : undefined;
   let gain = isWindow ? beside.gain : 0;
   // Where spans tell equally well, it is the longest: a run that has just begun has seen no more.
-  for (const [at, perMs] of [...windowsMs.entries()].reverse()) {
-    const rate = split(({ recent }) => recent[at] ?? 0);
+  for (const perMs of windowsMs) {
+    const rate = split((one) => (places.get(one) ?? 0) - leftUpTo(times, one.at - perMs));
     if (rate === undefined || rate.gain < Math.max(leastGain.rate, gain + 1e-9)) continue;
     gain = rate.gain;
     found = { by: 'rate', count: rate.from, perMs, share: rate.share };
   }
   return found;
+}
+
+/** How many of these moments, in order, are not after this one. */
+export function leftUpTo(times: readonly number[], at: number): number {
+  let [from, to] = [0, times.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((times[middle] as number) > at) to = middle;
+    else from = middle + 1;
+  }
+  return from;
 }
 
 /** How many were worked on beside this one: of those that were not refused, when it left; of all, when it was broken off. */

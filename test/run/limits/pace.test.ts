@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FoundPace } from '../../../src/run/limits/gate.ts';
 import { Pace, type Refused } from '../../../src/run/limits/pace.ts';
+import { changing, countingRefused, type Limiter } from '../../rig/limiters.ts';
 import { seededRandom } from '../../rig/virtual-run.ts';
 import {
   atOnce,
@@ -300,6 +301,46 @@ describe('where so many within a span of time are served', () => {
         expect(late.refused).toBeLessThanOrEqual(0.06 * late.sent);
       }
     }
+  });
+});
+
+describe('where a limiter counts in another way', () => {
+  /** Refuses what a limiter refuses. */
+  const limitedBy =
+    (limiter: Limiter): Server =>
+    (at, _working, random) => ({
+      afterMs: 80 + 40 * random(),
+      ...(limiter(at) !== undefined && { isRefused: true }),
+    });
+
+  it.each([
+    [10, minute, 60],
+    [20, 1000, 5],
+  ])('uses it where refused requests count too: %d in %d ms', (count, perMs, minutes) => {
+    for (const seed of seeds) {
+      const untilMs = minutes * minute;
+      const server = limitedBy(countingRefused({ count, perMs }));
+      const late = counts(drive(newPace(), server, { untilMs, most: 16, seed }), untilMs / 3);
+      expect(late.served / ((count * 2 * untilMs) / (3 * perMs))).toBeGreaterThanOrEqual(0.95);
+      expect(late.refused).toBeLessThanOrEqual(0.05 * late.sent);
+    }
+  });
+
+  it('takes a bucket that fills four times as slowly for no chance', () => {
+    const late = [1, 2, 3, 4, 5, 6, 7, 8].map((seed) => {
+      const [before, after] = [
+        { count: 600, perMs: minute },
+        { count: 150, perMs: minute },
+      ] as const;
+      const at = 10 * minute;
+      const server = limitedBy(changing('bucket, burst of a window', before, at, after));
+      const pace = newPace();
+      drive(pace, server, { untilMs: at, most: 32, seed });
+      const sent = drive(pace, server, { from: at, untilMs: at + minute, most: 32, seed });
+      const refused = refusedAt(sent);
+      return counts(sent, (refused[0] ?? 0) + 10_000).refused;
+    });
+    expect(late.filter((refused) => refused <= 15).length).toBeGreaterThanOrEqual(7);
   });
 });
 

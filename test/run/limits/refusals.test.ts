@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Explanation, explain, type Trace, windowsMs } from '../../../src/run/limits/refusals.ts';
+import { type Explanation, explain as explainAll, type Trace } from '../../../src/run/limits/refusals.ts';
 import { seededRandom } from '../../rig/virtual-run.ts';
 import { atOnce, byChance, cutting, type Sent, type Server, within } from './pace-rig.ts';
 
 const presumedMs = 200;
+const spansMs = [1000, 10_000, 60_000];
 const patient = Number.POSITIVE_INFINITY;
 
 interface Client {
@@ -26,12 +27,6 @@ function met(server: Server, { count, width, againMs = 500, seed }: Client): rea
   for (let n = 0; n < count; n += 1) {
     const slot = dues.indexOf(Math.min(...dues));
     const at = dues[slot] ?? 0;
-    const left = sent.filter((one) => !one.isRefused || one.endsAt > at);
-    const trace: Trace = {
-      at,
-      recent: windowsMs.map((ms) => left.filter((one) => one.at > at - ms).length),
-      endedAt: patient,
-    };
     const working = sent.filter((one) => !one.isRefused && one.endsAt > at);
     const { afterMs, isRefused = false, cuts = [] } = server(at, working, random);
     for (const one of cuts) {
@@ -40,7 +35,7 @@ function met(server: Server, { count, width, againMs = 500, seed }: Client): rea
     }
     slots.push(slot);
     sent.push({ key: `${n}`, kind: '', at, isRefused, endsAt: at + afterMs, refused: {} });
-    traces.push(trace);
+    traces.push({ at, endedAt: patient });
     dues[slot] = at + afterMs + (isRefused ? againMs * (0.5 + random()) : 5 * random());
   }
   return traces.map((trace, at) => {
@@ -49,6 +44,10 @@ function met(server: Server, { count, width, againMs = 500, seed }: Client): rea
   });
 }
 
+const explain = (traces: readonly Trace[], ...more: [number, number, { beside: number; rate: number }?]) => {
+  const times = traces.filter(({ isRefused }) => isRefused !== true).map(({ at }) => at);
+  return explainAll(traces, times, ...more);
+};
 const explained = (traces: readonly Trace[]): Explanation | undefined =>
   explain(traces, (traces.at(-1)?.at ?? 0) + 60_000, presumedMs);
 
@@ -94,7 +93,7 @@ describe('what tells refused requests from served ones', () => {
     holdsFor(
       fc.record({
         count: fc.integer({ min: 10, max: 60 }),
-        perMs: fc.constantFrom(...windowsMs),
+        perMs: fc.constantFrom(...spansMs),
         seed: fc.nat(9999),
       }),
       ({ count, perMs, seed }) => {
@@ -111,7 +110,7 @@ describe('what tells refused requests from served ones', () => {
     );
   });
 
-  it.each(windowsMs)('is the span in which they are counted, once several of %d ms have passed', (perMs) => {
+  it.each(spansMs)('is the span in which they are counted, once several of %d ms have passed', (perMs) => {
     for (const seed of seeds(10)) {
       const client = { count: 200, width: 16, againMs: perMs / 8, seed };
       const found = explained(
@@ -140,13 +139,13 @@ describe('what tells refused requests from served ones', () => {
   it('leaves out what has no answer yet, until it should have been refused', () => {
     const traces = met(atOnce(2, 2000), { count: 60, width: 6, seed: 1 });
     const last = traces.at(-1)?.at ?? 0;
-    const waiting = (at: number): Trace => ({ at, recent: [0, 0, 0], endedAt: patient });
+    const waiting = (at: number): Trace => ({ at, endedAt: patient });
     const withWaiting = [...traces, ...Array.from({ length: 50 }, () => waiting(last + 10_000))];
-    expect(explain(withWaiting, last + 10_000 + presumedMs - 1, presumedMs)).toEqual(
-      explain(traces, last + 10_000, presumedMs),
-    );
-    // Fifty served at once beside the two show that these are not counted.
-    expect(explain(withWaiting, last + 10_000 + presumedMs, presumedMs)).not.toMatchObject({ by: 'beside' });
+    const within = (ms: number): Explanation | undefined =>
+      explain(withWaiting, last + 10_000 + ms, presumedMs, { beside: 15, rate: 99 });
+    expect(within(presumedMs - 1)).toMatchObject({ by: 'beside', most: 2 });
+    // Fifty served at once make it less likely that two are counted.
+    expect(within(presumedMs)).toBeUndefined();
   });
 
   it('is believed from so many odds on as are asked for', () => {
