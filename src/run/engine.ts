@@ -88,7 +88,7 @@ export class Engine {
   }
 
   async run(control: RunControl): Promise<RunEnd> {
-    const { store, clock, shared } = this.#ports;
+    const { store, clock, shared, results } = this.#ports;
     const drain = (end: RunEnd): void => this.#accept({ type: 'drain', end });
     const leave = (): void => this.#end({ kind: 'left', end: { kind: 'interrupted', forced: true } });
     const exit = new Promise<EngineExit>((resolve) => {
@@ -103,6 +103,7 @@ export class Engine {
         (work) => this.#guard(work),
       ),
       shared?.onMore?.(() => this.#accept({ type: 'refilled' })),
+      results?.onAway((why) => this.#accept({ type: 'away', why })),
       watchControl(control, drain, leave),
       watchSource(this.#source, (input) => this.#accept(input)),
       () => this.#looks?.end(),

@@ -253,6 +253,16 @@ export interface ServiceAddress {
   };
 }
 
+/** A store of results that may be away for a while. */
+export interface ResultStore {
+  /**
+   * Registers a listener that is told that the store takes no results, in words for the user, and, with undefined, that it does again.
+   *
+   * @returns what removes the listener
+   */
+  onAway(listener: (why: string | undefined) => void): () => void;
+}
+
 /** The ports of a run: everything outside of its own logic. */
 export interface RunPorts {
   readonly store: RunStore;
@@ -261,6 +271,8 @@ export interface RunPorts {
   /** The images that requests show, and masks. */
   readonly inputs: InputReader;
   readonly artifacts: ArtifactWriter;
+  /** Where results go that may be away; absent: a disk, which is there or fails. */
+  readonly results?: ResultStore;
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;

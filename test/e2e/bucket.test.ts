@@ -77,6 +77,37 @@ it('goes on after kills in the middle of uploads: nothing half, nothing left ove
   expect((await promptpress(['verify', 'runs/killed'], { cwd, env })).code).toBe(0);
 }, 120_000);
 
+it('says that the store is away, submits nothing meanwhile, and goes on by itself', async () => {
+  const cells = 24;
+  const slow = pipeline
+    .replace('[fox, owl, lynx, hare]', `{ from: 1, to: ${cells} }`)
+    .replace(', path: U1..U2', '')
+    .replace('tasks: 24', 'tasks: 1')
+    .replace('patience: 2s', 'patience: 1m')
+    .replace('poll: { min: 5ms, max: 20ms }', 'poll: { min: 80ms, max: 80ms }');
+  await using place = await openPlace(slow, { polls: 5 });
+  const fake = await startFakeS3();
+  onTestFinished(() => fake[Symbol.asyncDispose]());
+  const { folder: cwd, service } = place;
+  const env = { ...place.env, ...fake.env };
+  let awaySince = 0;
+  const seen: number[] = [];
+  fake.fault = (request) => {
+    if (!isImage(request)) return undefined;
+    if (awaySince === 0) awaySince = performance.now();
+    const awayMs = performance.now() - awaySince;
+    if (awayMs > 11_000) return undefined;
+    if (awayMs > 6000) seen.push(service.submits.all.length);
+    return { kind: 'reset', byReset: true };
+  };
+  const ran = await promptpress(['run', 'killed.yaml', '--out', 's3://pictures/set'], { cwd, env });
+  expect([ran.code, ran.err]).toEqual([0, expect.stringContaining('ECONNRESET')]);
+  expect(ran.err.match(/Nothing could be written to s3:.*Nothing new is submitted/g)).toHaveLength(1);
+  // What had begun before, and no more, until the store was back.
+  expect([seen.length > 1, new Set(seen).size, (seen[0] ?? 0) < cells]).toEqual([true, 1, true]);
+  expect(service.submits.all).toHaveLength(cells);
+}, 120_000);
+
 it('runs, verifies, exports and cleans over a store that resets each tenth request', async () => {
   await using place = await openPlace(pipeline);
   const kinds = ['reset', 'lost', 'cut'] as const;

@@ -161,6 +161,7 @@ export async function execute(
       text,
       inputs,
       artifacts: service.baseUrl === undefined ? followedAt(baseUrl, artifacts) : artifacts,
+      ...(session.remote && { results: session.remote.results(retry.patienceMs) }),
       clock: wallClock,
       random: Math.random,
       memory: () => memoryOf(options.bodies),

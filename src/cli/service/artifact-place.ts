@@ -14,6 +14,7 @@ import type { S3Client } from '../../artifacts/store/s3/client.ts';
 import { type ArtifactStore, hasArtifacts } from '../../artifacts/store/store.ts';
 import { artifactPlaceFact, runFiles } from '../../report/facts/layout.ts';
 import { quoted } from '../../report/text/printable.ts';
+import type { ResultStore } from '../../run/ports.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { FactKeeper } from '../../state/store.ts';
 import { wallClock } from '../adapters/clock.ts';
@@ -41,6 +42,8 @@ export interface RemotePlace {
   publish(name: string, file: string): Promise<void>;
   /** Why nobody could look for uploads that killed runs have left there; absent: somebody has looked. */
   readonly unlooked?: string;
+  /** The place as a run minds it: it says while it is away, and is then asked for as long as a run waits, in ms. */
+  results(patienceMs: number): ResultStore;
   /** Names there that are not of promptpress, in order. @throws SaveError */
   foreign(): AsyncIterable<string>;
 }
@@ -258,6 +261,19 @@ export async function inBucket(
         for await (const name of namesUnder(client, ''))
           if (!isOurArtifactName(name) && !published.has(name) && name !== ownerName) yield name;
       },
+      results: (patienceMs) => ({
+        onAway: (listener) => {
+          const { onAway } = client;
+          const tell = (why: string | undefined): void => listener(why && awayInRun(client, why));
+          client.patienceMs = patienceMs;
+          client.onAway = tell;
+          if (client.away !== undefined) tell(client.away);
+          return () => {
+            client.patienceMs = patience.later;
+            client.onAway = onAway;
+          };
+        },
+      }),
       publish: async (name, path) => {
         const hash = createHash('sha256');
         let size = 0;
@@ -281,6 +297,12 @@ function withKeysOfOnePlace(context: Context): Context['io']['env'] {
   const isOne = isOfEnvFile(secretKey, context) === isOfEnvFile(sessionToken, context);
   return isOne ? env : { ...env, [sessionToken]: undefined };
 }
+
+const awayWords = ({ address }: S3Client, why: string): string =>
+  `Nothing could be written to ${shownS3Address(address)}, or nothing read, for 5 s: ${why}`;
+
+const awayInRun = (client: S3Client, why: string): string =>
+  `${awayWords(client, why)}. Nothing new is submitted until it can; it is tried again for ${Math.round(client.patienceMs / 1000)} s (retry.patience).`;
 
 /** The parts that nobody needs whose files lie in a folder are loaded here. @throws CliError (exit 2) where the environment does not say how a bucket is reached, or its keys may not go there */
 export async function openClient(
@@ -319,6 +341,11 @@ export async function openClient(
       patienceMs: patience.later,
     });
     disposables.add(() => client.close());
+    client.onAway = (why) => {
+      if (why === undefined) return;
+      const words = `${awayWords(client, why)}. It is tried again for ${Math.round(client.patienceMs / 1000)} s.`;
+      io.err(redactor.apply(failureText(words)));
+    };
     return client;
   } catch (error) {
     if (error instanceof S3SettingsError) throw usageError(error.message, error.hint);

@@ -61,6 +61,8 @@ export type RunInput =
   | { readonly type: 'saved'; readonly key: string; readonly result: SavedResult }
   | { readonly type: 'cut'; readonly key: string; readonly result: CutResult }
   | ({ readonly type: 'asked'; readonly key: string; readonly result: CallResult } & Telling)
+  /** The store of results is away, as the user is told, or, without words, is back. */
+  | { readonly type: 'away'; readonly why: string | undefined }
   /** The shared limits allow more than before. */
   | { readonly type: 'refilled' }
   /** Time has passed. */

@@ -232,6 +232,11 @@ function accept(state: SchedulerState, input: RunInput): void {
       return onBatchPolled(state, input);
     case 'cut':
       return onCut(state, input);
+    case 'away':
+      state.jobs.files.isAway = input.why !== undefined;
+      if (input.why !== undefined)
+        state.outbox.emit({ type: 'run:notice', code: 'results.away', message: input.why });
+      return;
     case 'refilled':
       return state.routes.release();
     case 'tick':

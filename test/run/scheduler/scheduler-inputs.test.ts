@@ -46,6 +46,35 @@ function respond(scheduler: Scheduler, key: string, at: number, error?: ServiceF
   return durable(scheduler);
 }
 
+describe('a run whose results can be stored nowhere', () => {
+  const away = (why?: string) => ({ type: 'away', why }) as const;
+
+  it('begins no task while that lasts, says so once, and goes on then', async () => {
+    const { scheduler, commit } = await started(grid(8), { limits: { tasks: 2, requests: 4 } });
+    const [key = ''] = paidKeys(commit);
+    scheduler.handle(away('It is away.'), epoch + 1);
+    const notices = eventsOf(durable(scheduler), 'run:notice');
+    expect(notices).toMatchObject([{ code: 'results.away', message: 'It is away.' }]);
+    const unavailableNow = respond(scheduler, key, epoch + 2, failure('task.failed', 'permanent'));
+    expect(paidKeys(unavailableNow)).toEqual([]);
+    scheduler.handle({ type: 'tick' }, epoch + minute);
+    expect([paidKeys(durable(scheduler)), scheduler.ended]).toEqual([[], undefined]);
+    scheduler.handle(away(), epoch + 2 * minute);
+    expect(paidKeys(durable(scheduler))).toHaveLength(1);
+  });
+
+  it('makes no text call either', async () => {
+    const { scheduler, commit } = await started(captions(8), { limits: { tasks: 1, requests: 4 } });
+    const asked = { verdict: { kind: 'done' }, text: { candidates: [] }, artifacts: [] } as const;
+    scheduler.handle(away('It is away.'), epoch + 1);
+    for (const key of paidKeys(commit))
+      scheduler.handle({ type: 'asked', key, result: { kind: 'answered', asked } }, epoch + 2);
+    expect(paidKeys(durable(scheduler))).toEqual([]);
+    scheduler.handle(away(), epoch + 3);
+    expect(paidKeys(durable(scheduler)).length).toBeGreaterThan(0);
+  });
+});
+
 describe('when a run wakes', () => {
   it('nothing is due without a job', async () => {
     const { scheduler } = await started(grid(1), {}, () => imagineRecord({ status: 'done' }));

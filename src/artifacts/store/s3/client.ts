@@ -56,6 +56,9 @@ export const requestsAtOnce = 16;
 
 const documentBytes = 16 * 1024 * 1024;
 
+/** A store that has answered no request of a kind for so long is away, ms. */
+const awayAfterMs = 5000;
+
 const backoff = { firstMs: 200, mostMs: 20_000 } as const;
 
 /** How often and how long one request has failed. */
@@ -63,6 +66,19 @@ interface Trouble {
   tries: number;
   since: number | undefined;
 }
+
+/** Since when requests of one kind fail and none is answered, Unix ms. */
+interface Silence {
+  readonly since: number;
+  reason: string;
+  isTold: boolean;
+}
+
+/** What is read and what is written are answered apart: a store may be full, or read-only. */
+type AskKind = 'read' | 'write';
+
+const kindOf = ({ method }: Pick<S3Ask, 'method'>): AskKind =>
+  method === 'GET' || method === 'HEAD' ? 'read' : 'write';
 
 /**
  * Sends requests to an S3 store, and sends those again that failed in passing: nobody else does. What does not pass, or outlasts its patience, is a
@@ -73,8 +89,11 @@ export class S3Client {
   readonly #sender: Sender;
   readonly #limit = pLimit({ concurrency: requestsAtOnce, rejectOnClear: true });
   readonly #end: AbortController;
+  readonly #silences = new Map<AskKind, Silence>();
   /** How long a request is sent again before it is given up, in ms. */
   patienceMs: number;
+  /** Is told that no request of a kind was answered for five seconds, and why; and, with undefined, that one is again. */
+  onAway: ((why: string | undefined) => void) | undefined;
 
   private constructor(options: S3ClientOptions, sender: Sender, end: AbortController) {
     this.#options = options;
@@ -98,6 +117,11 @@ export class S3Client {
     return this.#options.address;
   }
 
+  /** Why the store is away; undefined: it is not, or for less than five seconds. */
+  get away(): string | undefined {
+    return [...this.#silences.values()].find(({ isTold }) => isTold)?.reason;
+  }
+
   get now(): number {
     return this.#options.clock.now();
   }
@@ -118,9 +142,11 @@ export class S3Client {
     const trouble: Trouble = { tries: 0, since: undefined };
     for (;;) {
       try {
-        return await this.#limit(() => this.#once(ask));
+        const answer = await this.#limit(() => this.#once(ask));
+        this.#answered(kindOf(ask));
+        return answer;
       } catch (error) {
-        await this.#pause(error, trouble, ask.doing);
+        await this.#pause(error, trouble, ask);
       }
     }
   }
@@ -146,6 +172,7 @@ export class S3Client {
           for await (const chunk of body) {
             at += chunk.length;
             trouble.since = undefined;
+            this.#answered('read');
             yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
           }
         } finally {
@@ -153,7 +180,7 @@ export class S3Client {
         }
         if (at < before) throw new PassingFailure('The answer ended early.');
       } catch (error) {
-        await this.#pause(error, trouble, doing);
+        await this.#pause(error, trouble, { method: 'GET', doing });
       }
     }
   }
@@ -207,7 +234,7 @@ export class S3Client {
   }
 
   /** Waits before the next try. @throws SaveError where there is none */
-  async #pause(error: unknown, trouble: Trouble, doing: string): Promise<void> {
+  async #pause(error: unknown, trouble: Trouble, ask: Pick<S3Ask, 'method' | 'doing'>): Promise<void> {
     const { signal } = this.#end;
     if (signal.aborted) fail(aborted(signal.reason));
     // Of the disk that a body is read from, or an answer that does not pass; else a mistake of this program.
@@ -226,14 +253,37 @@ export class S3Client {
       fail({
         code: 's3.unreachable',
         class: 'stop',
-        message: `The store could not ${doing} in ${shownS3Address(this.address)} for ${Math.round(patienceMs / 1000)} s: ${passing.message}. Check the network and AWS_ENDPOINT_URL; the same command goes on where this one stopped.`,
+        message: `The store could not ${ask.doing} in ${shownS3Address(this.address)} for ${Math.round(patienceMs / 1000)} s: ${passing.message}. Check the network and AWS_ENDPOINT_URL; the same command goes on where this one stopped.`,
         cause: passing.cause ?? passing,
       });
+    const kind = kindOf(ask);
+    const silence = this.#silences.get(kind) ?? { since: now, reason: '', isTold: false };
+    silence.reason = passing.message;
+    this.#silences.set(kind, silence);
+    const awayAt = silence.since + awayAfterMs;
+    if (!silence.isTold && now + waitMs >= awayAt) {
+      await this.#wait(awayAt);
+      this.#tellAway(kind, silence);
+    }
     await this.#wait(now + waitMs);
+  }
+
+  #tellAway(kind: AskKind, silence: Silence): void {
+    if (silence.isTold || this.#silences.get(kind) !== silence) return;
+    silence.isTold = true;
+    this.onAway?.(silence.reason);
+  }
+
+  #answered(kind: AskKind): void {
+    const silence = this.#silences.get(kind);
+    if (silence === undefined) return;
+    this.#silences.delete(kind);
+    if (silence.isTold && this.away === undefined) this.onAway?.(undefined);
   }
 
   async #wait(until: number): Promise<void> {
     const { signal } = this.#end;
+    if (until <= this.#options.clock.now()) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         cancel();

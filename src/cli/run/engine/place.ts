@@ -12,7 +12,7 @@ import { stateFileName } from '../../../state/state-files.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import { inBucket, openClient, patience } from '../../service/artifact-place.ts';
+import { type ArtifactPlace, inBucket, openClient, patience } from '../../service/artifact-place.ts';
 import { type EngineMarker, engineOf } from '../../service/engine/directory.ts';
 import { refuseOtherDirectory } from '../../workspace/checks/owned.ts';
 import type { SpecPlace } from './spec.ts';
@@ -52,7 +52,7 @@ export async function openPlace(
   signal: AbortSignal,
   disposables: Disposables,
   context: Context,
-): Promise<ArtifactStore> {
+): Promise<ArtifactPlace> {
   if (place.kind === 's3') return await openBucket(place, run, signal, disposables, context);
   const found = engineOf(place.path);
   if (found?.place !== place.id)
@@ -62,7 +62,7 @@ export async function openPlace(
         : `Its files lie in ${place.path}, and on this machine that folder is of another run.`,
       'All workers of a run write to one folder: share it under the same path (NFS), or begin the run with --out s3://bucket/prefix.',
     );
-  return openShared(place.path, disposables);
+  return { store: openShared(place.path, disposables) };
 }
 
 /** The artifacts of a folder that several processes write to. */
@@ -78,7 +78,7 @@ async function openBucket(
   signal: AbortSignal,
   disposables: Disposables,
   context: Context,
-): Promise<ArtifactStore> {
+): Promise<ArtifactPlace> {
   const address = readS3Address(url);
   if (typeof address === 'string') throw usageError(`Its files lie in ${url}. ${address}`);
   const client = await openClient(address, signal, disposables, context);
@@ -90,5 +90,5 @@ async function openBucket(
   // What is received lies here until it is in the bucket.
   const directory = await mkdtemp(join(tmpdir(), 'promptpress-worker-'));
   disposables.add(() => rm(directory, { recursive: true, force: true }));
-  return (await inBucket(client, directory, disposables)).store;
+  return await inBucket(client, directory, disposables);
 }

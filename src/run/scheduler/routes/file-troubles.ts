@@ -11,6 +11,8 @@ export class FileTroubles {
   #since = 0;
   #arePassing = false;
   #last = '';
+  /** The store that files go to is away: nothing paid is begun. */
+  isAway = false;
 
   /** No file was had since the first one that failed. */
   get isInVain(): boolean {

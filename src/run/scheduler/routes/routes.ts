@@ -26,8 +26,10 @@ export interface ImageLoad {
   readonly isActive: boolean;
   /** Images that wait for their download, as a part of their bound. */
   readonly backlog: number;
-  /** True while no new task is begun: no file of those that are made can be had. */
+  /** True while no new task is begun: no file of those that are made can be had, or stored. */
   readonly isShut: boolean;
+  /** True while files can be stored nowhere: texts may have some too. */
+  readonly isAway: boolean;
 }
 
 /** The routes with their queues of jobs, under one limit of requests in flight. */
@@ -62,7 +64,7 @@ export class Routes {
       tokens: sharedTokens,
       served = new Set<Route>(),
     }: Pick<SharedLimits, 'moments' | 'tokens' | 'served'> = {},
-    load: ImageLoad = { isActive: true, backlog: 0, isShut: false },
+    load: ImageLoad = { isActive: true, backlog: 0, isShut: false, isAway: false },
     before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
     learned: LearnedLimits = noLimits,
   ) {
@@ -146,7 +148,7 @@ export class Routes {
     const most = this.#served.has(name) ? undefined : mostUnproven[name];
     if (this.#held.has(name) || (most !== undefined && lanes.inFlight >= most)) return false;
     // A lane of texts that is probed holds back no other.
-    if (name === 'text') return true;
+    if (name === 'text') return !this.#load.isAway;
     const { isOpen, queue } = lanes.lane();
     return isOpen && (name !== 'submit' || !this.#load.isShut || queue.front()?.want.kind === 'modal');
   }

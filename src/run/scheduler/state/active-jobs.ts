@@ -188,6 +188,7 @@ export class ActiveJobs {
     const isActive = (): boolean => this.#images > 0;
     const backlog = (): number => this.#saving / this.#mostSaving;
     const isShut = (): boolean => this.isShut;
+    const isAway = (): boolean => this.files.isAway;
     return {
       get isActive() {
         return isActive();
@@ -198,11 +199,18 @@ export class ActiveJobs {
       get isShut() {
         return isShut();
       },
+      get isAway() {
+        return isAway();
+      },
     };
   }
 
-  /** True while no new task is begun: no file of those that are made can be had, of as many as were tried or wait for that. */
+  /**
+   * True while no new task is begun: files can be stored nowhere, or no file of those that are made can be had, of as many as were tried or wait for
+   * that.
+   */
   get isShut(): boolean {
+    if (this.files.isAway) return true;
     if (!this.files.isInVain) return false;
     const { isProbing } = this.routes.queues.download.route;
     return this.files.isShut || (isProbing && this.#saving >= filesInVain);

@@ -139,6 +139,23 @@ it('gives up after its patience, and stops the run', async () => {
   await store.close();
 });
 
+it('tells after five seconds that the store is away, once, and then that it is back', async () => {
+  const { fake, client, clock, open } = await openRig();
+  const store = open();
+  const said: [number, string | undefined][] = [];
+  const begun = clock.now();
+  client.onAway = (why) => said.push([clock.now() - begun, why]);
+  fake.fault = ({ method }, count) =>
+    method === 'PUT' && count <= 9 ? { kind: 'reset', byReset: true } : undefined;
+  await Promise.all([put(store, name, 'picture'), store.get('images/cd/cde-1.png', 10)]);
+  expect(said).toEqual([
+    [5000, expect.stringContaining('ECONNRESET')],
+    [expect.any(Number), undefined],
+  ]);
+  expect([client.away, said[1]?.[0]]).toEqual([undefined, expect.any(Number)]);
+  await store.close();
+});
+
 it('ends a wait when the run is left', async () => {
   const leave = new AbortController();
   const { fake, clock, open } = await openRig({}, { signal: leave.signal });

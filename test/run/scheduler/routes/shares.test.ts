@@ -63,7 +63,7 @@ function busy(requests: number, isActive: boolean): Routes {
     () => 1,
     () => false,
     {},
-    { isActive, backlog: 0, isShut: false },
+    { isActive, backlog: 0, isShut: false, isAway: false },
   );
   for (const kind of kinds) {
     const one = active.get(kind === 'text' ? 't' : 'i');

@@ -1,6 +1,7 @@
 import type { ArtifactStore } from '../../../../artifacts/store/store.ts';
 import type { Work } from '../../../../engine/worker.ts';
 import type { Pipeline } from '../../../../pipeline/pipeline.ts';
+import type { ResultStore } from '../../../../run/ports.ts';
 import { createImageService } from '../../../../service/client.ts';
 import type { KnownEndpoints } from '../../../../service/failures/known-endpoints.ts';
 import { dataMaskOf, secretMaskOf } from '../../../../service/http/secrets.ts';
@@ -19,6 +20,8 @@ export interface OutsideOf {
   readonly endpoints: KnownEndpoints;
   readonly filesRoot: string;
   readonly artifacts: ArtifactStore;
+  /** Absent: they go to a folder. */
+  readonly results?: ResultStore;
   /** The folder that its files go to; absent: a bucket. */
   readonly directory?: string;
 }
@@ -53,6 +56,7 @@ export function openOutside(
     inputs,
     // Of each session of the worker: replies go with its own commits.
     artifacts: openArtifacts({ artifacts: of.artifacts, state: store }, links, disposables),
+    ...(of.results && { results: of.results }),
     memory: () => memoryOf(options.bodies),
     ...(directory === undefined
       ? {}

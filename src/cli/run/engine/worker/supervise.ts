@@ -189,11 +189,13 @@ export class WorkerLoop {
     if (report.listenerError !== undefined) this.#bug ??= { error: report.listenerError };
   }
 
-  /** Says once of each run that files of it are wrong here: in its manifest they are failures like others. */
+  /** Says while the place of its files is away, and once of each run that files of it are wrong here: in its manifest they are failures like others. */
   #hearing(name: string): RunListener {
     let hasSaid = false;
     return (event) => {
       this.#listener(event);
+      if (event.type === 'run:notice' && event.code === 'results.away')
+        this.#say(`${name}: ${event.message}`);
       if (hasSaid || event.type !== 'slot:status' || event.error?.code.startsWith('input.') !== true) return;
       hasSaid = true;
       this.#say(`${name}: ${event.error.message}`);

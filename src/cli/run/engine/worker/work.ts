@@ -66,7 +66,7 @@ async function workOf(
   const { run, invocation, spec, prepared, name, leaseMs, slots } = working;
   const { pipeline, plan, images, filesRoot, service } = prepared;
   const { place } = spec;
-  const artifacts = await openPlace(place, pipeline.name, leave, disposables, context);
+  const { store: artifacts, remote } = await openPlace(place, pipeline.name, leave, disposables, context);
   const settings: RunSettings = spec.settings;
   const endpoints = new KnownEndpoints();
   return {
@@ -92,6 +92,7 @@ async function workOf(
         endpoints,
         filesRoot,
         artifacts,
+        ...(remote && { results: remote.results(pipeline.retry.patienceMs) }),
         ...(place.kind === 'folder' ? { directory: place.path } : {}),
       },
       context,
