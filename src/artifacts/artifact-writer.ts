@@ -112,14 +112,18 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
       }
     },
     keep: async (request, signal): Promise<KeepResult> => {
-      try {
-        return {
-          ok: true,
-          value: await writeReply(request, { store, replies }, replyLimits, signal),
-        };
-      } catch (failure) {
-        if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
-        throw failure;
+      for (;;) {
+        try {
+          return {
+            ok: true,
+            value: await writeReply(request, { store, replies }, replyLimits, signal),
+          };
+        } catch (failure) {
+          if (!(failure instanceof SaveError)) throw failure;
+          // The reply is paid.
+          if (failure.failure.code !== 'disk.full' || replies?.makeRoom?.() !== true)
+            return { ok: false, error: masked(failure.failure) };
+        }
       }
     },
     close: () => route.close(),

@@ -1,3 +1,4 @@
+import { systemCode, systemWords } from '../state/files/disk-errors.ts';
 import { StateError } from '../state/store.ts';
 import type { SaveFailure } from './writer.ts';
 
@@ -47,8 +48,11 @@ export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
       return fail({ code: isLink ? 'disk.link' : 'disk.io', class: 'stop', message: cause.message, cause });
     }
     if (!(cause instanceof Error) || !('syscall' in cause) || !('code' in cause)) throw cause;
-    const { code, says } = diskFailures[String(cause.code)] ?? { code: 'disk.io', says: 'The disk failed' };
-    return fail({ code, class: 'stop', message: `${says} (${cause.message}).`, cause });
+    const { code, says } = diskFailures[systemCode(cause) ?? ''] ?? {
+      code: 'disk.io',
+      says: 'The disk failed',
+    };
+    return fail({ code, class: 'stop', message: `${says} (${systemWords(cause)}).`, cause });
   }
 }
 

@@ -27,6 +27,8 @@ interface Ready {
 export interface ReplyKeeper {
   /** @returns where the reply, JSON in one line, lies from the next commit on @throws StateError */
   keepReply(job: string, reply: string): ReplyPlace;
+  /** On a full disk: gives up some of the room that is held for replies. @returns false, or absent: there is none */
+  makeRoom?(): boolean;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
+import { systemCode, systemWords } from './files/disk-errors.ts';
 import { sqliteCode } from './sqlite/sqlite.ts';
 import { StateError } from './store.ts';
 
@@ -61,7 +62,7 @@ const sayings: Readonly<Record<StateFailure, (file: string) => { message: string
 /** A StateError of one of the faults, in the words users read. */
 export function stateErrorOf(failure: StateFailure, file: string, cause?: unknown): StateError {
   const { message, hint } = sayings[failure](file);
-  const reason = cause instanceof Error ? ` (${cause.message})` : '';
+  const reason = cause instanceof Error ? ` (${systemWords(cause)})` : '';
   return new StateError(`state.${failure}`, message.replace(/\.$/, `${reason}.`), {
     hint,
     ...(cause === undefined ? {} : { cause }),
@@ -76,7 +77,7 @@ function failureOf(failure: unknown, file: string): StateFailure | undefined {
     return code === 14 && !isWritable(dirname(file)) ? 'readonly' : failure;
   }
   if (failure instanceof Error && 'syscall' in failure && 'code' in failure) {
-    return systemFailures[String(failure.code)] ?? 'io';
+    return systemFailures[systemCode(failure) ?? ''] ?? 'io';
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { reserveFileName } from './files/reserve.ts';
 import { databaseFiles } from './sqlite/sqlite.ts';
 
 /** Name of the state within the run directory. */
@@ -24,4 +25,5 @@ export const stateFiles: readonly string[] = [
   ...databaseFiles(lockFileName),
   ownerFileName,
   countFileName,
+  reserveFileName,
 ];

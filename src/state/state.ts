@@ -5,6 +5,7 @@ import { type FileSystemProbe, refuseNetwork, systemProbe } from './files/file-s
 import { makeFolders, syncFolder } from './files/folders.ts';
 import { checkHeld, heldFile } from './files/held-files.ts';
 import { type LogFile, openLogFile } from './files/log-file.ts';
+import { fullDiskOf, probeForReading, reserveIn } from './files/reserve.ts';
 import { repliesFolder, segmentFilesOf } from './files/segment-files.ts';
 import type { Lock } from './lock/lock.ts';
 import { readerOf, stateQueries } from './query.ts';
@@ -13,7 +14,7 @@ import { type StateChanges, stateChanges } from './sqlite/changes.ts';
 import type { Driver } from './sqlite/driver.ts';
 import { type DeclaredSchema, refuseOtherSchema, schemaMadeBy } from './sqlite/own-schema.ts';
 import { applicationId, earliestReadable, type Migration, migrations } from './sqlite/schema.ts';
-import { checkDatabaseFiles, type Database, openDatabase } from './sqlite/sqlite.ts';
+import { checkDatabaseFiles, type Database, openDatabase, sqliteCode } from './sqlite/sqlite.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
 import { stateFileName } from './state-files.ts';
 import { StateError, type StateStore } from './store.ts';
@@ -44,10 +45,17 @@ export function openState(directory: string, options: StateOptions = {}): StateS
   return guarded(file, () => {
     makeFolders(directory);
     refuseNetwork(directory, options.fileSystem ?? systemProbe);
+    const reserve = reserveIn(directory);
     createPrivately(file);
     const opened = heldFile(file);
     const count = openSubmissionCount(directory);
-    const database = openDatabase(file, driverOf(options));
+    const { probeMemory } = reserve;
+    // To close the state takes room too.
+    if (probeMemory !== undefined) reserve.hold(1);
+    const database = openDatabase(file, {
+      ...driverOf(options),
+      ...(probeMemory && { beforeWriting: probeMemory }),
+    });
     let log: LogFile | undefined;
     try {
       prepareForWriting(database, options);
@@ -61,15 +69,16 @@ export function openState(directory: string, options: StateOptions = {}): StateS
       check();
       // A process that was killed between a turn and its sync has left a log that can be read, and may not survive a power cut.
       log.sync();
-      return stateStore(database, count, check, log, {
-        path: join(directory, repliesFolder),
-        files: segmentFilesOf(directory),
-      });
+      const folder = { path: join(directory, repliesFolder), files: segmentFilesOf(directory) };
+      return stateStore(database, count, check, log, folder, reserve);
     } catch (failure) {
+      // A quota that is used up is an error of any kind to SQLite.
+      const full = sqliteCode(failure) === undefined ? undefined : fullDiskOf(reserve);
+      reserve.close();
       log?.close();
       count.close();
       database.close();
-      throw failure;
+      throw full ?? failure;
     }
   });
 }
@@ -87,6 +96,7 @@ export function openStateForReading(
   const file = join(directory, stateFileName);
   return guarded(file, () => {
     if (!hasBytes(file)) return undefined;
+    probeForReading(directory);
     const database = openReadOnly(file, options);
     try {
       const version = schemaVersion(database);

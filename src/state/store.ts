@@ -113,6 +113,10 @@ export interface StateStore {
    * @returns where it lies from then on @throws as `commit`, and StateError `directory.link` | `directory.kind`
    */
   keepReply(job: string, reply: string): ReplyPlace;
+  /** Gives up some of the room on the disk that is held for answers, for the files of one. @returns false: there is none */
+  makeRoom(): boolean;
+  /** Nothing more is sent: no room is held for answers any more. */
+  releaseRoom(): void;
   /**
    * Cuts off the replies that an earlier run wrote for a commit that never came. Not to be called for a state that is older than its
    * directory: there they are all that is left of what was paid. @throws as `keepReply`

@@ -2,6 +2,7 @@ import { exactJson } from '../pipeline/values/exact-json.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 import type { LogFile } from './files/log-file.ts';
 import { isRepliesEnd, Replies, type RepliesEnd } from './files/replies.ts';
+import { fullDiskOf, type Reserve } from './files/reserve.ts';
 import type { SegmentFiles } from './files/segment-files.ts';
 import { readerOf, stateQueries, submissionsFact } from './query.ts';
 import { JobRows, rowOf } from './sqlite/job-rows.ts';
@@ -12,6 +13,7 @@ import { totalsOf } from './sqlite/totals.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
 import { invocationFact, receiptFact, StateError, type StateStore, sentFact, type Turn } from './store.ts';
 import type { SubmissionCount } from './submission-count.ts';
+import { UnderWay } from './under-way.ts';
 
 /** The fact that says where the committed replies end; absent: none were kept. */
 const repliesFact = 'replies.end';
@@ -27,6 +29,7 @@ export interface ReplyFolder {
  *
  * @param checkFiles throws where the open files are no longer those of the directory: called before each write
  * @param log of the database, everything in it durable
+ * @param reserve of the directory, nothing of it held
  */
 export function stateStore(
   database: Database,
@@ -34,6 +37,7 @@ export function stateStore(
   checkFiles: () => void,
   log: LogFile,
   folder: ReplyFolder,
+  reserve: Reserve,
 ): StateStore {
   const { file } = database;
   const queries = stateQueries(database, () => count.value);
@@ -70,8 +74,33 @@ export function stateStore(
   const replies = new Replies(folder.files, endOf(file, queries.fact(repliesFact)), (end) =>
     guarded(file, () => state.run(repliesFact, JSON.stringify(end))),
   );
+  const underWay = new UnderWay();
+  /** Nothing is sent whose answer may find no room. */
+  const holdRoom = ({ records, submits = 0 }: Turn): void => {
+    underWay.note(records);
+    if (submits > 0) guarded(folder.path, () => reserve.hold(underWay.bytes));
+  };
+  /**
+   * After a write that failed: gives up some of what is held for answers, where the disk is full and the turn sends nothing. Else it throws.
+   * A quota that is used up is an error of any kind to SQLite.
+   */
+  const makeRoom = (failure: unknown, { submits = 0 }: Turn): void => {
+    if (!(failure instanceof StateError)) throw failure;
+    const reason = failure.code === 'state.io' ? fullDiskOf(reserve) : undefined;
+    const full = reason === undefined ? failure : stateErrorOf('full', file, reason);
+    if (full.code !== 'state.full' || submits > 0 || !reserve.yield()) throw full;
+  };
   /** Right behind a check. */
   const write = (turn: Turn): void => {
+    for (;;) {
+      try {
+        return writeOnce(turn);
+      } catch (failure) {
+        makeRoom(failure, turn);
+      }
+    }
+  };
+  const writeOnce = (turn: Turn): void => {
     const { submits = 0, invocation = numbered } = turn;
     guarded(file, () => {
       rows.transaction(() => {
@@ -133,14 +162,26 @@ export function stateStore(
     }
     durable = Math.max(durable, upTo);
   };
-  const synced = async (): Promise<void> => {
-    try {
-      check();
-      await replies.writeSoon();
-    } catch (failure) {
-      guarded(folder.path, () => {
-        throw failure;
-      });
+  const syncReplies = async (turn: Turn): Promise<void> => {
+    for (;;) {
+      try {
+        check();
+        return await replies.writeSoon();
+      } catch (failure) {
+        makeRoom(stated(folder.path, failure), turn);
+      }
+    }
+  };
+  const writeReplies = (turn: Turn): void => {
+    for (;;) {
+      try {
+        return guarded(folder.path, () => {
+          check();
+          replies.write();
+        });
+      } catch (failure) {
+        makeRoom(failure, turn);
+      }
     }
   };
   return {
@@ -158,21 +199,23 @@ export function stateStore(
     fact: (name) => queries.fact(name),
     commit: (turn) => {
       if (isEmpty(turn)) return;
-      if (replies.hasLines)
-        guarded(folder.path, () => {
-          check();
-          replies.write();
-        });
+      holdRoom(turn);
+      if (replies.hasLines) writeReplies(turn);
       guarded(file, check);
       write(turn);
       durable = known;
     },
     commitSoon: (turn) => {
       if (isEmpty(turn)) return undefined;
+      holdRoom(turn);
       if (!replies.hasLines) return commitUnsynced(turn);
-      return synced().then(() => commitUnsynced(turn));
+      return syncReplies(turn).then(() => commitUnsynced(turn));
     },
     keepReply: (job, reply) => guarded(folder.path, () => replies.keep(job, reply)),
+    makeRoom: () => reserve.yield(),
+    releaseRoom: () => {
+      while (reserve.yield()) continue;
+    },
     cutReplies: () =>
       guarded(folder.path, () => {
         check();
@@ -213,6 +256,7 @@ export function stateStore(
     close: () => {
       // What is asked of a closed store fails, whatever the key.
       written = undefined;
+      reserve.close();
       // The log as it can be read may not be the one on the disk: nothing of it goes into the database.
       if (lost === undefined) foldLog(database);
       queries.close();
@@ -236,14 +280,19 @@ function endOf(file: string, fact: string | undefined): RepliesEnd | undefined {
 
 /** What a failed sync means. */
 function failureOf(file: string, failure: unknown): StateError {
+  const error = stated(file, failure);
+  return error instanceof StateError ? error : stateErrorOf('io', file, failure);
+}
+
+/** A failure of the disk as a StateError; a bug as it is. */
+function stated(file: string, failure: unknown): unknown {
   try {
-    guarded(file, () => {
+    return guarded(file, () => {
       throw failure;
     });
   } catch (error) {
-    if (error instanceof StateError) return error;
+    return error;
   }
-  return stateErrorOf('io', file, failure);
 }
 
 const isEmpty = ({ records, attempts, submits = 0 }: Turn): boolean =>

@@ -26,6 +26,12 @@ const cases: readonly Case[] = [
   { moment: 'manifest rename', n: 1, does: 'EROFS', says: /The disk failed: EROFS/ },
   { moment: 'record write', n: 1, does: 'ENOSPC', says: /The disk failed: ENOSPC/ },
   { moment: 'log open', n: 1, does: 'EROFS', says: /The disk failed: EROFS/ },
+  {
+    moment: 'reserve write',
+    n: 1,
+    does: 'ENOSPC',
+    says: /has too little room: 1,\d{3} KB are kept free for the answers to what is sent, and there is room for 0 KB/,
+  },
   // The state says what the log would have said.
   { moment: 'log write', n: 2, does: 'ENOSPC', says: /The log can no longer be written: ENOSPC/, code: 0 },
 ];
@@ -46,6 +52,8 @@ describe.concurrent('a disk that fails while a run is on', () => {
       expect(failed.code, failed.stderr).toBe(code);
       expect(failed.stderr).toMatch(says);
       expect(failed.stderr).not.toMatch(/internal error|unhandled/i);
+      const sent = place.service.submits.byPath.size;
+      expect(moment === 'reserve write' ? sent : 0).toBe(0);
 
       const settled = await settle(place);
       expect(settled.codes, settled.err).toEqual([settled.inDoubt.length > 0 ? 5 : 0, 0]);

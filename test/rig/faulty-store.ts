@@ -85,6 +85,8 @@ export function faultyStore(store: MemoryStore, faults: readonly Fault[] = []): 
       });
     },
     keepReply: (job, reply) => alive().keepReply(job, reply),
+    makeRoom: () => alive().makeRoom(),
+    releaseRoom: () => alive().releaseRoom(),
     cutReplies: () => alive().cutReplies(),
     commitSoon: (turn) => faulty.commit(turn),
     countSubmissions: () => alive().countSubmissions(),

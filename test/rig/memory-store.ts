@@ -164,6 +164,8 @@ export function memoryStore(): MemoryStore {
       check();
       return replies.keep(job, reply);
     },
+    makeRoom: () => false,
+    releaseRoom: () => undefined,
     cutReplies: () => replies.cut(),
     commitSoon: (turn) => store.commit(turn),
     countSubmissions: () => {

@@ -56,6 +56,7 @@ const kinds = [
   ['owner', /[\\/]lock\.json\.[0-9a-f]{8}\.part$/],
   ['log', /[\\/]run\.log$/],
   ['count', /[\\/]submissions$/],
+  ['reserve', /[\\/]reserve$/],
   ['wal', /[\\/]state\.db-wal$/],
 ];
 const kindOf = (path) => kinds.find(([, pattern]) => pattern.test(String(path)))?.[0];

@@ -5,6 +5,7 @@ export type Moment =
   | `reply ${'open' | 'write' | 'sync'}`
   | 'owner rename'
   | 'count write'
+  | 'reserve write'
   | 'wal sync'
   | `log ${'open' | 'write'}`;
 

@@ -20,6 +20,7 @@ describe('what a state is kept in', () => {
       'lock-journal',
       'lock.json',
       'submissions',
+      'reserve',
     ]);
   });
 

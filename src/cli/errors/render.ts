@@ -3,6 +3,7 @@ import { SaveError } from '../../artifacts/failure.ts';
 import { ImageLibraryError } from '../../artifacts/formats/image-library.ts';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { TableError } from '../../pipeline/matrix/table/error.ts';
+import { systemCode, systemWords } from '../../state/files/disk-errors.ts';
 import { StateError } from '../../state/store.ts';
 import { reportAdvice, version } from '../version.ts';
 import { CliError, exitCodes, ReportedError } from './cli-error.ts';
@@ -49,7 +50,7 @@ export function shownErrorOf(error: unknown, words?: readonly string[]): ShownEr
     return {
       exitCode: exitCodes.disk,
       text: failureText(
-        `The disk failed: ${error.message}`,
+        `The disk failed: ${systemWords(error)}`,
         'Make room or make it writable, then run the same command again: it continues.',
       ),
     };
@@ -139,8 +140,8 @@ function stateExitCode(code: string): number {
 
 function isDiskError(error: unknown): error is NodeJS.ErrnoException {
   if (!(error instanceof Error)) return false;
-  const { code, syscall, path } = error as NodeJS.ErrnoException;
-  return syscall !== undefined && (path !== undefined || diskCodes.has(code ?? ''));
+  const { syscall, path } = error as NodeJS.ErrnoException;
+  return syscall !== undefined && (path !== undefined || diskCodes.has(systemCode(error) ?? ''));
 }
 
 function internalText(error: unknown): string {

@@ -150,7 +150,7 @@ export async function execute(
       : watch.listener;
   const whole = planForRun(plan, selection);
   const { narrowed = (cells) => cells } = to;
-  const report = await runPlan(
+  const run = runPlan(
     { ...whole, cells: (chosen) => narrowed(whole.cells(chosen)) },
     selection,
     settings,
@@ -170,7 +170,8 @@ export async function execute(
     control,
     listener,
   );
-  return report;
+  // What is held for answers is room for the manifest by now.
+  return await run.finally(() => state.releaseRoom());
 }
 
 /** Whether a run has images to cut, masks to make, or, in a rehearsal, images to draw or to look at: nothing is paid for before that can be done. */

@@ -41,6 +41,8 @@ export interface OpenOptions {
   readonly busyTimeoutMs?: number;
   /** Default: what `sqliteDriver()` finds. */
   readonly driver?: Driver;
+  /** Called before anything that changes the database or the memory that is shared by it; what it throws is thrown. */
+  readonly beforeWriting?: () => void;
 }
 
 /**
@@ -64,11 +66,30 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
     throw failure;
   }
   let open = true;
+  let isInTransaction = false;
+  const { beforeWriting } = options;
+  /** What is written first to read again what was written: a mark of how far this connection has read. Nobody else waits for that. */
+  const readAgain = beforeWriting && (() => raw.exec('SELECT 1 FROM sqlite_schema LIMIT 1'));
+  const writing = <T>(work: () => T): T => {
+    if (beforeWriting === undefined || isInTransaction) return work();
+    beforeWriting();
+    const result = work();
+    readAgain?.();
+    return result;
+  };
   return {
     file,
-    exec: (sql) => raw.exec(sql),
-    prepare: (sql) => prepare(raw, sql),
-    transaction: (work) => transaction(raw, work),
+    exec: (sql) => writing(() => raw.exec(sql)),
+    prepare: (sql) => prepare(raw, sql, writing),
+    transaction: (work) =>
+      writing(() => {
+        isInTransaction = true;
+        try {
+          return transaction(raw, work);
+        } finally {
+          isInTransaction = false;
+        }
+      }),
     close: () => {
       if (!open) return;
       open = false;
@@ -145,12 +166,12 @@ export function createPrivately(file: string): void {
   }
 }
 
-function prepare<Row>(raw: RawDatabase, sql: string): Statement<Row> {
+function prepare<Row>(raw: RawDatabase, sql: string, writing: <T>(work: () => T) => T): Statement<Row> {
   const statement = raw.prepare(sql);
   return {
-    run: (...values) => Number(statement.run(...values).changes),
+    run: (...values) => writing(() => Number(statement.run(...values).changes)),
     insert: (...values) => {
-      const { changes, lastInsertRowid } = statement.run(...values);
+      const { changes, lastInsertRowid } = writing(() => statement.run(...values));
       return Number(changes) === 0 ? undefined : Number(lastInsertRowid);
     },
     get: (...values) => statement.get(...values) as Row | undefined,
