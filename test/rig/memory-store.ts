@@ -37,6 +37,8 @@ const knownOf = <T>(asked: readonly string[], find: (one: string) => T | undefin
 export function memoryStore(): MemoryStore {
   const jobs = new Map<string, JobRecord>();
   const history: Attempt[] = [];
+  /** The attempts of each task: what is asked at every poll. */
+  const ofTask = new Map<string, Attempt[]>();
   const facts = new Map<string, string>();
   const inputs = new Map<string, InputFile>();
   const replies = new Replies(memorySegments(), undefined, () => undefined);
@@ -84,12 +86,10 @@ export function memoryStore(): MemoryStore {
       yield* records().filter((record) => JSON.stringify(record).includes(JSON.stringify(text)));
     },
     *keysOfTask(taskId) {
-      for (const entry of history) if (entry.taskId === taskId) yield entry.key;
+      for (const entry of ofTask.get(taskId) ?? []) yield entry.key;
     },
     keysOfBurst: (taskId, at) =>
-      history.flatMap((entry) =>
-        entry.taskId === taskId && Math.abs(entry.at - at) < burstMs ? [entry.key] : [],
-      ),
+      (ofTask.get(taskId) ?? []).flatMap((entry) => (Math.abs(entry.at - at) < burstMs ? [entry.key] : [])),
     numbersOf: (keys) => {
       check();
       const numbers = new Map([...jobs.keys()].map((key, index) => [key, index + 1]));
@@ -152,7 +152,11 @@ export function memoryStore(): MemoryStore {
       check();
       if (turn.records.length + turn.attempts.length + (turn.submits ?? 0) > 0) facts.delete(receiptFact);
       for (const record of turn.records) jobs.set(record.key, copied(record));
-      for (const attempt of turn.attempts) history.push(copied(attempt));
+      for (const attempt of turn.attempts.map(copied)) {
+        history.push(attempt);
+        const { taskId } = attempt;
+        if (taskId !== undefined) ofTask.set(taskId, [...(ofTask.get(taskId) ?? []), attempt]);
+      }
       replies.write();
       replies.onCommitted();
       known += turn.submits ?? 0;

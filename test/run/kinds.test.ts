@@ -222,12 +222,12 @@ it.each([1, 2, 6])(
 
 describe('a kind of few rows that rests while others are served', () => {
   const busy = failure('service.unavailable', 'retry', { status: 503, message: 'busy' });
-  const text = many(600);
+  const text = many(300);
   const image = `name: test
 matrix: { n: { from: 1, to: 1 } }
 steps:
   few: { imagine: "picture {{ n }}" }
-${Array.from({ length: 599 }, (_, n) => `  say${n}: { generate: { prompt: "Say ${n} {{ n }}", model: text-pro } }`).join('\n')}
+${Array.from({ length: 299 }, (_, n) => `  say${n}: { generate: { prompt: "Say ${n} {{ n }}", model: text-pro } }`).join('\n')}
 `;
   const broken = (of: string, until: number, error = busy) =>
     world(of, {
@@ -237,7 +237,7 @@ ${Array.from({ length: 599 }, (_, n) => `  say${n}: { generate: { prompt: "Say $
     });
   const slow = {
     settings: virtualSettings({ limits: { tasks: 12, requests: 4 } }),
-    latency: (route: Route) => (route === 'text' || route === 'submit' ? 10_000 : 100),
+    latency: (route: Route) => (route === 'text' || route === 'submit' ? 20_000 : 100),
   };
 
   it.each([
@@ -246,7 +246,7 @@ ${Array.from({ length: 599 }, (_, n) => `  say${n}: { generate: { prompt: "Say $
   ])('costs no row a try for what made nothing: %s', async (_, of) => {
     const here = await broken(of, epoch + 20 * 60_000);
     expect(here.run(slow).end).toEqual({ kind: 'complete' });
-    expect(here.statuses()).toEqual({ done: 600 });
+    expect(here.statuses()).toEqual({ done: 300 });
   });
 
   it.each([
@@ -255,7 +255,7 @@ ${Array.from({ length: 599 }, (_, n) => `  say${n}: { generate: { prompt: "Say $
   ])('leaves its rows to a later run where it closes: %s', async (_, of) => {
     const here = await broken(of, Number.POSITIVE_INFINITY);
     expect(here.run(slow).end).toMatchObject({ kind: 'stopped', code: 'kind.unserved' });
-    expect(here.statuses()).toEqual({ done: 599, pending: 1 });
+    expect(here.statuses()).toEqual({ done: 299, pending: 1 });
   });
 
   it('counts a try that may have made something', async () => {

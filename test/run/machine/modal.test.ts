@@ -167,42 +167,46 @@ const clicks = ({ service }: World): number =>
   service.submits.filter(({ pressed }) => pressed.endsWith('Custom Zoom')).length;
 
 describe.each([
-  ['21, a new task', {}],
-  ['21, the same task', { sameTask: true }],
-  ['1 and MODAL, a new task', { modalCode: 1 }],
-  ['1 and MODAL, the same task', { modalCode: 1, sameTask: true }],
-] as const satisfies readonly (readonly [string, GatewayScript])[])('modals in a run: %s', (_, script) => {
-  it('are confirmed once each, and counted with their clicks', async () => {
-    const modals = await world(text, script);
-    const { end, submits } = modals.run();
-    expect([end, submits, clicks(modals), modals.service.modals.length]).toEqual([
-      { kind: 'complete' },
-      9,
-      3,
-      3,
-    ]);
-    expect(modals.statuses()).toEqual({ done: 9 });
-  });
+  // What is killed in several cells at once is the same for all.
+  ['21, a new task', {}, 2],
+  ['21, the same task', { sameTask: true }, 1],
+  ['1 and MODAL, a new task', { modalCode: 1 }, 1],
+  ['1 and MODAL, the same task', { modalCode: 1, sameTask: true }, 1],
+] as const satisfies readonly (readonly [string, GatewayScript, number])[])(
+  'modals in a run: %s',
+  (_, script, cells) => {
+    it('are confirmed once each, and counted with their clicks', async () => {
+      const modals = await world(text, script);
+      const { end, submits } = modals.run();
+      expect([end, submits, clicks(modals), modals.service.modals.length]).toEqual([
+        { kind: 'complete' },
+        9,
+        3,
+        3,
+      ]);
+      expect(modals.statuses()).toEqual({ done: 9 });
+    });
 
-  it('press no button and confirm no modal twice wherever the run is killed, except where in doubt', async () => {
-    const two = text.replace('to: 3', 'to: 2');
-    const calm = (await world(two, script)).run();
-    let doubts = 0;
-    for (let turn = 1; turn <= calm.turns; turn++) {
-      const killed = await world(two, script);
-      killed.run({ dieAfterTurns: turn });
-      killed.run();
-      const { 'in-doubt': inDoubt = 0 } = killed.statuses();
-      doubts += inDoubt;
-      expect(clicks(killed)).toBeLessThanOrEqual(2);
-      expect(killed.service.modals.length).toBeLessThanOrEqual(2);
-      killed.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
-      expect(killed.statuses()).toEqual({ done: 6 });
-      expect(killed.service.modals.length).toBe(2);
-    }
-    expect(doubts).toBeGreaterThan(0);
-  });
-});
+    it('press no button and confirm no modal twice wherever the run is killed, except where in doubt', async () => {
+      const few = text.replace('to: 3', `to: ${cells}`);
+      const calm = (await world(few, script)).run();
+      let doubts = 0;
+      for (let turn = 1; turn <= calm.turns; turn++) {
+        const killed = await world(few, script);
+        killed.run({ dieAfterTurns: turn });
+        killed.run();
+        const { 'in-doubt': inDoubt = 0 } = killed.statuses();
+        doubts += inDoubt;
+        expect(clicks(killed)).toBeLessThanOrEqual(cells);
+        expect(killed.service.modals.length).toBeLessThanOrEqual(cells);
+        killed.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+        expect(killed.statuses()).toEqual({ done: 3 * cells });
+        expect(killed.service.modals.length).toBe(cells);
+      }
+      expect(doubts).toBeGreaterThan(0);
+    });
+  },
+);
 
 it('confirms open modals also with a used-up budget', async () => {
   const modals = await world(text);

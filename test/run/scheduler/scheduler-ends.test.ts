@@ -211,7 +211,7 @@ it('a later run polls a task that was running when a run died, however late it c
 });
 
 describe('dying at any turn', () => {
-  const text = grid(6, 'U1,U2 → Vary (Strong)');
+  const text = grid(4, 'U1,U2 → Vary (Strong)');
 
   it('loses nothing and pays nothing twice but what is reported in doubt', async () => {
     await fc.assert(
@@ -226,8 +226,8 @@ describe('dying at any turn', () => {
           const doubtful = [...store.withStatus('in-doubt')].length;
           expect(most(service.works)).toBeLessThanOrEqual(1);
           run({ settings: virtualSettings({ inDoubt: 'retry' }), random: seededRandom(seed) });
-          expect(statuses()).toEqual({ done: 30 });
-          expect(service.submits.length).toBeLessThanOrEqual(30 + doubtful);
+          expect(statuses()).toEqual({ done: 20 });
+          expect(service.submits.length).toBeLessThanOrEqual(20 + doubtful);
           expect(store.totals().attempts).toBeGreaterThanOrEqual(service.submits.length);
         },
       ),
