@@ -22,7 +22,7 @@ import { isWorkedOn } from './state/active-jobs.ts';
 import { failedFast, mayBeLeft, tooManyFailures } from './state/lifecycle.ts';
 import { isAwaited, isFailure, taskOf, waitsForNewParent } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
-import { isProbed, lookAgainAt } from './state/wake.ts';
+import { lookAgainAt } from './state/wake.ts';
 
 /**
  * Replaces the state of a job, or takes a job up: notes the record to make durable, and puts the job into the queue for its
@@ -69,16 +69,11 @@ export const parkable = ({ record, want }: Job): boolean =>
   record.modal === undefined &&
   (want.kind === 'room' || want.kind === 'submit' || want.kind === 'ask');
 
-/** The kind for which a job cannot be asked for now; undefined: its turn may come. The first one after a rest is its probe. */
-function closedTo(state: SchedulerState, job: Job): KindState | undefined {
-  const kind = parkable(job) ? state.kinds.of(job) : undefined;
-  if (kind === undefined || kind.closed !== undefined) return kind;
-  const { key } = job.record;
-  if (kind.restsUntil === undefined || kind.probe === key) return undefined;
-  // Those that have waited for longer probe it first.
-  if (state.now < kind.restsUntil || isProbed(state, kind) || kind.parked.size > 0) return kind;
-  kind.probe = key;
-  return undefined;
+/** The kind for which a job cannot be asked for now; undefined: its turn may come. */
+function closedTo({ kinds }: SchedulerState, job: Job): KindState | undefined {
+  const kind = parkable(job) ? kinds.of(job) : undefined;
+  const rests = kind?.restsUntil !== undefined && kind.probe !== job.record.key;
+  return rests || kind?.closed !== undefined ? kind : undefined;
 }
 
 /** Lets a job wait until its kind is served again. It keeps no room for a task meanwhile. */

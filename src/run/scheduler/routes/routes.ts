@@ -20,8 +20,8 @@ const mostUnproven: Readonly<Partial<Record<Route, number>>> = { submit: 1, text
 
 const isLong = (name: Route): boolean => name === 'text' || name === 'download';
 
-/** What the run knows of its images; it changes while the run lasts. */
-export interface ImageLoad {
+/** What the run knows of its jobs; it changes while the run lasts. */
+export interface Load {
   /** True while an image task is being made, or waits for it. */
   readonly isActive: boolean;
   /** Images that wait for their download, as a part of their bound. */
@@ -30,6 +30,17 @@ export interface ImageLoad {
   readonly isShut: boolean;
   /** True while files can be stored nowhere: texts may have some too. */
   readonly isAway: boolean;
+  /** True for a submission that waits for a result: the end of a task, or the reading of a button. */
+  isHeldBack(job: Job, now: number): boolean;
+}
+
+/** What routes have beside their settings and jobs, where they have it. */
+interface RoutesOptions {
+  readonly load?: Load;
+  readonly shared?: Pick<SharedLimits, 'moments' | 'tokens' | 'served'>;
+  /** What earlier runs sent lately. */
+  readonly before?: Readonly<Partial<Record<Route, readonly Sent[]>>>;
+  readonly learned?: LearnedLimits;
 }
 
 /** The routes with their queues of jobs, under one limit of requests in flight. */
@@ -39,13 +50,12 @@ export class Routes {
   /** What an earlier run found. */
   readonly #inherited: readonly LanePace[];
   readonly #requests: number;
-  readonly #load: ImageLoad;
+  readonly #load: Load;
   /** The routes, the one first whose last request left first. */
   #turns: readonly Route[] = routeOrder;
   /** Routes whose requests wait until the cost of those under way is known. */
   readonly #held = new Set<Route>();
   readonly #tokens: (job: Job) => number;
-  readonly #isHeldBack: (job: Job, now: number) => boolean;
   /** Tokens of text calls. */
   readonly tokens: TokenLimiter;
   /** What left lately, for a run that follows at once. */
@@ -53,26 +63,22 @@ export class Routes {
   /** Routes on which the service has served a request, in this run or an earlier one. */
   readonly #served: NonNullable<SharedLimits['served']>;
 
-  /** @param isHeldBack true for a submission that waits for a result: the end of a task, or the reading of a button */
+  /** @param tokens estimated tokens of a text call */
   constructor(
     settings: RunSettings,
     jobs: ReadonlyMap<string, Job>,
     tokens: (job: Job) => number,
-    isHeldBack: (job: Job, now: number) => boolean = () => false,
     {
-      moments = {},
-      tokens: sharedTokens,
-      served = new Set<Route>(),
-    }: Pick<SharedLimits, 'moments' | 'tokens' | 'served'> = {},
-    load: ImageLoad = { isActive: true, backlog: 0, isShut: false, isAway: false },
-    before: Readonly<Partial<Record<Route, readonly Sent[]>>> = {},
-    learned: LearnedLimits = noLimits,
+      load = { isActive: true, backlog: 0, isShut: false, isAway: false, isHeldBack: () => false },
+      shared: { moments = {}, tokens: sharedTokens, served = new Set<Route>() } = {},
+      before = {},
+      learned = noLimits,
+    }: RoutesOptions = {},
   ) {
     this.#jobs = jobs;
     this.#inherited = lanesOf({ ...learned, byChance: {} });
     this.#tokens = tokens;
     this.#served = served;
-    this.#isHeldBack = isHeldBack;
     this.tokens = new TokenLimiter(settings.limits.tokens, sharedTokens);
     const { limits, retry } = settings;
     this.#requests = limits.requests;
@@ -218,7 +224,7 @@ export class Routes {
 
   /** When the limits that all lanes of a route share allow this job, Unix ms; positive infinity: only a result decides. */
   allowedAt(name: Route, job: Job, now: number): number {
-    if (name === 'submit' && this.#isHeldBack(job, now)) return Number.POSITIVE_INFINITY;
+    if (name === 'submit' && this.#load.isHeldBack(job, now)) return Number.POSITIVE_INFINITY;
     const at = this.queues[name].knownAt();
     return name === 'text' && this.tokens.isLimited
       ? Math.max(at, this.tokens.nextAt(this.#tokens(job)))

@@ -15,11 +15,11 @@ import type { Rooms, RunSettings, SharedLimits } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
 import { FileTroubles, filesInVain } from '../routes/file-troubles.ts';
 import { type LearnedLimits, noLimits } from '../routes/learned-limits.ts';
-import { type ImageLoad, Routes } from '../routes/routes.ts';
+import { type Load, Routes } from '../routes/routes.ts';
 import { OverdueTasks } from './overdue-tasks.ts';
 
 /** The active jobs, each in the queue for its want, and how much room they take. */
-export class ActiveJobs {
+export class ActiveJobs implements Load {
   readonly #jobs = new Map<string, Job>();
   readonly #limits: RunSettings['limits'];
   readonly #granted: Rooms;
@@ -73,24 +73,17 @@ export class ActiveJobs {
   ) {
     this.#limits = settings.limits;
     this.#granted = shared.rooms ?? { granted: settings.limits.tasks };
-    const isHeldBack = (job: Job, now: number): boolean => {
-      // An open modal is one of the tasks that the service has.
-      if (job.want.kind !== 'submit') return false;
-      // If the service has only open modals, none of them ends before its confirm, which may be queued behind this job: do not hold.
-      if (this.#onService >= this.window && this.#onService > this.#open) return true;
-      if (this.#isSlotTaken(job)) return true;
-      return needsButtonReading(job, now) ? !this.#mayReadAgain : this.#isCommitTaken(job);
-    };
-    this.routes = new Routes(
-      settings,
-      this.#jobs,
-      tokens,
-      isHeldBack,
-      shared,
-      this.#imageLoad(),
-      before,
-      learned,
-    );
+    this.routes = new Routes(settings, this.#jobs, tokens, { load: this, shared, before, learned });
+  }
+
+  /** True for a submission that waits for a result: the end of a task, or the reading of a button. */
+  isHeldBack(job: Job, now: number): boolean {
+    // An open modal is one of the tasks that the service has.
+    if (job.want.kind !== 'submit') return false;
+    // If the service has only open modals, none of them ends before its confirm, which may be queued behind this job: do not hold.
+    if (this.#onService >= this.window && this.#onService > this.#open) return true;
+    if (this.#isSlotTaken(job)) return true;
+    return needsButtonReading(job, now) ? !this.#mayReadAgain : this.#isCommitTaken(job);
   }
 
   get size(): number {
@@ -184,25 +177,19 @@ export class ActiveJobs {
     return this.#jobs.values();
   }
 
-  #imageLoad(): ImageLoad {
-    const isActive = (): boolean => this.#images > 0;
-    const backlog = (): number => this.#saving / this.#mostSaving;
-    const isShut = (): boolean => this.isShut;
-    const isAway = (): boolean => this.files.isAway;
-    return {
-      get isActive() {
-        return isActive();
-      },
-      get backlog() {
-        return backlog();
-      },
-      get isShut() {
-        return isShut();
-      },
-      get isAway() {
-        return isAway();
-      },
-    };
+  /** True while an image task is being made, or waits for it. */
+  get isActive(): boolean {
+    return this.#images > 0;
+  }
+
+  /** Images that wait for their download, as a part of their bound. */
+  get backlog(): number {
+    return this.#saving / this.#mostSaving;
+  }
+
+  /** True while files can be stored nowhere. */
+  get isAway(): boolean {
+    return this.files.isAway;
   }
 
   /**

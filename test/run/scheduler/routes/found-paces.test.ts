@@ -23,7 +23,7 @@ const asking = job(textRecord({ key: 'a', request: { kind: 'generate', fields: {
 /** Routes that began with what an earlier run found; `finds` is what the pace of a lane finds from now on. */
 function routesWith(learned?: LearnedLimits) {
   const jobs = new Map<string, Job>([['a', asking]]);
-  const routes = new Routes(settings, jobs, () => 1, undefined, {}, undefined, {}, learned);
+  const routes = new Routes(settings, jobs, () => 1, learned && { learned });
   const lanes = {
     submit: routes.queues.submit.lane(),
     poll: routes.queues.poll.lane(),

@@ -214,7 +214,7 @@ describe('lanes of texts', () => {
   it('are learned each for itself, and what was not asked for stays as it was found', () => {
     const learned = { perMinute: {}, lanes: { a: 30, b: 60 } };
     const active = new Map([['a', asking('a', 'a')]]);
-    const routes = new Routes(virtualSettings(), active, () => 1, undefined, {}, undefined, {}, learned);
+    const routes = new Routes(virtualSettings(), active, () => 1, { learned });
     routes.queues.text.lane(active.get('a'));
     expect(routes.learned).toEqual(learned);
     expect([...routes.queues.text.all()].map((lane) => routes.queues.text.perMinute(lane))).toEqual([30]);

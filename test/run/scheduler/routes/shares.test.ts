@@ -57,14 +57,9 @@ function busy(requests: number, isActive: boolean): Routes {
     ['t', job(textRecord({ key: 't' }))],
     ['i', job(imagineRecord({ key: 'i' }), { want: { kind: 'submit' } })],
   ]);
-  const routes = new Routes(
-    virtualSettings({ limits: { tasks: 12, requests } }),
-    active,
-    () => 1,
-    () => false,
-    {},
-    { isActive, backlog: 0, isShut: false, isAway: false },
-  );
+  const routes = new Routes(virtualSettings({ limits: { tasks: 12, requests } }), active, () => 1, {
+    load: { isActive, backlog: 0, isShut: false, isAway: false, isHeldBack: () => false },
+  });
   for (const kind of kinds) {
     const one = active.get(kind === 'text' ? 't' : 'i');
     if (one !== undefined) routes.queues[kind].join(one);
