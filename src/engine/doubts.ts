@@ -112,7 +112,7 @@ export async function settleSharedJob(
   pool: EnginePool,
   run: number,
   { record: { key }, record, version, charged }: SharedJob,
-  turn: Pick<Turn, 'records' | 'attempts'>,
+  turn: Pick<Turn, 'records' | 'attempts' | 'redos'>,
 ): Promise<boolean> {
   const cache = new RecordCache();
   cache.read(key, { record, ...version }, [], 0);

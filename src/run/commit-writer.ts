@@ -58,7 +58,7 @@ export class CommitWriter {
   }
 
   write(commit: RunCommit): CommitResult | Promise<CommitResult> {
-    const { records, attempts, effects, holds, heard } = commit;
+    const { records, attempts, effects, holds, heard, redos } = commit;
     const submits = effects.filter(isPaid).length;
     if (records.length + attempts.length + submits + (heard?.length ?? 0) === 0) return undefined;
     const { invocation } = this.#run;
@@ -69,6 +69,7 @@ export class CommitWriter {
       ...(facts !== undefined && { facts }),
       ...(holds !== undefined && { slices: slicesOf(holds) }),
       ...(heard !== undefined && { heard }),
+      ...(redos !== undefined && { redos }),
     };
     return after(
       () => this.#store.commit({ records, attempts, submits, invocation, ...kept }),

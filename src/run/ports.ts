@@ -42,6 +42,8 @@ export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attem
   countSubmissions(): void | Promise<void>;
   /** Keeps what the run has learned; no job depends on it. @throws as `commit` */
   setFact(name: string, value: string): void | Promise<void>;
+  /** How far the jobs are that the user wants made anew, by what is durable: as `get`, once the record of a key is shown. */
+  readonly redos: Pick<StateStore['redos'], 'of'>;
   /** What others write too, in a run on several machines. Absent: a run on one machine. */
   readonly others?: OtherRecords;
 }
@@ -315,8 +317,6 @@ export interface RunSettings {
   readonly prices: Readonly<Record<string, Price>>;
   /** `--retry-failed`, with `--code` only failures of that code. */
   readonly retryFailed?: { readonly code?: string };
-  /** `--redo`: keys of jobs to submit again. */
-  readonly redo?: readonly string[];
   readonly inDoubt: 'hold' | 'retry';
   /** `--relearn`: what earlier runs have learned about the service is forgotten first. */
   readonly relearn?: boolean;

@@ -46,6 +46,7 @@ export async function runPlan(
     random: ports.random,
     resolve: (cell, lookup) => plan.resolve(cell, lookup),
     lookup: (key) => store.get(key),
+    redo: (key) => store.redos.of(key),
     price: (record) => plan.price(record),
     spent,
     ...sentBefore(store),

@@ -1,6 +1,8 @@
 import { parseExact } from '../pipeline/values/exact-json.ts';
 import { type Attempt, type JobRecord, type JobStatus, jobStatuses } from '../plan/job.ts';
 import type { InputFile, StateReader, StepSums, StoreTotals, Submissions } from './reader.ts';
+import type { RedoCounts, RedoEntry } from './redo-order.ts';
+import { redoQueries } from './sqlite/redos.ts';
 import { type Database, isDeclared, type Statement } from './sqlite/sqlite.ts';
 import { stepSums } from './sqlite/step-sums.ts';
 import { type DocumentRow, documents, recordOf } from './sqlite/texts.ts';
@@ -80,6 +82,10 @@ export interface StateQueries {
   stepSums(): readonly StepSums[];
   submissions(): Submissions;
   attempts(key: string): readonly Attempt[];
+  redoCounts(): RedoCounts;
+  redoEntries(keys: readonly string[]): ReadonlyMap<string, RedoEntry>;
+  /** Keys of waiting jobs behind this one, in order: a page of them; none where it ends. */
+  redosWaiting(after: string): readonly string[];
   inputFiles(paths: readonly string[]): ReadonlyMap<string, InputFile>;
   fact(name: string): string | undefined;
   close(): void;
@@ -140,6 +146,7 @@ export function stateQueries(database: Database, counted: () => number): StateQu
     ),
     fact: database.prepare<{ value: string }>('SELECT value FROM facts WHERE name = ?'),
   }));
+  const redos = ask(() => redoQueries(database));
   const byStatus = new Map<JobStatus, Statement<DocumentRow>>();
   const statusStatement = (status: JobStatus): Statement<DocumentRow> => {
     const known =
@@ -231,6 +238,9 @@ export function stateQueries(database: Database, counted: () => number): StateQu
         counted: counted(),
       })),
     attempts: (key) => ask(() => statements.attempts.all(key).map((row) => parse(row) as Attempt)),
+    redoCounts: () => ask(() => redos.counts()),
+    redoEntries: (keys) => ask(() => redos.entries(keys)),
+    redosWaiting: (after) => ask(() => redos.waiting(after)),
     inputFiles: (paths) =>
       ask(() => new Map(statements.inputs.all(JSON.stringify(paths)).map((file) => [file.path, file]))),
     fact: (name) => ask(() => statements.fact.get(name)?.value),
@@ -266,6 +276,18 @@ export const readerOf = (queries: StateQueries): StateReader => ({
   stepSums: async () => queries.stepSums(),
   submissions: async () => queries.submissions(),
   attempts: async (key) => queries.attempts(key),
+  redos: {
+    counts: async () => queries.redoCounts(),
+    entries: async (keys) => queries.redoEntries(keys),
+    async *waiting() {
+      for (
+        let keys = queries.redosWaiting('');
+        keys.length > 0;
+        keys = queries.redosWaiting(keys.at(-1) ?? '')
+      )
+        yield* keys;
+    },
+  },
   inputFiles: async (paths) => queries.inputFiles(paths),
   fact: async (name) => queries.fact(name),
   close: async () => queries.close(),

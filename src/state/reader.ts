@@ -1,5 +1,6 @@
 import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
 import type { ReplyPlace } from '../plan/job-request.ts';
+import type { RedoReader } from './redo-order.ts';
 
 /** Sums over all jobs of the directory. */
 export interface StoreTotals {
@@ -88,6 +89,8 @@ export interface StateReader {
   stepSums(): Promise<readonly StepSums[]>;
   submissions(): Promise<Submissions>;
   attempts(key: string): Promise<readonly Attempt[]>;
+  /** The jobs that the user wants made anew. */
+  readonly redos: RedoReader;
   /** What a run saw of files of the pipeline, by the path that the pipeline gives; a path that no run saw is absent. */
   inputFiles(paths: readonly string[]): Promise<ReadonlyMap<string, InputFile>>;
   /** Facts of the directory: the pipeline's text, its file, the last run's settings. */

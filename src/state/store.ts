@@ -1,6 +1,7 @@
 import type { Attempt, JobRecord } from '../plan/job.ts';
 import type { ReplyPlace } from '../plan/job-request.ts';
 import type { InputFile, StateReader, StoreTotals } from './reader.ts';
+import type { RedoChange, RedoOrders } from './redo-order.ts';
 
 /** What one turn of the event loop made durable, as one transaction. */
 export interface Turn {
@@ -14,6 +15,8 @@ export interface Turn {
   readonly invocation?: number;
   /** What left lately on routes with a rate, kept under {@link sentFact}. Absent: as before. */
   readonly sent?: string;
+  /** How far the jobs of open orders are from now on, by key; what no open order names stays so. Absent: as before. */
+  readonly redos?: ReadonlyMap<string, RedoChange>;
   /** Facts that are kept with it, by name; nothing depends on them. A turn of facts alone is none. Absent: none. */
   readonly facts?: Readonly<Record<string, string>>;
   /** Whose these records are, in a run on several machines. Absent: a run on one machine. */
@@ -105,6 +108,8 @@ export interface StateStore {
   attempts(key: string): readonly Attempt[];
   /** Who got the task of this job. A state that one process writes knows it from what earlier runs have left. */
   claims(record: JobRecord): TaskClaims;
+  /** The jobs that the user wants made anew. */
+  readonly redos: RedoOrders;
   inputFile(path: string): InputFile | undefined;
   fact(name: string): string | undefined;
   /**

@@ -7,6 +7,7 @@ import type { SegmentFiles } from './files/segment-files.ts';
 import { readerOf, stateQueries, submissionsFact } from './query.ts';
 import { JobRows, rowOf } from './sqlite/job-rows.ts';
 import { NewKeys } from './sqlite/new-keys.ts';
+import { redoOrders } from './sqlite/redos.ts';
 import type { Database } from './sqlite/sqlite.ts';
 import { storedForm } from './sqlite/texts.ts';
 import { totalsOf } from './sqlite/totals.ts';
@@ -90,6 +91,17 @@ export function stateStore(
     const full = reason === undefined ? failure : stateErrorOf('full', file, reason);
     if (full.code !== 'state.full' || submits > 0 || !reserve.yield()) throw full;
   };
+  const redos = redoOrders(database, (work) =>
+    guarded(file, () => {
+      check();
+      const result = database.transaction(() => {
+        forget.run(receiptFact);
+        return work();
+      });
+      mayHaveReceipt = false;
+      return result;
+    }),
+  );
   /** Right behind a check. */
   const write = (turn: Turn): void => {
     for (;;) {
@@ -116,6 +128,7 @@ export function stateStore(
           else if (last !== undefined && isTextRequest(record.request)) unsay.run(id);
         }
         totals.write();
+        if (turn.redos !== undefined) redos.change(turn.redos);
         for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
         if (replies.end !== undefined) state.run(repliesFact, JSON.stringify(replies.end));
         if (submits > 0) state.run(submissionsFact, String(known + submits));
@@ -124,6 +137,7 @@ export function stateStore(
         if (invocation !== numbered) state.run(invocationFact, String(invocation));
       });
       replies.onCommitted();
+      if (turn.redos !== undefined) redos.onChanged(turn.redos);
       known += submits;
       numbered = invocation;
       mayHaveReceipt = false;
@@ -195,6 +209,7 @@ export function stateStore(
       keys: queries.keysOfBurst(taskId, submittedAt),
       mayGrow: false,
     }),
+    redos,
     inputFile: (path) => queries.inputFiles([path]).get(path),
     fact: (name) => queries.fact(name),
     commit: (turn) => {

@@ -8,6 +8,7 @@ import type { RunSettings, ServiceAddress, SharedLimits } from '../../src/run/po
 import { nextInvocation, sentBefore } from '../../src/run/run.ts';
 import { type Effect, isPaid, type RunCommit, type RunInput } from '../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../src/run/scheduler/scheduler.ts';
+import type { RedoRequest } from '../../src/state/redo-order.ts';
 import { StateError, type StateStore } from '../../src/state/store.ts';
 import { answered, type DrivenService } from './driven-service.ts';
 
@@ -72,6 +73,8 @@ export interface DriveOptions {
   readonly mostTurns?: number;
   /** A run that sends before its turn is durable: the error that every test of durability must notice. */
   readonly sendsFirst?: boolean;
+  /** Jobs that its flags have made anew. */
+  readonly redo?: RedoRequest;
 }
 
 export interface Driven {
@@ -125,6 +128,7 @@ const turnLimit = 200_000;
 export function drive(options: DriveOptions): Driven {
   const { store, service } = options;
   const spent = store.totals();
+  if (options.redo !== undefined) store.redos.add(options.redo);
   const scheduler = new Scheduler({
     settings: options.settings,
     startedAt: options.startAt,
@@ -132,6 +136,7 @@ export function drive(options: DriveOptions): Driven {
     random: options.random,
     resolve: options.resolve,
     lookup: (key) => store.get(key),
+    redo: (key) => store.redos.of(key),
     price: options.price ?? (() => undefined),
     spent,
     ...sentBefore(store),
@@ -186,6 +191,7 @@ export function drive(options: DriveOptions): Driven {
           attempts: made,
           submits,
           invocation: scheduler.invocation,
+          ...(turn.redos === undefined ? {} : { redos: turn.redos }),
           ...(scheduler.sent === undefined ? {} : { sent: scheduler.sent }),
         });
       return undefined;
@@ -254,6 +260,7 @@ export function drive(options: DriveOptions): Driven {
     options.onTurn?.({ requests: arrivals.length, rooms: scheduler.tasks, ...scheduler.held });
     if (scheduler.ended === undefined) return undefined;
     keepLearned(store, scheduler.learned);
+    store.redos.close();
     return result(scheduler.ended);
   };
 

@@ -73,9 +73,13 @@ export function faultyStore(store: MemoryStore, faults: readonly Fault[] = []): 
     unfinished: () => alive().unfinished(),
     withStatus: (status, code) => alive().withStatus(status, code),
     submissions: () => alive().submissions(),
+    redoCounts: () => alive().redoCounts(),
     totals: () => alive().totals(),
     attempts: (key) => alive().attempts(key),
     claims: (record) => alive().claims(record),
+    get redos() {
+      return alive().redos;
+    },
     inputFile: (path) => alive().inputFile(path),
     fact: (name) => alive().fact(name),
     commit: (turn) => {

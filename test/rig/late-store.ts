@@ -48,6 +48,7 @@ export function lateStore(
     attempts: (key) => store.attempts(key),
     claims: (record) => store.claims(record),
     totals: () => store.totals(),
+    redos: store.redos,
     fact: (name) => store.fact(name),
     commit: (turn) => {
       counts.commits += 1;

@@ -2,6 +2,7 @@ import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
 import { Replies } from '../../src/state/files/replies.ts';
 import { readerOf, type StateQueries } from '../../src/state/query.ts';
 import type { InputFile, StoreTotals } from '../../src/state/reader.ts';
+import { RedoAsked, type RedoEntry, type RedoOrders } from '../../src/state/redo-order.ts';
 import { burstMs, invocationFact, receiptFact, type StateStore, sentFact } from '../../src/state/store.ts';
 import { memorySegments } from './memory-segments.ts';
 import { noJobs } from './no-counts.ts';
@@ -19,7 +20,9 @@ function frozen<T>(value: T): T {
 }
 
 /** A store that a test asks at once also for what a run would wait for. */
-export interface MemoryStore extends StateStore, Pick<StateQueries, 'withStatus' | 'submissions'> {}
+export interface MemoryStore
+  extends StateStore,
+    Pick<StateQueries, 'withStatus' | 'submissions' | 'redoCounts'> {}
 
 /** Those of these that are known, by what was asked for. */
 const knownOf = <T>(asked: readonly string[], find: (one: string) => T | undefined): Map<string, T> =>
@@ -41,6 +44,7 @@ export function memoryStore(): MemoryStore {
   const ofTask = new Map<string, Attempt[]>();
   const facts = new Map<string, string>();
   const inputs = new Map<string, InputFile>();
+  const redos = memoryRedos(() => void facts.delete(receiptFact));
   const replies = new Replies(memorySegments(), undefined, () => undefined);
   let known = 0;
   let counted = 0;
@@ -124,6 +128,10 @@ export function memoryStore(): MemoryStore {
       check();
       return history.filter((entry) => entry.key === key);
     },
+    redoCounts: () => redos.counts(),
+    redoEntries: (keys) => knownOf(keys, (key) => redos.all.get(key)),
+    redosWaiting: (after) =>
+      [...redos.all].flatMap(([key, { state }]) => (state === 'waiting' && key > after ? [key] : [])).sort(),
     inputFiles: (paths) => {
       check();
       return knownOf(paths, (path) => inputs.get(path));
@@ -140,12 +148,14 @@ export function memoryStore(): MemoryStore {
     unfinished: () => queries.unfinished(),
     withStatus: (status, code) => queries.withStatus(status, code),
     submissions: () => queries.submissions(),
+    redoCounts: () => queries.redoCounts(),
     totals: () => queries.totals(),
     attempts: (key) => queries.attempts(key),
     claims: ({ taskId = '', submittedAt = 0 }) => ({
       keys: queries.keysOfBurst(taskId, submittedAt),
       mayGrow: false,
     }),
+    redos,
     fact: (name) => queries.fact(name),
     inputFile: (path) => queries.inputFiles([path]).get(path),
     commit: (turn) => {
@@ -157,6 +167,7 @@ export function memoryStore(): MemoryStore {
         const { taskId } = attempt;
         if (taskId !== undefined) ofTask.set(taskId, [...(ofTask.get(taskId) ?? []), attempt]);
       }
+      for (const [key, state] of turn.redos ?? []) redos.change(key, state);
       replies.write();
       replies.onCommitted();
       known += turn.submits ?? 0;
@@ -193,6 +204,50 @@ export function memoryStore(): MemoryStore {
     close,
   };
   return store;
+}
+
+/** @param forget what is known of a finished plan */
+function memoryRedos(forget: () => void) {
+  const all = new Map<string, RedoEntry>();
+  const counts = () => {
+    const sums = { waiting: 0, begun: 0, made: 0 };
+    for (const { state } of all.values()) if (state !== 'closed') sums[state] += 1;
+    return sums;
+  };
+  const change = (key: string, state: RedoEntry['state']): void => {
+    const entry = all.get(key);
+    if (entry?.state === 'waiting' || entry?.state === 'begun') all.set(key, { ...entry, state });
+  };
+  const orders: RedoOrders = {
+    of: (key) => {
+      const state = all.get(key)?.state;
+      return state === 'waiting' || state === 'begun' ? state : undefined;
+    },
+    add: (request) => {
+      forget();
+      const asked = new RedoAsked(request);
+      for (const { take } of asked.groups()) for (const [key, entry] of take(all)) all.set(key, entry);
+      return asked.sums;
+    },
+    cancel: () => {
+      const { waiting, begun } = counts();
+      for (const [key, entry] of all)
+        if (entry.state === 'made') all.set(key, { ...entry, state: 'closed' });
+        else if (entry.state !== 'closed') all.delete(key);
+      return waiting + begun;
+    },
+    close: () => {
+      const left = new Set(
+        [...all.values()].flatMap(({ state, asked }) =>
+          state === 'waiting' || state === 'begun' ? [asked] : [],
+        ),
+      );
+      const closed = [...all].filter(([, { state, asked }]) => state === 'made' && !left.has(asked));
+      for (const [key, entry] of closed) all.set(key, { ...entry, state: 'closed' });
+      return closed.length;
+    },
+  };
+  return { ...orders, all, counts, change };
 }
 
 /** The totals of these records, counted one by one. */

@@ -448,7 +448,7 @@ describe('a redo whose kind is closed', () => {
       kind === 'imagine' ? [key] : [],
     );
     const before = here.service.submits.length;
-    expect(here.run({ settings: virtualSettings({ redo }) }).end).toMatchObject({ code: 'route.refused' });
+    expect(here.run({ redo: { keys: redo, again: true } }).end).toMatchObject({ code: 'route.refused' });
     const pressed = here.service.submits.slice(before).filter((submit) => submit.pressed !== '').length;
     // Each refused click is read and pressed once more.
     expect(pressed).toBeLessThan(2 * 20 + 12);

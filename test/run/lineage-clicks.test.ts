@@ -101,8 +101,7 @@ describe('a click that is deferred until its parent was made again', () => {
     here.run();
     expect(here.statuses()).toEqual({ done: 2, failed: 1 });
     isDown = false;
-    const { settings } = redo(here, 'grid');
-    here.run({ settings: { ...settings, retryFailed: {} } });
+    here.run({ ...redo(here, 'grid'), settings: virtualSettings({ retryFailed: {} }) });
     const varied = [...here.service.tasks.values()].filter(({ pressed }) => pressed.endsWith('(Strong)'));
     expect([here.statuses(), varied.length, namesOldTask(here)]).toEqual([{ done: 3 }, 1, []]);
     expect(here.run().submits).toBe(0);

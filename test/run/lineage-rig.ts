@@ -1,5 +1,4 @@
 import type { JobRecord } from '../../src/plan/job.ts';
-import { virtualSettings } from '../rig/virtual-run.ts';
 import type { World } from '../rig/world.ts';
 
 export const slotsOf = ({ plan, cells, store }: World) =>
@@ -12,7 +11,7 @@ export const recordAt = (here: World, name: string): JobRecord => {
 };
 
 export const redo = (here: World, ...names: readonly string[]) => ({
-  settings: virtualSettings({ redo: names.map((name) => recordAt(here, name).key) }),
+  redo: { keys: names.map((name) => recordAt(here, name).key), again: true },
 });
 
 /** Slots that name another task than the one that their parent has. */

@@ -139,7 +139,7 @@ describe('text jobs in virtual time', () => {
     expect(store.get('hello2')?.status).toBe('failed');
     run({ retryFailed: { code: 'text.blocked' } });
     expect(store.get('hello2')).toMatchObject({ status: 'done', attempts: 2, usage: { total: 30 } });
-    run({ redo: ['hello1'] });
+    run({}, { redo: { keys: ['hello1'], again: true } });
     expect(store.get('hello1')).toMatchObject({ status: 'done', attempts: 2, usage: { total: 30 } });
     expect(service.calls.length).toBe(5);
   });

@@ -1,14 +1,16 @@
 import { gridOf } from '../../src/plan/graph/frames.ts';
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
-import type { RunEvent } from '../../src/run/events.ts';
+import type { RunEnd, RunEvent } from '../../src/run/events.ts';
 import { type Effect, isPaid, type RunInput } from '../../src/run/scheduler/commit.ts';
 import type { Task } from '../../src/service/image-service.ts';
+import type { RedoRequest } from '../../src/state/redo-order.ts';
 import type { Gateway } from '../rig/gateway/gateway.ts';
 import type { MemoryStore } from '../rig/memory-store.ts';
 import { mayPass } from './ends.ts';
 import { Licences } from './licences.ts';
 import { LimitsAuditor } from './limits-auditor.ts';
 import { LineageAuditor, type Reads } from './lineage-auditor.ts';
+import { Orders } from './orders.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { TaskAuditor } from './task-auditor.ts';
 import { TextAuditor } from './text-auditor.ts';
@@ -26,6 +28,7 @@ export class Auditor {
   readonly #texts: TextAuditor;
   readonly #tasks: TaskAuditor;
   readonly #lineage: LineageAuditor;
+  readonly #orders = new Orders();
   /** Jobs that were done, by what they had come to. */
   readonly #doneOnce = new Map<string, string>();
   /** Text jobs that were asked. */
@@ -58,7 +61,7 @@ export class Auditor {
   begin(
     invocation: Invocation,
     records: readonly JobRecord[],
-    redo: readonly string[],
+    request: RedoRequest | undefined,
     isPlanned: (key: string) => boolean,
   ): void {
     const { known, counted } = this.#store.submissions();
@@ -67,6 +70,7 @@ export class Auditor {
         `a state that is whole knows ${known} submissions where ${counted} are counted`,
       );
     this.#isPlanned = isPlanned;
+    const redo = this.#orders.begin(request, (key) => this.#store.get(key));
     this.#texts.begin(invocation, records, redo);
     this.#tasks.keeps(records);
     // What a crash left in the very turn in which it was begun again.
@@ -133,6 +137,7 @@ export class Auditor {
   /** A turn is durable. */
   committed(records: readonly JobRecord[]): void {
     this.#texts.committed();
+    this.#orders.committed(records);
     this.#tasks.keeps(records);
     this.#redone(this.#lineage.committed(records));
   }
@@ -140,7 +145,23 @@ export class Auditor {
   /** What a run said, and how what it left is reported. */
   onEvents(events: readonly RunEvent[]): void {
     this.#lineage.onEvents(events);
+    this.#orders.onEvents(events);
     this.#lineage.checkPressed();
+  }
+
+  /** A run is over; undefined: it was killed. */
+  ends(end: RunEnd | undefined): void {
+    this.#orders.end(end);
+  }
+
+  /** Some job is to be made anew. */
+  get isOwed(): boolean {
+    return this.#orders.isOwed;
+  }
+
+  /** Everything is settled: what was ordered is made, and paid anew once. */
+  checkOrders(): void {
+    this.#orders.checkMade();
   }
 
   /** Everything is settled. */
@@ -191,8 +212,10 @@ export class Auditor {
       }
       case 'submitted':
         this.#limits.receives();
-        if (input.result.ok && 'taskId' in input.result.value)
+        if (input.result.ok && 'taskId' in input.result.value) {
           this.#lineage.answered(input.key, input.result.value.taskId);
+          this.#orders.answered(input.key, input.result.value.taskId);
+        }
         return this.#licences.answered(input.key, input.result);
       default:
     }

@@ -164,7 +164,11 @@ function drawInvocation(chance: Chance, n: number, isLate: boolean): Invocation 
     retryFailed: chance.happens(0.2, n, 'retry-failed'),
     inDoubt: chance.happens(0.2, n, 'in-doubt') ? 'retry' : chance.happens(0.25, n, 'find') ? 'find' : 'hold',
     ...(chance.happens(0.2, n, 'fewer cells') && { cells: chance.whole(0, 6, n, 'fewer cells', 'of') }),
-    ...(chance.happens(0.2, n, 'redo') && { redo: chance.pick([0.3, 1], n, 'redo', 'share') }),
+    ...(chance.happens(0.2, n, 'redo') && {
+      redo: chance.pick([0.3, 1], n, 'redo', 'share'),
+      ...(chance.happens(0.4, n, 'redo', 'file') && { byFile: true as const }),
+    }),
+    ...(chance.happens(0.3, n, 'same order') && { sameOrder: true as const }),
     ...(chance.happens(0.3, n, 'unsplit') && { unsplit: true as const }),
     ...(chance.happens(0.2, n, 'unkept') && { unkept: true as const }),
     ...(end === 'death' && {

@@ -50,7 +50,7 @@ export class Licences {
     this.#ambiguous = retry.ambiguous;
   }
 
-  /** The user's word: what a start of the command allows beyond the service's advice. */
+  /** The user's word: what a start of the command allows beyond the service's advice. @param redo keys of what is to be made anew */
   begin({ inDoubt, retryFailed }: Invocation, records: readonly JobRecord[], redo: readonly string[]): void {
     this.#inDoubt = inDoubt;
     this.#masked.clear();
@@ -63,7 +63,9 @@ export class Licences {
     for (const { key, status, modal, error, putBack } of records) {
       const doubtful = status === 'in-doubt' || status === 'submitting';
       const granted =
-        (doubtful && inDoubt === 'retry') || (status === 'failed' && retryFailed) || redo.includes(key);
+        (doubtful && inDoubt === 'retry') ||
+        (status === 'failed' && retryFailed) ||
+        (status === 'done' && redo.includes(key));
       // What waits for its modal is asked to answer that, and not to press again.
       const waits =
         modal !== undefined && !modal.accepted && !redo.includes(key) && error?.code !== 'modal.unanswered';

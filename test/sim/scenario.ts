@@ -29,6 +29,10 @@ export interface Invocation {
   readonly cells?: number;
   /** `--redo` of this share of what is done. */
   readonly redo?: number;
+  /** The same by `--redo-jobs`: what an order has made already stays. */
+  readonly byFile?: true;
+  /** The jobs are those of the last such command, in the same words. */
+  readonly sameOrder?: true;
   /** The pipeline says `keep: false` of its grid this time. */
   readonly unkept?: true;
   /** The pipeline does not say `grid: split` this time. */

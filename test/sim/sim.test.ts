@@ -67,6 +67,10 @@ describe('simulated histories', () => {
     );
   }, 300_000);
 
+  it('notice a run that forgets which jobs of an order it has made', async () => {
+    expect(await brokenFirst(16, 'forgets-orders')).toMatch(/is submitted again|is asked more often/);
+  }, 300_000);
+
   it('notice a run that submits again what the service lists', async () => {
     expect(await brokenFirst(9, 'overlooks-tasks')).toContain(
       'is submitted again although the service lists its task',

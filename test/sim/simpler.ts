@@ -89,8 +89,15 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
       yield { ...scenario, limits };
     }
   for (const [at, invocation] of scenario.invocations.entries()) {
-    const { retryFailed, inDoubt, gapMs, redo, unkept, unsplit, cells, ...rest } = invocation;
-    const plain = { ...rest, ...(cells !== undefined && { cells }), ...(unsplit && { unsplit }) };
+    const { retryFailed, inDoubt, gapMs, redo, byFile, sameOrder, unkept, unsplit, cells, ...rest } =
+      invocation;
+    const order = { ...(byFile && { byFile }), ...(sameOrder && { sameOrder }) };
+    const plain = {
+      ...rest,
+      ...(redo !== undefined || sameOrder ? order : {}),
+      ...(cells !== undefined && { cells }),
+      ...(unsplit && { unsplit }),
+    };
     if (unsplit) {
       const { unsplit: _, ...all } = invocation;
       yield { ...scenario, invocations: scenario.invocations.with(at, all) };
@@ -99,6 +106,11 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
       ...scenario,
       invocations: scenario.invocations.with(at, kept),
     });
+    for (const word of ['byFile', 'sameOrder'] as const)
+      if (invocation[word]) {
+        const { [word]: _, ...all } = invocation;
+        yield but(all);
+      }
     if (redo !== undefined) yield but({ ...plain, retryFailed, inDoubt, gapMs, ...(unkept && { unkept }) });
     if (cells !== undefined) {
       const { cells: _, ...all } = invocation;

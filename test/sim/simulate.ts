@@ -6,6 +6,7 @@ import { become } from '../../src/run/machine/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import type { Task } from '../../src/service/image-service.ts';
 import type { ServiceResult } from '../../src/service/result.ts';
+import { isOpenOrder, type RedoRequest } from '../../src/state/redo-order.ts';
 import { type Driven, drive } from '../rig/drive.ts';
 import type { Delivered } from '../rig/driven-service.ts';
 import { type Fault, faultyStore } from '../rig/faulty-store.ts';
@@ -21,7 +22,7 @@ import { type Invocation, type Scenario, unlimited } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
 
 /** A rule that is broken on purpose, to see that it is noticed. */
-export type Mutant = 'sends-first' | 'forgets-modals' | 'overlooks-tasks';
+export type Mutant = 'sends-first' | 'forgets-modals' | 'overlooks-tasks' | 'forgets-orders';
 
 export interface Outcome {
   /** What was broken; undefined: nothing. */
@@ -49,6 +50,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
   let now = epoch;
   let submits = 0;
   let inDoubt = 0;
+  let lastOrder: RedoRequest | undefined;
 
   const start = async (invocation: Invocation, settings: RunSettings, n: number): Promise<Driven> => {
     now += invocation.gapMs;
@@ -58,7 +60,8 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       await findTasks(store, service, prices, () => now, never);
     }
     const records = [...allRecords(store)];
-    const redo = redone(scenario, invocation, n, records);
+    const redo = invocation.sameOrder ? lastOrder : redone(scenario, invocation, n, records);
+    lastOrder = redo ?? lastOrder;
     const asked = plans[scenario.invocations.indexOf(invocation)]?.plan ?? plan;
     const planned = cells.slice(0, invocation.cells);
     auditor.begin(invocation, records, redo, (key) =>
@@ -68,13 +71,15 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     );
     const { death, disk, drainAfterMs } = invocation;
     const faulty = disk === undefined ? store : faultyStore(store, diskFaults(disk));
+    const kept = mutant === 'forgets-orders' ? withoutProgress(faulty) : faulty;
     const chance = new Chance(scenario.seed);
     let draws = 0;
     const driven = drive({
       cells: planned,
       resolve: (cell, lookup) => asked.resolve(cell, lookup),
-      settings: redo.length > 0 ? { ...settings, redo } : settings,
-      store: watched(mutant === 'forgets-modals' ? forgetful(faulty) : faulty, (records) =>
+      settings,
+      ...(redo && { redo }),
+      store: watched(mutant === 'forgets-modals' ? forgetful(kept) : kept, (records) =>
         auditor.committed(records),
       ),
       service: gateway,
@@ -102,6 +107,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     now = driven.endedAt;
     submits += driven.submits;
     auditor.onEvents(driven.events);
+    auditor.ends(driven.end);
     auditor.checkCounted();
     // One commit that fails is tried once more at the least.
     if (driven.end !== undefined && (disk === undefined || disk.commits === 1)) auditor.checkReported();
@@ -116,14 +122,17 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     inDoubt = [...store.withStatus('in-doubt')].length;
     temper.healed = true;
     const word: Invocation = { gapMs: 3_600_000, retryFailed: true, inDoubt: 'retry' };
-    for (let n = 0; unfinished(plan, cells, store) > 0; n++) {
+    const isLeft = (): boolean =>
+      unfinished(plan, cells, store) > 0 || isOpenOrder(store.redoCounts()) || auditor.isOwed;
+    for (let n = 0; isLeft(); n++) {
       if (n === healingRuns)
         throw new BrokenPromise(
-          `${unfinished(plan, cells, store)} slots are not done after ${n} runs against a healthy service`,
+          `${unfinished(plan, cells, store)} slots are not done, ${JSON.stringify(store.redoCounts())} to be made anew, after ${n} runs against a healthy service`,
         );
       await start(word, settingsOf(unlimited(scenario), word), 1000 + n);
     }
     auditor.checkLineage();
+    auditor.checkOrders();
     await checkResults(scenario, plan, cells, store, gateway);
     return { submits, inDoubt, met: temper.met };
   } catch (error) {
@@ -186,6 +195,15 @@ const forgetful = (store: MemoryStore): MemoryStore => {
   };
 };
 
+/** A store that does not keep how far the jobs of an order are. */
+const withoutProgress = (store: MemoryStore): MemoryStore => ({
+  ...store,
+  commit: (turn) => {
+    const { redos: _, ...rest } = turn;
+    store.commit(rest);
+  },
+});
+
 /** A store that says when a turn is durable. */
 const watched = (store: MemoryStore, committed: (records: readonly JobRecord[]) => void): MemoryStore => ({
   ...store,
@@ -195,17 +213,18 @@ const watched = (store: MemoryStore, committed: (records: readonly JobRecord[]) 
   },
 });
 
-/** Keys of the jobs that an invocation is to make again. */
+/** The jobs that the command of an invocation is to make anew. */
 function redone(
   { seed }: Scenario,
-  { redo = 0 }: Invocation,
+  { redo = 0, byFile }: Invocation,
   n: number,
   records: readonly JobRecord[],
-): readonly string[] {
+): RedoRequest | undefined {
   const chance = new Chance(seed);
-  return records
+  const keys = records
     .filter(({ status, key }) => status === 'done' && chance.happens(redo, 'redo', n, key))
     .map(({ key }) => key);
+  return keys.length === 0 ? undefined : { keys, again: byFile !== true };
 }
 
 function* allRecords(store: MemoryStore): Generator<ReturnType<MemoryStore['unfinished']>[number]> {

@@ -46,7 +46,7 @@ export class TextAuditor {
     this.#licences = new Map();
     for (const { key, request, status, tries, invalid = 0, turns } of records) {
       if (!isTextRequest(request)) continue;
-      const fresh = (status === 'failed' && retryFailed) || redo.includes(key);
+      const fresh = (status === 'failed' && retryFailed) || (status === 'done' && redo.includes(key));
       const open = status === 'pending' || status === 'submitting';
       this.#licences.set(
         key,

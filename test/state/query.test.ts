@@ -261,7 +261,11 @@ describe('a reader', () => {
     if (reader === undefined) throw new Error('There is a state.');
     fails = true;
     const questions: Readonly<
-      Record<Exclude<keyof StateReader, 'file' | 'table' | 'replyLine' | 'close'>, () => Promise<unknown>>
+      Record<
+        | Exclude<keyof StateReader, 'file' | 'table' | 'replyLine' | 'redos' | 'close'>
+        | keyof StateReader['redos'],
+        () => Promise<unknown>
+      >
     > = {
       get: () => reader.get('a'),
       many: () => reader.many(['a']),
@@ -278,6 +282,9 @@ describe('a reader', () => {
       stepSums: () => reader.stepSums(),
       submissions: () => reader.submissions(),
       attempts: () => reader.attempts('a'),
+      counts: () => reader.redos.counts(),
+      entries: () => reader.redos.entries(['a']),
+      waiting: () => all(reader.redos.waiting()),
       inputFiles: () => reader.inputFiles(['a']),
       fact: () => reader.fact('a'),
     };

@@ -56,14 +56,16 @@ export const revivalFlags = {
   code: valued('CODE', 'with --retry-failed: only failures of this code, for example task.failed', anyText),
   redo: repeated(
     'JOB',
-    'submit this job again, whatever became of it, and all that came from it; the beginning of its key is enough',
+    'submit this job again, whatever became of it, and all that came from it; the beginning of its key is enough. Later runs go on with what is left',
     anyText,
   ),
   'redo-jobs': valued(
     'FILE',
-    'the same for every job that this file lists: a selection of the report without what is marked "keep", or one key a line',
+    'the same for every job that this file lists: a selection of the report without what is marked "keep", or one key a line; what it has made once stays',
     anyText,
   ),
+  'redo-again': toggle('with --redo-jobs: also the jobs that were made anew already'),
+  'redo-cancel': toggle('drop what is left to be made anew of earlier runs'),
   'in-doubt': valued(
     'hold|retry|find',
     'jobs whose submission was sent and never answered: hold (default), retry, which may pay twice, or find, which searches their tasks by tag where the gateway lists tasks, and holds the rest',

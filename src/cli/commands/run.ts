@@ -24,6 +24,7 @@ import { workOff } from '../receipt/work-off.ts';
 import { askAboutCost } from '../run/ask-budget.ts';
 import { showPlan } from '../run/dry-run.ts';
 import { reachService } from '../run/execute.ts';
+import { askedFor, redoWishOf, takeOrders } from '../run/redo-order.ts';
 import { type HeldDirectory, holdDirectory, openRunSession, type RunOpening } from '../run/session.ts';
 import { runSettings } from '../run/settings.ts';
 import { summarize } from '../run/summary.ts';
@@ -209,15 +210,24 @@ async function carriedOut(
     begun: await openRunSession(read, opening, held, context),
   };
   const { begun } = opened;
-  const settings = await runSettings(read.pipeline, flags, service.speed, begun.state.reader, io.cwd);
+  const settings = await runSettings(read.pipeline, flags, service.speed, begun.state.reader);
+  const wish = await redoWishOf(flags, begun.state.reader, io.cwd);
   const git = await gitFacts(read.pipeline.source.folder, { env: io.env, signal: interrupts.leave });
   const baseUrl = await reachService(service, begun, rehearsalSettings(flags), disposables);
   const { origin } = new URL(baseUrl);
   if (service.baseUrl !== undefined && !flags['no-progress'])
     io.err(redactor.apply(`Service: ${serviceWords(service.id, origin)}\n`));
-  const begin: RunBegin = { ...begun, ...(git === undefined ? {} : { git }), origin, settings };
+  const begin: RunBegin = {
+    ...begun,
+    ...(git === undefined ? {} : { git }),
+    origin,
+    settings,
+    redo: askedFor(wish),
+  };
   const recordFile = join(begun.directory, runFiles.record);
   await writeRunRecord(recordFile, begin, undefined, redactor);
+  for (const line of await takeOrders(wish, begun.state.redos, begun.state.reader))
+    if (!flags['no-progress']) io.err(redactor.apply(`${line}\n`));
 
   const work = {
     service,
@@ -255,6 +265,7 @@ async function carriedOut(
   const summary = await summarize(begun, {
     ...outcome,
     redosFailed: report.redosFailed,
+    redo: result.redo,
     gridsCut: result.gridsCut,
     timedOutAgain,
     totals,

@@ -9,6 +9,7 @@ import type { FlagValues } from '../args/flags.ts';
 import type { runFlags } from '../args/run-flags.ts';
 import { runExitCode } from '../run/exit-code.ts';
 import { openRunLog } from '../run/log.ts';
+import type { RedoOutcome } from '../run/redo-order.ts';
 import { type BegunRun, beginRun, type HeldDirectory, type RunOpening } from '../run/session.ts';
 import type { Interrupts, Io } from '../terminal/io.ts';
 import type { Redactor } from '../terminal/redact.ts';
@@ -28,6 +29,8 @@ export interface RunResult {
   /** Grids that were cut into frames. */
   readonly gridsCut: number;
   readonly timedOutAgain?: number;
+  /** Absent: nobody wants any job made anew. */
+  readonly redo?: RedoOutcome | undefined;
 }
 
 /** What decides what is left to do in a run. */
@@ -90,6 +93,8 @@ const isPlain = (flags: RunFlags): boolean =>
   flags.code === undefined &&
   flags.redo.length === 0 &&
   flags['redo-jobs'] === undefined &&
+  !flags['redo-again'] &&
+  !flags['redo-cancel'] &&
   flags['in-doubt'] === undefined &&
   !flags.relearn &&
   !flags['new-service'] &&

@@ -14,6 +14,8 @@ export const knownPlan: KnownPlan = async ({ pipeline, path, files }, flags, { s
     flags.code !== undefined ||
     flags.redo.length > 0 ||
     flags['redo-jobs'] !== undefined ||
+    flags['redo-again'] ||
+    flags['redo-cancel'] ||
     flags['in-doubt'] === 'retry';
   if (asksMore || isNarrowed(selection)) return undefined;
   const { source } = pipeline;

@@ -4,6 +4,7 @@ import { runFiles } from '../../report/facts/layout.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
+import { isOpenOrder } from '../../state/redo-order.ts';
 import { diskOf } from '../adapters/disk-room.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { MetricsWatch } from '../adapters/metrics-watch.ts';
@@ -13,6 +14,7 @@ import { execute, listResults, onceAtWork } from '../run/execute.ts';
 import { runExitCode } from '../run/exit-code.ts';
 import { noteUnlooked, openRunLog, type RunLog } from '../run/log.ts';
 import { progressStart } from '../run/progress-start.ts';
+import { closeOrders } from '../run/redo-order.ts';
 import type { RunSession } from '../run/session.ts';
 import type { AdmittedService } from '../service/trust.ts';
 import type { Interrupts, Io } from '../terminal/io.ts';
@@ -76,6 +78,8 @@ export async function workOff(
       disposables,
     ),
   );
+  const redo =
+    report.end.kind === 'disk' ? undefined : await closeOrders(session.state.redos, session.state.reader);
   const { totals, exitCode, manifest, cells } = await listed(
     session,
     report,
@@ -84,7 +88,9 @@ export async function workOff(
     reuse,
     context,
   );
-  if (report.end.kind !== 'disk' && totals !== undefined)
+  // What is to be made anew is to be found by the next run.
+  const isOpen = redo !== undefined && isOpenOrder(redo);
+  if (report.end.kind !== 'disk' && totals !== undefined && !isOpen)
     await noteReceipt(session, work.identity, {
       readSince,
       isComplete: report.end.kind === 'complete' && report.redosFailed === 0,
@@ -94,7 +100,7 @@ export async function workOff(
       cells,
       escapeFormulas: flags['escape-formulas'],
     });
-  return { report, totals, exitCode, gridsCut, timedOutAgain };
+  return { report, totals, exitCode, gridsCut, timedOutAgain, redo };
 }
 
 /** Runs with a log and a view of the progress. */

@@ -23,6 +23,7 @@ import { placeOfRun } from '../workspace/checks/place.ts';
 import { otherSet } from '../workspace/checks/set.ts';
 import { imagesForPlan } from '../workspace/images.ts';
 import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
+import { askedFor, plannedRedos, redoWishOf, staysWords } from './redo-order.ts';
 import { revivalOf } from './settings.ts';
 
 /** The flags that say what is planned. */
@@ -89,11 +90,33 @@ async function estimated(
   const settled = state && (await known(read, flags, { state, service }));
   if (settled !== undefined) return { report: settled, origin, note };
   const plan = await planAt(read, flags, place, context);
-  const revival = await revivalOf(flags, state, context.io.cwd);
-  const report = await estimatePlan(plan, selectionOf(flags), state, { ...revival, running });
+  const report = await estimateWith(plan, flags, state, running, context.io.cwd);
   checkChosen(plan, report.cells.chosen);
   return { report, origin, note };
 }
+
+/** What a run with these flags would do, by what is done and what is to be made anew. @param running a run is on */
+export async function estimateWith(
+  plan: Plan,
+  flags: PlanFlags,
+  state: StateReader | undefined,
+  running: boolean,
+  cwd: string,
+): Promise<PlanReport> {
+  const revival = await revivalOf(flags, state);
+  const wish = await redoWishOf(flags, state, cwd);
+  const planned = state && (await plannedRedos(wish, state));
+  const { keys, redo, stays = 0 } = planned ?? {};
+  const report = await estimatePlan(plan, selectionOf(flags), state, { ...revival, running, redo: keys });
+  const warning = { code: 'redo.made', message: `${sentence(staysWords(stays, askedFor(wish).length))}.` };
+  return {
+    ...report,
+    ...(redo === undefined ? {} : { redo }),
+    warnings: stays === 0 ? report.warnings : [...report.warnings, warning],
+  };
+}
+
+const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** The run directory of a plan. */
 interface OpenPlace {

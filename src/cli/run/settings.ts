@@ -4,24 +4,21 @@ import type { StateReader } from '../../state/reader.ts';
 import type { FlagValues } from '../args/flags.ts';
 import type { revivalFlags, runFlags } from '../args/run-flags.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { findJob, jobsInFile } from '../workspace/find-job.ts';
 
 type Revival = FlagValues<typeof revivalFlags>;
 
 /** Which settled jobs the flags have tried again. */
 export interface RevivalSettings {
   readonly retryFailed?: { readonly code?: string };
-  readonly redo?: readonly string[];
   readonly inDoubt: 'hold' | 'retry';
 }
 
-/** @throws CliError (exit 2) for `--code` alone, for a code that no failure has, and for a job that the state does not know */
+/** @throws CliError (exit 2) for `--code` alone, and for a code that no failure has */
 export async function revivalOf(
-  flags: Revival,
+  flags: Pick<Revival, 'code' | 'retry-failed' | 'in-doubt'>,
   state: StateReader | undefined,
-  cwd: string,
 ): Promise<RevivalSettings> {
-  const { code, redo, 'redo-jobs': redoJobs } = flags;
+  const { code } = flags;
   if (code !== undefined && !flags['retry-failed']) {
     throw usageError(
       '--code narrows --retry-failed; alone it does nothing.',
@@ -29,19 +26,8 @@ export async function revivalOf(
     );
   }
   if (code !== undefined && state !== undefined) await checkCode(code, state);
-  if (redo.length > 0 && state === undefined) throw usageError('--redo: nothing has run here yet.');
-  if (redoJobs !== undefined && state === undefined)
-    throw usageError('--redo-jobs: nothing has run here yet.');
-  const named: string[] = [];
-  if (state !== undefined) for (const job of redo) named.push(await findJob(job, state));
-  const listed =
-    state === undefined || redoJobs === undefined
-      ? []
-      : await jobsInFile(redoJobs, '--redo-jobs', state, cwd);
-  const keys = listed.length === 0 ? named : [...new Set([...named, ...listed])];
   return {
     ...(flags['retry-failed'] ? { retryFailed: code === undefined ? {} : { code } } : {}),
-    ...(keys.length === 0 ? {} : { redo: keys }),
     // What is found is no longer in doubt when the run begins; what is not is held.
     inDoubt: flags['in-doubt'] === 'retry' ? 'retry' : 'hold',
   };
@@ -81,7 +67,6 @@ export async function runSettings(
   flags: FlagValues<typeof runFlags>,
   speed: Speed | undefined,
   state: StateReader,
-  cwd: string,
 ): Promise<RunSettings> {
   const { service, limits, retry, timeouts, poll, budget, prices, keepReplies } = pipeline;
   return {
@@ -94,7 +79,7 @@ export async function runSettings(
     keepReplies,
     budget,
     prices,
-    ...(await revivalOf(flags, state, cwd)),
+    ...(await revivalOf(flags, state)),
     // What was learned of one service says nothing about another.
     ...(flags.relearn || flags['new-service'] ? { relearn: true } : {}),
     failFast: flags['fail-fast'],

@@ -9,6 +9,7 @@ import type { RunSummary } from '../../report/text/summary.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { kindAt } from '../../state/files/plain-path.ts';
 import type { StateReader } from '../../state/reader.ts';
+import type { RedoOutcome } from './redo-order.ts';
 import type { BegunRun } from './session.ts';
 
 /** What is said of a run at its end. */
@@ -30,6 +31,7 @@ export async function summarize(
     readonly exitCode: number;
     readonly submits: number;
     readonly redosFailed: number;
+    readonly redo?: RedoOutcome | undefined;
     readonly gridsCut: number;
     readonly timedOutAgain?: number;
     readonly totals: ManifestTotals | undefined;
@@ -68,6 +70,7 @@ export async function summarize(
     exitCode: run.exitCode,
     submits: run.submits,
     ...(run.redosFailed === 0 ? {} : { redosFailed: run.redosFailed }),
+    ...(run.redo === undefined ? {} : { redo: run.redo }),
     ...(run.gridsCut === 0 ? {} : { gridsCut: run.gridsCut }),
     ...(run.timedOutAgain ? { timedOutAgain: run.timedOutAgain } : {}),
     ...(putBack === 0 ? {} : { putBack }),

@@ -28,6 +28,8 @@ export interface RunBegin {
   readonly origin: string;
   readonly selection: Selection;
   readonly settings: RunSettings;
+  /** Keys of the jobs that its flags have made anew. */
+  readonly redo: readonly string[];
   readonly startedAt: number;
   /** Where its state lies, `postgres://…#name` without a password; absent: in the run directory. */
   readonly engine?: string;
@@ -61,10 +63,10 @@ export async function writeRunRecord(
 }
 
 function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<Record<string, unknown>> {
-  const { plan, tables, images, git, settings } = begin;
+  const { plan, tables, images, git, settings, redo } = begin;
   const shown = images.known();
   const { source, name } = plan.pipeline;
-  const { retryFailed, redo, inDoubt, relearn, failFast, maxFailures, maxSubmits, maxDurationMs, ...limits } =
+  const { retryFailed, inDoubt, relearn, failFast, maxFailures, maxSubmits, maxDurationMs, ...limits } =
     settings;
   return {
     promptpress: version,
@@ -110,9 +112,9 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
 }
 
 /** All of a few jobs; of many the first, and how many they are. */
-const redoFacts = (redo: readonly string[] | undefined) => ({
-  redo: redo?.slice(0, mostListed),
-  ...(redo === undefined || redo.length <= mostListed ? {} : { redoCount: redo.length }),
+const redoFacts = (redo: readonly string[]) => ({
+  ...(redo.length === 0 ? {} : { redo: redo.slice(0, mostListed) }),
+  ...(redo.length <= mostListed ? {} : { redoCount: redo.length }),
 });
 
 const outcomeFacts = ({ finishedAt, end, exitCode, submits, totals }: RunOutcome) => ({

@@ -11,6 +11,7 @@ const tables = [
   'facts_late',
   'totals',
   'facts',
+  'redos',
   'inputs',
   'replies',
   'tables',

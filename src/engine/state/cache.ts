@@ -121,7 +121,7 @@ export class RecordCache {
   /** @param attempts undefined: those that are known */
   #set(
     key: string,
-    { record, slice, rev }: StoredRecord,
+    { record, slice, rev, redo }: StoredRecord,
     seen: Version | undefined,
     turn: number | undefined,
     attempts: readonly Attempt[] | undefined,
@@ -129,7 +129,16 @@ export class RecordCache {
     const last = this.#entries.get(key);
     let needs = last?.needs ?? 0;
     if (last === undefined) for (const known of this.#bySlice.values()) if (known.has(key)) needs += 1;
-    const entry = { record, slice, rev, seen, turn, attempts: attempts ?? last?.attempts ?? none, needs };
+    const entry = {
+      record,
+      slice,
+      rev,
+      redo,
+      seen,
+      turn,
+      attempts: attempts ?? last?.attempts ?? none,
+      needs,
+    };
     this.#entries.set(key, entry);
     if (last === undefined && needs === 0) this.#rest(key);
   }

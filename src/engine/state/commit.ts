@@ -80,7 +80,13 @@ export function sentTurn(
     turn.records.map((record) => [record.key, { record, version: versionOf(record.key) }]),
   );
   const rows = [...records.values()].map(({ record, version }) =>
-    recordRow(record, version, seenOf(record.key), writer.budget?.charge(record)),
+    recordRow(
+      record,
+      version,
+      seenOf(record.key),
+      writer.budget?.charge(record),
+      turn.redos?.get(record.key),
+    ),
   );
   const tries = turn.attempts.map((attempt, part) => attemptRow(attempt, versionOf(attempt.key), part));
   const heard = (turn.heard ?? []).map(({ key, submittedAt, submittedBy, taskId }) => ({

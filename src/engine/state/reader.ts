@@ -4,6 +4,7 @@ import { sumOfTotals, type TotalRow } from '../../state/query.ts';
 import type { InputFile, StateReader, StepSums } from '../../state/reader.ts';
 import type { DocumentRow } from '../../state/sqlite/texts.ts';
 import type { EnginePool } from '../postgres/pool.ts';
+import { redoReader } from './redos.ts';
 import { readRecord, recordColumns, searchable } from './rows.ts';
 import { readTable } from './tables.ts';
 
@@ -172,6 +173,7 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
           key,
         )
       ).map(({ doc }) => parseExact(doc) as Attempt),
+    redos: redoReader(pool, run),
     inputFiles: async (paths) => {
       const rows = await ask<InputFile>(
         `SELECT path, sha256, bytes::float8 AS bytes, mtime AS "mtimeMs" FROM promptpress.inputs

@@ -1,10 +1,12 @@
 import { exactJson } from '../../pipeline/values/exact-json.ts';
 import type { Attempt, JobRecord } from '../../plan/job.ts';
 import { isJob } from '../../state/query.ts';
+import { type RedoChange, redoStates } from '../../state/redo-order.ts';
 import { rowOf } from '../../state/sqlite/job-rows.ts';
 import { type DocumentRow, recordOf, storedForm } from '../../state/sqlite/texts.ts';
 import type { LateFact } from '../../state/store.ts';
 import { EngineError } from '../postgres/engine-error.ts';
+import { openRedo, redoColumn } from './redos.ts';
 
 /** Which writing of a record it is: the slice that wrote it, and a number that grows with each of that slice's turns. */
 export interface Version {
@@ -39,7 +41,7 @@ export const recordColumns = 'j.key, j.doc, j.said';
 export const writerColumns = `${recordColumns}, j.slice, j.rev::text AS rev, j.session || '/' || j.slice || '/' || (j.rev >> 32) AS hold,
   promptpress.is_over(j.run, j.session || '/' || j.slice || '/' || (j.rev >> 32)) AS hold_over,
   j.charged_cost, j.charged_tokens::float8 AS charged_tokens,
-  coalesce(promptpress.is_over(j.run, j.sender), false) AS sender_over,
+  coalesce(promptpress.is_over(j.run, j.sender), false) AS sender_over, ${redoColumn},
   (SELECT json_agg(json_build_object('submitted', f.submitted, 'hold', f.hold, 'task', f.task)) FROM promptpress.facts_late f
     WHERE f.run = j.run AND f.key = j.key) AS late`;
 
@@ -50,6 +52,7 @@ export interface WriterRow extends DocumentRow, Version {
   readonly charged_cost: number;
   readonly charged_tokens: number;
   readonly sender_over: boolean;
+  readonly redo: number | null;
   readonly late:
     | readonly { readonly submitted: number; readonly hold: string; readonly task: string | null }[]
     | null;
@@ -58,6 +61,8 @@ export interface WriterRow extends DocumentRow, Version {
 /** A record as a worker knows it. */
 export interface StoredRecord extends Version {
   readonly record: JobRecord;
+  /** How far the job is of an open order to make it anew. */
+  readonly redo?: 'waiting' | 'begun' | undefined;
 }
 
 /** @throws EngineError `engine.io` where the row holds no record */
@@ -89,7 +94,8 @@ export function storedRecordOf(row: WriterRow, shown: string): StoredRecord {
   const isHeard = lateFactOf(row, record) !== undefined;
   const sender = known ?? (isHeard && record.status === 'in-doubt' ? row.hold : undefined);
   const mayBeSent = sender !== undefined && (isHeard || !row.sender_over);
-  return { record: mayBeSent ? { ...record, sender } : record, slice: row.slice, rev: row.rev };
+  const { slice, rev } = row;
+  return { record: mayBeSent ? { ...record, sender } : record, slice, rev, redo: openRedo(row.redo) };
 }
 
 /** What was heard late of the very submission that the record is about. */
@@ -120,6 +126,7 @@ export function recordRow(
   version: Version,
   seen: Version | undefined,
   charged: Charge = { cost: 0, tokens: 0 },
+  redo?: RedoChange,
 ): SentRow {
   const { status, code, root, slot, attempts, cost, tokens, possible, assumed } = rowOf(record);
   const { doc, said } = storedForm(record);
@@ -148,6 +155,7 @@ export function recordRow(
       sender: sender !== undefined && /^\d+\/\d+\/\d+$/.test(sender) ? sender : undefined,
       charged_cost: charged.cost,
       charged_tokens: charged.tokens,
+      redo: redo && redoStates.indexOf(redo),
     },
   };
 }

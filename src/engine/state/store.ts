@@ -163,7 +163,9 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     const { invocation = numbered } = turn;
     const sent = sentTurn(turn, number, options, cache, { lines, isNewInvocation: invocation !== numbered });
     for (const [key, { record, version }] of sent.records) {
-      cache.put(key, { record, slice: version.slice, rev: version.rev }, number);
+      const change = turn.redos?.get(key) ?? cache.peek(key)?.redo;
+      const redo = change === 'made' ? undefined : change;
+      cache.put(key, { record, slice: version.slice, rev: version.rev, redo }, number);
       if (version.slice !== 0) cache.need([key], version.slice);
     }
     cache.append(turn.attempts);
@@ -213,6 +215,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
   return {
     reader,
     claims,
+    redos: { of: (key) => cache.peek(key)?.redo },
     get: (key) => cache.get(key),
     peek: (key) => cache.peek(key)?.record,
     // What a slice was left with comes with the slice.

@@ -11,7 +11,7 @@ const each = (template: (name: string) => string): string => sums.map(template).
 const columns =
   'key text, slice int, rev bigint, seen_slice int, seen_rev bigint, status text, code text, root boolean, slot text, step text, ' +
   'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, ' +
-  'charged_cost float8, charged_tokens bigint';
+  'charged_cost float8, charged_tokens bigint, redo smallint';
 
 /** One row for each line of a text. */
 const lineRows = (text: string): string => `unnest(string_to_array(${text}, E'\\n'))`;
@@ -26,8 +26,8 @@ const isTrouble = "k.status IN ('failed', 'in-doubt')";
  * client saw it. What is executed once more, because its answer was lost, changes nothing. The settings keep the plan from one that is
  * quick for a small table only: each key is looked up by the index, in order, so that two turns never wait for one another.
  */
-const commit = `
-  CREATE FUNCTION commit_turn(
+export const commitFunction = `
+  CREATE OR REPLACE FUNCTION commit_turn(
     the_run int, the_session bigint, the_worker text, held int[], epochs bigint[],
     records json, docs text, sayings text, tries json, try_docs text, places json, lines text, heard json, kept json, submits bigint
   ) RETURNS json LANGUAGE plpgsql
@@ -57,7 +57,7 @@ const commit = `
           json_to_recordset(records) AS (${columns}), ${lineRows('docs')}, ${lineRows('sayings')}
         ) WITH ORDINALITY AS r(key, slice, rev, seen_slice, seen_rev, status, code, root, slot, step,
           attempts, cost, tokens, possible, assumed, unanswered, sender,
-          charged_cost, charged_tokens, doc, saying, place)
+          charged_cost, charged_tokens, redo, doc, saying, place)
         WHERE r.slice = 0 OR r.slice = ANY(mine)
         ORDER BY r.key COLLATE "C"
       ), known AS MATERIALIZED (
@@ -109,12 +109,21 @@ const commit = `
         coalesce(sum(k.charged_tokens - coalesce(k.was_charged_tokens, 0)) FILTER (WHERE w), 0) AS tokens,
         -- A missing button is no failure where it is optional.
         count(*) FILTER (WHERE w AND k.status = 'failed' AND k.was_status IS DISTINCT FROM 'failed' AND k.code <> 'button.missing') AS failures,
+        count(k.redo) FILTER (WHERE w) AS redos,
         coalesce(array_agg(k.key) FILTER (WHERE NOT w), '{}') AS refused
       INTO spent
       FROM (SELECT *, key IN (SELECT key FROM written) AS w FROM known OFFSET 0) AS k;
       sent := spent.attempts;
       fell := spent.failures;
       refused := spent.refused;
+      IF spent.redos > 0 THEN
+        UPDATE promptpress.redos o SET state = r.redo
+        FROM (
+          SELECT * FROM json_to_recordset(records) AS given(key text, slice int, redo smallint)
+          WHERE redo IS NOT NULL AND (slice = 0 OR slice = ANY(mine)) AND key <> ALL(refused) ORDER BY key COLLATE "C" OFFSET 0
+        ) AS r
+        WHERE o.run = the_run AND o.key = r.key AND o.state < 2;
+      END IF;
     END IF;
 
     IF tries IS NOT NULL THEN
@@ -181,4 +190,4 @@ const fold = `
 `;
 
 /** The functions that write to the tables of a run. */
-export const turnFunctions: string = commit + fold;
+export const turnFunctions: string = commitFunction + fold;

@@ -83,7 +83,7 @@ export interface PlanWarning {
   /**
    * `plan.at-most` (too many slots to look at each) | `plan.open` (wildcards) | `plan.invalid` (templates that fail) |
    * `plan.shared` (slots that ask for the same thing) | `plan.not-kept` (replies whose images no slot wanted when they
-   * came) | `budget.submits` | `budget.tokens` | `budget.cost`
+   * came) | `redo.made` (jobs that were made anew already, and stay) | `budget.submits` | `budget.tokens` | `budget.cost`
    */
   readonly code: string;
   readonly message: string;
@@ -108,6 +108,11 @@ export interface PlanReport {
   readonly priced: boolean;
   /** What the submissions without a price are called (buttons, models, kinds), each once, in plan order; at most 20. */
   readonly unpricedNames: readonly string[];
+  /**
+   * The jobs of open orders (`--redo`, `--redo-jobs`), with what the flags add: to be begun, begun and not settled, and made.
+   * Absent: there is no open one.
+   */
+  readonly redo?: { readonly waiting: number; readonly begun: number; readonly made: number };
   /** The steps that the selection chose, in file order. */
   readonly steps: readonly StepReport[];
   /** What the run directory holds, of this plan or not; absent without one. */

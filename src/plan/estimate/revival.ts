@@ -5,7 +5,7 @@ import { isTextKind } from '../job-request.ts';
 export interface RevivalFlags {
   readonly retryFailed?: { readonly code?: string };
   /** Keys of jobs to submit again. */
-  readonly redo?: readonly string[];
+  readonly redo?: ReadonlySet<string> | undefined;
   readonly inDoubt?: 'hold' | 'retry';
 }
 

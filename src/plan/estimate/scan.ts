@@ -75,7 +75,7 @@ export class Scan {
     this.#chosen = chosen;
     this.#state = state;
     this.#flags = flags;
-    this.#redo = new Set(flags.redo);
+    this.#redo = flags.redo ?? new Set();
     const { steps } = plan.slotGraph;
     this.#stepTotals = new Map(
       [...steps.values()]

@@ -44,6 +44,7 @@ export function planText(report: PlanReport, origin?: string): string {
     '',
     `${exact ? '' : 'at most '}${counted(total.submits, 'submission')}${whyText(report)}${tokenText(total)}${costText(report)}`,
     ...laterText(total),
+    ...redoText(report),
     ...cutText(total),
     ...(examples.length === 0 ? [] : [total.submits === 1 ? 'Its prompt:' : 'The first prompts:']),
     ...examples.map(
@@ -162,6 +163,18 @@ function laterText({ waiting, later }: PlanCounts): readonly string[] {
     `Besides, ${counted(waiting, 'slot')} ${waiting === 1 ? 'waits' : 'wait'} for results${amounts.length === 0 ? '' : `: ${amounts.join(', ')}`}`,
   ];
 }
+
+/** What is left of orders to make jobs anew; a run of a part makes those of that part. */
+const redoText = ({ redo }: PlanReport): readonly string[] =>
+  redo === undefined
+    ? []
+    : [
+        `To be made anew (--redo): ${listed([
+          [redo.waiting, 'to begin'],
+          [redo.begun, 'begun'],
+          [redo.made, 'made'],
+        ])}; --redo-cancel drops what is left`,
+      ];
 
 /** Of a grid its buttons say that it is one, once it is there. */
 const cutText = ({ cuts = 0 }: PlanCounts): readonly string[] =>

@@ -59,6 +59,16 @@ export interface RunSummary {
   readonly submits: number;
   /** Finished jobs that were to be made again and stay as they were; absent when there are none. */
   readonly redosFailed?: number;
+  /**
+   * Jobs of orders to make them anew (`--redo`, `--redo-jobs`): `waiting` and `begun` ones are left to later runs, `made` ones are of
+   * orders that are still open, `closed` ones of those that this run has closed. Absent: there was no order.
+   */
+  readonly redo?: {
+    readonly waiting: number;
+    readonly begun: number;
+    readonly made: number;
+    readonly closed: number;
+  };
   /** Grids that this invocation cut into frames; absent when there are none. */
   readonly gridsCut?: number;
   /** Tasks that timed out at the gateway in this invocation and were submitted, and maybe paid, again; absent when there are none. */
@@ -165,6 +175,7 @@ function headline(summary: RunSummary): string {
       ? []
       : [`${counted(putBack, 'job')} refused and put back for a later run, nothing paid`]),
     ...(redosFailed === undefined ? [] : [`${count(redosFailed)} not made again (--redo)`]),
+    ...redoWords(summary.redo),
   ].join(', ');
   // The manifest adds up what its jobs ever took, in whichever run.
   const all = [
@@ -176,6 +187,18 @@ function headline(summary: RunSummary): string {
   ].join(', ');
   const whole = all === '' ? '' : ` All runs together: ${all}.`;
   return `${shownLine(`${pipeline}: ${endWords(end, slots)}`)} after ${took}. ${numbers}.${whole}`;
+}
+
+/** What became of the orders to make jobs anew. */
+function redoWords(redo: RunSummary['redo']): readonly string[] {
+  if (redo === undefined) return [];
+  const left = redo.waiting + redo.begun;
+  return [
+    ...(redo.closed === 0
+      ? []
+      : [`the order to make ${counted(redo.closed, 'job')} anew (--redo) is closed`]),
+    ...(left === 0 ? [] : [`${counted(left, 'job')} left to be made anew (--redo) by the next run`]),
+  ];
 }
 
 function endWords(end: RunEnd, slots: RunSummary['slots']): string {
@@ -288,7 +311,7 @@ function edits(reasons: readonly Reason[], file: string): readonly (readonly [st
 
 /** Commands to copy, and what to do where no command helps. */
 function advice(
-  { end, slots, reasons, inDoubt, directory, file }: RunSummary,
+  { end, slots, reasons, inDoubt, directory, file, redo }: RunSummary,
   again: string,
   mayFind: boolean,
 ): readonly string[] {
@@ -305,6 +328,8 @@ function advice(
   ];
   if (does.length > 0) lines.push([again, does.join('; ')]);
   lines.push(...edits(reasons, file), ...retries(reasons, again, late > 0));
+  if (redo !== undefined && redo.waiting + redo.begun > 0)
+    lines.push([`${again} --redo-cancel`, 'drops what is left to be made anew']);
   if (slots !== undefined && slots['in-doubt'] > 0) {
     if (mayFind) lines.push([`${again} --in-doubt find`, finding]);
     const [first] = inDoubt;

@@ -76,9 +76,8 @@ export const redoneOnce = (
 });
 
 /**
- * The record as it becomes durable. An unsent redo leaves no trace: a run that ends before leaves the job done, and the next run
- * pays for another result only if the user asks for it. A redo that was sent, and may have made an unseen task, is in doubt until
- * it is sent again.
+ * The record as it becomes durable. An unsent redo leaves no trace in it: a run that ends before leaves the job done, and its order
+ * has it made by the next run. A redo that was sent, and may have made an unseen task, is in doubt until it is sent again.
  */
 export function durableForm(record: JobRecord): JobRecord {
   const { status, former, doubtful, error = interruptedSubmit } = record;

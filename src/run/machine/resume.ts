@@ -20,12 +20,13 @@ import { attemptOf } from './transition.ts';
  * its parent; until there is that result, the job is not submitted again from the former one, which would be paid twice.
  *
  * @param lineage the current parents of the job
+ * @param redo keys of the jobs that the user wants made anew and that are not begun
  */
 export function jobForSlot(
   slot: Slot,
   lineage: Lineage,
   settings: RunSettings,
-  redo: ReadonlySet<string>,
+  redo: Pick<ReadonlySet<string>, 'has'>,
   invocation: number,
   now: number,
 ): Job | undefined {
@@ -60,7 +61,7 @@ function resumeSlot(
   slot: Slot,
   parentTaskId: string | undefined,
   settings: RunSettings,
-  redo: ReadonlySet<string>,
+  redo: Pick<ReadonlySet<string>, 'has'>,
   invocation: number,
   now: number,
 ): Job | undefined {

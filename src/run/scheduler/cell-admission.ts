@@ -8,6 +8,7 @@ import { jobForSlot } from '../machine/resume.ts';
 import type { Hold } from '../ports.ts';
 import { closeCell, leaveCell } from './drain.ts';
 import { placeJob, recoverJob, takeUp } from './place-job.ts';
+import { redoOf, redosWaiting } from './redo-orders.ts';
 import type { KindState } from './routes/kinds.ts';
 import { adoptKept } from './slices/take.ts';
 import type { OpenCell } from './state/open-cells.ts';
@@ -187,7 +188,7 @@ function beginRedos(state: SchedulerState, slots: readonly Slot[], hold: Hold | 
   const jobs = new Map<string, Job>();
   for (const slot of slots) {
     const { record } = slot;
-    const isAsked = record?.status === 'done' && state.cells.redo.has(record.key);
+    const isAsked = record?.status === 'done' && redoOf(state, record.key) === 'waiting';
     if (record === undefined || !(isAsked || slot.outdated === true)) continue;
     if (!isChosen(state, slot) || state.jobs.get(record.key) !== undefined) continue;
     // It would be left at once, and be as outdated as before.
@@ -205,17 +206,15 @@ function beginRedos(state: SchedulerState, slots: readonly Slot[], hold: Hold | 
 
 /** The job of a slot, where it can be worked on. */
 function jobToBegin(state: SchedulerState, slot: Slot): Job | undefined {
-  const { options, cells, lookup, now } = state;
+  const { options, lookup, now } = state;
   const { job: spec } = slot;
   if (spec === undefined || !areInputsDone(state, spec)) return undefined;
   const lineage = lineageOf(spec, taskOf(state, spec.parent), lookup);
-  return jobForSlot(slot, lineage, options.settings, cells.redo, options.invocation, now);
+  return jobForSlot(slot, lineage, options.settings, redosWaiting(state), options.invocation, now);
 }
 
 function begin(state: SchedulerState, job: Job, hold: Hold | undefined): void {
-  const { key } = job.record;
-  state.cells.redo.delete(key);
-  placeJob(state, undefined, heldAs({ hold: takeUp(state, hold, key) }, job));
+  placeJob(state, undefined, heldAs({ hold: takeUp(state, hold, job.record.key) }, job));
 }
 
 const isChosen = ({ options: { steps } }: SchedulerState, { step }: Slot): boolean =>

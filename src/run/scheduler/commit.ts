@@ -2,6 +2,7 @@ import type { CutResult, SaveFailure } from '../../artifacts/writer.ts';
 import { type Attempt, isSettled, type JobRecord, knownCost } from '../../plan/job.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceResult, Telling } from '../../service/result.ts';
+import type { RedoChange } from '../../state/redo-order.ts';
 import type { LateFact } from '../../state/store.ts';
 import type { Route, RunEnd, RunEvent } from '../events.ts';
 import type {
@@ -106,6 +107,8 @@ export interface RunCommit {
   readonly holds?: ReadonlyMap<string, Hold>;
   /** What was heard for slices that were lost. Absent: nothing. */
   readonly heard?: readonly LateFact[];
+  /** How far the jobs of open orders are by these records, by key. Absent: as before. */
+  readonly redos?: ReadonlyMap<string, RedoChange>;
 }
 
 /** True for a request that is this job's alone, and for no task past its deadline: nothing durable depends on that. */
@@ -129,7 +132,7 @@ export interface HeldByOthers {
  * said to be closed that rests on what was not written.
  */
 export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers): RunCommit {
-  const { holds, records, attempts, effects, events } = commit;
+  const { holds, records, attempts, effects, events, redos } = commit;
   const isMine = (key: string, hold = holds?.get(key)): boolean =>
     !refused.has(key) && !lost.some((slice) => isSameHold(hold, slice));
   const isSaid = (event: RunEvent): boolean =>
@@ -142,6 +145,7 @@ export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers
     ...commit,
     records: records.filter(({ key }) => isMine(key)),
     attempts: attempts.filter(({ key }) => isMine(key)),
+    ...(redos !== undefined && { redos: new Map([...redos].filter(([key]) => isMine(key))) }),
     effects: effects.filter(
       (effect) => !isOfOneJob(effect) || isMine(effect.job.record.key, effect.job.hold),
     ),
@@ -164,6 +168,8 @@ export class Outbox {
   #events: RunEvent[] = [];
   #holds = new Map<string, Hold>();
   #heard: LateFact[] = [];
+  #redos = new Map<string, RedoChange>();
+  #committingRedos = new Map<string, RedoChange>();
 
   /** The record of a job that is decided and not yet durable. */
   record(key: string): JobRecord | undefined {
@@ -174,6 +180,16 @@ export class Outbox {
   write(record: JobRecord, hold?: Hold): void {
     this.#records.set(record.key, record);
     if (hold !== undefined) this.#holds.set(record.key, hold);
+  }
+
+  /** The job of an open order is so far, once its record is durable that was written last. */
+  noteRedo(key: string, redo: RedoChange): void {
+    this.#redos.set(key, redo);
+  }
+
+  /** How far the job of an open order is, where that is decided and not yet durable. */
+  redo(key: string): RedoChange | undefined {
+    return this.#redos.get(key) ?? this.#committingRedos.get(key);
   }
 
   /** Keeps what was heard for a slice that was lost. */
@@ -187,10 +203,14 @@ export class Outbox {
       send.kind !== 'list' && record.key === key && isSameHold(hold, slice);
     const effects = this.#effects.filter(isOf);
     this.#effects = this.#effects.filter((effect) => !isOf(effect));
-    if (isSameHold(this.#committingHolds.get(key), slice)) this.#committing?.delete(key);
+    if (isSameHold(this.#committingHolds.get(key), slice)) {
+      this.#committing?.delete(key);
+      this.#committingRedos.delete(key);
+    }
     if (!isSameHold(this.#holds.get(key), slice)) return effects;
     this.#records.delete(key);
     this.#holds.delete(key);
+    this.#redos.delete(key);
     this.#attempts = this.#attempts.filter((attempt) => attempt.key !== key);
     this.#events = this.#events.filter((event) => !('key' in event) || event.key !== key);
     return effects;
@@ -274,15 +294,18 @@ export class Outbox {
       events: this.#events,
       ...(this.#holds.size > 0 && { holds: this.#holds }),
       ...(this.#heard.length > 0 && { heard: this.#heard }),
+      ...(this.#redos.size > 0 && { redos: new Map(this.#redos) }),
     };
     this.#committing = this.#records;
     this.#committingHolds = this.#holds;
+    this.#committingRedos = this.#redos;
     this.#records = new Map();
     this.#attempts = [];
     this.#effects = [];
     this.#events = [];
     this.#holds = new Map();
     this.#heard = [];
+    this.#redos = new Map();
     return commit;
   }
 
@@ -290,18 +313,20 @@ export class Outbox {
   onDurable(): void {
     this.#committing = undefined;
     this.#committingHolds = new Map();
+    this.#committingRedos = new Map();
   }
 
   /**
    * Puts a commit that is not durable, or the rest of it, before the decisions made since it was taken. If a job changed since, the
    * later record counts.
    */
-  requeue({ records, attempts, effects, events, holds = new Map(), heard = [] }: RunCommit): void {
+  requeue({ records, attempts, effects, events, holds, heard = [], redos }: RunCommit): void {
     const since = this.#records;
     this.onDurable();
     this.#records = new Map(records.map((record) => [record.key, record]));
     for (const [key, record] of since) this.#records.set(key, record);
-    this.#holds = new Map([...holds, ...this.#holds]);
+    this.#holds = new Map([...(holds ?? []), ...this.#holds]);
+    this.#redos = new Map([...(redos ?? []), ...this.#redos]);
     this.#heard = [...heard, ...this.#heard];
     this.#attempts = [...attempts, ...this.#attempts];
     this.#effects = [...effects, ...this.#effects];

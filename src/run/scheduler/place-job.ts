@@ -4,7 +4,7 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import { lacksFilesYet } from '../../plan/resolve/former.ts';
 import { isOutdated, lineageNow } from '../../plan/resolve/lineage.ts';
 import { heldAs, isParked, type Job } from '../machine/job.ts';
-import { asBefore, durableForm } from '../machine/redo.ts';
+import { asBefore } from '../machine/redo.ts';
 import {
   adopt,
   begunWith,
@@ -17,6 +17,7 @@ import {
 } from '../machine/resume.ts';
 import type { Hold } from '../ports.ts';
 import { closeCell, drain, leaveJob, leaveUnsaved } from './drain.ts';
+import { redoOf, writeRecord } from './redo-orders.ts';
 import type { KindState } from './routes/kinds.ts';
 import { isWorkedOn } from './state/active-jobs.ts';
 import { failedFast, mayBeLeft, tooManyFailures } from './state/lifecycle.ts';
@@ -39,7 +40,7 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   if (record.taskId !== before?.record.taskId) state.owners.note(record);
   if (before !== undefined) budget.note(before.record, record);
   // A job that is only taken up needs no new record: plan and store yield the same job again.
-  if (before !== undefined && before.record !== record) outbox.write(durableForm(record), job.hold);
+  if (before !== undefined && before.record !== record) writeRecord(state, record, job.hold);
   if (before?.record.status !== record.status) {
     outbox.emitStatus(before?.record, record);
     stall.moved(now);
@@ -104,14 +105,11 @@ export function takeUp(
 }
 
 /** Recovers a job whose request was under way when an earlier run ended. The cells that ask for the job take it up. */
-export function recoverJob(
-  { options, budget, outbox }: SchedulerState,
-  record: JobRecord,
-  hold?: Hold,
-): void {
+export function recoverJob(state: SchedulerState, record: JobRecord, hold?: Hold): void {
+  const { options, budget, outbox } = state;
   const recovered = recoverInterrupted(record, options.startedAt, options.price(record));
   budget.note(record, recovered);
-  outbox.write(durableForm(recovered), hold);
+  writeRecord(state, recovered, hold);
   outbox.attempt(interruptedAttempt(record));
   outbox.emitStatus(record, recovered);
 }
@@ -120,8 +118,9 @@ export function recoverJob(
 export function returnToCells(state: SchedulerState, { record }: Job): void {
   const { key, former, error, status } = record;
   const isRedo = status === 'pending' && former !== undefined && error !== undefined;
-  // A later run replaces a result that is still outdated, without another request by the user: the redo has not failed.
-  if (isRedo && !isOutdated(asBefore(record), state.lookup)) noteFailedRedo(state, record, error);
+  // A later run replaces a result that is still outdated, or that an open order names: the redo has not failed.
+  if (isRedo && redoOf(state, key) === undefined && !isOutdated(asBefore(record), state.lookup))
+    noteFailedRedo(state, record, error);
   state.jobs.drop(key);
   releaseCells(state, key);
 }
@@ -170,7 +169,7 @@ function settle(state: SchedulerState, job: Job): void {
     if (!waitsForParent(again) && !(isUnpaid && waitsForNewParent(state, record.key)))
       return placeJob(state, undefined, again);
     // A job that it comes from is being made again: the cell takes this one up once that is done.
-    outbox.write(durableForm(again.record), job.hold);
+    writeRecord(state, again.record, job.hold);
     outbox.emitStatus(record, again.record);
     return releaseCells(state, record.key);
   }

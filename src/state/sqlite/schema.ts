@@ -223,6 +223,21 @@ const narrowIndexes: Migration = (database) => {
 };
 
 /**
+ * Version 8: the jobs that the user wants made anew (`redo-order.ts`), in all orders that ever were. `state` is the place in the list of
+ * states; `asked` names the set of jobs that was asked for.
+ */
+const addRedos: Migration = (database) => {
+  database.exec(`
+    CREATE TABLE redos (
+      key   TEXT PRIMARY KEY,
+      state INTEGER NOT NULL,
+      asked TEXT NOT NULL
+    ) WITHOUT ROWID, STRICT;
+    CREATE INDEX redos_open ON redos (state, key) WHERE state < 3;
+  `);
+};
+
+/**
  * The earliest version that this release can read as it lies: what later ones added may be missing. An older one must be
  * brought up to date first.
  */
@@ -237,4 +252,5 @@ export const migrations: readonly Migration[] = [
   dropTriggers,
   addTexts,
   narrowIndexes,
+  addRedos,
 ];

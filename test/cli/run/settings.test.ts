@@ -23,7 +23,7 @@ function stateWith(...codes: readonly string[]) {
 
 async function refusal(code: string, ...codes: readonly string[]): Promise<CliError | undefined> {
   try {
-    await revivalOf({ ...flags, code }, stateWith(...codes).reader, '.');
+    await revivalOf({ ...flags, code }, stateWith(...codes).reader);
     return undefined;
   } catch (error) {
     if (error instanceof CliError) return error;

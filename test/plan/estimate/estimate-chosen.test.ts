@@ -157,7 +157,7 @@ describe('what is made again', () => {
     state.done(at(1, 'g'));
     state.fail(at(1, 'g/U1'), 'job.dropped');
     state.done(at(1, 'g/U2'));
-    const redo = [at(1, 'g').job?.key ?? ''];
+    const redo = new Set([at(1, 'g').job?.key ?? '']);
     expect((await estimate(plan, {}, state, { redo })).total).toMatchObject({
       failed: 1,
       submits: 2,
@@ -173,7 +173,7 @@ describe('what is made again', () => {
         both: { blend: { images: [steps.a, steps.b] } }`);
     for (const name of ['a', 'b', 'both']) state.done(at(1, name));
     state.put(at(1, 'b'), 'in-doubt');
-    const redo = [at(1, 'a').job?.key ?? ''];
+    const redo = new Set([at(1, 'a').job?.key ?? '']);
     expect((await estimate(plan, {}, state, { redo })).total).toMatchObject({
       inDoubt: 1,
       done: 1,
@@ -184,7 +184,7 @@ describe('what is made again', () => {
   test('of a job that several slots share is counted once', async () => {
     const { plan, state, at } = await scene('{ matrix: { n: [1, 2] }, steps: { g: { imagine: same } } }');
     state.done(at(1, 'g'));
-    const redo = [at(1, 'g').job?.key ?? ''];
+    const redo = new Set([at(1, 'g').job?.key ?? '']);
     expect((await estimate(plan, {}, state, { redo })).total).toMatchObject({ shared: 1, submits: 1 });
   });
 });

@@ -117,7 +117,7 @@ describe('the prices of an estimate', () => {
     );
     for (const name of ['g', 'g/U1']) state.done(at(1, name));
     expect((await estimate(plan, {}, state)).unpricedNames).toEqual([]);
-    const redo = [at(1, 'g').job?.key ?? ''];
+    const redo = new Set([at(1, 'g').job?.key ?? '']);
     const report = await estimate(plan, {}, state, { redo });
     expect(report).toMatchObject({ unpricedNames: ['U1'], total: { submits: 2, why: { anew: 2 }, cost: 1 } });
     const priced = await planOf('{ prices: { imagine: 1, U1: 2 }, steps: { g: { imagine: a, path: U1 } } }');

@@ -140,7 +140,7 @@ describe('a plan with a run directory', () => {
       submits: 5,
       why: { retry: 1 },
     });
-    const redo = await estimate(plan, {}, state, { redo: [at(1, 'cat').job?.key ?? ''] });
+    const redo = await estimate(plan, {}, state, { redo: new Set([at(1, 'cat').job?.key ?? '']) });
     expect(redo.steps[1]).toMatchObject({ done: 0, submits: 1, why: { anew: 1 } });
   });
 
@@ -156,7 +156,9 @@ describe('a plan with a run directory', () => {
     expect(report.steps[0]).toMatchObject({ done: 1, skipped: 1, submits: 0 });
     expect(report.total).toMatchObject({ submits: 1, why: { retry: 1 } });
     const key = at(1, 'grid/Nope').job?.key ?? '';
-    expect((await estimate(plan, {}, state, { retryFailed: {}, redo: [key] })).total.submits).toBe(2);
+    expect((await estimate(plan, {}, state, { retryFailed: {}, redo: new Set([key]) })).total.submits).toBe(
+      2,
+    );
   });
 
   test.each([
@@ -190,7 +192,7 @@ describe('a plan with a run directory', () => {
       invalid: 1,
       submits: 0,
     });
-    const redo = [at(1, 'grid').job?.key ?? ''];
+    const redo = new Set([at(1, 'grid').job?.key ?? '']);
     expect(await grid({ retryFailed: {}, redo })).toMatchObject({ invalid: 0, why: { retry: 2, anew: 1 } });
   });
 

@@ -41,15 +41,14 @@ async function history(): Promise<readonly Turn[]> {
     fails: ({ number }) => (number % 3 === 2 ? 'a failure of its own' : undefined),
   });
   let startAt: number | undefined;
-  for (const settings of [
-    virtualSettings(),
-    virtualSettings({ retryFailed: {} }),
-    virtualSettings({ redo: [plan.resolve(cells[0]!, (key) => store.get(key))[0]?.job?.key ?? ''] }),
-  ]) {
+  for (const settings of [virtualSettings(), virtualSettings({ retryFailed: {} }), 'redo' as const]) {
     const run = runVirtually({
       cells,
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
-      settings,
+      settings: settings === 'redo' ? virtualSettings() : settings,
+      ...(settings === 'redo' && {
+        redo: { keys: [plan.resolve(cells[0]!, (key) => store.get(key))[0]?.job?.key ?? ''], again: true },
+      }),
       store: noting,
       service,
       random: seededRandom(1),

@@ -27,6 +27,7 @@ export function fencedStore(
       assumedTokens: 0,
       codes: {},
     }),
+    redos: { of: () => undefined },
     fact: (name) => facts.get(name),
     setFact: (name, value) => {
       facts.set(name, value);

@@ -32,6 +32,7 @@ async function diesWith(
   throw new Error('no such moment');
 }
 
+const again = (keys: readonly string[]) => ({ keys, again: true });
 const pressed = ({ service }: World): string[] => service.submits.map((submit) => submit.pressed);
 /** Pressed twice: first as it was shown, then as it was read for the press. */
 const rejected = { error: failure('service.rejected', 'permanent', { status: 400 }) };
@@ -41,7 +42,7 @@ describe('a job that is made again', () => {
     const before = await world(grid(1));
     before.run();
     const after = await before.edited(grid(1, 'U1'));
-    after.run({ settings: virtualSettings({ redo: [keyOf(after)] }) });
+    after.run({ redo: again([keyOf(after)]) });
     expect([pressed(after), after.statuses()]).toEqual([['', '', '/U1'], { done: 2 }]);
     const parent = after.store.get(keyOf(after))?.taskId;
     expect(parent).toBe([...after.service.tasks.keys()][1]);
@@ -49,14 +50,14 @@ describe('a job that is made again', () => {
 
   it('is finished before failed jobs below it are retried', async () => {
     const settings = [{ retryFailed: {} }, { retryFailed: { code: 'service.rejected' } }];
-    for (const again of settings) {
+    for (const retried of settings) {
       let broken = true;
       const here = await world(grid(1, 'U1'), {
         onSubmit: (submit) => (broken && submit.pressed === '/U1' ? rejected : undefined),
       });
       here.run();
       broken = false;
-      here.run({ settings: virtualSettings({ redo: [keyOf(here)], ...again }) });
+      here.run({ settings: virtualSettings(retried), redo: again([keyOf(here)]) });
       expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '/U1', '', '/U1'], { done: 2 }]);
     }
   });
@@ -66,14 +67,14 @@ describe('a job that is made again', () => {
     ['is in doubt', { error: failure('service.timeout', 'lost') }, { inDoubt: 'retry' }],
   ] as const)(
     'is finished, with all that comes from it, before a click far below it that %s is submitted again',
-    async (_title, trouble, again) => {
+    async (_title, trouble, word) => {
       let broken = true;
       const here = await world(grid(1, 'U1 → Vary (Strong)'), {
         onSubmit: (submit) => (broken && submit.pressed === '/U1/Vary (Strong)' ? trouble : undefined),
       });
       here.run();
       broken = false;
-      here.run({ settings: virtualSettings({ redo: [keyOf(here)], ...again }) });
+      here.run({ settings: virtualSettings(word), redo: again([keyOf(here)]) });
       const refused = trouble === rejected ? ['/U1/Vary (Strong)'] : [];
       const first = ['', '/U1', '/U1/Vary (Strong)', ...refused];
       expect(pressed(here)).toEqual([...first, '', '/U1', '/U1/Vary (Strong)']);
@@ -90,7 +91,7 @@ describe('a job that is made again', () => {
     here.run();
     late = false;
     expect([...here.store.withStatus('failed')].map(({ error }) => error?.code)).toEqual(['task.timeout']);
-    here.run({ settings: virtualSettings({ redo: [keyOf(here)], retryFailed: {} }) });
+    here.run({ settings: virtualSettings({ retryFailed: {} }), redo: again([keyOf(here)]) });
     expect(pressed(here)).toEqual(['', '/U1', '/U1/Vary (Strong)', '', '/U1', '/U1/Vary (Strong)']);
     expect(here.statuses()).toEqual({ done: 3 });
   });
@@ -104,7 +105,7 @@ describe('a job that is made again', () => {
     here.run();
     // The grid from now on.
     broken = '';
-    here.run({ settings: virtualSettings({ redo: [keyOf(here)], retryFailed: {} }) });
+    here.run({ settings: virtualSettings({ retryFailed: {} }), redo: again([keyOf(here)]) });
     expect(pressed(here)).toEqual(['', '/U1', click, click, '', click]);
     expect(here.statuses()).toEqual({ done: 3 });
   });
@@ -125,7 +126,7 @@ steps:
     judged.run();
     const redo = [...judged.store.withStatus('done')].map(({ key }) => key);
     best = 3;
-    judged.run({ settings: virtualSettings({ redo }) });
+    judged.run({ redo: again(redo) });
     expect(redo).toHaveLength(3);
     expect(pressed(judged)).toEqual(['', '/U1', '', '/U3']);
   });
@@ -133,9 +134,9 @@ steps:
   it('has the jobs below it made again, once, whether or not they are named too', async () => {
     const here = await world(grid(1, 'U1'));
     here.run();
-    here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
+    here.run({ redo: again([keyOf(here)]) });
     expect(pressed(here)).toEqual(['', '/U1', '', '/U1']);
-    here.run({ settings: virtualSettings({ redo: [keyOf(here, 'U1'), keyOf(here)] }) });
+    here.run({ redo: again([keyOf(here, 'U1'), keyOf(here)]) });
     expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '/U1', '', '/U1'], { done: 2 }]);
   });
 
@@ -145,7 +146,7 @@ matrix: { unused: [x, y, z] }
 steps: { grid: { imagine: one picture } }
 `);
     here.run();
-    here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
+    here.run({ redo: again([keyOf(here)]) });
     expect(here.service.submits).toHaveLength(2);
   });
 
@@ -217,7 +218,7 @@ steps:
       const [{ parent = '' } = {}] = again.store.unfinished();
       again.run({
         dieAfterTurns: turns,
-        ...(redone && { settings: virtualSettings({ redo: [parent] }) }),
+        ...(redone && { redo: { keys: [parent], again: true } }),
       });
       const statuses = again.store.unfinished().map(({ status }) => status);
       return statuses.length === 2 && statuses.every((status) => status === 'running' || status === 'saving')
@@ -245,7 +246,7 @@ steps:
       { fails: ({ number }) => (number === 2 ? busy : undefined) },
       (records) => records.length === 1 && records[0]?.kind === 'click',
     );
-    const result = here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
+    const result = here.run({ redo: again([keyOf(here)]) });
     expect(result.end).toEqual({ kind: 'complete' });
     expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '/U1'], { done: 2 }]);
   });

@@ -47,6 +47,7 @@ export async function optionsOf(
     random: () => 0.5,
     resolve: (cell, lookup) => plan.resolve(cell, lookup),
     lookup: durable,
+    redo: () => undefined,
     price: () => undefined,
     spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
     // An earlier run was served: nothing goes one at a time.

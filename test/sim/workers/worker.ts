@@ -92,6 +92,7 @@ export class SimWorker {
       random: () => chance.of('jitter', name, ++draws),
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
       lookup: (key) => this.#lookup(key),
+      redo: () => undefined,
       price: () => 1,
       spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
       others: {

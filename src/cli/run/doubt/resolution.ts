@@ -31,6 +31,8 @@ export function resolveInDoubt(
       ...(record.status === 'submitting' ? [doubtfulAttempt(doubtful)] : []),
       entryOf(record.key, decision, now),
     ],
+    // An order that has it made anew has had its turn.
+    ...(decision.kind === 'drop' && { redos: new Map([[record.key, 'made']]) }),
   };
 }
 

@@ -1,4 +1,3 @@
-import { estimatePlan } from '../../../plan/estimate/estimate.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
 import type { FlagValues } from '../../args/flags.ts';
@@ -8,8 +7,7 @@ import { exitCodes, usageError } from '../../errors/cli-error.ts';
 import { without } from '../../errors/correction.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
 import { openTarget } from '../../workspace/open.ts';
-import { type PlanFlags, printCells, printPlan } from '../dry-run.ts';
-import { revivalOf } from '../settings.ts';
+import { estimateWith, type PlanFlags, printCells, printPlan } from '../dry-run.ts';
 
 /** Flags that change what is planned, or where it is done: a run on an engine has its own. */
 const ofFiles = [
@@ -49,9 +47,8 @@ export const showEnginePlan = (
     const selection = selectionOf(flags);
     await checkSelection(plan, selection);
     if (flags.cells) return await printCells(plan, flags, context);
-    const revival = await revivalOf(flags, state, cwd);
     const running = (await place.owner()) !== undefined;
-    const report = await estimatePlan(plan, selection, state, { ...revival, running });
+    const report = await estimateWith(plan, flags, state, running, cwd);
     checkChosen(plan, report.cells.chosen);
     await printPlan(report, facts.origin, flags, context);
     return exitCodes.ok;

@@ -49,6 +49,8 @@ export interface RunSpec {
   readonly service: SpecService;
   readonly selection: Selection;
   readonly settings: RunSettings;
+  /** Names what its flags say of jobs that are to be made anew: other words begin anew. Absent: nothing. */
+  readonly redo?: string;
   readonly place: SpecPlace;
   readonly queue: QueueChoice;
 }

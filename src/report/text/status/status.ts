@@ -8,6 +8,7 @@ import type { SlotStatus } from '../../../plan/slot.ts';
 import type { RunEnd } from '../../../run/events.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import type { StateReader } from '../../../state/reader.ts';
+import { isOpenOrder, type RedoCounts } from '../../../state/redo-order.ts';
 import { commonMessage } from '../../facts/common-message.ts';
 import type { CrewStatus } from '../../facts/crew.ts';
 import { countLeft, first, jobsInDoubt } from '../../facts/in-doubt.ts';
@@ -83,6 +84,8 @@ export interface RunStatus {
   readonly unanswered?: number;
   /** Tasks that timed out at the gateway in the last run and were submitted, and maybe paid, again; absent: none. */
   readonly timedOutAgain?: number;
+  /** Jobs of open orders to make them anew (`--redo`): to be begun, begun and not settled, and made; absent: there is no open one. */
+  readonly redo?: RedoCounts;
   /** Jobs that wait for a later run because they were refused, by kind and reason, most frequent first. Nothing was paid for them. */
   readonly putBack: readonly PutBack[];
   /** Different jobs whose files had the same bytes when the last run ended; absent: none. */
@@ -149,6 +152,7 @@ export async function readStatus(
   const others =
     facts === undefined ? [] : await (await StateServices.of(state)).others(facts.serviceId, running);
   const skipped = await countSkipped(state, isOptional);
+  const redo = await state.redos.counts();
   const counts = Object.entries({ ...codes, [missingCode]: (codes[missingCode] ?? 0) - skipped })
     .filter(([, number]) => number > 0)
     .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0));
@@ -190,6 +194,7 @@ export async function readStatus(
     ...(assumedTokens === 0 ? {} : { assumedTokens }),
     ...(unanswered === 0 ? {} : { unanswered }),
     ...(timedOutAgain === undefined ? {} : { timedOutAgain }),
+    ...(isOpenOrder(redo) ? { redo } : {}),
     putBack: await readPutBack(state),
     ...(sameFiles === undefined ? {} : { sameFiles }),
     steps,
@@ -255,6 +260,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...tokenLine(status),
     ...(status.unanswered === undefined ? [] : [`  unanswered   ${unansweredWords(status.unanswered)}`]),
     ...(status.timedOutAgain === undefined ? [] : [`  paid again   ${timedOutWords(status.timedOutAgain)}`]),
+    ...redoLine(status),
     ...(status.sameFiles === undefined
       ? []
       : [`  warning      ${shownLine(sameFilesWords(status.sameFiles))}`]),
@@ -284,6 +290,14 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...manifestAdvice(status),
     '',
   ].join('\n');
+}
+
+function redoLine({ redo }: RunStatus): readonly string[] {
+  if (redo === undefined) return [];
+  const { waiting, begun, made } = redo;
+  const all = waiting + begun + made;
+  const how = `${count(made)} of ${counted(all, 'job')} made anew${begun === 0 ? '' : `, ${count(begun)} begun`}`;
+  return [`  redo         ${how}; runs go on with the rest, and run --redo-cancel drops it`];
 }
 
 function tokenLine({ tokens, assumedTokens }: RunStatus): readonly string[] {

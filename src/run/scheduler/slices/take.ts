@@ -4,6 +4,7 @@ import { heardOf } from '../../machine/search/late-fact.ts';
 import { attemptOf } from '../../machine/transition.ts';
 import type { CellBatch, Hold, LeftRecord, SliceBatch } from '../../ports.ts';
 import { adoptJob, releaseCells, takeUp } from '../place-job.ts';
+import { writeRecord } from '../redo-orders.ts';
 import type { SchedulerState } from '../state/state.ts';
 import { loseSlice } from './lose.ts';
 
@@ -87,7 +88,7 @@ function hear(state: SchedulerState, fact: LateFact, slice: Hold): void {
   if (known === undefined) return;
   const hold = takeUp(state, slice, fact.key);
   budget.note(record, known);
-  outbox.write(known, hold);
+  writeRecord(state, known, hold);
   outbox.emitStatus(record, known);
   // Who lost the slice could not keep it: by its attempts the state knows who got a task.
   if (known.taskId !== undefined) outbox.attempt(attemptOf(known, fact.submittedAt, 'accepted'));

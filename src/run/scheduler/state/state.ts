@@ -34,6 +34,8 @@ export interface SchedulerOptions {
   readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
   /** The records that are durable. */
   readonly lookup: RecordLookup;
+  /** How far the jobs of open orders are that the user wants made anew, by what is durable; undefined: no order has it to be made. */
+  readonly redo: (key: string) => 'waiting' | 'begun' | undefined;
   /** Price of one submission, where known. */
   readonly price: (record: JobRecord) => number | undefined;
   /** `--only`: names of the steps that may run; absent: all. */
@@ -71,8 +73,6 @@ export interface CellsState {
   left: number;
   /** Open cells in which a job was settled or released: each is resolved again before anything else is decided. */
   due: OpenCell[];
-  /** Keys of the jobs that the user wants made again and that were not begun yet: each is begun once. */
-  readonly redo: Set<string>;
 }
 
 /** The whole state of a scheduler. Functions over this state decide what a run does; nothing else changes the state. */
@@ -147,7 +147,6 @@ export function initialState(options: SchedulerOptions): SchedulerState {
       isLast: false,
       left: 0,
       due: [],
-      redo: new Set(settings.redo),
     },
     routes: jobs.routes,
     kinds: new Kinds(served, options.shared?.kinds),

@@ -66,6 +66,7 @@ export class TestWorker {
       random: () => 0.5,
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
       lookup: (key) => this.view.get(key),
+      redo: () => undefined,
       price: () => undefined,
       spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
       others: {

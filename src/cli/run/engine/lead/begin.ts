@@ -23,6 +23,7 @@ import type { AdmittedService } from '../../../service/trust.ts';
 import { checkFrozen } from '../../../workspace/frozen.ts';
 import { printDiagnostics, type ReadPipeline } from '../../../workspace/read-pipeline.ts';
 import { forgetOtherInputs, keepInputs, keptFiles } from '../../../workspace/tables.ts';
+import { nameOfWish, type RedoWish, redoWishOf } from '../../redo-order.ts';
 import { runSettings } from '../../settings.ts';
 import { namedQueue } from '../queue.ts';
 import { makesTasks, type RunSpec, specSettings, specTables, specText } from '../spec.ts';
@@ -45,6 +46,7 @@ export interface BegunOnEngine extends LedDirectory {
   /** The same, compared with those of the other workers. */
   readonly sharedImages: SharedImages;
   readonly settings: RunSettings;
+  readonly redo: RedoWish;
   readonly spec: RunSpec;
   readonly specText: string;
   readonly runFacts: RunFacts;
@@ -84,7 +86,9 @@ export async function beginOnEngine(
   await checkSelection(plan, selection);
   const cells = await plan.matrix.chosen(selection);
   checkChosen(plan, cells);
-  const settings = await runSettings(pipeline, flags, service.speed, reader, io.cwd);
+  const settings = await runSettings(pipeline, flags, service.speed, reader);
+  const redo = await redoWishOf(flags, reader, io.cwd);
+  const redoName = nameOfWish(redo);
   const { file, folder, text, set } = pipeline.source;
   const { origin } = new URL(baseUrl);
   const spec = {
@@ -99,6 +103,7 @@ export async function beginOnEngine(
     },
     selection,
     settings: specSettings(settings),
+    ...(redoName === undefined ? {} : { redo: redoName }),
     place: held.place,
     queue: namedQueue(flags.queue, redactor).choice,
   };
@@ -137,6 +142,7 @@ export async function beginOnEngine(
     images,
     sharedImages,
     settings,
+    redo,
     spec: JSON.parse(written) as RunSpec,
     specText: written,
     runFacts,

@@ -6,6 +6,7 @@ import { troubleLine } from '../../../../engine/postgres/troubles.ts';
 import { leasesSilent } from '../../../../engine/slices/beat-fence.ts';
 import { runStatus } from '../../../../engine/slices/runs.ts';
 import { WorkerSlots } from '../../../../engine/slots.ts';
+import { redoOrders } from '../../../../engine/state/redos.ts';
 import type { ManifestTotals } from '../../../../manifest/tally.ts';
 import { runFiles } from '../../../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../../../report/facts/run.ts';
@@ -31,6 +32,7 @@ import { type ReadPipeline } from '../../../workspace/read-pipeline.ts';
 import { type RunBegin, writeRunRecord } from '../../../workspace/record.ts';
 import { listResults } from '../../execute.ts';
 import { runExitCode } from '../../exit-code.ts';
+import { askedFor, closeOrders, takeOrders } from '../../redo-order.ts';
 import { summarize } from '../../summary.ts';
 import { namedQueue, openQueue } from '../queue.ts';
 import { defaultLeaseMs, workerName, workOnRun } from '../worker/work.ts';
@@ -78,6 +80,7 @@ export async function coordinate(
     origin,
     selection,
     settings,
+    redo: askedFor(begun.redo),
     startedAt,
     engine: shown,
   };
@@ -88,6 +91,9 @@ export async function coordinate(
     const found = await findOnEngine(begun, service, interrupts.drain, context);
     if (found !== undefined) io.err(redactor.apply(`${found}\n`));
   }
+  const orders = redoOrders(engine.pool, begun.run);
+  for (const line of await takeOrders(begun.redo, orders, facts.reader))
+    if (!flags['no-progress']) io.err(redactor.apply(`${line}\n`));
   const unheard = await unheardJobs(engine.pool, begun.run);
   if (unheard !== undefined && !flags['no-progress']) io.err(redactor.apply(`${unheardText(unheard)}\n`));
   const { end } = await led(begun, service, flags, metrics, interrupts, disposables, context);
@@ -105,6 +111,7 @@ export async function coordinate(
     gridsCut = 0,
     timedOutAgain = 0,
   } = (await runStatus(engine.pool, begun.run)) ?? {};
+  const redo = end.kind === 'disk' ? undefined : await closeOrders(orders, facts.reader);
   const result = await listed(begun, end, redosFailed, interrupts, flags, context);
   const { totals } = result;
   const publish = (...names: readonly string[]): Promise<boolean> =>
@@ -120,7 +127,7 @@ export async function coordinate(
   if (isListed && end.kind !== 'disk') await publish(runFiles.record);
   const summary = await summarize(
     { ...begun, state: facts, startedAt },
-    { ...outcome, redosFailed, gridsCut, timedOutAgain, totals, cwd: io.cwd, origin, sandbox: false },
+    { ...outcome, redosFailed, redo, gridsCut, timedOutAgain, totals, cwd: io.cwd, origin, sandbox: false },
   );
   // Without its password, which a command line would show to others.
   const engineFlag = flags.engine === undefined ? undefined : shown;

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { redoOrders } from '../../../src/engine/state/redos.ts';
+import { takeSlice } from '../../../src/engine/state/slices.ts';
+import { hasPostgres } from '../../rig/postgres.ts';
+import { jobRecord } from '../../state/records.ts';
+import { type TestEngine, testEngine, turnOf } from './opened.ts';
+
+describe.skipIf(!hasPostgres)('an order to make jobs anew on an engine', () => {
+  let engine: TestEngine;
+  beforeAll(async () => {
+    engine = await testEngine();
+  });
+  afterAll(async () => {
+    await engine[Symbol.asyncDispose]();
+  });
+
+  /** A run whose jobs `a` and `b` are done, and two workers that hold a slice each and know both. */
+  async function ordered() {
+    const run = await engine.run(2);
+    const { pool } = engine;
+    const before = await engine.worker(run);
+    await before.commit({ records: [jobRecord('a', 'done'), jobRecord('b', 'done')], attempts: [] });
+    const orders = redoOrders(pool, run);
+    expect(await orders.add({ keys: ['a', 'b'], again: false })).toEqual({ added: 2, open: 0, made: 0 });
+    const workers = [];
+    for (const n of [1, 2]) {
+      const worker = await engine.worker(run);
+      await takeSlice(pool, run, n, worker.session);
+      await worker.prefetch(['a', 'b'], n);
+      workers.push(worker);
+    }
+    const [one, other] = workers;
+    if (one === undefined || other === undefined) throw new Error('no workers');
+    return { run, orders, one, other };
+  }
+
+  it('is known to each worker with the record, and changes with it', async () => {
+    const { orders, one, other } = await ordered();
+    expect([one.redos.of('a'), other.redos.of('b'), one.redos.of('c')]).toEqual([
+      'waiting',
+      'waiting',
+      undefined,
+    ]);
+    const begun = turnOf(1, 1, [jobRecord('a', 'submitting')], {
+      from: one,
+      redos: new Map([['a', 'begun']]),
+    });
+    await one.commit(begun);
+    expect([one.redos.of('a'), await one.reader.redos.counts()]).toEqual([
+      'begun',
+      { waiting: 1, begun: 1, made: 0 },
+    ]);
+    await one.commit(turnOf(1, 1, [jobRecord('a', 'done')], { from: one, redos: new Map([['a', 'made']]) }));
+    expect([one.redos.of('a'), await orders.close()]).toEqual([undefined, 0]);
+    await other.commit(
+      turnOf(2, 1, [jobRecord('b', 'done')], { from: other, redos: new Map([['b', 'made']]) }),
+    );
+    expect([await orders.close(), await orders.close()]).toEqual([2, 0]);
+    expect(await orders.add({ keys: ['a', 'b'], again: false })).toEqual({ added: 0, open: 0, made: 2 });
+  });
+
+  it('has no job begun by two workers', async () => {
+    const { one, other } = await ordered();
+    const begins = (worker: typeof one, n: number) =>
+      worker.commit(
+        turnOf(n, 1, [jobRecord('a', 'submitting')], { from: worker, redos: new Map([['a', 'begun']]) }),
+      );
+    const redone = turnOf(1, 1, [jobRecord('a', 'submitting')], {
+      from: one,
+      redos: new Map([['a', 'begun']]),
+    });
+    await one.commit(redone);
+    await one.commit(turnOf(1, 1, [jobRecord('a', 'done')], { from: one, redos: new Map([['a', 'made']]) }));
+    // It still knows the job as it was.
+    expect((await begins(other, 2)).refused).toEqual(new Set(['a']));
+    expect([other.redos.of('a'), (await other.reader.redos.counts()).made]).toEqual([undefined, 1]);
+  });
+
+  it('is not changed by a worker that has lost its slice', async () => {
+    const { run, one, other } = await ordered();
+    await takeSlice(engine.pool, run, 1, other.session);
+    const late = turnOf(1, 1, [jobRecord('a', 'submitting')], {
+      from: one,
+      redos: new Map([['a', 'begun']]),
+    });
+    expect((await one.commit(late)).lost).toEqual(new Set([1]));
+    expect([one.redos.of('a'), await one.reader.redos.counts()]).toEqual([
+      'waiting',
+      { waiting: 2, begun: 0, made: 0 },
+    ]);
+  });
+
+  it('is dropped but for what is made', async () => {
+    const { orders, one } = await ordered();
+    await one.commit(turnOf(1, 1, [jobRecord('a', 'done')], { from: one, redos: new Map([['a', 'made']]) }));
+    expect([await orders.cancel(), await orders.cancel(), await one.reader.redos.counts()]).toEqual([
+      1,
+      0,
+      { waiting: 0, begun: 0, made: 0 },
+    ]);
+    expect(await orders.add({ keys: ['a', 'b'], again: false })).toEqual({ added: 1, open: 0, made: 1 });
+  });
+});

@@ -1,0 +1,90 @@
+import { isSettled, type JobRecord } from '../../src/plan/job.ts';
+import type { RunEnd, RunEvent } from '../../src/run/events.ts';
+import type { RedoRequest } from '../../src/state/redo-order.ts';
+import { BrokenPromise } from './violation.ts';
+
+/** A job that some order named. */
+interface Ordered {
+  /** Its new result is owed. */
+  readonly isOpen: boolean;
+  /** What stood when it was ordered: the task, or the moment at which the answer was asked for. */
+  readonly stood: string;
+  readonly asked: string;
+  readonly isClosed: boolean;
+}
+
+const standsOf = ({ taskId, submittedAt }: Pick<JobRecord, 'taskId' | 'submittedAt'>): string =>
+  taskId ?? `asked at ${submittedAt}`;
+
+/**
+ * The orders of a simulated history (`--redo`, `--redo-jobs`), kept from what the user says, from the results that are durable and from what
+ * the runs say alone. Each of their jobs is owed one new result, whatever ends the runs, and no run may pay for another one.
+ */
+export class Orders {
+  readonly #jobs = new Map<string, Ordered>();
+
+  /** @param record of a job that is asked for @returns keys of what may be paid anew from now on */
+  begin(request: RedoRequest | undefined, record: (key: string) => JobRecord | undefined): readonly string[] {
+    const { keys = [], again = false } = request ?? {};
+    const asked = `${again} ${keys.toSorted().join()}`;
+    for (const key of keys) {
+      const known = this.#jobs.get(key);
+      const stood = standsOf(record(key) ?? {});
+      if (known?.isOpen) this.#jobs.set(key, { ...known, asked });
+      else if (known === undefined || (again && (known.isClosed || known.asked !== asked)))
+        this.#jobs.set(key, { isOpen: true, stood, asked, isClosed: false });
+    }
+    return this.#open;
+  }
+
+  /** A turn is durable: what has settled anew is owed no more. */
+  committed(records: readonly JobRecord[]): void {
+    for (const record of records) {
+      const { key, status, former, error } = record;
+      const ordered = this.#jobs.get(key);
+      if (!ordered?.isOpen || !isSettled(status) || status === 'in-doubt') continue;
+      const isLate = error?.code === 'task.timeout';
+      const isNew = former === undefined && (status === 'failed' || standsOf(record) !== ordered.stood);
+      if (isNew || isLate) this.#jobs.set(key, { ...ordered, isOpen: false });
+    }
+  }
+
+  /** The service answered a submission with a task: it makes no other one where that is the one that stood. */
+  answered(key: string, taskId: string): void {
+    const ordered = this.#jobs.get(key);
+    if (ordered?.isOpen && ordered.stood === taskId) this.#jobs.set(key, { ...ordered, isOpen: false });
+  }
+
+  /** What a run said: a job that could not be made anew has had its turn. */
+  onEvents(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      if (event.type !== 'run:notice' || event.code !== 'redo.failed') continue;
+      const [, key = ''] = /^--redo: ([0-9a-f]+)/.exec(event.message) ?? [];
+      const ordered = this.#jobs.get(key);
+      if (ordered !== undefined) this.#jobs.set(key, { ...ordered, isOpen: false });
+    }
+  }
+
+  /** A run is over: an order of which nothing is left is closed, unless the run was killed, or could write nothing more. */
+  end(end: RunEnd | undefined): void {
+    if (end === undefined || end.kind === 'disk') return;
+    const left = new Set([...this.#jobs.values()].flatMap(({ isOpen, asked }) => (isOpen ? [asked] : [])));
+    for (const [key, ordered] of this.#jobs)
+      if (!ordered.isOpen && !left.has(ordered.asked)) this.#jobs.set(key, { ...ordered, isClosed: true });
+  }
+
+  /** Everything is settled: nothing is owed. */
+  checkMade(): void {
+    const [key] = this.#open;
+    if (key !== undefined) throw new BrokenPromise(`${key} was to be made anew, and never was`);
+  }
+
+  /** Some job is to be made anew. */
+  get isOwed(): boolean {
+    return this.#open.length > 0;
+  }
+
+  get #open(): readonly string[] {
+    return [...this.#jobs].flatMap(([key, { isOpen }]) => (isOpen ? [key] : []));
+  }
+}
