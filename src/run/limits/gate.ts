@@ -113,7 +113,7 @@ export class Gate {
     };
   }
 
-  /** A request is served. @param isIdle the rate was not used up, @param inFlight others that are worked on, @param recentIn others that left within a time before it */
+  /** A request is served. @param inFlight others that are worked on, @param recentIn others that left within a time before it */
   served(now: number, inFlight: number, recentIn: (ms: number) => number): void {
     const { most, perMs } = this.#limit;
     if (most > 0 && recentIn(perMs) > most) this.#accept(this.#calm);
