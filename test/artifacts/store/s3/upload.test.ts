@@ -111,7 +111,7 @@ it.each([
   fake.fault = ({ method }, count) => (method === 'PUT' && count <= 2 ? fault : undefined);
   await put(store, name, 'picture');
   expect(fake.objects.get(key)?.content.toString()).toBe('picture');
-  expect(clock.waits).toEqual('headers' in fault ? [7000, 7000] : [150, 300]);
+  expect(clock.waits).toEqual('headers' in fault ? [5000, 2000, 7000] : [150, 300]);
   await store.close();
 });
 
