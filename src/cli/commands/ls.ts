@@ -4,6 +4,7 @@ import { type ListedRun, readListedRun } from '../../report/facts/listed-run.ts'
 import { placeOfDirectory, type RunPlace } from '../../report/facts/place.ts';
 import { count, counted, money, possibleCostWords } from '../../report/text/amounts.ts';
 import { shownLine } from '../../report/text/printable.ts';
+import { stageAdvice } from '../../report/text/stage-advice.ts';
 import { tableLines } from '../../report/text/table.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
@@ -148,10 +149,10 @@ function tableText(entries: readonly Entry[], given: string): string {
       ? 'There is no run on this engine.\n'
       : `There is no run in ${shownLine(given)} or below it.\n`;
   const runs = entries.flatMap((entry) => ('problem' in entry ? [] : [entry]));
-  const rows = runs.map(({ directory, name = '', state, jobs, cost, startedAt = '' }) => [
+  const rows = runs.map(({ directory, name = '', state, workers, jobs, cost, startedAt = '' }) => [
     shownLine(directory),
     shownLine(name),
-    state,
+    workers === undefined ? state : `${state} (${counted(workers, 'worker')})`,
     count(jobs.done),
     jobs.failed === 0 ? '' : count(jobs.failed),
     jobs.inDoubt === 0 ? '' : count(jobs.inDoubt),
@@ -170,6 +171,10 @@ function tableText(entries: readonly Entry[], given: string): string {
     ...entries.flatMap((entry) =>
       'problem' in entry ? [`${shownLine(entry.directory)}: ${shownLine(entry.problem)}`] : [],
     ),
+    ...runs.flatMap(({ directory, state }) => {
+      const advice = isEngineWord(directory) ? stageAdvice(state, directory) : undefined;
+      return advice === undefined ? [] : [`${shownLine(directory)}: ${advice}`];
+    }),
     [counted(entries.length, 'run'), ...costs].join(', '),
     '',
   ].join('\n');

@@ -1,5 +1,6 @@
 import type { EnginePool } from '../postgres/pool.ts';
 import { removeBullmqRun } from '../queue/bullmq-postgres.ts';
+import { isLed } from './lead-hold.ts';
 
 /** Rows that one statement deletes. */
 const atOnce = 2000;
@@ -65,4 +66,15 @@ export async function removeRun(
       }
     await pool.query('DELETE FROM promptpress.runs WHERE run = $1', [left.run]);
   }
+}
+
+/** Removes a run of which nothing has begun: it was refused. @throws EngineError */
+export async function forgetEmptyRun(pool: EnginePool, run: number): Promise<void> {
+  await pool.query(
+    `WITH empty AS (
+       DELETE FROM promptpress.runs r WHERE r.run = $1 AND r.spec IS NULL
+         AND NOT ${isLed} AND NOT EXISTS (SELECT FROM promptpress.jobs j WHERE j.run = r.run) RETURNING run
+     ) DELETE FROM promptpress.facts f USING empty WHERE f.run = empty.run`,
+    [run],
+  );
 }

@@ -1,9 +1,10 @@
 import type { IsOptional } from '../../plan/graph/optional.ts';
+import type { RunEnd } from '../../run/events.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { countLeft } from './in-doubt.ts';
-import type { RunPlace } from './place.ts';
-import { readRunFacts } from './run.ts';
+import type { RunPlace, StageFacts } from './place.ts';
+import { type RunFacts, readRunFacts } from './run.ts';
 import { countSkipped } from './skipped.ts';
 
 /** What `ls` says of a run directory (schemas/ls.schema.json). */
@@ -16,12 +17,16 @@ export interface ListedRun {
     | 'empty'
     | 'running'
     | 'killed'
+    | 'registered'
+    | 'waiting'
     | 'complete'
     | 'stopped'
     | 'budget'
     | 'disk'
     | 'interrupted'
     | 'failures';
+  /** Of a run on an engine that is on: its workers that are at work. */
+  readonly workers?: number;
   /** The run that is on, or the last one; ISO 8601. */
   readonly startedAt?: string;
   /** Absent while it is on, and when it was killed. */
@@ -50,6 +55,7 @@ export async function readListedRun(
   isOptional: IsOptional,
 ): Promise<ListedRun> {
   const running = (await place.owner()) !== undefined;
+  const stage = await place.stage?.();
   const facts = await readRunFacts(state);
   const { jobs, attempts, cost, possibleCost, tokens } = await state.totals();
   const path = await state.fact(pipelineFacts.path);
@@ -60,7 +66,8 @@ export async function readListedRun(
   return {
     ...(name === undefined ? {} : { name }),
     ...(path === undefined ? {} : { path }),
-    state: running ? 'running' : lastState(facts),
+    state: stage === undefined ? (running ? 'running' : lastState(facts)) : stateOf(stage, facts),
+    ...(stage?.state === 'running' ? { workers: stage.workers } : {}),
     ...(facts === undefined ? {} : { startedAt: new Date(facts.startedAt).toISOString() }),
     ...(outcome === undefined
       ? {}
@@ -79,13 +86,22 @@ export async function readListedRun(
   };
 }
 
-function lastState(facts: Awaited<ReturnType<typeof readRunFacts>>): ListedRun['state'] {
+/** A run on an engine ends whether or not somebody was there who could note how. */
+function stateOf({ state, end }: StageFacts, facts: RunFacts | undefined): ListedRun['state'] {
+  if (state === 'unled') return 'killed';
+  if (state !== 'complete' && state !== 'stopped') return state;
+  if (facts?.outcome !== undefined) return lastState(facts);
+  return end === undefined || state === 'complete' ? 'complete' : endState(end);
+}
+
+function lastState(facts: RunFacts | undefined): ListedRun['state'] {
   if (facts === undefined) return 'empty';
   if (facts.outcome === undefined) return 'killed';
-  const { kind } = facts.outcome.end;
-  if (kind === 'complete') return facts.outcome.exitCode === 0 ? 'complete' : 'failures';
-  return kind === 'fail-fast' ? 'failures' : kind;
+  const { end, exitCode } = facts.outcome;
+  return end.kind === 'complete' && exitCode !== 0 ? 'failures' : endState(end);
 }
+
+const endState = ({ kind }: RunEnd): ListedRun['state'] => (kind === 'fail-fast' ? 'failures' : kind);
 
 /** Of a pipeline's text, which was valid when it ran: names hold nothing that YAML would quote. */
 const nameIn = (text: string): string | undefined =>

@@ -1,5 +1,16 @@
 import { relative } from 'node:path';
+import type { RunEnd } from '../../run/events.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
+
+/** Where a run on an engine stands (schemas/status.schema.json). */
+export interface StageFacts {
+  readonly state: 'registered' | 'running' | 'waiting' | 'unled' | 'complete' | 'stopped';
+  /** Workers that are at work. */
+  readonly workers: number;
+  /** A process of `promptpress run` leads it. */
+  readonly led: boolean;
+  readonly end?: RunEnd;
+}
 
 /** Where a run lies, as those see it who only look at it. */
 export interface RunPlace {
@@ -9,6 +20,8 @@ export interface RunPlace {
   readonly directory: string;
   /** The address of its engine with its name there, without a password; absent: the state lies in the directory. */
   readonly engine?: string;
+  /** Where a run on an engine stands; absent: the state lies in the directory. Undefined: nothing of it has begun. */
+  stage?(): Promise<StageFacts | undefined>;
   /** Who carries the run out; undefined: nobody does. `pid` 0: it cannot be read. */
   owner(wait?: {
     readonly waitMs?: number;

@@ -225,8 +225,7 @@ export class S3Client {
       );
     }
     const { address, origin, now } = this;
-    const { style } = this.#options.settings;
-    return new SaveError(s3Failure(problem, doing, { address, origin, style, now }));
+    return new SaveError(s3Failure(problem, doing, { ...this.#options.settings, address, origin, now }));
   }
 
   #send({ name, ...ask }: S3Ask): Promise<OpenResponse> {

@@ -90,7 +90,10 @@ const fullCodes = new Set(['QuotaExceeded', 'XMinioStorageFull', 'InsufficientCa
 export function s3Failure(
   problem: S3Problem,
   doing: string,
-  store: Pick<S3Settings, 'origin' | 'style'> & { readonly address: S3Address; readonly now: number },
+  store: Pick<S3Settings, 'origin' | 'style' | 'sessionToken'> & {
+    readonly address: S3Address;
+    readonly now: number;
+  },
 ): SaveFailure {
   const { status, code, message } = problem;
   const said = `${code === '' ? status : code}${message === '' ? '' : `: ${message.replace(/\.$/, '')}`}`;
@@ -112,7 +115,8 @@ export function s3Failure(
     const words = off === undefined ? '' : ` by ${Math.abs(off)} s (it is ${off > 0 ? 'ahead' : 'behind'})`;
     return stop('clock', `This machine's clock differs from that of ${store.origin}${words}. Set it right.`);
   }
-  if (credentialCodes.has(code))
+  // An answer to HEAD has no document: of a request like all others, it is the token that a store does not know.
+  if (credentialCodes.has(code) || (status === 400 && code === '' && store.sessionToken !== undefined))
     return stop(
       'credentials',
       `${store.origin} does not accept the keys (${said}). Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where the keys are temporary: those run out.`,

@@ -1,3 +1,6 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runFiles } from '../../../report/facts/layout.ts';
 import { count, counted, money } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
 import { StateError } from '../../../state/store.ts';
@@ -6,6 +9,8 @@ import { command } from '../../args/command.ts';
 import { toggle } from '../../args/flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
+import { placeFacts } from '../../service/artifact-place.ts';
+import { engineOf } from '../../service/engine/directory.ts';
 import { showCounting } from '../../terminal/counting.ts';
 import { openEngineTarget } from '../../workspace/open.ts';
 
@@ -57,6 +62,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
         throw error instanceof StateError && error.code === 'state.locked' ? refuse() : error;
       });
       disposables.add(() => hold.close());
+      const id = await state.fact(placeFacts.owner);
       let deleted = 0;
       const hide = showCounting(io, () => `${count(deleted)} rows removed`);
       try {
@@ -66,6 +72,9 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
       } finally {
         hide();
       }
+      // Where its folder is here, another run of the name may have it.
+      if (id !== undefined && engineOf(place.directory)?.place === id)
+        await rm(join(place.directory, runFiles.engine), { force: true });
       await io.out(
         redactor.apply(`${shownLine(place.name)}: removed, ${what}. Its files stay where they are.\n`),
       );

@@ -25,6 +25,11 @@ import type { SpecPlace } from './spec.ts';
 export async function takeFolder(directory: string, marker: EngineMarker): Promise<void> {
   const found = engineOf(directory);
   if (found?.place === marker.place) return;
+  if (found?.engine === marker.engine)
+    throw usageError(
+      `${directory} holds the files of an earlier run ${found.engine}, which the engine does not have any more.`,
+      `Choose another folder with --out. Or remove ${join(directory, runFiles.engine)}: then this run makes everything anew there, and its files take the place of those of the same jobs.`,
+    );
   if (found !== undefined)
     throw usageError(
       `${directory} holds the files of another run: ${found.engine}.`,

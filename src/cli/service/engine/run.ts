@@ -123,11 +123,15 @@ async function placeOf(
   shown: string,
   directory: string,
 ): Promise<RunPlace> {
-  const { isCarriedOut } = await import('../../../engine/slices/crew.ts');
+  const [{ isCarriedOut }, { runStage }] = await Promise.all([
+    import('../../../engine/slices/crew.ts'),
+    import('../../../engine/slices/stage.ts'),
+  ]);
   return {
     name: shown,
     engine: shown,
     directory,
+    stage: () => runStage(pool, run),
     owner: async () => ((await isCarriedOut(pool, run)) ? { pid: 0, host: '' } : undefined),
   };
 }

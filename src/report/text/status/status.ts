@@ -13,7 +13,7 @@ import { commonMessage } from '../../facts/common-message.ts';
 import type { CrewStatus } from '../../facts/crew.ts';
 import { countLeft, first, jobsInDoubt } from '../../facts/in-doubt.ts';
 import { type LearnedFacts, readLearned } from '../../facts/learned.ts';
-import type { RunPlace } from '../../facts/place.ts';
+import type { RunPlace, StageFacts } from '../../facts/place.ts';
 import { type PutBack, readPutBack } from '../../facts/put-back.ts';
 import { type OutcomeFacts, readRunFacts, settledJobs } from '../../facts/run.ts';
 import { StateServices } from '../../facts/services.ts';
@@ -34,6 +34,7 @@ import { inDoubtAdvice, manifestAdvice, setWords } from '../next-commands.ts';
 import { otherServiceLines } from '../other-service.ts';
 import { shownLine } from '../printable.ts';
 import { endingWord, slotNumbers } from '../slot-counts.ts';
+import { stageAdvice } from '../stage-advice.ts';
 import { padEnd, widest } from '../table.ts';
 import { crewLines } from './crew.ts';
 import { learnedLines } from './learned.ts';
@@ -52,6 +53,8 @@ export interface RunStatus {
   readonly set?: readonly AxisSetting[];
   /** Of a run on an engine: its workers, slices and limits in use. */
   readonly engine?: CrewStatus;
+  /** Of a run on an engine that has begun: where it stands. */
+  readonly stage?: Omit<StageFacts, 'end'>;
   /** A run is on. */
   readonly running: boolean;
   /** Who runs, where it can be read. */
@@ -139,6 +142,7 @@ export async function readStatus(
   stepCosts?: readonly StepCosts[],
 ): Promise<RunStatus> {
   const owner = await place.owner();
+  const stage = await place.stage?.();
   const learned = await readLearned(state);
   const facts = await readRunFacts(state);
   const totals = await state.totals();
@@ -164,6 +168,7 @@ export async function readStatus(
   return {
     directory: place.name,
     ...(path === undefined ? {} : { file: relative(io.cwd, path) }),
+    ...(stage === undefined ? {} : { stage: { state: stage.state, workers: stage.workers, led: stage.led } }),
     running,
     ...(owner === undefined || owner.pid === 0 ? {} : { owner: { pid: owner.pid, host: owner.host } }),
     ...(facts === undefined
@@ -250,6 +255,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     `  ${count(reason.count)}  ${padEnd(shownLine(reason.code), width)}  ${shownLine(messageText(reason))}`;
   return [
     `${shownLine(status.file ?? basename(status.directory))} in ${shownLine(status.directory)}: ${stateWords(status, now)}`,
+    ...stageLines(status),
     '',
     ...(status.set === undefined ? [] : [`  matrix       with ${shownLine(setWords(status.set))}`]),
     `  jobs         ${statusNumbers(status).join(', ')}`,
@@ -313,8 +319,35 @@ function costWords({ cost, possibleCost }: RunStatus): string {
   return possibleCost === undefined ? paid : `${paid}, ${possibleCostWords(possibleCost, cost)}`;
 }
 
-function stateWords({ running, owner, startedAt, finishedAt, end, slots }: RunStatus, now: number): string {
+function stageLines({ stage, directory, end }: RunStatus): readonly string[] {
+  if (stage === undefined) return [];
+  if (stage.state === 'complete' && end === undefined)
+    return ['  Nobody was there to say so: its command, given again, writes the manifest.'];
+  const advice = stageAdvice(stage.state === 'unled' ? 'killed' : stage.state, directory);
+  return advice === undefined ? [] : [`  ${advice[0]?.toUpperCase()}${advice.slice(1)}`];
+}
+
+function stateWords(
+  { running, owner, startedAt, finishedAt, end, slots, stage }: RunStatus,
+  now: number,
+): string {
   const since = startedAt === undefined ? '' : ` for ${span(now - Date.parse(startedAt))}`;
+  switch (stage?.state) {
+    case 'registered':
+      return `registered${since}`;
+    case 'waiting':
+      return `waiting for workers${since}`;
+    case 'running':
+      return `running${since} (${counted(stage.workers, 'worker')})`;
+    case 'unled':
+      return `not running; its coordinator was killed (begun ${startedAt})`;
+    case 'complete':
+    case 'stopped':
+      if (end === undefined) return stage.state;
+      break;
+    case undefined:
+      break;
+  }
   if (running)
     return `running${since}${owner === undefined ? '' : ` (process ${owner.pid} on ${owner.host})`}`;
   if (end === undefined || finishedAt === undefined) {

@@ -163,6 +163,14 @@ it('uses temporary keys', async () => {
   expect(fake.objects.size).toBe(1);
 });
 
+it('takes a HEAD that is refused without a word for a token that the store does not know', async () => {
+  const refused = { status: 400, code: 'InvalidToken' };
+  const { open } = await openRig({ sessionToken: 'of an hour', fault: () => refused });
+  expect(await codeOf(open().open(name))).toBe('s3.credentials, stop');
+  const plain = await openRig({ fault: () => refused });
+  expect(await codeOf(plain.open().open(name))).toBe('s3.failed, stop');
+});
+
 it.each([
   ['s3://pictures', { bucket: 'pictures', prefix: '' }],
   ['s3://pictures/', { bucket: 'pictures', prefix: '' }],

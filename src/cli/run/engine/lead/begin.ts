@@ -52,6 +52,8 @@ export interface BegunOnEngine extends LedDirectory {
   readonly runFacts: RunFacts;
   /** Chosen cells. */
   readonly cells: number;
+  /** It was asked for in the same words before, and all was done. */
+  readonly wasComplete: boolean;
 }
 
 /** Makes the plan, and says in the engine what is about to run. */
@@ -111,7 +113,7 @@ export async function beginOnEngine(
   await bindDirectory(facts, directory, { file: path, text });
   const totals = await reader.totals();
   const before = await readRunFacts(reader);
-  const isSame = await goesOn(engine, run, written);
+  const { isSame, hasEnded } = await saidBefore(engine, run, written);
   // What was learned is forgotten once, when the run begins.
   if (settings.relearn === true && !isSame) await forgetService(facts, { pool, run });
   const runFacts: RunFacts = {
@@ -147,16 +149,22 @@ export async function beginOnEngine(
     specText: written,
     runFacts,
     cells,
+    wasComplete: hasEnded && before?.outcome?.end.kind === 'complete',
   };
 }
 
-/** Whether the run is open still, and was asked for in these words. */
-async function goesOn({ pool }: OpenEngine, run: number, spec: string): Promise<boolean> {
-  const { rows } = await pool.query<{ same: boolean }>(
-    `SELECT state = 'open' AND spec IS NOT DISTINCT FROM $2 AS same FROM promptpress.runs WHERE run = $1`,
+/** Whether the run is open still, or has ended by itself, and was asked for in these words. */
+async function saidBefore(
+  { pool }: OpenEngine,
+  run: number,
+  spec: string,
+): Promise<{ readonly isSame: boolean; readonly hasEnded: boolean }> {
+  const { rows } = await pool.query<{ state: string }>(
+    'SELECT state FROM promptpress.runs WHERE run = $1 AND spec IS NOT DISTINCT FROM $2 AND ended IS NULL',
     [run, spec],
   );
-  return rows[0]?.same === true;
+  const state = rows[0]?.state;
+  return { isSame: state === 'open', hasEnded: state === 'ended' };
 }
 
 /** Cells of a slice of this run. */

@@ -96,7 +96,11 @@ export async function coordinate(
     if (!flags['no-progress']) io.err(redactor.apply(`${line}\n`));
   const unheard = await unheardJobs(engine.pool, begun.run);
   if (unheard !== undefined && !flags['no-progress']) io.err(redactor.apply(`${unheardText(unheard)}\n`));
-  const { end } = await led(begun, service, flags, metrics, interrupts, disposables, context);
+  const hasNothingToDo =
+    flags['no-work'] && begun.wasComplete && (await isSettled(begun, interrupts, context));
+  const { end }: LedEnd = hasNothingToDo
+    ? { end: { kind: 'complete' } }
+    : await led(begun, service, flags, metrics, interrupts, disposables, context);
   if (end === undefined) {
     const commands = [`promptpress status ${shown}`, `promptpress stop ${shown}`];
     io.err(
@@ -141,6 +145,17 @@ export async function coordinate(
 /** Why a run waits that begins soon after workers were killed. */
 const unheardText = ({ jobs, workers, leaseMs }: UnheardJobs): string =>
   `${counted(jobs, 'job')} may have been on ${jobs === 1 ? 'its' : 'their'} way when ${workers.map(shownLine).join(', ')} ended without a word. The run waits until nothing has been heard of ${workers.length === 1 ? 'that worker' : 'these workers'} for ${Math.ceil((leasesSilent * leaseMs) / 1000)} s, and then decides about ${jobs === 1 ? 'it' : 'them'}.`;
+
+/** Whether a run that was complete still is: who only leads it would wait for workers that have nothing to do. */
+async function isSettled(
+  { plan, spec, facts, directory }: BegunOnEngine,
+  { leave }: Interrupts,
+  { redactor }: Context,
+): Promise<boolean> {
+  const state = { plan, selection: spec.selection, state: facts, directory };
+  const totals = await listResults(state, redactor, leave, {});
+  return totals !== undefined && totals.slots.pending === 0 && totals.slots.running === 0;
+}
 
 /** Leads the run to its end, and works on it too, with a log and a view of the progress. */
 async function led(

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ArtifactStore } from '../../../../artifacts/store/store.ts';
 import { holdRun, type RunHold } from '../../../../engine/slices/lead-hold.ts';
+import { forgetEmptyRun } from '../../../../engine/slices/remove.ts';
 import { liveForMs } from '../../../../engine/slices/session.ts';
 import { openFacts } from '../../../../engine/state/facts.ts';
 import { engineReader } from '../../../../engine/state/reader.ts';
@@ -69,6 +70,11 @@ export async function holdOnEngine(
   const isDefault = !namesDirectory(flags);
   await checkPlace(directory, { trusted: flags['trust-directory'], isDefault }, io);
   const run = await registerRun(pool, name);
+  let isTaken = false;
+  // One that is refused leaves no run without anything.
+  disposables.add(async () => {
+    if (!isTaken) await forgetEmptyRun(pool, run).catch(() => undefined);
+  });
   const hold = await holdRun(engine, run, name, {
     signal: leave,
     onWait: (ms) => io.err(redactor.apply(`${waitText(name, ms)}\n`)),
@@ -84,6 +90,7 @@ export async function holdOnEngine(
   // Durable before the place is taken in its name.
   if (known === undefined) await facts.setFact(placeFacts.owner, id);
   await takeFolder(directory, { engine: shown, place: id });
+  isTaken = true;
   await facts.setFact(directoryFact, JSON.stringify({ path: directory, host: hostname() }));
   const taken = await takePlace(
     {

@@ -1,0 +1,64 @@
+import type { RunEnd } from '../../run/events.ts';
+import type { EnginePool } from '../postgres/pool.ts';
+import { isAlive, isLed } from './lead-hold.ts';
+
+/** Where a run on an engine stands, as all can see it. */
+export interface RunStage {
+  /**
+   * `registered`: its cells are there, and no worker has begun. `running`: workers are at work, or its coordinator is about to end it. `waiting`:
+   * there is work, and no worker. `unled`: its coordinator ended before all cells were given, and no worker is at work. `complete`: all is done.
+   * `stopped`: it ended before.
+   */
+  readonly state: 'registered' | 'running' | 'waiting' | 'unled' | 'complete' | 'stopped';
+  /** Workers that are at work. */
+  readonly workers: number;
+  /** A process of `promptpress run` leads it. */
+  readonly led: boolean;
+  /** Why it ended before all was done. */
+  readonly end?: RunEnd;
+}
+
+interface StageRow {
+  readonly state: 'open' | 'stopping' | 'ended';
+  readonly isBegun: boolean;
+  readonly fed: boolean;
+  readonly led: boolean;
+  readonly workers: number;
+  readonly joined: boolean;
+  readonly isDone: boolean;
+  readonly ended: string | null;
+}
+
+/** Undefined: there is no such run, or nothing of it has begun. @throws EngineError */
+export async function runStage(pool: EnginePool, run: number): Promise<RunStage | undefined> {
+  const { rows } = await pool.query<StageRow>(
+    `SELECT r.state, r.spec IS NOT NULL AS "isBegun", r.fed, r.ended, ${isLed} AS led,
+       (SELECT count(*)::int FROM promptpress.sessions s WHERE s.run = r.run AND ${isAlive}) AS workers,
+       EXISTS (SELECT FROM promptpress.sessions s WHERE s.run = r.run AND s.started >= r.begun) AS joined,
+       NOT EXISTS (SELECT FROM promptpress.slices s WHERE s.run = r.run AND NOT s.done) AS "isDone"
+     FROM promptpress.runs r WHERE r.run = $1`,
+    [run],
+  );
+  const [row] = rows;
+  if (row?.isBegun !== true) return undefined;
+  const { led, workers, ended } = row;
+  return {
+    state: stateOf(row),
+    workers,
+    led,
+    ...(ended === null ? {} : { end: JSON.parse(ended) as RunEnd }),
+  };
+}
+
+function stateOf({ state, fed, led, workers, joined, isDone, ended }: StageRow): RunStage['state'] {
+  if (workers > 0) return 'running';
+  const isOver = fed && isDone;
+  if (state !== 'open') {
+    if (led) return 'running';
+    return ended === null || isOver ? 'complete' : 'stopped';
+  }
+  if (isOver) return led ? 'running' : 'complete';
+  if (led) return 'waiting';
+  if (!fed) return 'unled';
+  return joined ? 'waiting' : 'registered';
+}
