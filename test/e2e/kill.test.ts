@@ -38,6 +38,16 @@ describe(`a run that is killed again and again (SEED=${seed})`, () => {
     expect(calm.tasks).toBe(jobs);
   }, 120_000);
 
+  it('makes each job anew once, where the order of it is given again after each kill', async () => {
+    const killed = await killAgainAndAgain({ pipeline, kills, seed, most: 60, aimed: 0.3, redo: true });
+    const { tasks, doubtful, codes, stderr, duplicates, rows } = killed;
+    expect(killed.timed + killed.aimed.length).toBe(kills);
+    expect(codes.at(1), stderr).toBe(0);
+    expect([byStatus(rows), duplicates]).toEqual([{ done: jobs }, []]);
+    expect(tasks).toBeGreaterThanOrEqual(2 * jobs);
+    expect(tasks).toBeLessThanOrEqual(2 * jobs + doubtful.length);
+  }, 120_000);
+
   it('confirms no modal twice, and pays once for blends, descriptions, films and edits too', async () => {
     const killed = await killAgainAndAgain({
       pipeline: ofEveryKind.text,

@@ -1,5 +1,7 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openStateForReading } from '../../src/state/state.ts';
+import { all } from './all.ts';
 import { cli, startCli } from './cli.ts';
 import { DurableTexts } from './durable-texts.ts';
 import type { FakeService } from './fake-service.ts';
@@ -61,6 +63,8 @@ export interface KillOptions {
   readonly delayMs?: (random: () => number) => number;
   /** Share of the kills that are aimed at one call on the disk; the last of all is then aimed at the end of the run. */
   readonly aimed?: number;
+  /** The pipeline has run in peace; what is killed makes all of it anew (`--redo-jobs`), given in the same words each time. */
+  readonly redo?: boolean;
 }
 
 /** Reached while there is work left, with the most of them that are let pass. */
@@ -102,6 +106,14 @@ function drawKill(moments: readonly (readonly [Moment, number])[], random: () =>
   return aimedKill(moment, 1 + Math.floor(random() * most), random() < 0.5 ? 'before' : 'after');
 }
 
+/** Keys of the jobs in doubt, by the state: while a job is made anew, its rows show what it had. */
+async function inDoubtOf(directory: string): Promise<readonly string[]> {
+  const state = openStateForReading(directory);
+  const found = state === undefined ? [] : await all(state.withStatus('in-doubt'));
+  await state?.close();
+  return found.map(({ key }) => key);
+}
+
 /** Runs a pipeline, kills it again and again with SIGKILL, then lets it finish. */
 export async function killAgainAndAgain({
   pipeline,
@@ -110,11 +122,15 @@ export async function killAgainAndAgain({
   most,
   delayMs,
   aimed: share = 0,
+  redo = false,
 }: KillOptions): Promise<KilledRun> {
   await using place = await openPlace(pipeline);
   const { service, env } = place;
   const options = { cwd: place.folder, env };
-  const run = ['run', 'killed.yaml'];
+  if (redo) await place.run();
+  const keys = redo ? new Set((await place.rows()).map(({ job = '' }) => job)) : [];
+  await writeFile(join(place.folder, 'jobs.txt'), [...keys].join('\n'));
+  const run = ['run', 'killed.yaml', ...(redo ? ['--redo-jobs', 'jobs.txt'] : [])];
   const random = seededRandom(seed);
   const aimed: Mishap[] = [];
   const missed: Mishap[] = [];
@@ -151,8 +167,8 @@ export async function killAgainAndAgain({
     }
     await durable.note(place.directory, service.texts);
   }
-  const last = await place.run();
-  const inDoubt = doubtful(await place.rows());
+  const last = await place.run(...run.slice(2));
+  const inDoubt = redo ? await inDoubtOf(place.directory) : doubtful(await place.rows());
   const settled = await place.run('--in-doubt', 'retry');
   return {
     timed,
@@ -162,7 +178,7 @@ export async function killAgainAndAgain({
     doubtful: inDoubt,
     codes: [last.code, settled.code],
     stderr: `${last.err}\n${settled.err}`,
-    duplicates: repeated(service, inDoubt),
+    duplicates: repeated(service, inDoubt, redo ? 2 : 1),
     secondModals: service.submits.secondModals,
     modals: service.submits.modals.length,
     askedAgain: durable.askedAgain(service.texts),

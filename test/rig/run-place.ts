@@ -87,10 +87,15 @@ export async function contents(directory: string): Promise<ReadonlyMap<string, s
  * task at most is nobody's doubt.
  *
  * @param inDoubt keys of jobs
+ * @param times how often each thing may be asked for
  */
-export const repeated = ({ submits }: FakeService, inDoubt: readonly string[] = []): readonly string[] =>
+export const repeated = (
+  { submits }: FakeService,
+  inDoubt: readonly string[] = [],
+  times = 1,
+): readonly string[] =>
   [...submits.byPath]
-    .filter(([, count]) => count > 1)
+    .filter(([, count]) => count > times)
     .map(([asked]) => asked)
     .filter((asked) => submits.all.some((made) => made.asked === asked && !inDoubt.includes(made.task.tag)));
 
