@@ -2,7 +2,6 @@ import type { Task } from '../../service/image-service.ts';
 import type { Route } from '../events.ts';
 import { isParked } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
-import { deferralCount } from '../machine/retry/deferrals.ts';
 import { judgeTaskFailure } from '../machine/retry/fail-reason.ts';
 import { closeKind } from './closed-kinds.ts';
 import { halt } from './drain.ts';
@@ -35,7 +34,7 @@ export function noteOutcome(
           key,
           isFirst,
           now,
-          areMoreWaiting: () => hasUnasked(state, kind),
+          areMoreWaiting: (asked) => areOthersWaiting(state, kind, asked),
           restMs: (times) => Math.max(retry.baseMs, backoffMs(times, retry, options.random)),
           taskMs: timeouts.taskMs,
           patienceMs: retry.patienceMs,
@@ -105,11 +104,15 @@ export function noteTask(state: SchedulerState, kind: KindState, task: Task): vo
 /** Words of 429 and of 500 to 504, as Discord says them, and of a file that did not reach it. */
 const overloaded = /rate limit|\b50[0-4]\b|上传图片到discord失败/i;
 
-/** True where a job of it waits that the service has not put off yet. */
-function hasUnasked({ jobs, kinds }: SchedulerState, kind: KindState): boolean {
+/** True where a job of it waits that is none of these. */
+function areOthersWaiting(
+  { jobs, kinds }: SchedulerState,
+  kind: KindState,
+  asked: ReadonlySet<string>,
+): boolean {
+  for (const key of kind.parked) if (!asked.has(key)) return true;
   for (const job of jobs.all())
-    if (kinds.of(job) === kind && deferralCount(job, kind.route) === 0)
-      if (parkable(job) || kind.parked.has(job.record.key)) return true;
+    if (!asked.has(job.record.key) && parkable(job) && kinds.of(job) === kind) return true;
   return false;
 }
 

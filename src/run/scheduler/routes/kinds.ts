@@ -56,8 +56,8 @@ interface NoteContext {
   readonly now: number;
   /** Results in this run that show that other kinds are served. */
   readonly others: number;
-  /** True where a job of it waits that was not asked for yet. */
-  readonly areMoreWaiting: () => boolean;
+  /** True where a job of it waits that is none of these. */
+  readonly areMoreWaiting: (asked: ReadonlySet<string>) => boolean;
   /** The wait before its next probe after so many failures, ms. */
   readonly restMs: (times: number) => number;
   /** `timeouts.task` and `retry.patience`, ms. */
@@ -72,8 +72,8 @@ interface Row {
   readonly first: string;
   isOfSeveral: boolean;
   readonly others: number;
-  /** Answers that nobody can do it, and when the first came. */
-  noChannel: number;
+  /** Keys of the jobs that were answered that nobody can do it, and when the first was. */
+  readonly noChannel: Set<string>;
   noChannelAt?: number;
 }
 
@@ -99,10 +99,7 @@ export class KindState {
   wasServed: boolean;
   tally: Tally = noTally;
   #row: Row | undefined;
-  /**
-   * Until when its jobs wait, Unix ms; undefined: it does not rest. In the past: one of them may probe it. Texts rest with the lane of their
-   * kind instead.
-   */
+  /** Until when its jobs wait, Unix ms; in the past: one may probe it. undefined: it does not rest, as no text does: their lane rests. */
   restsUntil: number | undefined;
   /** Its last result is a refusal, and others are served: it says nothing of its route, and is no try of its job if nothing was made. */
   isRefusedAlone = false;
@@ -140,11 +137,7 @@ export class KindState {
     return this.tally.served > 0;
   }
 
-  /**
-   * Counts and notes a result.
-   *
-   * @returns why it is closed from now on
-   */
+  /** Counts and notes a result. @returns why it is closed from now on */
   note(signal: RouteSignal, context: NoteContext): Closing | undefined {
     this.isRefusedAlone = false;
     const isServed = signal.kind === 'served';
@@ -220,17 +213,27 @@ export class KindState {
     signal: Extract<RouteSignal, { kind: 'throttled' | 'trouble' }>,
     { key, now, others, areMoreWaiting, restMs, taskMs, patienceMs }: NoteContext,
   ): Closing | undefined {
-    const row = this.#row ?? { times: 0, since: now, first: key, isOfSeveral: false, others, noChannel: 0 };
+    const row = this.#row ?? {
+      times: 0,
+      since: now,
+      first: key,
+      isOfSeveral: false,
+      others,
+      noChannel: new Set<string>(),
+    };
     this.#row = row;
     row.times += 1;
     row.isOfSeveral ||= key !== row.first;
     this.probe = undefined;
     if (signal.about === 'no-channel' && !this.isServed && !this.wasServed && others > 0) {
       row.noChannelAt ??= now;
-      row.noChannel += 1;
+      row.noChannel.add(key);
       this.isRefusedAlone = true;
       this.#rest(row.noChannelAt + noChannelMs);
-      if (now - row.noChannelAt < noChannelMs || (row.noChannel < troubleInARow && areMoreWaiting()))
+      if (
+        now - row.noChannelAt < noChannelMs ||
+        (row.noChannel.size < troubleInARow && areMoreWaiting(row.noChannel))
+      )
         return undefined;
       return {
         code: 'service.no-channel',
