@@ -159,7 +159,7 @@ export class StateError extends Error {
   /**
    * `state.full` | `state.readonly` | `state.io` | `state.busy` | `state.corrupt` | `state.version` | `state.foreign` |
    * `state.network` | `state.locked` | `state.old` | `state.replaced` | `state.schema`; of a run directory's files
-   * `directory.link` | `directory.kind` | `directory.system` | `directory.tracked` | `directory.foreign`; of an engine `engine.…`
+   * `directory.link` | `directory.kind` | `directory.system` | `directory.tracked` | `directory.stranger` | `directory.foreign`; of an engine `engine.…`
    */
   readonly code: string;
   /** What the user should do. */

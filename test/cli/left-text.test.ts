@@ -3,6 +3,7 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import { writeRunFacts } from '../../src/report/facts/run.ts';
 import { openState } from '../../src/state/state.ts';
 import { temporaryFolder } from '../rig/cli.ts';
+import { markAsOwn } from '../rig/state-home.ts';
 import { promptpress } from './test-io.ts';
 
 /** What a kill leaves of a job that was being submitted. */
@@ -32,6 +33,7 @@ it('a killed run leaves a task in doubt, and no text call', async () => {
     ],
     attempts: [],
   });
+  markAsOwn(state);
   state.close();
 
   const status = JSON.parse((await promptpress(['status', '.', '--json'], { cwd })).out) as object;

@@ -1,6 +1,7 @@
 import { program } from '../../src/cli/program.ts';
 import type { InterruptName, Interrupts, Io, Terminal } from '../../src/cli/terminal/io.ts';
 import { cli, isInstalled } from '../rig/cli.ts';
+import { withStateHome } from '../rig/state-home.ts';
 
 /** A process that a command runs in, and what it said there. */
 export interface TestIo {
@@ -44,7 +45,7 @@ export function testIo(options: {
   };
   const io: Io = {
     cwd: options.cwd,
-    env: options.env ?? {},
+    env: withStateHome(options.env),
     out: (text) => {
       said.out += text;
       return Promise.resolve();

@@ -3,6 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commandFile } from '../rig/cli.ts';
 import type { Block, Document } from '../rig/documents.ts';
+import { withStateHome } from '../rig/state-home.ts';
 
 /** The code blocks of documents, each of which some test has to take. */
 export class DocumentBlocks {
@@ -76,7 +77,7 @@ exec '${process.execPath}' '${commandFile}' "$@"`,
     execFile(
       'sh',
       ['-e', '-c', script],
-      { cwd: folder, env: { PATH: path, HOME: folder, TZ: 'UTC', NO_COLOR: '1', ...env } },
+      { cwd: folder, env: { PATH: path, HOME: folder, TZ: 'UTC', NO_COLOR: '1', ...withStateHome(env) } },
       (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });

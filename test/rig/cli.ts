@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withStateHome } from './state-home.ts';
 
 const built = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -37,7 +38,13 @@ export interface CliOptions {
 export function startCli(args: readonly string[], options: CliOptions): RunningCli {
   const child = spawn(process.execPath, [...(options.nodeFlags ?? []), commandFile, ...args], {
     cwd: options.cwd,
-    env: { PATH: process.env['PATH'], HOME: options.cwd, TZ: 'UTC', NO_COLOR: '1', ...options.env },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: options.cwd,
+      TZ: 'UTC',
+      NO_COLOR: '1',
+      ...withStateHome(options.env),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

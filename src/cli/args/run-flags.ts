@@ -21,7 +21,7 @@ export const placeFlags = {
   ),
   'run-directory': valued('DIR', 'with --out s3://…: the run directory; default as above', anyText),
   'trust-directory': toggle(
-    'use a run directory whose state, lock, log or inputs git tracks, or that a tracked link leads to; refused otherwise, as whoever committed them decides what counts as done and what is sent',
+    'use a run directory that was begun by another user or on another machine, whose state, lock, log or inputs git tracks, or that a tracked link leads to; refused otherwise, as whoever made them decides what counts as done and what is sent',
   ),
   sandbox: toggle('use the local service: no key, no network, no cost'),
   'base-url': valued(

@@ -67,7 +67,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
       const decision = decisionOf(flags);
       const jobPlace =
         engine === undefined
-          ? await inDirectory(directory, key, job.state, disposables, context)
+          ? await inDirectory(directory, key, job.state, flags['trust-directory'], disposables, context)
           : await onEngine(engine, key, decision, disposables, context);
       const { reader } = jobPlace;
       const pipeline = await keptPipeline(directory, reader, io);
@@ -107,12 +107,13 @@ async function inDirectory(
   directory: string,
   key: string,
   opened: StateReader,
+  trusted: boolean,
   disposables: Disposables,
-  { io }: Context,
+  context: Context,
 ): Promise<JobPlace> {
   await opened.close();
-  const state = holdState(directory, 'promptpress resolve', disposables, io);
-  await checkAge(state.reader, directory, io.env);
+  const state = holdState(directory, 'promptpress resolve', { trusted }, disposables, context);
+  await checkAge(state.reader, directory, context.io.env);
   return {
     reader: state.reader,
     read: () => Promise.resolve({ record: state.get(key) }),

@@ -118,6 +118,7 @@ function stateExitCode(code: string): number {
     case 'directory.link':
     case 'directory.kind':
     case 'directory.system':
+    case 'directory.stranger':
     case 'directory.tracked':
     case 'directory.foreign':
     case 'engine.address':

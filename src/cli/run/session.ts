@@ -22,6 +22,7 @@ import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
 import { giving, without } from '../errors/correction.ts';
 import { type RemotePlace, takePlace } from '../service/artifact-place.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
+import { takeState } from '../workspace/checks/maker.ts';
 import { refuseOtherDirectory } from '../workspace/checks/owned.ts';
 import { checkSet, refuseDefaultDirectory } from '../workspace/checks/set.ts';
 import { type MissingWork, missingWork, noteMissing, olderState } from '../workspace/checks/stale-state.ts';
@@ -77,7 +78,7 @@ export interface RunOpening {
   /** Where its files are to lie (`--out s3://…`); absent: where they were, at first in the directory. */
   readonly place?: S3Address;
   readonly frozen: boolean;
-  /** Files that git tracks in the directory are accepted (`--trust-directory`). */
+  /** Files that git tracks in the directory are accepted, and a state of another maker (`--trust-directory`). */
   readonly trusted: boolean;
   /** True: the user has decided how to continue with a state that is older than its directory. */
   readonly acceptsOlder: boolean;
@@ -114,6 +115,7 @@ export async function holdDirectory(
   disposables.add(() => lock.release());
   const state = openState(directory, { lock });
   disposables.add(() => state.close());
+  takeState(state, directory, run, context);
   const identity = { file: path, text: pipeline.source.text };
   await checkOwner(state.reader, directory, identity, run.isDefault);
   await checkSet(state.reader, directory, pipeline, io.cwd);

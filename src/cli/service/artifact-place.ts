@@ -22,7 +22,8 @@ import type { Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
-import { admitKey, isOfEnvFile } from './trust.ts';
+import { admitBucket, admitKey, isOfEnvFile } from './trust.ts';
+import { secretKeyVariable } from './trust-file.ts';
 
 /** Facts of a state whose artifacts lie in a bucket. */
 export const placeFacts = {
@@ -130,7 +131,7 @@ export async function openArtifactsOf(
   const address = readS3Address(remembered);
   if (typeof address === 'string')
     throw usageError(`The state of ${directory} names ${remembered} as the place of its files. ${address}`);
-  const client = await openClient(address, signal, disposables, context);
+  const client = await openClient(address, `the state of ${directory}`, signal, disposables, context);
   return await inBucket(client, directory, disposables);
 }
 
@@ -165,7 +166,8 @@ export async function takePlace(
   const address = readS3Address(url);
   if (typeof address === 'string')
     throw usageError(`The state of ${directory} names ${url} as the place of its files. ${address}`);
-  const client = await openClient(address, signal, disposables, context);
+  const namedBy = wanted === undefined ? `the state of ${directory}` : undefined;
+  const client = await openClient(address, namedBy, signal, disposables, context);
   // Durable before the place is taken in its name.
   const id = state.fact(placeFacts.owner) ?? randomUUID();
   if (state.fact(placeFacts.owner) === undefined) await state.setFact(placeFacts.owner, id);
@@ -288,13 +290,12 @@ export async function inBucket(
 }
 
 const keyId = 'AWS_ACCESS_KEY_ID';
-const secretKey = 'AWS_SECRET_ACCESS_KEY';
 const sessionToken = 'AWS_SESSION_TOKEN';
 
 /** A session token is one with its key: beside a key of a file, that of the environment would help nobody but who wrote the file. */
 function withKeysOfOnePlace(context: Context): Context['io']['env'] {
   const { env } = context.io;
-  const isOne = isOfEnvFile(secretKey, context) === isOfEnvFile(sessionToken, context);
+  const isOne = isOfEnvFile(secretKeyVariable, context) === isOfEnvFile(sessionToken, context);
   return isOne ? env : { ...env, [sessionToken]: undefined };
 }
 
@@ -304,9 +305,15 @@ const awayWords = ({ address }: S3Client, why: string): string =>
 const awayInRun = (client: S3Client, why: string): string =>
   `${awayWords(client, why)}. Nothing new is submitted until it can; it is tried again for ${Math.round(client.patienceMs / 1000)} s (retry.patience).`;
 
-/** The parts that nobody needs whose files lie in a folder are loaded here. @throws CliError (exit 2) where the environment does not say how a bucket is reached, or its keys may not go there */
+/**
+ * The parts that nobody needs whose files lie in a folder are loaded here.
+ *
+ * @param namedBy the state that names the bucket; absent: the user did
+ * @throws CliError (exit 2) where the environment does not say how a bucket is reached, or its keys may not go there
+ */
 export async function openClient(
   address: S3Address,
+  namedBy: string | undefined,
   signal: AbortSignal,
   disposables: Disposables,
   context: Context,
@@ -326,8 +333,9 @@ export async function openClient(
     const env = withKeysOfOnePlace(context);
     const settings = readS3Settings(address, env);
     const endpoint = endpointVariable(env);
-    for (const key of [secretKey, keyId])
+    for (const key of [secretKeyVariable, keyId])
       await admitKey({ key, origin: settings.origin }, endpoint, context, { mayAsk: true });
+    await admitBucket(address.bucket, namedBy, context);
     const dispatcher = createDispatcher({ connections: requestsAtOnce, connectMs: 10_000, env });
     disposables.add(() => dispatcher.destroy());
     const client = await Client.open({

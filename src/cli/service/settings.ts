@@ -9,6 +9,7 @@ import { without } from '../errors/correction.ts';
 import type { Environment } from '../terminal/io.ts';
 import { Redactor } from '../terminal/redact.ts';
 import { fillIn, keyField, missingVariables } from './environment.ts';
+import { keyVariable } from './trust-file.ts';
 import { checkBaseUrl } from './warnings.ts';
 
 /** The flags that say which service is meant. */
@@ -47,9 +48,6 @@ export interface ServiceSettings {
   readonly auth: Pipeline['service']['auth'];
   readonly clicks: Pipeline['service']['clicks'];
 }
-
-/** The variable that holds the key where a pipeline names no other, and that beats those which it names. */
-export const keyVariable = 'PROMPTPRESS_API_KEY';
 
 /**
  * Settles the service block for a run: flags beat environment, environment beats file.

@@ -1,5 +1,4 @@
-import { type BigIntStats, constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { writeWhole } from '../../manifest/whole-file.ts';
@@ -13,6 +12,15 @@ export interface Trust {
   /** As {@link originOf} writes it. */
   readonly origin: string;
 }
+
+/** The variable that holds the key where a pipeline names no other, and that beats those which it names. */
+export const keyVariable = 'PROMPTPRESS_API_KEY';
+
+/** The variable of a password for PostgreSQL. */
+export const passwordVariable = 'PGPASSWORD';
+
+/** The variable of the key of a store; its id and a session token go along with it. */
+export const secretKeyVariable = 'AWS_SECRET_ACCESS_KEY';
 
 /** What the user trusts, as the file keeps it. */
 export interface Remembered {
@@ -35,9 +43,9 @@ export function trustFile(env: Environment): string {
 }
 
 /** Reads what is trusted. Where that cannot be known for certain, nothing is. */
-export async function readTrust(file: string): Promise<Remembered> {
+export function readTrust(file: string): Remembered {
   try {
-    const text = await readOwn(file);
+    const text = readPrivate(file, mayWrite);
     return text === undefined ? { trusted: [] } : { trusted: parseTrust(text) };
   } catch (error) {
     return { trusted: [], damage: `${file}: ${(error as Error).message}` };
@@ -56,12 +64,20 @@ export async function writeTrust(file: string, trusted: readonly Trust[]): Promi
 export const isTrusted = (trusted: readonly Trust[], { key, origin }: Trust): boolean =>
   trusted.some((one) => one.key === key && one.origin === origin);
 
-/** Undefined where there is no file. @throws Error that says what is wrong with it */
-async function readOwn(file: string): Promise<string | undefined> {
-  let handle: Awaited<ReturnType<typeof open>>;
+/** What others may write says nothing about what the user trusts. */
+const mayWrite = 0o022n;
+
+/**
+ * The text of a small file of the user's own.
+ *
+ * @param others what nobody else may do with it, as bits of its mode
+ * @returns undefined where there is no file @throws Error that says what is wrong with it
+ */
+export function readPrivate(file: string, others: bigint): string | undefined {
+  let handle: number;
   try {
     // Opening a pipe would wait for somebody who writes.
-    handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+    handle = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
@@ -69,21 +85,21 @@ async function readOwn(file: string): Promise<string | undefined> {
     throw error;
   }
   try {
-    refuseOthers(await handle.stat({ bigint: true }));
-    return await handle.readFile('utf8');
+    refuseOthers(fstatSync(handle, { bigint: true }), others);
+    return readFileSync(handle, 'utf8');
   } finally {
-    await handle.close();
+    closeSync(handle);
   }
 }
 
-/** What others may write says nothing about what the user trusts. */
-function refuseOthers(found: BigIntStats): void {
+function refuseOthers(found: BigIntStats, others: bigint): void {
   if (!found.isFile()) throw new Error('it is no file');
   if (found.size > BigInt(mostBytes)) throw new Error('it is too large');
   const user = process.getuid?.();
   if (user === undefined) return;
   if (found.uid !== BigInt(user) && found.uid !== 0n) throw new Error('it belongs to another user');
-  if ((found.mode & 0o022n) !== 0n) throw new Error('others may write it: chmod 600 would do');
+  const verb = (found.mode & mayWrite) === 0n ? 'read' : 'write';
+  if ((found.mode & others) !== 0n) throw new Error(`others may ${verb} it: chmod 600 would do`);
 }
 
 function parseTrust(text: string): readonly Trust[] {
@@ -116,15 +132,24 @@ function isTrust(value: unknown): value is Trust {
 
 /**
  * What of an address is trusted: of `https://` as `URL.origin` writes it (ASCII, lower case, no default port), of an engine
- * `postgres://host:port`, where the folder of a socket stands as the host. Undefined: it is no address.
+ * `postgres://host:port`, where the folder of a socket stands as the host, of a bucket `s3://bucket`. Undefined: it is no address.
  */
 export function originOf(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, hostname, port, origin } = new URL(text);
+  if (protocol === 's3:') return `s3://${hostname}`;
   if (!/^postgres(?:ql)?:$/.test(protocol)) return origin;
   const host = hostname.includes('%') ? hostname : hostname.toLowerCase();
   return `postgres://${host}:${port === '' ? '5432' : port}`;
 }
+
+/** The variable that is meant where an origin is trusted and none is named. */
+export const keyOf = (origin: string): string =>
+  origin.startsWith('s3://')
+    ? secretKeyVariable
+    : origin.startsWith('postgres://')
+      ? passwordVariable
+      : keyVariable;
 
 /** A name that `${…}` in a pipeline can hold. */
 export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(text);

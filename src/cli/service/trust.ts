@@ -3,12 +3,16 @@ import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
 import type { Environment } from '../terminal/io.ts';
-import { keyVariable, type ServiceSettings } from './settings.ts';
+import type { Redactor } from '../terminal/redact.ts';
+import type { ServiceSettings } from './settings.ts';
 import {
   isTrusted,
+  keyOf,
+  keyVariable,
   originOf,
   type Remembered,
   readTrust,
+  secretKeyVariable,
   type Trust,
   trustFile,
   writeTrust,
@@ -72,26 +76,61 @@ export async function admitKey(
   await askFor(wanted, envFile?.file ?? '', context, how);
 }
 
+/**
+ * Lets the keys of a store be used with a bucket. One that the user names is remembered: the state that it is written into, or another machine,
+ * says it from then on.
+ *
+ * @param namedBy the state that names it, for messages; absent: the user did
+ * @throws CliError (exit 2) where it is not trusted, before anything is sent
+ */
+export async function admitBucket(
+  bucket: string,
+  namedBy: string | undefined,
+  context: Context,
+): Promise<void> {
+  const wanted = { key: secretKeyVariable, origin: `s3://${bucket}` };
+  if (namedBy !== undefined) return await askFor(wanted, namedBy, context, { mayAsk: true });
+  if (mayGo(wanted, context)) return;
+  hear(wanted, context);
+  const file = trustFile(context.io.env);
+  const { trusted, damage } = readTrust(file);
+  // Where nothing can be kept he names it again.
+  if (damage === undefined) await writeTrust(file, [...trusted, wanted]).catch(() => undefined);
+}
+
 /** Whether a variable came from a file of variables, and not from the environment. */
 export const isOfEnvFile = (variable: string | undefined, { envFile }: Context): boolean =>
   variable !== undefined && envFile?.names.has(variable) === true;
 
+/** What the user has said to this command, also where it cannot be kept. Its redactor is the one thing that all of a command has in common. */
+const heard = new WeakMap<Redactor, Set<string>>();
+
+const textOf = ({ key, origin }: Trust): string => `${key} ${origin}`;
+
+function hear(wanted: Trust, { redactor }: Context): void {
+  const said = heard.get(redactor) ?? new Set();
+  said.add(textOf(wanted));
+  heard.set(redactor, said);
+}
+
 /** Whether the user has said already that a value may go to an address. @throws CliError (exit 2) as {@link readOrigin} does */
-export async function mayGo(wanted: Trust, { io: { env } }: Context): Promise<boolean> {
+export function mayGo(wanted: Trust, { io: { env }, redactor }: Context): boolean {
+  if (heard.get(redactor)?.has(textOf(wanted)) === true) return true;
   if (trustedOrigins(env).includes(wanted.origin)) return true;
-  return isTrusted((await readTrust(trustFile(env))).trusted, wanted);
+  return isTrusted(readTrust(trustFile(env)).trusted, wanted);
 }
 
 /** @param file that names the address @throws CliError (exit 2) */
 async function askFor(wanted: Trust, file: string, context: Context, { mayAsk }: Asking): Promise<void> {
   const { io } = context;
-  if (await mayGo(wanted, context)) return;
+  if (mayGo(wanted, context)) return;
   const memory = trustFile(io.env);
-  const remembered = await readTrust(memory);
+  const remembered = readTrust(memory);
   showDamage(remembered, context);
   if (!mayAsk || io.ask === undefined) throw notTrusted(wanted, file, 'is not trusted with it yet');
   const typed = await io.ask(questionOf(wanted));
   if (!/^\s*y(?:es)?\s*$/i.test(typed ?? '')) throw notTrusted(wanted, file, 'was not trusted with it');
+  hear(wanted, context);
   await remember(memory, remembered, wanted, context);
 }
 
@@ -108,7 +147,7 @@ function trustedOrigins(env: Environment): readonly string[] {
  */
 export function readOrigin(text: string, from: string): string {
   const origin = originOf(text);
-  if (origin?.startsWith('postgres://')) return origin;
+  if (origin !== undefined && /^(?:postgres|s3):\/\/[^/]/.test(origin)) return origin;
   const read = readBaseUrl(text);
   if (read.ok) return new URL(read.value).origin;
   throw usageError(
@@ -134,7 +173,7 @@ const notTrusted = ({ key, origin }: Trust, file: string, why: string): Error =>
     `$${key} was not sent to ${originWords(origin)}: that address is written in ${file}, and ${why}.`,
     [
       'Where you know it, either of these trusts it:',
-      `promptpress trust ${origin}${key === keyVariable ? '' : ` --key ${key}`}`,
+      `promptpress trust ${origin}${key === keyOf(origin) ? '' : ` --key ${key}`}`,
       `${originsVariable}=${origin}`,
     ].join('\n'),
   );

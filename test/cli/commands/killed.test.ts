@@ -6,6 +6,7 @@ import type { JobRecord } from '../../../src/plan/job.ts';
 import { readRunFacts, writeRunFacts } from '../../../src/report/facts/run.ts';
 import { openState, openStateForReading } from '../../../src/state/state.ts';
 import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
+import { markAsOwn } from '../../rig/state-home.ts';
 import { promptpress, type Said } from '../test-io.ts';
 
 useQuickSandbox();
@@ -54,6 +55,7 @@ beforeEach(async () => {
   if (facts === undefined) throw new Error('The run left no facts.');
   const { outcome: _, ...begun } = facts;
   await writeRunFacts(state, begun);
+  markAsOwn(state);
   state.close();
 }, 120_000);
 afterEach(() => rm(cwd, { recursive: true, force: true }));

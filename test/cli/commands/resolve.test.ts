@@ -8,6 +8,7 @@ import type { JobReport } from '../../../src/report/text/job/job.ts';
 import { bindDirectory } from '../../../src/state/binding.ts';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
 import { openState, openStateForReading } from '../../../src/state/state.ts';
+import { markAsOwn } from '../../rig/state-home.ts';
 import { jobRecord } from '../../state/records.ts';
 import { promptpress, type Said } from '../test-io.ts';
 
@@ -99,6 +100,7 @@ async function fill(
     }),
   );
   state.commit({ records, attempts });
+  markAsOwn(state);
   state.close();
 }
 

@@ -73,7 +73,7 @@ describe('an engine that a file of variables names', () => {
     const { code, err } = await pp(words, { PGPASSWORD: ambient.PGPASSWORD });
     expect(code, err).toBe(2);
     expect(err).toContain(`$PGPASSWORD was not sent to ${origin}: that address is written in .env`);
-    expect(err).toContain(`promptpress trust ${origin} --key PGPASSWORD`);
+    expect(err).toContain(`promptpress trust ${origin}\n`);
     expect(err).not.toContain(ambient.PGPASSWORD);
     expect(engine.connections()).toBe(0);
   });

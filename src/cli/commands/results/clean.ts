@@ -73,7 +73,13 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
       disposables.add(() => interrupts.stop());
       const signal = interrupts.drain;
       // Also to show: a run would make files that nobody has listed yet.
-      const state = holdState(directory, 'promptpress clean', disposables, io);
+      const state = holdState(
+        directory,
+        'promptpress clean',
+        { trusted: flags['trust-directory'] },
+        disposables,
+        context,
+      );
       await checkAge(state.reader, directory, io.env);
       const { plan } = await planOfDirectory(directory, state.reader, context, file);
       const { store, remote } = await openArtifactsOf(directory, state.reader, signal, disposables, context);

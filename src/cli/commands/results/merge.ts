@@ -127,7 +127,7 @@ async function merged(
   const sums: Merged = { jobs: 0, files: 0, bytes: 0, replies: 0, shared: 0, conflicts: 0 };
   const write = async (folder: string) => {
     const end = await closingAfter(async (own) => {
-      const state = holdState(folder, 'promptpress merge', own, io);
+      const state = holdState(folder, 'promptpress merge', { trusted: false }, own, context);
       const artifacts = openArtifactFolder(folder);
       own.add(() => artifacts.close());
       await begin(state, folder, first, io.now());

@@ -44,9 +44,10 @@ export async function repair(
   const keys = new Set(mendable.map(({ job }) => job));
   /** Jobs whose own files are damaged, and not frames alone. */
   const toDownload = new Set(mendable.filter(({ isFrame }) => !isFrame).map(({ job }) => job));
+  const trust = { trusted: flags['trust-directory'] };
   const held = async <T>(work: (state: StateStore, disposables: Disposables) => T | Promise<T>): Promise<T> =>
     await closingAfter(async (disposables) => {
-      const state = holdState(directory, 'promptpress verify --repair', disposables, io);
+      const state = holdState(directory, 'promptpress verify --repair', trust, disposables, context);
       await checkAge(state.reader, directory, io.env);
       return await work(state, disposables);
     });

@@ -86,7 +86,7 @@ async function openBucket(
 ): Promise<ArtifactPlace> {
   const address = readS3Address(url);
   if (typeof address === 'string') throw usageError(`Its files lie in ${url}. ${address}`);
-  const client = await openClient(address, signal, disposables, context);
+  const client = await openClient(address, `the run ${run}`, signal, disposables, context);
   client.patienceMs = patience.atStart;
   const { claimPlace } = await import('../../../artifacts/store/s3/claim.ts');
   const claim = await claimPlace(client, { id, pipeline: run });

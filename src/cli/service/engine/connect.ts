@@ -7,6 +7,7 @@ import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
 import { type CliError, usageError } from '../../errors/cli-error.ts';
 import { admitKey, isOfEnvFile, mayGo } from '../trust.ts';
+import { passwordVariable } from '../trust-file.ts';
 
 /** Stands for `--engine`: the address has a password in it, which a command line shows to everybody on the machine. */
 export const engineVariable = 'PROMPTPRESS_ENGINE';
@@ -48,8 +49,7 @@ export const givenEngine = (
   { env }: { readonly env: Context['io']['env'] },
 ): string | undefined => given ?? (env[engineVariable] === '' ? undefined : env[engineVariable]);
 
-/** The variable of a password for PostgreSQL, and that of a file with passwords, which `pg` reads by itself. */
-const passwordVariable = 'PGPASSWORD';
+/** The variable that names a file with passwords, which `pg` reads by itself. */
 const passwordFileVariable = 'PGPASSFILE';
 
 /**
@@ -79,7 +79,7 @@ export async function readEngineAddress(
     if (!isGuessed(secret, address)) redactor.addCredential(secret);
   if (password === undefined) {
     const wanted = { key: passwordFileVariable, origin: address.origin };
-    return isFiles && !(await mayGo(wanted, context)) ? { ...address, password: '' } : address;
+    return isFiles && !mayGo(wanted, context) ? { ...address, password: '' } : address;
   }
   if (isFiles && address.password === undefined)
     await admitKey({ key: passwordVariable, origin: address.origin }, engineVariable, context, how);

@@ -3,20 +3,24 @@ import { acquireLock } from '../../../state/lock/lock.ts';
 import { openState } from '../../../state/state.ts';
 import type { StateStore } from '../../../state/store.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
-import type { Io } from '../../terminal/io.ts';
+import type { Context } from '../../args/command.ts';
+import { takeState } from './maker.ts';
 
 /**
  * Opens the state of a run directory for a command that changes it and is no run.
  *
  * @param named the command, for whoever finds the directory held
- * @throws StateError `state.locked` (exit 75) while a run is on
+ * @param trust what {@link takeState} asks
+ * @throws StateError `state.locked` (exit 75) while a run is on, `directory.stranger`
  */
 export function holdState(
   directory: string,
   named: string,
+  trust: { readonly trusted: boolean },
   disposables: Disposables,
-  io: Pick<Io, 'now'>,
+  context: Context,
 ): StateStore {
+  const { io } = context;
   const lock = acquireLock(directory, {
     pid: process.pid,
     host: hostname(),
@@ -26,5 +30,6 @@ export function holdState(
   disposables.add(() => lock.release());
   const state = openState(directory, { lock });
   disposables.add(() => state.close());
+  takeState(state, directory, trust, context);
   return state;
 }

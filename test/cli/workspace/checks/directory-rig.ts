@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { temporaryFolder } from '../../../rig/cli.ts';
 import { type FakeService, startFakeService } from '../../../rig/fake-service.ts';
+import { withStateHome } from '../../../rig/state-home.ts';
 import { promptpress, type Said } from '../../test-io.ts';
 
 const pipeline = `name: foxes
@@ -31,6 +32,8 @@ export const pp = (...args: readonly string[]): Promise<Said> =>
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: work(),
+      // What one place has made is copied to another.
+      ...withStateHome(),
       PROMPTPRESS_BASE_URL: service.url,
       PROMPTPRESS_API_KEY: service.apiKey,
     },
