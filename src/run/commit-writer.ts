@@ -1,6 +1,6 @@
 import type { RetrySettings } from '../pipeline/pipeline.ts';
 import type { JobRecord } from '../plan/job.ts';
-import { type Committed, StateError, type Turn, type TurnSlices } from '../state/store.ts';
+import { type Committed, StateError, type Turn, type TurnSlices, UnkeptReplies } from '../state/store.ts';
 import type { Clock } from './clock.ts';
 import type { RunEnd } from './events.ts';
 import { backoffMs } from './machine/retry/backoff.ts';
@@ -78,7 +78,11 @@ export class CommitWriter {
         // A store that others write too counts by itself.
         return submits === 0 || committed !== undefined ? committed : this.#count(commit);
       },
-      (error) => ({ error, left: commit }),
+      (error) => {
+        if (!(error instanceof UnkeptReplies)) return { error, left: commit };
+        this.#onDurable(records);
+        return { error, left: { ...commit, records: [], attempts: [] } };
+      },
     );
   }
 

@@ -166,6 +166,8 @@ export class Engine {
     this.#cancelAlarm?.();
     this.#halt(end);
     this.#guard(() => this.#emitDecided());
+    // What was answered before is durable first: nobody knows how long the others take.
+    await this.#writeLast().catch(() => undefined);
     await this.#inFlight.awaitPaid(leave);
     await this.#inFlight.stop();
   }
@@ -192,7 +194,10 @@ export class Engine {
     const written = await this.#writer.write(commit);
     // Nothing is waited for any more: that the run stops is said by its end.
     for (const event of commit.events) if (event.type !== 'run:stopping') this.#emit(event);
-    if (isFailure(written)) return diskEnd(written.error);
+    if (isFailure(written)) {
+      this.#scheduler.requeue({ ...written.left, events: [] });
+      return diskEnd(written.error);
+    }
     this.#scheduler.onDurable(commit, written);
     // What is known of slices that others have taken over is kept too.
     return written !== undefined && written.lost.size > 0 ? await this.#writeLast() : undefined;

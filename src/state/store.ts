@@ -132,7 +132,8 @@ export interface StateStore {
   /**
    * The same, while other work goes on: durable once the promise is resolved, which is rejected with what `commit` throws; undefined
    * where the turn is empty. Until then the turn may be shown, and nothing may leave that depends on it. One at a time. After a sync
-   * that failed, the store takes nothing more: what it shows may not be on the disk.
+   * that failed, the store takes nothing more: what it shows may not be on the disk. It is rejected with {@link UnkeptReplies} where only
+   * the replies of a turn that sends nothing could not be written.
    */
   commitSoon(turn: Turn): void | Promise<void>;
   /** Says outside the state how many submissions are durable in it; a killed process has said so. @throws as `commit` */
@@ -170,5 +171,16 @@ export class StateError extends Error {
     this.name = 'StateError';
     this.code = code;
     if (options?.hint !== undefined) this.hint = options.hint;
+  }
+}
+
+/**
+ * The turn is durable, and the whole replies to its text calls could not be kept: what it made durable names none. The run stops, and nothing
+ * that was answered is lost but what only the replies say.
+ */
+export class UnkeptReplies extends StateError {
+  constructor({ code, message, hint }: StateError) {
+    super(code, message, hint === undefined ? {} : { hint });
+    this.name = 'UnkeptReplies';
   }
 }

@@ -1,5 +1,6 @@
 import { exactJson } from '../pipeline/values/exact-json.ts';
-import { isTextRequest } from '../plan/job-request.ts';
+import type { JobRecord } from '../plan/job.ts';
+import { isTextRequest, type ReplyPlace } from '../plan/job-request.ts';
 import type { LogFile } from './files/log-file.ts';
 import { isRepliesEnd, Replies, type RepliesEnd } from './files/replies.ts';
 import { fullDiskOf, type Reserve } from './files/reserve.ts';
@@ -12,7 +13,15 @@ import type { Database } from './sqlite/sqlite.ts';
 import { storedForm } from './sqlite/texts.ts';
 import { totalsOf } from './sqlite/totals.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
-import { invocationFact, receiptFact, StateError, type StateStore, sentFact, type Turn } from './store.ts';
+import {
+  invocationFact,
+  receiptFact,
+  StateError,
+  type StateStore,
+  sentFact,
+  type Turn,
+  UnkeptReplies,
+} from './store.ts';
 import type { SubmissionCount } from './submission-count.ts';
 import { UnderWay } from './under-way.ts';
 
@@ -176,15 +185,33 @@ export function stateStore(
     }
     durable = Math.max(durable, upTo);
   };
-  const syncReplies = async (turn: Turn): Promise<void> => {
+  /** @throws what a check throws; @returns why the replies could not be written */
+  const syncReplies = async (turn: Turn): Promise<StateError | undefined> => {
     for (;;) {
+      guarded(folder.path, check);
       try {
-        check();
-        return await replies.writeSoon();
+        await replies.writeSoon();
+        return undefined;
       } catch (failure) {
-        makeRoom(stated(folder.path, failure), turn);
+        try {
+          makeRoom(stated(folder.path, failure), turn);
+        } catch (last) {
+          if (last instanceof StateError) return saidOfTexts(last);
+          throw last;
+        }
       }
     }
+  };
+  /** Why replies are kept no more. */
+  let unkept: StateError | undefined;
+  /** Only what sends nothing goes on without its replies: what was answered is paid. */
+  const commitWithReplies = async (turn: Turn): Promise<void> => {
+    unkept ??= await syncReplies(turn);
+    if (unkept === undefined) return commitUnsynced(turn);
+    if ((turn.submits ?? 0) > 0) throw unkept;
+    const records = turn.records.map((record) => withoutUnkept(record, replies));
+    await commitUnsynced({ ...turn, records });
+    throw new UnkeptReplies(unkept);
   };
   const writeReplies = (turn: Turn): void => {
     for (;;) {
@@ -223,8 +250,7 @@ export function stateStore(
     commitSoon: (turn) => {
       if (isEmpty(turn)) return undefined;
       holdRoom(turn);
-      if (!replies.hasLines) return commitUnsynced(turn);
-      return syncReplies(turn).then(() => commitUnsynced(turn));
+      return replies.hasLines ? commitWithReplies(turn) : commitUnsynced(turn);
     },
     keepReply: (job, reply) => guarded(folder.path, () => replies.keep(job, reply)),
     makeRoom: () => reserve.yield(),
@@ -291,6 +317,25 @@ function endOf(file: string, fact: string | undefined): RepliesEnd | undefined {
     // Damaged, as anything else that is no end.
   }
   throw stateErrorOf('corrupt', file, new Error(`the fact ${repliesFact} is none`));
+}
+
+const saidOfTexts = ({ code, message, hint, cause }: StateError): StateError =>
+  new StateError(code, `${message} Texts that came are kept, without their whole replies.`, {
+    cause,
+    ...(hint !== undefined && { hint }),
+  });
+
+/** The record without the places of replies that could not be written. */
+function withoutUnkept(record: JobRecord, replies: Pick<Replies, 'isWritten'>): JobRecord {
+  const { text, rounds } = record;
+  const isKept = (place: ReplyPlace): boolean => replies.isWritten(place);
+  if ([...(rounds ?? []), ...(text?.reply ? [text.reply] : [])].every(isKept)) return record;
+  const { reply, ...rest } = text ?? { candidates: [] };
+  return {
+    ...record,
+    ...(text && { text: reply && isKept(reply) ? text : rest }),
+    ...(rounds && { rounds: rounds.filter(isKept) }),
+  };
 }
 
 /** What a failed sync means. */

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasHappened, type Mishap, type Moment } from '../rig/mishap.ts';
 import { type CalmRun, calmRun, openPlace, settle } from '../rig/run-place.ts';
-import { twoCells } from './pipelines.ts';
+import { twentyTexts, twoCells } from './pipelines.ts';
 
 interface Case {
   readonly moment: Moment;
@@ -65,3 +65,19 @@ describe.concurrent('a disk that fails while a run is on', () => {
     },
   );
 });
+
+it.each(['EIO', 'EROFS', 'ENOSPC'] as const)(
+  '%s of the replies alone puts no image in doubt, and has no text paid again',
+  async (does) => {
+    await using place = await openPlace(twentyTexts);
+    const failed = await place.meet({ moment: 'reply write', n: 6, when: 'before', does });
+    expect(hasHappened(failed.stderr), failed.stderr).toBe(true);
+    expect(failed.code, failed.stderr).toBe(74);
+    const settled = await settle(place);
+    expect(settled.codes, settled.err).toEqual([0, 0]);
+    expect(settled.inDoubt).toEqual([]);
+    const again = [...place.service.texts.byName].filter(([, calls]) => calls > 1);
+    expect(again).toEqual([]);
+    expect(failed.stderr).toMatch(/replies .*Texts that came are kept, without their whole replies\./);
+  },
+);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CommitWriter, diskEnd } from '../../src/run/commit-writer.ts';
 import type { RunCommit } from '../../src/run/scheduler/commit.ts';
 import type { Turn } from '../../src/state/store.ts';
-import { StateError } from '../../src/state/store.ts';
+import { StateError, UnkeptReplies } from '../../src/state/store.ts';
 import { epoch, imagineRecord, job } from '../rig/jobs.ts';
 
 const record = imagineRecord();
@@ -91,6 +91,26 @@ describe.each([false, true])('a commit to a store (late: %s)', (isLate) => {
     await writer.write(commit(changes));
     expect(steps.length).toBeGreaterThan(0);
   });
+});
+
+it('whose replies alone were not kept is durable, and fails', () => {
+  const unkept = new UnkeptReplies(full);
+  const durable: unknown[] = [];
+  const store = {
+    commit: () => {
+      throw unkept;
+    },
+    countSubmissions: () => undefined,
+  };
+  const writer = new CommitWriter(
+    store,
+    { invocation: 7 },
+    (records) => durable.push(records),
+    () => undefined,
+  );
+  const whole = commit({ records: [record], attempts: [attempt] });
+  expect(writer.write(whole)).toEqual({ error: unkept, left: { ...whole, records: [], attempts: [] } });
+  expect(durable).toEqual([[record]]);
 });
 
 describe('a commit', () => {

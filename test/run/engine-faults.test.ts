@@ -89,8 +89,8 @@ describe('the engine', () => {
     const faulty = faultyStore(store, [{ at: 2, fault: 'state.busy', lasting: true }]);
     const { end } = await run({ store: faulty });
     expect(end).toMatchObject({ kind: 'disk', code: 'state.busy' });
-    // One, six tries, and the last of all.
-    expect(faulty.writes).toBe(1 + 6 + 1);
+    // One, six tries, one before what is paid is waited for, and the last of all.
+    expect(faulty.writes).toBe(1 + 6 + 1 + 1);
   });
 
   it('ends with sent submissions in doubt when the disk stays full', async () => {

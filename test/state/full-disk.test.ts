@@ -4,7 +4,8 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { repliesFolder } from '../../src/state/files/segment-files.ts';
 import { openState } from '../../src/state/state.ts';
-import { StateError, type StateStore, type Turn } from '../../src/state/store.ts';
+import { StateError, type StateStore, type Turn, UnkeptReplies } from '../../src/state/store.ts';
+import { textRecord } from '../rig/jobs.ts';
 import { replaceFs, systemError } from '../rig/replace-fs.ts';
 import { around } from './noting-driver.ts';
 import { drivers, freshFolder } from './places.ts';
@@ -185,6 +186,50 @@ describe('room for answers', () => {
       (isFull) => sqlite(isFull, 13),
     );
     expect([failure?.code, state.get('c'), given]).toEqual(['state.full', undefined, 0]);
+    state.close();
+  });
+});
+
+describe('replies that cannot be written', () => {
+  const heard = (store: StateStore): Turn => {
+    const reply = store.keepReply('text', '{"text":"It is a fox."}');
+    const said = { candidates: [{ text: 'It is a fox.', isJson: false, parts: [] }], reply };
+    return {
+      records: [
+        jobRecord('image', 'running', { taskId: 'T' }),
+        textRecord({ key: 'text', status: 'done', text: said }),
+      ],
+      attempts: [],
+    };
+  };
+  const open = (): StateStore => {
+    replaceFs({
+      writevSync: () => {
+        throw systemError('EIO', 'write');
+      },
+    });
+    return openState(freshFolder());
+  };
+
+  it('keep nothing back of a turn that sends nothing: its texts name none', async () => {
+    const state = open();
+    const failure = await failureOf(() => state.commitSoon(heard(state)));
+    expect(failure).toBeInstanceOf(UnkeptReplies);
+    expect(failure?.message).toContain('Texts that came are kept, without their whole replies.');
+    expect([state.get('image')?.taskId, state.get('text')?.text]).toEqual([
+      'T',
+      { candidates: [{ text: 'It is a fox.', isJson: false, parts: [] }] },
+    ]);
+    state.close();
+  });
+
+  it('have nothing more sent', async () => {
+    const state = open();
+    const { records, attempts } = heard(state);
+    const failure = await failureOf(() => state.commitSoon({ records, attempts, submits: 1 }));
+    expect(failure?.code).toBe('state.io');
+    expect(failure).not.toBeInstanceOf(UnkeptReplies);
+    expect([state.get('image'), state.get('text')]).toEqual([undefined, undefined]);
     state.close();
   });
 });

@@ -104,6 +104,12 @@ export class Replies {
     return { segment, offset, length, sha256 };
   }
 
+  /** Whether a line is written and synced; one of an earlier run is. */
+  isWritten({ segment, offset, length }: ReplyPlace): boolean {
+    const { segment: last, offset: end } = this.#written ?? { segment: -1, offset: 0 };
+    return segment < last || (segment === last && offset + length < end);
+  }
+
   /** True while there is something to write. */
   get hasLines(): boolean {
     return this.#lines.length > 0;
