@@ -244,6 +244,11 @@ export function checkEngineFlags(
     });
     const [first] = given.find(([, value]) => value !== undefined) ?? [];
     if (first === undefined) return;
+    if (flags.sandbox)
+      throw usageError(
+        `--${first} is for runs on an engine, and a rehearsal is for this machine, whatever the environment names.`,
+        `Leave --${first} or --sandbox out.`,
+      );
     throw usageError(
       `--${first} is for runs on an engine, and none is named.`,
       'Name it with --engine postgres://… or PROMPTPRESS_ENGINE, or leave the flag out.',

@@ -47,11 +47,9 @@ const example = 'It has the form postgres://user:password@host:5432/database?ssl
 export function parseEngineAddress(text: string): EngineAddress {
   if (!isEngineAddress(text))
     throw new EngineError('address', 'The address of an engine begins with postgres://.', example);
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    // The text is not shown: it may hold a password that could not be told from the rest.
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // The text is not shown: a password with one of these ends the host early, and its tail could not be told from the rest.
+  if (url === undefined || `${url.pathname}${url.search}${url.hash}`.includes('@')) {
     const hint = `${example} Characters of a password such as / ? # @ : % are written with % and two digits.`;
     throw new EngineError('address', 'The address of the engine is no address.', hint);
   }

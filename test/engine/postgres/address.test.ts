@@ -58,6 +58,11 @@ it('refuses what is no address, and never shows a password', () => {
     'postgres://:geheim-7@127.0.0.1/runs',
     'postgres://pp@127.0.0.1/runs?password=geheim-7',
     'postgres://pp:geheim-7/x@127.0.0.1/runs',
+    'postgres://pp:12/geheim-7@127.0.0.1/runs',
+    'postgres://pp:12#geheim-7@127.0.0.1/runs',
+    'postgres://pp:12?geheim-7@127.0.0.1/runs',
+    'postgres://pp:p@12?geheim-7@127.0.0.1/runs',
+    'postgres://pp:p@12#geheim-7@127.0.0.1/runs',
     'mysql://pp:geheim-7@127.0.0.1/runs',
   ]) {
     const error = refused(text);

@@ -131,7 +131,14 @@ async function reached(
     } catch (error) {
       await opened.end();
       if (!(error instanceof StateError) || !passing.includes(error.code)) throw error;
-      if (flags.once && error.code === 'engine.empty') return undefined;
+      if (flags.once && error.code === 'engine.empty') {
+        io.err(
+          redactor.apply(
+            `${new Date(io.now()).toISOString()} ${name}: ${shownLine(error.message)} Nothing was to be done.\n`,
+          ),
+        );
+        return undefined;
+      }
       if (flags.once && error.code !== 'engine.connections') throw error;
       const { message } = error;
       if (message !== said)

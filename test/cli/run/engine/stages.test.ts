@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPostgres } from '../../../rig/postgres.ts';
+import { promptpress } from '../../test-io.ts';
 import { type Crew, startCrew } from './crew-rig.ts';
 
 const pipeline = (name: string): string => `name: ${name}
@@ -121,5 +122,23 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect((await crew.pp('ls', crew.database.url)).out).not.toContain('#gone');
     await rm(crew.at('runs/gone/engine.json'));
     expect((await crew.pp('run', 'gone.yaml', ...engine)).code).toBe(0);
+  });
+
+  it('is missed aloud by a worker that is not to wait for one', async () => {
+    await using fresh = await startCrew();
+    const words = ['worker', '--once', '--name', 'one', '--engine', fresh.database.url];
+    const empty = await fresh.pp(...words);
+    expect([empty.code, empty.err]).toEqual([0, expect.stringMatching(/one: The engine .* holds no run\./)]);
+    await fresh.write('over.yaml', pipeline('over'));
+    expect((await fresh.pp('run', 'over.yaml', ...words.slice(4))).code).toBe(0);
+    const over = await fresh.pp(...words);
+    expect([over.code, over.err]).toEqual([0, expect.stringContaining('one: no run is open on the engine')]);
+  });
+
+  it('is not what a rehearsal is, though the environment names an engine', async () => {
+    await crew.write('staged.yaml', pipeline('staged'));
+    const env = { ...crew.env, PROMPTPRESS_ENGINE: crew.database.url };
+    const said = await promptpress(['run', 'staged.yaml', '--sandbox', '--no-work'], { cwd: crew.at(), env });
+    expect([said.code, said.err]).toEqual([2, expect.stringContaining('a rehearsal is for this machine')]);
   });
 });

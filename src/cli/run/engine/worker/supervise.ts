@@ -58,6 +58,8 @@ export class WorkerLoop {
   /** How often in a row a run could not be begun. */
   readonly #failed = new Map<number, number>();
   #said: string | undefined;
+  /** There was a run that is open, whether it was taken on or not. */
+  #hasFound = false;
   /** Over all runs that it works on. */
   readonly #slots: WorkerSlots;
   #bug: { readonly error: unknown } | undefined;
@@ -88,7 +90,10 @@ export class WorkerLoop {
     try {
       while (!drain.aborted && this.#bug === undefined && troubles.lost === undefined) {
         const isIdle = await this.#look();
-        if (isIdle && this.#settings.once) break;
+        if (isIdle && this.#settings.once) {
+          if (!this.#hasFound) this.#say('no run is open on the engine: nothing was to be done.');
+          break;
+        }
         await Promise.race([pause(clock, lookMs, drain), ...this.#busy.values()]);
       }
       await Promise.all(this.#busy.values());
@@ -118,6 +123,7 @@ export class WorkerLoop {
       if (!(error instanceof StateError)) throw error;
       return false;
     }
+    if (rows.length > 0) this.#hasFound = true;
     const open = rows.filter((row) => !this.#refused.has(nameOf(row)));
     for (const row of open) {
       if (this.#busy.has(row.run) || this.#busy.size >= mostRuns) continue;
