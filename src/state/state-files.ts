@@ -7,6 +7,9 @@ export const stateFileName = 'state.db';
 /** Name of the lock within the run directory. */
 export const lockFileName = 'lock';
 
+/** A second lock, which is held where the first one was removed under its owner. Not named like it: `rm lock*` leaves it. */
+export const secondLockFileName = 'state.lock';
+
 /**
  * Who holds the lock. It is believed while the lock is held; and where the lock is free but its owner is alive, the lock's
  * file was removed under it.
@@ -23,6 +26,7 @@ export const countFileName = 'submissions';
 export const stateFiles: readonly string[] = [
   ...databaseFiles(stateFileName),
   ...databaseFiles(lockFileName),
+  ...databaseFiles(secondLockFileName),
   ownerFileName,
   countFileName,
   reserveFileName,

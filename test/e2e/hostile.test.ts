@@ -246,6 +246,7 @@ steps:
     'run.log',
     'settled.cells',
     'state.db',
+    'state.lock',
     'submissions',
   ].map((name) => `runs/hostile/${name}`);
   expect(others).toEqual(['hostile.yaml', 'peak', ...known]);

@@ -19,7 +19,7 @@ describe('a run whose files are taken away under it', () => {
   const again = (): readonly string[] =>
     [...service.submits.byPath].filter(([, count]) => count > 1).map(([asked]) => asked);
 
-  it.each(['lock', 'state.db', 'state.db-wal'])(
+  it.each(['lock', 'state.lock', 'state.db', 'state.db-wal'])(
     'stops with exit 74 before it pays for anything more, without its %s; a second run beside it is refused',
     async (name) => {
       await using folder = await temporaryFolder();

@@ -8,12 +8,13 @@ import { checkFile, readOwnText } from '../files/plain-path.ts';
 import type { Driver } from '../sqlite/driver.ts';
 import { createPrivately, type Database, openDatabase, sqliteCode } from '../sqlite/sqlite.ts';
 import { guarded, stateErrorOf } from '../state-error.ts';
-import { lockFileName, ownerFileName } from '../state-files.ts';
+import { lockFileName, ownerFileName, secondLockFileName } from '../state-files.ts';
 import { StateError } from '../store.ts';
 import {
   identified,
   isAlive,
   isSameProcess,
+  isUnseen,
   type LockOwner,
   type ProcessProbe,
   systemProcesses,
@@ -38,6 +39,9 @@ export interface LockOptions {
   /** How long to wait for an owner that may just be leaving, in ms; the thread waits with it. Default: a moment. */
   readonly waitMs?: number;
 }
+
+/** Both are held: who removes the first, as people do after a crash, leaves the second. */
+const lockFiles: readonly string[] = [lockFileName, secondLockFileName];
 
 /**
  * The lock is an empty SQLite file. The running process holds an exclusive transaction on it and never writes it, so that
@@ -69,36 +73,52 @@ export function acquireLock(directory: string, owner: LockOwner, options: LockOp
     makeFolders(directory);
     refuseNetwork(directory, options.fileSystem ?? systemProbe);
     checkFile(ownerFile, { inPlace: true });
-    createPrivately(file);
-    const opened = heldFile(file);
-    const database = openLock(file, options);
+    const files = lockFiles.map((name) => join(directory, name));
+    const made = files.filter((path) => !checkFile(path));
+    for (const path of files) createPrivately(path);
+    const opened = files.map((path) => heldFile(path));
+    const databases: Database[] = [];
+    const close = (): void => {
+      for (const database of databases.toReversed()) database.close();
+    };
     try {
-      if (!begin(database, takeLock)) throw lockedBy(directory, readOwner(ownerFile));
-      // Taken on the file that lies there, not on one that was removed meanwhile.
-      checkHeld([opened]);
+      for (const path of files) {
+        const database = openLock(path, options);
+        databases.push(database);
+        if (!begin(database, takeLock)) throw lockedBy(directory, readOwner(ownerFile));
+      }
+      // Taken on the files that lie there, not on some that were removed meanwhile.
+      checkHeld(opened);
       const me = identified(owner, processes);
-      const other = livingOwner(ownerFile, processes);
-      if (other !== undefined && !isSameProcess(other, me)) throw lockedBy(directory, other);
+      const other = readOwner(ownerFile);
+      if (other !== undefined && !isSameProcess(other, me)) {
+        if (isAlive(other, processes)) throw lockedBy(directory, other);
+        // Free locks that lay there are proof of a death; those that were made just now are none.
+        if (isUnseen(other, processes) && made.length === files.length) {
+          for (const path of made) rmSync(path, { force: true });
+          throw lockedBy(directory, other, ownerFile);
+        }
+      }
       writeOwner(ownerFile, me);
-      held.add(database);
+      for (const database of databases) held.add(database);
       return {
-        check: () => guarded(file, () => checkHeld([opened])),
+        check: () => guarded(file, () => checkHeld(opened)),
         release: () => {
-          if (!held.delete(database)) return;
+          if (!databases.every((database) => held.delete(database))) return;
           guarded(file, () => {
             try {
               const last = readOwner(ownerFile);
               if (last === undefined || isSameProcess(last, me)) rmSync(ownerFile, { force: true });
             } finally {
               // Closing ends the transaction too, but only when the driver really closes.
-              database.exec('ROLLBACK');
-              database.close();
+              for (const database of databases) database.exec('ROLLBACK');
+              close();
             }
           });
         },
       };
     } catch (failure) {
-      database.close();
+      close();
       throw failure;
     }
   });
@@ -114,22 +134,26 @@ export function lockOwner(directory: string, options: LockOptions = {}): LockOwn
   const ownerFile = join(directory, ownerFileName);
   const processes = options.processes ?? systemProcesses;
   return guarded(file, () => {
-    let database: Database;
-    try {
-      database = openLock(file, { ...options, readOnly: true });
-    } catch (failure) {
-      // The file is missing: no run has ever been here, or it was removed.
-      if (sqliteCode(failure) === 14) return livingOwner(ownerFile, processes);
-      throw failure;
-    }
-    try {
-      // Reading needs a shared lock, which an owner's exclusive one excludes.
-      const free = begin(database, 'BEGIN; SELECT count(*) FROM sqlite_schema; ROLLBACK');
-      return free ? livingOwner(ownerFile, processes) : (readOwner(ownerFile) ?? unknownOwner);
-    } finally {
-      database.close();
-    }
+    const isFree = lockFiles.every((name) => isFreeLock(join(directory, name), options));
+    return isFree ? livingOwner(ownerFile, processes) : (readOwner(ownerFile) ?? unknownOwner);
   });
+}
+
+/** Also where the file is missing: no run has ever been here, or it was removed. */
+function isFreeLock(file: string, options: LockOptions): boolean {
+  let database: Database;
+  try {
+    database = openLock(file, { ...options, readOnly: true });
+  } catch (failure) {
+    if (sqliteCode(failure) === 14) return true;
+    throw failure;
+  }
+  try {
+    // Reading needs a shared lock, which an owner's exclusive one excludes.
+    return begin(database, 'BEGIN; SELECT count(*) FROM sqlite_schema; ROLLBACK');
+  } finally {
+    database.close();
+  }
 }
 
 const unknownOwner: LockOwner = { pid: 0, host: '', startedAt: '' };
@@ -194,11 +218,18 @@ function livingOwner(file: string, processes: ProcessProbe): LockOwner | undefin
   return owner !== undefined && isAlive(owner, processes) ? owner : undefined;
 }
 
-function lockedBy(directory: string, owner: LockOwner | undefined): StateError {
+/** @param unseen the file that names an owner of whom this process cannot know whether he lives */
+function lockedBy(directory: string, owner: LockOwner | undefined, unseen?: string): StateError {
   const who =
     owner === undefined
       ? 'another process'
       : `process ${owner.pid} on ${owner.host}, since ${owner.startedAt}`;
+  if (unseen !== undefined)
+    return new StateError(
+      'state.locked',
+      `Another run may hold ${directory}: ${who}, in another container. Its locks were removed.`,
+      { hint: `Stop it there. If it has ended, remove ${unseen}.` },
+    );
   return new StateError('state.locked', `Another run holds ${directory}: ${who}.`, {
     hint: 'Wait for it or stop it; `promptpress status` shows how far it is. Other work can go elsewhere with --out.',
   });

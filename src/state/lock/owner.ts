@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { platform } from 'node:os';
 
 /** Who holds a run directory. */
@@ -11,6 +11,8 @@ export interface LockOwner {
   readonly command?: string;
   /** Names the boot of the owner's system. Absent: unknown. */
   readonly bootId?: string;
+  /** Names the pid namespace (a container has its own) that the pid is of. Absent: unknown. */
+  readonly pidNamespace?: string;
   /** When the owner's process began, in clock ticks since that boot. Absent: unknown. */
   readonly processStart?: string;
 }
@@ -19,6 +21,8 @@ export interface LockOwner {
 export interface ProcessProbe {
   /** Differs from boot to boot, and from machine to machine; undefined where the system has none. */
   bootId(): string | undefined;
+  /** Names the pid namespace of this process, unlike all others of the boot; undefined where the system has none. */
+  pidNamespace(): string | undefined;
   /** When a process began, in clock ticks since the boot; undefined where it is not there, has ended, or cannot be seen. */
   startOf(pid: number): string | undefined;
 }
@@ -26,6 +30,14 @@ export interface ProcessProbe {
 /** Linux's own (proc_sys_kernel(5), proc_pid_stat(5)); other systems report nothing. */
 export const systemProcesses: ProcessProbe = {
   bootId: () => textOf('/proc/sys/kernel/random/boot_id')?.trim(),
+  pidNamespace: () => {
+    try {
+      return platform() === 'linux' ? readlinkSync('/proc/self/ns/pid') : undefined;
+    } catch {
+      // A system without /proc: unknown.
+      return undefined;
+    }
+  },
   startOf: (pid) => {
     const stat = textOf(`/proc/${pid}/stat`);
     // The name in parentheses may hold anything. After it: field 3, the state, and field 22, the start.
@@ -49,19 +61,33 @@ function textOf(file: string): string | undefined {
 export function identified(owner: LockOwner, processes: ProcessProbe): LockOwner {
   const bootId = processes.bootId();
   const processStart = processes.startOf(owner.pid);
-  return bootId === undefined || processStart === undefined ? owner : { ...owner, bootId, processStart };
+  const pidNamespace = processes.pidNamespace();
+  return bootId === undefined || processStart === undefined
+    ? owner
+    : { ...owner, bootId, processStart, ...(pidNamespace === undefined ? {} : { pidNamespace }) };
 }
 
 /**
- * True where the very process that a name was left by is still there: the same boot, pid and start. A pid alone means
+ * True where the very process that a name was left by is still there: the same boot, pid namespace, pid and start. A pid alone means
  * nothing, as another process may have it by now; in a container every start has the same one. Of an owner on another
- * machine, or whose start is unknown, nothing can be said: then only the lock counts.
+ * machine or in another container, or whose start is unknown, nothing can be said: then only the locks count.
  */
-export function isAlive({ pid, bootId, processStart }: LockOwner, processes: ProcessProbe): boolean {
-  if (bootId === undefined || processStart === undefined) return false;
+export function isAlive(owner: LockOwner, processes: ProcessProbe): boolean {
+  const { pid, bootId, processStart } = owner;
+  if (bootId === undefined || processStart === undefined || isUnseen(owner, processes)) return false;
   return bootId === processes.bootId() && processStart === processes.startOf(pid);
 }
 
+/** True of an owner in another container of this machine: its processes are not seen from here. */
+export const isUnseen = ({ bootId, pidNamespace }: LockOwner, processes: ProcessProbe): boolean =>
+  bootId !== undefined &&
+  bootId === processes.bootId() &&
+  pidNamespace !== undefined &&
+  pidNamespace !== processes.pidNamespace();
+
 /** True where two names are one process's. */
 export const isSameProcess = (one: LockOwner, other: LockOwner): boolean =>
-  one.pid === other.pid && one.bootId === other.bootId && one.processStart === other.processStart;
+  one.pid === other.pid &&
+  one.bootId === other.bootId &&
+  one.pidNamespace === other.pidNamespace &&
+  one.processStart === other.processStart;

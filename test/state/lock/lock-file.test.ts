@@ -79,12 +79,17 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       expect(calls).toEqual([
         'create lock',
         'close lock',
+        'create state.lock',
+        'close state.lock',
+        'lock',
         'lock',
         'write lock.json.X.part',
         'rename lock.json.X.part lock.json',
         'close lock.json',
         'remove lock.json',
         'free',
+        'free',
+        'closed',
         'closed',
       ]);
     });
@@ -98,12 +103,12 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       const lock = acquireLock(directory, me, { driver: noting });
       expect(lockOwner(directory, { driver: noting })?.pid).toBe(me.pid);
       lock.release();
-      expect(waits).toEqual(['250', '250']);
+      expect(waits).toEqual(['250', '250', '250']);
     });
 
     it('is freed though the name of its owner cannot be removed', () => {
       const directory = freshFolder();
-      const processes = { bootId: () => undefined, startOf: () => undefined };
+      const processes = { bootId: () => undefined, pidNamespace: () => undefined, startOf: () => undefined };
       const lock = acquireLock(directory, me, { driver, processes });
       const undo = replaceFs({
         rmSync: () => {
@@ -113,7 +118,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       expect(refusalOf(() => lock.release()).code).toBe('state.readonly');
       undo();
       lock.release();
-      expect(readdirSync(directory)).toEqual(['lock', 'lock.json']);
+      expect(readdirSync(directory)).toEqual(['lock', 'lock.json', 'state.lock']);
       expect(lockOwner(directory, { driver })).toBeUndefined();
       acquireLock(directory, { ...me, pid: 1 }, { driver }).release();
     });
@@ -123,11 +128,11 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       const first = acquireLock(directory, me, { driver });
       writeFileSync(ownerFile(directory), '{"pid":');
       first.release();
-      expect(readdirSync(directory)).toEqual(['lock']);
+      expect(readdirSync(directory)).toEqual(['lock', 'state.lock']);
       const second = acquireLock(directory, me, { driver });
       rmSync(ownerFile(directory));
       second.release();
-      expect(readdirSync(directory)).toEqual(['lock']);
+      expect(readdirSync(directory)).toEqual(['lock', 'state.lock']);
     });
 
     it.each([
@@ -136,7 +141,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       ['another start', { processStart: '901' }],
     ])('leaves the name of a process with %s', (_which, other) => {
       const directory = freshFolder();
-      const processes = { bootId: () => 'b1', startOf: () => '900' };
+      const processes = { bootId: () => 'b1', pidNamespace: () => undefined, startOf: () => '900' };
       const lock = acquireLock(directory, { ...me, pid: 1 }, { driver, processes });
       const name = { ...me, pid: 1, bootId: 'b1', processStart: '900', ...other };
       writeFileSync(ownerFile(directory), JSON.stringify(name));
@@ -156,7 +161,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
         },
       });
       expect(codeOf(() => acquireLock(directory, me, { driver: swapping }))).toBe('state.replaced');
-      expect(readdirSync(directory)).toEqual(['lock']);
+      expect(readdirSync(directory)).toEqual(['lock', 'state.lock']);
       acquireLock(directory, me, { driver }).release();
     });
 
@@ -176,7 +181,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
 
     it('is asked for without a trace: nothing is made, and nothing kept open', () => {
       const directory = freshFolder();
-      for (const there of [[], ['lock']]) {
+      for (const there of [[], ['lock'], ['lock', 'state.lock']]) {
         for (const name of there) writeFileSync(join(directory, name), '');
         expect(lockOwner(directory, { driver })).toBeUndefined();
         expect(readdirSync(directory)).toEqual(there);
@@ -186,11 +191,11 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
         close: (_location, readOnly) => closed.push(readOnly ? 'reader' : 'writer'),
       });
       lockOwner(directory, { driver: noting });
-      expect(closed).toEqual(['reader']);
+      expect(closed).toEqual(['reader', 'reader']);
       expect(() => acquireLock(directory, { ...me, host: 1n as never }, { driver: noting })).toThrow(
         TypeError,
       );
-      expect(closed).toEqual(['reader', 'writer']);
+      expect(closed).toEqual(['reader', 'reader', 'writer', 'writer']);
     });
 
     it('of a size is refused by those who ask too', () => {

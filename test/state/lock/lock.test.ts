@@ -16,10 +16,10 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('the lock
     expect(failure.code).toBe('state.locked');
     expect(failure.message).toContain(`process ${process.pid} on here, since 2026-01-02T03:04:05.000Z`);
     expect(lockOwner(directory, { driver })).toMatchObject(me);
-    expect(readdirSync(directory)).toEqual(['lock', 'lock.json']);
+    expect(readdirSync(directory)).toEqual(['lock', 'lock.json', 'state.lock']);
     lock.release();
     lock.release();
-    expect(readdirSync(directory)).toEqual(['lock']);
+    expect(readdirSync(directory)).toEqual(['lock', 'state.lock']);
     expect(lockOwner(directory, { driver })).toBeUndefined();
     acquireLock(directory, me, { driver }).release();
   });

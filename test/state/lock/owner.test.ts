@@ -20,13 +20,22 @@ const startedAt = '2026-01-02T03:04:05.000Z';
 const me: LockOwner = { pid: 1, host: 'here', startedAt };
 
 /** A system on which these processes run: pid → start. */
-const system = (bootId: string, running: Readonly<Record<number, string>>): ProcessProbe => ({
+const system = (
+  bootId: string,
+  running: Readonly<Record<number, string>>,
+  pidNamespace?: string,
+): ProcessProbe => ({
   bootId: () => bootId,
+  pidNamespace: () => pidNamespace,
   startOf: (pid) => running[pid],
 });
 
 /** A system that has no /proc. */
-const silent: ProcessProbe = { bootId: () => undefined, startOf: () => undefined };
+const silent: ProcessProbe = {
+  bootId: () => undefined,
+  pidNamespace: () => undefined,
+  startOf: () => undefined,
+};
 
 /** A directory whose lock is free and in which an owner left its name. */
 function leftBy(owner: LockOwner): string {
@@ -65,10 +74,56 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       ['its start is unknown', { ...me, bootId: 'b1' }, system('b1', { 1: '900', 7: '950' }), 7, 'acquired'],
       ['its boot is unknown', { ...me, processStart: '900' }, system('b1', { 1: '900' }), 7, 'acquired'],
       ['the system knows nothing of it', left, silent, 7, 'acquired'],
+      [
+        'its owner runs in another container, and its locks were removed',
+        { ...left, pidNamespace: 'n1' },
+        system('b1', { 1: '950' }, 'n2'),
+        1,
+        'state.locked',
+      ],
+      [
+        'it was left in another container before the machine was started again',
+        { ...left, pidNamespace: 'n1' },
+        system('b2', { 1: '950' }, 'n2'),
+        1,
+        'acquired',
+      ],
+      [
+        'its owner in this container is over',
+        { ...left, pidNamespace: 'n1' },
+        system('b1', { 1: '950' }, 'n1'),
+        1,
+        'acquired',
+      ],
     ] as const)('where %s', (_why, owner, processes, pid, outcome) => {
       const directory = leftBy(owner);
       expect(codeOf(() => acquireLock(directory, { ...me, pid }, { driver, processes }))).toBe(outcome);
       expect(existsSync(join(directory, 'lock.json'))).toBe(outcome === 'state.locked');
+      // Also when it is tried again.
+      expect(codeOf(() => acquireLock(directory, { ...me, pid }, { driver, processes }))).toBe(outcome);
+    });
+
+    it('in another container, is taken where its owner has died and its locks lie there', () => {
+      const directory = freshFolder();
+      const there = system('b1', { 1: '900' }, 'n1');
+      const here = system('b1', { 1: '950' }, 'n2');
+      acquireLock(directory, me, { driver, processes: there }).release();
+      writeFileSync(join(directory, 'lock.json'), JSON.stringify({ ...left, pidNamespace: 'n1' }));
+      expect(codeOf(() => acquireLock(directory, me, { driver, processes: here }))).toBe('acquired');
+    });
+
+    it.each(['lock', 'state.lock'])('is not where only %s was removed under its owner', (name) => {
+      const directory = freshFolder();
+      const there = system('b1', { 1: '900' }, 'n1');
+      const here = system('b1', { 1: '950' }, 'n2');
+      const lock = acquireLock(directory, me, { driver, processes: there });
+      rmSync(join(directory, name));
+      for (let times = 0; times < 2; times += 1) {
+        expect(codeOf(() => acquireLock(directory, me, { driver, processes: here }))).toBe('state.locked');
+        expect(lockOwner(directory, { driver, processes: here })?.pid).toBe(1);
+      }
+      expect(() => lock.check()).toThrow(StateError);
+      lock.release();
     });
 
     it('has an owner for those who ask, where that is alive', () => {
@@ -115,8 +170,8 @@ describe('a process', () => {
   });
 
   it('of which nothing is known does not run for a system that reports nothing either', () => {
-    const half: ProcessProbe = { bootId: () => undefined, startOf: () => '900' };
-    const other: ProcessProbe = { bootId: () => 'b1', startOf: () => undefined };
+    const half: ProcessProbe = { ...silent, startOf: () => '900' };
+    const other: ProcessProbe = { ...silent, bootId: () => 'b1' };
     for (const processes of [silent, half, other])
       for (const owner of [me, { ...me, bootId: 'b1' }, { ...me, processStart: '900' }, known])
         expect(isAlive(owner, processes)).toBe(false);

@@ -60,6 +60,7 @@ const files = [
   'state.db-shm',
   'state.db-journal',
   'lock',
+  'state.lock',
   'lock-journal',
   'lock.json',
   'run.log',
