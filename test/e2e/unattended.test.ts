@@ -13,7 +13,7 @@ import { parseExposition, valueOf } from '../rig/exposition.ts';
 import { byStatus, readManifest } from '../rig/manifest.ts';
 import { useQuickSandbox } from '../rig/quick-sandbox.ts';
 import { DocumentBlocks, shell } from './document-blocks.ts';
-import { night } from './night.ts';
+import { night, npmOfPackedFile } from './night.ts';
 import { oneStep, write } from './pipelines.ts';
 
 useQuickSandbox();
@@ -68,7 +68,7 @@ describe('the recipes for runs that nobody watches', () => {
           const given = Object.fromEntries(
             Object.keys(own).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
           );
-          const { code, stderr } = await shell(run, folder, given, { npm: 'exit 0' });
+          const { code, stderr } = await shell(run, folder, given, npmOfPackedFile);
           expect(code, `${run}\n${stderr}`).toBe(0);
         }
         expect(await manifestIn(folder)).toEqual({ done: 3 });

@@ -113,8 +113,9 @@ export const init = command(
   },
   { least: 0, most: 1 },
   async ({ template }, [given], { io }) => {
-    // npm sets both for what npx starts; the command is then on no path of the shell that is typed in.
-    const npx = io.env['npm_lifecycle_event'] === 'npx' || io.env['npm_command'] === 'exec' ? 'npx ' : '';
+    // npm sets both for what npx starts; the command is then on no path of the shell that is typed in. --no: nothing is fetched by its name.
+    const npx =
+      io.env['npm_lifecycle_event'] === 'npx' || io.env['npm_command'] === 'exec' ? 'npx --no ' : '';
     const folder = resolve(io.cwd, given ?? '.');
     await refuseFile(given, folder);
     makeFolders(folder);

@@ -40,7 +40,7 @@ describe('promptpress init', () => {
     expect(out).toContain('Next: cd sets/new && promptpress run pipeline.yaml --sandbox');
     const throughNpx = { npm_command: 'exec', npm_lifecycle_event: 'npx' };
     expect((await promptpress(['init', 'sets/new'], { cwd, env: throughNpx })).out).toContain(
-      'Next: cd sets/new && npx promptpress run pipeline.yaml --sandbox',
+      'Next: cd sets/new && npx --no promptpress run pipeline.yaml --sandbox',
     );
     const folder = join(cwd, 'sets/new');
     const text = await readFile(join(folder, 'pipeline.yaml'), 'utf8');

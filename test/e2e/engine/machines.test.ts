@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { allCommands } from '../../../src/cli/program.ts';
+import { temporaryFolder } from '../../rig/cli.ts';
 import { readDocuments } from '../../rig/documents.ts';
 import { byStatus, readManifest } from '../../rig/manifest.ts';
 import { hasPostgres, type TestDatabase, testDatabase } from '../../rig/postgres.ts';
 import { DocumentBlocks, shell } from '../document-blocks.ts';
-import { night } from '../night.ts';
+import { night, npmOfPackedFile, packedFile } from '../night.ts';
 
 const page = 'pipelines/machines.md';
 const documents = readDocuments();
@@ -90,6 +93,18 @@ describe('the units and manifests', () => {
     expect(unit).toMatch(/^TimeoutStopSec=25min$/m);
   });
 
+  it('Kubernetes: the image installs the packed file, and starts our command without rights', async () => {
+    const image = blocks.take(page, 'dockerfile', 'FROM');
+    const lines = [...image.matchAll(/^(\w+) (.+)$/gm)].map(([, word = '', rest = '']) => [word, rest]);
+    const { COPY = '', RUN = '', ...others } = Object.fromEntries(lines) as Record<string, string>;
+    expect(others).toEqual({ FROM: 'node:24-slim', USER: 'node', ENTRYPOINT: '["promptpress"]' });
+    await using folder = await temporaryFolder();
+    await writeFile(join(folder.path, packedFile), '');
+    const built = `cp ${COPY.replace(' /tmp/', ' tmp/')}; ${RUN.replace(' /tmp/', ' ./tmp/')}`;
+    const { code, stderr } = await shell(`mkdir tmp; ${built}`, folder.path, {}, npmOfPackedFile);
+    expect(code, stderr).toBe(0);
+  });
+
   it('Kubernetes: a deployment of workers and a job of the coordinator, with our commands', async () => {
     interface Manifest {
       readonly kind: string;
@@ -97,7 +112,7 @@ describe('the units and manifests', () => {
         readonly template: {
           readonly spec: {
             readonly terminationGracePeriodSeconds: number;
-            readonly containers: readonly { readonly command: readonly string[] }[];
+            readonly containers: readonly { readonly image: string; readonly args: readonly string[] }[];
           };
         };
       };
@@ -110,10 +125,8 @@ describe('the units and manifests', () => {
     for (const { spec } of manifests) {
       const { containers, terminationGracePeriodSeconds } = spec.template.spec;
       expect(terminationGracePeriodSeconds).toBe(1500);
-      const words = containers[0]?.command ?? [];
-      const [name = '', ...rest] = words.slice(
-        words.findIndex((word) => word.startsWith('promptpress@')) + 1,
-      );
+      expect(containers.map(({ image }) => image)).toEqual(['registry.example.com/promptpress:0.1.0']);
+      const [name = '', ...rest] = containers[0]?.args ?? [];
       const known = await flagsOf(name);
       const named = rest.filter((word) => word.startsWith('--')).map((word) => word.slice(2));
       expect(named.filter((flag) => !known.has(flag))).toEqual([]);
