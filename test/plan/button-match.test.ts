@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ButtonWord } from '../../src/pipeline/pipeline.ts';
+import { needsUpscale, plainLabel } from '../../src/pipeline/selectors/button-stage.ts';
 import { findButton, offered, wildcardBranch, wildcardMatches } from '../../src/plan/button-match.ts';
 import type { Button } from '../../src/plan/job.ts';
 import type { Press } from '../../src/plan/job-request.ts';
@@ -65,6 +66,23 @@ describe('findButton', () => {
       expect(found([text(other)], [...grid(), ...single('6.1')])).toBe('none');
     }
   });
+
+  test.each(['', '\uFE0E', '\uFE0F'])(
+    'finds a label and an emoji whichever selector they have: %j',
+    (offeredAs) => {
+      for (const asked of ['', '\uFE0E', '\uFE0F']) {
+        const press = [text(`⬅${asked}`)];
+        expect(found(press, [button(`⬅${offeredAs}`, '', 'label')])).toBe('label');
+        expect(found(press, [button('', `⬅${offeredAs}`, 'emoji')])).toBe('emoji');
+        expect(found([text(`Go ⬅${asked} on`)], [button(`Go ⬅${offeredAs} on`, '', 'within')])).toBe(
+          'within',
+        );
+      }
+      expect(found([{ kind: 'word', word: 'pan left' }], [button('', `⬅${offeredAs}`, 'word')])).toBe('word');
+      expect(plainLabel(`⬅${offeredAs}`)).toBe('⬅');
+      expect(needsUpscale({ kind: 'text', text: `🖌${offeredAs}` })).toBe(true);
+    },
+  );
 
   test('finds an emoji where no label fits, with or without its variation selector', () => {
     expect(found([text('🖌️')], single('6.1'))).toBe('MJ::Inpaint::1');

@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openRunLog } from '../../../src/cli/run/log.ts';
+import { openRunLog, tracedText } from '../../../src/cli/run/log.ts';
 import { Redactor } from '../../../src/cli/terminal/redact.ts';
+import type { TextService } from '../../../src/service/text-service.ts';
 
 it('says in words which rule of pace holds', () => {
   const folder = mkdtempSync(join(tmpdir(), 'log-'));
@@ -30,4 +31,27 @@ it('says in words which rule of pace holds', () => {
       words: '2 at a time fit at text-pro',
     }),
   ]);
+});
+
+it('shows no part of a secret that lies across the cut of a long text', async () => {
+  const secret = 'S3cret-0123456789-abcdefghij';
+  const redactor = new Redactor();
+  redactor.addCredential(secret);
+  const said: string[] = [];
+  const answer = (text: string) => ({
+    ok: true as const,
+    value: { candidates: [{ text, finishReason: 'STOP', functionCalls: [], images: [] }] },
+  });
+  for (let before = 1800; before <= 2100; before += 1) {
+    const text = `${'x'.repeat(before)}${secret}${'y'.repeat(200)}`;
+    const service = { ask: () => Promise.resolve(answer(text)) } as unknown as TextService;
+    const trace = (facts: object): void => void said.push(JSON.stringify(facts));
+    const traced = tracedText(service, trace, (words) => redactor.apply(words));
+    await traced.ask(
+      { kind: 'generate', fields: { prompt: text }, images: [], earlier: [], turns: [], stream: false },
+      new AbortController().signal,
+    );
+  }
+  expect(said).toHaveLength(602);
+  expect(said.filter((line) => line.includes(secret.slice(0, 4)))).toEqual([]);
 });

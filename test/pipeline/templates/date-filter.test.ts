@@ -16,6 +16,18 @@ describe('the date filter', () => {
     expect(render('{{ d | date: "%F %T" }}', { d: value })).toBe(text);
   });
 
+  test.each([
+    ['2026-03-08T02:30:05.5Z', '05.500'],
+    ['2026-03-08T02:30:05.05Z', '05.050'],
+    ['2026-03-08T02:30:05.005Z', '05.005'],
+    ['2026-03-08T02:30:05.0005Z', '05.000'],
+    ['2026-03-08 02:30:05.9999', '05.999'],
+    [86_405.5, '05.500'],
+    [written('86405.25'), '05.250'],
+  ])('keeps parts of a second of %s', (value, text) => {
+    expect(render('{{ d | date: "%S.%L" }}', { d: value })).toBe(text);
+  });
+
   test('does not depend on the zone of the machine', () => {
     const zone = process.env['TZ'];
     // An hour that does not exist in this zone's local time.

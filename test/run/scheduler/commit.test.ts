@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Attempt, JobStatus } from '../../../src/plan/job.ts';
 import type { RunEvent } from '../../../src/run/events.ts';
@@ -51,6 +52,31 @@ describe('the decisions of a commit', () => {
     expect(() => outbox.take()).toThrow('Internal error');
     outbox.onDurable();
     expect(outbox.take().records).toEqual([]);
+  });
+});
+
+describe('the lease for which a job was decided', () => {
+  it('is the later one, where an earlier commit is put back before it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(1)), { maxLength: 12 }),
+        (writes) => {
+          const outbox = new Outbox();
+          const last = new Map<string, number>();
+          let epochs = 0;
+          for (const [key, isRequeued] of writes) {
+            epochs += 1;
+            const taken = isRequeued === 1 ? outbox.take() : undefined;
+            outbox.write(record(key), { slice: 1, epoch: epochs });
+            last.set(key, epochs);
+            if (taken !== undefined) outbox.requeue(taken);
+          }
+          const { holds = new Map(), records } = outbox.take();
+          expect(new Map([...holds].map(([key, hold]) => [key, hold.epoch]))).toEqual(last);
+          expect(records.map(({ key }) => key).sort()).toEqual([...last.keys()].sort());
+        },
+      ),
+    );
   });
 });
 

@@ -82,6 +82,21 @@ it.each([
   expect(new Set(starts).size).toBeGreaterThan(1);
 });
 
+it('reads on as long as bytes come, however often a connection breaks', async () => {
+  const { fake, clock, open } = await openRig({}, { patienceMs: 25_000 });
+  const store = open();
+  const bytes = randomBytes(300_000);
+  await putBytes(store, name, bytes);
+  const found = await store.open(name);
+  let cuts = 0;
+  fake.fault = ({ method }) => (method === 'GET' && ++cuts <= 14 ? { kind: 'cut' } : undefined);
+  const pieces: Buffer[] = [];
+  if (found.ok) for await (const piece of found.pieces()) pieces.push(piece);
+  expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
+  // All the waits are longer than it would have waited without a byte.
+  expect(clock.waits.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(2 * 25_000);
+});
+
 it('does not join the pieces of two objects', async () => {
   const { fake, open } = await openRig();
   const store = open();

@@ -260,6 +260,28 @@ it('takes back the uploads of killed runs, and of nobody else', async () => {
   expect(fake.uploads).toEqual(['a run/é+1/elsewhere/movie.mp4']);
 });
 
+it('asks for the next page of uploads behind names with blanks and signs', async () => {
+  const { fake, client, clock } = await openRig();
+  const pages = [
+    '<IsTruncated>true</IsTruncated><NextKeyMarker>a+run%2F%C3%A9%2B1%2Fimages%2F1+2</NextKeyMarker><NextUploadIdMarker>u 1&amp;2</NextUploadIdMarker>',
+    '<IsTruncated>false</IsTruncated><Upload><Key>a+run%2F%C3%A9%2B1%2Fimages%2Fx</Key><UploadId>u</UploadId><Initiated>2020-01-01T00:00:00.000Z</Initiated></Upload>',
+  ];
+  fake.fault = ({ query, method }) =>
+    method === 'GET' && query.has('uploads')
+      ? {
+          status: 200,
+          code: '',
+          more: `</Error><EncodingType>url</EncodingType>${pages[query.has('key-marker') ? 1 : 0]}<Error>`,
+        }
+      : undefined;
+  expect(await dropLeftUploads(client, (of) => of === 'images/x', clock.now())).toBe(1);
+  const asked = fake.requests.filter(({ query }) => query.has('uploads')).map(({ query }) => query);
+  expect(asked.map((query) => [query.get('key-marker'), query.get('upload-id-marker')])).toEqual([
+    [null, null],
+    ['a run/é+1/images/1 2', 'u 1&2'],
+  ]);
+});
+
 it.each([
   ['passes over conditions', { ignoresConditions: true }, undefined],
   ['knows no conditions', {}, { status: 501, code: 'NotImplemented' }],

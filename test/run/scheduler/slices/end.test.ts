@@ -44,6 +44,41 @@ describe('the end of a slice', () => {
     expect(other.scheduler.awaited).toEqual([]);
   });
 
+  it('comes 2 s after it last had something to do, however long it had waited before', async () => {
+    const text = `name: t
+matrix: { turn: { from: 1, to: 2 } }
+steps:
+  shared: { generate: { model: text-pro, prompt: Say a word. } }
+  own: { generate: { model: text-pro, prompt: "{{ steps.shared.text }}, {{ turn }}" } }
+  later: { generate: { model: text-pro, prompt: Say the last word. } }
+`;
+    const { worker, cells, key } = await slicesRig(text);
+    const [one, other] = [worker(), worker()];
+    const gateway = new ScriptedGateway();
+    one.begin(1, cells[0]);
+    const asked = one.commitAll().effects;
+    expect(asked.map(({ send }) => send.kind)).toEqual(['ask', 'ask']);
+    other.begin(2, cells[1]);
+    expect(other.commitAll().effects).toEqual([]);
+    other.look();
+    other.look(999);
+    expect(endsOf(other.commitAll())).toEqual([]);
+    // What it waits for is there: it has work of its own, and then waits for the rest.
+    const first = asked.filter(({ job }) => job.record.key === key);
+    for (const effect of first) one.input(one.carryOut(effect, gateway).input);
+    one.commitAll();
+    other.look(0);
+    const own = other.commitAll().effects;
+    expect(own.map(({ send }) => send.kind)).toEqual(['ask']);
+    other.now += 60_000;
+    for (const effect of own) other.input(other.carryOut(effect, gateway).input);
+    expect(endsOf(other.commitAll())).toEqual([]);
+    other.look(1999);
+    expect(endsOf(other.commitAll())).toEqual([]);
+    other.look(1);
+    expect(endsOf(other.commitAll())).toEqual(['2/1 waits']);
+  });
+
   it('does not come while one of its own jobs is under way', async () => {
     const text = `name: t
 matrix: { turn: { from: 1, to: 2 } }

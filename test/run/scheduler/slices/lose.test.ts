@@ -10,6 +10,18 @@ steps: { note: { generate: { model: text-pro, prompt: Tell of it. } } }
 `;
 
 describe('a slice that is lost', () => {
+  it('leaves its rooms to others, who are told after each input how many are in use', async () => {
+    const { worker, cells } = await slicesRig();
+    const used: number[] = [0];
+    const one = worker({ rooms: { granted: 5, note: (tasks) => used.push(tasks) } });
+    const held = one.begin(1, cells[0]);
+    one.hears(onlySubmit(one.commitAll()));
+    one.commitAll();
+    expect([used.at(-1), one.scheduler.tasks]).toEqual([1, 1]);
+    one.input({ type: 'lost', hold: held });
+    expect([used.at(-1), one.scheduler.tasks]).toEqual([0, 0]);
+  });
+
   it('leaves nothing to commit but that its submission never left', async () => {
     const { worker, cells, key, record } = await slicesRig();
     const one = worker();

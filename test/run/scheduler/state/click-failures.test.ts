@@ -50,6 +50,8 @@ describe('a click that fails again and again', () => {
     expect(said((number) => `task ${1_700_000 + number} is gone`)).toBe(20);
     expect(said((number) => `${number * 7} of 9`)).toBe(20);
     expect(said((number) => `task 0a1b2c3d-${(number + 0xabcde000).toString(16)} is gone`)).toBe(20);
+    expect(said((number) => `task ${'ABCDEF'.repeat(number + 2)} is gone`)).toBe(20);
+    expect(said((number) => `task ${(number + 0xabcde000).toString(16).toUpperCase()} is gone`)).toBe(20);
     expect(said((number) => `task ${'x'.repeat(number)} is gone`)).toBeUndefined();
   });
 
