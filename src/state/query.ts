@@ -62,6 +62,9 @@ const rootsText = (database: Database): string =>
 /** The fact that says how many submissions the state knows of; absent: none, or a release that did not count them. */
 export const submissionsFact = 'submissions';
 
+/** The fact that says that the file which counts them was gone, until the user says how to continue. */
+export const uncountedFact = 'submissions.uncounted';
+
 /** The questions of {@link StateReader} and of a store, answered at once. */
 export interface StateQueries {
   readonly file?: string;
@@ -94,9 +97,9 @@ export interface StateQueries {
 /**
  * The questions, asked of an open database with the current schema.
  *
- * @param counted how many submissions are counted outside of it
+ * @param counted how many submissions are counted outside of it; undefined: nothing counts them
  */
-export function stateQueries(database: Database, counted: () => number): StateQueries {
+export function stateQueries(database: Database, counted: () => number | undefined): StateQueries {
   const { file } = database;
   const ask = <T>(work: () => T): T => guarded(file, work);
   const parsed = (read: () => unknown): unknown => {
@@ -233,10 +236,13 @@ export function stateQueries(database: Database, counted: () => number): StateQu
     totals: () => ask(() => sumOfTotals(statements.totals.all())),
     stepSums: () => ask(() => stepSums(database)),
     submissions: () =>
-      ask(() => ({
-        known: Number(statements.fact.get(submissionsFact)?.value ?? 0),
-        counted: counted(),
-      })),
+      ask(() => {
+        const known = Number(statements.fact.get(submissionsFact)?.value ?? 0);
+        const outside = counted();
+        const isUncounted =
+          (outside === undefined && known > 0) || statements.fact.get(uncountedFact) !== undefined;
+        return { known, counted: outside ?? 0, ...(isUncounted && { isUncounted }) };
+      }),
     attempts: (key) => ask(() => statements.attempts.all(key).map((row) => parse(row) as Attempt)),
     redoCounts: () => ask(() => redos.counts()),
     redoEntries: (keys) => ask(() => redos.entries(keys)),

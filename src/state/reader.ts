@@ -44,6 +44,8 @@ export interface StepSums {
 export interface Submissions {
   /** As the state knows: their intents are in it. */
   readonly known: number;
+  /** The state knows submissions, and the file that counts them is gone: nobody knows what was sent since. */
+  readonly isUncounted?: true;
   /**
    * As a file beside the state counts them. Never more than the known ones while the state is whole. If it is more, the
    * state is an older one, and the difference is missing in it.

@@ -8,7 +8,7 @@ import { type LogFile, openLogFile } from './files/log-file.ts';
 import { fullDiskOf, probeForReading, reserveIn } from './files/reserve.ts';
 import { repliesFolder, segmentFilesOf } from './files/segment-files.ts';
 import type { Lock } from './lock/lock.ts';
-import { readerOf, stateQueries } from './query.ts';
+import { readerOf, stateQueries, submissionsFact, uncountedFact } from './query.ts';
 import type { StateReader } from './reader.ts';
 import { type StateChanges, stateChanges } from './sqlite/changes.ts';
 import type { Driver } from './sqlite/driver.ts';
@@ -18,7 +18,12 @@ import { checkDatabaseFiles, type Database, openDatabase, sqliteCode } from './s
 import { guarded, stateErrorOf } from './state-error.ts';
 import { stateFileName } from './state-files.ts';
 import { StateError, type StateStore } from './store.ts';
-import { openSubmissionCount, readSubmissionCount } from './submission-count.ts';
+import {
+  hasSubmissionCount,
+  openSubmissionCount,
+  readSubmissionCount,
+  type SubmissionCount,
+} from './submission-count.ts';
 import { stateStore } from './write.ts';
 
 export interface StateOptions {
@@ -48,7 +53,8 @@ export function openState(directory: string, options: StateOptions = {}): StateS
     const reserve = reserveIn(directory);
     createPrivately(file);
     const opened = heldFile(file);
-    const count = openSubmissionCount(directory);
+    const isCounted = hasSubmissionCount(directory);
+    let count: SubmissionCount | undefined;
     const { probeMemory } = reserve;
     // To close the state takes room too.
     if (probeMemory !== undefined) reserve.hold(1);
@@ -59,6 +65,8 @@ export function openState(directory: string, options: StateOptions = {}): StateS
     let log: LogFile | undefined;
     try {
       prepareForWriting(database, options);
+      if (!isCounted) noteUncounted(database);
+      count = openSubmissionCount(directory);
       // The log is there from the first read on, and stays the same file until the last connection has closed it.
       const files = [opened, heldFile(`${file}-wal`), heldFile(count.file)];
       log = (options.log ?? openLogFile)(`${file}-wal`);
@@ -76,7 +84,7 @@ export function openState(directory: string, options: StateOptions = {}): StateS
       const full = sqliteCode(failure) === undefined ? undefined : fullDiskOf(reserve);
       reserve.close();
       log?.close();
-      count.close();
+      count?.close();
       database.close();
       throw full ?? failure;
     }
@@ -113,7 +121,11 @@ export function openStateForReading(
       }
       refuseOtherSchema(database, ownSchema(version, options));
       return {
-        ...readerOf(stateQueries(database, () => readSubmissionCount(directory))),
+        ...readerOf(
+          stateQueries(database, () =>
+            hasSubmissionCount(directory) ? readSubmissionCount(directory) : undefined,
+          ),
+        ),
         ...stateChanges(database, (work) => guarded(file, work)),
       };
     } catch (failure) {
@@ -199,6 +211,16 @@ function ownSchema(version: number, options: StateOptions): DeclaredSchema {
     }, driverOf(options));
   known.set(version, schema);
   return schema;
+}
+
+/** Notes, before the count is made anew, that it is gone beside a state that knows submissions: it may be older than they are. */
+function noteUncounted(database: Database): void {
+  database
+    .prepare(
+      `INSERT INTO facts (name, value) SELECT ?, '1' FROM facts WHERE name = ? AND CAST(value AS INTEGER) > 0
+       ON CONFLICT (name) DO NOTHING`,
+    )
+    .run(uncountedFact, submissionsFact);
 }
 
 function prepareForWriting(database: Database, options: StateOptions): void {

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncFolder } from './files/folders.ts';
 import { checkFile, ownFile, refuseSecondName } from './files/plain-path.ts';
 import { stateErrorOf } from './state-error.ts';
 import { countFileName } from './state-files.ts';
@@ -21,15 +22,19 @@ export interface SubmissionCount {
   close(): void;
 }
 
-/** Opens the count of a directory for writing, made where it is missing. @throws StateError `directory.link` | `directory.kind` | `state.foreign`, the error of the file system */
+/** Whether a directory has a count. @throws StateError `directory.link` | `directory.kind` */
+export const hasSubmissionCount = (directory: string): boolean => checkFile(join(directory, countFileName));
+
+/** Opens the count of a directory for writing, made where it is missing, its name durable. @throws StateError `directory.link` | `directory.kind` | `state.foreign`, the error of the file system */
 export function openSubmissionCount(directory: string): SubmissionCount {
   const file = join(directory, countFileName);
-  checkFile(file, { inPlace: true });
+  const isThere = checkFile(file, { inPlace: true });
   const handle = open(file, constants.O_RDWR | constants.O_CREAT);
   let isOpen = true;
   let value: number;
   try {
     refuseSecondName(file, handle);
+    if (!isThere) syncFolder(directory);
     value = read(handle, file);
   } catch (failure) {
     closeSync(handle);

@@ -5,7 +5,7 @@ import type { LogFile } from './files/log-file.ts';
 import { isRepliesEnd, Replies, type RepliesEnd } from './files/replies.ts';
 import { fullDiskOf, type Reserve } from './files/reserve.ts';
 import type { SegmentFiles } from './files/segment-files.ts';
-import { readerOf, stateQueries, submissionsFact } from './query.ts';
+import { readerOf, stateQueries, submissionsFact, uncountedFact } from './query.ts';
 import { JobRows, rowOf } from './sqlite/job-rows.ts';
 import { NewKeys } from './sqlite/new-keys.ts';
 import { redoOrders } from './sqlite/redos.ts';
@@ -271,6 +271,7 @@ export function stateStore(
         check();
         database.transaction(() => {
           forget.run(receiptFact);
+          forget.run(uncountedFact);
           state.run(submissionsFact, String(Math.max(known, count.value)));
         });
         known = Math.max(known, count.value);

@@ -73,6 +73,29 @@ describe('a state that was copied in the middle of a run, and put in place of th
     120_000,
   );
 
+  it('without the count of submissions: refused with exit 74, in every start, until the user says how to continue', async () => {
+    await using folder = await temporaryFolder();
+    const cwd = folder.path;
+    await write(cwd, { 'one.yaml': oneStep(6) });
+    const run = (...flags: readonly string[]): Promise<Said> =>
+      promptpress(['run', 'one.yaml', ...flags], { cwd, env });
+    expect((await run('--limit', '3')).code).toBe(0);
+    await rm(join(cwd, 'runs/one/submissions'));
+    for (const command of [run, run]) {
+      const refused = await command();
+      expect(refused.code, refused.err).toBe(74);
+      expect(refused.err).toMatch(
+        /The file submissions in .* is missing, which counts what was sent: state\.db may be older/,
+      );
+      expect(refused.err).toContain('--accept-older-state');
+    }
+    expect(service.submits.all).toHaveLength(3);
+    const accepted = await run('--accept-older-state');
+    expect(accepted.code, accepted.err).toBe(0);
+    expect((await run()).code).toBe(0);
+    expect(service.submits.all).toHaveLength(6);
+  });
+
   it('is whole again once the files of the end are put back', async () => {
     await using folder = await temporaryFolder();
     const cwd = folder.path;

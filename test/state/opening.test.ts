@@ -30,13 +30,14 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       const calls = diskCalls((path) => relative(base, path) || '.');
       const noting = around(driver, { open: (location) => calls.push(`open ${relative(base, location)}`) });
       const state = openState(join(base, 'runs'), { driver: noting });
-      expect(calls.filter((call) => !/^(close|open :memory:|open \.\.)/.test(call)).slice(0, 6)).toEqual([
+      expect(calls.filter((call) => !/^(close|open :memory:|open \.\.)/.test(call)).slice(0, 7)).toEqual([
         'mkdir runs',
         'sync .',
         'create runs/state.db',
         'sync runs',
-        'create runs/submissions',
         'open runs/state.db',
+        'create runs/submissions',
+        'sync runs',
       ]);
       state.close();
       calls.length = 0;

@@ -16,6 +16,8 @@ export interface MissingWork {
   readonly submits: number;
   /** All that were counted over the directory's life. */
   readonly of: number;
+  /** The file that counts submissions is gone: nobody knows how many are missing. */
+  readonly isUncounted?: true;
   /** When a run began that the state does not know, Unix ms. */
   readonly runAt?: number;
   /** When the last run began that the state knows, Unix ms: what is missing was sent since. */
@@ -47,7 +49,8 @@ export async function missingWork(
 ): Promise<MissingWork | undefined> {
   const noted = state && (await jsonFact(state, missingFact, isMissingWork));
   if (noted !== undefined) return noted;
-  const { known, counted } = (await state?.submissions()) ?? {
+  const { known, counted, isUncounted } = (await state?.submissions()) ?? {
+    isUncounted: undefined,
     known: 0,
     counted: readSubmissionCount(directory),
   };
@@ -56,10 +59,11 @@ export async function missingWork(
   const isLater = recorded !== undefined && (since === undefined || recorded > since);
   const isUnknown = isLater && !(await isTracked(directory, runFiles.record, env));
   const submits = Math.max(0, counted - known);
-  if (submits === 0 && !isUnknown) return undefined;
+  if (submits === 0 && !isUnknown && !isUncounted) return undefined;
   return {
     submits,
     of: counted,
+    ...(isUncounted && { isUncounted }),
     ...(isUnknown ? { runAt: recorded } : {}),
     ...(since === undefined ? {} : { since }),
   };
@@ -92,24 +96,32 @@ export function acceptMissing(state: StateStore): void {
 }
 
 /** The error for an older state, and the ways to continue. @param why what has kept one of these ways from working */
-export function olderState(directory: string, { submits, of, runAt }: MissingWork, why?: string): StateError {
+export function olderState(
+  directory: string,
+  { submits, of, runAt, isUncounted }: MissingWork,
+  why?: string,
+): StateError {
+  const also = why === undefined ? '' : ` ${why}`;
   const run =
     runAt === undefined ? [] : [`nothing of the run that began at ${new Date(runAt).toISOString()}`];
   const sent =
     submits === 0 ? [] : [`nothing of ${submits} of the ${of} submissions that were sent from here`];
+  const isWhole = sent.length + run.length === 0;
+  const gone = `The file submissions in ${directory} is missing, which counts what was sent: state.db may be older than its run.`;
+  if (isUncounted && isWhole)
+    return new StateError('state.old', `${gone}${also}`, { hint: waysOn('it', submits) });
   return new StateError(
     'state.old',
     `The state in ${directory} knows ${[...sent, ...run].join(', and ')}: state.db, or state.db-wal beside it, is missing, ` +
-      `was replaced by an older one, or was copied while a run was on.${why === undefined ? '' : ` ${why}`}`,
-    {
-      hint:
-        'Put both back as that run left them.\n' +
-        'Or search the missing tasks, where the gateway lists its tasks: --in-doubt find adopts them. ' +
-        'Texts are asked for again.\n' +
-        `Or continue without them: --accept-older-state. ${twice(submits)}`,
-    },
+      `was replaced by an older one, or was copied while a run was on.${also}`,
+    { hint: waysOn('both', submits) },
   );
 }
+
+const waysOn = (what: 'both' | 'it', submits: number): string =>
+  `Put ${what} back as ${what === 'it' ? 'the last' : 'that'} run left ${what === 'it' ? 'it' : 'them'}.\n` +
+  'Or search the missing tasks, where the gateway lists its tasks: --in-doubt find adopts them. Texts are asked for again.\n' +
+  `Or continue without them: --accept-older-state. ${twice(submits)}`;
 
 /** What going on with an older state may cost. */
 export const twice = (submits: number): string =>
