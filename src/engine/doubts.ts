@@ -40,7 +40,7 @@ export async function readSharedJob(
   key: string,
 ): Promise<SharedJob | undefined> {
   const { rows } = await pool.query<SharedRow>(
-    `SELECT ${writerColumns}, s.name AS sender_name, s.lease_ms AS sender_lease,
+    `SELECT ${writerColumns('0')}, s.name AS sender_name, s.lease_ms AS sender_lease,
        coalesce(${isAlive}, false) AS sender_there
      FROM promptpress.jobs j LEFT JOIN promptpress.sessions s
        ON s.session = CASE WHEN j.status = 'submitting' THEN j.session ELSE nullif(split_part(j.sender, '/', 1), '')::bigint END
@@ -121,7 +121,7 @@ export async function settleSharedJob(
   return await pool.transaction(async (connection) => {
     // Whoever writes for no slice has a session of his own, which is over as it begins: nothing is sent.
     const { rows } = await connection.query<{ session: number }>(
-      `INSERT INTO promptpress.sessions (name, over) VALUES ('resolve', true) RETURNING session::float8 AS session`,
+      `INSERT INTO promptpress.sessions (name, over, ended) VALUES ('resolve', true, true) RETURNING session::float8 AS session`,
     );
     const writer = {
       run,

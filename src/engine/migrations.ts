@@ -2,12 +2,13 @@ import { limitsSchema } from './limits/schema.ts';
 import { liveSchema, slicesSchema, timedOutSchema } from './slices/schema.ts';
 import { redosSchema } from './state/redos.ts';
 import { stateSchema } from './state/schema.ts';
-import { commitFunction } from './state/turn-functions.ts';
+import { heardTextsSchema } from './state/turn-functions.ts';
 
 /** What leads to version 1, 2, … of an engine's tables. Entries are never changed once they are released, only added. */
 export const migrations: readonly string[] = [
   stateSchema + limitsSchema + slicesSchema,
   timedOutSchema,
   liveSchema,
-  redosSchema + commitFunction,
+  redosSchema,
+  heardTextsSchema,
 ];

@@ -15,6 +15,7 @@ import type { EnginePool } from './postgres/pool.ts';
 import type { SliceQueue } from './queue/queue.ts';
 import { RunCare } from './slices/dead-sessions.ts';
 import { untilDone } from './slices/feeder.ts';
+import type { HeardFile } from './slices/heard-file.ts';
 import { RunWatch } from './slices/run-watch.ts';
 import { stopRun, type TalliedWork, tellWork } from './slices/runs.ts';
 import { beginSession, every } from './slices/session.ts';
@@ -27,7 +28,12 @@ export interface Engine {
   readonly address: EngineAddress;
   readonly pool: EnginePool;
   readonly clock: Clock;
+  /** Keeps what is heard while the engine is away. Absent: that is kept in memory alone. */
+  readonly heard?: HeardFile;
 }
+
+/** How often it is looked for what dead processes have kept, ms. */
+const sweepMs = 2000;
 
 /** What a worker does for one run. */
 export interface Work {
@@ -55,7 +61,9 @@ export interface Work {
   /** Its Ctrl-C ends the whole run, and not only this worker. */
   readonly endsRun?: boolean;
   /** All that the run needs beside its state. */
-  ports(store: EngineStore): Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence'>;
+  ports(
+    store: EngineStore,
+  ): Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'heard'>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
@@ -74,7 +82,7 @@ export async function workOn(
   control: RunControl,
   listener: RunListener,
 ): Promise<RunReport> {
-  const { pool, clock } = engine;
+  const { pool, clock, heard } = engine;
   const { run, invocation } = work;
   const { maxFailures } = work.settings;
   const known = work.address && new KnownService({ pool, run }, work.address);
@@ -96,9 +104,11 @@ export async function workOn(
     },
   });
   const care = new RunCare({ pool, clock, queue: work.queue }, run, work.name);
+  const stopSweeping = every(clock, sweepMs, async () => heard?.sweep(pool));
   try {
     failIfLost(pool);
     await watch.look();
+    await heard?.sweep(pool);
     for (;;) {
       const { report, isDead } = await oneSession(
         engine,
@@ -111,6 +121,7 @@ export async function workOn(
       if (!isDead || control.drain.aborted || watch.isOver) return report;
     }
   } finally {
+    await stopSweeping();
     await care.stop();
     await watch.stop();
     await known?.stop();
@@ -126,7 +137,7 @@ function failIfLost({ troubles: { lost } }: EnginePool): void {
 }
 
 async function oneSession(
-  { pool, clock }: Engine,
+  { pool, clock, heard }: Engine,
   work: Work,
   {
     watch,
@@ -144,6 +155,7 @@ async function oneSession(
 ): Promise<{ readonly report: RunReport; readonly isDead: boolean }> {
   const { run, queue, plan, settings, leaseMs, once = false, slots = new WorkerSlots() } = work;
   const session = await beginSession({ pool, clock }, run, work);
+  heard?.begin(session.session);
   let limits: EngineLimits | undefined;
   let stopTelling: (() => Promise<void>) | undefined;
   try {
@@ -174,6 +186,7 @@ async function oneSession(
       // Whoever leaves at once waits for no engine.
       patienceMs: Number.POSITIVE_INFINITY,
       signal: control.leave,
+      ...(settings.timeouts.textMs === undefined ? {} : { textMs: settings.timeouts.textMs }),
     });
     const ports = work.ports(store);
     const source = new SliceSource(
@@ -218,6 +231,7 @@ async function oneSession(
         ...(work.address && { address: work.address }),
         shared: slots.within(shared),
         fence: session.fence,
+        ...(heard && { heard: heard.ofRun(run, store.unwritten) }),
         random: work.random,
       },
       { ...control, onEnd: watch.onEnd },
@@ -234,7 +248,10 @@ async function oneSession(
     if (limits?.rooms !== undefined) slots.leave(limits.rooms);
     await limits?.stop().catch(() => undefined);
     // Whoever cannot say so is found to be gone.
-    await session.end().catch(() => undefined);
+    await session.end().then(
+      () => heard?.end(session.session),
+      () => undefined,
+    );
   }
 }
 

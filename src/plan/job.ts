@@ -266,6 +266,11 @@ export interface JobRecord {
   readonly doubtful?: DoubtfulSubmits;
   /** Who may still send the last submission though the slice was taken over: until that is over, nobody submits this again. Absent: nobody. */
   readonly sender?: string;
+  /**
+   * Of a text call on several machines: its calls, as `submittedAt/submittedBy`, that were taken over without an answer since it was last
+   * answered. What is heard late of one of them is the answer. Absent: none.
+   */
+  readonly unheard?: readonly string[];
   /** Its `taskId` was named by the user, and the service has not shown that task yet. */
   readonly named?: NamedTask;
   /** The user, or the service for an equal request (code 21), named its task: whose it is is not asked. */

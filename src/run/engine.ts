@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { Selection } from '../plan/cell.ts';
-import type { Turn } from '../state/store.ts';
+import type { Committed, Turn } from '../state/store.ts';
 import {
   type CommitResult,
   CommitTries,
@@ -12,6 +12,8 @@ import {
 import { Effects } from './effects/execute.ts';
 import { InFlight } from './effects/in-flight.ts';
 import type { RunEnd, RunEvent, RunListener } from './events.ts';
+import { factOfCall } from './machine/late-answer.ts';
+import { factOf, submissionOf } from './machine/search/late-fact.ts';
 import type { CellSource, RunControl, RunPlan, RunPorts, RunSettings } from './ports.ts';
 import { CommitTurn } from './resources/commit-turn.ts';
 import { DiskRoom } from './resources/disk-room.ts';
@@ -49,6 +51,7 @@ export class Engine {
   readonly #tries: CommitTries;
   /** True once the run has a reason to end: it sends nothing more. */
   #isEnding = false;
+  #lastHeard = 0;
   #readingCells = false;
   #cancelAlarm: (() => void) | undefined;
   #resolveExit: ((exit: EngineExit) => void) | undefined;
@@ -191,7 +194,9 @@ export class Engine {
   /** Emits what was decided last too. @returns how the disk failed to take the last commit; undefined: the commit is durable */
   async #writeLast(): Promise<DiskEnd | undefined> {
     const commit = this.#scheduler.takeCommit();
+    const heard = this.#lastHeard;
     const written = await this.#writer.write(commit);
+    if (!isFailure(written)) this.#onTold(written, heard);
     // Nothing is waited for any more: that the run stops is said by its end.
     for (const event of commit.events) if (event.type !== 'run:stopping') this.#emit(event);
     if (isFailure(written)) {
@@ -215,11 +220,15 @@ export class Engine {
     if (this.#tries.rests || this.#writing !== undefined) return;
     if (this.#isEnding) return this.#emitDecided();
     const commit = this.#scheduler.takeCommit();
+    const heard = this.#lastHeard;
     const result = this.#turn.measure(() => this.#writer.write(commit));
     if (!(result instanceof Promise)) return this.#onWritten(commit, result);
     const settle = (written: CommitResult): void => {
       this.#writing = undefined;
-      this.#guard(() => this.#onWritten(commit, written));
+      this.#guard(() => {
+        if (!isFailure(written)) this.#onTold(written, heard);
+        this.#onWritten(commit, written);
+      });
     };
     this.#writing = result.then(settle, (error: unknown) => settle({ error, left: commit }));
   }
@@ -274,11 +283,31 @@ export class Engine {
         if (result === undefined) return;
         const { input } = result;
         this.#emit(result.event);
+        this.#noteHeard(effect, input);
         this.#accept(effect.job.hold === undefined ? input : { type: 'result', effect, input });
       };
       // What is no request takes no place of one.
       await (routeOf[effect.send.kind] === undefined ? work() : this.#limit(work));
     });
+  }
+
+  /** The state may be out of reach when this is decided about. */
+  #noteHeard({ job }: Effect, input: RunInput): void {
+    const { heard } = this.#ports;
+    const submission = submissionOf(job.record);
+    if (heard === undefined || submission === undefined || job.hold === undefined) return;
+    const fact =
+      input.type === 'asked'
+        ? factOfCall(submission, input.result)
+        : input.type === 'submitted' && job.record.modal === undefined
+          ? factOf(submission, input.result)
+          : undefined;
+    if (fact !== undefined) this.#lastHeard = heard.note(fact);
+  }
+
+  /** What others hold of a commit is told with the next one. */
+  #onTold(written: Committed | undefined, upTo: number): void {
+    if ((written?.refused.size ?? 0) + (written?.lost.size ?? 0) === 0) this.#ports.heard?.durable(upTo);
   }
 
   #guard(work: () => void): void {

@@ -286,10 +286,20 @@ export interface RunPorts {
   readonly fence?: SendFence;
   /** Where the cells come from; absent: from the plan. */
   readonly cells?: CellSource;
+  /** Told what is heard of paid requests, in a run on several machines. */
+  readonly heard?: HeardPort;
   /** Asked once a minute, for the log. */
   readonly memory?: () => MemoryReading;
   /** Checked when the run begins and once a minute; absent: never. */
   readonly disk?: DiskPort;
+}
+
+/** What is heard of paid requests and not durable yet, for a worker whose state may be out of reach. */
+export interface HeardPort {
+  /** @returns a number that grows */
+  note(fact: LateFact): number;
+  /** All up to this number is in the state. */
+  durable(upTo: number): void;
 }
 
 /** The settings of one invocation, from the pipeline and the flags. */
@@ -302,6 +312,8 @@ export interface RunSettings {
     readonly taskMs: number;
     /** Default 2 hours. */
     readonly queueMs?: number;
+    /** For how long a text call is waited for at most: nobody else makes it again before. Default 10 minutes. */
+    readonly textMs?: number;
   };
   readonly poll: {
     readonly minMs: number;

@@ -62,6 +62,8 @@ export interface LateFact {
   readonly submittedBy: string;
   /** The task that the service made for it. Absent: it certainly made none, so the job may be submitted again. */
   readonly taskId?: string;
+  /** Of a text call that was answered: what its worker heard, as JSON in one line. Absent: nothing was made, or it is no text call. */
+  readonly answer?: string;
 }
 
 /** Who got the id of a task, as a state knows it: ids are not always unique (gateway 3.4). */

@@ -73,7 +73,7 @@ export async function runSettings(
     speed,
     limits,
     retry,
-    timeouts: { taskMs: timeouts.taskMs, queueMs: timeouts.queueMs },
+    timeouts: { taskMs: timeouts.taskMs, queueMs: timeouts.queueMs, textMs: timeouts.textMs },
     poll,
     tag: service.tag,
     keepReplies,

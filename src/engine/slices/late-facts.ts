@@ -1,12 +1,17 @@
 import type { LateFact } from '../../state/store.ts';
 import type { EnginePool } from '../postgres/pool.ts';
+import { factRow } from '../state/rows.ts';
+import { noteFacts } from '../state/turn-functions.ts';
 
-/** Records in doubt of whose very submission something was heard. */
+/** Records in doubt, and text calls that were taken over, of whose very submission something was heard. */
 const heard = `
   SELECT j.slice, j.key || '/' || f.submitted || '/' || f.hold AS fact
   FROM promptpress.facts_late f JOIN promptpress.jobs j USING (run, key)
-  WHERE j.run = $1 AND j.status = 'in-doubt' AND (j.doc::json ->> 'submittedAt')::bigint = f.submitted
-    AND j.doc::json ->> 'submittedBy' = f.hold`;
+  WHERE j.run = $1 AND CASE j.status
+    WHEN 'in-doubt' THEN (j.doc::json ->> 'submittedAt')::bigint = f.submitted AND j.doc::json ->> 'submittedBy' = f.hold
+    WHEN 'pending' THEN EXISTS (
+      SELECT FROM json_array_elements_text(coalesce(j.doc::json -> 'unheard', '[]')) AS u(name) WHERE u.name = f.submitted || '/' || f.hold)
+    ELSE false END`;
 
 /**
  * Notes what was found out about submissions of which no answer came, as who holds them finds it out.
@@ -19,21 +24,10 @@ export async function noteLateFacts(
   facts: readonly LateFact[],
 ): Promise<void> {
   if (facts.length === 0) return;
-  const rows = facts.map(({ key, submittedAt, submittedBy, taskId }) => ({
-    key,
-    submitted: submittedAt,
-    hold: submittedBy,
-    task: taskId ?? null,
-  }));
-  await pool.query(
-    `INSERT INTO promptpress.facts_late AS f SELECT $1, h.key, h.submitted, h.hold, h.task
-     FROM json_to_recordset($2) AS h(key text, submitted bigint, hold text, task text) ORDER BY h.key, h.submitted, h.hold
-     ON CONFLICT (run, key, submitted, hold) DO UPDATE SET task = coalesce(f.task, excluded.task)`,
-    [run, JSON.stringify(rows)],
-  );
+  await pool.query(noteFacts('$1', '$2'), [run, JSON.stringify(facts.map(factRow))]);
 }
 
-/** Feeds slices again of which a record is in doubt and something was heard since, also where they were done. */
+/** Feeds slices again of which a record is open or in doubt and something was heard since, also where they were done. */
 export class LateFacts {
   readonly #pool: EnginePool;
   readonly #run: number;
@@ -50,11 +44,16 @@ export class LateFacts {
     const { rows } = await this.#pool.query<{ slice: number; fact: string }>(heard, [this.#run]);
     const found = rows.filter(({ fact }) => !this.#fed.has(fact));
     if (found.length === 0) return false;
-    await this.#pool.query(
-      'UPDATE promptpress.slices SET done = false, not_before = NULL WHERE run = $1 AND n = ANY($2) AND done',
+    const undone = await this.#pool.query<{ n: number }>(
+      `WITH fed AS (
+         UPDATE promptpress.slices SET done = false, not_before = NULL WHERE run = $1 AND n = ANY($2) AND done
+       )
+       SELECT n FROM promptpress.slices WHERE run = $1 AND n = ANY($2) AND NOT done`,
       [this.#run, [...new Set(found.map(({ slice }) => slice))]],
     );
-    for (const { fact } of found) this.#fed.add(fact);
+    // Whoever holds a slice that was not done may have read it before: it is looked at again.
+    const held = new Set(undone.rows.map(({ n }) => n));
+    for (const { fact, slice } of found) if (!held.has(slice)) this.#fed.add(fact);
     return true;
   }
 }

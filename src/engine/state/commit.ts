@@ -8,6 +8,7 @@ import type { ReplyLine } from './reply-lines.ts';
 import {
   attemptRow,
   type Charge,
+  factRow,
   recordRow,
   revOf,
   type SentRow,
@@ -89,12 +90,7 @@ export function sentTurn(
     ),
   );
   const tries = turn.attempts.map((attempt, part) => attemptRow(attempt, versionOf(attempt.key), part));
-  const heard = (turn.heard ?? []).map(({ key, submittedAt, submittedBy, taskId }) => ({
-    key,
-    submitted: submittedAt,
-    hold: submittedBy,
-    task: taskId,
-  }));
+  const heard = (turn.heard ?? []).map(factRow);
   const facts: Record<string, string> = { ...turn.facts };
   // What left lately is a matter of the shared limits, where there are slices: one row for all would be waited for by all.
   if (slices === undefined && turn.sent !== undefined) facts[sentFact] = turn.sent;

@@ -1,5 +1,6 @@
 import { exactJson } from '../../pipeline/values/exact-json.ts';
 import type { Attempt, JobRecord } from '../../plan/job.ts';
+import { isTextRequest } from '../../plan/job-request.ts';
 import { isJob } from '../../state/query.ts';
 import { type RedoChange, redoStates } from '../../state/redo-order.ts';
 import { rowOf } from '../../state/sqlite/job-rows.ts';
@@ -37,12 +38,20 @@ export const revOf = (epoch: number, turn: number): string =>
 /** The columns from which {@link storedRecordOf} reads a record. */
 export const recordColumns = 'j.key, j.doc, j.said';
 
-/** What a worker reads of a record: all of one moment. */
-export const writerColumns = `${recordColumns}, j.slice, j.rev::text AS rev, j.session || '/' || j.slice || '/' || (j.rev >> 32) AS hold,
+/**
+ * What a worker reads of a record: all of one moment.
+ *
+ * @param textMs the parameter that says for how long a text call may be under way, ms
+ */
+export const writerColumns = (
+  textMs: string,
+): string => `${recordColumns}, j.slice, j.rev::text AS rev, j.session || '/' || j.slice || '/' || (j.rev >> 32) AS hold,
   promptpress.is_over(j.run, j.session || '/' || j.slice || '/' || (j.rev >> 32)) AS hold_over,
   j.charged_cost, j.charged_tokens::float8 AS charged_tokens,
-  coalesce(promptpress.is_over(j.run, j.sender), false) AS sender_over, ${redoColumn},
-  (SELECT json_agg(json_build_object('submitted', f.submitted, 'hold', f.hold, 'task', f.task)) FROM promptpress.facts_late f
+  (j.sender IS NULL OR promptpress.is_over(j.run, j.sender)) AS sender_over, ${redoColumn},
+  j.open AND promptpress.hears_nothing(j.run, j.session || '/' || j.slice || '/' || (j.rev >> 32), ${textMs}) AS hold_deaf,
+  j.sender IS NOT NULL AND promptpress.hears_nothing(j.run, j.sender, ${textMs}) AS sender_deaf,
+  (SELECT json_agg(json_build_object('submitted', f.submitted, 'hold', f.hold, 'task', f.task, 'answer', f.answer)) FROM promptpress.facts_late f
     WHERE f.run = j.run AND f.key = j.key) AS late`;
 
 /** A row of {@link writerColumns}. */
@@ -53,8 +62,16 @@ export interface WriterRow extends DocumentRow, Version {
   readonly charged_tokens: number;
   readonly sender_over: boolean;
   readonly redo: number | null;
+  /** Nothing more is heard by who wrote it, or by its `sender`, not even the answer to a text call; of a record that is not open, false. */
+  readonly hold_deaf: boolean;
+  readonly sender_deaf: boolean;
   readonly late:
-    | readonly { readonly submitted: number; readonly hold: string; readonly task: string | null }[]
+    | readonly {
+        readonly submitted: number;
+        readonly hold: string;
+        readonly task: string | null;
+        readonly answer: string | null;
+      }[]
     | null;
 }
 
@@ -83,30 +100,61 @@ export function readRecord(row: DocumentRow, shown: string): JobRecord {
   );
 }
 
+/** Whether who wrote a record may still send what it intended, or hear the answer of a text call. */
+export const mayHear = (row: WriterRow, { request }: JobRecord): boolean =>
+  isTextRequest(request) ? !row.hold_deaf : !row.hold_over;
+
+/** The same of the sender that the record names. */
+const mayBeSentBy = (row: WriterRow, { request }: Pick<JobRecord, 'request'>): boolean =>
+  isTextRequest(request) ? !row.sender_deaf : !row.sender_over;
+
 /**
  * The record of a row, without a sender that is over. A doubt of which something was heard that is not in the record yet has a sender, also
- * where nobody sends it any more: whoever reads it looks at the fact before anything is decided, such as to submit again.
+ * where nobody sends it any more: whoever reads it looks at the fact before anything is decided, such as to submit again. So has a text
+ * call that was taken over.
  *
  * @throws as {@link readRecord}
  */
 export function storedRecordOf(row: WriterRow, shown: string): StoredRecord {
   const { sender: known, ...record } = readRecord(row, shown);
   const isHeard = lateFactOf(row, record) !== undefined;
-  const sender = known ?? (isHeard && record.status === 'in-doubt' ? row.hold : undefined);
-  const mayBeSent = sender !== undefined && (isHeard || !row.sender_over);
+  const isTakenOver = record.status === 'in-doubt' || record.status === 'pending';
+  const sender = known ?? (isHeard && isTakenOver ? row.hold : undefined);
+  const mayBeSent = sender !== undefined && (isHeard || mayBeSentBy(row, record));
   const { slice, rev } = row;
   return { record: mayBeSent ? { ...record, sender } : record, slice, rev, redo: openRedo(row.redo) };
 }
 
-/** What was heard late of the very submission that the record is about. */
+/** What was heard late of the very submission that the record is about, or of a text call that was taken over: first an answer. */
 export function lateFactOf(
-  row: WriterRow,
-  { key, submittedAt, submittedBy }: JobRecord,
+  { late, sender_over }: WriterRow,
+  { key, submittedAt, submittedBy, unheard = [] }: JobRecord,
 ): LateFact | undefined {
-  const fact = row.late?.find(({ submitted, hold }) => submitted === submittedAt && hold === submittedBy);
-  if (fact === undefined || submittedAt === undefined || submittedBy === undefined) return undefined;
-  return { key, submittedAt, submittedBy, ...(fact.task === null ? {} : { taskId: fact.task }) };
+  // While the last call may still leave, an earlier answer makes nobody go on beside it.
+  const calls = sender_over ? unheard : unheard.slice(-1);
+  const found = late?.filter(
+    ({ submitted, hold }) =>
+      (submitted === submittedAt && hold === submittedBy) || calls.includes(`${submitted}/${hold}`),
+  );
+  const fact = found?.find(({ answer }) => answer !== null) ?? found?.[0];
+  if (fact === undefined) return undefined;
+  return {
+    key,
+    submittedAt: fact.submitted,
+    submittedBy: fact.hold,
+    ...(fact.task === null ? {} : { taskId: fact.task }),
+    ...(fact.answer === null ? {} : { answer: fact.answer }),
+  };
 }
+
+/** A late fact as the engine takes it. */
+export const factRow = ({ key, submittedAt, submittedBy, taskId, answer }: LateFact) => ({
+  key,
+  submitted: submittedAt,
+  hold: submittedBy,
+  task: taskId ?? null,
+  answer: answer ?? null,
+});
 
 /** PostgreSQL's text holds no NUL and no half of a surrogate pair. Only columns that are searched go by this: documents are exact. */
 export const searchable = (text: string): string => text.replaceAll('\0', '\u{FFFD}').toWellFormed();
@@ -152,6 +200,7 @@ export function recordRow(
       rev: version.rev,
       seen_slice: seen?.slice,
       seen_rev: seen?.rev,
+      unheard: record.unheard?.join(' '),
       sender: sender !== undefined && /^\d+\/\d+\/\d+$/.test(sender) ? sender : undefined,
       charged_cost: charged.cost,
       charged_tokens: charged.tokens,

@@ -37,7 +37,7 @@ export async function openSession(pool: EnginePool, name: string): Promise<numbe
 
 /** Says that a session sends nothing more, and that all it has heard is written. @throws EngineError */
 export async function endSession(pool: EnginePool, session: number): Promise<void> {
-  await pool.query('UPDATE promptpress.sessions SET over = true WHERE session = $1', [session]);
+  await pool.query('UPDATE promptpress.sessions SET over = true, ended = true WHERE session = $1', [session]);
 }
 
 /** Says the same of one holding of a slice: what was heard for it is written, and nothing is under way. @throws EngineError */

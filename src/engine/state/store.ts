@@ -20,10 +20,11 @@ import { RecordCache } from './cache.ts';
 import { repeated, sendTurn, sentTurn, type Writer } from './commit.ts';
 import { writeFact } from './facts.ts';
 import { attemptsOfTask, engineReader, groupsOf, submittedBeside } from './reader.ts';
-import { ReplyLines } from './reply-lines.ts';
+import { type ReplyLine, ReplyLines } from './reply-lines.ts';
 import {
   basisOf,
   lateFactOf,
+  mayHear,
   readRecord,
   searchable,
   storedRecordOf,
@@ -38,7 +39,11 @@ export interface EngineStoreOptions extends Writer {
   readonly patienceMs?: number;
   /** Once it is aborted nothing more is waited for. */
   readonly signal?: AbortSignal;
+  /** For how long a text call may be under way (`timeouts.text`), ms. Default 600000. */
+  readonly textMs?: number;
 }
+
+const longestTextMs = 600_000;
 
 /** The state of a run on an engine, as one session writes it. */
 export interface EngineStore extends RunStore {
@@ -57,6 +62,8 @@ export interface EngineStore extends RunStore {
   release(slice: number): void;
   /** Keeps the whole reply to a call of a job, as JSON in one line: durable with the next commit. @returns where it lies from then on */
   keepReply(job: string, reply: string): ReplyPlace;
+  /** The replies that are kept and not written yet. */
+  readonly unwritten: () => readonly ReplyLine[];
   setFact(name: string, value: string): Promise<void>;
   /** Replaces what was known of the file at this path. */
   rememberInputFile(file: InputFile): Promise<void>;
@@ -73,7 +80,7 @@ const mostReplyBytes = 8 * 1024 * 1024;
 
 /** @throws EngineError */
 export async function openEngineStore(pool: EnginePool, options: EngineStoreOptions): Promise<EngineStore> {
-  const { run, clock, patienceMs = 60_000, signal } = options;
+  const { run, clock, patienceMs = 60_000, signal, textMs = longestTextMs } = options;
   const patiently = <T>(work: () => Promise<T>): Promise<T> => repeated(work, clock, patienceMs, signal);
   const ask = async <Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> =>
     (await patiently(() => pool.query<Row>(text, [run, ...values]))).rows;
@@ -110,8 +117,9 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     const after = settled;
     for (const group of groupsOf(keys, mostKeys)) {
       const rows = await ask<WriterRow>(
-        `SELECT ${writerColumns} FROM promptpress.jobs j WHERE j.run = $1 AND j.key = ANY($2)`,
+        `SELECT ${writerColumns('$3')} FROM promptpress.jobs j WHERE j.run = $1 AND j.key = ANY($2)`,
         group,
+        textMs,
       );
       for (const { key, record, row } of await show(rows, after)) {
         found.add(key);
@@ -178,7 +186,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     if (replies.needsSegment) replies.addSegment(await nextSegment());
 
     const refused = new Set((others ?? []).map(({ key }) => key));
-    await show(others ?? [], settled);
+    if (refused.size > 0) await load([...refused]);
     const lost = new Set(sent.held.filter((slice) => !mine.includes(slice)));
     // What was shown of lost slices was never written.
     const unwritten = [...sent.records]
@@ -231,6 +239,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     settled: () => underWay,
     countSubmissions: () => undefined,
     keepReply: (job, reply) => replies.keep(job, reply),
+    unwritten: () => replies.lines,
     setFact: async (name, value) => {
       await patiently(() => writeFact(pool, run, name, value));
       facts.set(name, value);
@@ -257,12 +266,13 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     left: async (slice) => {
       const after = settled;
       const rows = await ask<WriterRow>(
-        `SELECT ${writerColumns}, j.number FROM promptpress.jobs j WHERE j.run = $1 AND j.slice = $2 AND j.open
+        `SELECT ${writerColumns('$3')}, j.number FROM promptpress.jobs j WHERE j.run = $1 AND j.slice = $2 AND j.open
          UNION ALL
-         SELECT ${writerColumns}, j.number FROM (SELECT DISTINCT run, key FROM promptpress.facts_late WHERE run = $1) AS heard
+         SELECT ${writerColumns('$3')}, j.number FROM (SELECT DISTINCT run, key FROM promptpress.facts_late WHERE run = $1) AS heard
          JOIN promptpress.jobs j USING (run, key) WHERE j.slice = $2 AND j.status = 'in-doubt'
          ORDER BY number`,
         slice,
+        textMs,
       );
       cache.need(
         rows.map(({ key }) => key),
@@ -275,7 +285,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
         return [
           {
             record,
-            ...(row.hold_over ? {} : { sender: row.hold }),
+            ...(mayHear(row, record) ? { sender: row.hold } : {}),
             ...(heard === undefined ? {} : { heard }),
           },
         ];

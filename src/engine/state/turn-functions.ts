@@ -10,11 +10,20 @@ const each = (template: (name: string) => string): string => sums.map(template).
 
 const columns =
   'key text, slice int, rev bigint, seen_slice int, seen_rev bigint, status text, code text, root boolean, slot text, step text, ' +
-  'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, ' +
+  'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, unheard text, ' +
   'charged_cost float8, charged_tokens bigint, redo smallint';
 
 /** One row for each line of a text. */
 const lineRows = (text: string): string => `unnest(string_to_array(${text}, E'\\n'))`;
+
+/** SQL: notes what was heard late: what is known stays known. @param facts the expression of their JSON */
+export const noteFacts = (run: string, facts: string): string =>
+  `INSERT INTO promptpress.facts_late AS f (run, key, submitted, hold, task, answer)
+   SELECT ${run}, h.key, h.submitted, h.hold, h.task, h.answer
+   FROM json_to_recordset(${facts}) AS h(key text, submitted bigint, hold text, task text, answer text)
+   ORDER BY h.key, h.submitted, h.hold
+   ON CONFLICT (run, key, submitted, hold) DO UPDATE
+   SET task = coalesce(f.task, excluded.task), answer = coalesce(f.answer, excluded.answer)`;
 
 const isOpen = "k.status IN ('pending', 'submitting', 'running', 'modal', 'saving')";
 const isTrouble = "k.status IN ('failed', 'in-doubt')";
@@ -56,7 +65,7 @@ export const commitFunction = `
         SELECT r.*, nullif(r.saying, '') AS said FROM ROWS FROM (
           json_to_recordset(records) AS (${columns}), ${lineRows('docs')}, ${lineRows('sayings')}
         ) WITH ORDINALITY AS r(key, slice, rev, seen_slice, seen_rev, status, code, root, slot, step,
-          attempts, cost, tokens, possible, assumed, unanswered, sender,
+          attempts, cost, tokens, possible, assumed, unanswered, sender, unheard,
           charged_cost, charged_tokens, redo, doc, saying, place)
         WHERE r.slice = 0 OR r.slice = ANY(mine)
         ORDER BY r.key COLLATE "C"
@@ -76,6 +85,10 @@ export const commitFunction = `
           (k.was_slice = k.slice AND (k.was_rev = k.rev OR (k.slice <> 0 AND k.was_rev < k.rev)))
           OR (k.was_slice = k.seen_slice AND k.was_rev = k.seen_rev
             AND (k.slice = 0 OR k.was_status IN ('done', 'failed', 'in-doubt', 'pending', 'modal'))))
+          -- The answer to a text call that was taken over is known by now: it is not made again.
+          AND NOT (k.status = 'submitting' AND k.unheard IS NOT NULL AND EXISTS (
+            SELECT FROM promptpress.facts_late f WHERE f.run = the_run AND f.key = k.key AND f.answer IS NOT NULL
+              AND f.submitted || '/' || f.hold = ANY (string_to_array(k.unheard, ' '))))
         RETURNING k.key, k.slice, k.status, k.code, ${each((name) => `k.${name}`)}, j.number,
           k.was_status, k.was_code, ${each((name) => `k.was_${name}`)}
       ), added AS (
@@ -141,9 +154,7 @@ export const commitFunction = `
       ON CONFLICT DO NOTHING;
     END IF;
     IF heard IS NOT NULL THEN
-      INSERT INTO promptpress.facts_late AS f SELECT the_run, h.key, h.submitted, h.hold, h.task
-      FROM json_to_recordset(heard) AS h(key text, submitted bigint, hold text, task text) ORDER BY h.key, h.submitted, h.hold
-      ON CONFLICT (run, key, submitted, hold) DO UPDATE SET task = coalesce(f.task, excluded.task);
+      ${noteFacts('the_run', 'heard')};
     END IF;
     DELETE FROM promptpress.facts WHERE run = the_run AND name = 'run.receipt';
     IF kept IS NOT NULL THEN
@@ -168,7 +179,7 @@ export const commitFunction = `
     IF cardinality(refused) > 0 THEN
       SELECT json_agg(other) INTO others
       FROM unnest(refused) AS r(key) CROSS JOIN LATERAL (
-        SELECT ${writerColumns} FROM promptpress.jobs j WHERE j.run = the_run AND j.key = r.key OFFSET 0
+        SELECT ${writerColumns('0')} FROM promptpress.jobs j WHERE j.run = the_run AND j.key = r.key OFFSET 0
       ) AS other;
     END IF;
     RETURN json_build_object('mine', mine, 'others', others);
@@ -191,3 +202,22 @@ const fold = `
 
 /** The functions that write to the tables of a run. */
 export const turnFunctions: string = commitFunction + fold;
+
+/**
+ * What is heard late of text calls. `ended`: the session has said so itself, or its process is known to be gone, so nothing more is heard
+ * from it; one that is only `over` may hear of a text call for as long as that may take.
+ */
+export const heardTextsSchema: string = `
+  ALTER TABLE facts_late ADD COLUMN answer text;
+  ALTER TABLE sessions ADD COLUMN ended boolean NOT NULL DEFAULT false;
+  UPDATE sessions SET ended = over;
+  CREATE FUNCTION hears_nothing(the_run int, sender text, text_ms bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM promptpress.sessions s WHERE s.session = split_part(sender, '/', 1)::bigint
+          AND (s.ended OR (s.over AND s.seen + (1.5 * s.lease_ms + text_ms) * interval '1 ms' < clock_timestamp()))
+      ) OR EXISTS (
+        SELECT FROM promptpress.holds_over
+        WHERE run = the_run AND slice = split_part(sender, '/', 2)::int AND epoch = split_part(sender, '/', 3)::bigint
+      )
+  $$;
+${commitFunction}`;

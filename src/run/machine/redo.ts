@@ -29,6 +29,7 @@ export const asBefore = (record: JobRecord): JobRecord =>
         ...nothing,
         ...record.former,
         former: undefined,
+        unheard: undefined,
         error: undefined,
         tries: 0,
       });
@@ -77,11 +78,12 @@ export const redoneOnce = (
 
 /**
  * The record as it becomes durable. An unsent redo leaves no trace in it: a run that ends before leaves the job done, and its order
- * has it made by the next run. A redo that was sent, and may have made an unseen task, is in doubt until it is sent again.
+ * has it made by the next run. A redo that was sent, and may have made an unseen task, is in doubt until it is sent again. One whose
+ * answer may yet be heard goes on.
  */
 export function durableForm(record: JobRecord): JobRecord {
   const { status, former, doubtful, error = interruptedSubmit } = record;
-  if (status !== 'pending' || former === undefined) return record;
+  if (status !== 'pending' || former === undefined || record.unheard !== undefined) return record;
   const { since } = doubtful ?? {};
   return since === undefined
     ? asBefore(record)

@@ -11,7 +11,7 @@ import { canConfirm, firstModalWant, interruptedModal, isConfirmSent } from './m
 import { redoneOnce } from './redo.ts';
 import { addUnanswered, closeUnanswered, interruptedSubmit, lostCall } from './retry/in-doubt.ts';
 import { wantFile, wantFresh } from './save.ts';
-import { requeue } from './text-call.ts';
+import { requeue, submissionName } from './text-call.ts';
 import { attemptOf } from './transition.ts';
 
 /**
@@ -158,8 +158,18 @@ export const recoverInterrupted = (
   record: JobRecord,
   startedAt: number,
   price: number | undefined,
-): JobRecord =>
-  isTextRequest(record.request) ? requeue(lostCall(record, price)) : interrupted(record, startedAt, price);
+): JobRecord => {
+  if (!isTextRequest(record.request)) return interrupted(record, startedAt, price);
+  const lost = lostCall(record, price);
+  const { submittedAt, submittedBy, unheard = [] } = record;
+  if (submittedAt === undefined || submittedBy === undefined) return requeue(lost);
+  // Somebody may have heard of it who cannot say so yet.
+  const name = submissionName({ submittedAt, submittedBy });
+  return become(requeue(lost), 'pending', { unheard: [...unheard, name].slice(-mostUnheard) });
+};
+
+/** Calls in a row whose workers were lost: of more, the oldest are given up. */
+const mostUnheard = 8;
 
 /** The history entry of the request of an interrupted job: the next submission replaces its time in the record. */
 export const interruptedAttempt = ({ key, request, submittedAt = 0 }: JobRecord): Attempt =>
@@ -257,6 +267,7 @@ export function resetForResubmit(record: JobRecord): JobRecord {
     result: undefined,
     error: undefined,
     putBack: undefined,
+    unheard: undefined,
     artifacts: former === undefined ? [] : record.artifacts,
     frames: former === undefined ? undefined : record.frames,
     text: undefined,

@@ -35,6 +35,12 @@ export function askNow(job: Job, { now }: JobContext): JobStep {
   return { job: { ...job, record, want: { kind: 'answer' } }, send: { kind: 'ask' } };
 }
 
+/** The name of a call within its job, as `unheard` of the record keeps it. */
+export const submissionName = ({
+  submittedAt,
+  submittedBy,
+}: Required<Pick<JobRecord, 'submittedAt' | 'submittedBy'>>): string => `${submittedAt}/${submittedBy}`;
+
 /** The record of a text call to make again; its attempt stays counted. */
 export const requeue = (record: JobRecord): JobRecord =>
   become(record, 'pending', { submittedAt: undefined });
@@ -62,10 +68,11 @@ function onResult(job: Job, result: CallResult, context: JobContext): JobStep {
 
 /** Adds the tokens of a reply, usable or not, and what they cost. */
 function account(job: Job, result: CallResult, context: JobContext): Job {
-  const { record } = job;
   const usage = usageOf(result);
   const hasReply = result.kind === 'answered' || result.kind === 'unwritten';
   if (usage === undefined && !hasReply) return job;
+  // What is heard now of an earlier call is the answer of another round.
+  const record = hasReply ? become(job.record, job.record.status, { unheard: undefined }) : job.record;
   if (!isTextRequest(record.request)) throw new Error(`Internal error: ${record.key} asks for no text.`);
   const price = context.replyPrice(record.request, usage);
   const untold = hasReply ? untoldOf(usage, result, context.assumedUsage(record)) : undefined;
@@ -295,6 +302,6 @@ export function tokensUsed(result: CallResult): number | undefined {
 }
 
 /** True unless it is certain that the service did nothing for a call without a usable reply. */
-const mayHaveWorked = (result: CallResult): boolean =>
+export const mayHaveWorked = (result: CallResult): boolean =>
   result.kind !== 'unread' &&
   !(result.kind === 'refused' && result.error.class !== 'retry' && result.error.class !== 'lost');

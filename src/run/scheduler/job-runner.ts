@@ -1,30 +1,22 @@
 import type { JobRecord } from '../../plan/job.ts';
-import { isJobKey } from '../../plan/key.ts';
 import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
-import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Task } from '../../service/image-service.ts';
 import type { ServiceResult } from '../../service/result.ts';
-import {
-  type FetchReason,
-  heldAs,
-  type Job,
-  type JobContext,
-  type JobEvent,
-  type SeenTask,
-} from '../machine/job.ts';
+import { type FetchReason, heldAs, type Job, type JobEvent, type SeenTask } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
 import { doubtedBy } from '../machine/ownership.ts';
 import { hasOtherButton } from '../machine/retry/button-freshness.ts';
 import { bannedPrompt, jobError } from '../machine/retry/service-failure.ts';
-import { hasNoListing, mostListed } from '../machine/search/listing.ts';
+import { hasNoListing } from '../machine/search/listing.ts';
 import { visitDueCells } from './cell-admission.ts';
 import { isPaid, routeOf } from './commit.ts';
 import { drain } from './drain.ts';
 import { holdUnsaved } from './failed-files.ts';
+import { jobContext } from './job-context.ts';
 import { noteOutcome, noteTask } from './kind-results.ts';
 import { noteFailedRedo, placeJob, returnToCells } from './place-job.ts';
 import { holdRefused } from './refused-jobs.ts';
-import { type KindState, noTally } from './routes/kinds.ts';
+import type { KindState } from './routes/kinds.ts';
 import { failureOf } from './routes/outcome.ts';
 import { taskOf } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
@@ -127,77 +119,6 @@ function noteShown(state: SchedulerState, job: Job, why: FetchReason, task: Seen
     code: 'task.shared',
     message: `The service gave one task id (${task.id}) to job ${record.key} and to ${doubted.join(', ')}, which had ended with that task before this was known: the result there may be that of another job. Look at it; --redo makes it anew.`,
   });
-}
-
-/** `timeouts.queue` where nobody says it. */
-const queueMs = 7_200_000;
-
-/** The machine's input beside the job and the event. */
-export function jobContext(state: SchedulerState, job?: Job): JobContext {
-  const {
-    options,
-    now,
-    watchedSince,
-    estimators,
-    searches,
-    buttons,
-    owners,
-    lookup,
-    jobs,
-    kinds,
-    ended,
-    lost,
-  } = state;
-  const { settings, invocation, random, price } = options;
-  const { costModel } = estimators;
-  return {
-    now,
-    invocation,
-    watchedSince,
-    random,
-    retry: settings.retry,
-    taskMs: settings.timeouts.taskMs,
-    queueMs: settings.timeouts.queueMs ?? queueMs,
-    hasFoundLater: (record) => lost.hasFoundLater(record),
-    overtakenAt: (record) => ended.overtakenAt(record),
-    speed: settings.speed,
-    retryInDoubt: settings.inDoubt === 'retry',
-    searches,
-    price,
-    replyPrice: costModel.answerPrice,
-    assumedUsage: costModel.usage,
-    buttonsOf: (taskId) => buttons.read(taskId, now),
-    jobOf: lookup,
-    // What other workers have is not at hand: their keys are known by their form.
-    isJob: (key) => lookup(key) !== undefined || (options.others !== undefined && isJobKey(key)),
-    rivals: (record) => owners.rivals(record).flatMap((key) => lookup(key) ?? []),
-    hasPeers: options.others !== undefined,
-    mayGetSameId: (record) => jobs.mayGetSameId(record),
-    showsIds: owners.showsIds,
-    promptAbove: (record) => promptAbove(record, lookup),
-    tally: (route) => {
-      if (route === 'poll') return kinds.polls.tally;
-      if (route === 'download') return kinds.downloads.tally;
-      return (job && kinds.of(job))?.tally ?? noTally;
-    },
-    pollMaxMs: settings.poll.maxMs,
-    pollInMs: (record, elapsedMs, watch) =>
-      pollDueInMs(state, estimators.pollInMs(record, elapsedMs, watch), watch !== undefined),
-  };
-}
-
-/** Keeps polls within the bound on requests: those that share one request are aligned to common moments, `poll.min` apart. */
-function pollDueInMs(
-  { pollsBatches, polls, jobs, now, options }: SchedulerState,
-  inMs: number,
-  isRepeated: boolean,
-): number {
-  if (!pollsBatches) return isRepeated ? polls.waitMs(inMs, now) : inMs;
-  const apartMs = Math.max(
-    options.settings.poll.minMs,
-    Math.ceil((Math.ceil(jobs.size / mostListed) * 1000) / polls.perSecond),
-  );
-  return apartMs < 1 ? inMs : Math.ceil((now + inMs) / apartMs) * apartMs - now;
 }
 
 /** Ends searches at a gateway that lists no tasks, with one notice to the user. */

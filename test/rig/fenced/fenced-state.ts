@@ -66,6 +66,8 @@ export class FencedState {
   readonly #facts = new Map<string, LateFact>();
   readonly #epochs = new Map<number, number>();
   readonly #over = new Set<string>();
+  /** Of these, who may still hear of text calls. */
+  readonly #hearing = new Set<string>();
   readonly #without: Unfenced | undefined;
 
   constructor(without?: Unfenced) {
@@ -93,7 +95,7 @@ export class FencedState {
       return [
         {
           record: this.#shown(row),
-          ...(this.#over.has(holder) ? {} : { sender: holder }),
+          ...(this.#isOver(record, holder) ? {} : { sender: holder }),
           ...(heard && { heard }),
         },
       ];
@@ -103,6 +105,23 @@ export class FencedState {
   /** Nothing is sent or heard any more by who held a slice so. */
   end(holder: string): void {
     this.#over.add(holder);
+    this.#hearing.delete(holder);
+  }
+
+  /** Nothing was heard of who held a slice so: nothing is sent any more, but answers to text calls may still be heard. */
+  silence(holder: string): void {
+    if (this.#over.has(holder)) return;
+    this.#over.add(holder);
+    this.#hearing.add(holder);
+  }
+
+  #isOver({ request }: JobRecord, holder: string): boolean {
+    return this.#over.has(holder) && !(isTextRequest(request) && this.#hearing.has(holder));
+  }
+
+  /** Whether something was heard of a submission. */
+  hasFact(submission: Pick<JobRecord, 'key' | 'submittedAt' | 'submittedBy'>): boolean {
+    return this.#facts.has(nameOf(submission));
   }
 
   commit(request: Request): Committed {
@@ -122,8 +141,9 @@ export class FencedState {
         this.#history.push(copied(attempt));
     for (const fact of turn.heard ?? []) {
       const name = nameOf(fact);
-      // What is known of a task stays known.
-      if (this.#facts.get(name)?.taskId === undefined) this.#facts.set(name, copied(fact));
+      const known = this.#facts.get(name);
+      // What is known of a task, or of an answer, stays known.
+      if (known?.taskId === undefined && known?.answer === undefined) this.#facts.set(name, copied(fact));
     }
     return { refused, lost };
   }
@@ -140,10 +160,10 @@ export class FencedState {
     };
   }
 
-  /** Doubts of which something was heard: the slice of each, and the name of its submission. */
+  /** Doubts, and text calls that were taken over, of which something was heard: the slice of each, and the name of its submission. */
   heardDoubts(): readonly { readonly slice: number; readonly name: string }[] {
     return [...this.rows.values()].flatMap(({ record, slice }) =>
-      record.status === 'in-doubt' && this.#factsOf(record).length > 0
+      (record.status === 'in-doubt' || record.status === 'pending') && this.#factsOf(record).length > 0
         ? [{ slice, name: nameOf(record) }]
         : [],
     );
@@ -171,21 +191,34 @@ export class FencedState {
   #mayWrite(row: Row, basis: string | undefined): boolean {
     const before = this.rows.get(row.record.key);
     if (before === undefined || this.#without === 'no-claim') return true;
+    const { status, unheard } = row.record;
+    if (
+      status === 'submitting' &&
+      unheard !== undefined &&
+      this.#factsOf(row.record)[0]?.answer !== undefined
+    )
+      return false;
     if (before.slice === row.slice) return before.rev < row.rev || this.#without === 'no-epoch';
     return resting.has(before.record.status) && before.version === basis;
   }
 
   #factsOf(record: JobRecord): readonly LateFact[] {
-    const fact = this.#facts.get(nameOf(record));
-    return fact === undefined ? [] : [fact];
+    const { key, unheard = [], sender } = record;
+    const calls = sender === undefined || this.#over.has(sender) ? unheard : unheard.slice(-1);
+    const names = [nameOf(record), ...calls.map((name) => `${key} ${name.replace('/', ' ')}`)];
+    const found = names.flatMap((name) => this.#facts.get(name) ?? []);
+    return found
+      .toSorted((a, b) => Number(b.answer !== undefined) - Number(a.answer !== undefined))
+      .slice(0, 1);
   }
 
   /** Without a sender that is over, but for a doubt of which something was heard that is not in the record: that one has a sender. */
   #shown({ record, holder }: Row): JobRecord {
     const { sender: known, ...rest } = record;
     const isHeard = this.#factsOf(record).length > 0;
-    const sender = known ?? (isHeard && record.status === 'in-doubt' ? holder : undefined);
-    return sender !== undefined && (isHeard || !this.#over.has(sender)) ? { ...rest, sender } : rest;
+    const isTakenOver = record.status === 'in-doubt' || record.status === 'pending';
+    const sender = known ?? (isHeard && isTakenOver ? holder : undefined);
+    return sender !== undefined && (isHeard || !this.#isOver(record, sender)) ? { ...rest, sender } : rest;
   }
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
-import { advance, jobContext } from '../../../src/run/scheduler/job-runner.ts';
+import { jobContext } from '../../../src/run/scheduler/job-context.ts';
+import { advance } from '../../../src/run/scheduler/job-runner.ts';
 import { adoptJob } from '../../../src/run/scheduler/place-job.ts';
 import { failure } from '../../rig/failure.ts';
 import { epoch, imagineRecord, textRecord } from '../../rig/jobs.ts';

@@ -1,8 +1,8 @@
 import type { Cell } from '../../../src/plan/cell.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
-import { type Effect } from '../../../src/run/scheduler/commit.ts';
-import type { LateFact, Turn } from '../../../src/state/store.ts';
+import type { Effect, RunInput } from '../../../src/run/scheduler/commit.ts';
+import type { Committed, LateFact, Turn } from '../../../src/state/store.ts';
 import { type FencedState, nameOf } from '../../rig/fenced/fenced-state.ts';
 import type { Gateway } from '../../rig/gateway/gateway.ts';
 import type { MadeTask } from '../../rig/gateway/made-tasks.ts';
@@ -17,6 +17,25 @@ export interface Broken {
   readonly what: string;
 }
 
+/** A worker that hears answers. */
+interface Hearer {
+  readonly name: string;
+  /** When it could reach the state again last, or will. */
+  readonly cutUntil: number;
+}
+
+interface AskedAgain {
+  readonly key: string;
+  readonly isKnown: boolean;
+  readonly hearer: Hearer;
+}
+
+/** A text call is under way for so long at most, ms. */
+export const textMs = 30_000;
+
+/** A commit is executed, and its repetition, within this time after a cut, ms. */
+export const mostCommitMs = 60_000;
+
 /** Watches several workers: nothing is lost, nothing is paid twice, and only what cannot be known is in doubt. */
 export class WorkersAuditor {
   readonly #state: FencedState;
@@ -29,13 +48,17 @@ export class WorkersAuditor {
   /** Submissions that left. */
   readonly #sent = new Set<string>();
   /** Text calls that are under way, and whose they are. */
-  readonly #asking = new Map<string, string>();
+  readonly #asking = new Map<string, { readonly name: string; readonly at: number }>();
+  /** Answers to text calls, by the keys of their jobs: of what, and who has heard them. */
+  readonly #answers = new Map<string, readonly { readonly record: JobRecord; readonly worker: Hearer }[]>();
   /** Submissions that are known to have made a task, since when. */
   readonly #known = new Map<string, number>();
   /** Jobs in doubt that were submitted again, as the user allows. */
   readonly #byWord = new Set<string>();
   /** The submission of each task. */
   readonly #makers = new Map<string, string>();
+  /** Jobs that were in doubt, where cables are cut. */
+  readonly #doubted = new Set<string>();
   /** Submissions of which a task was found, and these tasks. */
   readonly #found = new Map<string, string>();
   /** Jobs in doubt may be submitted again. */
@@ -44,6 +67,9 @@ export class WorkersAuditor {
   hasUnclear = false;
   /** All that was broken, in order. */
   readonly broken: Broken[] = [];
+  /** Answered text calls that were made again, and cables that were cut. */
+  twice = 0;
+  cuts = 0;
   submits = 0;
   inDoubt = 0;
   neverSent = 0;
@@ -61,11 +87,12 @@ export class WorkersAuditor {
 
   killed(worker: string): void {
     this.#killed.add(worker);
-    for (const [key, name] of this.#asking) if (name === worker) this.#asking.delete(key);
+    for (const [key, { name }] of this.#asking) if (name === worker) this.#asking.delete(key);
   }
 
   intends(worker: string, { records, heard = [] }: Turn): void {
     for (const record of records) {
+      if (record.status === 'in-doubt' && this.cuts > 0) this.#doubted.add(record.key);
       if (record.status === 'submitting') this.#intents.set(nameOf(record), worker);
       const isAgain = record.status === 'submitting' || record.status === 'pending';
       const before = this.#state.rows.get(record.key)?.record;
@@ -106,8 +133,10 @@ export class WorkersAuditor {
       const by = this.#asking.get(key);
       if (durable?.status === 'done')
         this.breaks('duplicated', `${key} is asked by ${worker} although it is done`);
-      if (by !== undefined) this.breaks('duplicated', `${key} is asked by ${worker} while ${by} asks it`);
-      this.#asking.set(key, worker);
+      // Who was stopped hears of it after any time-out.
+      if (by !== undefined && this.#time.now - by.at < textMs)
+        this.breaks('duplicated', `${key} is asked by ${worker} while ${by.name} asks it`);
+      this.#asking.set(key, { name: worker, at: this.#time.now });
     }
     if (send.kind === 'modal' && this.#tasks.get(job.record.modal?.taskId ?? '')?.isAnswered)
       this.breaks('duplicated', `${key} is answered by ${worker} although that was done`);
@@ -130,9 +159,42 @@ export class WorkersAuditor {
     this.#sent.add(nameOf(job.record));
   }
 
-  hears(worker: string, { job, send }: Effect): void {
-    if (send.kind === 'ask' && this.#asking.get(job.record.key) === worker)
-      this.#asking.delete(job.record.key);
+  hears(worker: Hearer, { job: { record }, send }: Effect, input: RunInput): void {
+    if (send.kind !== 'ask') return;
+    const { key } = record;
+    if (this.#asking.get(key)?.name === worker.name) this.#asking.delete(key);
+    if (input.type !== 'asked' || input.result.kind !== 'answered') return;
+    if (input.result.asked.verdict.kind === 'done')
+      this.#answers.set(key, [...(this.#answers.get(key) ?? []), { record, worker }]);
+  }
+
+  /** Text calls that this turn intends to make though they were answered, and whether the state knows of an answer. */
+  asksAgain({ records }: Turn): readonly AskedAgain[] {
+    return records.flatMap(({ key, status }) =>
+      status !== 'submitting'
+        ? []
+        : (this.#answers.get(key) ?? []).map(({ record, worker }) => ({
+            key,
+            isKnown: this.#state.hasFact(record),
+            hearer: worker,
+          })),
+    );
+  }
+
+  /** A turn was executed. */
+  asked(worker: string, again: readonly AskedAgain[], { refused, lost }: Committed): void {
+    for (const { key, isKnown, hearer } of again) {
+      if (refused.has(key) || lost.size > 0) continue;
+      this.twice += 1;
+      const reachedAt = hearer.cutUntil + mostCommitMs;
+      if (isKnown)
+        this.breaks('duplicated', `${key} is asked again by ${worker} although its answer is known`);
+      else if (!this.#killed.has(hearer.name) && this.#time.now > reachedAt)
+        this.breaks(
+          'duplicated',
+          `${key} is asked again by ${worker} although ${hearer.name} has its answer`,
+        );
+    }
   }
 
   /** Nobody is done with the task of another, unless nobody could know, or it is said. */
@@ -181,7 +243,10 @@ export class WorkersAuditor {
     }
     for (const cell of cells) {
       const slots = plan.resolve(cell, (key) => this.#state.rows.get(key)?.record);
-      const isDoubtful = slots.some(({ status }) => status === 'in-doubt');
+      // A doubt that ended late is gone on from by the next run, in cells that were closed below it.
+      const isDoubtful = slots.some(
+        ({ status, job }) => status === 'in-doubt' || this.#doubted.has(job?.key ?? ''),
+      );
       for (const { step, branch, status } of slots)
         if (status !== 'done' && status !== 'in-doubt' && !(isDoubtful && status === 'pending'))
           this.breaks('lost', `${step} ${branch.join('/')} of cell ${cell.number} is ${status} at the end`);

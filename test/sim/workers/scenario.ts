@@ -18,6 +18,8 @@ export interface WorkersScenario {
   /** Shares of moments: at which a worker is killed, or stopped for longer than its lease. */
   readonly kills: number;
   readonly stops: number;
+  /** Share of moments at which a worker no longer reaches the state, for up to six leases; it goes on hearing the service. */
+  readonly cuts: number;
   /** How far the clocks of the workers are apart at most, ms. */
   readonly skewMs: number;
   /** Share of the takes of a slice that somebody holds. */
@@ -66,6 +68,7 @@ export function drawWorkers(seed: number, workers?: number): WorkersScenario {
     failedCommits: share('failed commits', [0.03, 0.1]),
     kills: share('kills', [0.01, 0.04]),
     stops: share('stops', [0.01, 0.05]),
+    cuts: 0,
     skewMs: chance.pick([0, 1000, 600_000], 'skew'),
     doubled: share('doubled', [0.1, 0.4]),
     forgotten: share('forgotten', [0.1, 0.3]),
@@ -111,6 +114,20 @@ export function drawHard(seed: number, workers?: number): WorkersScenario {
           inDoubt: chance.pick(['hold', 'retry', 'retry'] as const, 'again', 'in-doubt'),
         },
       }),
+  };
+}
+
+/** The same, with texts and cut cables. */
+export function drawCuts(seed: number, workers?: number): WorkersScenario {
+  const chance = new Chance(seed);
+  const { again, ...hard } = drawHard(seed, workers);
+  return {
+    ...hard,
+    // Who retries a doubt pays again, and nothing of it is undone by what is heard later.
+    ...(again !== undefined && { again: { ...again, inDoubt: 'hold' } }),
+    hasTexts: true,
+    cuts: chance.pick([0.02, 0.05, 0.1], 'cuts'),
+    ...(chance.happens(0.7, 'nobody is killed') && { kills: 0 }),
   };
 }
 

@@ -11,10 +11,10 @@ import { planOf } from '../../rig/plan.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 import { Chance } from '../chance.ts';
 import { epoch } from '../outset.ts';
-import { type Broken, type Cost, WorkersAuditor } from './auditor.ts';
+import { type Broken, type Cost, mostCommitMs, WorkersAuditor } from './auditor.ts';
 import { Queue } from './queue.ts';
 import { SharedRooms } from './rooms.ts';
-import { drawHard, drawWorkers, pipelineOf, type WorkersScenario } from './scenario.ts';
+import { drawWorkers, pipelineOf, type WorkersScenario } from './scenario.ts';
 import { Timeline } from './timeline.ts';
 import { SimWorker, type WorkersMutant, type World } from './worker.ts';
 
@@ -25,6 +25,9 @@ export interface WorkersOutcome {
   /** Of these, what certainly never left. */
   readonly neverSent: number;
   readonly kills: number;
+  readonly cuts: number;
+  /** Answered text calls that were made again. */
+  readonly twice: number;
 }
 
 /** From then on nothing goes wrong any more, so that a history comes to its end. */
@@ -115,6 +118,7 @@ export async function simulateWorkers(
       auditor,
       mutant,
       calmAt,
+      isDone: () => isDone(),
       onKilled: () => {
         kills += 1;
         time.after(chance.whole(100, 10_000, 'comes', kills), () => begin());
@@ -130,12 +134,19 @@ export async function simulateWorkers(
     const fed = new Set<string>();
     const feed = (): void => {
       for (const { slice, name } of state.heardDoubts()) {
-        if (!fed.has(name)) queue.feed(slice);
+        // Whoever holds it may have read it before.
+        if (fed.has(name) || !queue.isOver(slice)) continue;
+        queue.feed(slice);
         fed.add(name);
       }
       if (!isOver) time.after(2000, feed);
     };
     if (scenario.feedsDoubts) feed();
+    const isDone = (): boolean =>
+      queue.isDone &&
+      (scenario.cuts === 0 ||
+        (state.heardDoubts().every(({ name }) => fed.has(name)) &&
+          own.every((one) => one.isDead || one.hasEnded || time.now > one.cutUntil + mostCommitMs)));
     const endsAt = afterMs === undefined ? Number.POSITIVE_INFINITY : startedAt + afterMs;
     const hasEnded = (): boolean => own.length > 0 && own.every((one) => one.isDead || one.hasEnded);
     let isEndless = false;
@@ -177,8 +188,8 @@ export async function simulateWorkers(
     goesOn = play(2, { inDoubt: again.inDoubt });
   }
   if (goesOn) auditor.checkEnd(plan, cells);
-  const { submits, inDoubt, neverSent, broken } = auditor;
-  return { submits, inDoubt, neverSent, kills, broken };
+  const { submits, inDoubt, neverSent, cuts, twice, broken } = auditor;
+  return { submits, inDoubt, neverSent, kills, cuts, twice, broken };
 }
 
 const isOpen = ({ status }: JobRecord): boolean => !isSettled(status);
@@ -193,6 +204,8 @@ export interface WorkersSearched {
   readonly inDoubt: number;
   readonly neverSent: number;
   readonly kills: number;
+  readonly cuts: number;
+  readonly twice: number;
   /** How many promises were broken in the seed that was found, by what that costs. */
   readonly found?: { readonly seed: number; readonly first: string } & Readonly<Record<Cost, number>>;
 }
@@ -208,16 +221,17 @@ export async function searchWorkers(
   {
     workers,
     mutant,
-    isHard = false,
-  }: { readonly workers?: number; readonly mutant?: WorkersMutant; readonly isHard?: boolean } = {},
+    draw = drawWorkers,
+  }: {
+    readonly workers?: number;
+    readonly mutant?: WorkersMutant;
+    readonly draw?: (seed: number, workers?: number) => WorkersScenario;
+  } = {},
 ): Promise<WorkersSearched> {
-  const sums = { submits: 0, inDoubt: 0, neverSent: 0, kills: 0 };
+  const sums = { submits: 0, inDoubt: 0, neverSent: 0, kills: 0, cuts: 0, twice: 0 };
   for (let seed = from; seed < from + count; seed++) {
-    const { broken, ...outcome } = await simulateWorkers(
-      (isHard ? drawHard : drawWorkers)(seed, workers),
-      mutant,
-    );
-    for (const what of ['submits', 'inDoubt', 'neverSent', 'kills'] as const) sums[what] += outcome[what];
+    const { broken, ...outcome } = await simulateWorkers(draw(seed, workers), mutant);
+    for (const what of Object.keys(sums) as (keyof typeof sums)[]) sums[what] += outcome[what];
     const first = broken.find(({ cost }) => mutant === undefined || cost !== 'nothing');
     if (first === undefined) continue;
     const times = { duplicated: 0, lost: 0, nothing: 0 };

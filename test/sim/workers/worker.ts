@@ -10,7 +10,7 @@ import { answered, type DrivenService } from '../../rig/driven-service.ts';
 import { type FencedState, holderOf, type Request } from '../../rig/fenced/fenced-state.ts';
 import { WorkerView } from '../../rig/fenced/worker-view.ts';
 import type { Chance } from '../chance.ts';
-import type { WorkersAuditor } from './auditor.ts';
+import { textMs, type WorkersAuditor } from './auditor.ts';
 import { Orphans } from './orphans.ts';
 import type { Queue } from './queue.ts';
 import type { SharedRooms, WorkerRooms } from './rooms.ts';
@@ -40,6 +40,8 @@ export interface World {
   readonly mutant?: WorkersMutant | undefined;
   /** No more is killed or stopped from then on. */
   readonly calmAt: number;
+  /** All slices are done, and nobody has anything to tell that he could not tell yet. */
+  readonly isDone: () => boolean;
   /** The worker was killed; another one comes. */
   readonly onKilled: () => void;
 }
@@ -67,6 +69,10 @@ export class SimWorker {
   isDead = false;
   hasEnded = false;
   #stoppedUntil = 0;
+  #cutAt = Number.NEGATIVE_INFINITY;
+  #cutUntil = 0;
+  /** Holds that others know to be over. */
+  readonly #silent = new Set<string>();
   #steps = 0;
   readonly #orphans: Orphans;
   #isCommitting = false;
@@ -155,7 +161,50 @@ export class SimWorker {
       this.#stoppedUntil = time.now + ms;
       return true;
     }
+    if (!this.isCut && chance.happens(scenario.cuts * share, 'cut', place, this.name, this.#steps))
+      this.#cut();
     return false;
+  }
+
+  /** The state cannot be reached. */
+  get isCut(): boolean {
+    return this.#world.time.now < this.#cutUntil;
+  }
+
+  /** When it could be reached again last, or will be. */
+  get cutUntil(): number {
+    return this.#cutUntil;
+  }
+
+  #cut(): void {
+    const { scenario, time, chance, state } = this.#world;
+    const { leaseMs } = scenario;
+    const ms = chance.whole(leaseMs / 3, 6 * leaseMs, 'cut for', this.name, this.#steps);
+    this.#cutAt = time.now;
+    this.#cutUntil = time.now + ms;
+    this.#world.auditor.cuts += 1;
+    time.after(2 * leaseMs, () => {
+      if (this.isDead || this.hasEnded || !this.isCut) return;
+      for (const hold of this.#kept) {
+        state.silence(hold);
+        this.#silent.add(hold);
+      }
+      const silent = [...this.#silent];
+      // Until then it may hear of the last text call that may have left.
+      time.after(textMs - leaseMs / 2, () => {
+        for (const hold of silent) state.end(hold);
+      });
+    });
+    this.#later(ms, () => {
+      for (const hold of this.#holds)
+        if (this.#silent.has(holderOf(hold.slice, hold.epoch))) this.#input({ type: 'lost', hold });
+    });
+  }
+
+  /** Does a step that reaches for the state, as soon as it can be reached. */
+  #reach(step: () => void): void {
+    if (this.isCut) this.#later(this.#cutUntil - this.#world.time.now, () => this.#reach(step));
+    else step();
   }
 
   /** Its machine dies, or the run is over for it. */
@@ -202,8 +251,12 @@ export class SimWorker {
     const fate = chance.of('fate', this.name, ++this.#steps);
     const { lostAnswers, lateCommits, failedCommits } = scenario;
     const execute = (): Committed => {
-      this.#world.auditor.intends(this.name, request.turn);
-      return this.#world.state.commit(request);
+      const { auditor, state } = this.#world;
+      auditor.intends(this.name, request.turn);
+      const heardBefore = auditor.asksAgain(request.turn);
+      const committed = state.commit(request);
+      auditor.asked(this.name, heardBefore, committed);
+      return committed;
     };
     const fail = (): void =>
       this.#later(answerMs, () => {
@@ -223,7 +276,7 @@ export class SimWorker {
       if (!this.isDead) fail();
       return;
     }
-    if (fate < failedCommits) return fail();
+    if (fate < failedCommits || this.isCut) return fail();
     if (fate < failedCommits + lostAnswers) {
       time.after(this.#latency('commit'), execute);
       return fail();
@@ -269,14 +322,23 @@ export class SimWorker {
   }
 
   #carryOut(effect: Effect): void {
-    const { auditor, gateway, time } = this.#world;
+    const { auditor, gateway, time, scenario } = this.#world;
+    const { hold } = effect.job;
+    if (isPaid(effect) && hold !== undefined) {
+      if (this.#silent.has(holderOf(hold.slice, hold.epoch)))
+        return this.#reach(() =>
+          this.#later(1, () => this.#input({ type: 'result', effect, input: unsent(effect) })),
+        );
+      if (this.isCut && time.now - this.#cutAt > 1.5 * scenario.leaseMs)
+        return this.#reach(() => this.#carryOut(effect));
+    }
     auditor.sends(this.name, effect);
     const { afterMs, input } = answered(effect, gateway, this.#view, time.now);
     auditor.sent(effect);
     this.#later(afterMs, () => {
       if (isPaid(effect) && this.#mishap('before hearing') && this.isDead) return;
       this.#later(0, () => {
-        auditor.hears(this.name, effect);
+        auditor.hears(this, effect, input);
         this.#input(effect.job.hold === undefined ? input : { type: 'result', effect, input });
       });
     });
@@ -291,18 +353,21 @@ export class SimWorker {
       });
     if (this.#isLooking || this.#scheduler.awaited.length === 0) return;
     this.#isLooking = true;
-    this.#later(1000, () => {
-      this.#isLooking = false;
-      this.#input({ type: 'looked', heard: this.#view.read(this.#scheduler.awaited) });
-    });
+    this.#later(1000, () =>
+      this.#reach(() => {
+        this.#isLooking = false;
+        this.#input({ type: 'looked', heard: this.#view.read(this.#scheduler.awaited) });
+      }),
+    );
   }
 
   /** Takes a slice, claims it, reads what its cells ask for, and gives all of that to the scheduler in one turn. */
   #read(): void {
     this.#isReading = true;
     this.#later(this.#latency('take'), () => {
-      const { queue, state } = this.#world;
-      if (queue.isDone) return this.#give({ cells: [], last: true });
+      if (this.isCut) return this.#reach(() => this.#read());
+      const { queue, state, isDone } = this.#world;
+      if (isDone()) return this.#give({ cells: [], last: true });
       const taken = queue.take();
       if (taken === undefined) return this.#later(500, () => this.#read());
       const { slice, cells } = taken;
@@ -316,7 +381,7 @@ export class SimWorker {
       this.#kept.add(holderOf(slice, epoch));
       this.#mishap('after claim');
       this.#later(this.#latency('claim'), () => {
-        this.#settled(this.#commits, () => this.#load({ slice, epoch }, cells));
+        this.#settled(this.#commits, () => this.#reach(() => this.#load({ slice, epoch }, cells)));
       });
     });
   }
@@ -330,6 +395,11 @@ export class SimWorker {
   #load({ slice, epoch }: Hold, cells: readonly Cell[]): void {
     const { state, mutant } = this.#world;
     this.#prefetch(cells, new Set(), () => {
+      if (this.isCut) return this.#reach(() => this.#load({ slice, epoch }, cells));
+      if (this.#silent.has(holderOf(slice, epoch))) {
+        this.#end({ slice, epoch }, 'waits');
+        return this.#read();
+      }
       // Read last: what the former holder had decided is in it.
       const left = state.left(slice);
       this.#view.read(left.map(({ record }) => record.key));
@@ -354,27 +424,32 @@ export class SimWorker {
     const slots = cells.flatMap((cell) => this.#world.plan.resolve(cell, (key) => this.#view.get(key)));
     const keys = new Set(slots.flatMap(({ job }) => job?.key ?? []));
     if ([...keys].every((key) => known.has(key))) return done();
-    this.#later(this.#latency('read'), () => {
-      this.#view.read(keys);
-      this.#prefetch(cells, new Set([...known, ...keys]), done);
-    });
+    this.#later(this.#latency('read'), () =>
+      this.#reach(() => {
+        this.#view.read(keys);
+        this.#prefetch(cells, new Set([...known, ...keys]), done);
+      }),
+    );
   }
 
   #end({ slice, epoch }: Hold, how: 'closed' | 'waits' | 'lost'): void {
     const { queue, state, mutant } = this.#world;
     this.#kept.delete(holderOf(slice, epoch));
-    this.#later(this.#latency('end'), () => {
-      if (state.epochOf(slice) === epoch && how !== 'lost') {
-        if (how === 'closed' || mutant === 'left-is-closed') queue.done(slice);
-        else queue.giveBack(slice, 1000);
-      }
-      state.end(holderOf(slice, epoch));
-    });
+    this.#later(this.#latency('end'), () =>
+      this.#reach(() => {
+        if (state.epochOf(slice) === epoch && how !== 'lost') {
+          if (how === 'closed' || mutant === 'left-is-closed') queue.done(slice);
+          else queue.giveBack(slice, 1000);
+        }
+        state.end(holderOf(slice, epoch));
+      }),
+    );
   }
 
   /** Asks for room for tasks, again and again. */
   #askForRoom(): void {
     if (this.#rooms === undefined) return;
+    if (this.isCut) return this.#reach(() => this.#askForRoom());
     const onAnswer = this.#rooms.ask();
     this.#later(this.#latency('room'), () => {
       if (onAnswer()) this.#input({ type: 'refilled' });
@@ -386,6 +461,7 @@ export class SimWorker {
   #keep(): void {
     const { queue, state, scenario } = this.#world;
     this.#later(scenario.leaseMs / 3, () => {
+      if (this.isCut) return this.#reach(() => this.#keep());
       for (const hold of this.#holds) {
         if (!this.#kept.has(holderOf(hold.slice, hold.epoch))) continue;
         if (state.epochOf(hold.slice) === hold.epoch) queue.keep(hold.slice);
@@ -395,4 +471,12 @@ export class SimWorker {
       this.#keep();
     });
   }
+}
+
+/** A paid request that never left: its session was over. */
+function unsent({ job: { record }, send }: Effect): RunInput {
+  const error = { code: 'connection.aborted', class: 'unsent', message: 'It never left.' } as const;
+  return send.kind === 'ask'
+    ? { type: 'asked', key: record.key, result: { kind: 'refused', error } }
+    : { type: 'submitted', key: record.key, result: { ok: false, error } };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { drawWorkers } from './scenario.ts';
+import { drawCuts, drawHard, drawWorkers } from './scenario.ts';
 import { searchWorkers, simulateWorkers } from './simulate.ts';
 import type { WorkersMutant } from './worker.ts';
 
@@ -14,9 +14,15 @@ describe('histories of several workers on one state', () => {
   }, 60_000);
 
   it('do so too with dialogs, shared room and a second invocation', async () => {
-    const { found, kills } = await searchWorkers(13, 4, { isHard: true });
+    const { found, kills } = await searchWorkers(13, 4, { draw: drawHard });
     expect(found).toBeUndefined();
     expect(kills).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('ask a text again only where its answer could not be told, whatever cables are cut', async () => {
+    const { found, cuts } = await searchWorkers(1, 12, { draw: drawCuts });
+    expect(found).toBeUndefined();
+    expect(cuts).toBeGreaterThan(0);
   }, 60_000);
 
   /** Each of these rules is left out, and one of the first hundred histories shows what that costs. */

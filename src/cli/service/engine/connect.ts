@@ -1,13 +1,16 @@
+import { dirname, join } from 'node:path';
 import type { EngineAddress } from '../../../engine/postgres/address.ts';
 import type { EnginePool } from '../../../engine/postgres/pool.ts';
+import type { HeardFile } from '../../../engine/slices/heard-file.ts';
 import type { Clock } from '../../../run/clock.ts';
 import { StateError } from '../../../state/store.ts';
 import { wallClock } from '../../adapters/clock.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
 import { type CliError, usageError } from '../../errors/cli-error.ts';
+import { failureText } from '../../errors/render.ts';
 import { admitKey, isOfEnvFile, mayGo } from '../trust.ts';
-import { passwordVariable } from '../trust-file.ts';
+import { passwordVariable, trustFile } from '../trust-file.ts';
 
 /** Stands for `--engine`: the address has a password in it, which a command line shows to everybody on the machine. */
 export const engineVariable = 'PROMPTPRESS_ENGINE';
@@ -17,6 +20,8 @@ export interface OpenEngine {
   readonly address: EngineAddress;
   readonly pool: EnginePool;
   readonly clock: Clock;
+  /** Of a process that works: what it hears while the engine is away. */
+  readonly heard?: HeardFile;
 }
 
 /** How a command uses an engine. */
@@ -142,7 +147,29 @@ export async function openEngine(
   if (as !== 'reading') await checkServer(pool);
   if (as === 'run') await migrate(pool, migrations);
   else await checkSchema(pool, migrations.length);
-  return { address, pool, clock: wallClock };
+  const heard = as === 'reading' ? undefined : await openHeard(pool, disposables, context);
+  return { address, pool, clock: wallClock, ...(heard && { heard }) };
+}
+
+/** What a worker hears while its engine is away lies beside what the user trusts. Undefined, with a word, where it cannot be kept. */
+async function openHeard(
+  pool: OpenEngine['pool'],
+  disposables: Disposables,
+  { io, redactor }: Context,
+): Promise<OpenEngine['heard']> {
+  const { HeardFile } = await import('../../../engine/slices/heard-file.ts');
+  const folder = join(dirname(trustFile(io.env)), 'heard');
+  const warn = (text: string): void => io.err(redactor.apply(failureText(`warning: ${text}`)));
+  try {
+    const heard = new HeardFile(folder, pool, warn);
+    disposables.add(() => heard.close());
+    return heard;
+  } catch (error) {
+    warn(
+      `Answers that are heard while the engine is away are lost if this process ends before it is back: nothing can be kept in ${folder} (${(error as Error).message}).`,
+    );
+    return undefined;
+  }
 }
 
 /** How often a server without a free connection is asked again, ms. */

@@ -1,4 +1,5 @@
 import type { JobRecord } from '../../../plan/job.ts';
+import { isTextRequest } from '../../../plan/job-request.ts';
 import type { SubmitResult } from '../../../service/image-service.ts';
 import type { ServiceResult } from '../../../service/result.ts';
 import type { LateFact } from '../../../state/store.ts';
@@ -9,11 +10,12 @@ import { revertAttempt } from '../retry/retry.ts';
 
 /**
  * What a worker hears of a submission whose slice it has lost decides nothing: the job belongs to somebody else, who has put it in
- * doubt. But it is known, and ends the doubt: the task is polled, or the job is submitted again because it certainly never was.
+ * doubt. But it is known, and ends the doubt: the task is polled, or the job is submitted again because it certainly never was. A text
+ * call is in no doubt: whoever took it over waits before it is made again, and its answer counts whoever heard it.
  */
 
 /** What names one submission of a slice. */
-export type Submission = Omit<LateFact, 'taskId'>;
+export type Submission = Omit<LateFact, 'taskId' | 'answer'>;
 
 /** The last submission of a job; undefined: none is known, or it was not for a slice. */
 export const submissionOf = ({ key, submittedAt, submittedBy }: JobRecord): Submission | undefined =>
@@ -40,9 +42,11 @@ export function factOf(submission: Submission, result: ServiceResult<SubmitResul
  * @param record as last decided here
  */
 export function factDecided(
-  { taskId, status, doubtful }: JobRecord,
+  { taskId, status, doubtful, request }: JobRecord,
   submission: Submission,
 ): LateFact | undefined {
+  // What was answered is kept as it was heard.
+  if (isTextRequest(request)) return undefined;
   if (taskId !== undefined) return { ...submission, taskId };
   // Its answer came, and was no task: the job was to be submitted again.
   const isAgain = status === 'pending' || status === 'submitting';

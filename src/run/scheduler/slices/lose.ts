@@ -48,7 +48,7 @@ export function forgetJob(state: SchedulerState, job: Job): void {
   if (job.hold !== undefined) for (const effect of state.outbox.forget(key, job.hold)) unsend(state, effect);
   drop(state, job);
   state.kinds.forget(key);
-  state.slices.sent.delete(key);
+  state.slices.forget(key);
   releaseCells(state, key);
 }
 
@@ -93,7 +93,7 @@ export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit)
     const unsent = [...effects.filter((effect) => isOf(effect, key)), ...outbox.forget(key, hold)];
     for (const effect of unsent) if (!effects.includes(effect)) unsend(state, effect);
     for (const fact of factsOf(state, key, record, unsent)) outbox.hear(fact);
-    slices.sent.delete(key);
+    slices.forget(key);
     if (job !== undefined && isMine(job)) {
       drop(state, job);
       kinds.forget(key);
@@ -117,12 +117,13 @@ function factsOf(
   unsent: readonly Effect[],
 ): readonly LateFact[] {
   const never = unsent.flatMap(({ job, send }) =>
-    send.kind === 'submit' ? (submissionOf(job.record) ?? []) : [],
+    send.kind === 'submit' || send.kind === 'ask' ? (submissionOf(job.record) ?? []) : [],
   );
   const sent = slices.sent.get(key);
   const isUnderWay = [...slices.paid].some((effect) => isOf(effect, key));
   const decided =
-    sent === undefined || record === undefined || isUnderWay ? undefined : factDecided(record, sent);
+    slices.answers.get(key) ??
+    (sent === undefined || record === undefined || isUnderWay ? undefined : factDecided(record, sent));
   return decided === undefined ? never : [...never, decided];
 }
 

@@ -1,4 +1,5 @@
 import type { Committed } from '../../../state/store.ts';
+import { factOfCall } from '../../machine/late-answer.ts';
 import { factOf, isLast, submissionOf } from '../../machine/search/late-fact.ts';
 import { tokensUsed } from '../../machine/text-call.ts';
 import type { Hold } from '../../ports.ts';
@@ -51,14 +52,20 @@ export function onResultFor(
   const { slices, routes, outbox, now } = state;
   const { job, send } = effect;
   slices.paid.delete(effect);
+  const submission = submissionOf(job.record);
+  const heard =
+    input.type === 'asked' && submission !== undefined ? factOfCall(submission, input.result) : undefined;
   // Held by the same take-up: a job that was forgotten, and is taken up anew, gets no result of before.
-  if (send.kind === 'list' || state.jobs.get(job.record.key)?.hold === job.hold) return true;
+  if (send.kind === 'list' || state.jobs.get(job.record.key)?.hold === job.hold) {
+    if (heard !== undefined) slices.answers.set(job.record.key, heard);
+    return true;
+  }
   const route = routeOf[send.kind];
   if (route !== undefined) routes.onUnsent(route, now, job.record.key);
   if (input.type === 'asked') routes.tokens.settle(input.key, tokensUsed(input.result), now);
-  if (send.kind !== 'submit') return false;
-  const submission = submissionOf(job.record);
+  if (heard !== undefined) outbox.hear(heard);
   if (submission === undefined) return false;
+  if (send.kind !== 'submit') return false;
   const fact =
     input.type === 'submitted'
       ? factOf(submission, input.result)
@@ -75,7 +82,7 @@ export function onSent({ slices }: SchedulerState, { records, effects, events }:
     if (event.type === 'slice:end' && slices.heldAs(event) !== undefined) slices.drop(event.slice);
   for (const record of records)
     if (record.status !== 'submitting' || !isLast(record, slices.sent.get(record.key)))
-      slices.sent.delete(record.key);
+      slices.forget(record.key);
   for (const effect of effects) {
     const { job, send } = effect;
     if (job.hold === undefined || !isPaid(effect)) continue;

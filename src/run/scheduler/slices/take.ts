@@ -1,8 +1,14 @@
+import type { JobRecord } from '../../../plan/job.ts';
+import { isTextRequest } from '../../../plan/job-request.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import type { LateFact } from '../../../state/store.ts';
-import { heardOf } from '../../machine/search/late-fact.ts';
+import { type Job, newJob } from '../../machine/job.ts';
+import { answerOf, callHeard } from '../../machine/late-answer.ts';
+import { step } from '../../machine/machine.ts';
+import { heardOf, isLast } from '../../machine/search/late-fact.ts';
 import { attemptOf } from '../../machine/transition.ts';
 import type { CellBatch, Hold, LeftRecord, SliceBatch } from '../../ports.ts';
+import { jobContext } from '../job-context.ts';
 import { adoptJob, releaseCells, takeUp } from '../place-job.ts';
 import { writeRecord } from '../redo-orders.ts';
 import type { SchedulerState } from '../state/state.ts';
@@ -49,13 +55,17 @@ function takeSlice(state: SchedulerState, of: SliceBatch, cells: CellBatch['cell
  */
 function adoptLeft(state: SchedulerState, left: LeftRecord, hold: Hold): void {
   const { record, sender, heard } = left;
-  const { status, key } = record;
+  const { status, key, request } = record;
+  const isText = isTextRequest(request);
   if (status === 'in-doubt' && heard !== undefined) return hear(state, heard, hold);
+  if (status === 'pending' && isText && heard !== undefined) return hear(state, heard, hold);
   if (status === 'pending' || status === 'in-doubt' || status === 'modal') return;
   if (isBegun(state, key) || !state.slices.isStill(key, hold)) return state.slices.keepLeft(left, hold);
+  if (isText && heard !== undefined && isLast(record, heard)) return hear(state, heard, hold);
   const isSending = status === 'submitting' && sender !== undefined;
   adoptJob(state, isSending ? { ...record, sender } : record, hold);
-  if (heard !== undefined) hear(state, heard, hold);
+  // The answer to an earlier call counts once this one cannot leave any more.
+  if (heard !== undefined && !(isText && isSending)) hear(state, heard, hold);
 }
 
 /** True while a job is carried out here, or something was decided about it that is not durable. */
@@ -79,11 +89,12 @@ export function adoptKept(state: SchedulerState, slots: readonly Slot[]): boolea
   return hasAdopted;
 }
 
-/** A late fact ends a doubt. */
+/** A late fact ends a doubt, or is the answer to a text call. */
 function hear(state: SchedulerState, fact: LateFact, slice: Hold): void {
   const { lookup, jobs, outbox, options, budget } = state;
   const record = lookup(fact.key);
   if (record === undefined || jobs.get(fact.key) !== undefined) return;
+  if (isTextRequest(record.request)) return hearCall(state, record, fact, slice);
   const known = heardOf(record, fact, options.price(record));
   if (known === undefined) return;
   const hold = takeUp(state, slice, fact.key);
@@ -93,6 +104,21 @@ function hear(state: SchedulerState, fact: LateFact, slice: Hold): void {
   // Who lost the slice could not keep it: by its attempts the state knows who got a task.
   if (known.taskId !== undefined) outbox.attempt(attemptOf(known, fact.submittedAt, 'accepted'));
   if (known.status === 'running') adoptJob(state, known, hold);
+}
+
+/** What follows from the answer to a text call is left to the cells that ask for the job. */
+function hearCall(state: SchedulerState, record: JobRecord, fact: LateFact, slice: Hold): void {
+  const { budget, outbox } = state;
+  const known = callHeard(record, fact);
+  if (known === undefined) return;
+  const hold = takeUp(state, slice, fact.key);
+  const result = answerOf(fact);
+  const job: Job = { ...newJob(known, Number.MAX_SAFE_INTEGER, undefined), want: { kind: 'answer' } };
+  const made = result === undefined ? { job } : step(job, { type: 'asked', result }, jobContext(state, job));
+  budget.note(record, made.job.record);
+  writeRecord(state, made.job.record, hold);
+  if (made.attempt !== undefined) outbox.attempt(made.attempt);
+  outbox.emitStatus(record, made.job.record);
 }
 
 /** The jobs of others were read again: cells that wait for them look whether they may go on. */

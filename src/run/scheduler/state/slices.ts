@@ -1,5 +1,6 @@
 import type { Cell } from '../../../plan/cell.ts';
 import type { JobRecord } from '../../../plan/job.ts';
+import type { LateFact } from '../../../state/store.ts';
 import type { Submission } from '../../machine/search/late-fact.ts';
 import type { Hold, LeftRecord, OtherRecords } from '../../ports.ts';
 import type { Effect } from '../commit.ts';
@@ -35,6 +36,8 @@ export class Slices {
   readonly paid = new Set<Effect>();
   /** The submissions that left and whose outcome is not durable, by the keys of their jobs. */
   readonly sent = new Map<string, Submission>();
+  /** What was heard of text calls, and is not durable, by the keys of their jobs. */
+  readonly answers = new Map<string, LateFact>();
   /** Slices that were lost while a paid request of theirs is under way. */
   readonly ending = new Set<Hold>();
   /** Slices of dead workers wait to be taken over. */
@@ -42,6 +45,12 @@ export class Slices {
 
   constructor(others: OtherRecords | undefined) {
     this.#others = others;
+  }
+
+  /** The outcome of a job's last submission is durable, or belongs to others. */
+  forget(key: string): void {
+    this.sent.delete(key);
+    this.answers.delete(key);
   }
 
   get held(): readonly HeldSlice[] {

@@ -1,0 +1,45 @@
+import { exactJson, parseExact } from '../../pipeline/values/exact-json.ts';
+import type { JobRecord } from '../../plan/job.ts';
+import type { LateFact } from '../../state/store.ts';
+import { become, type CallResult } from './job.ts';
+import { isLast, type Submission } from './search/late-fact.ts';
+import { mayHaveWorked, submissionName } from './text-call.ts';
+
+/** What the answer to a text call says as a fact; undefined: whether it was made stays unknown. */
+export function factOfCall(submission: Submission, result: CallResult): LateFact | undefined {
+  if (result.kind === 'answered' || result.kind === 'unwritten')
+    return { ...submission, answer: exactJson(result) };
+  return mayHaveWorked(result) ? undefined : submission;
+}
+
+/** The answer that a fact has; undefined: the call was not made. */
+export const answerOf = ({ answer }: LateFact): CallResult | undefined =>
+  answer === undefined ? undefined : (parseExact(answer) as CallResult);
+
+/**
+ * The record of a text call that was taken over, as it was before that, once a fact about it is known: under way, or, where it was not made,
+ * before its turn. Undefined: the fact is about another one.
+ */
+export function callHeard(record: JobRecord, fact: LateFact): JobRecord | undefined {
+  const { status, unheard = [], doubtful, attempts } = record;
+  const name = submissionName(fact);
+  const isCounted = unheard.includes(name);
+  if (status === 'submitting' ? !isLast(record, fact) : status !== 'pending' || !isCounted) return undefined;
+  const left = unheard.filter((other) => other !== name);
+  const { count = 0, cost } = doubtful ?? {};
+  const open = isCounted ? count - 1 : count;
+  const share = cost === undefined || count === 0 ? undefined : (cost * open) / count;
+  const known = {
+    sender: undefined,
+    doubtful: open > 0 ? { count: open, ...(share === undefined ? {} : { cost: share }) } : undefined,
+  };
+  if (fact.answer === undefined)
+    return become(record, 'pending', {
+      ...known,
+      attempts: attempts - 1,
+      submittedAt: undefined,
+      unheard: left.length === 0 ? undefined : left,
+    });
+  const { submittedAt, submittedBy } = fact;
+  return become(record, 'submitting', { ...known, submittedAt, submittedBy, unheard: undefined });
+}

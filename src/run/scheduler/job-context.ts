@@ -1,0 +1,77 @@
+import { isJobKey } from '../../plan/key.ts';
+import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
+import type { Job, JobContext } from '../machine/job.ts';
+import { mostListed } from '../machine/search/listing.ts';
+import { noTally } from './routes/kinds.ts';
+import type { SchedulerState } from './state/state.ts';
+
+/** `timeouts.queue` where nobody says it. */
+const queueMs = 7_200_000;
+
+/** The machine's input beside the job and the event. */
+export function jobContext(state: SchedulerState, job?: Job): JobContext {
+  const {
+    options,
+    now,
+    watchedSince,
+    estimators,
+    searches,
+    buttons,
+    owners,
+    lookup,
+    jobs,
+    kinds,
+    ended,
+    lost,
+  } = state;
+  const { settings, invocation, random, price } = options;
+  const { costModel } = estimators;
+  return {
+    now,
+    invocation,
+    watchedSince,
+    random,
+    retry: settings.retry,
+    taskMs: settings.timeouts.taskMs,
+    queueMs: settings.timeouts.queueMs ?? queueMs,
+    hasFoundLater: (record) => lost.hasFoundLater(record),
+    overtakenAt: (record) => ended.overtakenAt(record),
+    speed: settings.speed,
+    retryInDoubt: settings.inDoubt === 'retry',
+    searches,
+    price,
+    replyPrice: costModel.answerPrice,
+    assumedUsage: costModel.usage,
+    buttonsOf: (taskId) => buttons.read(taskId, now),
+    jobOf: lookup,
+    // What other workers have is not at hand: their keys are known by their form.
+    isJob: (key) => lookup(key) !== undefined || (options.others !== undefined && isJobKey(key)),
+    rivals: (record) => owners.rivals(record).flatMap((key) => lookup(key) ?? []),
+    hasPeers: options.others !== undefined,
+    mayGetSameId: (record) => jobs.mayGetSameId(record),
+    showsIds: owners.showsIds,
+    promptAbove: (record) => promptAbove(record, lookup),
+    tally: (route) => {
+      if (route === 'poll') return kinds.polls.tally;
+      if (route === 'download') return kinds.downloads.tally;
+      return (job && kinds.of(job))?.tally ?? noTally;
+    },
+    pollMaxMs: settings.poll.maxMs,
+    pollInMs: (record, elapsedMs, watch) =>
+      pollDueInMs(state, estimators.pollInMs(record, elapsedMs, watch), watch !== undefined),
+  };
+}
+
+/** Keeps polls within the bound on requests: those that share one request are aligned to common moments, `poll.min` apart. */
+function pollDueInMs(
+  { pollsBatches, polls, jobs, now, options }: SchedulerState,
+  inMs: number,
+  isRepeated: boolean,
+): number {
+  if (!pollsBatches) return isRepeated ? polls.waitMs(inMs, now) : inMs;
+  const apartMs = Math.max(
+    options.settings.poll.minMs,
+    Math.ceil((Math.ceil(jobs.size / mostListed) * 1000) / polls.perSecond),
+  );
+  return apartMs < 1 ? inMs : Math.ceil((now + inMs) / apartMs) * apartMs - now;
+}
