@@ -113,7 +113,7 @@ export class SliceSource implements CellSource {
       this.#held.delete(hold.slice);
       this.#settings.onHeld?.(this.#held.size);
     }
-    if (this.#giving === held) this.#giving = undefined;
+    this.#giveNoMore(hold);
     if (isHeld || held === undefined) this.#ports.store.release(hold.slice);
     const ending = this.#end(hold, how).finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
@@ -253,7 +253,12 @@ export class SliceSource implements CellSource {
     }
   }
 
+  #giveNoMore({ slice, epoch }: Hold): void {
+    if (this.#giving?.slice === slice && this.#giving.epoch === epoch) this.#giving = undefined;
+  }
+
   #lose({ slice, epoch }: Hold): void {
+    this.#giveNoMore({ slice, epoch });
     for (const listener of this.#listeners) listener({ slice, epoch });
   }
 

@@ -7,6 +7,7 @@ import { beginSession } from '../../../src/engine/slices/session.ts';
 import { SliceSource } from '../../../src/engine/slices/source.ts';
 import { addSlices, endHold, takeSlice } from '../../../src/engine/state/slices.ts';
 import type { EngineStore } from '../../../src/engine/state/store.ts';
+import { VirtualTime } from '../../rig/engine/virtual-time.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { jobRecord } from '../../state/records.ts';
 import { type TestEngine, testEngine, turnOf } from '../state/opened.ts';
@@ -193,6 +194,141 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       await source.close();
       await session.end();
     }
+  });
+
+  /** A source whose time a test lets pass, of slices with so many cells. */
+  async function given(counts: readonly number[], beat: () => boolean = () => true) {
+    const { pool } = engine;
+    const run = await engine.run();
+    const cells = (of: number): string =>
+      packCells(Array.from({ length: of }, (_unused, at) => ({ number: at + 1, repeat: 1, vars: {} })));
+    await addSlices(
+      pool,
+      run,
+      counts.map((count, at) => ({ n: at + 1, cells: cells(count) })),
+    );
+    const worker = await engine.worker(run);
+    const time = new VirtualTime(0);
+    const queue = new LeaseQueue(pool, { worker: 'w', leaseMs });
+    const kept: (readonly [at: number, slices: readonly number[]])[] = [];
+    const keep = vi.spyOn(queue, 'keep').mockImplementation((turns) => {
+      kept.push([time.now, turns.map(({ slice }) => slice)]);
+      return Promise.resolve([]);
+    });
+    const take = vi.spyOn(queue, 'take');
+    const begun = await beginSession({ pool, clock: wallClock }, run, { name: 'a worker', leaseMs });
+    const session = { ...begun, beat: () => Promise.resolve(beat()) };
+    const source = new SliceSource(
+      { pool, queue, store: worker, clock: time.clock() },
+      { run, session, leaseMs, plan: { resolve: () => [] }, isOver: () => false },
+    );
+    const lost: string[] = [];
+    source.onLost(({ slice, epoch }) => lost.push(`${slice}/${epoch}`));
+    const next = async (most: number): Promise<string> => {
+      const { cells: some, of } = await source.next(most, signal);
+      const numbers = some.map(({ number }) => number).join(' ');
+      return `${of?.slice}/${of?.epoch}: ${numbers}${of?.isWhole === true ? ' whole' : ''}`;
+    };
+    const close = async (): Promise<void> => {
+      await source.close();
+      await begun.end();
+    };
+    /** The lease of all slices ends, as the queue sees it. */
+    const expire = async (): Promise<void> => {
+      const free = 'UPDATE promptpress.slices SET lease_holder = NULL, lease_until = NULL WHERE run = $1';
+      await pool.query(free, [run]);
+    };
+    return { source, time, queue, take, keep, kept, lost, next, expire, close };
+  }
+
+  it('that end while their cells are given are given no further', async () => {
+    const { source, next, close } = await given([5, 2]);
+    expect(await next(2)).toBe('1/1: 1 2');
+    source.end({ slice: 1, epoch: 1 }, 'waits');
+    expect(await next(2)).toBe('2/1: 1 2 whole');
+    await close();
+  });
+
+  it('that are given are given to their last cell, though an earlier holding of them ends meanwhile', async () => {
+    const { source, next, expire, close } = await given([5]);
+    expect(await next(8)).toBe('1/1: 1 2 3 4 5 whole');
+    await expire();
+    expect(await next(2)).toBe('1/2: 1 2');
+    source.end({ slice: 1, epoch: 1 }, 'lost');
+    expect(await next(2)).toBe('1/2: 3 4');
+    expect(await next(2)).toBe('1/2: 5 whole');
+    await close();
+  });
+
+  it('that are lost while their cells are given are given no further', async () => {
+    const { keep, time, lost, next, close } = await given([5, 2]);
+    expect(await next(2)).toBe('1/1: 1 2');
+    keep.mockImplementation((turns) => Promise.resolve(turns));
+    await time.pass(leaseMs / 3);
+    expect(lost).toEqual(['1/1']);
+    expect(await next(2)).toBe('2/1: 1 2 whole');
+    await close();
+  });
+
+  it('are said to be held three times in a lease, until they have ended', async () => {
+    const { source, time, kept, next, close } = await given([1, 1]);
+    await next(8);
+    await next(8);
+    for (let at = 0; at < leaseMs; at += 1000) await time.pass(1000);
+    source.end({ slice: 1, epoch: 1 }, 'waits');
+    for (let at = 0; at < leaseMs; at += 1000) await time.pass(1000);
+    expect(kept).toEqual(
+      [1, 2, 3, 4, 5, 6].map((third) => [(third * leaseMs) / 3, third <= 3 ? [1, 2] : [2]]),
+    );
+    await close();
+  });
+
+  it('are all lost once the worker is known to be gone: it keeps and takes none, also where it beats once more', async () => {
+    let isKnown = true;
+    const { source, time, take, kept, lost, next, close } = await given([1, 1, 1], () => isKnown);
+    await next(8);
+    await next(8);
+    await time.pass(2000);
+    expect([source.isDead, lost]).toEqual([false, []]);
+    isKnown = false;
+    await time.pass(2000);
+    expect([source.isDead, lost]).toEqual([true, ['1/1', '2/1']]);
+    isKnown = true;
+    await time.pass(leaseMs);
+    expect(source.isDead).toBe(true);
+    const takes = take.mock.calls.length;
+    expect(await source.next(8, signal)).toEqual({ cells: [], last: true });
+    expect([take.mock.calls.length - takes, kept]).toEqual([0, []]);
+    await close();
+  });
+
+  it('are given back once what was under way of them is over, and said of no more', async () => {
+    const { source, time, queue, keep, next, close } = await given([1]);
+    await next(8);
+    const order: string[] = [];
+    let answer: () => void = () => undefined;
+    keep.mockImplementation(async () => {
+      order.push('says');
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      order.push('has said');
+      return [];
+    });
+    const giveBack = vi.spyOn(queue, 'giveBack').mockImplementation(() => {
+      order.push('gives back');
+      return Promise.resolve();
+    });
+    await time.pass(leaseMs / 3);
+    const closed = close();
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
+    answer();
+    await closed;
+    await time.pass(leaseMs);
+    expect([order, giveBack.mock.calls.length]).toEqual([['says', 'has said', 'gives back'], 1]);
+    expect(source.isDead).toBe(false);
   });
 
   it('that dead workers have left are told of, until they are taken over', async () => {
