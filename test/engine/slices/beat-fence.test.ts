@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
 import { BeatFence, leasesSending, leasesSilent } from '../../../src/engine/slices/beat-fence.ts';
 import type { Clock } from '../../../src/run/clock.ts';
@@ -69,4 +70,15 @@ it('lets nothing pass any more once it is closed, and nothing that is given up',
   machine.fence.onSeen(machine.fence.moment());
   expect(machine.fence.isOpen).toBe(false);
   expect(await machine.fence.pass(never)).toBe(false);
+});
+
+it('leaves nothing behind at the signal of who waits, however often', async () => {
+  const { signal } = new AbortController();
+  for (let wait = 0; wait < 20; wait += 1) {
+    const machine = new Machine();
+    const passed = machine.fence.pass(signal);
+    machine.fence.onSeen(machine.fence.moment());
+    expect(await passed).toBe(true);
+  }
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

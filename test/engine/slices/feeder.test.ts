@@ -1,12 +1,15 @@
+import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { engineError } from '../../../src/engine/postgres/engine-error.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import { unpackCells } from '../../../src/engine/slices/cells.ts';
-import { feed } from '../../../src/engine/slices/feeder.ts';
+import { feed, pause, untilDone } from '../../../src/engine/slices/feeder.ts';
 import { holdRun } from '../../../src/engine/slices/lead-hold.ts';
 import { beginInvocation, endRun, openRuns, runStatus, stopRun } from '../../../src/engine/slices/runs.ts';
 import { endHold, endSession, openSession, takeSlice } from '../../../src/engine/state/slices.ts';
 import type { Cell } from '../../../src/plan/cell.ts';
+import { VirtualTime } from '../../rig/engine/virtual-time.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { type TestEngine, testEngine } from '../state/opened.ts';
 
@@ -138,4 +141,33 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     await pool.query('UPDATE promptpress.slices SET done = true WHERE run = $1', [run]);
     expect(await waiting()).toEqual([]);
   });
+});
+
+it('who waits again and again leaves nothing behind, neither at the signal nor at the clock', async () => {
+  const time = new VirtualTime();
+  const aborted = new AbortController();
+  const { signal } = aborted;
+  let tries = 0;
+  const waiting = untilDone(
+    () => {
+      tries += 1;
+      return tries > 20 ? Promise.resolve('done') : Promise.reject(engineError('away', 'engine'));
+    },
+    time.clock(),
+    signal,
+  );
+  await time.pass(20 * 500);
+  expect([await waiting, tries]).toEqual(['done', 21]);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  let armed = 0;
+  const at = (_at: number, _call: () => void) => {
+    armed += 1;
+    return () => {
+      armed -= 1;
+    };
+  };
+  const paused = pause({ now: () => time.now, at }, 1000, signal);
+  aborted.abort();
+  await paused;
+  expect([armed, getEventListeners(signal, 'abort')]).toEqual([0, []]);
 });

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { engineError } from '../../../src/engine/postgres/engine-error.ts';
 import type { EnginePool } from '../../../src/engine/postgres/pool.ts';
 import type { SliceQueue } from '../../../src/engine/queue/queue.ts';
 import { DeadSessions, RunCare } from '../../../src/engine/slices/dead-sessions.ts';
-import { holdRun } from '../../../src/engine/slices/lead-hold.ts';
+import { holdRun, silentMs } from '../../../src/engine/slices/lead-hold.ts';
 import { beginInvocation, endRun, runStatus } from '../../../src/engine/slices/runs.ts';
 import { beginSession, every, liveForMs, liveSessions } from '../../../src/engine/slices/session.ts';
 import { openFacts } from '../../../src/engine/state/facts.ts';
 import { addSlices } from '../../../src/engine/state/slices.ts';
 import { VirtualTime } from '../../rig/engine/virtual-time.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
+import { seededRandom } from '../../rig/virtual-run.ts';
 import { type TestEngine, testEngine } from '../state/opened.ts';
 
 const leaseMs = 1000;
@@ -60,7 +62,9 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const run = await engine.run();
     const liveAt = looker(run);
     await begin(run);
-    const locks = "SELECT count(*)::int AS locks FROM pg_locks WHERE locktype = 'advisory'";
+    // Of this database alone: others of the same server are those of other tests.
+    const locks = `SELECT count(*)::int AS locks FROM pg_locks JOIN pg_database d ON d.oid = database
+      WHERE locktype = 'advisory' AND d.datname = current_database()`;
     expect(await engine.database.query(locks)).toEqual([{ locks: 0 }]);
     await liveAt(0);
     expect(await liveAt(2000)).toBe(0);
@@ -107,6 +111,28 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     elapsed += 1;
     expect(worker.fence.isOpen).toBe(false);
     await worker.end();
+  });
+
+  it('a session is silent since the answer in which it was seen, however long that took', async () => {
+    const run = await engine.run();
+    let elapsed = 0;
+    const pool: EnginePool = {
+      ...engine.pool,
+      query: async (text, values) => {
+        const found = await engine.pool.query<never>(text, values);
+        elapsed += 1500;
+        return found;
+      },
+    };
+    await begin(run);
+    const dead = new DeadSessions(pool, run, { elapsed: () => elapsed });
+    await dead.look();
+    elapsed = 1999;
+    await dead.look();
+    expect([elapsed, await liveSessions(engine.pool, run)]).toEqual([3499, 1]);
+    elapsed = 3500 - 1500;
+    await dead.look();
+    expect(await liveSessions(engine.pool, run)).toBe(0);
   });
 
   it('a worker with a lease of its own is given two of those: for so long it may send', async () => {
@@ -213,6 +239,48 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await next.close();
   });
 
+  it('a lead is renewed before half of its time is over, whatever fails now and then', async () => {
+    const run = await engine.run();
+    const time = new VirtualTime(0);
+    const renewed: number[] = [0];
+    let tries = 0;
+    const pool: EnginePool = {
+      ...engine.pool,
+      query: (text, values) =>
+        time.hold(async () => {
+          const isRenewal = text.includes('SET lead_until = clock_timestamp()');
+          tries += Number(isRenewal);
+          if (isRenewal && tries % 3 === 0) throw engineError('away', 'engine');
+          const found = await engine.pool.query<never>(text, values);
+          if (isRenewal) renewed.push(time.now);
+          return found;
+        }),
+    };
+    const hold = await holdRun({ pool, clock: time.clock() }, run, 'a');
+    await time.pass(120_000);
+    await hold.close();
+    renewed.push(120_000);
+    const gaps = renewed.slice(1).map((at, index) => at - (renewed[index] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(silentMs / 2);
+    const before = tries;
+    await time.pass(60_000);
+    expect(tries).toBe(before);
+  });
+
+  it('a former lead that lets go of the run takes it from nobody', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    const former = await engine.connect();
+    const died = await holdRun({ pool: former, clock: new VirtualTime().clock() }, run, 'a');
+    await pool.query('UPDATE promptpress.runs SET lead_until = NULL WHERE run = $1', [run]);
+    const next = await holdRun({ pool, clock: new VirtualTime().clock() }, run, 'a');
+    await died.close();
+    await expect(holdRun({ pool, clock: wallClock }, run, 'a')).rejects.toMatchObject({
+      code: 'state.locked',
+    });
+    await next.close();
+  });
+
   it('of the workers of a run that nobody leads, one finds out who is gone and feeds the queue', async () => {
     const { pool } = engine;
     const run = await engine.run();
@@ -276,5 +344,35 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await stopped;
     await time.pass(10_000);
     expect(calls).toBe(1);
+  });
+  it('what is repeated is never called twice at once, and comes again in time, also after failures', async () => {
+    const time = new VirtualTime(0);
+    const random = seededRandom(7);
+    const waits: [boolean, number][] = [];
+    let [running, endedAt, hasFailed, calls] = [0, 0, false, 0];
+    const stop = every(time.clock(), 3000, async () => {
+      waits.push([hasFailed, time.now - endedAt]);
+      calls += 1;
+      running += 1;
+      expect(running).toBe(1);
+      await new Promise<void>((resolve) => {
+        time.at(time.now + Math.floor(random() * 9000), resolve);
+      });
+      running -= 1;
+      endedAt = time.now;
+      hasFailed = random() < 0.5;
+      if (hasFailed) throw new Error('away');
+    });
+    await time.pass(600_000);
+    expect(calls).toBeGreaterThan(60);
+    expect(new Set(waits.map(([failed, ms]) => `${failed} ${ms}`))).toEqual(
+      new Set(['false 3000', 'true 1000']),
+    );
+    const stopped = stop();
+    await time.pass(20_000);
+    await stopped;
+    const before = calls;
+    await time.pass(60_000);
+    expect(calls).toBe(before);
   });
 });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { RecordCache } from '../../../src/engine/state/cache.ts';
+import { seededRandom } from '../../rig/virtual-run.ts';
 import { jobRecord } from '../../state/records.ts';
 
 const version = { slice: 1, rev: '1' };
@@ -27,6 +28,45 @@ it('keeps what slices need until they are released, and of the rest the latest',
   cache.release(1);
   expect(cache.size).toBe(10 + 1024);
   expect([cache.get('k9')?.key, cache.get('k10')]).toEqual(['k9', undefined]);
+});
+
+it('keeps each record while any slice needs it, however slices and idle records come and go', () => {
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const random = seededRandom(seed);
+    const draw = (below: number): number => Math.floor(random() * below);
+    const cache = new RecordCache();
+    const needs = new Map<number, Set<string>>();
+    /** Records that were here while they were needed, and are needed still. */
+    let mustStay = new Set<string>();
+    const isNeeded = (key: string): boolean => [...needs.values()].some((of) => of.has(key));
+    for (let step = 0; step < 60; step += 1) {
+      const some = keys(draw(3000), draw(900));
+      const slice = draw(4);
+      const what = draw(5);
+      if (what === 0) {
+        cache.need(some, slice);
+        needs.set(slice, new Set([...(needs.get(slice) ?? []), ...some]));
+        for (const key of some) if (cache.peek(key) !== undefined) mustStay.add(key);
+      } else if (what === 1) {
+        cache.release(slice);
+        needs.delete(slice);
+        mustStay = new Set([...mustStay].filter(isNeeded));
+      } else if (what === 2) {
+        for (const key of some.slice(0, 20)) {
+          cache.forget(key);
+          mustStay.delete(key);
+        }
+      } else
+        for (const key of some) {
+          const stored = { record: jobRecord(key, 'done'), slice, rev: String(step) };
+          if (step % 2 === 0) cache.put(key, stored, step);
+          else cache.read(key, stored, [], step);
+          if (isNeeded(key)) mustStay.add(key);
+        }
+      expect([...mustStay].filter((key) => cache.peek(key) === undefined)).toEqual([]);
+      expect(cache.size).toBeLessThanOrEqual(mustStay.size + 1024);
+    }
+  }
 });
 
 it('asks for each record of a slice once, whether there is one or not', () => {
