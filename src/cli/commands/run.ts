@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { namesDirectory, runFiles } from '../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
+import { spentSoFar } from '../../report/facts/spent.ts';
 import { runAgain } from '../../report/text/next-commands.ts';
 import { serviceWords } from '../../report/text/plan-text.ts';
 import { endingText, type RunSummary } from '../../report/text/summary.ts';
@@ -251,7 +252,8 @@ async function carriedOut(
     publishFiles(begun, names, interrupts.leave, context);
   const isListed = end.kind === 'disk' || totals === undefined || (await publish(runFiles.manifest));
   const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
-  const outcome = { finishedAt, end, exitCode, submits, ...(totals === undefined ? {} : { totals }) };
+  const spent = spentSoFar(begun.state.totals());
+  const outcome = { finishedAt, end, exitCode, submits, spent, ...(totals === undefined ? {} : { totals }) };
   const { timedOutAgain = 0 } = result;
   if (end.kind !== 'disk') {
     await writeRunFacts(begun.state, {
@@ -269,6 +271,7 @@ async function carriedOut(
     gridsCut: result.gridsCut,
     timedOutAgain,
     totals,
+    atStart: begun.facts.atStart,
     cwd: io.cwd,
     origin,
     sandbox: flags.sandbox,

@@ -22,10 +22,9 @@ export async function askAboutCost(
 ): Promise<void> {
   const { ask } = read.pipeline.budget;
   if (ask === undefined || flags.yes || flags.sandbox) return;
-  const { total, exact } = await closingAfter((disposables) =>
+  const { atMost: cost, exact } = await closingAfter((disposables) =>
     estimateRun(read, flags, disposables, context, known),
   );
-  const cost = total.cost + total.later.cost;
   if (cost <= ask) return;
   const { io, redactor } = context;
   const says = `${exact ? '' : 'At most: '}${read.pipeline.source.file} is about to spend ${money(cost)}, more than budget.ask (${money(ask)})`;

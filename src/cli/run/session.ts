@@ -206,7 +206,12 @@ export async function beginRun(
     ...(set === undefined ? {} : { set }),
     selection,
     startedAt,
-    atStart: { settled: settledJobs(totals), attempts: totals.attempts },
+    atStart: {
+      settled: settledJobs(totals),
+      attempts: totals.attempts,
+      cost: totals.cost,
+      possibleCost: totals.possibleCost,
+    },
   };
   // Before the facts of the run, by which a state without this one is read.
   await enterService(state, service);

@@ -5,6 +5,7 @@ import { first } from '../../report/facts/in-doubt.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { readLearned } from '../../report/facts/learned.ts';
 import { readPutBack } from '../../report/facts/put-back.ts';
+import { type SpentAtStart, spentInRun, spentSoFar } from '../../report/facts/spent.ts';
 import type { RunSummary } from '../../report/text/summary.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { kindAt } from '../../state/files/plain-path.ts';
@@ -35,6 +36,8 @@ export async function summarize(
     readonly gridsCut: number;
     readonly timedOutAgain?: number;
     readonly totals: ManifestTotals | undefined;
+    /** What was spent when it began. */
+    readonly atStart: SpentAtStart;
   },
 ): Promise<RunSummary> {
   const { totals, cwd } = run;
@@ -50,6 +53,8 @@ export async function summarize(
   const putBack = (await readPutBack(state.reader)).reduce((sum, { count }) => sum + count, 0);
   const limits = (await readLearned(state.reader))?.limits;
   const { name, source } = plan.pipeline;
+  const soFar = await state.reader.totals();
+  const runCost = spentInRun(soFar, run.atStart);
   return {
     pipeline: name,
     file: source.file,
@@ -76,31 +81,20 @@ export async function summarize(
     ...(putBack === 0 ? {} : { putBack }),
     ...(limits === undefined ? {} : { limits }),
     ...(totals === undefined ? {} : totalsFacts(totals)),
+    ...(runCost === undefined ? {} : { runCost }),
+    ...spentSoFar(soFar),
+    ...(soFar.tokens === 0 ? {} : { allTokens: soFar.tokens }),
     reasons: totals?.reasons ?? [],
     inDoubt: await firstInDoubt(state.reader),
   };
 }
 
-const totalsFacts = ({
+const totalsFacts = ({ slots, otherSlots, rows, files, tokens, unanswered, sameFiles }: ManifestTotals) => ({
   slots,
   otherSlots,
   rows,
   files,
-  cost,
-  possibleCost,
-  tokens,
-  assumedTokens,
-  unanswered,
-  sameFiles,
-}: ManifestTotals) => ({
-  slots,
-  otherSlots,
-  rows,
-  files,
-  ...(cost === undefined ? {} : { cost }),
-  ...(possibleCost === undefined ? {} : { possibleCost }),
   ...(tokens === undefined ? {} : { tokens }),
-  ...(assumedTokens === undefined ? {} : { assumedTokens }),
   ...(unanswered === undefined ? {} : { unanswered }),
   ...(sameFiles === undefined ? {} : { sameFiles }),
 });

@@ -7,6 +7,7 @@ import type { Selection } from '../../plan/cell.ts';
 import type { Matrix } from '../../plan/matrix/types.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { InputTable } from '../../report/facts/run.ts';
+import type { SpentSoFar } from '../../report/facts/spent.ts';
 import type { RunEnd } from '../../run/events.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { GitFacts } from '../adapters/git/git.ts';
@@ -42,6 +43,8 @@ export interface RunOutcome {
   readonly exitCode: number;
   /** Of this invocation. */
   readonly submits: number;
+  /** Over the life of the directory. */
+  readonly spent: SpentSoFar;
   /** Absent when the run left before it could be counted. */
   readonly totals?: ManifestTotals;
 }
@@ -117,7 +120,7 @@ const redoFacts = (redo: readonly string[]) => ({
   ...(redo.length <= mostListed ? {} : { redoCount: redo.length }),
 });
 
-const outcomeFacts = ({ finishedAt, end, exitCode, submits, totals }: RunOutcome) => ({
+const outcomeFacts = ({ finishedAt, end, exitCode, submits, spent, totals }: RunOutcome) => ({
   finishedAt: iso(finishedAt),
   end,
   exitCode,
@@ -126,9 +129,7 @@ const outcomeFacts = ({ finishedAt, end, exitCode, submits, totals }: RunOutcome
   otherSlots: totals?.otherSlots,
   rows: totals?.rows,
   files: totals?.files,
-  cost: totals?.cost,
-  possibleCost: totals?.possibleCost,
-  assumedTokens: totals?.assumedTokens,
+  ...spent,
   tokens: totals?.tokens,
 });
 

@@ -9,7 +9,7 @@ import { clickCost } from './cost.ts';
 import { roundMoney } from './price.ts';
 import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
 import type { RevivalFlags } from './revival.ts';
-import { type NotKept, type PlanState, type PlanTotals, Scan } from './scan.ts';
+import { type NotKept, type PlanState, type PlanTotals, type SameAgain, Scan } from './scan.ts';
 import { StepTotals, sumOf } from './totals.ts';
 
 export interface EstimateOptions extends RevivalFlags {
@@ -59,6 +59,7 @@ export async function estimatePlan(
     examples: scan.examples,
     firstInvalid: scan.firstInvalid,
     notKept: scan.notKept,
+    sameAgain: scan.sameAgain,
   });
 }
 
@@ -69,9 +70,11 @@ export function reportOf(
     readonly totals: PlanTotals | undefined;
     readonly firstInvalid?: string | undefined;
     readonly notKept?: NotKept | undefined;
+    readonly sameAgain?: SameAgain | undefined;
   },
 ): PlanReport {
   const { cells, steps, exact, totals, unpricedNames, examples } = counted;
+  const total = sumOf(steps);
   const report = {
     pipeline: plan.pipeline.name,
     file: plan.pipeline.source.file,
@@ -79,7 +82,8 @@ export function reportOf(
     cells,
     slotsPerCell: plan.slotGraph.templates.length,
     exact,
-    total: sumOf(steps),
+    total,
+    atMost: roundMoney(total.cost + total.later.cost),
     priced: Object.keys(plan.pipeline.prices).length > 0,
     unpricedNames,
     steps,
@@ -151,7 +155,12 @@ function warningsOf(
   {
     firstInvalid,
     notKept,
-  }: { readonly firstInvalid?: string | undefined; readonly notKept?: NotKept | undefined },
+    sameAgain,
+  }: {
+    readonly firstInvalid?: string | undefined;
+    readonly notKept?: NotKept | undefined;
+    readonly sameAgain?: SameAgain | undefined;
+  },
 ): readonly PlanWarning[] {
   const warnings: PlanWarning[] = [];
   const warn = (code: string, message: string): void => void warnings.push({ code, message });
@@ -180,6 +189,11 @@ function warningsOf(
     warn(
       'plan.not-kept',
       `${exact ? notKept.count : 'Some'} finished ${exact && notKept.count === 1 ? 'answer has' : 'answers have'} images that were not kept when they were made, the first in ${notKept.first}. To have its images, pay for it again: --redo ${notKept.key}`,
+    );
+  if (sameAgain !== undefined)
+    warn(
+      'redo.same',
+      `${sameAgain.count === 1 ? '1 job presses' : `${sameAgain.count} jobs press`} an upscale of the same grid once more, the first in ${sameAgain.first}: that is paid, and gives the image that is there. To have another one, make the grid anew: --redo ${sameAgain.parent}`,
     );
   const { submits, tokens, cost } = pipeline.budget;
   const { waiting, later } = total;

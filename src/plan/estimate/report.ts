@@ -83,7 +83,8 @@ export interface PlanWarning {
   /**
    * `plan.at-most` (too many slots to look at each) | `plan.open` (wildcards) | `plan.invalid` (templates that fail) |
    * `plan.shared` (slots that ask for the same thing) | `plan.not-kept` (replies whose images no slot wanted when they
-   * came) | `redo.made` (jobs that were made anew already, and stay) | `budget.submits` | `budget.tokens` | `budget.cost`
+   * came) | `redo.same` (buttons that are pressed again on the same
+   * task, and give the same image) | `redo.made` (jobs that were made anew already, and stay) | `budget.submits` | `budget.tokens` | `budget.cost`
    */
   readonly code: string;
   readonly message: string;
@@ -104,6 +105,8 @@ export interface PlanReport {
    */
   readonly exact: boolean;
   readonly total: PlanCounts;
+  /** What is still to come at most: the cost of all submissions, and of all slots that wait for results. */
+  readonly atMost: number;
   /** The pipeline gives prices. */
   readonly priced: boolean;
   /** What the submissions without a price are called (buttons, models, kinds), each once, in plan order; at most 20. */

@@ -40,6 +40,15 @@ export interface NotKept {
   readonly key: string;
 }
 
+/** Upscales that are made anew though their grid is not: the service gives the very image that is there. */
+export interface SameAgain {
+  readonly count: number;
+  /** The first one's slot, for a message. */
+  readonly first: string;
+  /** Key of its grid. */
+  readonly parent: string;
+}
+
 const mostExamples = 3;
 const mostNames = 20;
 
@@ -62,6 +71,7 @@ export class Scan {
   readonly #unpriced = new Set<string>();
   #firstInvalid: string | undefined;
   #notKept: NotKept | undefined;
+  #sameAgain: SameAgain | undefined;
   /** Slots examined. */
   examined = 0;
 
@@ -111,6 +121,11 @@ export class Scan {
   /** Replies with images that have no file, though slots want them now. */
   get notKept(): NotKept | undefined {
     return this.#notKept;
+  }
+
+  /** Upscales that would be paid for the image that is there. */
+  get sameAgain(): SameAgain | undefined {
+    return this.#sameAgain;
   }
 
   /** Looks at these cells; their records are in memory together. */
@@ -191,7 +206,10 @@ export class Scan {
         if (isHeld(slot)) return totals.job('held');
         this.#keepExample(slot);
         if (cost.price === undefined && this.#unpriced.size < mostNames) this.#unpriced.add(priceName(job));
-        return totals.submit(this.#reason(slot), cost);
+        const reason = this.#reason(slot);
+        if (reason === 'anew' && slot.outdated !== true && slot.waitsForRedo !== true)
+          this.#checkUpscale(slot);
+        return totals.submit(reason, cost);
       }
       case 'submitting':
       case 'running':
@@ -251,6 +269,19 @@ export class Scan {
     this.#notKept = { count: count + 1, first, key };
   }
 
+  /** The press takes one frame out of its grid: however often, the same one. */
+  #checkUpscale(slot: Slot): void {
+    const { record } = slot;
+    const { label = '' } = record?.pressed ?? record?.former?.pressed ?? {};
+    if (record?.parent === undefined || !upscales.has(label)) return;
+    const {
+      count = 0,
+      first = `cell ${slot.cell}, ${slotName(slot)}`,
+      parent = record.parent,
+    } = this.#sameAgain ?? {};
+    this.#sameAgain = { count: count + 1, first, parent };
+  }
+
   #reason(slot: Slot): SubmitReason {
     const again = slot.record && this.#again.get(slot.record);
     if (again !== undefined) return again;
@@ -265,6 +296,9 @@ export class Scan {
     this.#prompts.set(prompt, { cell, step, prompt });
   }
 }
+
+/** Buttons under a grid of four that take out one of its frames, whatever model drew it (gateway 5.3). */
+const upscales: ReadonlySet<string> = new Set(['U1', 'U2', 'U3', 'U4']);
 
 /** Its reply has images that it wants. They are in files or nowhere, because no link leads to them, and there are no files. */
 export const isNotKept = ({ record, keep }: Slot): boolean =>

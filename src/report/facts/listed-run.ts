@@ -6,6 +6,7 @@ import { countLeft } from './in-doubt.ts';
 import type { RunPlace, StageFacts } from './place.ts';
 import { type RunFacts, readRunFacts } from './run.ts';
 import { countSkipped } from './skipped.ts';
+import { spentSoFar } from './spent.ts';
 
 /** What `ls` says of a run directory (schemas/ls.schema.json). */
 export interface ListedRun {
@@ -57,7 +58,9 @@ export async function readListedRun(
   const running = (await place.owner()) !== undefined;
   const stage = await place.stage?.();
   const facts = await readRunFacts(state);
-  const { jobs, attempts, cost, possibleCost, tokens } = await state.totals();
+  const totals = await state.totals();
+  const { jobs, attempts, tokens } = totals;
+  const { cost, possibleCost } = spentSoFar(totals);
   const path = await state.fact(pipelineFacts.path);
   const name = nameIn((await state.fact(pipelineFacts.text)) ?? '');
   const left = await countLeft(state, running);
@@ -80,8 +83,8 @@ export async function readListedRun(
       skipped,
     },
     submits: attempts,
-    ...(cost === 0 ? {} : { cost }),
-    ...(possibleCost === 0 ? {} : { possibleCost }),
+    ...(cost === undefined ? {} : { cost }),
+    ...(possibleCost === undefined ? {} : { possibleCost }),
     tokens,
   };
 }

@@ -8,6 +8,7 @@ import type { RunEnd } from '../../run/events.ts';
 import type { StateReader, StoreTotals } from '../../state/reader.ts';
 import type { FactKeeper } from '../../state/store.ts';
 import { isMoment, jsonFact } from './json.ts';
+import type { SpentAtStart } from './spent.ts';
 
 /** What a run leaves in the state for the commands that have only the directory. */
 export interface RunFacts {
@@ -23,8 +24,8 @@ export interface RunFacts {
   readonly selection: Selection;
   /** Unix ms. */
   readonly startedAt: number;
-  /** The directory's totals when the run began: what a rate is reckoned from. */
-  readonly atStart: { readonly settled: number; readonly attempts: number };
+  /** The directory's totals when the run began: what a rate, and what the run has spent, is reckoned from. */
+  readonly atStart: { readonly settled: number; readonly attempts: number } & SpentAtStart;
   /** Absent: it is on, or it was killed. */
   readonly outcome?: OutcomeFacts;
 }

@@ -27,6 +27,9 @@ export function span(ms: number): string {
 export const money = (value: number): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: value < 1 ? 4 : 2 });
 
+/** Names a sum over the life of a directory, in every command: what one run has spent is said to be of this run. */
+export const soFarWords = (spent: string): string => `this directory so far: ${spent}`;
+
 /**
  * `up to 3.20 more for submissions without a response, or replies without a token count`; without `more` where no cost is
  * known.

@@ -1,6 +1,6 @@
 import { cut } from '../../pipeline/diagnostics/columns.ts';
 import type { PlanCounts, PlanReport, StepReport } from '../../plan/estimate/report.ts';
-import { count, counted, money } from './amounts.ts';
+import { count, counted, money, possibleCostWords, soFarWords } from './amounts.ts';
 import { shownLine } from './printable.ts';
 import { tableLines } from './table.ts';
 
@@ -44,6 +44,7 @@ export function planText(report: PlanReport, origin?: string): string {
     '',
     `${exact ? '' : 'at most '}${counted(total.submits, 'submission')}${whyText(report)}${tokenText(total)}${costText(report)}`,
     ...laterText(total),
+    ...soFarText(report),
     ...redoText(report),
     ...cutText(total),
     ...(examples.length === 0 ? [] : [total.submits === 1 ? 'Its prompt:' : 'The first prompts:']),
@@ -138,19 +139,39 @@ const tokenText = ({ tokens: { input, output } }: PlanCounts): string =>
 /** At most this many kinds without a price are named. */
 const mostNamed = 4;
 
-function costText({ total: { cost, unpriced, submits }, priced, unpricedNames }: PlanReport): string {
-  if (submits === 0) return '';
+function costText(report: PlanReport): string {
+  const { total, priced, unpricedNames } = report;
+  const { unpriced, submits, later } = total;
+  if (submits === 0) return later.cost === 0 ? '' : `. ${toComeWords(report)}`;
   if (!priced) return '. The pipeline gives no prices, so the cost is not known';
-  if (unpriced === 0) return `. Cost ${money(cost)}`;
+  if (unpriced === 0) return `. ${toComeWords(report)}`;
   const names = unpricedNames.slice(0, mostNamed).map((name) => cut(shownLine(name), nameWidth));
   const shown = [...names, ...(unpricedNames.length > mostNamed ? ['…'] : [])].join(', ');
   const which = shown === '' ? '' : ` (${shown})`;
   if (unpriced === submits)
     return `. ${submits === 1 ? 'It has no price' : 'None of these has a price'}${which}, so the cost is not known`;
-  return `. Cost ${money(cost)}, without ${unpriced === 1 ? '1 submission that has' : `the ${count(unpriced)} that have`} no price${which}`;
+  return `. ${toComeWords(report)}, without ${unpriced === 1 ? '1 submission that has' : `the ${count(unpriced)} that have`} no price${which}`;
 }
 
-/** What comes in addition, where it is known before the results are there. */
+/** The whole sum that is still to come. What waits for results may need fewer jobs. */
+const toComeWords = ({ total: { cost, later }, atMost, exact }: PlanReport): string =>
+  later.cost === 0
+    ? `Still to come: cost ${money(cost)}${exact ? '' : ' at most'}`
+    : `Still to come: cost ${money(atMost)} at most, ${money(cost)} of it for ${exact ? 'these' : 'them'}`;
+
+/** What is spent already. */
+function soFarText({ state }: PlanReport): readonly string[] {
+  if (state === undefined || state.cost + state.possibleCost === 0) return [];
+  const spent = [
+    ...(state.cost === 0 ? [] : [`cost ${money(state.cost)}`]),
+    ...(state.possibleCost === 0
+      ? []
+      : [possibleCostWords(state.possibleCost, state.cost === 0 ? undefined : state.cost)]),
+  ].join(', ');
+  return [`T${soFarWords(spent).slice(1)}`];
+}
+
+/** What of that waits, as far as is known before the results are there. */
 function laterText({ waiting, later }: PlanCounts): readonly string[] {
   if (waiting === 0) return [];
   const { tokens, cost, unpriced } = later;
@@ -160,7 +181,7 @@ function laterText({ waiting, later }: PlanCounts): readonly string[] {
     ...(unpriced === waiting ? [] : [`cost ${money(cost)}`]),
   ];
   return [
-    `Besides, ${counted(waiting, 'slot')} ${waiting === 1 ? 'waits' : 'wait'} for results${amounts.length === 0 ? '' : `: ${amounts.join(', ')}`}`,
+    `${counted(waiting, 'slot')} ${waiting === 1 ? 'waits' : 'wait'} for results${amounts.length === 0 ? '' : `: ${amounts.join(', ')}`}`,
   ];
 }
 

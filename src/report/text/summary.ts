@@ -14,6 +14,7 @@ import {
   money,
   possibleCostWords,
   sameFilesWords,
+  soFarWords,
   span,
   timedOutWords,
   tokenWords,
@@ -77,13 +78,17 @@ export interface RunSummary {
   readonly putBack?: number;
   /** What the service accepts, as the runs of the directory have found it; absent: it refused nothing. */
   readonly limits?: LearnedLimits;
-  /** Sum of the manifest's cost column; absent without prices. */
+  /** What this run has cost; absent: nothing that is known. */
+  readonly runCost?: number;
+  /** What the directory has cost so far, over its life, as `status` says it; absent: nothing is priced. */
   readonly cost?: number;
-  /** Possible cost of submissions of the manifest's jobs without a response, in addition; absent: nothing. */
+  /** Possible cost of submissions without a response, in addition, over the directory's life; absent: nothing. */
   readonly possibleCost?: number;
+  /** Tokens of all replies over the directory's life, as `status` has them; absent: none. */
+  readonly allTokens?: number;
   /** Sums of the manifest's token columns; absent when no tokens were counted. */
   readonly tokens?: TokenUsage;
-  /** Estimated tokens of replies without a token count: budgets count them. Absent: every reply had one. */
+  /** Estimated tokens of replies without a token count, over the directory's life: budgets count them. Absent: every reply had one. */
   readonly assumedTokens?: number;
   /** Submissions and calls of the manifest's jobs whose answer never came, and which may have been paid; absent: none. */
   readonly unanswered?: number;
@@ -159,16 +164,22 @@ function headline(summary: RunSummary): string {
     gridsCut,
     timedOutAgain,
     putBack,
+    runCost,
     cost,
     possibleCost,
+    allTokens,
     startedAt,
     finishedAt,
   } = summary;
   const took = span(Date.parse(finishedAt) - Date.parse(startedAt));
-  const tokens = tokenWords(summary.tokens);
+  // The manifest tells the kinds of tokens apart, but knows no job that an edit has left behind.
+  const tokens =
+    allTokens === undefined || allTokens === summary.tokens?.total
+      ? tokenWords(summary.tokens)
+      : `tokens ${count(allTokens)}`;
   const numbers = [
     ...(slots === undefined ? [] : slotNumbers(slots)),
-    `${counted(submits, 'submission')} in this run`,
+    `${counted(submits, 'submission')} in this run${runCost === undefined ? '' : ` (cost ${money(runCost)})`}`,
     ...(gridsCut === undefined ? [] : [`${counted(gridsCut, 'grid')} cut into frames`]),
     ...(timedOutAgain === undefined ? [] : [timedOutWords(timedOutAgain)]),
     ...(putBack === undefined
@@ -177,7 +188,6 @@ function headline(summary: RunSummary): string {
     ...(redosFailed === undefined ? [] : [`${count(redosFailed)} not made again (--redo)`]),
     ...redoWords(summary.redo),
   ].join(', ');
-  // The manifest adds up what its jobs ever took, in whichever run.
   const all = [
     ...(tokens === undefined ? [] : [tokens]),
     ...(summary.assumedTokens === undefined ? [] : [assumedTokenWords(summary.assumedTokens)]),
@@ -185,7 +195,7 @@ function headline(summary: RunSummary): string {
     ...(possibleCost === undefined ? [] : [possibleCostWords(possibleCost, cost)]),
     ...(summary.unanswered === undefined ? [] : [unansweredWords(summary.unanswered)]),
   ].join(', ');
-  const whole = all === '' ? '' : ` All runs together: ${all}.`;
+  const whole = all === '' ? '' : ` T${soFarWords(all).slice(1)}.`;
   return `${shownLine(`${pipeline}: ${endWords(end, slots)}`)} after ${took}. ${numbers}.${whole}`;
 }
 

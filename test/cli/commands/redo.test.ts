@@ -109,6 +109,7 @@ describe('run --redo-jobs', () => {
       0,
       [{ code: 'redo.made', message: expect.stringContaining('All 3 jobs were made anew already') }],
     ]);
+    await fits('plan', planned);
     const again = ['--redo-jobs', 'jobs.txt', '--redo-again'];
     expect(read(await pp('plan', 'foxes.yaml', '--json', ...again)).total.submits).toBe(3);
     expect(read(await run(...again)).submits).toBe(3);

@@ -14,6 +14,7 @@ function text(counts: Partial<PlanCounts>, more: Partial<PlanReport> = {}): stri
     slotsPerCell: 1,
     exact: true,
     total,
+    atMost: total.cost + total.later.cost,
     priced: false,
     unpricedNames: [],
     steps: [{ step: 'grid', kind: 'imagine', path: true, open: false, ...total }],
@@ -62,7 +63,7 @@ describe('what a plan would submit', () => {
 
   it('is nothing yet while results are waited for', () => {
     expect(text({ waiting: 2, later: { ...noPlanCounts.later, unpriced: 2 } })).toContain(
-      '0 submissions\nBesides, 2 slots wait for results',
+      '0 submissions\n2 slots wait for results',
     );
   });
 });
@@ -79,9 +80,13 @@ describe('what a plan costs', () => {
   it('leaves out what has no price, and names it', () => {
     const names = { priced: true, unpricedNames: ['reroll'] };
     expect(sum({ submits: 3, unpriced: 2, cost: 0.5, why }, names)).toContain(
-      '. Cost 0.50, without the 2 that have no price (reroll)',
+      '. Still to come: cost 0.50, without the 2 that have no price (reroll)',
     );
-    expect(sum({ submits: 3, cost: 0.5, why }, names)).toMatch(/\. Cost 0\.50$/);
+    expect(sum({ submits: 3, cost: 0.5, why }, names)).toMatch(/\. Still to come: cost 0\.50$/);
+    const later = { ...noPlanCounts.later, cost: 2.59 };
+    const waiting = { submits: 3, cost: 0.5, why, waiting: 2, later };
+    expect(sum(waiting, names)).toMatch(/\. Still to come: cost 3\.09 at most, 0\.50 of it for these$/);
+    expect(text(waiting, names)).toContain('\n2 slots wait for results: cost 2.59\n');
   });
 });
 

@@ -72,8 +72,11 @@ describe('how a run ended', () => {
     expect(ending({ done: 1 })).not.toContain('  pace ');
   });
 
-  it('adds up what all runs took', () => {
-    expect(ending({ done: 1 }, { cost: 1.5 })).toContain('All runs together: cost 1.50.');
+  it('tells what this run has spent from what the directory has so far', () => {
+    const text = ending({ done: 1 }, { submits: 2, runCost: 0.5, cost: 1.5, allTokens: 1200 });
+    expect(text).toContain(
+      '2 submissions in this run (cost 0.50). This directory so far: tokens 1,200, cost 1.50.',
+    );
   });
 });
 

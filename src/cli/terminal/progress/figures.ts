@@ -116,10 +116,14 @@ export function spendingParts({ cost, tokens, earlier }: Progress): readonly Par
   const words = tokenWords(tokens);
   const allTokens = earlier.tokens + totalOf(tokens);
   return [
-    ...(cost === undefined && earlier.cost === 0 ? [] : [{ text: `cost ${money(cost ?? 0)}`, rank: 0 }]),
-    ...(earlier.cost === 0 ? [] : [{ text: `in all runs ${money(earlier.cost + (cost ?? 0))}`, rank: 1 }]),
+    ...(cost === undefined && earlier.cost === 0
+      ? []
+      : [{ text: `cost ${money(cost ?? 0)}${earlier.cost === 0 ? '' : ' in this run'}`, rank: 0 }]),
+    ...(earlier.cost === 0
+      ? []
+      : [{ text: `this directory so far ${money(earlier.cost + (cost ?? 0))}`, rank: 1 }]),
     ...(words === undefined ? [] : [{ text: words, rank: 2 }]),
-    ...(earlier.tokens === 0 ? [] : [{ text: `in all runs ${count(allTokens)} tokens`, rank: 3 }]),
+    ...(earlier.tokens === 0 ? [] : [{ text: `this directory so far ${count(allTokens)} tokens`, rank: 3 }]),
   ];
 }
 

@@ -18,6 +18,7 @@ import { type PutBack, readPutBack } from '../../facts/put-back.ts';
 import { type OutcomeFacts, readRunFacts, settledJobs } from '../../facts/run.ts';
 import { StateServices } from '../../facts/services.ts';
 import { countSkipped } from '../../facts/skipped.ts';
+import { spentSoFar } from '../../facts/spent.ts';
 import {
   assumedTokenWords,
   count,
@@ -26,6 +27,7 @@ import {
   possibleCostWords,
   rateWords,
   sameFilesWords,
+  soFarWords,
   span,
   timedOutWords,
   unansweredWords,
@@ -146,7 +148,7 @@ export async function readStatus(
   const learned = await readLearned(state);
   const facts = await readRunFacts(state);
   const totals = await state.totals();
-  const { jobs, attempts, cost, possibleCost, tokens, assumedTokens, codes } = totals;
+  const { jobs, attempts, tokens, codes } = totals;
   const path = await state.fact(pipelineFacts.path);
   const settled = settledJobs(totals);
   const running = owner !== undefined;
@@ -193,10 +195,8 @@ export async function readStatus(
     ...(slots === undefined ? {} : { slots }),
     unasked,
     submits: attempts,
-    ...(cost === 0 ? {} : { cost }),
-    ...(possibleCost === 0 ? {} : { possibleCost }),
+    ...spentSoFar(totals),
     tokens,
-    ...(assumedTokens === 0 ? {} : { assumedTokens }),
     ...(unanswered === 0 ? {} : { unanswered }),
     ...(timedOutAgain === undefined ? {} : { timedOutAgain }),
     ...(isOpenOrder(redo) ? { redo } : {}),
@@ -315,8 +315,10 @@ function tokenLine({ tokens, assumedTokens }: RunStatus): readonly string[] {
 }
 
 function costWords({ cost, possibleCost }: RunStatus): string {
-  const paid = cost === undefined ? '' : `, cost ${money(cost)}`;
-  return possibleCost === undefined ? paid : `${paid}, ${possibleCostWords(possibleCost, cost)}`;
+  const paid = cost === undefined ? '' : `cost ${money(cost)}`;
+  const possible = possibleCost === undefined ? '' : possibleCostWords(possibleCost, cost);
+  const spent = [paid, possible].filter((words) => words !== '').join(', ');
+  return spent === '' ? '' : `; ${soFarWords(spent)}`;
 }
 
 function stageLines({ stage, directory, end }: RunStatus): readonly string[] {

@@ -176,10 +176,12 @@ describe('the live view', () => {
       'grid    ########################### 4/4',
       'repaint 5/20, 1 failed, 1 in doubt',
       '3 tasks in flight, 12 jobs/min',
-      'cost 1.50, in all runs 4.50',
+      'cost 1.50 in this run',
     ]);
     expect(shown(21)[0]).toBe('65 s left #x--- 9/24');
-    expect(shown(100).at(-1)).toBe('cost 1.50, in all runs 4.50, in all runs 500 tokens');
+    expect(shown(100).at(-1)).toBe(
+      'cost 1.50 in this run, this directory so far 4.50, this directory so far 500 tokens',
+    );
   });
 
   it('shows the steps that run first where there are more steps than rows', () => {
@@ -262,7 +264,7 @@ describe('the live view', () => {
     const now = new Date(2026, 10, 22, 21, 54, 3).getTime();
     const shown = { ...progress, startedAt: now - 90_000, earlier: { cost: 2, tokens: 0 } };
     expect(progressSentence(shown, now)).toBe(
-      '21:54:03 foxes: about 65 s left, 9/24 done, 1 failed, 1 in doubt, 2 blocked, 3 tasks in flight, 12 jobs/min, 90 s so far, cost 1.50, in all runs 3.50',
+      '21:54:03 foxes: about 65 s left, 9/24 done, 1 failed, 1 in doubt, 2 blocked, 3 tasks in flight, 12 jobs/min, 90 s so far, cost 1.50 in this run, this directory so far 3.50',
     );
   });
 });

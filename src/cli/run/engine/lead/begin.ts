@@ -124,7 +124,12 @@ export async function beginOnEngine(
     ...(set === undefined ? {} : { set }),
     selection,
     startedAt: held.startedAt,
-    atStart: { settled: settledJobs(totals), attempts: totals.attempts },
+    atStart: {
+      settled: settledJobs(totals),
+      attempts: totals.attempts,
+      cost: totals.cost,
+      possibleCost: totals.possibleCost,
+    },
     // A run that goes on began when it began.
     ...(isSame && before !== undefined ? { startedAt: before.startedAt, atStart: before.atStart } : {}),
   };

@@ -10,6 +10,7 @@ import { redoOrders } from '../../../../engine/state/redos.ts';
 import type { ManifestTotals } from '../../../../manifest/tally.ts';
 import { runFiles } from '../../../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../../../report/facts/run.ts';
+import { spentSoFar } from '../../../../report/facts/spent.ts';
 import { counted } from '../../../../report/text/amounts.ts';
 import { runAgain } from '../../../../report/text/next-commands.ts';
 import { serviceWords } from '../../../../report/text/plan-text.ts';
@@ -123,15 +124,28 @@ export async function coordinate(
   const isListed = end.kind === 'disk' || totals === undefined || (await publish(runFiles.manifest));
   const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
   const finishedAt = io.now();
-  const { attempts } = await facts.reader.totals();
-  const submits = Math.max(0, attempts - begun.runFacts.atStart.attempts);
-  const outcome = { finishedAt, end, exitCode, submits, ...(totals === undefined ? {} : { totals }) };
+  const { atStart } = begun.runFacts;
+  const soFar = await facts.reader.totals();
+  const submits = Math.max(0, soFar.attempts - atStart.attempts);
+  const spent = spentSoFar(soFar);
+  const outcome = { finishedAt, end, exitCode, submits, spent, ...(totals === undefined ? {} : { totals }) };
   await writeRunFacts(facts, { ...begun.runFacts, outcome: outcomeFacts({ ...outcome, timedOutAgain }) });
   await writeRunRecord(recordFile, record, outcome, redactor);
   if (isListed && end.kind !== 'disk') await publish(runFiles.record);
   const summary = await summarize(
     { ...begun, state: facts, startedAt },
-    { ...outcome, redosFailed, redo, gridsCut, timedOutAgain, totals, cwd: io.cwd, origin, sandbox: false },
+    {
+      ...outcome,
+      redosFailed,
+      redo,
+      gridsCut,
+      timedOutAgain,
+      totals,
+      atStart,
+      cwd: io.cwd,
+      origin,
+      sandbox: false,
+    },
   );
   // Without its password, which a command line would show to others.
   const engineFlag = flags.engine === undefined ? undefined : shown;
