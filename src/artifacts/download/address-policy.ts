@@ -135,12 +135,16 @@ const plainName = (host: string): string =>
 export function isPublic(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);
-  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';
+  if (address instanceof ipaddr.IPv4) return isPublicIpv4(address);
   const { parts } = address;
   const embedsIpv4 =
     address.isIPv4MappedAddress() ||
     (parts[0] === 0x64 && parts[1] === 0xff9b && parts.slice(2, 6).every((part) => part === 0));
-  if (embedsIpv4) return new ipaddr.IPv4(address.toByteArray().slice(12)).range() === 'unicast';
+  if (embedsIpv4) return isPublicIpv4(new ipaddr.IPv4(address.toByteArray().slice(12)));
   // All public IPv6 lies in 2000::/3; the ranges within it that are not are known to ipaddr.js.
   return ((parts[0] ?? 0) & 0xe000) === 0x2000 && address.range() === 'unicast';
 }
+
+/** 168.63.129.16 is of the public ones by its number; in Azure it is the host of the very machine, which hands out its certificates and secrets. */
+const isPublicIpv4 = (address: ipaddr.IPv4): boolean =>
+  address.range() === 'unicast' && address.toString() !== '168.63.129.16';
