@@ -34,7 +34,7 @@ pretty_name: ${JSON.stringify(name)}
 
 # ${inLine(name)}
 
-${description === undefined ? '' : `${inLine(description)}\n\n`}${sandbox ? 'A rehearsal: a local service drew the images and wrote the texts, and no model made any of them.\n\n' : ''}Made by ${madeBy} from the pipeline \`${name.replaceAll('`', "'")}\`. ${from}
+${description === undefined ? '' : `${inLine(description)}\n\n`}${sandbox ? 'A rehearsal: a local service drew the images and wrote the texts, and no model made any of them.\n\n' : ''}Made by ${madeBy} from the pipeline ${code(name)}. ${from}
 
 ## What is in it
 
@@ -42,21 +42,21 @@ ${counted(exported.rows, 'row')}, ${counted(exported.files, 'file')}; ${form}.${
 
 ${table(
   ['step', 'rows'],
-  [...exported.steps].map(([step, rows]) => [step, count(rows)]),
+  [...exported.steps].map(([step, rows]) => [inLine(step), count(rows)]),
 )}
 ${
   exported.parts.length === 0
     ? ''
     : `${table(
         ['part', 'rows'],
-        exported.parts.map(({ part, rows }) => [part, count(rows)]),
+        exported.parts.map(({ part, rows }) => [inLine(part), count(rows)]),
       )}\n`
 }${leftOut(exported)}
 ## Columns
 
 ${table(
   ['column', 'type', 'is'],
-  columns.map((column) => [`\`${column.name}\``, column.kind, column.about]),
+  columns.map(({ name: column, kind, about }) => [code(column), kind, inLine(about)]),
 )}
 ## Licence
 
@@ -79,9 +79,14 @@ function leftOut({ leftOut: { statuses, uncaptioned, grids }, problems, withoutI
   return uncaptioned === 0 ? left : `${left}\n${counted(uncaptioned, 'row')} have no caption.\n`;
 }
 
+/** @param rows of Markdown */
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inLine).join(' | ')} |\n`).join('');
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 
-/** Text of a pipeline file in a line of Markdown: no markup, no bar of a table. */
+/** Text of a pipeline file in a line of Markdown: no markup, no picture or link that is loaded from elsewhere, no bar of a table. */
 const inLine = (text: string): string =>
-  text.replaceAll(/\s+/g, ' ').replaceAll(/[|<>]/g, (sign) => `\\${sign}`);
+  text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`~|<>[\]]/g, (sign) => `\\${sign}`);
+
+/** The same as code, in which only its own sign and the bar of a table mean anything. */
+const code = (text: string): string =>
+  `\`${text.replaceAll(/\s+/g, ' ').replaceAll('`', "'").replaceAll('|', '\\|')}\``;

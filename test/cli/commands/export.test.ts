@@ -256,6 +256,19 @@ describe('promptpress export', () => {
     expect(text).toContain('| `var.size` | number |');
   });
 
+  it('loads nothing from elsewhere in the card, whatever the pipeline says of itself', async () => {
+    const loads = '![a](http://evil.test/seen.png) \\![b](http://evil.test/2) `<img>` [c](http://evil.test)';
+    await writeFile(
+      join(cwd, 'loads.yaml'),
+      `name: loads\ndescription: ${JSON.stringify(loads)}\nsteps: { a: { imagine: fox } }\n`,
+    );
+    await pp('run', 'loads.yaml', '--sandbox', '--pace', '0.01', '--out', 'loads');
+    await pp('export', 'loads', '--format', 'jsonl', '--to', 'loading');
+    expect(await readFile(join(cwd, 'loading', card), 'utf8')).toContain(
+      '\n!\\[a\\](http://evil.test/seen.png) \\\\!\\[b\\](http://evil.test/2) \\`\\<img\\>\\` \\[c\\](http://evil.test)\n',
+    );
+  });
+
   it('counts the files that lie in the data set: rows can share one, and a table alone has none', async () => {
     await writeFile(
       join(cwd, 'two.yaml'),
