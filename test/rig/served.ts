@@ -31,6 +31,7 @@ export interface Viewer {
   readonly status: number | undefined;
   /** What it heard so far. */
   readonly summaries: readonly PageSummary[];
+  readonly isOpen: boolean;
   readonly leave: () => void;
 }
 
@@ -122,6 +123,9 @@ export class Served {
               .slice(0, -1)
               .flatMap((event) => /^event: changed\ndata: (.*)$/.exec(event)?.[1] ?? [])
               .map((data) => JSON.parse(data) as PageSummary);
+          },
+          get isOpen() {
+            return !response.destroyed;
           },
           leave: () => asked.destroy(),
         });

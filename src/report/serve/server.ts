@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import { reportFiles, runFiles } from '../facts/layout.ts';
-import { Access } from './http/access.ts';
+import { Access, Strangers } from './http/access.ts';
 import { send, sendJson, sendText, writeHead } from './http/answer.ts';
 import { sendArtifact } from './http/artifact.ts';
 import { type PageFile, readPage } from './http/page-files.ts';
@@ -57,9 +57,11 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
   );
   const access = new Access();
   const viewers = new Viewers();
+  const strangers = new Strangers();
   const server = createServer({ maxHeaderSize: mostHeaderBytes }, (request, response) => {
-    void answer(request, response, { ...options, page, watch, thumbnails, access, viewers });
+    void answer(request, response, { ...options, page, watch, thumbnails, access, strangers, viewers });
   });
+  server.on('connection', (socket) => strangers.add(socket));
   server.maxConnections = mostConnections;
   const close = async (): Promise<void> => {
     stop();
@@ -106,6 +108,7 @@ interface Answering extends Pick<ServeOptions, 'artifacts' | 'onProblem'> {
   readonly watch: RunWatch;
   readonly thumbnails: LiveThumbnails;
   readonly access: Access;
+  readonly strangers: Strangers;
   readonly viewers: Viewers;
 }
 
@@ -138,6 +141,7 @@ async function route(request: IncomingMessage, response: ServerResponse, context
   }
   if (!access.isGranted(request.headers.cookie))
     return sendText(response, 401, 'Open the address that promptpress serve printed: it has the token.');
+  context.strangers.admit(request.socket);
   const path = decoded(url.pathname);
   if (path === undefined) return sendText(response, 400, 'This is no address.');
   // Browsers ask for it by themselves.

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import {
   appendFile,
@@ -10,6 +11,7 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -117,6 +119,26 @@ describe('promptpress serve', () => {
       [200, 'text/css; charset=utf-8'],
       [200, 'text/javascript; charset=utf-8'],
     ]);
+  });
+
+  it('answers the owner while others hold more connections open than it takes, and keeps those of viewers', async () => {
+    await serve();
+    const viewer = await served.watch();
+    const others: Socket[] = [];
+    for (let n = 0; n < 520; n += 1) {
+      const socket = connect(Number(served.port), '127.0.0.1').on('error', () => {});
+      others.push(socket);
+      await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+      // Half a request, which is waited for.
+      socket.write('GET / HTTP/1.1\r\n');
+    }
+    try {
+      expect((await served.get('/')).status).toBe(200);
+      expect(viewer.isOpen).toBe(true);
+    } finally {
+      for (const socket of others) socket.destroy();
+      viewer.leave();
+    }
   });
 
   it('only shows: other methods are refused, and every answer says what a browser may do with it', async () => {

@@ -1,4 +1,25 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
+
+/** Connections at the same time, at most, on which nobody has shown the token yet: a browser shows it at once. */
+export const mostStrangers = 64;
+
+/** Connections on which nobody has shown the token. Beyond the bound the oldest is ended: another user of the machine shuts nobody out. */
+export class Strangers {
+  readonly #sockets = new Set<Socket>();
+
+  add(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    const [oldest] = this.#sockets;
+    if (this.#sockets.size > mostStrangers) oldest?.destroy();
+  }
+
+  /** Somebody has shown the token on it. */
+  admit(socket: Socket): void {
+    this.#sockets.delete(socket);
+  }
+}
 
 /** Who may ask a server: whoever has its token, by a name of this machine. */
 export class Access {
