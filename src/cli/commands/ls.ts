@@ -1,7 +1,7 @@
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { IsOptional } from '../../plan/graph/optional.ts';
 import { type ListedRun, readListedRun } from '../../report/facts/listed-run.ts';
-import { placeOfDirectory, type RunPlace } from '../../report/facts/place.ts';
+import { placeOfDirectory, type RunPlace, seenFrom } from '../../report/facts/place.ts';
 import { count, counted, money, possibleCostWords } from '../../report/text/amounts.ts';
 import { shownLine } from '../../report/text/printable.ts';
 import { stageAdvice } from '../../report/text/stage-advice.ts';
@@ -95,7 +95,7 @@ async function listed(
   cwd: string,
 ): Promise<Entry> {
   const { path, ...run } = await readListedRun(place, state, isOptional);
-  return { directory: place.name, ...run, ...(path === undefined ? {} : { file: relative(cwd, path) }) };
+  return { directory: place.name, ...run, ...(path === undefined ? {} : { file: seenFrom(cwd, path) }) };
 }
 
 async function found(folder: string, given: string): ReturnType<typeof findRunDirectories> {
@@ -112,7 +112,7 @@ async function found(folder: string, given: string): ReturnType<typeof findRunDi
 
 /** Undefined where the state holds nothing. One run that cannot be read keeps nobody from seeing the others. */
 async function entryOf(directory: string, trusted: boolean, { io }: Context): Promise<Entry | undefined> {
-  const place = relative(io.cwd, directory) || '.';
+  const place = seenFrom(io.cwd, directory);
   try {
     await checkRunDirectory(directory, { trusted }, io.env);
     const state = openStateForReading(directory);

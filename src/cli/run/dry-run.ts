@@ -1,7 +1,7 @@
-import { relative } from 'node:path';
 import { estimatePlan } from '../../plan/estimate/estimate.ts';
 import type { PlanReport } from '../../plan/estimate/report.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
+import { seenFrom } from '../../report/facts/place.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
 import type { RunService } from '../../report/facts/services.ts';
 import { setWords } from '../../report/text/next-commands.ts';
@@ -231,7 +231,7 @@ async function keptInDirectory(
     state,
     running: lockOwner(directory) !== undefined,
     directory,
-    name: relative(io.cwd, directory) || '.',
+    name: seenFrom(io.cwd, directory),
     elsewhere: 'a directory where nothing has run (--out)',
   };
 }

@@ -1,9 +1,10 @@
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { hasArtifacts } from '../../artifacts/store/store.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { first } from '../../report/facts/in-doubt.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { readLearned } from '../../report/facts/learned.ts';
+import { seenFrom } from '../../report/facts/place.ts';
 import { readPutBack } from '../../report/facts/put-back.ts';
 import { type SpentAtStart, spentInRun, spentSoFar } from '../../report/facts/spent.ts';
 import type { RunSummary } from '../../report/text/summary.ts';
@@ -41,7 +42,7 @@ export async function summarize(
   },
 ): Promise<RunSummary> {
   const { totals, cwd } = run;
-  const place = (name = ''): string => relative(cwd, join(directory, name)) || '.';
+  const place = (name = ''): string => seenFrom(cwd, join(directory, name));
   /** A bucket that has ended the run, or that nobody waits for any more, is not asked. */
   const has = async (folder: string): Promise<boolean> => {
     if (remote === undefined) return await hasArtifacts(artifacts, `${folder}/`);

@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
+import { seenFrom } from '../../report/facts/place.ts';
 import { stateFileName } from '../../state/state-files.ts';
 import { type CliError, usageError } from '../errors/cli-error.ts';
 import type { Correction } from '../errors/correction.ts';
@@ -49,7 +50,7 @@ function pipelineFiles(cwd: string, folder: string): readonly string[] {
       .filter((entry) => entry.isFile() && /^[^.].*\.ya?ml$/i.test(entry.name))
       .map(({ name }) => name)
       .sort((a, b) => Number(b === defaultFile) - Number(a === defaultFile) || (a < b ? -1 : 1))
-      .map((name) => join(folder, name));
+      .map((name) => seenFrom(cwd, join(cwd, folder, name)));
   } catch {
     // None that could be named.
     return [];

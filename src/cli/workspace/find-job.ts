@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { runsFolder } from '../../report/facts/layout.ts';
-import { placeOfDirectory } from '../../report/facts/place.ts';
+import { placeOfDirectory, seenFrom } from '../../report/facts/place.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
 import type { Context } from '../args/command.ts';
@@ -179,9 +179,9 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
   }
   if (only === undefined) throw noSuchJob(named, examples);
   throw usageError(
-    `Several runs have jobs that begin with "${named}": ${found.map(({ directory }) => relative(cwd, directory)).join(', ')}.`,
+    `Several runs have jobs that begin with "${named}": ${found.map(({ directory }) => seenFrom(cwd, directory)).join(', ')}.`,
     'Name the run behind the job.',
-    adding(relative(cwd, only.directory)),
+    adding(seenFrom(cwd, only.directory)),
   );
 }
 

@@ -1,11 +1,12 @@
 import { homedir } from 'node:os';
-import { dirname, join, parse, relative } from 'node:path';
+import { dirname, join, parse } from 'node:path';
 import type { FilePort } from '../../pipeline/files.ts';
 import { type PipelineSource, parsePipeline } from '../../pipeline/parse.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { buildGraph } from '../../plan/graph/build.ts';
 import { type IsOptional, missingCode, neverOptional, optionalIn } from '../../plan/graph/optional.ts';
 import { runFiles } from '../../report/facts/layout.ts';
+import { seenFrom } from '../../report/facts/place.ts';
 import { type RunFacts, readRunFacts } from '../../report/facts/run.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
@@ -44,7 +45,7 @@ export async function keptSource(
   return {
     facts,
     source: {
-      file: relative(io.cwd, path),
+      file: seenFrom(io.cwd, path),
       folder: dirname(path),
       text,
       ...(facts.set && { set: facts.set }),

@@ -1,7 +1,7 @@
-import { relative } from 'node:path';
 import { type FilePort, isWithin } from '../../pipeline/files.ts';
 import { parsePipeline } from '../../pipeline/parse.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
+import { seenFrom } from '../../report/facts/place.ts';
 import type { RunFacts } from '../../report/facts/run.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { Context } from '../args/command.ts';
@@ -27,7 +27,7 @@ export async function planOfDirectory(
   const kept = await keptSource(directory, state, context.io, file);
   if (kept === undefined) {
     throw usageError(
-      `${relative(context.io.cwd, directory) || '.'} holds no run that reached its first job.`,
+      `${seenFrom(context.io.cwd, directory)} holds no run that reached its first job.`,
       'Run the pipeline first.',
     );
   }

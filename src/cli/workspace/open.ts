@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isS3Address } from '../../artifacts/store/s3/address.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { type DirectoryFlags, runFiles } from '../../report/facts/layout.ts';
-import { placeOfDirectory, type RunPlace } from '../../report/facts/place.ts';
+import { placeOfDirectory, type RunPlace, seenFrom } from '../../report/facts/place.ts';
 import { quoted, shownLine } from '../../report/text/printable.ts';
 import { kindAt } from '../../state/files/plain-path.ts';
 import type { StateReader } from '../../state/reader.ts';
@@ -69,7 +69,7 @@ export async function openTarget(
     return { directory, state, place: placeOfDirectory(directory, cwd), ...named };
   }
 
-  const near = relative(cwd, directory) || '.';
+  const near = seenFrom(cwd, directory);
   // The full stop of a sentence behind ".." would read as another folder.
   const place = near.endsWith('..') || near.length > directory.length ? directory : near;
   await refuseFilesOfEngine(target, directory, place);
@@ -154,7 +154,7 @@ async function noRun(
   const isFile = !(await isFolder(resolve(cwd, target)));
   if (flags.out !== undefined || (!isFile && target === '.'))
     return usageError(message, 'promptpress ls lists the runs below this folder.', writing('ls'));
-  const seen = (folder: string): string => relative(cwd, folder) || '.';
+  const seen = (folder: string): string => seenFrom(cwd, folder);
   const rehearsal = `${directory}.sandbox`;
   if (!flags.sandbox && (await isFolder(rehearsal)))
     return usageError(

@@ -28,9 +28,19 @@ export interface RunPlace {
   }): Promise<{ readonly pid: number; readonly host: string } | undefined>;
 }
 
+/**
+ * A path as a command line names it from the current folder: one that begins with a hyphen would be read as a flag, `--out=x`.
+ *
+ * @param cwd the current folder
+ */
+export function seenFrom(cwd: string, path: string): string {
+  const seen = relative(cwd, path) || '.';
+  return seen.startsWith('-') ? `./${seen}` : seen;
+}
+
 /** A run directory whose state lies in it. @param cwd the current folder */
 export const placeOfDirectory = (directory: string, cwd: string): RunPlace => ({
-  name: relative(cwd, directory) || '.',
+  name: seenFrom(cwd, directory),
   directory,
   owner: (wait) => Promise.resolve(lockOwner(directory, wait)),
 });

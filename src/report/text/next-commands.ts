@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { RunEnd } from '../../run/events.ts';
@@ -6,7 +5,7 @@ import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { finding } from '../facts/in-doubt.ts';
 import { artifactPlaceFact, runDirectory } from '../facts/layout.ts';
-import type { RunPlace } from '../facts/place.ts';
+import { type RunPlace, seenFrom } from '../facts/place.ts';
 import { readRunFacts } from '../facts/run.ts';
 import { sandboxId } from '../facts/services.ts';
 import { quoted, shownLine } from './printable.ts';
@@ -67,7 +66,7 @@ async function lastRun(
   const sandbox = facts.serviceId === sandboxId;
   const isDefault =
     pipeline !== undefined && runDirectory(pipeline, { out: undefined, sandbox }, cwd) === directory;
-  return runAgain(relative(cwd, path), {
+  return runAgain(seenFrom(cwd, path), {
     sandbox,
     engine,
     out: isDefault ? undefined : engine === undefined ? name : await outOf(directory, state, cwd),
@@ -88,7 +87,7 @@ async function lastRun(
 
 /** Where the files of a run on an engine lie, as its `--out` says it. */
 const outOf = async (directory: string, state: StateReader, cwd: string): Promise<string> =>
-  (await state.fact(artifactPlaceFact)) ?? (relative(cwd, directory) || '.');
+  (await state.fact(artifactPlaceFact)) ?? seenFrom(cwd, directory);
 
 /** What flags said which run is meant: its place, and the part of the plan. */
 interface PlaceAndPart {

@@ -1,5 +1,5 @@
-import { relative } from 'node:path';
 import type { StateReader } from '../../state/reader.ts';
+import { seenFrom } from '../facts/place.ts';
 import { type RunService, StateServices, sandboxId } from '../facts/services.ts';
 import { count, counted } from './amounts.ts';
 import { serviceWords } from './plan-text.ts';
@@ -40,7 +40,7 @@ export async function noteOnOtherService(
       ? others.reduce((sum, other) => sum + other.jobs, 0)
       : Object.values((await state.totals()).jobs).reduce((sum, of) => sum + of, 0);
   const doubts = others.reduce((sum, other) => sum + other.doubts, 0);
-  const directory = place.name ?? (relative(place.cwd, place.directory) || '.');
+  const directory = place.name ?? seenFrom(place.cwd, place.directory);
   const inDoubt = doubts === 0 ? '' : `, ${doubts} of them in doubt`;
   return {
     message: `${directory} holds ${counted(jobs, 'job')} of another service, ${wordsFor(last)}${inDoubt}; this run would talk to ${wordsFor(now)}, where what is done would be paid for again.`,

@@ -49,3 +49,22 @@ describe('without FILE', () => {
     expect(err).toContain(`promptpress: ${name} needs FILE or DIR`);
   });
 });
+
+describe('a path that begins with a hyphen', () => {
+  it('is named as a path, never as a flag, in every command to copy', async () => {
+    await writeFile(join(cwd, '--out=evil.yaml'), pipeline);
+    const start = await pp('run');
+    expect(start.err).toContain('Write: promptpress run ./--out=evil.yaml\n');
+    const near = await pp('validate', 'out=evil.yaml');
+    expect(near.err).toContain('./--out=evil.yaml');
+
+    await pp('run', './--out=evil.yaml', '--sandbox', '--pace', '0', '--out', './--out=evil');
+    expect((await pp('ls')).out).toContain('./--out=evil ');
+    await writeFile(join(cwd, '--out=evil/run.json.0a1b2c3d.part'), '');
+    for (const command of ['status', 'clean', 'verify']) {
+      const { out, err } = await pp(command, './--out=evil');
+      expect([command, `${out}${err}`]).toEqual([command, expect.stringContaining('./--out=evil')]);
+      expect(`${out}${err}`).not.toMatch(/promptpress .*(?<!\.\/)--out=evil/);
+    }
+  });
+});

@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { KeySet } from '../../../manifest/key-set.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
+import { seenFrom } from '../../../report/facts/place.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
 import { checkFile } from '../../../state/files/plain-path.ts';
@@ -95,7 +96,7 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
         if (examples.length < mostListed) examples.push(found.file);
       }
       const foreign = await foreignFiles(directory, isOurs, mostListed);
-      const near = relative(io.cwd, directory) || '.';
+      const near = seenFrom(io.cwd, directory);
       const place = remote?.url ?? near;
       for await (const name of remote?.foreign() ?? []) {
         foreign.count += 1;

@@ -1,4 +1,4 @@
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isObject } from '../../../pipeline/values/value.ts';
 import { isTextKind } from '../../../plan/job-request.ts';
 import type { Plan } from '../../../plan/plan.ts';
@@ -6,6 +6,7 @@ import { type SlotStatus, slotStatuses } from '../../../plan/slot.ts';
 import { exportDataSet, type FormatName, formats, NotEmptyError } from '../../../report/exports/export.ts';
 import type { Exported } from '../../../report/exports/exported.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
+import { seenFrom } from '../../../report/facts/place.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
 import { quoted } from '../../../report/text/printable.ts';
 import { readOwnText } from '../../../state/files/plain-path.ts';
@@ -201,7 +202,7 @@ Without --status only finished results are in it.`,
       }).catch((error: unknown) => {
         throw failureOf(error, to, interrupts.first());
       });
-      await io.out(`${said(exported, relative(io.cwd, folder) || '.')}\n`);
+      await io.out(`${said(exported, seenFrom(io.cwd, folder))}\n`);
       const { missing, changed } = exported.problems;
       if (missing + changed === 0) return exitCodes.ok;
       io.err(

@@ -1,10 +1,11 @@
 import { realpath } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { SaveError } from '../../../artifacts/failure.ts';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { isS3Address } from '../../../artifacts/store/s3/address.ts';
 import { writeManifest } from '../../../manifest/write.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
+import { seenFrom } from '../../../report/facts/place.ts';
 import { outcomeFacts, writeRunFacts } from '../../../report/facts/run.ts';
 import { enterService } from '../../../report/facts/services.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
@@ -217,7 +218,7 @@ function said(
   directories: number,
   cwd: string,
 ): readonly string[] {
-  const place = relative(cwd, to) || '.';
+  const place = seenFrom(cwd, to);
   const size = `${count(bytes / 1e6)} MB`;
   return [
     `${place}: ${counted(jobs, 'job')} of ${count(directories)} directories, with ${counted(files, 'file')} (${size}) and ${count(replies)} kept ${replies === 1 ? 'reply' : 'replies'}.`,

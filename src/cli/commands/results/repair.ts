@@ -1,7 +1,8 @@
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { writeManifest } from '../../../manifest/write.ts';
 import type { JobRecord } from '../../../plan/job.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
+import { seenFrom } from '../../../report/facts/place.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import { sandboxId } from '../../../report/facts/services.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
@@ -123,9 +124,9 @@ async function downloadArguments(
   // The next manifest lists what the last run chose.
   const { limit, filters, shard, only } = facts.selection;
   return [
-    relative(cwd, path),
+    seenFrom(cwd, path),
     '--out',
-    relative(cwd, directory) || '.',
+    seenFrom(cwd, directory),
     '--max-submits',
     '0',
     '--no-progress',

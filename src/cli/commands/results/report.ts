@@ -1,7 +1,8 @@
-import { join, relative, resolve, sep } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { hasArtifacts } from '../../../artifacts/store/store.ts';
 import { reportFiles, runFiles } from '../../../report/facts/layout.ts';
+import { seenFrom } from '../../../report/facts/place.ts';
 import { type ReportProgress, type ReportTotals, writeReport } from '../../../report/gallery/write.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
@@ -100,7 +101,7 @@ The report lies in report/ of the run directory and shows the images where they 
       } finally {
         hide();
       }
-      const seen = (path: string): string => relative(io.cwd, path) || '.';
+      const seen = (path: string): string => seenFrom(io.cwd, path);
       for (const line of warnings(totals, flags.to === undefined ? undefined : seen(directory)))
         io.err(redactor.apply(`${line}\n`));
       const { made, reused } = totals.thumbnails;
@@ -116,7 +117,7 @@ The report lies in report/ of the run directory and shows the images where they 
 async function refuseWithoutFiles(directory: string, state: StateReader, cwd: string): Promise<void> {
   const place = await rememberedPlace(state);
   if (place === undefined || (await hasArtifacts(openArtifactFolder(directory), ''))) return;
-  const near = relative(cwd, directory) || '.';
+  const near = seenFrom(cwd, directory);
   throw usageError(
     `The images of this run lie in ${place}, and a report shows those that lie in its run directory.`,
     `This shows them from where they are: promptpress serve ${quoted(near)}\nOr bring a copy here first: aws s3 sync ${quoted(`${place}/images`)} ${quoted(join(near, 'images'))}`,

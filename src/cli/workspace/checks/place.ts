@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   type DirectoryFlags,
   directoryName,
@@ -7,6 +7,7 @@ import {
   runDirectory,
   runsFolder,
 } from '../../../report/facts/layout.ts';
+import { seenFrom } from '../../../report/facts/place.ts';
 import { quoted } from '../../../report/text/printable.ts';
 import { checkDirectory } from '../../../state/binding.ts';
 import { openStateForReading } from '../../../state/state.ts';
@@ -41,7 +42,7 @@ export async function placeOfRun(
   if (isOnePlace(earlier, directory) || (await hasState(directory))) return directory;
   if (!(await holdsRunOf(earlier, { file: path, text: pipeline.source.text }))) return directory;
 
-  const [from, to] = [earlier, directory].map((place) => relative(cwd, place));
+  const [from, to] = [earlier, directory].map((place) => seenFrom(cwd, place));
   throw usageError(
     `A run of ${pipeline.source.file} lies in ${from}. Its directory is ${to}, beside the pipeline file, where nothing has run: what is done would be paid for again.`,
     `Move it there:        ${moving(earlier, directory, cwd)}\nOr use it as it lies: --out ${quoted(from ?? '')}`,
@@ -91,10 +92,7 @@ async function holdsRunOf(
 
 /** A command line that leaves nothing behind: `mv` into a folder that is there would put the one inside the other. */
 function moving(from: string, to: string, cwd: string): string {
-  const word = (place: string): string => {
-    const text = relative(cwd, place);
-    return quoted(text.startsWith('-') ? `./${text}` : text);
-  };
+  const word = (place: string): string => quoted(seenFrom(cwd, place));
   const before = existsSync(to)
     ? `mv ${word(to)} ${word(`${to}.before`)} && `
     : existsSync(dirname(to))

@@ -1,5 +1,5 @@
-import { relative } from 'node:path';
 import type { AxisSetting, Pipeline } from '../../../pipeline/pipeline.ts';
+import { seenFrom } from '../../../report/facts/place.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import { setWords } from '../../../report/text/next-commands.ts';
 import { quoted } from '../../../report/text/printable.ts';
@@ -47,7 +47,7 @@ export async function checkSet(
   if (facts === undefined) return;
   const { set: before = [] } = facts;
   if (isSameSet(before, set)) return;
-  const place = relative(cwd, directory) || '.';
+  const place = seenFrom(cwd, directory);
   throw before.length === 0
     ? usageError(
         `${place} holds a run without --set.`,
@@ -86,5 +86,5 @@ const outWords = (directory: string, set: readonly AxisSetting[], cwd: string): 
 /** `runs/foxes-lynx` */
 function ownDirectory(directory: string, set: readonly AxisSetting[], cwd: string): string {
   const values = set.map(({ value }) => value.match(/[\p{L}\p{N}]+/gu)?.join('-') ?? 'set');
-  return `${relative(cwd, directory) || '.'}-${values.join('-').slice(0, 40)}`;
+  return `${seenFrom(cwd, directory)}-${values.join('-').slice(0, 40)}`;
 }
