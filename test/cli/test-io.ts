@@ -38,6 +38,7 @@ export function testIo(options: {
     drain: drain.signal,
     leave: leave.signal,
     first: () => first,
+    listen: () => {},
     stop: () => {},
   };
   const err = (text: string): void => {

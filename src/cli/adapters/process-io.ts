@@ -131,7 +131,7 @@ function wantsColors(): boolean {
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== '';
 
-function interrupts(): Interrupts {
+function interrupts(late?: 'late'): Interrupts {
   const drain = new AbortController();
   const leave = new AbortController();
   let first: InterruptName | undefined;
@@ -148,8 +148,15 @@ function interrupts(): Interrupts {
     setTimeout(() => process.exit(exitCode), leaveGraceMs).unref();
   };
   const listeners = interruptNames.map((name) => [name, (): void => take(name)] as const);
-  for (const [name, listener] of listeners) process.on(name, listener);
+  let isListening = false;
+  const listen = (): void => {
+    if (isListening) return;
+    isListening = true;
+    for (const [name, listener] of listeners) process.on(name, listener);
+  };
+  if (late === undefined) listen();
   return {
+    listen,
     drain: drain.signal,
     leave: leave.signal,
     first: () => first,

@@ -136,7 +136,8 @@ async function runPipeline(
   const metricsName = flags['metrics-file'] && resolve(io.cwd, flags['metrics-file']);
   if (metricsName !== undefined) await checkMetricsFile(metricsName, '--metrics-file');
   const readSince = Date.now();
-  const interrupts = io.interrupts();
+  // Until the first job changes a run may be killed: nothing is paid that its state does not know.
+  const interrupts = io.interrupts('late');
   disposables.add(() => interrupts.stop());
   const place = s3PlaceOf(flags.out);
   const opening: RunOpening = {
@@ -236,7 +237,10 @@ async function carriedOut(
     settings,
     identity: identityOfRun(read, opening),
     readSince,
-    onWork,
+    onWork: () => {
+      interrupts.listen();
+      onWork();
+    },
     reuse,
     metrics,
   };

@@ -26,8 +26,12 @@ export interface Io {
   freeBytes(folder: string): number | undefined;
   /** Calls back about every `ms` until the result is called; does not keep the process alive. */
   every(ms: number, call: () => void): () => void;
-  /** From now on a signal no longer ends the process; the command receives it instead. */
-  interrupts(): Interrupts;
+  /**
+   * From now on a signal no longer ends the process; the command receives it instead.
+   * @param late it does so only from `listen` on: until then nothing is lost by the default action, which comes at once whatever the process is
+   *   busy with
+   */
+  interrupts(late?: 'late'): Interrupts;
   /** What runs long keeps the heap of its process near what lives in it, from now on. Not for a process that is shared with others. */
   boundHeapGrowth(): void;
   /** What runs long keeps the optimizing compiler of its process from taking most of it, from now on. Not for a shared process either. */
@@ -59,6 +63,8 @@ export interface Interrupts {
   readonly leave: AbortSignal;
   /** Which signal came first. */
   first(): InterruptName | undefined;
+  /** Signals no longer end the process; of those that were not late, they never have. */
+  listen(): void;
   /** Signals end the process again. */
   stop(): void;
 }
