@@ -269,8 +269,9 @@ export class S3Client {
 
   #tellAway(kind: AskKind, silence: Silence): void {
     if (silence.isTold || this.#silences.get(kind) !== silence) return;
+    const isKnown = this.away !== undefined;
     silence.isTold = true;
-    this.onAway?.(silence.reason);
+    if (!isKnown) this.onAway?.(silence.reason);
   }
 
   #answered(kind: AskKind): void {

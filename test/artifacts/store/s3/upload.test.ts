@@ -156,6 +156,18 @@ it('tells after five seconds that the store is away, once, and then that it is b
   await store.close();
 });
 
+it('tells once of a store that answers neither what is read nor what is written', async () => {
+  const { fake, client, open } = await openRig({}, { patienceMs: 3_600_000 });
+  const store = open();
+  const said: boolean[] = [];
+  client.onAway = (why) => said.push(why !== undefined);
+  let count = 0;
+  fake.fault = () => (++count <= 24 ? { kind: 'reset' } : undefined);
+  await Promise.all([put(store, name, 'picture'), store.get('images/cd/cde-1.png', 10)]);
+  expect(said).toEqual([true, false]);
+  await store.close();
+});
+
 it('ends a wait when the run is left', async () => {
   const leave = new AbortController();
   const { fake, clock, open } = await openRig({}, { signal: leave.signal });

@@ -1,7 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPostgres } from '../../../rig/postgres.ts';
-import { promptpress } from '../../test-io.ts';
+import { promptpress, type Said } from '../../test-io.ts';
 import { type Crew, startCrew } from './crew-rig.ts';
 
 const pipeline = (name: string): string => `name: ${name}
@@ -17,6 +19,16 @@ interface Listed {
   readonly workers?: number;
 }
 
+/** What a command has printed, which fits its schema. */
+async function fitting(command: 'ls' | 'status', { out }: Said): Promise<unknown> {
+  const file = join(import.meta.dirname, `../../../../schemas/${command}.schema.json`);
+  const schema = JSON.parse(await readFile(file, 'utf8')) as object;
+  const check = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+  const value: unknown = JSON.parse(out);
+  expect(check(value), JSON.stringify(check.errors)).toBe(true);
+  return value;
+}
+
 describe.skipIf(!hasPostgres)('a run on an engine', () => {
   let crew: Crew;
   let engine: readonly string[];
@@ -30,12 +42,12 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
 
   /** What `ls` and `status` say of it, as JSON and in words. */
   async function stageOf(name: string): Promise<readonly unknown[]> {
-    const { runs } = JSON.parse((await crew.pp('ls', crew.database.url, '--json')).out) as {
-      runs: readonly Listed[];
+    const { runs } = (await fitting('ls', await crew.pp('ls', crew.database.url, '--json'))) as {
+      readonly runs: readonly Listed[];
     };
     const found = runs.find(({ directory }) => directory.endsWith(`#${name}`));
     const place = `${crew.database.url}#${name}`;
-    const { stage } = JSON.parse((await crew.pp('status', place, '--json')).out) as {
+    const { stage } = (await fitting('status', await crew.pp('status', place, '--json'))) as {
       stage?: { readonly state: string; readonly workers: number };
     };
     const words = (await crew.pp('status', place)).out.split('\n').slice(0, 2).join('\n');
