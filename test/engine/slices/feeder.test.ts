@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { engineError } from '../../../src/engine/postgres/engine-error.ts';
+import type { EnginePool } from '../../../src/engine/postgres/pool.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import { unpackCells } from '../../../src/engine/slices/cells.ts';
 import { feed, pause, untilDone } from '../../../src/engine/slices/feeder.ts';
@@ -33,8 +34,13 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     }
   }
 
-  const feedCells = (run: number, invocation: number, from: AsyncIterable<Cell>, signal = never) => {
-    const { pool } = engine;
+  const feedCells = (
+    run: number,
+    invocation: number,
+    from: AsyncIterable<Cell>,
+    signal = never,
+    pool = engine.pool,
+  ) => {
     const queue = new LeaseQueue(pool, { worker: 'feeder', leaseMs: 1000 });
     return feed(
       from,
@@ -58,6 +64,24 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     await feedCells(run, invocation, cells(count));
     expect(await runStatus(engine.pool, run)).toMatchObject({ fed: true, waiting: Math.ceil(count / 2) });
     expect((await fedTo(run)).flat()).toHaveLength(count);
+  });
+
+  it('feeds each cell once, however often the answers of the engine are lost', async () => {
+    const run = await engine.run();
+    const { invocation } = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
+    let asked = 0;
+    const pool: EnginePool = {
+      ...engine.pool,
+      query: async (text, values) => {
+        const found = await engine.pool.query<never>(text, values);
+        asked += 1;
+        if (asked % 3 === 0) throw engineError('away', 'engine');
+        return found;
+      },
+    };
+    await feedCells(run, invocation, cells(150), never, pool);
+    expect((await fedTo(run)).flat()).toEqual(Array.from({ length: 150 }, (_unused, at) => at + 1));
+    expect(await runStatus(engine.pool, run)).toMatchObject({ fed: true, waiting: 75 });
   });
 
   it('feeds nothing once another process leads the run', async () => {

@@ -223,7 +223,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       { run, session, leaseMs, plan: { resolve: () => [] }, isOver: () => false },
     );
     const lost: string[] = [];
-    source.onLost(({ slice, epoch }) => lost.push(`${slice}/${epoch}`));
+    const forgetLost = source.onLost(({ slice, epoch }) => lost.push(`${slice}/${epoch}`));
     const next = async (most: number): Promise<string> => {
       const { cells: some, of } = await source.next(most, signal);
       const numbers = some.map(({ number }) => number).join(' ');
@@ -238,7 +238,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       const free = 'UPDATE promptpress.slices SET lease_holder = NULL, lease_until = NULL WHERE run = $1';
       await pool.query(free, [run]);
     };
-    return { source, time, queue, take, keep, kept, lost, next, expire, close };
+    return { source, time, queue, take, keep, kept, lost, forgetLost, next, expire, close };
   }
 
   it('that end while their cells are given are given no further', async () => {
@@ -261,12 +261,15 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
   });
 
   it('that are lost while their cells are given are given no further', async () => {
-    const { keep, time, lost, next, close } = await given([5, 2]);
+    const { keep, time, lost, forgetLost, next, close } = await given([5, 2]);
     expect(await next(2)).toBe('1/1: 1 2');
     keep.mockImplementation((turns) => Promise.resolve(turns));
     await time.pass(leaseMs / 3);
     expect(lost).toEqual(['1/1']);
     expect(await next(2)).toBe('2/1: 1 2 whole');
+    forgetLost();
+    await time.pass(leaseMs / 3);
+    expect(lost).toEqual(['1/1']);
     await close();
   });
 

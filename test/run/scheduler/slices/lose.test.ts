@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Effect } from '../../../../src/run/scheduler/commit.ts';
 import { answered } from '../../../rig/driven-service.ts';
 import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
 import { endsOf, onlySubmit, slicesRig, submits } from './slices-rig.ts';
@@ -7,6 +8,11 @@ const full = { kind: 'queue-full', code: 23, message: 'queue full' } as const;
 
 const oneCall = `name: t
 steps: { note: { generate: { model: text-pro, prompt: Tell of it. } } }
+`;
+
+const twoCalls = `name: t
+matrix: { turn: { from: 1, to: 2 } }
+steps: { note: { generate: { model: text-pro, prompt: "Tell of {{ turn }}." } } }
 `;
 
 describe('a slice that is lost', () => {
@@ -132,5 +138,50 @@ describe('a slice that is lost', () => {
     one.answered(early, state.commit(early.request));
     expect(endsOf(one.commitAll())).toEqual(['1/1 lost', '1/3 waits']);
     expect(record()?.status).toBe('pending');
+  });
+
+  /** One call at a time: none leaves while another is under way, or any tokens count. */
+  const tight = { limits: { tasks: 12, requests: 32, tokens: { count: 1, perMs: 60_000 } } };
+  const asks = ({ effects }: { readonly effects: readonly Effect[] }): readonly (number | undefined)[] =>
+    effects.flatMap(({ job, send }) => (send.kind === 'ask' ? [job.hold?.slice] : []));
+
+  it('leaves the tokens of a call that never left to the others', async () => {
+    const { worker, cells } = await slicesRig(twoCalls);
+    const one = worker(undefined, tight);
+    const held = one.begin(1, cells[0]);
+    one.begin(2, cells[1]);
+    one.input({ type: 'lost', hold: held });
+    expect(asks(one.commitAll())).toEqual([2]);
+  });
+
+  it('leaves the tokens of a call to the others whose commit was under way when it was lost', async () => {
+    const { worker, cells, state } = await slicesRig(twoCalls);
+    const one = worker(undefined, tight);
+    const held = one.begin(1, cells[0]);
+    one.begin(2, cells[1]);
+    const taken = one.take();
+    one.input({ type: 'lost', hold: held });
+    expect(asks(one.answered(taken, state.commit(taken.request)))).toEqual([]);
+    expect(asks(one.commitAll())).toEqual([2]);
+  });
+
+  it('keeps the tokens of a call that left until it is answered, and then counts those it took', async () => {
+    const { worker, cells } = await slicesRig(twoCalls);
+    const one = worker(undefined, tight);
+    const held = one.begin(1, cells[0]);
+    one.begin(2, cells[1]);
+    const { effects } = one.commitAll();
+    expect(asks({ effects })).toEqual([1]);
+    const [effect] = effects;
+    if (effect === undefined) throw new Error('Nothing was asked.');
+    one.input({ type: 'lost', hold: held });
+    one.now += 3_600_000;
+    one.input({ type: 'tick' });
+    expect(asks(one.commitAll())).toEqual([]);
+    one.input(one.carryOut(effect, new ScriptedGateway()).input);
+    expect(asks(one.commitAll())).toEqual([]);
+    one.now += 61_000;
+    one.input({ type: 'tick' });
+    expect(asks(one.commitAll())).toEqual([2]);
   });
 });

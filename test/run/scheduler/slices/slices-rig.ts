@@ -3,7 +3,7 @@ import type { JobRecord } from '../../../../src/plan/job.ts';
 import type { Plan } from '../../../../src/plan/plan.ts';
 import { slicesOf } from '../../../../src/run/commit-writer.ts';
 import type { RunEvent } from '../../../../src/run/events.ts';
-import type { Hold, LeftRecord, SharedLimits, SliceBatch } from '../../../../src/run/ports.ts';
+import type { Hold, LeftRecord, RunSettings, SharedLimits, SliceBatch } from '../../../../src/run/ports.ts';
 import type { Effect, RunCommit, RunInput } from '../../../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../../../src/run/scheduler/scheduler.ts';
 import type { SubmitResult } from '../../../../src/service/image-service.ts';
@@ -30,7 +30,7 @@ export interface SlicesRig {
   readonly key: string;
   readonly record: () => JobRecord | undefined;
   /** @param shared limits that it shares with others */
-  readonly worker: (shared?: SharedLimits) => TestWorker;
+  readonly worker: (shared?: SharedLimits, changes?: Partial<RunSettings>) => TestWorker;
 }
 
 export async function slicesRig(text: string = oneJob): Promise<SlicesRig> {
@@ -42,7 +42,7 @@ export async function slicesRig(text: string = oneJob): Promise<SlicesRig> {
     cells,
     key,
     record: () => state.rows.get(key)?.record,
-    worker: (shared) => new TestWorker(state, plan, shared),
+    worker: (shared, changes) => new TestWorker(state, plan, shared, changes),
   };
 }
 
@@ -56,11 +56,11 @@ export class TestWorker {
   readonly #state: FencedState;
   now = epoch;
 
-  constructor(state: FencedState, plan: Plan, shared?: SharedLimits) {
+  constructor(state: FencedState, plan: Plan, shared?: SharedLimits, changes?: Partial<RunSettings>) {
     this.#state = state;
     this.view = new WorkerView(state);
     this.scheduler = new Scheduler({
-      settings: virtualSettings(),
+      settings: virtualSettings(changes),
       startedAt: epoch,
       invocation: 1,
       random: () => 0.5,
