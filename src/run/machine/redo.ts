@@ -78,12 +78,12 @@ export const redoneOnce = (
 
 /**
  * The record as it becomes durable. An unsent redo leaves no trace in it: a run that ends before leaves the job done, and its order
- * has it made by the next run. A redo that was sent, and may have made an unseen task, is in doubt until it is sent again. One whose
- * answer may yet be heard goes on.
+ * has it made by the next run. A redo that was sent, and may have made an unseen task, is in doubt until it is sent again. A text goes
+ * on that has answered rounds, or whose answer may yet be heard.
  */
 export function durableForm(record: JobRecord): JobRecord {
-  const { status, former, doubtful, error = interruptedSubmit } = record;
-  if (status !== 'pending' || former === undefined || record.unheard !== undefined) return record;
+  const { status, former, turns, unheard, doubtful, error = interruptedSubmit } = record;
+  if (status !== 'pending' || former === undefined || (turns ?? unheard) !== undefined) return record;
   const { since } = doubtful ?? {};
   return since === undefined
     ? asBefore(record)

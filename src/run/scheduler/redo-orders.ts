@@ -31,10 +31,10 @@ export function writeRecord(state: SchedulerState, record: JobRecord, hold?: Hol
 /** A job is begun from its submission on. One that was given back is not begun, unless its submission may have made a task. */
 function progressOf(
   before: 'waiting' | 'begun',
-  { status, unheard }: JobRecord,
+  { status }: JobRecord,
   { status: durable }: JobRecord,
 ): RedoChange {
-  if (durable === 'in-doubt' || unheard !== undefined) return before;
-  if (status === 'pending') return 'waiting';
+  if (durable === 'in-doubt') return before;
+  if (status === 'pending' && isSettled(durable)) return 'waiting';
   return isSettled(status) ? 'made' : 'begun';
 }
