@@ -17,6 +17,7 @@ import { serviceWords } from '../../../../report/text/plan-text.ts';
 import { shownLine } from '../../../../report/text/printable.ts';
 import { endingText, type RunSummary } from '../../../../report/text/summary.ts';
 import { lasted } from '../../../../run/scheduler/state/lifecycle.ts';
+import { wallClock } from '../../../adapters/clock.ts';
 import type { Disposables } from '../../../adapters/disposables.ts';
 import { gitFacts } from '../../../adapters/git/git.ts';
 import type { Context } from '../../../args/command.ts';
@@ -39,7 +40,7 @@ import { namedQueue, openQueue } from '../queue.ts';
 import { defaultLeaseMs, workerName, workOnRun } from '../worker/work.ts';
 import { type BegunOnEngine, beginOnEngine, sliceSize } from './begin.ts';
 import { watchBounds } from './bounds.ts';
-import { findOnEngine } from './find.ts';
+import { findOnEngine, watchDoubts } from './find.ts';
 import type { LedDirectory } from './hold.ts';
 import { type LeadMetrics, openView } from './view.ts';
 
@@ -171,6 +172,9 @@ async function isSettled(
   return totals !== undefined && totals.slots.pending === 0 && totals.slots.running === 0;
 }
 
+/** How often it is asked whether more jobs are in doubt. */
+const searchEveryMs = 5000;
+
 /** Leads the run to its end, and works on it too, with a log and a view of the progress. */
 async function led(
   begun: BegunOnEngine,
@@ -196,6 +200,18 @@ async function led(
   disposables.add(() => queue.close());
   const stop = watchBounds(begun, settings);
   const works = !flags['no-work'] && !flags.detach;
+  const endSearches =
+    flags['in-doubt'] === 'find' && !flags.detach
+      ? watchDoubts(
+          async () => (await begun.facts.reader.totals()).jobs['in-doubt'],
+          async () => {
+            const found = await findOnEngine(begun, service, interrupts.drain, context);
+            if (found !== undefined) view.say(found);
+          },
+          wallClock,
+          searchEveryMs,
+        )
+      : undefined;
   try {
     const result = await lead(
       engine,
@@ -246,6 +262,7 @@ async function led(
   } finally {
     unlisten();
     stop.end();
+    await endSearches?.();
     await view.end();
   }
 }

@@ -1,5 +1,6 @@
 import { noteLateFacts } from '../../../../engine/slices/late-facts.ts';
 import { liveSessions } from '../../../../engine/slices/session.ts';
+import type { Clock } from '../../../../run/clock.ts';
 import { createImageService } from '../../../../service/client.ts';
 import type { LateFact } from '../../../../state/store.ts';
 import { closingAfter } from '../../../adapters/disposables.ts';
@@ -42,4 +43,45 @@ export async function findOnEngine(
     await noteLateFacts(pool, run, heard);
     return found.doubtful === 0 ? undefined : findingsText(found);
   });
+}
+
+/**
+ * Searches again whenever more jobs are in doubt than at the last search: what a dead worker had sent is seconds old when its slice is
+ * taken over, and gateways list only their newest tasks.
+ *
+ * @param inDoubt how many jobs are in doubt
+ * @returns ends the watch, once a search that is under way is over
+ */
+export function watchDoubts(
+  inDoubt: () => Promise<number>,
+  search: () => Promise<unknown>,
+  clock: Pick<Clock, 'now' | 'at'>,
+  everyMs: number,
+): () => Promise<void> {
+  let known: number | undefined;
+  let cancel: (() => void) | undefined;
+  let looking: Promise<void> | undefined;
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    const now = await inDoubt();
+    if (known !== undefined && now > known) await search();
+    known = now;
+  };
+  const next = (): void => {
+    if (isOver) return;
+    cancel = clock.at(clock.now() + everyMs, () => {
+      // An engine that cannot be asked now is asked again, and the run says so itself.
+      looking = look()
+        .catch(() => undefined)
+        .finally(next);
+    });
+  };
+  looking = look()
+    .catch(() => undefined)
+    .finally(next);
+  return async () => {
+    isOver = true;
+    cancel?.();
+    await looking;
+  };
 }
