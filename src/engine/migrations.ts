@@ -1,4 +1,5 @@
 import { limitsSchema } from './limits/schema.ts';
+import { sharesSql } from './limits/shares-sql.ts';
 import { liveSchema, slicesSchema, timedOutSchema } from './slices/schema.ts';
 import { redosSchema } from './state/redos.ts';
 import { stateSchema } from './state/schema.ts';
@@ -11,4 +12,5 @@ export const migrations: readonly string[] = [
   liveSchema,
   redosSchema,
   heardTextsSchema,
+  sharesSql,
 ];

@@ -138,8 +138,8 @@ export interface Moments {
   pass?(signal: AbortSignal): OnDeparture | Promise<OnDeparture | undefined>;
 }
 
-/** Is told when the first byte of a request leaves, as far as its port tells: else when it has passed. */
-export type OnDeparture = () => void;
+/** Is told when the first byte of a request leaves, as far as its port tells: else when it has passed; false: it ended and never left. */
+export type OnDeparture = (hasLeft: boolean) => void;
 
 /** When calls may leave: a rate of tokens. */
 export interface TokenMoments {

@@ -216,10 +216,10 @@ matrix: { n: { from: 1, to: 6 } }
 steps:
   line: { generate: { model: m, prompt: "Say {{ n }}" } }
 `);
-  await engine.pool.query("INSERT INTO promptpress.rooms (service) VALUES ('lines')");
   await engine.pool.query(
-    `INSERT INTO promptpress.rooms_worker (service, worker, asked, granted, used, wanted, seen_at)
-     VALUES ('lines', '-1', 1, 1000, 1000, 1000, clock_timestamp() + interval '1 hour')`,
+    `INSERT INTO promptpress.sessions (name, service, shared, seen, shares)
+     VALUES ('another', 'lines', true, clock_timestamp() + interval '1 hour', $1)`,
+    [JSON.stringify({ tasks: { granted: 1000, used: 1000, want: 1000, unit: 1, since: 0, window: 0 } })],
   );
   let calls = 0;
   const text: TextService = {

@@ -108,7 +108,6 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'report/page/views/results': ['filters', 'grid'],
 
   engine: ['postgres', 'state', 'limits', 'queue', 'slices'],
-  'engine/limits': ['moments'],
 
   sandbox: ['prompt', 'draw', 'faults', 'text', 'images', 'tasks', 'http'],
   'sandbox/draw': ['canvas', 'motif', 'style', 'scene', 'panel', 'picture'],

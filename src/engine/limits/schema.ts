@@ -1,6 +1,4 @@
 import { allowanceSql } from './allowance-sql.ts';
-import { momentsSql } from './moments/moments-sql.ts';
-import { roomsSql } from './rooms-sql.ts';
 
 /** What a dead worker has stays its own until its slices are taken over: before that its tasks and intents are nobody else's. */
 const workersSql = `
@@ -20,4 +18,4 @@ END $$;
 `;
 
 /** Tables and functions of the limits that all workers share. The table `slices` must be there before they are used. */
-export const limitsSchema = [workersSql, momentsSql, roomsSql, allowanceSql].join('\n');
+export const limitsSchema = [workersSql, allowanceSql].join('\n');

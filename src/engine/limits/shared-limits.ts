@@ -1,13 +1,22 @@
 import type { Limits } from '../../pipeline/pipeline.ts';
 import type { Clock } from '../../run/clock.ts';
-import type { RunListener } from '../../run/events.ts';
+import type { Route, RunListener } from '../../run/events.ts';
 import type { SharedLimits } from '../../run/ports.ts';
 import type { ClosedKinds } from './closed-kinds.ts';
 import type { Away, Database } from './inquiry.ts';
 import type { KnownService } from './known-service.ts';
-import { ServiceMoments } from './moments/service-moments.ts';
+import { RouteShare, TokenShare } from './rate-shares.ts';
 import { type Bounds, RunAllowance } from './run-allowance.ts';
-import { ServiceRooms } from './service-rooms.ts';
+import type { Share, ShareAsk, ShareRow } from './share.ts';
+import { TaskShare, type TasksAsk } from './task-share.ts';
+
+/** How often a worker says what it has and wants, ms; soon where it has begun to want something. */
+const everyMs = 1000;
+const soonMs = 100;
+/** Who was not heard of for so long gets no part, ms. */
+const silentMs = 3000;
+/** What it had of a rate is over after so long and the window, ms. */
+const lapseMs = 5000;
 
 /** Whose limits these are. */
 export interface LimitsNames {
@@ -19,52 +28,81 @@ export interface LimitsNames {
   readonly worker: string;
 }
 
+/** A row of a worker, as `promptpress.share` returns it. */
+interface AnswerRow {
+  readonly session: number;
+  readonly age: number;
+  readonly shares: Readonly<Record<string, ShareAsk & { readonly granted: number; readonly since: number }>>;
+  readonly now: number;
+}
+
 /**
- * Limits over all workers, behind the ports of a run: what this worker may do is fetched ahead, in the background. Where the database is
- * away nothing new is allowed, soon, until it is back.
+ * Limits over all workers, behind the ports of a run. Every second a worker says in one statement what it uses and wants of each, and hears
+ * its part. Where the database is away nothing new is allowed, soon, until it is back.
  */
 export class EngineLimits implements SharedLimits {
-  readonly moments: NonNullable<SharedLimits['moments']>;
-  readonly tokens: NonNullable<SharedLimits['tokens']>;
+  readonly moments: Readonly<Record<Route, RouteShare>>;
+  readonly tokens: TokenShare;
   /** Absent where the run makes no tasks: text calls take up no room. */
-  readonly rooms?: ServiceRooms;
+  readonly rooms?: TaskShare;
   readonly allowance: RunAllowance;
   /** Absent: this worker knows of its own requests alone. */
   readonly served?: NonNullable<SharedLimits['served']>;
   readonly kinds?: NonNullable<SharedLimits['kinds']>;
   /** Absent: this worker closes kinds for itself alone. */
   readonly closings?: NonNullable<SharedLimits['closings']>;
-  readonly #moments: ServiceMoments;
+  readonly #names: LimitsNames;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #shares: ReadonlyMap<string, Share>;
   readonly #listeners = new Set<() => void>();
   /** The service was found to accept only so many tasks of this worker at once. */
   #areCounted = false;
+  #asked = 0;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #cancel: (() => void) | undefined;
+  #asking: Promise<void> = Promise.resolve();
+  #isOver = false;
+  #away: Away | undefined;
 
   /** @param settings `makesTasks`: false where no step of the run makes a task */
   constructor(
-    { service, run, worker }: LimitsNames,
+    names: LimitsNames,
     settings: { readonly limits: Limits; readonly bounds: Bounds; readonly makesTasks: boolean },
     ports: { readonly database: Database; readonly clock: Clock; readonly random: () => number },
     known?: KnownService,
     closings?: ClosedKinds,
   ) {
-    const more = (): void => {
-      for (const listener of this.#listeners) listener();
-    };
     if (closings !== undefined) {
       this.closings = closings;
-      closings.onMore = more;
+      closings.onMore = () => this.#tellMore();
     }
     if (known !== undefined) {
       this.served = known.served;
       this.kinds = known.kinds;
-      known.onMore = more;
+      known.onMore = () => this.#tellMore();
     }
     const { limits, bounds, makesTasks } = settings;
-    this.#moments = new ServiceMoments(service, limits, ports, more);
-    this.moments = this.#moments.routes;
-    this.tokens = this.#moments.tokens;
-    if (makesTasks) this.rooms = new ServiceRooms({ service, worker, limit: limits.tasks }, ports, more);
-    this.allowance = new RunAllowance({ run, worker, bounds }, ports, more);
+    const { clock } = ports;
+    this.#names = names;
+    this.#database = ports.database;
+    this.#clock = clock;
+    this.#random = ports.random;
+    const wake = (): void => this.#askIn(soonMs);
+    const of = (route: Route): RouteShare => new RouteShare(limits[route], clock, wake);
+    this.moments = { submit: of('submit'), text: of('text'), poll: of('poll'), download: of('download') };
+    this.tokens = new TokenShare(limits.tokens, clock, wake);
+    if (makesTasks) this.rooms = new TaskShare(limits.tasks, clock, wake);
+    this.allowance = new RunAllowance({ run: names.run, worker: names.worker, bounds }, ports, () =>
+      this.#tellMore(),
+    );
+    this.#shares = new Map<string, Share>([
+      ...Object.entries(this.moments),
+      ...(limits.tokens === undefined ? [] : [['tokens', this.tokens] as const]),
+      ...(this.rooms === undefined ? [] : [['tasks', this.rooms] as const]),
+    ]);
+    this.#askIn(0);
   }
 
   readonly onMore = (listener: () => void): (() => void) => {
@@ -74,14 +112,14 @@ export class EngineLimits implements SharedLimits {
 
   /** Since when the database gives no answer; undefined: it answers. */
   get away(): Away | undefined {
-    return this.#moments.away ?? this.rooms?.away ?? this.allowance.away;
+    return this.#away ?? this.allowance.away;
   }
 
   /** What this worker learns of the service beyond its own pace, which each worker finds for itself: all of them share the limits. */
   readonly listener: RunListener = (event) => {
     switch (event.type) {
       case 'route:pause':
-        if (event.kind === undefined) this.#moments.routes[event.route].pause(event.untilMs);
+        if (event.kind === undefined) this.moments[event.route].pause(event.untilMs);
         return;
       case 'request:end':
         // By chance a channel of many is full, whatever the others work on.
@@ -98,8 +136,80 @@ export class EngineLimits implements SharedLimits {
     }
   };
 
-  /** Asks no more, and gives back what is left. */
+  /** Asks no more, and gives back what is not in use. */
   async stop(): Promise<void> {
-    await Promise.all([this.#moments.stop(), this.rooms?.stop(), this.allowance.stop()]);
+    this.#isOver = true;
+    this.#cancel?.();
+    await Promise.all([this.#asking, this.allowance.stop()]);
+    for (const share of this.#shares.values()) share.leave();
+    // A database that is away gives to others what is left once this worker is known to be over.
+    await this.#ask().catch(() => undefined);
   }
+
+  #tellMore(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Asks in so long, or sooner where that was said before. */
+  #askIn(ms: number): void {
+    if (this.#isOver) return;
+    this.#cancel?.();
+    const at = Math.max(this.#clock.now(), Math.min(this.#askedAt + everyMs, this.#clock.now() + ms));
+    this.#cancel = this.#clock.at(at, () => {
+      this.#cancel = undefined;
+      this.#asking = this.#askOnce();
+    });
+  }
+
+  async #askOnce(): Promise<void> {
+    this.#askedAt = this.#clock.now();
+    const isFirst = this.#asked === 0;
+    try {
+      await this.#ask();
+      this.#away = undefined;
+    } catch (error) {
+      this.#away ??= { since: this.#askedAt, error };
+    }
+    // Workers that ask at the same moments would be served in the same order each time.
+    if (this.#cancel === undefined) this.#askIn(isFirst ? soonMs : everyMs * (0.9 + 0.1 * this.#random()));
+  }
+
+  /** @throws what the database throws; Error where it takes this worker for dead */
+  async #ask(): Promise<void> {
+    const at = this.#clock.now();
+    this.#asked += 1;
+    const { service, worker } = this.#names;
+    const asks = new Map([...this.#shares].map(([kind, share]) => [kind, share.ask(at)]));
+    const values = [worker, service, this.#asked, JSON.stringify(Object.fromEntries(asks))];
+    let rows: readonly AnswerRow[];
+    try {
+      const text =
+        'SELECT session::float8 AS session, age, shares, now FROM promptpress.share($1, $2, $3, $4)';
+      ({ rows } = (await this.#database.query(text, values)) as { readonly rows: readonly AnswerRow[] });
+      if (rows.length === 0) throw new Error('The session of this worker is over.');
+    } catch (error) {
+      this.rooms?.onUnheard(asks.get('tasks') as TasksAsk);
+      throw error;
+    }
+    let isMore = false;
+    for (const [kind, share] of this.#shares) {
+      const all = rows.flatMap((row) => rowOf(row, kind));
+      const own = all.find(({ id }) => id === worker);
+      const others = all.filter(({ id }) => id !== worker);
+      if (own !== undefined && share.onAnswer(at, own, others)) isMore = true;
+    }
+    this.rooms?.noteAnswer();
+    for (const share of Object.values(this.moments)) share.onMore();
+    if (isMore) this.#tellMore();
+  }
+}
+
+function rowOf({ session, age, shares, now }: AnswerRow, kind: string): readonly ShareRow[] {
+  const share = shares[kind];
+  if (share === undefined) return [];
+  const { used, want, unit, granted, since, window } = share;
+  // Of a rate, as the engine reckons too.
+  if (window > 0 && age > lapseMs + window) return [];
+  const forMs = Math.max(0, now - since);
+  return [{ id: String(session), used, want, unit, granted, forMs, isSilent: age > silentMs }];
 }

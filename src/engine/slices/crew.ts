@@ -1,5 +1,5 @@
 import type { EnginePool } from '../postgres/pool.ts';
-import { isAlive, isLed } from './lead-hold.ts';
+import { isAlive, isLed, silentMs } from './lead-hold.ts';
 
 /** Whether a process leads a run, or works on it. @throws EngineError */
 export async function isCarriedOut(pool: EnginePool, run: number): Promise<boolean> {
@@ -104,18 +104,19 @@ export async function readCrew(
       run,
     ),
     ask<Omit<Crew['slices'], 'fed'> & Pick<Crew, 'takeovers'>>(sliceCounts, run),
-    // What was sent counts for less the longer ago it was, as those who ask for moments reckon it.
     ask<RateInUse & { readonly pausedMs: number }>(
-      `SELECT p.route, greatest(0, p.paused_until_ms - t.now) AS "pausedMs",
-         p.sent_per_ms * exp(-least(700, greatest(0, t.now - p.sent_at_ms) / 10000)) * 60000 AS "perMinute"
-       FROM promptpress.pace p, (SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now) t
-       WHERE p.service = $1 ORDER BY p.route`,
+      `SELECT e.key AS route, greatest(0, max((e.value ->> 'pausedMs')::float8 - a.age)) AS "pausedMs",
+         coalesce(sum((e.value ->> 'perMinute')::float8) FILTER (WHERE a.age < ${silentMs}), 0) AS "perMinute"
+       FROM promptpress.sessions s CROSS JOIN LATERAL jsonb_each(s.shares) e,
+         LATERAL (SELECT (extract(epoch FROM clock_timestamp() - s.seen) * 1000)::float8 AS age) a
+       WHERE s.service = $1 AND s.shared AND e.value ? 'perMinute' GROUP BY e.key ORDER BY e.key`,
       service ?? null,
     ),
     ask<{ readonly granted: number; readonly used: number; readonly accepted: number | null }>(
-      `SELECT coalesce(sum(w.granted), 0)::int AS granted, coalesce(sum(w.used), 0)::int AS used,
-         (SELECT r.accepted FROM promptpress.rooms r WHERE r.service = $1) AS accepted
-       FROM promptpress.rooms_worker w WHERE w.service = $1`,
+      `SELECT coalesce(sum((s.shares -> 'tasks' ->> 'granted')::int), 0)::int AS granted,
+         coalesce(sum((s.shares -> 'tasks' ->> 'used')::int), 0)::int AS used,
+         (SELECT t.accepted FROM promptpress.accepted_tasks t WHERE t.service = $1) AS accepted
+       FROM promptpress.sessions s WHERE s.service = $1 AND s.shared`,
       service ?? null,
     ),
     ask<SpendingInUse>(

@@ -73,11 +73,14 @@ export class SendGate {
     if (turn !== undefined && noteLeft === undefined) return refusal;
     const passed = this.#routes.get(route)?.pass(signal);
     const departure = passed instanceof Promise ? await passed : passed;
-    if (passed !== undefined && departure === undefined) return refusal;
+    if (passed !== undefined && departure === undefined) {
+      noteLeft?.(false);
+      return refusal;
+    }
     let hasLeft = false;
     const onLeave = (): boolean => {
       if (fence?.isOpen === false) return false;
-      if (!hasLeft) noteLeft?.();
+      if (!hasLeft) noteLeft?.(true);
       hasLeft = true;
       departure?.onLeave();
       return true;
@@ -87,6 +90,7 @@ export class SendGate {
       if (departure === undefined && fence === undefined && noteLeft === undefined) return await send();
       return await send(tellsLeaving ? onLeave : departure?.onLeave);
     } finally {
+      if (!hasLeft) noteLeft?.(false);
       departure?.onEnd();
     }
   }

@@ -12,10 +12,14 @@ afterAll(async () => {
 });
 
 let workers = 0;
-function limitsOf(service: string, run: number, offMs: number): EngineLimits {
+async function limitsOf(service: string, run: number, offMs: number): Promise<EngineLimits> {
   workers += 1;
+  const [row] = await db.query<{ session: string }>(
+    'INSERT INTO promptpress.sessions (name) VALUES ($1) RETURNING session',
+    [service],
+  );
   return new EngineLimits(
-    { service, run, worker: String(workers) },
+    { service, run, worker: row?.session ?? '' },
     {
       limits: { tasks: 20, requests: 32, submit: { count: 100, perMs: 1000 } },
       bounds: boundsOf({ submits: 5 }, 3),
@@ -29,16 +33,20 @@ it.each(['submit', 'text'] as const)(
   'what one worker finds and waits for on route %s holds back no other: each has its own share',
   async (route) => {
     const [first, second] = [
-      limitsOf(`gateway ${route}`, 1, 600_000),
-      limitsOf(`gateway ${route}`, 2, -600_000),
+      await limitsOf(`gateway ${route}`, 1, 600_000),
+      await limitsOf(`gateway ${route}`, 2, -600_000),
     ];
     const sent = [0, 0];
     const until = db.time.now + 10_000;
     const send = (limits: EngineLimits, i: number, offMs: number): void => {
       if (db.time.now >= until) return;
-      const at = (limits.moments[route]?.nextAt() ?? 0) - offMs;
+      const at = limits.moments[route].nextAt() - offMs;
       if (at > db.time.now) return void db.time.at(at, () => send(limits, i, offMs));
-      limits.moments[route]?.take(db.time.now + offMs);
+      limits.moments[route].take(db.time.now + offMs);
+      void (async () => {
+        const onLeft = await limits.moments[route].pass(new AbortController().signal);
+        onLeft?.(true);
+      })();
       sent[i] = (sent[i] ?? 0) + 1;
       db.time.at(db.time.now + 100, () => send(limits, i, offMs));
     };
@@ -50,24 +58,25 @@ it.each(['submit', 'text'] as const)(
     await db.time.pass(9000);
     expect(Math.min(...sent)).toBeGreaterThan(60);
     // Whoever looks at the run is told of the pause, and of what both send.
-    const [row] = await db.query<{ paused_until_ms: number; sent_per_ms: number }>(
-      'SELECT paused_until_ms, sent_per_ms FROM promptpress.pace WHERE service = $1 AND route = $2',
+    const rows = await db.query<{ paused: number; sent: number }>(
+      `SELECT (shares -> $2 ->> 'pausedMs')::float8 AS paused, (shares -> $2 ->> 'perMinute')::float8 AS sent
+       FROM promptpress.sessions WHERE service = $1 ORDER BY session`,
       [`gateway ${route}`, route],
     );
-    expect(row?.paused_until_ms).toBeGreaterThan(0);
-    expect(1000 * (row?.sent_per_ms ?? 0)).toBeGreaterThan(7);
+    expect(rows.map(({ paused }) => paused > 0)).toEqual([true, false]);
+    expect(rows.reduce((sum, { sent: minute }) => sum + minute, 0)).toBeGreaterThan(400);
     await Promise.all([db.time.pass(1000), first.stop(), second.stop()]);
   },
 );
 
 it('calls when there is more than before', async () => {
-  const limits = limitsOf('more', 1, 0);
+  const limits = await limitsOf('more', 1, 0);
   let calls = 0;
   const remove = limits.onMore(() => {
     calls += 1;
   });
   limits.rooms?.noteSlices(1);
-  await db.time.pass(100);
+  await db.time.pass(300);
   expect(limits.rooms?.granted).toBe(20);
   expect(calls).toBe(1);
   expect(limits.away).toBeUndefined();
@@ -76,23 +85,22 @@ it('calls when there is more than before', async () => {
 });
 
 it('narrows the tasks of all workers where one has found how many are accepted at once, not by a full queue alone', async () => {
-  const [first, second] = [limitsOf('full', 1, 0), limitsOf('full', 1, 0)];
+  const [first, second] = [await limitsOf('full', 1, 0), await limitsOf('full', 1, 0)];
   for (const { rooms } of [first, second]) rooms?.noteSlices(1);
   await db.time.pass(2000);
   for (const { rooms } of [first, second]) rooms?.note(3);
   await db.time.pass(1000);
-  const told = async (): Promise<number | null | undefined> => {
-    await db.time.pass(2000);
-    return (
-      await db.query<{ accepted: number | null }>(
-        `SELECT accepted FROM promptpress.rooms WHERE service = 'full'`,
-      )
-    )[0]?.accepted;
+  const told = async (): Promise<number | undefined> => {
+    await db.time.pass(3000);
+    const [row] = await db.query<{ accepted: number }>(
+      "SELECT accepted FROM promptpress.accepted_tasks WHERE service = 'full'",
+    );
+    return row?.accepted;
   };
   const full = { type: 'request:end', route: 'submit', key: 'a', outcome: 'queue-full', ms: 1 } as const;
   first.listener(full);
   first.listener({ type: 'route:pace', route: 'submit', byChance: 0.5 });
-  expect(await told()).toBeNull();
+  expect(await told()).toBeUndefined();
   first.listener({ type: 'route:pace', route: 'submit', atOnce: 3 });
   expect(await told()).toBe(6);
   second.rooms?.note(2);
@@ -103,6 +111,6 @@ it('narrows the tasks of all workers where one has found how many are accepted a
   first.listener(full);
   expect(await told()).toBe(5);
   first.listener({ type: 'route:pace', route: 'submit' });
-  expect(await told()).toBeNull();
+  expect(await told()).toBeUndefined();
   await Promise.all([db.time.pass(1000), first.stop(), second.stop()]);
 });
