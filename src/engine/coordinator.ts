@@ -24,7 +24,7 @@ export interface LedRun {
   readonly spec: string;
   readonly queue: SliceQueue;
   /** All chosen cells, by ascending number. */
-  cells(): AsyncIterable<Cell>;
+  cells(invocation: number): AsyncIterable<Cell>;
   /** Cells of a slice at most. */
   readonly size: number;
   /** Tasks that all workers may have in flight. */
@@ -105,7 +105,12 @@ export async function lead(
     const unwatch = watch.onEnd(() => stop.abort());
     try {
       if (control.drain.aborted) onDrain();
-      const feeding = feed(led.cells(), { pool, queue, clock }, { ...led, invocation, epoch }, stop.signal);
+      const feeding = feed(
+        led.cells(invocation),
+        { pool, queue, clock },
+        { ...led, invocation, epoch },
+        stop.signal,
+      );
       const ending =
         led.detach === true ? Promise.resolve(false) : ended(engine, led, epoch, watch, late, control);
       [, isEnded] = await Promise.all([feeding, ending, working?.(invocation)]);

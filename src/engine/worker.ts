@@ -53,7 +53,7 @@ export interface Work {
   /** False where all steps are text calls, which need no room among the tasks in flight of the service; absent: true. */
   readonly makesTasks?: boolean;
   /** The files that requests show, where facts of them have to be loaded. */
-  readonly images?: ImageFiles;
+  readonly images?: ImageFiles & { takeLacked?(): string | undefined };
   /** What this process may have in flight, in all runs that it works on; absent: as much as the limits of the run leave it. */
   readonly slots?: WorkerSlots;
   /** Ends where all slices are done, and does not wait for more. */
@@ -197,6 +197,12 @@ async function oneSession(
         leaseMs,
         plan,
         ...(work.images === undefined ? {} : { images: work.images }),
+        onLacked: (path) =>
+          listener({
+            type: 'run:notice',
+            code: 'input.differs',
+            message: `${JSON.stringify(path)} is not on this machine as the run has it: cells that show it are left to other workers. Give this one the same files (--files-root), and start it again.`,
+          }),
         isOver: () => watch.isOver || (once && watch.status?.fed === true && watch.status.waiting === 0),
         ...(shared.rooms === undefined ? {} : { lackedRoomMs: () => shared.rooms?.lackedMs }),
         onHeld: (slices) => shared.rooms?.noteSlices(slices),

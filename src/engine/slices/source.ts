@@ -20,6 +20,8 @@ const idleMs = 250;
 const waitsMs = 1000;
 /** For so long a worker without room holds one slice at most, ms. */
 const searchesAfterMs = 15_000;
+/** A slice whose files are not here is left to others for so long, ms. */
+const lacksMs = 5000;
 /** Cells whose records are loaded together. */
 const cellsAtOnce = 64;
 /** How long it is tried to say that a slice has ended, in leases: later it is somebody else's. */
@@ -39,7 +41,9 @@ export interface SourceSettings {
   readonly leaseMs: number;
   readonly plan: Pick<RunPlan, 'resolve'>;
   /** The files that requests show, where facts of them have to be loaded. */
-  readonly images?: ImageFiles;
+  readonly images?: ImageFiles & { takeLacked?(): string | undefined };
+  /** Told of a file that a slice needs and this machine does not have as the run has it. */
+  readonly onLacked?: (path: string) => void;
   /** No more slices are to be taken. */
   readonly isOver: () => boolean;
   /** For how long the worker has had no room for a task, ms; undefined: that is not known yet. Absent: its run needs none. */
@@ -64,6 +68,8 @@ export class SliceSource implements CellSource {
   readonly #ports: SourcePorts;
   readonly #settings: SourceSettings;
   readonly #held = new Map<number, HeldSlice>();
+  /** Slices that need a file which this machine does not have. */
+  readonly #lacking = new Set<number>();
   /** The slice whose cells are being given. */
   #giving: HeldSlice | undefined;
   readonly #listeners = new Set<(hold: Hold) => void>();
@@ -178,6 +184,11 @@ export class SliceSource implements CellSource {
       return undefined;
     });
     if (turn === undefined) return undefined;
+    // Somebody else has its files.
+    if (this.#lacking.has(turn.slice)) {
+      await queue.giveBack(turn, lacksMs).catch(() => undefined);
+      return undefined;
+    }
     const taken = await untilDone(
       () => takeSlice(pool, run, turn.slice, session.session, invocation),
       clock,
@@ -203,6 +214,15 @@ export class SliceSource implements CellSource {
     // What an earlier holding of it had read, whoever held it since may have changed.
     store.release(turn.slice);
     const left = await untilDone(() => this.#load(held), clock, signal);
+    const lacked = left && this.#lackedOf(held);
+    if (lacked !== undefined && this.#held.get(held.slice) === held) {
+      this.#lacking.add(held.slice);
+      this.#settings.onLacked?.(lacked);
+      this.#held.delete(held.slice);
+      store.release(held.slice);
+      await this.#end(held, 'waits', lacksMs);
+      return undefined;
+    }
     // Aborted: `close` gives it back.
     if (left === undefined || this.#held.get(held.slice) !== held) return undefined;
     held.left = left;
@@ -234,6 +254,15 @@ export class SliceSource implements CellSource {
       );
     // Read last: what was decided by the former holder before the takeover is in it.
     return await store.left(slice);
+  }
+
+  /** A file that cells of a slice ask for, and that is another one here. */
+  #lackedOf({ cells }: HeldSlice): string | undefined {
+    const { plan, images } = this.#settings;
+    if (images?.takeLacked === undefined) return undefined;
+    images.takeLacked();
+    for (const cell of cells) plan.resolve(cell, (key) => this.#ports.store.peek(key));
+    return images.takeLacked();
   }
 
   async #beat(): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { registered, SharedImages } from '../../../src/engine/images.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import { Orphans } from '../../../src/engine/queue/orphans.ts';
 import { packCells } from '../../../src/engine/slices/cells.ts';
@@ -7,6 +8,7 @@ import { beginSession } from '../../../src/engine/slices/session.ts';
 import { SliceSource } from '../../../src/engine/slices/source.ts';
 import { addSlices, endHold, takeSlice } from '../../../src/engine/state/slices.ts';
 import type { EngineStore } from '../../../src/engine/state/store.ts';
+import type { ImageFile } from '../../../src/plan/request/image-files.ts';
 import { VirtualTime } from '../../rig/engine/virtual-time.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { jobRecord } from '../../state/records.ts';
@@ -83,6 +85,61 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       }
     },
   );
+
+  it.each([
+    ['another one', { sha256: 'bb', bytes: 1 }],
+    ['broken', { error: { code: 'input.not-image', message: 'It is no image.' } }],
+  ])('are left to others where a file that they show is %s on this machine', async (_words, own) => {
+    const { pool, run, worker, session, queue } = await oneSlice(engine);
+    const imagesOf = (file: ImageFile): SharedImages => {
+      const images = new SharedImages({ facts: () => file }, pool, run);
+      images.begin(1);
+      return images;
+    };
+    // The coordinator registers the files of a cell before it gives the cell.
+    const theRuns = imagesOf({ sha256: 'aa', bytes: 1 });
+    async function* cells(): AsyncGenerator<string> {
+      yield 'a cell';
+    }
+    for await (const cell of registered(cells(), () => theRuns.facts('pic.png'), theRuns))
+      expect(cell).toBe('a cell');
+
+    const images = imagesOf(own);
+    const lacked: string[] = [];
+    let isOver = false;
+    const source = new SliceSource(
+      { pool, queue, store: worker, clock: wallClock },
+      {
+        run,
+        session,
+        leaseMs,
+        plan: {
+          resolve: () => {
+            images.facts('pic.png');
+            return [];
+          },
+        },
+        images,
+        onLacked: (path) => {
+          lacked.push(path);
+          isOver = true;
+        },
+        isOver: () => isOver,
+      },
+    );
+    try {
+      expect(await source.next(8, signal)).toEqual({ cells: [], last: true });
+      expect(lacked).toEqual(['pic.png']);
+      const { rows } = await pool.query<{ done: boolean }>(
+        'SELECT done FROM promptpress.slices WHERE run = $1',
+        [run],
+      );
+      expect(rows).toEqual([{ done: false }]);
+    } finally {
+      await source.close();
+      await session.end();
+    }
+  });
 
   it('are read once what an earlier holding had under way is over, and nothing more is decided for it', async () => {
     const { pool, run, worker, session, queue } = await oneSlice(engine);

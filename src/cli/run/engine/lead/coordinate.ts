@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type LedEnd, lead } from '../../../../engine/coordinator.ts';
 import { type UnheardJobs, unheardJobs } from '../../../../engine/doubts.ts';
+import { registered } from '../../../../engine/images.ts';
 import { boundsOf } from '../../../../engine/limits/run-allowance.ts';
 import { troubleLine } from '../../../../engine/postgres/troubles.ts';
 import { leasesSilent } from '../../../../engine/slices/beat-fence.ts';
@@ -220,7 +221,14 @@ async function led(
         name,
         spec: text,
         queue,
-        cells: () => plan.matrix.cells(selection),
+        cells: (invocation) => {
+          begun.sharedImages.begin(invocation);
+          return registered(
+            plan.matrix.cells(selection),
+            (cell) => plan.resolve(cell, noRecord),
+            begun.sharedImages,
+          );
+        },
         size: sliceSize(plan, cells),
         slots: flags.detach ? Number.MAX_SAFE_INTEGER : settings.limits.tasks,
         bounds: boundsOf(settings.budget, settings.maxSubmits),
@@ -230,7 +238,6 @@ async function led(
       interrupts,
       async (invocation) => {
         stop.begin(invocation);
-        begun.sharedImages.begin(invocation);
         if (!works) return;
         const prepared = {
           pipeline: plan.pipeline,
@@ -266,6 +273,8 @@ async function led(
     await view.end();
   }
 }
+
+const noRecord = (): undefined => undefined;
 
 /** A run whose time was over when all of it was done is complete. */
 async function wholeEnd({ engine: { pool }, run }: BegunOnEngine, result: LedEnd): Promise<LedEnd> {

@@ -202,9 +202,16 @@ export class WorkerLoop {
       this.#listener(event);
       if (event.type === 'run:notice' && event.code === 'results.away')
         this.#say(`${name}: ${event.message}`);
-      if (hasSaid || event.type !== 'slot:status' || event.error?.code.startsWith('input.') !== true) return;
+      if (hasSaid) return;
+      const said =
+        event.type === 'slot:status' && event.error?.code.startsWith('input.') === true
+          ? event.error.message
+          : event.type === 'run:notice' && event.code === 'input.differs'
+            ? event.message
+            : undefined;
+      if (said === undefined) return;
       hasSaid = true;
-      this.#say(`${name}: ${event.error.message}`);
+      this.#say(`${name}: ${said}`);
     };
   }
 
