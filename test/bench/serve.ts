@@ -49,17 +49,22 @@ async function watch(folder: string, over: AbortSignal): Promise<void> {
       resolve(response.headers['set-cookie']?.[0]?.split(';')[0] ?? '');
     }).on('error', reject);
   });
-  const at = (path: string) => ({ host: '127.0.0.1', port: address.port, path, headers: { cookie } });
+  const at = (path: string) => ({
+    host: address.hostname,
+    port: address.port,
+    path: address.pathname + path,
+    headers: { cookie },
+  });
   let events = 0;
   const began = performance.now();
   for (let viewer = 0; viewer < viewers; viewer += 1) {
-    get(at('/api/events'), (response) => {
+    get(at('api/events'), (response) => {
       response.setEncoding('utf8').on('error', () => {});
       response.on('data', (text: string) => {
         const found = text.match(/^event: changed$/gm)?.length ?? 0;
         events += found;
         if (found > 0)
-          get(at('/api/results?q={"sort":"newest"}&offset=0&limit=120'), (page) => page.resume()).on(
+          get(at('api/results?q={"sort":"newest"}&offset=0&limit=120'), (page) => page.resume()).on(
             'error',
             () => {},
           );

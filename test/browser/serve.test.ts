@@ -26,10 +26,13 @@ test('the live page follows a run, and asks nobody but its server', async () => 
   await place.service.reached('fetch', 1);
   const served = await Served.open(place.folder, 'killed.yaml');
   await served.until(({ statuses }) => statuses.running === 3);
-  const { page, requests, errors } = await openPage(browser, served.test.out().trim());
+  const { page, requests, errors } = await openPage(browser, served.address.href);
   await page.getByRole('button', { name: 'grid, cell 1, running', exact: true }).waitFor();
-  // The token is in no address that is kept.
-  expect(page.url()).not.toContain(served.token);
+  // The token is in no address that is kept, and the one before opens nothing.
+  expect(page.url()).toBe(`http://${served.host}:${served.port}${served.base}/`);
+  const spent = await openPage(browser, `${page.url()}?token=${served.token}`);
+  expect(await spent.page.textContent('body')).toContain('lets one browser in');
+  await spent.page.context().close();
   expect(await page.evaluate('document.cookie')).toBe('');
 
   polls.release();
@@ -49,7 +52,7 @@ test('the live page follows a run, and asks nobody but its server', async () => 
     clearInterval(looking);
   }
   const origins = new Set(requests.map((url) => new URL(url).origin));
-  expect([...origins]).toEqual([`http://127.0.0.1:${served.port}`]);
+  expect([...origins]).toEqual([`http://${served.host}:${served.port}`]);
   expect(errors).toEqual([]);
   await page.context().close();
   expect(await served.end()).toBe(0);

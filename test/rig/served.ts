@@ -11,10 +11,15 @@ export interface Answer {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Asks 127.0.0.1 for any path with any header, as they are written here: `fetch` would mend some. */
-export const ask = (port: string, path: string, headers: Headers = {}, method = 'GET'): Promise<Answer> =>
+/** Asks a server for any path with any header, as they are written here: `fetch` would mend some. */
+export const ask = (
+  { host, port }: Pick<Served, 'host' | 'port'>,
+  path: string,
+  headers: Headers = {},
+  method = 'GET',
+): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
+    const asked = request({ host, port, path, method, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
@@ -39,7 +44,11 @@ export interface Viewer {
 export class Served {
   readonly test: TestIo;
   readonly running: Promise<number>;
+  host = '';
   port = '';
+  /** What all its addresses begin with, without the slash at the end. */
+  base = '';
+  /** The first one, which has let the first load in. */
   token = '';
   cookie = '';
 
@@ -56,16 +65,28 @@ export class Served {
       if (test.err() !== '') throw new Error(test.err());
       await nextTurn();
     }
-    const { port, searchParams } = new URL(test.out().split('\n')[0] ?? '');
+    const { hostname, port, pathname, searchParams } = served.address;
+    served.host = hostname;
     served.port = port;
+    served.base = pathname.slice(0, -1);
     served.token = searchParams.get('token') ?? '';
-    const { headers } = await ask(port, `/?token=${served.token}`);
+    const { headers } = await served.ask(`/?token=${served.token}`);
     served.cookie = headers['set-cookie']?.[0]?.split(';')[0] ?? '';
     return served;
   }
 
+  /** The last address that it printed, which lets the next browser in. */
+  get address(): URL {
+    return new URL(this.test.out().trim().split('\n').at(-1) ?? '');
+  }
+
+  /** Without the cookie. */
+  ask(path: string, headers: Headers = {}, method?: string): Promise<Answer> {
+    return ask(this, this.base + path, headers, method);
+  }
+
   get(path: string, headers: Headers = {}, method?: string): Promise<Answer> {
-    return ask(this.port, path, { cookie: this.cookie, ...headers }, method);
+    return this.ask(path, { cookie: this.cookie, ...headers }, method);
   }
 
   async json<T>(path: string): Promise<T> {
@@ -102,9 +123,9 @@ export class Served {
     return new Promise((resolve, reject) => {
       const headers = { cookie: this.cookie };
       const asked = request({
-        host: '127.0.0.1',
+        host: this.host,
         port: this.port,
-        path: '/api/events',
+        path: `${this.base}/api/events`,
         headers,
         agent: false,
       });

@@ -13,7 +13,7 @@ export const summaries = {
   resolve: 'settles one job in doubt: adopts its task, gives it up, or submits it again',
   manifest: 'writes manifest.csv again from what a run directory holds',
   report: 'writes the gallery of a run: a page that opens from the disk',
-  serve: 'shows the gallery of a run live, on 127.0.0.1, also while it is on',
+  serve: 'shows the gallery of a run live, on this machine, also while it is on',
   verify: 'compares every file with what the state says; --repair downloads again',
   clean: 'shows, and with --yes removes, files that the pipeline does not list any more',
   merge: 'one run directory of those of several machines (--shard)',

@@ -1,5 +1,7 @@
+import { randomInt } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { release } from 'node:os';
 import { join } from 'node:path';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import { reportFiles, runFiles } from '../facts/layout.ts';
@@ -20,15 +22,17 @@ export interface ServeOptions extends WatchOptions {
   /** Absolute: the folder of the built page. */
   readonly page: string;
   readonly artifacts: Pick<ArtifactStore, 'get' | 'open'>;
-  /** On 127.0.0.1; 0: any free one. */
-  readonly port: number;
+  /** On 127.0.0.1; 0: any free one. Undefined: any free one, on an address of this machine's own that nobody can guess, where it has more than one. */
+  readonly port: number | undefined;
+  /** The address let a browser in; the next one is let in by this. */
+  readonly onEntered: (address: string) => void;
   /** Calls back about every so many ms until its result is called. */
   readonly every: (ms: number, call: () => void) => () => void;
 }
 
 /** A run that is being shown. */
 export interface Serving {
-  /** Where to open it; with the token. */
+  /** Where to open it; with the first token. */
   readonly address: string;
   /** Ends when all results can be asked for. */
   readonly filled: Promise<void>;
@@ -44,7 +48,7 @@ const mostHeaderBytes = 512 * 1024;
 const mostConnections = 512;
 
 /**
- * Shows a run on 127.0.0.1, also while it is on. It only reads; one index and one look at the state serve all viewers.
+ * Shows a run on this machine, also while it is on. It only reads; one index and one look at the state serve all viewers.
  *
  * @throws what the plan and the state throw; the system's error where the port cannot be had
  */
@@ -59,8 +63,21 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
   const viewers = new Viewers();
   const strangers = new Strangers();
   const server = createServer({ maxHeaderSize: mostHeaderBytes }, (request, response) => {
-    void answer(request, response, { ...options, page, watch, thumbnails, access, strangers, viewers });
+    void answer(request, response, {
+      ...options,
+      page,
+      watch,
+      thumbnails,
+      access,
+      strangers,
+      viewers,
+      address,
+    });
   });
+  const address = (): URL => {
+    const { address: host, port } = server.address() as AddressInfo;
+    return new URL(`http://${host}:${port}${access.path}?token=${access.token}`);
+  };
   server.on('connection', (socket) => strangers.add(socket));
   server.maxConnections = mostConnections;
   const close = async (): Promise<void> => {
@@ -83,19 +100,38 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
     void look();
   });
   try {
-    await listening(server, options.port);
+    await listeningOn(server, options.port);
   } catch (error) {
     await close();
     throw error;
   }
-  const { port } = server.address() as AddressInfo;
-  return { address: `http://127.0.0.1:${port}/?token=${access.token}`, filled: watch.filled, close };
+  return { address: address().href, filled: watch.filled, close };
 }
 
-const listening = (server: Server, port: number): Promise<void> =>
+/**
+ * All of 127.0.0.0/8 is this machine on Linux, and cookies go to one address of it; elsewhere there is 127.0.0.1 alone, and in WSL the browser
+ * of Windows reaches no other.
+ */
+async function listeningOn(server: Server, port: number | undefined): Promise<void> {
+  if (port === undefined && !release().toLowerCase().includes('microsoft')) {
+    try {
+      const own = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
+      await listening(server, 0, own);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRNOTAVAIL') throw error;
+    }
+  }
+  await listening(server, port ?? 0, '127.0.0.1');
+}
+
+const listening = (server: Server, port: number, host: string): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve());
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
   });
 
 const closing = (server: Server): Promise<void> =>
@@ -103,7 +139,9 @@ const closing = (server: Server): Promise<void> =>
     server.close(() => resolve());
   });
 
-interface Answering extends Pick<ServeOptions, 'artifacts' | 'onProblem'> {
+interface Answering extends Pick<ServeOptions, 'artifacts' | 'onProblem' | 'onEntered'> {
+  /** Where the next browser is let in. */
+  readonly address: () => URL;
   readonly page: ReadonlyMap<string, PageFile>;
   readonly watch: RunWatch;
   readonly thumbnails: LiveThumbnails;
@@ -127,32 +165,43 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
 
 async function route(request: IncomingMessage, response: ServerResponse, context: Answering): Promise<void> {
   const { access, watch, page } = context;
-  if (!Access.isOwnHost(request.headers.host))
-    return sendText(response, 403, 'Only asked as 127.0.0.1 or localhost does this server answer.');
+  if (!Access.isOwnHost(request.headers.host, context.address().hostname))
+    return sendText(response, 403, 'Only asked by its own address or as localhost does this server answer.');
+  if (!Access.isOwnPage(request.headers['sec-fetch-site']?.toString()))
+    return sendText(
+      response,
+      403,
+      'Another page asked for this. Paste the address that promptpress serve printed.',
+    );
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return sendText(response, 405, 'This server only shows: GET and HEAD.', { allow: 'GET, HEAD' });
   const url = addressOf(request.url);
   if (url === undefined) return sendText(response, 400, 'This is no address.');
+  const isGranted = access.isGranted(request.headers.cookie);
   const token = url.searchParams.get('token');
-  if (url.pathname === '/' && token !== null && access.isToken(token)) {
-    writeHead(response, 303, { location: './', 'set-cookie': access.setCookie, 'content-length': 0 });
-    response.end();
-    return;
+  if (url.pathname === access.path && token !== null && request.method === 'GET') {
+    const hasEntered = access.enter(token);
+    if (hasEntered || isGranted) {
+      const cookie = hasEntered ? { 'set-cookie': access.setCookie } : {};
+      writeHead(response, 303, { location: './', ...cookie, 'content-length': 0 });
+      response.end();
+      if (hasEntered) context.onEntered(context.address().href);
+      return;
+    }
   }
-  if (!access.isGranted(request.headers.cookie))
-    return sendText(response, 401, 'Open the address that promptpress serve printed: it has the token.');
-  context.strangers.admit(request.socket);
   const path = decoded(url.pathname);
   if (path === undefined) return sendText(response, 400, 'This is no address.');
-  // Browsers ask for it by themselves.
-  if (path === '/favicon.ico') {
-    writeHead(response, 204, {});
-    response.end();
-    return;
-  }
-  const file = page.get(path.slice(1));
+  if (!isGranted || !path.startsWith(access.path))
+    return sendText(
+      response,
+      401,
+      'Open the last address that promptpress serve printed: its token lets one browser in.',
+    );
+  context.strangers.admit(request.socket);
+  const name = path.slice(access.path.length);
+  const file = page.get(name);
   if (file !== undefined) return send(response, 200, file.type, file.body, { 'cache-control': 'no-cache' });
-  const [, folder = '', rest = ''] = /^\/([a-z]+)\/(.+)$/s.exec(path) ?? [];
+  const [, folder = '', rest = ''] = /^([a-z]+)\/(.+)$/s.exec(name) ?? [];
   if (folder === 'api') return await answerApi(rest, url.searchParams, response, context);
   if (folder === 'files')
     return await sendArtifact(request, response, rest, { ...context, index: watch.index });

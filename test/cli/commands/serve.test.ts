@@ -52,15 +52,20 @@ describe('promptpress serve', () => {
   it('moves the token from the address into a cookie, and answers nobody without it', async () => {
     await serve();
     expect(served.token).toMatch(/^[\w-]{43}$/);
-    const first = await ask(served.port, `/?token=${served.token}`);
+    const token = served.address.searchParams.get('token') ?? '';
+    expect(token).not.toBe(served.token);
+    const first = await served.ask(`/?token=${token}`);
     expect(first.status).toBe(303);
     expect(first.headers.location).toBe('./');
     expect(first.headers['set-cookie']).toEqual([
-      expect.stringMatching(/^promptpress-[0-9a-f]{12}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
+      expect.stringMatching(
+        /^promptpress-[0-9a-f]{12}=[\w-]{43}; Path=\/[\w-]{22}\/; HttpOnly; SameSite=Strict$/,
+      ),
     ]);
     const { status, body } = await served.get('/');
     expect([status, String(body)]).toEqual([200, expect.stringContaining('data-source="live"')]);
     expect(String(body)).not.toContain('promptpress:summary');
+    expect(served.cookie).not.toContain(served.token);
     const name = served.cookie.split('=')[0] ?? '';
     for (const headers of [
       {},
@@ -77,14 +82,71 @@ describe('promptpress serve', () => {
         `/files/${(await image()).file}`,
         '/?token=x',
       ])
-        expect((await ask(served.port, path, headers)).status).toBe(401);
-    expect((await ask(served.port, `/api/summary?token=${served.token}`)).status).toBe(401);
+        expect((await served.ask(path, headers)).status).toBe(401);
+    expect((await served.ask(`/api/summary?token=${served.address.searchParams.get('token')}`)).status).toBe(
+      401,
+    );
     expect((await served.get('/', { cookie: `a=b; ${served.cookie}; c=d` })).status).toBe(200);
+  });
+
+  it('lets one browser in by each token: what stays in its history opens nothing', async () => {
+    await serve();
+    const again = await served.ask(`/?token=${served.token}`);
+    expect([again.status, again.headers['set-cookie']]).toEqual([401, undefined]);
+    const own = await served.get(`/?token=${served.token}`);
+    expect([own.status, own.headers.location, own.headers['set-cookie']]).toEqual([303, './', undefined]);
+    expect(served.test.out().trim().split('\n')).toHaveLength(2);
+    // A look at the head alone lets nobody in.
+    expect((await served.ask(`/${served.address.search}`, {}, 'HEAD')).status).toBe(401);
+    expect((await served.ask(`/${served.address.search}`)).status).toBe(303);
+  });
+
+  it('answers below its path alone, with the cookie too: a browser sends that to every port of the host', async () => {
+    await serve();
+    for (const path of [
+      '/',
+      '/page.js',
+      '/api/summary',
+      '/favicon.ico',
+      `/${served.address.search}`,
+      served.base,
+    ])
+      expect([path, (await ask(served, path, { cookie: served.cookie })).status]).toEqual([path, 401]);
+    expect((await served.get('/')).status).toBe(200);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'listens on an address of its own where no port is given',
+    async () => {
+      await serve();
+      const first = served.host;
+      expect(first).toMatch(/^127(?:\.\d{1,3}){3}$/);
+      await served.end();
+      await serve();
+      expect(new Set([first, served.host, '127.0.0.1']).size).toBe(3);
+    },
+  );
+
+  it('answers no other page, of this machine neither, and lets nobody in by one', async () => {
+    await serve();
+    for (const [site, status] of [
+      ['cross-site', 403],
+      ['same-site', 403],
+      ['same-origin', 200],
+      ['none', 200],
+    ] as const) {
+      const { status: got } = await served.get('/api/summary', { 'sec-fetch-site': site });
+      expect([site, got]).toEqual([site, status]);
+    }
+    const led = await served.ask(`/${served.address.search}`, { 'sec-fetch-site': 'cross-site' });
+    expect([led.status, led.headers['set-cookie']]).toEqual([403, undefined]);
+    expect((await served.ask(`/${served.address.search}`)).status).toBe(303);
   });
 
   it('answers by the names of this machine alone, with whatever port a tunnel has', async () => {
     await serve();
     for (const host of [
+      `${served.host}:${served.port}`,
       `127.0.0.1:${served.port}`,
       `localhost:${served.port}`,
       'localhost:8080',
@@ -104,7 +166,7 @@ describe('promptpress serve', () => {
     ])
       expect([host, (await served.get('/', { host })).status]).toEqual([host, 403]);
     expect(
-      (await ask(served.port, `/?token=${served.token}`, { host: 'evil.test' })).headers['set-cookie'],
+      (await served.ask(`/${served.address.search}`, { host: 'evil.test' })).headers['set-cookie'],
     ).toBeUndefined();
   });
 
@@ -126,7 +188,7 @@ describe('promptpress serve', () => {
     const viewer = await served.watch();
     const others: Socket[] = [];
     for (let n = 0; n < 520; n += 1) {
-      const socket = connect(Number(served.port), '127.0.0.1').on('error', () => {});
+      const socket = connect(Number(served.port), served.host).on('error', () => {});
       others.push(socket);
       await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
       // Half a request, which is waited for.
@@ -209,7 +271,11 @@ describe('promptpress serve', () => {
       '/%ff',
     ]) {
       const { status, body } = await served.get(path);
-      expect([path, [400, 404].includes(status ?? 0), String(body).length < 100]).toEqual([path, true, true]);
+      expect([path, [400, 401, 404].includes(status ?? 0), String(body).length < 100]).toEqual([
+        path,
+        true,
+        true,
+      ]);
     }
     // A link in the place of a file leads nowhere.
     await unlink(join(cwd, 'run', file));
@@ -295,7 +361,8 @@ describe('promptpress serve', () => {
   });
 
   it('refuses a port that is taken, and ends with 0 when it is asked to', async () => {
-    await serve();
+    await serve('--port', '0');
+    expect(served.host).toBe('127.0.0.1');
     const second = await promptpress(['serve', 'run', '--port', served.port], { cwd });
     expect([second.code, second.err]).toEqual([
       2,

@@ -26,9 +26,9 @@ export const serve = command(
     name: 'serve',
     summary: summaries.serve,
     operands: '[FILE|DIR]',
-    about: `Shows the gallery of a run in a browser and keeps it up to date while a run is on: the same page as that of promptpress report, asked from the state, so that a million results open at once. Its first line on standard output is its address, with a token: whoever opens it may look, and nobody else. It changes nothing, and runs until Ctrl-C.
+    about: `Shows the gallery of a run in a browser and keeps it up to date while a run is on: the same page as that of promptpress report, asked from the state, so that a million results open at once. Its first line on standard output is its address, with a token that lets one browser in; then it prints another one, for the next browser. It changes nothing, and runs until Ctrl-C.
 
-It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST, and open the same address with port 8080. Images of the cards are made small when they are looked at; they are kept in memory, or with those of the report where the run directory has one. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
+It listens on this machine only, on an address of 127.0.0.0/8 that nobody can guess; with --port on 127.0.0.1. From elsewhere: ssh -L 8080:127.0.0.1:8080 HOST promptpress serve runs/foxes --port 8080. Images of the cards are made small when they are looked at; they are kept in memory, or with those of the report where the run directory has one. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
     examples: [
       { command: 'promptpress serve runs/foxes', does: 'open the address that it prints' },
       { command: 'promptpress serve pipelines/foxes.yaml --sandbox', does: 'a rehearsal' },
@@ -38,7 +38,7 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
       out: placeFlags.out,
       'trust-directory': placeFlags['trust-directory'],
       sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
-      port: valued('PORT', 'port on 127.0.0.1; default 0: any free one', portNumber),
+      port: valued('PORT', 'port on 127.0.0.1; 0: any free one', portNumber),
       all: toggle('show every planned slot, whatever the last run chose'),
     },
   },
@@ -59,7 +59,8 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
         reader: state,
         artifacts,
         page: builtPage(),
-        port: flags.port ?? 0,
+        port: flags.port,
+        onEntered: (address) => void io.out(`${address}\n`),
         plan: async () => {
           const { plan, facts } = await planOfDirectory(directory, state, context, file);
           const commands = await commandsOf(place, state, plan.pipeline, io.cwd);
@@ -81,7 +82,11 @@ It listens on this machine only. From elsewhere: ssh -L 8080:127.0.0.1:PORT HOST
       });
       disposables.add(() => serving.close());
       await io.out(`${serving.address}\n`);
-      io.err(redactor.apply(`Shows ${place.name}. Who has the address may look. Ctrl-C ends it.\n`));
+      io.err(
+        redactor.apply(
+          `Shows ${place.name}. The address lets one browser in; then the next one is printed. Ctrl-C ends it.\n`,
+        ),
+      );
       await aborted(interrupts.drain);
       return exitCodes.ok;
     }),

@@ -21,38 +21,65 @@ export class Strangers {
   }
 }
 
-/** Who may ask a server: whoever has its token, by a name of this machine. */
+/**
+ * Who may ask a server: a browser that opened the address with the token, by a name of this machine. The token lets one browser in, as it
+ * stays in the history of that browser; then another token counts. The browser keeps a cookie.
+ */
 export class Access {
-  readonly token = randomBytes(32).toString('base64url');
-  /** Cookies of one name are shared by all ports of a host: each server has a name of its own. */
+  /** All addresses begin with it. A browser sends a cookie to every port of a host, where another user may listen, but to no other path. */
+  readonly path = `/${randomBytes(16).toString('base64url')}/`;
+  #token = randomToken();
   readonly #cookie = `promptpress-${randomBytes(6).toString('hex')}`;
+  readonly #secret = randomToken();
+
+  get token(): string {
+    return this.#token;
+  }
 
   /**
    * Whether a request names this machine. A page of another origin can make a browser ask any address under its own name (DNS rebinding); what
    * `ssh -L` forwards comes with another port.
+   *
+   * @param own the address that the server listens on
    */
-  static isOwnHost(host: string | undefined): boolean {
-    return /^(?:127\.0\.0\.1|localhost)(?::\d{1,5})?$/i.test(host ?? '');
+  static isOwnHost(host: string | undefined, own: string): boolean {
+    const [, name = ''] = /^([\w.]+)(?::\d{1,5})?$/.exec(host ?? '') ?? [];
+    return [own, '127.0.0.1', 'localhost'].includes(name.toLowerCase());
   }
 
-  /** Whether a text is the token; takes as long for any text. */
-  isToken(text: string): boolean {
-    return timingSafeEqual(digest(text), digest(this.token));
+  /**
+   * Whether a browser asks for the user or for the page itself, and not for another page. One of another port of this machine counts as of the
+   * same site for `SameSite`. Programs that are no browsers do not say.
+   */
+  static isOwnPage(site: string | undefined): boolean {
+    return site === undefined || site === 'same-origin' || site === 'none';
   }
 
-  /** Whether a header of cookies has the token. */
+  /** Whether a text is the token, which is another one from then on. */
+  enter(text: string): boolean {
+    if (!isSame(text, this.#token)) return false;
+    this.#token = randomToken();
+    return true;
+  }
+
+  /** Whether a header of cookies has the one that {@link setCookie} gave. */
   isGranted(cookies: string | undefined): boolean {
     return (cookies ?? '').split(';').some((cookie) => {
       const [name, value = ''] = cookie.trim().split('=', 2);
-      return name === this.#cookie && this.isToken(value);
+      return name === this.#cookie && isSame(value, this.#secret);
     });
   }
 
-  /** The header that has a browser keep the token: no script sees it, and no other site makes the browser send it. */
+  /** The header that lets a browser in from then on: no script sees it, and no other site makes the browser send it. */
   get setCookie(): string {
-    return `${this.#cookie}=${this.token}; Path=/; HttpOnly; SameSite=Strict`;
+    return `${this.#cookie}=${this.#secret}; Path=${this.path}; HttpOnly; SameSite=Strict`;
   }
 }
+
+const randomToken = (): string => randomBytes(32).toString('base64url');
+
+/** Takes as long for any text. */
+const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 
 /** All of one length, as the comparison wants it. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
