@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
+import { Orphans } from '../../../src/engine/queue/orphans.ts';
+import { packCells } from '../../../src/engine/slices/cells.ts';
+import { LateFacts, noteLateFacts } from '../../../src/engine/slices/late-facts.ts';
+import { beginInvocation, endRun, runStatus, stopRun } from '../../../src/engine/slices/runs.ts';
+import { beginSession, liveForMs, liveSessions } from '../../../src/engine/slices/session.ts';
+import { SliceSource } from '../../../src/engine/slices/source.ts';
+import { addSlices, takeSlice } from '../../../src/engine/state/slices.ts';
+import { hasPostgres } from '../../rig/postgres.ts';
+import { jobRecord } from '../../state/records.ts';
+import { type TestEngine, testEngine, turnOf } from '../state/opened.ts';
+
+const leaseMs = 60_000;
+
+describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
+  let engine: TestEngine;
+  beforeAll(async () => {
+    engine = await testEngine();
+  });
+  afterAll(async () => {
+    await engine[Symbol.asyncDispose]();
+  });
+
+  const doneOf = async (run: number): Promise<readonly boolean[]> => {
+    const text = 'SELECT done FROM promptpress.slices WHERE run = $1 ORDER BY n';
+    return (await engine.pool.query<{ done: boolean }>(text, [run])).rows.map(({ done }) => done);
+  };
+
+  /** A source that has taken the only slice of a run. */
+  async function holding(beforeEnd: () => Promise<void> = () => Promise.resolve()) {
+    const { pool } = engine;
+    const run = await engine.run();
+    await addSlices(pool, run, [{ n: 1, cells: packCells([{ number: 1, repeat: 1, vars: {} }]) }]);
+    const store = await engine.worker(run);
+    const session = await beginSession({ pool, clock: wallClock }, run, { name: 'a worker', leaseMs });
+    const queue = new LeaseQueue(pool, { worker: 'w', leaseMs });
+    const source = new SliceSource(
+      { pool, queue, store, clock: wallClock },
+      { run, session, leaseMs, plan: { resolve: () => [] }, isOver: () => false, beforeEnd },
+    );
+    expect((await source.next(8, new AbortController().signal)).of).toMatchObject({ slice: 1, epoch: 1 });
+    return { run, source, session };
+  }
+
+  it('closes no slice that somebody else has taken over since', async () => {
+    const { run, source, session } = await holding();
+    expect(await takeSlice(engine.pool, run, 1, 99)).toMatchObject({ epoch: 2 });
+    source.end({ slice: 1, epoch: 1 }, 'closed');
+    await source.close();
+    await session.end();
+    expect(await doneOf(run)).toEqual([false]);
+  });
+
+  it('closes a slice and lets go of it once all is told that has to be told before, and nobody takes it again', async () => {
+    const seen: unknown[] = [];
+    let run = 0;
+    const held = await holding(async () => {
+      const { rows } = await engine.pool.query('SELECT FROM promptpress.holds_over WHERE run = $1', [run]);
+      seen.push([rows.length, await doneOf(run)]);
+    });
+    ({ run } = held);
+    held.source.end({ slice: 1, epoch: 1 }, 'closed');
+    await held.source.close();
+    await held.session.end();
+    expect([seen, await doneOf(run)]).toEqual([[[0, [false]]], [true]]);
+    expect(await takeSlice(engine.pool, run, 1, 99)).toBeUndefined();
+  });
+
+  it('opens the slices again of its own run alone, and for what was heard of the very last submission', async () => {
+    const { pool } = engine;
+    const [run, other] = [await engine.run(1), await engine.run(1)];
+    const worker = await engine.worker(run);
+    await takeSlice(pool, run, 1, worker.session);
+    const doubt = jobRecord('a', 'in-doubt', { submittedAt: 18, submittedBy: '1/1', attempts: 2 });
+    await worker.commit(turnOf(1, 1, [doubt]));
+    await pool.query('UPDATE promptpress.slices SET done = true WHERE run = ANY ($1)', [[run, other]]);
+    const late = new LateFacts(pool, run);
+    const fact = { key: 'a', submittedAt: 18, submittedBy: '1/1', taskId: '7' };
+    await noteLateFacts(pool, run, [
+      { ...fact, submittedAt: 17 },
+      { ...fact, submittedBy: '1/2' },
+    ]);
+    await noteLateFacts(pool, other, [fact]);
+    expect([await late.feed(), await doneOf(run)]).toEqual([false, [true]]);
+    await noteLateFacts(pool, run, [fact]);
+    expect([await late.feed(), await doneOf(run), await doneOf(other)]).toEqual([true, [false], [true]]);
+    // What it did not settle, it never will.
+    expect(await late.feed()).toBe(false);
+  });
+
+  it('is not written for an invocation that is over, and nothing ends the one that follows', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    const first = await beginInvocation(pool, run, { spec: 'one', epoch: 0, bounds: {} });
+    await addSlices(pool, run, [{ n: 1, cells: '' }]);
+    await pool.query('UPDATE promptpress.runs SET next_slice = 2 WHERE run = $1', [run]);
+    const worker = await engine.worker(run);
+    await takeSlice(pool, run, 1, worker.session, first.invocation);
+    await worker.commit(turnOf(1, 1, [jobRecord('a', 'running', { taskId: '7', attempts: 1 })]));
+    await endRun(pool, run, first.invocation);
+    const { invocation } = await beginInvocation(pool, run, { spec: 'two', epoch: 0, bounds: {} });
+    const sent = turnOf(1, 1, [jobRecord('b', 'submitting', { attempts: 1 })]);
+    expect(await worker.commit(sent)).toEqual({ refused: new Set(), lost: new Set([1]) });
+    await stopRun(pool, run, first.invocation, { kind: 'interrupted', forced: false });
+    await endRun(pool, run, first.invocation);
+    expect(await runStatus(pool, run)).toMatchObject({ state: 'open', invocation, waiting: 1 });
+  });
+
+  it('is counted by its run: neither the workers of another one nor the slices that they have left', async () => {
+    const { pool } = engine;
+    const [run, other] = [await engine.run(1), await engine.run(1)];
+    const [own, dead] = [
+      await beginSession({ pool, clock: wallClock }, run, { name: 'a worker', leaseMs }),
+      await beginSession({ pool, clock: wallClock }, other, { name: 'another', leaseMs }),
+    ];
+    await takeSlice(pool, other, 1, dead.session);
+    await pool.query(
+      "UPDATE promptpress.sessions SET started = started - interval '1 hour', seen = seen - interval '1 hour' WHERE session = $1",
+      [dead.session],
+    );
+    const orphans = new Orphans({ pool, run, session: own.session }, () => 0);
+    await orphans.count();
+    expect([orphans.areThere, await liveSessions(pool, run)]).toEqual([false, 1]);
+    expect(await liveForMs(pool, run)).toBeLessThan(3_600_000);
+    await own.end();
+    expect([await liveSessions(pool, run), await liveSessions(pool, other)]).toEqual([0, 1]);
+    await dead.end();
+  });
+});
