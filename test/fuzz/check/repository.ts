@@ -111,6 +111,10 @@ async function commanded(
 const commands: Readonly<Record<string, readonly string[]>> = {
   run: ['run', 'foxes.yaml'],
   trusted: ['run', 'foxes.yaml', '--trust-directory'],
+  stranger: ['run', 'foxes.yaml'],
+  dotenv: ['run', 'foxes.yaml', '--dotenv', '.env', '--out', 's3://bucket/x'],
+  verify: ['verify', 'runs/foxes', '--trust-directory'],
+  export: ['export', 'runs/foxes', '--format', 'jsonl', '--to', 'data', '--trust-directory'],
   status: ['status', 'foxes.yaml'],
   manifest: ['manifest', 'runs/foxes'],
   plan: ['plan', 'foxes.yaml'],
@@ -120,6 +124,33 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   out: ['run', 'foxes.yaml', '--out', 'mine'],
   init: ['init', 'new'],
 };
+
+/** Keys of this machine, which no address of a file may get. */
+const ambient = {
+  PROMPTPRESS_API_KEY: 'sk-ambient-key-of-the-gateway',
+  PGPASSWORD: 'ambient-password-of-postgres',
+  AWS_SECRET_ACCESS_KEY: 'ambient-secret-key-of-the-machine',
+  AWS_ACCESS_KEY_ID: 'AKIAAMBIENTAMBIENT00',
+  AWS_SESSION_TOKEN: 'ambient-session-token',
+};
+
+/** A stranger who listens, and answers everything with what PostgreSQL asks for a password with. */
+async function listen(): Promise<{ server: Server; port: number; received: () => string }> {
+  let text = '';
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1');
+      if (/^[A-Z]+ \//.test(bytes.toString('latin1')))
+        socket.end('HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n');
+      else if (bytes.length > 8) socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+      else socket.end('N');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return { server, port: typeof address === 'object' ? (address?.port ?? 0) : 0, received: () => text };
+}
 
 let places = 0;
 
@@ -132,7 +163,13 @@ export async function repositoryRun(input: Input): Promise<Run> {
   cpSync(made.folder, place, { recursive: true });
   writeOutside(place);
   const servers: Server[] = [];
-  const words = { ...names, '@PWNED@': path.join(place, 'pwned/by-command') };
+  const evil = await listen();
+  servers.push(evil.server);
+  const words = {
+    ...names,
+    '@EVIL@': `127.0.0.1:${evil.port}`,
+    '@PWNED@': path.join(place, 'pwned/by-command'),
+  };
   for (const { text } of input.pieces) {
     const line = Object.entries(words).reduce((all, [word, value]) => all.replaceAll(word, value), text);
     try {
@@ -150,9 +187,14 @@ export async function repositoryRun(input: Input): Promise<Run> {
   const isOwned = input.form === 'out' && existsSync(mine) && readdirSync(mine).length > 0;
   const before = protectedFiles(place, isOwned);
   const sent = service.requests.length;
+  if (input.form === 'stranger') rmSync(path.join(place, '.local'), { recursive: true, force: true });
+  // An address of the environment would win over that of the file.
+  const own = { ...ambient, ...environment(place, service) };
+  const namesAddress = input.pieces.some(({ text }) => text.includes('PROMPTPRESS_BASE_URL'));
+  const env = namesAddress ? { ...own, PROMPTPRESS_BASE_URL: '' } : own;
   return async () => {
     try {
-      const { code, said, err } = await commanded(args, work, environment(place, service));
+      const { code, said, err } = await commanded(args, work, env);
       if (code === exitCodes.internal || said.includes('Internal error'))
         throw new Broken(`A bug: ${said.slice(0, 2000)}`);
       if (!(Object.values(exitCodes) as number[]).includes(code))
@@ -166,6 +208,11 @@ export async function repositoryRun(input: Input): Promise<Run> {
       const requests = service.requests
         .slice(sent)
         .map(({ body, headers }) => JSON.stringify([body, headers]));
+      const told = evil.received();
+      if (Object.values(ambient).some((value) => told.includes(value)) || told.includes(service.apiKey))
+        throw new Broken('A key of this machine has been sent to a stranger.');
+      if (input.form === 'stranger' && requests.length > 0)
+        throw new Broken('A run that somebody else began has been continued.');
       if (requests.some((request) => stolen.some((form) => request.includes(form))))
         throw new Broken('What lies outside has been sent.');
       return [`exit ${code}`, ...(requests.length > 0 ? ['sent'] : [])];
@@ -261,6 +308,9 @@ async function carryOut(line: string, place: string, form: string, servers: Serv
     case 'own':
       mkdirSync(path.dirname(path.join(work, 'mine', name)), { recursive: true });
       writeFileSync(path.join(work, 'mine', name), canary);
+      break;
+    case 'env':
+      appendFileSync(path.join(work, '.env'), `${rest}\n`);
       break;
     case 'tracked':
       track(place, name);

@@ -8,10 +8,17 @@ import type { Random } from '../random.ts';
  * table, `@PWNED@` a file that nothing may make.
  */
 
-/** What is asked of the repository. `trusted` is `run --trust-directory`. */
+/**
+ * What is asked of the repository. `trusted` is `run --trust-directory`, `stranger` is `run` on a machine that did not make the run, `dotenv` is
+ * `run` with a file of variables out of the repository.
+ */
 export const repositoryForms = [
   'run',
   'trusted',
+  'stranger',
+  'dotenv',
+  'verify',
+  'export',
   'status',
   'manifest',
   'plan',
@@ -116,6 +123,29 @@ const statements = [
   `UPDATE jobs SET doc = json_set(doc, '$.artifacts[0].file', 'state.db')`,
   "UPDATE facts SET value = '../../outside/file' WHERE name = 'pipeline.file'",
   "UPDATE facts SET value = replace(value, 'rows.csv', '../outside/table.csv')",
+  "UPDATE facts SET value = json_set(value, '$.filesRoot', '/', '$.tables', json('[]')) WHERE name = 'run.last'",
+  "UPDATE facts SET value = json_set(value, '$.filesRoot', '/', '$.tables[0].copied', json('false')) WHERE name = 'run.last'",
+  "UPDATE facts SET value = '/x.yaml' WHERE name = 'pipeline.path'",
+  "INSERT OR REPLACE INTO facts (name, value) VALUES ('artifacts.place', 's3://evil/set')",
+  "INSERT OR REPLACE INTO facts (name, value) VALUES ('state.maker', 'x.' || hex(randomblob(32)))",
+  "DELETE FROM facts WHERE name = 'state.maker'",
+] as const;
+
+/** Lines of a file of variables whose addresses are a stranger's: `@EVIL@` is where he listens. */
+const variables = [
+  'PROMPTPRESS_BASE_URL=http://@EVIL@',
+  'PROMPTPRESS_ENGINE=postgres://u@@EVIL@/db',
+  'PROMPTPRESS_ENGINE=postgres://u@@EVIL@/db?sslmode=require#foxes',
+  'AWS_ENDPOINT_URL_S3=http://@EVIL@',
+  'AWS_ENDPOINT_URL=http://@EVIL@',
+  'AWS_ACCESS_KEY_ID=AKIAOFTHEFILE',
+  'PROMPTPRESS_NOTIFY=http://@EVIL@/told',
+  'PROMPTPRESS_TRUSTED_ORIGINS=http://@EVIL@',
+  'HTTP_PROXY=http://@EVIL@',
+  'http_proxy=http://@EVIL@',
+  'HOME=/',
+  'XDG_STATE_HOME=/',
+  'NODE_EXTRA_CA_CERTS=../outside/file',
 ] as const;
 
 /** What a configuration may name to have it run. */
@@ -224,6 +254,7 @@ export function hostileRepository(random: Random): Draft {
       ...random.some(1, 3, () => `link new/${random.pick(names)} ${random.pick([...targets, 'outside'])}`),
     );
   }
+  if (form === 'dotenv') return draft(form, ...random.some(1, 5, () => `env ${random.pick(variables)}`));
   const steps = random.some(1, random.pick([1, 2, 5]), () => step(random));
   if (form !== 'rehearsal') return draft(form, ...steps);
   return draft(
