@@ -18,11 +18,13 @@ import { refuseOtherDirectory } from '../../workspace/checks/owned.ts';
 import type { SpecPlace } from './spec.ts';
 
 /**
- * Makes a folder the place of a run on an engine, which says so in it from then on.
+ * Makes a folder the place of a run on an engine, which says so in it from then on. A place is known by that mark and not by its path, as
+ * mounts differ: a folder without it is another place, whatever lies in it.
  *
+ * @param elsewhere where the run has results already; absent: it has none, or has them in a bucket
  * @throws CliError (exit 2) where it is another run's; StateError `directory.foreign`; the error of the file system
  */
-export async function takeFolder(directory: string, marker: EngineMarker): Promise<void> {
+export async function takeFolder(directory: string, marker: EngineMarker, elsewhere?: string): Promise<void> {
   const found = engineOf(directory);
   if (found?.place === marker.place) return;
   if (found?.engine === marker.engine)
@@ -39,6 +41,11 @@ export async function takeFolder(directory: string, marker: EngineMarker): Promi
     throw usageError(
       `${directory} holds a run of one machine, and its state cannot be continued on an engine.`,
       'Choose another folder with --out, or leave --engine out to continue it here.',
+    );
+  if (elsewhere !== undefined)
+    throw usageError(
+      `The results of ${marker.engine} lie in ${elsewhere}, and ${directory} is another folder: it has no ${runFiles.engine} of this run.`,
+      'Name that folder with --out, under whatever path this machine has it. To move it, copy all of it first.',
     );
   await refuseOtherDirectory(directory);
   makeFolders(directory);

@@ -73,7 +73,8 @@ export async function directoryFor(
       );
 }
 
-async function ownDirectory(state: StateReader): Promise<DirectoryFact | undefined> {
+/** Where the coordinator of a run last had its run directory, for messages alone. @throws EngineError */
+export async function ownDirectory(state: Pick<StateReader, 'fact'>): Promise<DirectoryFact | undefined> {
   const text = await state.fact(directoryFact);
   if (text === undefined) return undefined;
   try {

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -53,6 +53,17 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     const words = (await crew.pp('status', place)).out.split('\n').slice(0, 2).join('\n');
     return [found?.state, found?.workers, stage?.state, stage?.workers, words];
   }
+
+  it('keeps its results in one folder, known by its mark and not by its path', async () => {
+    await crew.write('placed.yaml', pipeline('placed'));
+    const { code } = await crew.pp('run', 'placed.yaml', ...engine, '--out', 'first');
+    expect(code).toBe(0);
+    const other = await crew.pp('run', 'placed.yaml', ...engine, '--out', 'second');
+    expect(other.code).toBe(2);
+    expect(other.err).toContain('is another folder');
+    await rename(crew.at('first'), crew.at('moved'));
+    expect((await crew.pp('run', 'placed.yaml', ...engine, '--out', 'moved')).code).toBe(0);
+  });
 
   it('is registered, running, then complete, and says what to do', async () => {
     await crew.write('staged.yaml', pipeline('staged'));

@@ -7,7 +7,7 @@ import { liveForMs } from '../../../../engine/slices/session.ts';
 import { openFacts } from '../../../../engine/state/facts.ts';
 import { engineReader } from '../../../../engine/state/reader.ts';
 import { registerRun } from '../../../../engine/state/slices.ts';
-import { namesDirectory } from '../../../../report/facts/layout.ts';
+import { artifactPlaceFact, namesDirectory } from '../../../../report/facts/layout.ts';
 import { noteOnOtherService } from '../../../../report/text/other-service.ts';
 import { checkDirectory } from '../../../../state/binding.ts';
 import { type FactKeeper, StateError } from '../../../../state/store.ts';
@@ -18,6 +18,7 @@ import type { runFlags } from '../../../args/run-flags.ts';
 import { usageError } from '../../../errors/cli-error.ts';
 import { placeFacts, type RemotePlace, s3PlaceOf, takePlace } from '../../../service/artifact-place.ts';
 import type { OpenEngine } from '../../../service/engine/connect.ts';
+import { directoryFact, ownDirectory } from '../../../service/engine/directory.ts';
 import type { AdmittedService } from '../../../service/trust.ts';
 import { placeOfRun } from '../../../workspace/checks/place.ts';
 import { checkSet } from '../../../workspace/checks/set.ts';
@@ -42,9 +43,6 @@ export interface LedDirectory {
   readonly remote?: RemotePlace;
   readonly startedAt: number;
 }
-
-/** The fact that says where a coordinator has its run directory: `{"path", "host"}`. */
-const directoryFact = 'run.directory';
 
 /**
  * Takes hold of a run on an engine for a pipeline, and of its run directory. `disposables` lets go of both.
@@ -89,7 +87,7 @@ export async function holdOnEngine(
   const id = known ?? randomUUID();
   // Durable before the place is taken in its name.
   if (known === undefined) await facts.setFact(placeFacts.owner, id);
-  await takeFolder(directory, { engine: shown, place: id });
+  await takeFolder(directory, { engine: shown, place: id }, await resultsElsewhere(facts, directory));
   isTaken = true;
   await facts.setFact(directoryFact, JSON.stringify({ path: directory, host: hostname() }));
   const taken = await takePlace(
@@ -114,6 +112,14 @@ export async function holdOnEngine(
 
 const waitText = (name: string, ms: number): string =>
   `A process led the run ${name} that may be gone: where nothing is heard of it for ${Math.ceil(ms / 1000)} s, the run is led from here.`;
+
+/** Where a run has its results, in words; undefined: it has none, it has them in a bucket, or this is that very folder. */
+async function resultsElsewhere(facts: FactKeeper, directory: string): Promise<string | undefined> {
+  const { reader } = facts;
+  if (facts.fact(artifactPlaceFact) !== undefined || (await reader.totals()).attempts === 0) return undefined;
+  const { path, host } = (await ownDirectory(reader)) ?? {};
+  return path === undefined || (path === directory && host === hostname()) ? undefined : `${path} of ${host}`;
+}
 
 /** @throws CliError (exit 2) where the run of this name is of another pipeline */
 async function refuseOtherPipeline(
