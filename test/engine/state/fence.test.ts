@@ -126,6 +126,15 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect(await next.others.look(['a'])).toEqual([heard]);
   });
 
+  it('writes no attempt of a job that another slice wrote first', async () => {
+    const { workers } = await working(2);
+    const [first, second] = workers as [Worker, Worker];
+    const of = (at: number) => ({ attempts: [{ key: 'a', at, outcome: 'sent' }] });
+    await first.commit(turnOf(1, 1, [jobRecord('a', 'submitting')], of(1)));
+    const { refused } = await second.commit(turnOf(2, 1, [jobRecord('a', 'submitting')], of(2)));
+    expect([refused, await first.reader.attempts('a')]).toEqual([new Set(['a']), of(1).attempts]);
+  });
+
   it('makes a takeover wait for a commit under way, and that commit is there when it is over', async () => {
     const { run, workers } = await working(1);
     const [old] = workers as [Worker];
