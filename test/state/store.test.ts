@@ -48,6 +48,7 @@ describe('what a state is kept in', () => {
       '4223f7b5abd75e2f',
       '2930af9c5b86fb31',
       'a9e9c2c244297d28',
+      '70ee7964c5e137cc',
     ]);
   });
 });
