@@ -70,15 +70,15 @@ export class Auditor {
         `a state that is whole knows ${known} submissions where ${counted} are counted`,
       );
     this.#isPlanned = isPlanned;
-    const redo = this.#orders.begin(request, (key) => this.#store.get(key));
-    this.#texts.begin(invocation, records, redo);
+    const { open, waiting } = this.#orders.begin(request, (key) => this.#store.get(key));
+    this.#texts.begin(invocation, records, waiting);
     this.#tasks.keeps(records);
     // What a crash left in the very turn in which it was begun again.
     this.#checkSettled();
     this.#invocation = invocation;
     this.#limits.begin(records);
-    this.#licences.begin(invocation, records, redo);
-    this.#redone(this.#lineage.begin(redo));
+    this.#licences.begin(invocation, records, waiting);
+    this.#redone(this.#lineage.begin(open));
   }
 
   sends(effect: Effect, now: number): void {
@@ -278,7 +278,9 @@ export class Auditor {
       const has = record === undefined ? undefined : cameTo(record);
       if (had !== undefined && (has !== had || record === undefined))
         throw new BrokenPromise(`${key} was done and is ${record?.status ?? 'gone'} now: ${had} is ${has}`);
-      if (record?.status === 'pending' && record.former !== undefined)
+      // A text goes on after its answered rounds, which are paid, and while an answer may yet be heard.
+      const goesOn = record?.turns !== undefined || record?.unheard !== undefined;
+      if (record?.status === 'pending' && record.former !== undefined && !goesOn)
         throw new BrokenPromise(`${key} would be made again by a run that is not asked to`);
       // Files that are wanted only later may turn out to be gone.
       const isWhole = record?.status === 'done' && (record.artifacts.length > 0 || !this.#mayUnkeep);

@@ -1,4 +1,4 @@
-import type { JobRecord } from '../../src/plan/job.ts';
+import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
 import type { SubmitResult, Task } from '../../src/service/image-service.ts';
 import type { ServiceResult } from '../../src/service/result.ts';
@@ -50,7 +50,7 @@ export class Licences {
     this.#ambiguous = retry.ambiguous;
   }
 
-  /** The user's word: what a start of the command allows beyond the service's advice. @param redo keys of what is to be made anew */
+  /** The user's word: what a start of the command allows beyond the service's advice. @param redo keys of what is to be made anew, and is not begun */
   begin({ inDoubt, retryFailed }: Invocation, records: readonly JobRecord[], redo: readonly string[]): void {
     this.#inDoubt = inDoubt;
     this.#masked.clear();
@@ -61,14 +61,11 @@ export class Licences {
       if (status === 'pending' && this.#either.has(key)) this.#presses.set(key, 1);
     this.#either.clear();
     for (const { key, status, modal, error, putBack } of records) {
+      const isAnew = isSettled(status) && redo.includes(key);
       const doubtful = status === 'in-doubt' || status === 'submitting';
-      const granted =
-        (doubtful && inDoubt === 'retry') ||
-        (status === 'failed' && retryFailed) ||
-        (status === 'done' && redo.includes(key));
+      const granted = (doubtful && inDoubt === 'retry') || (status === 'failed' && retryFailed) || isAnew;
       // What waits for its modal is asked to answer that, and not to press again.
-      const waits =
-        modal !== undefined && !modal.accepted && !redo.includes(key) && error?.code !== 'modal.unanswered';
+      const waits = modal !== undefined && !modal.accepted && !isAnew && error?.code !== 'modal.unanswered';
       // The word that an earlier run was given holds for that run.
       if (status === 'done') this.#presses.set(key, Number(this.#heirs.has(key)));
       if (granted && waits) this.#modals.set(key, 1);

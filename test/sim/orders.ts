@@ -7,10 +7,19 @@ import { BrokenPromise } from './violation.ts';
 interface Ordered {
   /** Its new result is owed. */
   readonly isOpen: boolean;
+  /** A submission of it may have left: only what is said of doubts and failures has it submitted again. */
+  readonly isBegun: boolean;
   /** What stood when it was ordered: the task, or the moment at which the answer was asked for. */
   readonly stood: string;
   readonly asked: string;
   readonly isClosed: boolean;
+}
+
+/** Keys of what is owed when a run begins. */
+interface Owed {
+  readonly open: readonly string[];
+  /** Those of them of which no submission may have left. */
+  readonly waiting: readonly string[];
 }
 
 const standsOf = ({ taskId, submittedAt }: Pick<JobRecord, 'taskId' | 'submittedAt'>): string =>
@@ -23,8 +32,8 @@ const standsOf = ({ taskId, submittedAt }: Pick<JobRecord, 'taskId' | 'submitted
 export class Orders {
   readonly #jobs = new Map<string, Ordered>();
 
-  /** @param record of a job that is asked for @returns keys of what may be paid anew from now on */
-  begin(request: RedoRequest | undefined, record: (key: string) => JobRecord | undefined): readonly string[] {
+  /** @param record of a job that is asked for @returns what may be paid anew from now on */
+  begin(request: RedoRequest | undefined, record: (key: string) => JobRecord | undefined): Owed {
     const { keys = [], again = false } = request ?? {};
     const asked = `${again} ${keys.toSorted().join()}`;
     for (const key of keys) {
@@ -32,20 +41,25 @@ export class Orders {
       const stood = standsOf(record(key) ?? {});
       if (known?.isOpen) this.#jobs.set(key, { ...known, asked });
       else if (known === undefined || (again && (known.isClosed || known.asked !== asked)))
-        this.#jobs.set(key, { isOpen: true, stood, asked, isClosed: false });
+        this.#jobs.set(key, { isOpen: true, isBegun: false, stood, asked, isClosed: false });
     }
-    return this.#open;
+    const open = this.#open;
+    return { open, waiting: open.filter((key) => this.#jobs.get(key)?.isBegun !== true) };
   }
 
   /** A turn is durable: what has settled anew is owed no more. */
   committed(records: readonly JobRecord[]): void {
     for (const record of records) {
-      const { key, status, former, error } = record;
+      const { key, status, former, error, modal } = record;
       const ordered = this.#jobs.get(key);
-      if (!ordered?.isOpen || !isSettled(status) || status === 'in-doubt') continue;
+      if (!ordered?.isOpen) continue;
+      // A dialog that is answered is one of the submission that stood.
+      if (status === 'submitting' && modal === undefined) this.#jobs.set(key, { ...ordered, isBegun: true });
+      if (!isSettled(status) || status === 'in-doubt') continue;
       const isLate = error?.code === 'task.timeout';
       const isNew = former === undefined && (status === 'failed' || standsOf(record) !== ordered.stood);
-      if (isNew || isLate) this.#jobs.set(key, { ...ordered, isOpen: false });
+      // Done as before: it was given back.
+      this.#jobs.set(key, { ...ordered, isOpen: !isNew && !isLate, isBegun: false });
     }
   }
 

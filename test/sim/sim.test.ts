@@ -17,6 +17,8 @@ const seedsOfMost = [
 const seedsOfAll = new Set([...seedsOfMost, ...Array.from({ length: 200 }, (_, at) => at + 1)]);
 /** Seeds in which an outcast probes a kind for all others, or is one of the last of a kind that was served. */
 const seedsOfOutcasts = [37, 39, 49, 193];
+/** Seeds in which a job of an order is in doubt over a dialog, has failed when it is ordered, or is a text between two rounds. */
+const seedsOfOrders = [903, 6078, 5808];
 
 describe('simulated histories', () => {
   it(`keep every promise (SEED=${from}, ${seeds} seeds)`, async () => {
@@ -33,6 +35,11 @@ describe('simulated histories', () => {
       if (missing.size === 0) break;
     }
     expect([...missing]).toEqual([]);
+  }, 300_000);
+
+  it('pay each job of an order anew once, also where it is in doubt, has failed, or is between two rounds', async () => {
+    for (const seed of seedsOfOrders)
+      expect([seed, (await simulate(drawScenario(seed))).broken]).toEqual([seed, undefined]);
   }, 300_000);
 
   it('complete all jobs that do not depend on jobs which the gateway never accepts or never reports', async () => {

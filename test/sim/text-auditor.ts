@@ -1,4 +1,4 @@
-import type { JobRecord } from '../../src/plan/job.ts';
+import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
 import { roundsIn } from '../../src/run/effects/function-calls.ts';
 import { isUnmade } from '../../src/run/machine/retry/service-failure.ts';
@@ -46,7 +46,7 @@ export class TextAuditor {
     this.#licences = new Map();
     for (const { key, request, status, tries, invalid = 0, turns } of records) {
       if (!isTextRequest(request)) continue;
-      const fresh = (status === 'failed' && retryFailed) || (status === 'done' && redo.includes(key));
+      const fresh = (status === 'failed' && retryFailed) || (isSettled(status) && redo.includes(key));
       const open = status === 'pending' || status === 'submitting';
       this.#licences.set(
         key,
