@@ -206,6 +206,7 @@ async function carriedOut(
 ): Promise<RunSummary> {
   const { io, redactor } = context;
   const { readSince, interrupts, opening, held, metrics, onWork } = started;
+  const wish = await redoWishOf(flags, held.state.reader, io.cwd);
   const reuse = await reusableCells(read, opening, held, flags);
   const opened = (await openFinished(read, opening, held, flags, redactor)) ?? {
     receipt: undefined,
@@ -213,7 +214,6 @@ async function carriedOut(
   };
   const { begun } = opened;
   const settings = await runSettings(read.pipeline, flags, service.speed, begun.state.reader);
-  const wish = await redoWishOf(flags, begun.state.reader, io.cwd);
   const git = await gitFacts(read.pipeline.source.folder, { env: io.env, signal: interrupts.leave });
   const baseUrl = await reachService(service, begun, rehearsalSettings(flags), disposables);
   const { origin } = new URL(baseUrl);
@@ -229,7 +229,7 @@ async function carriedOut(
   const recordFile = join(begun.directory, runFiles.record);
   await writeRunRecord(recordFile, begin, undefined, redactor);
   for (const line of await takeOrders(wish, begun.state.redos, begun.state.reader))
-    if (!flags['no-progress']) io.err(redactor.apply(`${line}\n`));
+    io.err(redactor.apply(`${line}\n`));
 
   const work = {
     service,

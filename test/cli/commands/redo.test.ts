@@ -77,7 +77,7 @@ describe('run --redo-jobs', () => {
       { waiting: 0, begun: 0, made: 0, closed: 3 },
     ]);
     expect(second.err).toContain('the order to make 3 jobs anew (--redo) is closed');
-    const third = await run(...night);
+    const third = await run(...night, '--no-progress');
     expect([third.code, read(third).submits, read(third).redo]).toEqual([0, 0, undefined]);
     expect(third.err).toContain('all 3 jobs were made anew already and stay so; --redo-again');
     expect(paidAnew()).toEqual([1, 1, 1]);
@@ -145,5 +145,13 @@ describe('run --redo-jobs', () => {
       expect([code, err]).toEqual([2, expect.stringContaining(words)]);
     }
     expect(paidAnew()).toEqual([0, 0, 0]);
+  });
+
+  it('refuses a job that nobody knows before a run begins', async () => {
+    await writeFile(join(cwd, 'other.txt'), `${'0'.repeat(32)}\n`);
+    const state = async (): Promise<unknown> => JSON.parse((await pp('status', 'foxes.yaml', '--json')).out);
+    const before = await state();
+    expect((await run('--redo-jobs', 'other.txt')).code).toBe(2);
+    expect(await state()).toEqual(before);
   });
 });

@@ -95,8 +95,7 @@ export async function coordinate(
     if (found !== undefined) io.err(redactor.apply(`${found}\n`));
   }
   const orders = redoOrders(engine.pool, begun.run);
-  for (const line of await takeOrders(begun.redo, orders, facts.reader))
-    if (!flags['no-progress']) io.err(redactor.apply(`${line}\n`));
+  for (const line of await takeOrders(begun.redo, orders, facts.reader)) io.err(redactor.apply(`${line}\n`));
   const unheard = await unheardJobs(engine.pool, begun.run);
   if (unheard !== undefined && !flags['no-progress']) io.err(redactor.apply(`${unheardText(unheard)}\n`));
   const hasNothingToDo =
