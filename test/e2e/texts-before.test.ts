@@ -29,7 +29,7 @@ async function takeBack(directory: string, interrupted: (record: JobRecord) => b
   state.close();
   const database = openDatabase(join(directory, 'state.db'));
   database.exec(`
-    DROP TABLE texts; DELETE FROM facts WHERE name = 'replies.end'; DROP INDEX jobs_child; DROP INDEX jobs_slot;
+    DROP TABLE texts; DROP TABLE redos; DELETE FROM facts WHERE name = 'replies.end'; DROP INDEX jobs_child; DROP INDEX jobs_slot;
     CREATE INDEX jobs_slot ON jobs (slot); CREATE INDEX jobs_root ON jobs (key) WHERE root = 1; PRAGMA user_version = 5`);
   const put = database.prepare('UPDATE jobs SET doc = ?, status = ? WHERE key = ?');
   for (const record of records) {
