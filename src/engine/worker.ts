@@ -63,7 +63,9 @@ export interface Work {
   /** All that the run needs beside its state. */
   ports(
     store: EngineStore,
-  ): Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'heard'>;
+  ):
+    | Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'heard'>
+    | Promise<Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'heard'>>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
@@ -188,7 +190,7 @@ async function oneSession(
       signal: control.leave,
       ...(settings.timeouts.textMs === undefined ? {} : { textMs: settings.timeouts.textMs }),
     });
-    const ports = work.ports(store);
+    const ports = await work.ports(store);
     const source = new SliceSource(
       { pool, queue, store, clock },
       {

@@ -269,5 +269,4 @@ const notOnEngines = {
   sandbox:
     'The sandbox of a run is in its own process. Start one for all: promptpress sandbox --port 8080, and give its address and key to the run and its workers (PROMPTPRESS_BASE_URL, PROMPTPRESS_API_KEY).',
   'new-service': 'Give the run of another service a name of its own: --engine postgres://…#NAME',
-  'accept-older-state': 'An engine has one state, and no older one beside it.',
 } as const;

@@ -112,7 +112,7 @@ export async function execute(
     const { missing } = session;
     watch.say(
       to.acceptOlder
-        ? continueWithout(state, missing)
+        ? await continueWithout(state, missing)
         : await findMissing(
             state,
             directory,

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { SaveError } from '../../artifacts/failure.ts';
+import type { SubmissionCounts } from '../../artifacts/store/counts.ts';
 import { openArtifactFolder } from '../../artifacts/store/folder.ts';
 import { isArtifactName, isOurArtifactName } from '../../artifacts/store/names.ts';
 import { filePieces } from '../../artifacts/store/open-file.ts';
@@ -45,6 +46,8 @@ export interface RemotePlace {
   readonly unlooked?: string;
   /** The place as a run minds it: it says while it is away, and is then asked for as long as a run waits, in ms. */
   results(patienceMs: number): ResultStore;
+  /** Of submissions of all workers, where the run is on an engine. */
+  readonly counts: SubmissionCounts;
   /** Names there that are not of promptpress, in order. @throws SaveError */
   foreign(): AsyncIterable<string>;
 }
@@ -247,21 +250,30 @@ export async function inBucket(
   directory: string,
   disposables: Disposables,
 ): Promise<ArtifactPlace> {
-  const [{ openS3Artifacts }, { namesUnder }, { upload }, { ownerName }] = await Promise.all([
-    import('../../artifacts/store/s3/s3-store.ts'),
-    import('../../artifacts/store/s3/list.ts'),
-    import('../../artifacts/store/s3/upload.ts'),
-    import('../../artifacts/store/s3/claim.ts'),
-  ]);
+  const [{ openS3Artifacts }, { namesUnder }, { upload }, { ownerName }, { bucketCounts, countObjects }] =
+    await Promise.all([
+      import('../../artifacts/store/s3/s3-store.ts'),
+      import('../../artifacts/store/s3/list.ts'),
+      import('../../artifacts/store/s3/upload.ts'),
+      import('../../artifacts/store/s3/claim.ts'),
+      import('../../artifacts/store/s3/counts.ts'),
+    ]);
   const store = openS3Artifacts(client, directory);
   disposables.add(() => store.close());
   return {
     store,
     remote: {
       url: shownS3Address(client.address),
+      counts: bucketCounts(client),
       async *foreign() {
         for await (const name of namesUnder(client, ''))
-          if (!isOurArtifactName(name) && !published.has(name) && name !== ownerName) yield name;
+          if (
+            !isOurArtifactName(name) &&
+            !published.has(name) &&
+            !countObjects.has(name) &&
+            name !== ownerName
+          )
+            yield name;
       },
       results: (patienceMs) => ({
         onAway: (listener) => {

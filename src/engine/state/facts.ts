@@ -47,3 +47,25 @@ export async function writeFact(
   );
   return rows.length > 0;
 }
+
+/** The fact that says how many submissions the workers of a run have counted. It never falls: refused ones stay in it. */
+const countedFact = 'submissions.counted';
+
+/** How many submissions an engine knows that workers have counted in a run's place too. @throws EngineError */
+export async function countedSubmissions(pool: EnginePool, run: number): Promise<number> {
+  const { rows } = await pool.query<{ value: string }>(
+    'SELECT value FROM promptpress.facts WHERE run = $1 AND name = $2',
+    [run, countedFact],
+  );
+  return Number(rows[0]?.value ?? 0);
+}
+
+/** Adds to them. @returns the sum; 0 where the run is gone @throws EngineError */
+export async function countSubmissions(pool: EnginePool, run: number, count: number): Promise<number> {
+  const { rows } = await pool.query<{ value: string }>(
+    `INSERT INTO promptpress.facts AS f SELECT run, $2, $3::text FROM promptpress.runs WHERE run = $1
+     ON CONFLICT (run, name) DO UPDATE SET value = (f.value::bigint + excluded.value::bigint)::text RETURNING value`,
+    [run, countedFact, String(count)],
+  );
+  return Number(rows[0]?.value ?? 0);
+}

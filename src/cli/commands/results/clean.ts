@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { countNames } from '../../../artifacts/store/counts.ts';
 import { KeySet } from '../../../manifest/key-set.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { seenFrom } from '../../../report/facts/place.ts';
@@ -148,7 +149,7 @@ const reasons: Readonly<Record<CleanFile['why'], string>> = {
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
-const names = new Set<string>([...stateFiles, lockFileName, ...Object.values(runFiles)]);
+const names = new Set<string>([...stateFiles, lockFileName, ...countNames, ...Object.values(runFiles)]);
 
 /** What people and systems put beside results, and what a run leaves. */
 const isOurs = (name: string): boolean => names.has(name) || /^\.(?:gitignore|gitkeep|DS_Store)$/.test(name);

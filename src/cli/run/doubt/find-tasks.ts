@@ -12,7 +12,13 @@ import type { ImageService, SubmitResult, Task } from '../../../service/image-se
 import type { ServiceResult } from '../../../service/result.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import type { StateStore } from '../../../state/store.ts';
-import { acceptMissing, type MissingWork, olderState, twice } from '../../workspace/checks/stale-state.ts';
+import {
+  acceptMissing,
+  type MissingWork,
+  type OlderState,
+  olderState,
+  twice,
+} from '../../workspace/checks/stale-state.ts';
 import { resolveInDoubt } from './resolution.ts';
 
 /** The result of `--in-doubt find`. */
@@ -142,7 +148,7 @@ const factName = 'state.found';
  * @throws StateError `state.old` where the service's tasks cannot be asked for
  */
 export async function findMissing(
-  state: StateStore,
+  state: OlderState,
   directory: string,
   missing: MissingWork,
   service: Pick<ImageService, 'listTasks'>,
@@ -162,17 +168,17 @@ export async function findMissing(
     if (same === undefined) found.set(tag, [{ id, state: stage }]);
     else same.push({ id, state: stage });
   }
-  state.setFact(
+  await state.setFact(
     factName,
     JSON.stringify({ ...(await readFound(state.reader)), ...Object.fromEntries(found) }),
   );
-  acceptMissing(state);
+  await acceptMissing(state);
   return foundText(missing, found.size);
 }
 
 /** Continues an older state without a search. @returns for the user: the possible cost */
-export function continueWithout(state: StateStore, missing: MissingWork): string {
-  acceptMissing(state);
+export async function continueWithout(state: OlderState, missing: MissingWork): Promise<string> {
+  await acceptMissing(state);
   return `--accept-older-state: what is missing in the state counts as never sent. ${twice(missing.submits)}`;
 }
 

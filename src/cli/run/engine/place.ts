@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { countNames } from '../../../artifacts/store/counts.ts';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { readS3Address } from '../../../artifacts/store/s3/address.ts';
 import type { ArtifactStore } from '../../../artifacts/store/store.ts';
@@ -49,6 +50,8 @@ export async function takeFolder(directory: string, marker: EngineMarker, elsewh
     );
   await refuseOtherDirectory(directory);
   makeFolders(directory);
+  // What was counted there was of a run that has left the folder.
+  for (const name of countNames) await rm(join(directory, name), { force: true });
   await writeWhole(join(directory, runFiles.engine), [`${JSON.stringify(marker, undefined, 2)}\n`]);
 }
 

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { countNames } from '../../../artifacts/store/counts.ts';
 import { manifestColumns } from '../../../manifest/columns.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { isMissing } from '../../../state/files/folders.ts';
@@ -20,7 +21,7 @@ const mayLieAnywhere = new Set([
   'lost+found',
 ]);
 
-const ourNames = new Set<string>([...stateFiles, ...Object.values(runFiles)]);
+const ourNames = new Set<string>([...stateFiles, ...countNames, ...Object.values(runFiles)]);
 
 /**
  * Refuses to run in a folder that holds something else: a run replaces `manifest.csv` and `run.json`, and removes files in `inputs/` and

@@ -1,4 +1,8 @@
 import { join } from 'node:path';
+import type { SubmissionCounts } from '../../../artifacts/store/counts.ts';
+import type { EnginePool } from '../../../engine/postgres/pool.ts';
+import { countedSubmissions } from '../../../engine/state/facts.ts';
+import { engineReader } from '../../../engine/state/reader.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
 import { isMoment, jsonFact } from '../../../report/facts/json.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
@@ -22,6 +26,16 @@ export interface MissingWork {
   readonly runAt?: number;
   /** When the last run began that the state knows, Unix ms: what is missing was sent since. */
   readonly since?: number;
+  /** Of a run on an engine: its address without a password, as messages show it. */
+  readonly engine?: string;
+}
+
+/** A state that may be continued although work is missing in it. */
+export interface OlderState {
+  readonly reader: StateReader;
+  setFact(name: string, value: string): void | Promise<void>;
+  /** From here on what is missing counts as known. */
+  acceptMissing(): void | Promise<void>;
 }
 
 /**
@@ -90,18 +104,44 @@ export const noteMissing = (state: StateStore, missing: MissingWork): void =>
   state.setFact(missingFact, JSON.stringify(missing));
 
 /** From here on the state counts as whole. */
-export function acceptMissing(state: StateStore): void {
-  state.acceptMissing();
-  state.setFact(missingFact, '');
+export async function acceptMissing(state: OlderState): Promise<void> {
+  await state.acceptMissing();
+  await state.setFact(missingFact, '');
+}
+
+/**
+ * What is missing in the state of a run on an engine that is older than its results: a database that was restored.
+ *
+ * @param counts in the place of its results: a worker counts there after it has counted in the engine
+ * @throws EngineError, SaveError, StateError, the error of the file system
+ */
+export async function missingOnEngine(
+  pool: EnginePool,
+  run: number,
+  shown: string,
+  counts: SubmissionCounts,
+): Promise<MissingWork | undefined> {
+  const of = await counts.highest();
+  const submits = of - (await countedSubmissions(pool, run));
+  if (submits <= 0) return undefined;
+  const since = (await readRunFacts(engineReader(pool, run)))?.startedAt;
+  return { submits, of, engine: shown, ...(since === undefined ? {} : { since }) };
 }
 
 /** The error for an older state, and the ways to continue. @param why what has kept one of these ways from working */
 export function olderState(
   directory: string,
-  { submits, of, runAt, isUncounted }: MissingWork,
+  { submits, of, runAt, isUncounted, engine }: MissingWork,
   why?: string,
 ): StateError {
   const also = why === undefined ? '' : ` ${why}`;
+  if (engine !== undefined)
+    return new StateError(
+      'state.old',
+      `The state of ${engine} knows nothing of ${submits} of the ${of} submissions that its workers have counted beside its results: ` +
+        `the database is older than the run, as one is that was restored.${also}`,
+      { hint: `Restore the database to its last moment.\n${waysWithout(submits)}` },
+    );
   const run =
     runAt === undefined ? [] : [`nothing of the run that began at ${new Date(runAt).toISOString()}`];
   const sent =
@@ -120,6 +160,9 @@ export function olderState(
 
 const waysOn = (what: 'both' | 'it', submits: number): string =>
   `Put ${what} back as ${what === 'it' ? 'the last' : 'that'} run left ${what === 'it' ? 'it' : 'them'}.\n` +
+  waysWithout(submits);
+
+const waysWithout = (submits: number): string =>
   'Or search the missing tasks, where the gateway lists its tasks: --in-doubt find adopts them. Texts are asked for again.\n' +
   `Or continue without them: --accept-older-state. ${twice(submits)}`;
 

@@ -41,7 +41,7 @@ import { namedQueue, openQueue } from '../queue.ts';
 import { defaultLeaseMs, workerName, workOnRun } from '../worker/work.ts';
 import { type BegunOnEngine, beginOnEngine, sliceSize } from './begin.ts';
 import { watchBounds } from './bounds.ts';
-import { findOnEngine, watchDoubts } from './find.ts';
+import { continueOlder, findOnEngine, watchDoubts } from './find.ts';
 import type { LedDirectory } from './hold.ts';
 import { type LeadMetrics, openView } from './view.ts';
 
@@ -90,6 +90,11 @@ export async function coordinate(
   const recordFile = join(directory, runFiles.record);
   await writeRunRecord(recordFile, record, undefined, redactor);
 
+  if (begun.missing !== undefined) {
+    const accepts = flags['accept-older-state'];
+    const said = await continueOlder(begun, begun.missing, service, accepts, interrupts.drain, context);
+    io.err(redactor.apply(`${said}\n`));
+  }
   if (flags['in-doubt'] === 'find') {
     const found = await findOnEngine(begun, service, interrupts.drain, context);
     if (found !== undefined) io.err(redactor.apply(`${found}\n`));

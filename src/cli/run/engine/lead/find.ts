@@ -1,13 +1,17 @@
 import { noteLateFacts } from '../../../../engine/slices/late-facts.ts';
 import { liveSessions } from '../../../../engine/slices/session.ts';
+import { countSubmissions } from '../../../../engine/state/facts.ts';
+import type { Pipeline } from '../../../../pipeline/pipeline.ts';
 import type { Clock } from '../../../../run/clock.ts';
 import { createImageService } from '../../../../service/client.ts';
+import type { ImageService } from '../../../../service/image-service.ts';
 import type { LateFact } from '../../../../state/store.ts';
-import { closingAfter } from '../../../adapters/disposables.ts';
+import { closingAfter, type Disposables } from '../../../adapters/disposables.ts';
 import type { Context } from '../../../args/command.ts';
 import { connectingTo, serviceOptions } from '../../../service/clients.ts';
 import type { AdmittedService } from '../../../service/trust.ts';
-import { findingsText, searchTasks } from '../../doubt/find-tasks.ts';
+import type { MissingWork } from '../../../workspace/checks/stale-state.ts';
+import { continueWithout, findingsText, findMissing, searchTasks } from '../../doubt/find-tasks.ts';
 import type { BegunOnEngine } from './begin.ts';
 
 /** Facts that are noted together. */
@@ -27,11 +31,7 @@ export async function findOnEngine(
   { io }: Context,
 ): Promise<string | undefined> {
   return await closingAfter(async (disposables) => {
-    const connecting = connectingTo(service, pipeline, io.env);
-    const { requestMs } = pipeline.timeouts;
-    const options = serviceOptions(service.baseUrl, service, requestMs, connecting, disposables);
-    const images = createImageService({ ...options, clicks: service.clicks });
-    disposables.add(() => images.close());
+    const images = imagesFor(service, pipeline, disposables, io);
     const heard: LateFact[] = [];
     const isAtWork = (await liveSessions(pool, run)) > 0;
     const found = await searchTasks(facts.reader, images, signal, isAtWork, async (record, task) => {
@@ -42,6 +42,33 @@ export async function findOnEngine(
     });
     await noteLateFacts(pool, run, heard);
     return found.doubtful === 0 ? undefined : findingsText(found);
+  });
+}
+
+/**
+ * Goes on with an engine whose state is older than its run: with the tasks that the gateway lists, or without them.
+ *
+ * @param missing what the state does not know
+ * @returns for the user
+ * @throws StateError `state.old` where the service's tasks cannot be asked for; EngineError
+ */
+export async function continueOlder(
+  { plan: { pipeline }, engine: { pool }, run, facts, directory }: BegunOnEngine,
+  missing: MissingWork,
+  service: AdmittedService & { readonly baseUrl: string },
+  accepts: boolean,
+  signal: AbortSignal,
+  { io }: Context,
+): Promise<string> {
+  const state = {
+    reader: facts.reader,
+    setFact: (name: string, value: string) => facts.setFact(name, value),
+    acceptMissing: async () => void (await countSubmissions(pool, run, missing.submits)),
+  };
+  if (accepts) return await continueWithout(state, missing);
+  return await closingAfter(async (disposables) => {
+    const images = imagesFor(service, pipeline, disposables, io);
+    return await findMissing(state, directory, missing, pipeline.service.tag ? images : {}, signal);
   });
 }
 
@@ -84,4 +111,19 @@ export function watchDoubts(
     cancel?.();
     await looking;
   };
+}
+
+/** The gateway, to be asked for its tasks. `disposables` closes it. */
+function imagesFor(
+  service: AdmittedService & { readonly baseUrl: string },
+  pipeline: Pipeline,
+  disposables: Disposables,
+  { env }: Context['io'],
+): ImageService {
+  const connecting = connectingTo(service, pipeline, env);
+  const { requestMs } = pipeline.timeouts;
+  const options = serviceOptions(service.baseUrl, service, requestMs, connecting, disposables);
+  const images = createImageService({ ...options, clicks: service.clicks });
+  disposables.add(() => images.close());
+  return images;
 }

@@ -19,9 +19,11 @@ import { usageError } from '../../../errors/cli-error.ts';
 import { placeFacts, type RemotePlace, s3PlaceOf, takePlace } from '../../../service/artifact-place.ts';
 import type { OpenEngine } from '../../../service/engine/connect.ts';
 import { directoryFact, ownDirectory } from '../../../service/engine/directory.ts';
+import { folderCounts } from '../../../service/engine/folder-counts.ts';
 import type { AdmittedService } from '../../../service/trust.ts';
 import { placeOfRun } from '../../../workspace/checks/place.ts';
 import { checkSet } from '../../../workspace/checks/set.ts';
+import { type MissingWork, missingOnEngine, olderState } from '../../../workspace/checks/stale-state.ts';
 import type { ReadPipeline } from '../../../workspace/read-pipeline.ts';
 import { checkPlace } from '../../session.ts';
 import { takeFolder } from '../place.ts';
@@ -42,6 +44,8 @@ export interface LedDirectory {
   /** Where they lie; absent: in the directory. */
   readonly remote?: RemotePlace;
   readonly startedAt: number;
+  /** What the engine's state does not know, where the user goes on all the same. */
+  readonly missing?: MissingWork;
 }
 
 /**
@@ -106,8 +110,15 @@ export async function holdOnEngine(
   const { store: artifacts, remote } = taken;
   const place: SpecPlace =
     remote === undefined ? { kind: 'folder', path: directory, id } : { kind: 's3', url: remote.url, id };
+  const missing = await missingOnEngine(pool, run, shown, remote?.counts ?? folderCounts(directory));
+  if (missing !== undefined && !flags['accept-older-state'] && flags['in-doubt'] !== 'find')
+    throw olderState(directory, missing);
   const held = { run, name, shown, hold, facts, directory, place, artifacts, startedAt };
-  return remote === undefined ? held : { ...held, remote };
+  return {
+    ...held,
+    ...(remote === undefined ? {} : { remote }),
+    ...(missing === undefined ? {} : { missing }),
+  };
 }
 
 const waitText = (name: string, ms: number): string =>

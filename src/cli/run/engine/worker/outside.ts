@@ -12,6 +12,7 @@ import { failureText } from '../../../errors/render.ts';
 import { connectingTo, openTextService, serviceOptions } from '../../../service/clients.ts';
 import { linkOptions, openArtifacts, openInputs } from '../../../service/downloads.ts';
 import type { AdmittedService } from '../../../service/trust.ts';
+import { takingOn } from '../../doubt/find-tasks.ts';
 
 /** What a worker needs to reach all that is outside of a run. */
 export interface OutsideOf {
@@ -50,8 +51,9 @@ export function openOutside(
     disposables,
   );
   const inputs = openInputs({ store: of.artifacts, folder: source.folder, filesRoot }, links, disposables);
-  return (store) => ({
-    service: images,
+  return async (store) => ({
+    // Tasks of submissions that an older state does not know.
+    service: await takingOn(images, store.reader),
     text,
     inputs,
     // Of each session of the worker: replies go with its own commits.

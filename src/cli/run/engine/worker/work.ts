@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
+import type { SubmissionCounts } from '../../../../artifacts/store/counts.ts';
 import type { SliceQueue } from '../../../../engine/queue/queue.ts';
 import type { WorkerSlots } from '../../../../engine/slots.ts';
+import { countSubmissions } from '../../../../engine/state/facts.ts';
 import { type Work, workOn } from '../../../../engine/worker.ts';
 import type { RunListener } from '../../../../run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../../../run/ports.ts';
@@ -8,12 +10,17 @@ import { stepsForRun } from '../../../../run/run-plan.ts';
 import { KnownEndpoints } from '../../../../service/failures/known-endpoints.ts';
 import { closingAfter, type Disposables } from '../../../adapters/disposables.ts';
 import type { Context } from '../../../args/command.ts';
+import { failureText } from '../../../errors/render.ts';
+import type { ArtifactPlace } from '../../../service/artifact-place.ts';
 import { addressId } from '../../../service/clients.ts';
 import type { OpenEngine } from '../../../service/engine/connect.ts';
+import { folderCounts } from '../../../service/engine/folder-counts.ts';
+import { missingOnEngine, olderState } from '../../../workspace/checks/stale-state.ts';
 import { openPlace } from '../place.ts';
-import { makesTasks, type RunSpec } from '../spec.ts';
+import { makesTasks, type RunSpec, type SpecPlace } from '../spec.ts';
 import { openOutside } from './outside.ts';
 import type { PreparedRun } from './prepare.ts';
+import { SubmissionCounter } from './submission-counter.ts';
 
 /** A worker that has shown no sign for so long has lost its slices, ms. */
 export const defaultLeaseMs = 30_000;
@@ -52,21 +59,43 @@ export async function workOnRun(
 ): Promise<RunReport> {
   context.io.boundHeapGrowth();
   return await closingAfter(async (disposables) => {
-    const work = await workOf(working, control.leave, disposables, context);
-    return await workOn(engine, work, control, listener);
+    const { run, name, spec, prepared } = working;
+    const { io, redactor } = context;
+    const place = await openPlace(spec.place, prepared.pipeline.name, control.leave, disposables, context);
+    const { pool, address, clock } = engine;
+    const counts = countsOf(spec.place, place);
+    const missing = await missingOnEngine(pool, run, address.shown, counts);
+    if (missing !== undefined) throw olderState(address.shown, missing);
+    const counter = new SubmissionCounter({
+      clock,
+      add: (count) => countSubmissions(pool, run, count),
+      raise: (total) => counts.raise(name, total),
+      onFault: (error) => {
+        if (control.leave.aborted) return;
+        const words = `Submissions cannot be counted beside the results: ${error instanceof Error ? error.message : String(error)}`;
+        io.err(redactor.apply(failureText(`warning: ${words}`)));
+      },
+    });
+    try {
+      return await workOn(engine, workOf(working, place, disposables, context), control, (event) => {
+        if (event.type === 'job:status' && event.to === 'submitting') counter.note();
+        listener(event);
+      });
+    } finally {
+      await counter.stop();
+    }
   });
 }
 
-async function workOf(
+function workOf(
   working: Working,
-  leave: AbortSignal,
+  { store: artifacts, remote }: ArtifactPlace,
   disposables: Disposables,
   context: Context,
-): Promise<Work> {
+): Work {
   const { run, invocation, spec, prepared, name, leaseMs, slots } = working;
   const { pipeline, plan, images, filesRoot, service } = prepared;
   const { place } = spec;
-  const { store: artifacts, remote } = await openPlace(place, pipeline.name, leave, disposables, context);
   const settings: RunSettings = spec.settings;
   const endpoints = new KnownEndpoints();
   return {
@@ -100,4 +129,10 @@ async function workOf(
     ),
     random: Math.random,
   };
+}
+
+function countsOf(place: SpecPlace, { remote }: ArtifactPlace): SubmissionCounts {
+  if (remote !== undefined) return remote.counts;
+  if (place.kind === 'folder') return folderCounts(place.path);
+  throw new Error('Internal error: a place in a bucket is reached over its client.');
 }
