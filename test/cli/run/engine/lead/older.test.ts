@@ -2,7 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countNames } from '../../../../../src/artifacts/store/counts.ts';
 import { hasPostgres, type TestDatabase, testDatabase } from '../../../../rig/postgres.ts';
-import type { Said } from '../../../test-io.ts';
+import { startFakeS3 } from '../../../../rig/s3/fake-s3.ts';
+import { promptpress, type Said } from '../../../test-io.ts';
 import { type Crew, startCrew } from '../crew-rig.ts';
 
 const pipeline = (name: string): string => `name: ${name}
@@ -95,5 +96,26 @@ describe.skipIf(!hasPostgres)('a database that is older than its run', () => {
     expect(anew.code, anew.err).toBe(4);
     const whole = await run('anew', crew.database.url);
     expect(whole.code, whole.err).toBe(0);
+  });
+
+  it('is refused where the results lie in a bucket', async () => {
+    await using fake = await startFakeS3();
+    const env = { ...crew.env, ...fake.env };
+    await crew.write('remote.yaml', pipeline('remote'));
+    const led = (url: string, ...flags: readonly string[]): Promise<Said> =>
+      promptpress(
+        ['run', 'remote.yaml', '--engine', url, '--queue', 'lease', '--out', 's3://pictures/older', ...flags],
+        { cwd: crew.at(), env },
+      );
+    expect((await led(crew.database.url, '--max-submits', '3')).code).toBe(4);
+    const copy = await testDatabase(new URL(crew.database.url).pathname.slice(1));
+    copies.push(copy);
+    expect((await led(crew.database.url)).code).toBe(0);
+    const before = submits();
+    const older = await led(copy.url);
+    expect([older.code, submits() - before]).toEqual([74, 0]);
+    expect(older.err).toContain('knows nothing of 3 of the 6 submissions');
+    const clean = await promptpress(['clean', `${crew.database.url}#remote`], { cwd: crew.at(), env });
+    expect(clean.out + clean.err).not.toContain('submissions-');
   });
 });
