@@ -109,7 +109,10 @@ async function crew(
           service: name,
           ...(makesTasks === undefined ? {} : { makesTasks }),
           random: () => 0.5,
-          ports: (store) => ({ ...portsOf(service)(store), ...(text === undefined ? {} : { text }) }),
+          ports: async (store) => ({
+            ...(await portsOf(service)(store)),
+            ...(text === undefined ? {} : { text }),
+          }),
         },
         never,
         () => undefined,
