@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Clock } from '../../run/clock.ts';
 import type { HeardPort } from '../../run/ports.ts';
 import { makeFolders } from '../../state/files/folders.ts';
 import { type Database, databaseFiles, openDatabase, sqliteCode } from '../../state/sqlite/sqlite.ts';
@@ -46,6 +47,7 @@ export class HeardFile {
   readonly #file: string;
   readonly #database: Database;
   readonly #say: (text: string) => void;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #lines = new Map<number, () => readonly ReplyLine[]>();
   readonly #sessions = new Set<number>();
   #noted: Noted[] = [];
@@ -60,12 +62,14 @@ export class HeardFile {
   /**
    * @param folder for files of this user's workers
    * @param say tells the user what is not kept
+   * @param clock Unix ms, as the times of files
    * @throws the error of the file system or of SQLite
    */
-  constructor(folder: string, pool: EnginePool, say: (text: string) => void) {
+  constructor(folder: string, pool: EnginePool, say: (text: string) => void, clock: Pick<Clock, 'now'>) {
     makeFolders(folder, 0o700);
     this.#folder = folder;
     this.#say = say;
+    this.#clock = clock;
     this.#prefix = `heard-${hash('sha256', pool.shown, 'hex').slice(0, 16)}-`;
     this.#file = join(folder, `${this.#prefix}${randomBytes(8).toString('hex')}.db`);
     this.#database = openDatabase(this.#file);
@@ -146,7 +150,7 @@ export class HeardFile {
     for (const name of readdirSync(this.#folder)) {
       const file = join(this.#folder, name);
       if (!name.startsWith(this.#prefix) || !name.endsWith('.db') || file === this.#file) continue;
-      const database = this.#found.get(file) ?? ofDead(file);
+      const database = this.#found.get(file) ?? ofDead(file, this.#clock.now());
       if (database === undefined) continue;
       this.#found.set(file, database);
       await this.#tell(pool, database);
@@ -190,7 +194,7 @@ export class HeardFile {
 }
 
 /** The file of a process that is dead; undefined: it lives, or may be about to begin. */
-function ofDead(file: string): Database | undefined {
+function ofDead(file: string, now: number): Database | undefined {
   let database: Database | undefined;
   try {
     database = openDatabase(file, { busyTimeoutMs: 0 });
@@ -203,7 +207,7 @@ function ofDead(file: string): Database | undefined {
     // Busy: its process lives. It may be gone since, too.
     if (code === 5 || code === 14 || (error as { code?: unknown }).code === 'ENOENT') return undefined;
     // Its process died before it had made a table.
-    if (code === 1 && Date.now() - statSync(file).mtimeMs > youngMs) remove(file);
+    if (code === 1 && now - statSync(file).mtimeMs > youngMs) remove(file);
     return undefined;
   }
 }

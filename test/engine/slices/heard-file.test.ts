@@ -34,7 +34,7 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
       folder,
       open: async (say = () => undefined) => {
         const pool = await engine.connect({ clock: { ...wallClock, now: () => now } });
-        return { pool, heard: new HeardFile(folder, pool, say) };
+        return { pool, heard: new HeardFile(folder, pool, say, { now: () => now }) };
       },
     };
   }

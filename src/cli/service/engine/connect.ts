@@ -161,7 +161,7 @@ async function openHeard(
   const folder = join(dirname(trustFile(io.env)), 'heard');
   const warn = (text: string): void => io.err(redactor.apply(failureText(`warning: ${text}`)));
   try {
-    const heard = new HeardFile(folder, pool, warn);
+    const heard = new HeardFile(folder, pool, warn, wallClock);
     disposables.add(() => heard.close());
     return heard;
   } catch (error) {
