@@ -1,26 +1,25 @@
-import type { Rooms } from '../../../src/run/ports.ts';
+import type { ShareRow } from '../../../src/engine/limits/share.ts';
+import { TaskShare, type TasksAsk } from '../../../src/engine/limits/task-share.ts';
 import type { Timeline } from './timeline.ts';
 
 /** Who is not heard of for so long counts what its slices have open, ms. */
 const silentMs = 10_000;
 /** Who is not heard of for so long gets no share, ms. */
 const quietMs = 3000;
-/** What was granted counts for so long without an answer, ms. */
-const validMs = 5000;
 
-interface Place {
-  granted: number;
-  used: number;
-  wanted: number;
-  seenAt: number;
+interface Row {
+  readonly ask: TasksAsk;
+  readonly granted: number;
+  readonly since: number;
+  readonly seenAt: number;
 }
 
-/** Room for the tasks of all workers together, as the engine grants it. */
+/** Room for the tasks of all workers together: their own shares, and the engine that answers them as `promptpress.share` does. */
 export class SharedRooms {
   readonly #limit: number;
   readonly #time: Timeline;
   readonly #openOf: (worker: string) => number;
-  readonly #places = new Map<string, Place>();
+  readonly #rows = new Map<string, Row>();
 
   /** @param openOf tasks that the slices have open which a worker holds */
   constructor(limit: number, time: Timeline, openOf: (worker: string) => number) {
@@ -29,95 +28,50 @@ export class SharedRooms {
     this.#openOf = openOf;
   }
 
-  /** A worker that begins. */
-  join(worker: string): WorkerRooms {
-    const place: Place = { granted: 0, used: 0, wanted: 0, seenAt: this.#time.now };
-    this.#places.set(worker, place);
-    return new WorkerRooms(this.#limit, this.#time, (holds, used, wanted) => {
-      Object.assign(place, { granted: Math.min(place.granted, holds), used, wanted, seenAt: this.#time.now });
-      return this.#grant(worker, place);
-    });
+  /** The share of a worker that begins. */
+  join(): TaskShare {
+    const clock = { now: () => this.#time.now, at: () => () => undefined };
+    return new TaskShare(this.#limit, clock, () => undefined);
   }
 
   /** A worker ends in good order. */
   leave(worker: string): void {
-    this.#places.delete(worker);
-  }
-
-  #grant(worker: string, mine: Place): { readonly granted: number; readonly target: number } {
-    const { now } = this.#time;
-    for (const [name, place] of this.#places)
-      if (now - place.seenAt > silentMs) place.granted = place.used = this.#openOf(name);
-    const all = [...this.#places];
-    const taken = (isCounted: (name: string, place: Place) => boolean): number =>
-      all.reduce(
-        (sum, [name, place]) => sum + (isCounted(name, place) ? Math.max(place.granted, place.used) : 0),
-        0,
-      );
-    const asking = all
-      .filter(([, { seenAt }]) => now - seenAt < quietMs)
-      .map(([name, { used, wanted }]) => ({ name, wants: Math.max(used, wanted) }))
-      .sort((a, b) => a.wants - b.wants || (a.name < b.name ? -1 : 1));
-    let left = this.#limit - taken((_, { seenAt }) => now - seenAt >= quietMs);
-    let target = 0;
-    for (const [at, { name, wants }] of asking.entries()) {
-      const share = Math.max(0, Math.min(wants, Math.floor(left / (asking.length - at))));
-      if (name === worker) target = share;
-      left -= share;
-    }
-    const others = taken((name) => name !== worker);
-    mine.granted = Math.max(mine.granted, Math.min(target, this.#limit - others));
-    return { granted: mine.granted, target };
-  }
-}
-
-/** What one worker has of it. */
-export class WorkerRooms implements Rooms {
-  readonly #limit: number;
-  readonly #time: Timeline;
-  readonly #question: (
-    holds: number,
-    used: number,
-    wanted: number,
-  ) => { readonly granted: number; readonly target: number };
-  #granted = 0;
-  #target = 0;
-  #used = 0;
-  #peak = 0;
-  #answeredAt = Number.NEGATIVE_INFINITY;
-
-  constructor(
-    limit: number,
-    time: Timeline,
-    question: (holds: number, used: number, wanted: number) => { granted: number; target: number },
-  ) {
-    this.#limit = limit;
-    this.#time = time;
-    this.#question = question;
-  }
-
-  get granted(): number {
-    if (this.#time.now - this.#answeredAt > validMs) return 0;
-    return Math.min(this.#granted, Math.max(this.#used, this.#target));
-  }
-
-  note(tasks: number): void {
-    this.#used = tasks;
-    this.#peak = Math.max(this.#peak, tasks);
+    this.#rows.delete(worker);
   }
 
   /** Asks for room. @returns what takes the answer, which says whether there is more than before */
-  ask(): () => boolean {
-    const holds = this.granted;
-    this.#granted = Math.max(holds, this.#used);
-    const wanted = this.#peak >= holds ? this.#limit : Math.min(this.#limit, this.#peak + 1);
-    this.#peak = this.#used;
-    const { granted, target } = this.#question(this.#granted, this.#used, wanted);
+  ask(worker: string, share: TaskShare): () => boolean {
+    const { now } = this.#time;
+    const ask = share.ask(now);
+    const others = [...this.#rows.keys()].filter((id) => id !== worker).map((id) => this.#told(id));
+    const taken = others.reduce((sum, { granted, used }) => sum + Math.max(granted, used), 0);
+    const before = this.#rows.get(worker);
+    const had = before?.granted ?? 0;
+    const granted = Math.max(Math.min(had, ask.holds), ask.used, Math.min(ask.target, this.#limit - taken));
+    const isSame = had >= ask.unit === granted >= ask.unit;
+    this.#rows.set(worker, { ask, granted, since: isSame ? (before?.since ?? now) : now, seenAt: now });
+    const own = this.#told(worker);
     return () => {
-      this.#answeredAt = this.#time.now;
-      this.#granted = granted;
-      this.#target = target;
-      return this.granted > holds;
+      const isMore = share.onAnswer(now, own, others);
+      share.noteAnswer();
+      return isMore;
+    };
+  }
+
+  #told(id: string): ShareRow {
+    const row = this.#rows.get(id);
+    if (row === undefined) throw new Error(`${id} has not asked.`);
+    const { ask, since, seenAt } = row;
+    const { now } = this.#time;
+    const isGone = now - seenAt > silentMs;
+    const granted = isGone ? this.#openOf(id) : row.granted;
+    return {
+      ...ask,
+      id,
+      granted,
+      used: isGone ? 0 : ask.used,
+      forMs: now - since,
+      isSilent: now - seenAt > quietMs,
     };
   }
 }

@@ -1,3 +1,4 @@
+import type { TaskShare } from '../../../src/engine/limits/task-share.ts';
 import type { Cell } from '../../../src/plan/cell.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
@@ -13,7 +14,7 @@ import type { Chance } from '../chance.ts';
 import { textMs, type WorkersAuditor } from './auditor.ts';
 import { Orphans } from './orphans.ts';
 import type { Queue } from './queue.ts';
-import type { SharedRooms, WorkerRooms } from './rooms.ts';
+import type { SharedRooms } from './rooms.ts';
 import type { WorkersScenario } from './scenario.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -59,7 +60,7 @@ export class SimWorker {
   readonly #skewMs: number;
   readonly #view: WorkerView;
   readonly #scheduler: Scheduler;
-  readonly #rooms: WorkerRooms | undefined;
+  readonly #rooms: TaskShare | undefined;
   /** Every hold that it ever had. */
   readonly #holds: Hold[] = [];
   /** Those that have not ended. */
@@ -87,7 +88,7 @@ export class SimWorker {
     this.name = name;
     this.#world = world;
     const { scenario, chance, settings, plan, state, invocation } = world;
-    this.#rooms = world.rooms?.join(name);
+    this.#rooms = world.rooms?.join();
     this.#skewMs = chance.whole(-scenario.skewMs, scenario.skewMs, 'skew', name);
     this.#view = new WorkerView(state);
     let draws = 0;
@@ -448,12 +449,14 @@ export class SimWorker {
 
   /** Asks for room for tasks, again and again. */
   #askForRoom(): void {
-    if (this.#rooms === undefined) return;
+    const { rooms } = this.#world;
+    if (rooms === undefined || this.#rooms === undefined) return;
     if (this.isCut) return this.#reach(() => this.#askForRoom());
-    const onAnswer = this.#rooms.ask();
+    this.#rooms.noteSlices(this.#kept.size);
+    const onAnswer = rooms.ask(this.name, this.#rooms);
     this.#later(this.#latency('room'), () => {
       if (onAnswer()) this.#input({ type: 'refilled' });
-      this.#later(500, () => this.#askForRoom());
+      this.#later(1000, () => this.#askForRoom());
     });
   }
 
