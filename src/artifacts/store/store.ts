@@ -34,6 +34,8 @@ export type OpenArtifact =
   | {
       readonly ok: true;
       readonly bytes: number;
+      /** As its writer has noted it beside the file; absent: only its bytes tell. */
+      readonly sha256?: string;
       /** Its bytes from one place to before another; default: all. A piece is the reader's own. */
       pieces(from?: number, before?: number): AsyncIterable<Buffer>;
       close(): Promise<void>;

@@ -129,6 +129,9 @@ export const leadingFlags = {
   ),
   'no-work': toggle('with --engine: only lead the run; workers do the jobs'),
   detach: toggle('with --engine: register the run and return; workers carry it out'),
+  'move-out': toggle(
+    'with --engine and --out: lead the run with another folder or bucket; all results are copied there first, and checked',
+  ),
 } as const;
 
 /** The flags of `promptpress run`. */
@@ -234,7 +237,12 @@ export function checkEngineFlags(
   io: { readonly env: Readonly<Record<string, string | undefined>> },
 ): void {
   if (engineOfRun(flags, io) === undefined) {
-    const { lease, slots, queue, detach, 'no-work': noWork } = flags;
+    const { lease, slots, queue, detach, 'no-work': noWork, 'move-out': moveOut } = flags;
+    if (moveOut)
+      throw usageError(
+        '--move-out is for runs on an engine, and none is named.',
+        'A run directory of one machine is moved as a whole, while no run is on: mv runs/foxes /elsewhere/foxes; then name it with --out.',
+      );
     const given = Object.entries({
       lease,
       slots,
@@ -257,6 +265,8 @@ export function checkEngineFlags(
   for (const [name, hint] of Object.entries(notOnEngines))
     if (flags[name as keyof typeof notOnEngines])
       throw usageError(`--${name} does not go together with --engine.`, hint);
+  if (flags['move-out'] && flags.out === undefined)
+    throw usageError('--move-out goes together with --out.', 'Say where the results are to lie from now on.');
   if (flags.detach && flags['no-work'])
     throw usageError(
       '--detach and --no-work: a detached run is left to its workers anyway.',

@@ -2,8 +2,8 @@ import type { RunEnd } from '../../run/events.ts';
 import { closedKindsOf, forgetClosedKinds } from '../limits/closed-kinds.ts';
 import { knownOfService } from '../limits/known-service.ts';
 import { type Bounds, openAllowance } from '../limits/run-allowance.ts';
-import type { EnginePool } from '../postgres/pool.ts';
-import { leadElsewhere } from './lead-hold.ts';
+import type { Connection, EnginePool } from '../postgres/pool.ts';
+import { isAlive, leadElsewhere } from './lead-hold.ts';
 
 /** How far a run is, as all of its processes see it. */
 export interface RunStatus {
@@ -133,16 +133,49 @@ export async function beginInvocation(
        WHERE run = $1`,
       [run, spec],
     );
-    await connection.query(
-      `UPDATE promptpress.slices s SET epoch = epoch + 1, holder = NULL, lease_holder = NULL, lease_until = NULL, not_before = NULL,
-         cells = '', done = NOT EXISTS (SELECT FROM promptpress.jobs j WHERE j.run = s.run AND j.slice = s.n AND j.open)
-       WHERE s.run = $1`,
-      [run],
-    );
+    await fenceSlices(connection, run);
     await connection.query('DELETE FROM promptpress.slices WHERE run = $1 AND done', [run]);
     await connection.query(forgetClosedKinds, [run]);
     await openAllowance(connection, run, bounds);
     return { invocation: invocation + 1, goesOn: false };
+  });
+}
+
+/** Whoever holds a slice writes nothing more for it. Slices lose their cells; those with jobs that are not settled stay. */
+const fenceSlices = (connection: Connection, run: number): Promise<unknown> =>
+  connection.query(
+    `UPDATE promptpress.slices s SET epoch = epoch + 1, holder = NULL, lease_holder = NULL, lease_until = NULL, not_before = NULL,
+       cells = '', done = NOT EXISTS (SELECT FROM promptpress.jobs j WHERE j.run = s.run AND j.slice = s.n AND j.open)
+     WHERE s.run = $1`,
+    [run],
+  );
+
+/**
+ * Ends a run that nobody works on, so that its lead can change what workers rely on: no worker takes a slice of it, and one that was cut off
+ * writes nothing more. The next invocation goes on with it.
+ *
+ * @param epoch of the lead
+ * @returns workers that are at work; where there are any, nothing is changed
+ * @throws StateError `state.locked` where another process leads the run by now; EngineError
+ */
+export async function closeRun(pool: EnginePool, run: number, epoch: number): Promise<number> {
+  return await pool.transaction(async (connection) => {
+    const { rows } = await connection.query<{ name: string; lead: number; workers: number }>(
+      `SELECT name, lead_epoch::float8 AS lead,
+         (SELECT count(*)::int FROM promptpress.sessions s WHERE s.run = r.run AND ${isAlive}) AS workers
+       FROM promptpress.runs r WHERE run = $1 FOR UPDATE`,
+      [run],
+    );
+    const { name = '', lead, workers = 0 } = rows[0] ?? {};
+    if (lead !== epoch) throw leadElsewhere(pool, name);
+    if (workers > 0) return workers;
+    const end: RunEnd = { kind: 'interrupted', forced: false };
+    await connection.query(
+      `UPDATE promptpress.runs SET state = 'ended', ended = coalesce(ended, $2) WHERE run = $1 AND state <> 'ended'`,
+      [run, JSON.stringify(end)],
+    );
+    await fenceSlices(connection, run);
+    return 0;
   });
 }
 

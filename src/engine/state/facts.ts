@@ -7,6 +7,8 @@ export interface EngineFacts {
   fact(name: string): string | undefined;
   /** Durable once it is resolved. @throws EngineError */
   setFact(name: string, value: string): Promise<void>;
+  /** Sets several, and removes those without a value: all of it in one step. @throws as `setFact` */
+  setFacts(changes: Readonly<Record<string, string | undefined>>): Promise<void>;
 }
 
 /**
@@ -24,12 +26,34 @@ export async function openFacts(pool: EnginePool, run: number, epoch?: number): 
   return {
     fact: (name) => facts.get(name),
     setFact: async (name, value) => {
-      if (!(await writeFact(pool, run, name, value, epoch)))
-        throw new StateError('state.locked', 'Another process leads this run by now.');
+      if (!(await writeFact(pool, run, name, value, epoch))) throw ledElsewhere();
       facts.set(name, value);
+    },
+    setFacts: async (changes) => {
+      await pool.transaction(async (connection) => {
+        const led = await connection.query(
+          'SELECT FROM promptpress.runs WHERE run = $1 AND ($2::bigint IS NULL OR lead_epoch = $2) FOR SHARE',
+          [run, epoch ?? null],
+        );
+        if (led.rows.length === 0) throw ledElsewhere();
+        await connection.query('DELETE FROM promptpress.facts WHERE run = $1 AND name = ANY ($2)', [
+          run,
+          Object.keys(changes),
+        ]);
+        await connection.query(
+          'INSERT INTO promptpress.facts SELECT $1, key, value FROM json_each_text($2::json)',
+          [run, JSON.stringify(changes)],
+        );
+      });
+      for (const [name, value] of Object.entries(changes))
+        if (value === undefined) facts.delete(name);
+        else facts.set(name, value);
     },
   };
 }
+
+const ledElsewhere = (): StateError =>
+  new StateError('state.locked', 'Another process leads this run by now.');
 
 /** @param epoch as {@link openFacts} has it @returns false: another process leads the run, and nothing is written @throws EngineError */
 export async function writeFact(

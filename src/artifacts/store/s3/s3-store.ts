@@ -45,10 +45,11 @@ export function openS3Artifacts(
       if (!isArtifactName(name)) return { ok: false, why: 'outside' };
       const found = await look(client, name);
       if (found === undefined) return { ok: false, why: 'missing' };
-      const { bytes, etag } = found;
+      const { bytes, etag, sha256 } = found;
       return {
         ok: true,
         bytes,
+        ...(sha256 === undefined ? {} : { sha256 }),
         pieces: (from = 0, before = bytes) => client.pieces(name, etag, from, before),
         close: () => Promise.resolve(),
       };

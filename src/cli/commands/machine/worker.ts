@@ -1,10 +1,10 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { shownLine } from '../../../report/text/printable.ts';
 import { StateError } from '../../../state/store.ts';
 import { wallClock } from '../../adapters/clock.ts';
 import { closingAfter, Disposables } from '../../adapters/disposables.ts';
 import { type Context, command } from '../../args/command.ts';
-import { toggle, valued } from '../../args/flags.ts';
+import { repeated, toggle, valued } from '../../args/flags.ts';
 import { type LogLevel, logLevels, placeFlags, queueFlag, workingFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf } from '../../args/values.ts';
@@ -44,6 +44,11 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
         anyText,
       ),
       'files-root': placeFlags['files-root'],
+      out: repeated(
+        'DIR',
+        'where this machine has the folder that results of a run go to, if its path is not the coordinator’s; the mark in it (engine.json) says of which run it is',
+        anyText,
+      ),
       once: toggle('end once nothing is left to do'),
       'log-level': valued(
         'LEVEL',
@@ -74,6 +79,7 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
         slots: flags.slots,
         'files-root': flags['files-root'],
         queue,
+        folders: flags.out.map((folder) => resolve(io.cwd, folder)),
         once: flags.once,
       };
       const log = openLog(flags['log-level'], name, context);

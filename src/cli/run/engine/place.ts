@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countNames } from '../../../artifacts/store/counts.ts';
+import { countNames, type SubmissionCounts } from '../../../artifacts/store/counts.ts';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { readS3Address } from '../../../artifacts/store/s3/address.ts';
 import type { ArtifactStore } from '../../../artifacts/store/store.ts';
@@ -15,6 +15,7 @@ import type { Context } from '../../args/command.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { type ArtifactPlace, inBucket, openClient, patience } from '../../service/artifact-place.ts';
 import { type EngineMarker, engineOf } from '../../service/engine/directory.ts';
+import { folderCounts } from '../../service/engine/folder-counts.ts';
 import { refuseOtherDirectory } from '../../workspace/checks/owned.ts';
 import type { SpecPlace } from './spec.ts';
 
@@ -29,10 +30,15 @@ export async function takeFolder(directory: string, marker: EngineMarker, elsewh
   const found = engineOf(directory);
   if (found?.place === marker.place) return;
   if (found?.engine === marker.engine)
-    throw usageError(
-      `${directory} holds the files of an earlier run ${found.engine}, which the engine does not have any more.`,
-      `Choose another folder with --out. Or remove ${join(directory, runFiles.engine)}: then this run makes everything anew there, and its files take the place of those of the same jobs.`,
-    );
+    throw elsewhere === undefined
+      ? usageError(
+          `${directory} holds the files of an earlier run ${found.engine}, which the engine does not have any more.`,
+          `Choose another folder with --out. Or remove ${join(directory, runFiles.engine)}: then this run makes everything anew there, and its files take the place of those of the same jobs.`,
+        )
+      : usageError(
+          `The results of ${marker.engine} were moved out of ${directory}: they lie in ${elsewhere}.`,
+          'Name that folder with --out, under whatever path this machine has it.',
+        );
   if (found !== undefined)
     throw usageError(
       `${directory} holds the files of another run: ${found.engine}.`,
@@ -46,19 +52,50 @@ export async function takeFolder(directory: string, marker: EngineMarker, elsewh
   if (elsewhere !== undefined)
     throw usageError(
       `The results of ${marker.engine} lie in ${elsewhere}, and ${directory} is another folder: it has no ${runFiles.engine} of this run.`,
-      'Name that folder with --out, under whatever path this machine has it. To move it, copy all of it first.',
+      [
+        'Name that folder with --out, under whatever path this machine has it. To have the results copied to another one, add --move-out.',
+        `Where that folder is gone, put it back from a backup, with its ${runFiles.engine}. Without one: write ${JSON.stringify(marker)} into ${join(directory, runFiles.engine)}; promptpress verify --repair then downloads again what the service still has.`,
+      ].join('\n'),
     );
   await refuseOtherDirectory(directory);
   makeFolders(directory);
   // What was counted there was of a run that has left the folder.
   for (const name of countNames) await rm(join(directory, name), { force: true });
-  await writeWhole(join(directory, runFiles.engine), [`${JSON.stringify(marker, undefined, 2)}\n`]);
+  await writeMark(directory, marker);
+}
+
+/** @throws the error of the file system */
+export const writeMark = (directory: string, marker: EngineMarker): Promise<void> =>
+  writeWhole(join(directory, runFiles.engine), [`${JSON.stringify(marker, undefined, 2)}\n`]);
+
+/**
+ * The place of a run as this machine has it. A folder is known by its mark: mounts differ.
+ *
+ * @param folders that the user names, absolute; where none of them is it, that of the coordinator may be
+ * @throws CliError (exit 2) where no folder has the mark
+ */
+export function placeHere(place: SpecPlace, folders: readonly string[]): SpecPlace {
+  if (place.kind === 's3') return place;
+  const looked = [...folders, place.path];
+  const path = looked.find((folder) => engineOf(folder)?.place === place.id);
+  if (path !== undefined) return { ...place, path };
+  throw usageError(
+    `Its files lie in ${place.path} of its coordinator, in the folder with the mark ${place.id} (${runFiles.engine}). On this machine ${looked.map(markWords).join(', ')}.`,
+    'All workers of a run write to one folder: share it (NFS), and name it as this machine has it with --out DIR. Or begin the run with --out s3://bucket/prefix.',
+  );
+}
+
+function markWords(folder: string): string {
+  const found = engineOf(folder);
+  if (found === undefined) return `${folder} has no mark, or is not there`;
+  return `${folder} has the mark ${found.place}, of ${found.engine}`;
 }
 
 /**
  * Opens the place of a run's files as one of its workers: nothing of others' is removed.
  *
  * @param run for messages
+ * @param isNamed the user has named the bucket, and not the state alone
  * @throws CliError (exit 2) where this machine does not have it, or the environment does not say how it is reached; SaveError
  */
 export async function openPlace(
@@ -67,17 +104,17 @@ export async function openPlace(
   signal: AbortSignal,
   disposables: Disposables,
   context: Context,
+  isNamed = false,
 ): Promise<ArtifactPlace> {
-  if (place.kind === 's3') return await openBucket(place, run, signal, disposables, context);
-  const found = engineOf(place.path);
-  if (found?.place !== place.id)
-    throw usageError(
-      found === undefined
-        ? `Its files lie in ${place.path}, and on this machine that folder is not there, or is another one: it has no ${runFiles.engine}.`
-        : `Its files lie in ${place.path}, and on this machine that folder is of another run.`,
-      'All workers of a run write to one folder: share it under the same path (NFS), or begin the run with --out s3://bucket/prefix.',
-    );
-  return { store: openShared(place.path, disposables) };
+  if (place.kind === 'folder') return { store: openShared(place.path, disposables) };
+  return await openBucket(place, run, isNamed ? undefined : `the run ${run}`, signal, disposables, context);
+}
+
+/** The counts of submissions in a place that is open. */
+export function countsOf(place: SpecPlace, { remote }: ArtifactPlace): SubmissionCounts {
+  if (remote !== undefined) return remote.counts;
+  if (place.kind === 'folder') return folderCounts(place.path);
+  throw new Error('Internal error: a place in a bucket is reached over its client.');
 }
 
 /** The artifacts of a folder that several processes write to. */
@@ -90,13 +127,14 @@ export function openShared(directory: string, disposables: Disposables): Artifac
 async function openBucket(
   { url, id }: Extract<SpecPlace, { kind: 's3' }>,
   run: string,
+  namedBy: string | undefined,
   signal: AbortSignal,
   disposables: Disposables,
   context: Context,
 ): Promise<ArtifactPlace> {
   const address = readS3Address(url);
   if (typeof address === 'string') throw usageError(`Its files lie in ${url}. ${address}`);
-  const client = await openClient(address, `the run ${run}`, signal, disposables, context);
+  const client = await openClient(address, namedBy, signal, disposables, context);
   client.patienceMs = patience.atStart;
   const { claimPlace } = await import('../../../artifacts/store/s3/claim.ts');
   const claim = await claimPlace(client, { id, pipeline: run });

@@ -55,7 +55,7 @@ export async function runOnEngine(
       context,
     );
     const reached = { ...service, baseUrl };
-    const held = await holdOnEngine(read, reached, engine, flags, interrupts.leave, disposables, context);
+    const held = await holdOnEngine(read, reached, engine, flags, interrupts, disposables, context);
     const metrics = await metricsOf(read, held, flags, warn, context);
     let summary: RunSummary | undefined;
     try {

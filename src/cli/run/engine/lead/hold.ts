@@ -21,6 +21,7 @@ import type { OpenEngine } from '../../../service/engine/connect.ts';
 import { directoryFact, ownDirectory } from '../../../service/engine/directory.ts';
 import { folderCounts } from '../../../service/engine/folder-counts.ts';
 import type { AdmittedService } from '../../../service/trust.ts';
+import type { Interrupts } from '../../../terminal/io.ts';
 import { placeOfRun } from '../../../workspace/checks/place.ts';
 import { checkSet } from '../../../workspace/checks/set.ts';
 import { type MissingWork, missingOnEngine, olderState } from '../../../workspace/checks/stale-state.ts';
@@ -28,6 +29,7 @@ import type { ReadPipeline } from '../../../workspace/read-pipeline.ts';
 import { checkPlace } from '../../session.ts';
 import { takeFolder } from '../place.ts';
 import type { SpecPlace } from '../spec.ts';
+import { isOfMove, moveOut } from './move.ts';
 
 /** A run on an engine that this process leads, and its run directory. */
 export interface LedDirectory {
@@ -58,11 +60,12 @@ export async function holdOnEngine(
   service: AdmittedService & { readonly baseUrl: string },
   engine: OpenEngine,
   flags: FlagValues<typeof runFlags>,
-  leave: AbortSignal,
+  interrupts: Pick<Interrupts, 'drain' | 'leave' | 'first'>,
   disposables: Disposables,
   context: Context,
 ): Promise<LedDirectory> {
   const { io, redactor } = context;
+  const { leave } = interrupts;
   const { pipeline, path } = read;
   const { address, pool } = engine;
   const name = address.run ?? pipeline.name;
@@ -83,22 +86,30 @@ export async function holdOnEngine(
   });
   disposables.add(() => hold.close());
   const reader = engineReader(pool, run);
-  const facts: FactKeeper = { reader, ...(await openFacts(pool, run, hold.epoch)) };
+  const facts = { reader, ...(await openFacts(pool, run, hold.epoch)) };
   await refuseOtherPipeline(facts, directory, { file: path, text: pipeline.source.text }, shown);
   await checkSet(reader, directory, pipeline, io.cwd);
   await refuseOtherService(facts, service, shown, { directory, file: pipeline.source.file, cwd: io.cwd });
+  const wanted = s3PlaceOf(flags.out);
+  if (flags['move-out'])
+    await moveOut(
+      { engine, run, shown, hold, facts, directory, wanted, pipeline: name },
+      interrupts,
+      context,
+    );
   const known = facts.fact(placeFacts.owner);
   const id = known ?? randomUUID();
   // Durable before the place is taken in its name.
   if (known === undefined) await facts.setFact(placeFacts.owner, id);
-  await takeFolder(directory, { engine: shown, place: id }, await resultsElsewhere(facts, directory));
+  if (!isOfMove(facts, directory))
+    await takeFolder(directory, { engine: shown, place: id }, await resultsElsewhere(facts));
   isTaken = true;
   await facts.setFact(directoryFact, JSON.stringify({ path: directory, host: hostname() }));
   const taken = await takePlace(
     {
       directory,
       pipeline: name,
-      wanted: s3PlaceOf(flags.out),
+      wanted,
       othersForMs: await liveForMs(pool, run),
       isShared: true,
     },
@@ -124,12 +135,11 @@ export async function holdOnEngine(
 const waitText = (name: string, ms: number): string =>
   `A process led the run ${name} that may be gone: where nothing is heard of it for ${Math.ceil(ms / 1000)} s, the run is led from here.`;
 
-/** Where a run has its results, in words; undefined: it has none, it has them in a bucket, or this is that very folder. */
-async function resultsElsewhere(facts: FactKeeper, directory: string): Promise<string | undefined> {
-  const { reader } = facts;
-  if (facts.fact(artifactPlaceFact) !== undefined || (await reader.totals()).attempts === 0) return undefined;
-  const { path, host } = (await ownDirectory(reader)) ?? {};
-  return path === undefined || (path === directory && host === hostname()) ? undefined : `${path} of ${host}`;
+/** Where a run has its results, in words; undefined: it has none, or has them in a bucket. */
+async function resultsElsewhere({ reader, fact }: FactKeeper): Promise<string | undefined> {
+  if (fact(artifactPlaceFact) !== undefined || (await reader.totals()).attempts === 0) return undefined;
+  const own = await ownDirectory(reader);
+  return own && `${own.path} of ${own.host}`;
 }
 
 /** @throws CliError (exit 2) where the run of this name is of another pipeline */

@@ -33,6 +33,8 @@ export interface WorkerSettings {
   readonly 'files-root': string | undefined;
   /** Where the queue of a run is on Redis, what gives access to it. */
   readonly queue: NamedQueue | undefined;
+  /** Where this machine may have the folders of runs, absolute. */
+  readonly folders: readonly string[];
   /** Ends where there is nothing left. */
   readonly once: boolean;
 }
@@ -170,7 +172,7 @@ export class WorkerLoop {
     const of = { pool, run, invocation, shown: `the run ${address.shown}#${name}` };
     const prepared = await prepareRun(spec, this.#settings, of, this.#context);
     const queue = await this.#queueOf(spec.queue);
-    const { leaseMs, once } = this.#settings;
+    const { leaseMs, once, folders } = this.#settings;
     this.#failed.delete(run);
     this.#said = undefined;
     this.#say(`${name}: taken on.`);
@@ -186,6 +188,7 @@ export class WorkerLoop {
         slots: this.#slots,
         queue,
         once,
+        folders,
       },
       this.#interrupts,
       this.#hearing(name),

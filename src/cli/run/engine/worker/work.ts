@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import type { SubmissionCounts } from '../../../../artifacts/store/counts.ts';
 import type { SliceQueue } from '../../../../engine/queue/queue.ts';
 import type { WorkerSlots } from '../../../../engine/slots.ts';
 import { countSubmissions } from '../../../../engine/state/facts.ts';
@@ -14,9 +13,8 @@ import { failureText } from '../../../errors/render.ts';
 import type { ArtifactPlace } from '../../../service/artifact-place.ts';
 import { addressId } from '../../../service/clients.ts';
 import type { OpenEngine } from '../../../service/engine/connect.ts';
-import { folderCounts } from '../../../service/engine/folder-counts.ts';
 import { missingOnEngine, olderState } from '../../../workspace/checks/stale-state.ts';
-import { openPlace } from '../place.ts';
+import { countsOf, openPlace, placeHere } from '../place.ts';
 import { makesTasks, type RunSpec, type SpecPlace } from '../spec.ts';
 import { openOutside } from './outside.ts';
 import type { PreparedRun } from './prepare.ts';
@@ -41,6 +39,8 @@ export interface Working {
   /** As the run chose it. */
   readonly queue: SliceQueue;
   readonly once?: boolean;
+  /** Where this machine may have the folder of the run, absolute; that of the coordinator is looked at last. */
+  readonly folders?: readonly string[];
   /** It leads the run too. */
   readonly isCoordinator?: boolean;
 }
@@ -59,11 +59,12 @@ export async function workOnRun(
 ): Promise<RunReport> {
   context.io.boundHeapGrowth();
   return await closingAfter(async (disposables) => {
-    const { run, name, spec, prepared } = working;
+    const { run, name, prepared } = working;
     const { io, redactor } = context;
-    const place = await openPlace(spec.place, prepared.pipeline.name, control.leave, disposables, context);
+    const here = placeHere(working.spec.place, working.folders ?? []);
+    const place = await openPlace(here, prepared.pipeline.name, control.leave, disposables, context);
     const { pool, address, clock } = engine;
-    const counts = countsOf(spec.place, place);
+    const counts = countsOf(here, place);
     const missing = await missingOnEngine(pool, run, address.shown, counts);
     if (missing !== undefined) throw olderState(address.shown, missing);
     const counter = new SubmissionCounter({
@@ -77,7 +78,7 @@ export async function workOnRun(
       },
     });
     try {
-      return await workOn(engine, workOf(working, place, disposables, context), control, (event) => {
+      return await workOn(engine, workOf(working, here, place, disposables, context), control, (event) => {
         if (event.type === 'job:status' && event.to === 'submitting') counter.note();
         listener(event);
       });
@@ -89,13 +90,13 @@ export async function workOnRun(
 
 function workOf(
   working: Working,
+  place: SpecPlace,
   { store: artifacts, remote }: ArtifactPlace,
   disposables: Disposables,
   context: Context,
 ): Work {
   const { run, invocation, spec, prepared, name, leaseMs, slots } = working;
   const { pipeline, plan, images, filesRoot, service } = prepared;
-  const { place } = spec;
   const settings: RunSettings = spec.settings;
   const endpoints = new KnownEndpoints();
   return {
@@ -129,10 +130,4 @@ function workOf(
     ),
     random: Math.random,
   };
-}
-
-function countsOf(place: SpecPlace, { remote }: ArtifactPlace): SubmissionCounts {
-  if (remote !== undefined) return remote.counts;
-  if (place.kind === 'folder') return folderCounts(place.path);
-  throw new Error('Internal error: a place in a bucket is reached over its client.');
 }

@@ -1,0 +1,109 @@
+import type { ArtifactStore } from '../artifacts/store/store.ts';
+import { type Artifact, artifactsOf } from '../plan/job.ts';
+import type { StateReader } from '../state/reader.ts';
+import { everyJob } from './artifact-names.ts';
+import { checkArtifact } from './check-files.ts';
+
+/** Files that are copied at a time. */
+const atOnce = 8;
+/** Names of files that cannot be copied that are kept. */
+const mostNamed = 20;
+
+/** How far the copying is. */
+export interface Copied {
+  files: number;
+  bytes: number;
+  /** Files that were there, whole. */
+  there: number;
+  /** Files that are missing where they should be copied from, or are not as the state says. */
+  faults: number;
+  /** Some of them. */
+  readonly named: string[];
+}
+
+/**
+ * Copies every file that a state names from one store to another. Each gets its name there once its bytes are those that the state says;
+ * what is there already as the state says is left, so that copying goes on where it was killed. Memory does not grow with the files.
+ *
+ * @param onCopied is told after each few files
+ * @throws SaveError, the error of the file system, the signal's reason
+ */
+export async function copyArtifacts(
+  from: Pick<ArtifactStore, 'open'>,
+  to: Pick<ArtifactStore, 'open' | 'put'>,
+  reader: StateReader,
+  signal: AbortSignal,
+  onCopied: (copied: Copied) => void,
+): Promise<Copied> {
+  const copied: Copied = { files: 0, bytes: 0, there: 0, faults: 0, named: [] };
+  const copyGroup = async (group: readonly Artifact[]): Promise<void> => {
+    const ends = await Promise.allSettled(group.map((artifact) => copyOne(artifact, from, to, signal)));
+    for (const [at, end] of ends.entries()) {
+      if (end.status === 'rejected') throw end.reason;
+      const { file, bytes } = group[at] as Artifact;
+      if (end.value === 'there') copied.there += 1;
+      else if (end.value === 'copied') {
+        copied.files += 1;
+        copied.bytes += bytes;
+      } else {
+        copied.faults += 1;
+        if (copied.named.length < mostNamed) copied.named.push(file);
+      }
+    }
+    onCopied(copied);
+  };
+  let group: Artifact[] = [];
+  for await (const record of everyJob(reader))
+    for (const artifact of artifactsOf(record)) {
+      signal.throwIfAborted();
+      group.push(artifact);
+      if (group.length < atOnce) continue;
+      await copyGroup(group);
+      group = [];
+    }
+  await copyGroup(group);
+  return copied;
+}
+
+async function copyOne(
+  artifact: Artifact,
+  from: Pick<ArtifactStore, 'open'>,
+  to: Pick<ArtifactStore, 'open' | 'put'>,
+  signal: AbortSignal,
+): Promise<'copied' | 'there' | 'fault'> {
+  const { file, bytes, sha256 } = artifact;
+  if (await isWhole(to, artifact, signal)) return 'there';
+  const found = await from.open(file);
+  if (!found.ok) return 'fault';
+  try {
+    if (found.bytes !== bytes) return 'fault';
+    const incoming = await to.put(file.slice(0, file.lastIndexOf('.')));
+    try {
+      for await (const piece of found.pieces()) {
+        signal.throwIfAborted();
+        await incoming.write(piece);
+      }
+      if (incoming.size !== bytes || incoming.sha256 !== sha256) return 'fault';
+      await incoming.finish(file);
+      return 'copied';
+    } finally {
+      await incoming.discard();
+    }
+  } finally {
+    await found.close();
+  }
+}
+
+/** Whether a file is there as the state says: a store that notes hashes is believed, so that nothing is fetched to find that out. */
+async function isWhole(
+  store: Pick<ArtifactStore, 'open'>,
+  artifact: Artifact,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const found = await store.open(artifact.file);
+  if (!found.ok) return false;
+  await found.close();
+  if (found.bytes !== artifact.bytes) return false;
+  if (found.sha256 !== undefined) return found.sha256 === artifact.sha256;
+  return (await checkArtifact(store, artifact, { files: 0, bytes: 0, replies: 0 }, signal)) === 'whole';
+}
