@@ -136,8 +136,9 @@ const waitText = (name: string, ms: number): string =>
   `A process led the run ${name} that may be gone: where nothing is heard of it for ${Math.ceil(ms / 1000)} s, the run is led from here.`;
 
 /** Where a run has its results, in words; undefined: it has none, or has them in a bucket. */
-async function resultsElsewhere({ reader, fact }: FactKeeper): Promise<string | undefined> {
-  if (fact(artifactPlaceFact) !== undefined || (await reader.totals()).attempts === 0) return undefined;
+async function resultsElsewhere(facts: FactKeeper): Promise<string | undefined> {
+  const { reader } = facts;
+  if (facts.fact(artifactPlaceFact) !== undefined || (await reader.totals()).attempts === 0) return undefined;
   const own = await ownDirectory(reader);
   return own && `${own.path} of ${own.host}`;
 }
