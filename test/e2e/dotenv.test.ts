@@ -20,17 +20,6 @@ describe('--dotenv of the built command line', () => {
     await expect(access(join(folder.path, 'ran'))).rejects.toThrow('ENOENT');
   });
 
-  it('is what to write in place of --env-file, which Node.js takes for itself', async () => {
-    await using folder = await temporaryFolder();
-    await write(folder.path, { 'pipeline.yaml': oneStep(1), '.env': 'X=1\n' });
-    const args = ['validate', 'pipeline.yaml', '--env-file', '.env'];
-    const { code, stderr } = await startCli(args, { cwd: folder.path }).done;
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining('Write: promptpress validate pipeline.yaml --dotenv .env'),
-    ]);
-  });
-
   it('names a file that is not there itself', async () => {
     await using folder = await temporaryFolder();
     await write(folder.path, { 'pipeline.yaml': oneStep(1) });

@@ -4,15 +4,7 @@ import { usageError } from '../errors/cli-error.ts';
 import type { Correction } from '../errors/correction.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Redactor } from '../terminal/redact.ts';
-import {
-  type Arguments,
-  type FlagTable,
-  type FlagValues,
-  notCalled,
-  readArguments,
-  toggle,
-  valued,
-} from './flags.ts';
+import { type Arguments, type FlagTable, type FlagValues, readArguments, toggle, valued } from './flags.ts';
 import { anyText } from './values.ts';
 
 /** What a command is given beside its arguments. */
@@ -51,20 +43,10 @@ export interface Command extends CommandHelp {
 }
 
 const common = {
-  dotenv: notCalled(
-    valued(
-      'FILE',
-      'read variables from this file too, for example the key from .env; the environment wins over it. No such file is read without this flag',
-      Object.assign((text: string, name: string): string => anyText(text, name), { example: '.env' }),
-    ),
-    {
-      // Node.js carries out what such a file sets (NODE_OPTIONS) before any program of it begins, wherever the flag stands.
-      'env-file': {
-        write: ['--dotenv'],
-        because: 'Node.js itself takes it, and lets the file set what Node.js runs.',
-      },
-      env: { write: ['--dotenv'] },
-    },
+  dotenv: valued(
+    'FILE',
+    'read variables from this file too, for example the key from .env; the environment wins over it. No such file is read without this flag',
+    Object.assign((text: string, name: string): string => anyText(text, name), { example: '.env' }),
   ),
   help: toggle('show this help', 'h'),
 };

@@ -17,20 +17,10 @@ export interface Flag<T> {
   readonly words?: readonly string[];
   /** A value that it takes, for messages; absent where it takes none. */
   readonly example?: string;
-  /** Names of other programs for the same wish, which are refused with the words to write instead. */
-  readonly notCalled?: Readonly<Record<string, NotCalled>>;
   /** The value when the flag is not given. */
   readonly absent: T;
   /** `earlier` is the value so far, for flags that repeat. @throws CliError naming the flag */
   read(text: string, name: string, earlier: T): T;
-}
-
-/** What to write in the place of a flag that promptpress does not have. */
-export interface NotCalled {
-  /** The flag, with a value where that says what was meant: `--log-level debug`. */
-  readonly write: readonly [string, ...string[]];
-  /** A sentence. */
-  readonly because?: string;
 }
 
 /** The flags of one command by their long names: read by the parser and by help. */
@@ -71,12 +61,6 @@ const wordsOf = (
   const shown = example ?? examples[placeholder];
   return { ...(words === undefined ? {} : { words }), ...(shown === undefined ? {} : { example: shown }) };
 };
-
-/** The same flag, which other programs call otherwise. */
-export const notCalled = <T>(flag: Flag<T>, names: Readonly<Record<string, NotCalled>>): Flag<T> => ({
-  ...flag,
-  notCalled: names,
-});
 
 /** A flag without a value. */
 export const toggle = (help: string, short?: string): Flag<boolean> => ({
@@ -222,12 +206,6 @@ function unknownFlag(word: string, index: number, table: FlagTable): UnknownFlag
       hint,
       instead.length === 0 ? undefined : exchanging(index, [...instead, ...inline]),
     );
-  for (const { notCalled: others = {} } of Object.values(table)) {
-    const other = Object.hasOwn(others, name) ? others[name] : undefined;
-    if (other === undefined) continue;
-    const { write, because } = other;
-    return refused(`There is no flag ${written} here.${because ? ` ${because}` : ''}`, undefined, write);
-  }
   const known = Object.keys(table);
   const isWhole = known.includes(name);
   const dashed = name.replaceAll('_', '-');

@@ -4,62 +4,10 @@ import { type Correction, writing } from '../errors/correction.ts';
 import type { CommandHelp } from './command.ts';
 import type { UnknownFlagError } from './flags.ts';
 
-/** What other programs call the commands. They are suggested, and are no commands. */
-const otherNames: Readonly<Record<string, readonly string[]>> = {
-  init: ['new', 'create', 'setup', 'scaffold', 'template', 'templates', 'example'],
-  validate: ['check', 'lint', 'verify', 'test', 'parse', 'doctor'],
-  plan: ['estimate', 'preview', 'explain', 'price', 'cost', 'dry-run', 'dryrun', 'diff'],
-  run: [
-    'start',
-    'execute',
-    'exec',
-    'go',
-    'launch',
-    'apply',
-    'resume',
-    'continue',
-    'restart',
-    'retry',
-    'rerun',
-    'redo',
-    'submit',
-    'render',
-    'imagine',
-    'make',
-    'build',
-    'rehearse',
-  ],
-  status: ['info', 'progress', 'stat', 'state', 'stats', 'summary', 'watch', 'log', 'logs'],
-  ls: ['list', 'runs', 'dir'],
-  show: ['info', 'job', 'inspect', 'view', 'get', 'cat', 'details'],
-  resolve: ['settle', 'adopt', 'drop', 'doubt', 'fix'],
-  manifest: ['csv', 'results', 'spreadsheet', 'table'],
-  report: ['gallery', 'html', 'page', 'browse', 'thumbnails'],
-  trust: ['allow', 'grant', 'login'],
-  models: ['model'],
-  sandbox: ['serve', 'server', 'mock', 'simulator'],
-  completion: ['completions', 'autocomplete'],
-};
-
-/** Shorter words are too alike. */
-const leastCompared = 5;
-
-/** The commands that a word can mean: the nearest name, else those that other programs call so. */
-function commandsMeant(word: string, names: readonly string[]): readonly string[] {
+/** The command that a word was probably meant as. */
+function commandMeant(word: string, names: readonly string[]): string | undefined {
   const small = word.toLowerCase().replace(/^-+/, '');
-  if (names.includes(small)) return [small];
-  const called = (other: string): readonly string[] =>
-    names.filter((name) => otherNames[name]?.includes(other));
-  const exact = called(small);
-  if (exact.length > 0) return exact;
-  const name = nearest(small, names);
-  if (name !== undefined) return [name];
-  const words = Object.values(otherNames).flat();
-  const other = nearest(
-    small,
-    words.filter(({ length }) => length >= leastCompared),
-  );
-  return other === undefined ? [] : called(other);
+  return names.includes(small) ? small : nearest(small, names);
 }
 
 /** What lies where a word names a place, as seen from the current folder. */
@@ -85,25 +33,23 @@ export function noSuchCommand(
 
   const isYaml = /\.ya?ml$/i.test(word);
   const kind = kindOf(word) ?? (isYaml ? 'file' : undefined);
-  const meant = commandsMeant(word, names);
-  if (kind === 'file' && (isYaml || meant.length === 0))
+  const meant = commandMeant(word, names);
+  if (kind === 'file' && (isYaml || meant === undefined))
     return usageError(
       `"${word}" is a file, and the command is missing: it comes before the file.`,
       'run runs a pipeline file, plan says what a run would do, validate checks the file.',
       writing(...(moved ?? ['run', ...words])),
     );
-  if (kind === 'folder' && meant.length === 0)
+  if (kind === 'folder' && meant === undefined)
     return usageError(
       `"${word}" is a folder, and the command is missing: it comes before the folder.`,
       'status says how far the run in a run directory is, ls lists the runs below a folder.',
       writing(...(moved ?? ['ls', ...words])),
     );
-  const [first] = meant;
-  const question = first === undefined ? '' : `Did you mean ${meant.join(' or ')}? `;
   return usageError(
     `There is no command "${word}".`,
-    `${question}${list}`,
-    first === undefined ? undefined : writing(first, ...rest),
+    `${meant === undefined ? '' : `Did you mean ${meant}? `}${list}`,
+    meant === undefined ? undefined : writing(meant, ...rest),
   );
 }
 
@@ -140,18 +86,17 @@ export function noSuchTopic(topic: string, commands: readonly CommandHelp[]): Cl
   const names = commands.map(({ name }) => name);
   const flag = topic.replace(/^--?/, '');
   const having = commands.filter(({ flags }) => Object.hasOwn(flags, flag)).map(({ name }) => name);
-  const meant = topic.startsWith('-') && having.length > 0 ? having : commandsMeant(topic, names);
-  const [first] = meant;
-  const question =
-    first === undefined
+  const isFlag = topic.startsWith('-') && having.length > 0;
+  const meant = isFlag ? having[0] : commandMeant(topic, names);
+  const hint = isFlag
+    ? `${havingWords(flag, having)} `
+    : meant === undefined
       ? ''
-      : meant === having
-        ? `${havingWords(flag, having)} `
-        : `Did you mean ${meant.join(' or ')}? `;
+      : `Did you mean ${meant}? `;
   return usageError(
     topic.startsWith('-') ? `"${topic}" is no command, but a flag.` : `There is no command "${topic}".`,
-    `${question}Commands: ${names.join(', ')}.`,
-    writing('help', ...(first === undefined ? [] : [first])),
+    `${hint}Commands: ${names.join(', ')}.`,
+    writing('help', ...(meant === undefined ? [] : [meant])),
   );
 }
 

@@ -1,6 +1,6 @@
 import { usageError } from '../errors/cli-error.ts';
 import { adding } from '../errors/correction.ts';
-import { type FlagValues, notCalled, repeated, toggle, valued } from './flags.ts';
+import { type FlagValues, repeated, toggle, valued } from './flags.ts';
 import { rehearsalFlags } from './sandbox-flags.ts';
 import { selectionFlags } from './selection-flags.ts';
 import { anyText, axisValue, duration, oneOf, wholeNumber } from './values.ts';
@@ -11,13 +11,10 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** Flags that say which directory and which service is meant. */
 export const placeFlags = {
-  out: notCalled(
-    valued(
-      'DIR',
-      'run directory; default: runs/<name> beside the pipeline file, with --sandbox runs/<name>.sandbox. s3://BUCKET/PREFIX puts images, videos, manifest.csv and run.json there, and keeps the run directory for the rest',
-      anyText,
-    ),
-    Object.fromEntries(['output', 'output-dir', 'dir', 'o'].map((name) => [name, { write: ['--out'] }])),
+  out: valued(
+    'DIR',
+    'run directory; default: runs/<name> beside the pipeline file, with --sandbox runs/<name>.sandbox. s3://BUCKET/PREFIX puts images, videos, manifest.csv and run.json there, and keeps the run directory for the rest',
+    anyText,
   ),
   'run-directory': valued('DIR', 'with --out s3://…: the run directory; default as above', anyText),
   'trust-directory': toggle(
@@ -157,50 +154,31 @@ export const runFlags = {
   ),
   'max-submits': valued('N', 'submissions of this invocation at most', wholeNumber(0)),
   'max-duration': valued('TIME', 'take nothing new on after this time, for example 30m', duration),
-  yes: notCalled(
-    toggle(
-      'continue although the estimate is above budget.ask; without this flag the run asks, or stops if there is no terminal',
-    ),
-    {
-      y: { write: ['--yes'] },
-      force: { write: ['--yes'], because: 'What a run asks is answered by --yes.' },
-    },
+  yes: toggle(
+    'continue although the estimate is above budget.ask; without this flag the run asks, or stops if there is no terminal',
   ),
   frozen: toggle('refuse to run (exit 2) unless pipeline, tables and service are those of the last run'),
   'dry-run': toggle('say what would run and why, as promptpress plan does'),
   ...manifestFlags,
   json: toggle('print one JSON object about the run on standard output'),
-  'log-level': notCalled(
-    valued('LEVEL', `what goes into run.log: ${logLevels.join(', ')}; default info`, oneOf(...logLevels)),
-    Object.fromEntries(
-      ['verbose', 'debug', 'v', 'vv'].map((name) => [
-        name,
-        {
-          write: ['--log-level', 'debug'],
-          because: 'More about a run is written into its run.log: --log-level says how much.',
-        },
-      ]),
-    ),
+  'log-level': valued(
+    'LEVEL',
+    `what goes into run.log: ${logLevels.join(', ')}; default info`,
+    oneOf(...logLevels),
   ),
   'metrics-file': valued(
     'FILE',
     'write metrics of the run into this file every few seconds and at the end, in the text format of Prometheus; replaced whole',
     metricsName,
   ),
-  notify: notCalled(
-    valued(
-      'URL',
-      'when the run ends, post its summary to this address, as --json prints it; a failure is a warning. PROMPTPRESS_NOTIFY stands for it',
-      anyText,
-    ),
-    { webhook: { write: ['--notify'] } },
+  notify: valued(
+    'URL',
+    'when the run ends, post its summary to this address, as --json prints it; a failure is a warning. PROMPTPRESS_NOTIFY stands for it',
+    anyText,
   ),
   'no-progress': toggle('no progress on standard error'),
-  quiet: notCalled(
-    toggle(
-      'no progress, and no word at all from a run that has nothing to do and ends with 0, for cron jobs that mail what is printed',
-    ),
-    { silent: { write: ['--quiet'] }, q: { write: ['--quiet'] } },
+  quiet: toggle(
+    'no progress, and no word at all from a run that has nothing to do and ends with 0, for cron jobs that mail what is printed',
   ),
 } as const;
 

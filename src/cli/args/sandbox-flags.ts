@@ -13,7 +13,6 @@ import { usageError } from '../errors/cli-error.ts';
 import { revaluing } from '../errors/correction.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type Flag, type FlagValues, type Reading, repeated, toggle, valued } from './flags.ts';
-import { meantFault } from './meant-fault.ts';
 import { duration, oneOf, wholeNumber } from './values.ts';
 
 const modalCode: Reading<1 | 21> = Object.assign(
@@ -43,16 +42,11 @@ const factor: Reading<number> = Object.assign(
 );
 
 const fault: Reading<Fault> = Object.assign(
-  (text: string, name: string): Fault => {
+  (text: string): Fault => {
     const parsed = parseFault(text);
     if (parsed.ok) return parsed.value;
     const { error, hint } = parsed;
-    const meant = meantFault(text);
-    throw usageError(
-      `--${error}.`,
-      hint,
-      meant === undefined ? undefined : revaluing(name, text, [meant], 'example'),
-    );
+    throw usageError(`--${error}.`, hint);
   },
   { example: 'fetch:latency=300ms' },
 );
