@@ -3,7 +3,7 @@ import type { Attempt, JobRecord } from '../../plan/job.ts';
 import type { ReplyPlace } from '../../plan/job-request.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { Clock } from '../../run/clock.ts';
-import { sameMomentMs } from '../../run/machine/ownership.ts';
+import { longestAnswerMs, sameMomentMs } from '../../run/machine/ownership.ts';
 import type { LeftRecord, OtherRecords, RunStore } from '../../run/ports.ts';
 import type { InputFile, StateReader } from '../../state/reader.ts';
 import type { DocumentRow } from '../../state/sqlite/texts.ts';
@@ -71,9 +71,6 @@ export interface EngineStore extends RunStore {
 
 /** Keys of one question. */
 const mostKeys = 1024;
-
-/** So long a submission of another worker is waited for that may get the same id, ms: a worker that died leaves one without an answer. */
-const longestAnswerMs = 300_000;
 
 /** Bytes of replies that go with a turn; more are written before it, in pieces of this size. */
 const mostReplyBytes = 8 * 1024 * 1024;

@@ -18,6 +18,9 @@ const otherLooks = { count: 3, overMs: 60_000, everyMs: 30_000 } as const;
 /** Submissions may get one id that leave this close to each other, ms; so long it is waited between two looks at their answers. */
 export const sameMomentMs = 1000;
 
+/** So long a submission of another worker is waited for that may get the same id, ms: a worker that died leaves one without an answer. */
+export const longestAnswerMs = 300_000;
+
 /** The code of the answer in whose place another task was shown. */
 const otherTask = 'service.other-task';
 

@@ -89,11 +89,11 @@ function asksKeyAgain(
 export function noteTask(state: SchedulerState, kind: KindState, task: Task): void {
   const { options, routes, now, outbox } = state;
   const { retry } = options.settings;
-  const { failReason = '' } = task;
-  if (task.state === 'success') kind.taskEnded();
+  const { id, failReason = '' } = task;
+  if (task.state === 'success') kind.taskEnded(id);
   if (task.state !== 'failure') return;
   const isAccount = judgeTaskFailure(failReason, task.status, retry).about === 'account';
-  const closing = kind.taskEnded({ reason: failReason, isAccount });
+  const closing = kind.taskEnded(id, failReason, isAccount);
   if (closing !== undefined && kind.closed === undefined) return closeKind(state, kind, closing);
   if (!overloaded.test(failReason)) return;
   const untilMs = now + Math.max(retry.baseMs, backoffMs(kind.failedInARow, retry, options.random));

@@ -1,6 +1,6 @@
 import type { Attempt, JobRecord } from '../../../src/plan/job.ts';
 import { isTextRequest } from '../../../src/plan/job-request.ts';
-import { sameMomentMs } from '../../../src/run/machine/ownership.ts';
+import { longestAnswerMs, sameMomentMs } from '../../../src/run/machine/ownership.ts';
 import type { LeftRecord } from '../../../src/run/ports.ts';
 import {
   burstMs,
@@ -174,7 +174,7 @@ export class FencedState {
   }
 
   /** Who got a task, and whether another may yet: it is asked for with the others that left in that moment. */
-  claims({ key, taskId, submittedAt = 0 }: JobRecord): TaskClaims {
+  claims({ key, taskId, submittedAt = 0 }: JobRecord, now: number): TaskClaims {
     const keys = this.#history.flatMap((attempt) =>
       attempt.taskId === taskId && Math.abs(attempt.at - submittedAt) < burstMs ? [attempt.key] : [],
     );
@@ -185,7 +185,7 @@ export class FencedState {
         !isTextRequest(record.request) &&
         Math.abs((record.submittedAt ?? 0) - submittedAt) < sameMomentMs,
     );
-    return { keys, mayGrow };
+    return { keys, mayGrow: mayGrow && now - submittedAt < longestAnswerMs };
   }
 
   #mayWrite(row: Row, basis: string | undefined): boolean {

@@ -12,13 +12,16 @@ type Shown = Row & { readonly turn?: number };
  */
 export class WorkerView {
   readonly #state: FencedState;
+  readonly #now: () => number;
   readonly #rows = new Map<string, Shown>();
   #turns = 0;
   /** The last turn that is over. */
   #settled = 0;
 
-  constructor(state: FencedState) {
+  /** @param now by the clock of the worker, Unix ms */
+  constructor(state: FencedState, now: () => number = () => 0) {
     this.#state = state;
+    this.#now = now;
   }
 
   get(key: string): JobRecord | undefined {
@@ -45,7 +48,7 @@ export class WorkerView {
 
   /** Who got a task; their records are shown from then on, and those that they come from. */
   claims(record: JobRecord): TaskClaims {
-    const claims = this.#state.claims(record);
+    const claims = this.#state.claims(record, this.#now());
     for (let keys = claims.keys.filter((key) => key !== record.key); keys.length > 0; ) {
       this.read(keys);
       keys = keys.flatMap((key) => this.get(key)?.parent ?? []);

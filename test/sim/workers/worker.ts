@@ -90,7 +90,7 @@ export class SimWorker {
     const { scenario, chance, settings, plan, state, invocation } = world;
     this.#rooms = world.rooms?.join();
     this.#skewMs = chance.whole(-scenario.skewMs, scenario.skewMs, 'skew', name);
-    this.#view = new WorkerView(state);
+    this.#view = new WorkerView(state, () => this.#clock);
     let draws = 0;
     this.#scheduler = new Scheduler({
       settings,

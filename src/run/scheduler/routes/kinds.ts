@@ -107,6 +107,8 @@ export class KindState {
   #quota = 0;
   readonly #reasons = new SameWords();
   #accountReasons = 0;
+  /** Ids of the tasks that failed last: one whose slice is taken in turn is reported each time. */
+  #failed: readonly string[] = [];
   closed: Closing | undefined;
   /** Why a worker left jobs of it though it is open: one of several workers may see too few of its refusals to close it. */
   leftFor: Closing | undefined;
@@ -177,18 +179,20 @@ export class KindState {
   /**
    * Notes how one of its tasks ended.
    *
-   * @param failed why, and whether that is a state of the account; undefined: it succeeded
+   * @param reason why it failed, which may be a state of the account; undefined: it succeeded
    * @returns why it is closed from now on
    */
-  taskEnded(failed?: { readonly reason: string; readonly isAccount: boolean }): Closing | undefined {
-    const same = this.#reasons.note(failed?.reason);
-    this.#accountReasons = failed === undefined ? 0 : this.#accountReasons + Number(failed.isAccount);
-    const isClosing = this.#accountReasons >= accountReasons || same >= refusalsInARow;
-    if (failed === undefined || !isClosing) return undefined;
+  taskEnded(id: string, reason?: string, isAccount = false): Closing | undefined {
+    if (reason !== undefined && this.#failed.includes(id)) return undefined;
+    this.#failed = reason === undefined ? [] : [id, ...this.#failed].slice(0, refusalsInARow);
+    const same = this.#reasons.note(reason);
+    this.#accountReasons = reason === undefined ? 0 : this.#accountReasons + Number(isAccount);
+    if (reason === undefined || (this.#accountReasons < accountReasons && same < refusalsInARow))
+      return undefined;
     const times = Math.max(this.#accountReasons, same);
     return {
       code: 'tasks.failing',
-      message: `${times} tasks of ${this.name} in a row were accepted and failed, and none succeeded: ${failed.reason}`,
+      message: `${times} tasks of ${this.name} in a row were accepted and failed, and none succeeded: ${reason}`,
     };
   }
 

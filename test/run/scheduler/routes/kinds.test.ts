@@ -111,6 +111,15 @@ describe('a kind', () => {
     expect(note(refused('w'))).toMatchObject({ code: 'route.refused' });
   });
 
+  it('counts a task that failed once, however often it is reported, also beside another one', () => {
+    const kind = new KindState('imagine', 'submit');
+    const fails = (id: string) => kind.taskEnded(id, 'no');
+    for (let n = 0; n < refusalsInARow; n++) for (const id of ['1', '2']) expect(fails(id)).toBeUndefined();
+    expect(kind.failedInARow).toBe(2);
+    for (let n = 3; n < refusalsInARow; n++) expect(fails(`${n}`)).toBeUndefined();
+    expect(fails('20')).toMatchObject({ code: 'tasks.failing' });
+  });
+
   it('closes at the first answer that it is not offered, unless it was ever served', () => {
     const words = '400: 当前账号不支持编辑';
     expect(edits()(refused(words, 'not-offered'))).toMatchObject({ code: 'service.not-offered' });
