@@ -330,6 +330,8 @@ export interface RunSettings {
   /** `--retry-failed`, with `--code` only failures of that code. */
   readonly retryFailed?: { readonly code?: string };
   readonly inDoubt: 'hold' | 'retry';
+  /** `--in-doubt find`: the tasks of jobs that this run puts in doubt are searched for soon, where the gateway lists its tasks. */
+  readonly findInDoubt?: true;
   /** `--relearn`: what earlier runs have learned about the service is forgotten first. */
   readonly relearn?: boolean;
   readonly failFast: boolean;

@@ -1,8 +1,8 @@
 import type { CutResult, SaveFailure, SaveResult } from '../../src/artifacts/writer.ts';
 import type { Attempt, JobRecord } from '../../src/plan/job.ts';
+import { searched } from '../../src/run/effects/execute.ts';
 import type { CallResult, SeenTask } from '../../src/run/machine/job.ts';
 import { mayBeShared } from '../../src/run/machine/ownership.ts';
-import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
 import type { Effect, RunInput } from '../../src/run/scheduler/commit.ts';
 import type { SubmitResult, Task } from '../../src/service/image-service.ts';
 import type { ServiceResult, Telling } from '../../src/service/result.ts';
@@ -92,10 +92,8 @@ export function answered(
     }
     case 'search': {
       const { result: listed, afterMs } = service.listAll(now);
-      const result: ServiceResult<readonly Task[]> = listed.ok
-        ? { ok: true, value: ownTasks(job.record, state.attempts(key), listed.value) }
-        : listed;
-      return { afterMs, input: { type: 'searched', key, result } };
+      const input = searched(job.record, send.beside, listed, (of) => state.attempts(of));
+      return { afterMs, input };
     }
     case 'save': {
       // What is text needs no file.

@@ -80,6 +80,7 @@ export async function runSettings(
     budget,
     prices,
     ...(await revivalOf(flags, state)),
+    ...(flags['in-doubt'] === 'find' ? { findInDoubt: true } : {}),
     // What was learned of one service says nothing about another.
     ...(flags.relearn || flags['new-service'] ? { relearn: true } : {}),
     failFast: flags['fail-fast'],

@@ -1,6 +1,6 @@
 import type { SaveFailure } from '../../artifacts/writer.ts';
 import { gridOf } from '../../plan/graph/frames.ts';
-import type { JobRecord } from '../../plan/job.ts';
+import type { Attempt, JobRecord } from '../../plan/job.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult, Telling } from '../../service/result.ts';
 import { StateError } from '../../state/store.ts';
@@ -122,8 +122,12 @@ export class Effects {
         return { type: 'listed', key, targets, result: shown, ...told };
       }
       case 'search': {
-        const result = await this.#search(record, signal);
-        return { type: 'searched', key, result, ...toldIn(result) };
+        const { service, store } = this.#ports;
+        const listed: ServiceResult<readonly Task[]> = (await service.listTasks?.(signal)) ?? notListed;
+        return {
+          ...searched(record, send.beside, listed, (of) => store.attempts(of)),
+          ...toldIn(listed),
+        };
       }
       case 'save':
         return { type: 'saved', key, result: await this.#save(record, send, signal) };
@@ -169,14 +173,6 @@ export class Effects {
     }
   }
 
-  async #search(record: JobRecord, signal: AbortSignal): Promise<ServiceResult<readonly Task[]>> {
-    const { service, store } = this.#ports;
-    const listed = (await service.listTasks?.(signal)) ?? notListed;
-    return listed.ok
-      ? { ...listed, value: ownTasks(record, store.attempts(record.key), listed.value) }
-      : listed;
-  }
-
   async #save(
     { key, artifacts }: JobRecord,
     { source, output }: Extract<Send, { kind: 'save' }>,
@@ -187,6 +183,23 @@ export class Effects {
     const request = { key, output, ...source, ...(source.spare === undefined ? {} : { others }) };
     return await this.#ports.artifacts.save(request, signal);
   }
+}
+
+/** What a list of all tasks says of a job, and of those in doubt beside it. */
+export function searched(
+  record: JobRecord,
+  beside: readonly JobRecord[] | undefined,
+  listed: ServiceResult<readonly Task[]>,
+  attempts: (key: string) => readonly Attempt[],
+): Extract<RunInput, { type: 'searched' }> {
+  const ownOf = (one: JobRecord): typeof listed =>
+    listed.ok ? { ...listed, value: ownTasks(one, attempts(one.key), listed.value) } : listed;
+  return {
+    type: 'searched',
+    key: record.key,
+    result: ownOf(record),
+    ...(beside && { beside: beside.map((one) => [one.key, ownOf(one)] as const) }),
+  };
 }
 
 const submittedBy = (key: string, loaded: LoadedInputs<ServiceResult<SubmitResult>>): RequestResult =>
@@ -228,7 +241,7 @@ function outcomeWord(input: RequestResult): string {
     case 'listed':
       return `${input.result.ok ? input.result.value.length : 0} of ${input.targets.length} tasks`;
     case 'searched':
-      return `${input.result.ok ? input.result.value.length : 0} tasks found`;
+      return `${[input.result, ...(input.beside ?? []).map(([, result]) => result)].flatMap((result) => (result.ok ? result.value : [])).length} tasks found`;
     case 'saved':
       return 'saved';
     case 'asked': {

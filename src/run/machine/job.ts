@@ -37,7 +37,7 @@ export type Want =
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
   /** A check of its mask against the image under its button. */
   | { readonly kind: 'mask' }
-  /** A search for its task, by tag, in the service's list, before the job is submitted again. */
+  /** A search for its task, by tag, in the service's list: before the job is submitted again, or while it is in doubt. */
   | { readonly kind: 'search' }
   /** A turn on the submit route; the intent is recorded when it is granted, not before. */
   | { readonly kind: 'submit' }
@@ -131,8 +131,8 @@ export type Send =
   /** This and `cut` are made locally, without a request to the service. */
   | { readonly kind: 'mask' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
-  /** Lists all tasks of the service, to find those with the job's tag. */
-  | { readonly kind: 'search' }
+  /** Lists all tasks of the service, to find those with the job's tag, and those of the jobs in doubt `beside` it. */
+  | { readonly kind: 'search'; readonly beside?: readonly JobRecord[] }
   /** Several tasks are polled with one request, each for its own job. */
   | { readonly kind: 'list'; readonly targets: readonly PollTarget[] }
   | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
@@ -231,6 +231,8 @@ export interface JobContext {
   readonly retryInDoubt: boolean;
   /** Submissions carry tags, and the gateway is not known to list no tasks. */
   readonly searches: boolean;
+  /** In how many ms the task of a job that is put in doubt now is searched for (`--in-doubt find`); undefined: not in this run. */
+  readonly doubtSearchInMs: number | undefined;
   /** Price of one submission of this job, where known. */
   readonly price: (record: JobRecord) => number | undefined;
   /** Cost of one reply to a text call, where known. */

@@ -8,7 +8,7 @@ import { taskSeen } from './poll/poll.ts';
 import { redoJudged } from './redo.ts';
 import { clearDeferrals } from './retry/deferrals.ts';
 import { fileSaved, gridCut, linkRead } from './save.ts';
-import { taskSearched } from './search/search.ts';
+import { searchedInDoubt, taskSearched } from './search/search.ts';
 import {
   maskChecked,
   onSubmitResult,
@@ -44,6 +44,10 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | pending (in doubt) | no task found | pending | room |
  * | pending (in doubt) | search failed | pending | rest, search |
  * | pending (in doubt) | no task found after the last try | in-doubt | |
+ * | in-doubt | granted search | in-doubt | send search |
+ * | in-doubt | task found | running | rest, fetch poll |
+ * | in-doubt | no task found | in-doubt | |
+ * | in-doubt | search failed | in-doubt | rest, search |
  * | pending (text) | granted ask | submitting | send ask |
  * | submitting | accepted | running | rest, fetch poll |
  * | submitting | queue full; 429 | pending | rest, room |
@@ -51,6 +55,7 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | submitting | 500; 503; no answer (--in-doubt retry) | pending | rest, room |
  * | submitting | input busy | pending | rest, submit |
  * | submitting | no answer; 500 to the last try | in-doubt | |
+ * | submitting | no answer (--in-doubt find) | in-doubt | rest, search |
  * | submitting | refused by code; 400; 503 to the last try; input unreadable | failed | |
  * | submitting (click) | modal opened | modal | rest, modal |
  * | submitting (click) | button refused | pending | rest, submit |
@@ -94,11 +99,8 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * step.
  */
 export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
-  return withInvocation(
-    redoJudged(stepOf(withoutDeferrals(job, event), event, context), context),
-    job,
-    context,
-  );
+  const made = redoJudged(stepOf(withoutDeferrals(job, event), event, context), context);
+  return withInvocation(searchedInDoubt(made, job, context), job, context);
 }
 
 /** The record of a settled job has the number of the run that settled it. */

@@ -58,6 +58,8 @@ export type RunInput =
       readonly key: string;
       /** Tasks that the job's submissions may have made, the one to adopt first. */
       readonly result: ServiceResult<readonly Task[]>;
+      /** The same of the other jobs in doubt. Absent: the job is to be submitted again. */
+      readonly beside?: readonly (readonly [key: string, result: ServiceResult<readonly Task[]>])[];
     } & Telling)
   | { readonly type: 'saved'; readonly key: string; readonly result: SavedResult }
   | { readonly type: 'cut'; readonly key: string; readonly result: CutResult }

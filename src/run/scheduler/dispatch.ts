@@ -1,6 +1,7 @@
 import type { Route, RunEnd } from '../events.ts';
 import type { Job } from '../machine/job.ts';
 import { isPoll, pollBatch } from './batch-poll.ts';
+import { isDoubtSearch, searchDoubts } from './doubt-search.ts';
 import { drain } from './drain.ts';
 import { advance } from './job-runner.ts';
 import type { SchedulerState } from './state/state.ts';
@@ -18,6 +19,7 @@ export function dispatch(state: SchedulerState): void {
     if (choice === undefined) return;
     if ('end' in choice) drain(state, choice.end);
     else if (choice.isOverdue) lookAtOverdue(state, choice.job);
+    else if (isDoubtSearch(choice.job)) searchDoubts(state, choice.job);
     else if (state.pollsBatches && isPoll(choice.job)) pollBatch(state, choice.job);
     else advance(state, choice.job, { type: 'granted' });
   }

@@ -2,6 +2,7 @@ import { isJobKey } from '../../plan/key.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Job, JobContext } from '../machine/job.ts';
 import { mostListed } from '../machine/search/listing.ts';
+import { doubtSearch } from '../machine/search/search.ts';
 import { noTally } from './routes/kinds.ts';
 import type { SchedulerState } from './state/state.ts';
 
@@ -39,6 +40,7 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     speed: settings.speed,
     retryInDoubt: settings.inDoubt === 'retry',
     searches,
+    doubtSearchInMs: doubtSearchInMs(state),
     price,
     replyPrice: costModel.answerPrice,
     assumedUsage: costModel.usage,
@@ -60,6 +62,18 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     pollInMs: (record, elapsedMs, watch) =>
       pollDueInMs(state, estimators.pollInMs(record, elapsedMs, watch), watch !== undefined),
   };
+}
+
+function doubtSearchInMs({
+  options,
+  searches,
+  lifecycle,
+  doubtSearches,
+  now,
+}: SchedulerState): number | undefined {
+  if (options.settings.findInDoubt !== true || !searches || lifecycle.isEnding) return undefined;
+  const { searchedAt, isUnderWay } = doubtSearches;
+  return Math.max(doubtSearch.afterMs, (isUnderWay ? now : searchedAt) + doubtSearch.everyMs - now);
 }
 
 /** Keeps polls within the bound on requests: those that share one request are aligned to common moments, `poll.min` apart. */

@@ -38,7 +38,7 @@ export function advance(state: SchedulerState, job: Job, event: JobEvent): void 
 }
 
 function apply(state: SchedulerState, job: Job, event: JobEvent): void {
-  if (event.type === 'searched' && hasNoListing(event.result)) endSearches(state);
+  if (event.type === 'searched' && hasNoListing(event.result)) endSearches(state, job);
   if (event.type === 'fetched' && event.result.ok) noteShown(state, job, event.why, event.result.value);
   const { routes, estimators, outbox, now, watchedSince, clicks, buttons } = state;
   const {
@@ -122,10 +122,11 @@ function noteShown(state: SchedulerState, job: Job, why: FetchReason, task: Seen
 }
 
 /** Ends searches at a gateway that lists no tasks, with one notice to the user. */
-function endSearches(state: SchedulerState): void {
+function endSearches(state: SchedulerState, { record }: Job): void {
   if (!state.searches) return;
   state.searches = false;
-  state.outbox.emit({ type: 'run:notice', code: 'service.no-listing', message: noSearch });
+  const message = record.status === 'in-doubt' ? noDoubtSearch : noSearch;
+  state.outbox.emit({ type: 'run:notice', code: 'service.no-listing', message });
 }
 
 /** Reports once in a run that budgets count estimated tokens; the manifest does not show the estimate. */
@@ -144,6 +145,9 @@ function noteAssumedTokens(state: SchedulerState, before: JobRecord, after: JobR
 /** True for a job that is about to be submitted or called, and of which no task may exist yet. */
 const isFirstSubmission = ({ record: { status, doubtful }, want }: Job): boolean =>
   (want.kind === 'submit' || want.kind === 'ask') && status === 'pending' && doubtful?.since === undefined;
+
+const noDoubtSearch =
+  'This gateway does not list its tasks: --in-doubt find finds none of them, and jobs in doubt stay so.';
 
 const noSearch =
   'A submission got no clear answer, and this gateway does not list its tasks: such a submission is sent again without looking for its task, and may be paid twice. retry.ambiguous: hold holds it instead.';

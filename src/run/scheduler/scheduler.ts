@@ -12,6 +12,7 @@ import { admitCells } from './cell-admission.ts';
 import { closeAsOthers, closedEnd, leftWork } from './closed-kinds.ts';
 import { isPaid, type RunCommit, type RunInput, routeOf, withoutOthers } from './commit.ts';
 import { dispatch } from './dispatch.ts';
+import { onDoubtsSearched } from './doubt-search.ts';
 import { drain, halt } from './drain.ts';
 import { noteSaved } from './failed-files.ts';
 import { advance } from './job-runner.ts';
@@ -225,9 +226,11 @@ function accept(state: SchedulerState, input: RunInput): void {
     case 'unread':
     case 'masked':
     case 'fetched':
-    case 'searched':
     case 'saved':
       return onResult(state, input);
+    case 'searched':
+      onResult(state, input);
+      return onDoubtsSearched(state, input);
     case 'listed':
       return onBatchPolled(state, input);
     case 'cut':

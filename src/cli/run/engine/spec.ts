@@ -67,8 +67,8 @@ export const specTables = ({ matrix }: Pick<Pipeline, 'matrix'>): readonly SpecT
     return [{ declared, format, columns }];
   });
 
-/** The settings that every worker obeys: what is forgotten when a run begins, its coordinator forgets. */
-export function specSettings({ relearn: _once, ...settings }: RunSettings): RunSettings {
+/** The settings that every worker obeys. What is forgotten when a run begins, its coordinator forgets; it searches what is in doubt, too. */
+export function specSettings({ relearn: _once, findInDoubt: _for, ...settings }: RunSettings): RunSettings {
   return settings;
 }
 

@@ -22,6 +22,20 @@ export const mustSearch = (
   { searches }: Pick<JobContext, 'searches'>,
 ): boolean => searches && modal === undefined && doubtful?.since !== undefined && searched !== doubtful.count;
 
+/** So long after a job was put in doubt its task is searched for, ms: a list may lag behind; and so far apart searches are at least. */
+export const doubtSearch = { afterMs: 5000, everyMs: 30_000 } as const;
+
+/**
+ * A job that is put in doubt waits until its task was searched for (`--in-doubt find`): gateways list their newest tasks only, and the next run
+ * may come too late. It is in doubt meanwhile, and stays so where nothing is found.
+ */
+export function searchedInDoubt(step: JobStep, before: Job, { doubtSearchInMs, now }: JobContext): JobStep {
+  const { record, want } = step.job;
+  const isNew = record.status === 'in-doubt' && before.record.status !== 'in-doubt';
+  if (!isNew || want.kind !== 'nothing' || doubtSearchInMs === undefined) return step;
+  return { ...step, ...rest(step.job, doubtSearchInMs, search(), now) };
+}
+
 /** The want before a further submission: a search, where one is due, or room again, behind jobs that were tried less often. */
 export const beforeSubmitting = (job: Job, context: JobContext): Want =>
   mustSearch(job, context) ? search() : { kind: 'room' };
@@ -38,7 +52,7 @@ export function taskSearched(job: Job, result: ServiceResult<readonly Task[]>, c
     const { error } = result;
     if (hasNoListing(result)) return notFound(job, context);
     return retryFetch(job, error, search(), context, (why) =>
-      settle(job, 'in-doubt', record.error ?? why, now),
+      record.status === 'in-doubt' ? staysInDoubt(job) : settle(job, 'in-doubt', record.error ?? why, now),
     );
   }
   const [task, ...others] = result.value;
@@ -63,9 +77,12 @@ const found = 'found';
 const entry = ({ key }: JobRecord, outcome: string, { id }: Task, at: number): Attempt =>
   attemptOf({ key, taskId: id }, at, outcome);
 
+const staysInDoubt = (job: Job): JobStep => ({ job: { ...job, want: { kind: 'nothing' } } });
+
 /** No task was found: the job is submitted again, or is in doubt after its last try. */
 function notFound(job: Job, { retry, now }: JobContext): JobStep {
   const { record } = job;
+  if (record.status === 'in-doubt') return staysInDoubt(job);
   const { tries, error, doubtful } = record;
   if (tries >= retry.attempts && error !== undefined)
     return settle(job, 'in-doubt', error, now, { tries: 0 });

@@ -72,12 +72,13 @@ export const tooManyFailures = (most: number, { origin, error }: JobRecord): Run
 });
 
 /**
- * True for a job without a task that this run watches: a later run takes the job up from its record. The first confirm of a modal
+ * True for a job without a task that this run watches: a later run takes the job up from its record, or searches its task. The first confirm of a modal
  * belongs to the task in flight; another one would be a new attempt. So is a file whose download failed: its task is paid and its record durable,
  * and a run that is to end does not wait for a host of images.
  */
 export const mayBeLeft = ({ record: { status, modal }, want, misses }: Job): boolean =>
   status === 'pending' ||
+  status === 'in-doubt' ||
   want.kind === 'room' ||
   (status === 'saving' && (want.kind === 'wait' || (want.kind !== 'answer' && misses > 0))) ||
   (status === 'modal' && modal !== undefined && modal.sent > 0);

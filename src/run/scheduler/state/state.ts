@@ -106,6 +106,8 @@ export interface SchedulerState {
   pollsBatches: boolean;
   /** True while tasks are searched for by their tag, until the gateway turns out to list none. */
   searches: boolean;
+  /** When tasks of jobs in doubt were last searched for, Unix ms, and whether the answer is still to come. */
+  doubtSearches: { readonly searchedAt: number; readonly isUnderWay: boolean };
   /** True once the user was informed that a reply without a token count is charged by its estimate. */
   notedAssumedTokens: boolean;
   /** The user was told of a grid that stays whole. */
@@ -165,6 +167,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     lookup: (key) => jobs.get(key)?.record ?? outbox.record(key) ?? options.lookup(key),
     pollsBatches: settings.poll.list === true,
     searches: settings.tag !== false,
+    doubtSearches: { searchedAt: Number.NEGATIVE_INFINITY, isUnderWay: false },
     notedAssumedTokens: false,
     notedWhole: false,
     failures: 0,

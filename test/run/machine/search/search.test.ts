@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failure } from '../../../rig/failure.ts';
 import type { GatewayScript } from '../../../rig/gateway/scripted-gateway.ts';
+import { epoch } from '../../../rig/jobs.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
 import { grid, type World, world } from '../../../rig/world.ts';
 
@@ -166,5 +167,112 @@ describe('a gateway that does not list its tasks', () => {
     });
     here.run();
     expect([here.statuses(), here.service.searches]).toEqual([{ done: 1 }, 0]);
+  });
+});
+
+describe('a job that a run puts in doubt (--in-doubt find)', () => {
+  const find = virtualSettings({ findInDoubt: true });
+  const cut = { error: failure('connection.lost', 'lost'), made: true } as const;
+  const notices = (events: readonly { readonly type: string; readonly code?: string }[]): unknown[] =>
+    events.flatMap(({ type, code }) => (type === 'run:notice' ? [code] : []));
+
+  it('is searched for in this run, by a gateway that lists its newest tasks only, and goes on with what follows', async () => {
+    const script: GatewayScript = {
+      onSubmit: ({ number }) => (number === 2 ? cut : undefined),
+      onSearch: (tasks) => tasks.slice(-15),
+    };
+    const here = await world(grid(60, 'U1'), script);
+    const { end } = here.run({ settings: find, price: () => 1 });
+    expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 120 }]);
+    expect([here.service.submits.length, here.service.tasks.size, here.service.searches]).toEqual([
+      120, 120, 1,
+    ]);
+    expect([totals(here).attempts, totals(here).cost, totals(here).possibleCost]).toEqual([120, 120, 0]);
+    const held = await world(grid(60, 'U1'), script);
+    held.run();
+    expect([held.statuses(), held.service.searches]).toEqual([{ done: 118, 'in-doubt': 1, pending: 1 }, 0]);
+  });
+
+  it('is searched for together with others: by one list, and by no other within 30 s or while one is under way', async () => {
+    const searches: [at: number, ms: number][] = [];
+    const here = await world(grid(40), {
+      onSubmit: ({ number }) => (number % 2 === 0 ? cut : undefined),
+      onSearch: all,
+    });
+    const { end } = here.run({
+      settings: find,
+      latency: (route) => (route === 'poll' ? 45_000 : 4000),
+      onEffect: ({ send }, at) => {
+        if (send.kind === 'search') searches.push([at, send.beside?.length ?? -1]);
+      },
+    });
+    expect([end, here.statuses(), here.service.submits.length]).toEqual([
+      { kind: 'complete' },
+      { done: 40 },
+      40,
+    ]);
+    const apart = searches.slice(1).map(([at], n) => at - (searches[n]?.[0] ?? 0));
+    expect(Math.min(...apart)).toBeGreaterThanOrEqual(45_000);
+    expect(searches.reduce((sum, [, beside]) => sum + 1 + beside, 0)).toBe(20);
+  });
+
+  it('stays in doubt where nothing is found, is not sent again, and its run ends after the search', async () => {
+    const here = await world(grid(3, 'U1'), {
+      onSubmit: ({ number }) => (number === 1 ? { ...cut, made: false } : undefined),
+      onSearch: all,
+    });
+    const { end, endedAt } = here.run({ settings: find });
+    expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 4, 'in-doubt': 1, pending: 1 }]);
+    expect([here.service.submits.length, here.service.searches]).toEqual([5, 1]);
+    const [record] = [...here.store.withStatus('in-doubt')];
+    expect(record?.finishedAt).toBeLessThan(endedAt);
+  });
+
+  it('is searched for again where the list cannot be read', async () => {
+    const here = await world(grid(1), {
+      onSubmit: () => cut,
+      onSearch: (tasks, searches) =>
+        searches <= 2 ? failure('service.unavailable', 'retry', { status: 500 }) : tasks,
+    });
+    const at: number[] = [];
+    here.run({ settings: find, onEffect: ({ send }, now) => send.kind === 'search' && at.push(now) });
+    expect([here.statuses(), here.service.submits.length, at.length]).toEqual([{ done: 1 }, 1, 3]);
+    expect(at.slice(1).every((one, n) => one - (at[n] ?? 0) >= 30_000)).toBe(true);
+  });
+
+  it('is found by the search that is under way when the run is to end; one that is not is left', async () => {
+    const script: GatewayScript = { onSubmit: () => cut, onSearch: all };
+    const [during, before] = await Promise.all([world(grid(1), script), world(grid(1), script)]);
+    const slow = { settings: find, latency: () => 1000 } as const;
+    during.run({ ...slow, drainAt: epoch + 6500 });
+    expect([during.statuses(), during.service.searches]).toEqual([{ done: 1 }, 1]);
+    const { endedAt } = before.run({ ...slow, drainAt: epoch + 3000 });
+    expect([before.statuses(), before.service.searches, endedAt]).toEqual([
+      { 'in-doubt': 1 },
+      0,
+      epoch + 3000,
+    ]);
+  });
+
+  it('is in doubt durably before it is searched for, and is sent once wherever its run dies', async () => {
+    const left: unknown[] = [];
+    for (let turn = 1; turn < 14; turn++) {
+      const here = await world(grid(1), { onSubmit: () => cut, onSearch: all });
+      here.run({ settings: find, dieAfterTurns: turn });
+      left.push(here.statuses());
+      here.run({ settings: find });
+      expect([turn, here.service.submits.length <= 1]).toEqual([turn, true]);
+    }
+    expect(left).toContainEqual({ 'in-doubt': 1 });
+    expect(left).toContainEqual({ running: 1 });
+  });
+
+  it('is said once not to be found where the gateway lists no tasks', async () => {
+    const here = await world(grid(4), { onSubmit: () => cut });
+    const { events } = here.run({ settings: find });
+    expect([here.statuses(), notices(events)]).toEqual([{ 'in-doubt': 4 }, ['service.no-listing']]);
+    const untagged = await world(grid(4), { onSubmit: () => cut, onSearch: all });
+    untagged.run({ settings: { ...find, tag: false } });
+    expect([untagged.statuses(), untagged.service.searches]).toEqual([{ 'in-doubt': 4 }, 0]);
   });
 });

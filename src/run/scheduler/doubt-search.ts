@@ -1,0 +1,41 @@
+import type { Job } from '../machine/job.ts';
+import { doubtSearch } from '../machine/search/search.ts';
+import { rest } from '../machine/transition.ts';
+import type { RunInput } from './commit.ts';
+import { advance } from './job-runner.ts';
+import { placeJob } from './place-job.ts';
+import { deferred } from './routes/outcome.ts';
+import type { SchedulerState } from './state/state.ts';
+
+/** True for a job in doubt whose task is to be searched for now. */
+export const isDoubtSearch = ({ record, want }: Job): boolean =>
+  want.kind === 'search' && record.status === 'in-doubt';
+
+/** Searches with one list for the tasks of all jobs in doubt whose time has come; never two at once, nor two soon after one another. */
+export function searchDoubts(state: SchedulerState, first: Job): void {
+  const { doubtSearches, jobs, routes, outbox, now } = state;
+  const { searchedAt, isUnderWay } = doubtSearches;
+  const inMs = isUnderWay ? doubtSearch.everyMs : searchedAt + doubtSearch.everyMs - now;
+  if (inMs > 0) return placeJob(state, first, rest(first, inMs, { kind: 'search' }, now).job);
+  state.doubtSearches = { searchedAt: now, isUnderWay: true };
+  const all = [...jobs.all()].filter(isDoubtSearch);
+  for (const job of all) placeJob(state, job, { ...job, want: { kind: 'answer' } });
+  const beside = all.flatMap(({ record }) => (record.key === first.record.key ? [] : [record]));
+  routes.onSent('poll', now, first.record.key);
+  outbox.send({ job: first, send: { kind: 'search', beside } });
+}
+
+/** The list for jobs in doubt came: those beside the first one learn what it says of them. */
+export function onDoubtsSearched(
+  state: SchedulerState,
+  { beside }: Extract<RunInput, { type: 'searched' }>,
+): void {
+  if (beside === undefined) return;
+  const { routes, jobs, now } = state;
+  state.doubtSearches = { ...state.doubtSearches, isUnderWay: false };
+  const isServing = routes.queues.poll.route.isServing(now);
+  for (const [key, result] of beside) {
+    const job = jobs.get(key);
+    if (job !== undefined) advance(state, job, { type: 'searched', result: deferred(result, isServing) });
+  }
+}
