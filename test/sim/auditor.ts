@@ -1,6 +1,7 @@
 import { gridOf } from '../../src/plan/graph/frames.ts';
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import type { RunEnd, RunEvent } from '../../src/run/events.ts';
+import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
 import { type Effect, isPaid, type RunInput } from '../../src/run/scheduler/commit.ts';
 import type { Task } from '../../src/service/image-service.ts';
 import type { RedoRequest } from '../../src/state/redo-order.ts';
@@ -36,6 +37,8 @@ export class Auditor {
   readonly #mayUnkeep: boolean;
   /** The service lists all its tasks, by their tags and at once. */
   readonly #reportsAll: boolean;
+  /** No reading of it fails or lags. */
+  readonly #readsAll: boolean;
   /** What was sent that costs, over all starts. */
   #paid = 0;
   #invocation: Invocation | undefined;
@@ -53,6 +56,7 @@ export class Auditor {
       scenario.collides === 'nothing' ? (key) => store.attempts(key).map(({ taskId }) => taskId) : undefined,
     );
     this.#reportsAll = scenario.taskList === undefined;
+    this.#readsAll = Object.keys(scenario.fetch).length === 0 && !scenario.lag;
     this.#lineage = new LineageAuditor(store, readsOf);
     this.#mayUnkeep = scenario.invocations.some(({ unkept }) => unkept === true);
   }
@@ -85,6 +89,7 @@ export class Auditor {
     const { job, send } = effect;
     if (send.kind === 'cut') return this.#checkCut(job.record.key);
     this.#limits.sends();
+    if (send.kind === 'search' && send.beside !== undefined) this.#limits.searches(now);
     if (send.kind === 'submit' || send.kind === 'ask') this.#lineage.sends({ job, send });
     if (isPaid(effect)) this.#checkPaid();
     if (send.kind === 'ask') {
@@ -154,6 +159,22 @@ export class Auditor {
     this.#orders.end(end);
   }
 
+  /**
+   * A run with `--in-doubt find` has left nothing in doubt of which the service lists a task, now that nothing is under way. What a reading of the
+   * list may not have shown is no promise.
+   */
+  checkFound(now: number): void {
+    const listed = this.#gateway.taskList(now);
+    if (!this.#reportsAll || this.#invocation?.inDoubt !== 'find' || !this.#readsAll || !listed.ok) return;
+    for (const record of this.#store.withStatus('in-doubt')) {
+      const [task] = ownTasks(record, this.#store.attempts(record.key), listed.value);
+      if (task !== undefined)
+        throw new BrokenPromise(
+          `${record.key} stays in doubt although the service lists its task ${task.id}`,
+        );
+    }
+  }
+
   /** Some job is to be made anew. */
   get isOwed(): boolean {
     return this.#orders.isOwed;
@@ -198,8 +219,13 @@ export class Auditor {
         this.#limits.receives();
         return this.#licences.masked(input);
       case 'saved':
-      case 'searched':
         return this.#limits.receives();
+      case 'searched': {
+        const { key, result, beside = [] } = input;
+        const found = [[key, result] as const, ...beside].filter(([, of]) => of.ok && of.value.length > 0);
+        if (input.beside !== undefined) this.#limits.searched(found.length);
+        return this.#limits.receives();
+      }
       case 'unread':
         this.#limits.receives();
         return this.#licences.again(input.key);

@@ -105,7 +105,7 @@ export function drawScenario(seed: number): Scenario {
       collides: chance.pick(['state', 'nothing'] as const, 'collides', 'and tells'),
     }),
     ...(chance.happens(0.5, 'task list') && {
-      taskList: chance.pick(['none', 'misses', 'lags', 'untagged'] as const, 'task list', 'of'),
+      taskList: chance.pick(['none', 'misses', 'lags', 'untagged', 'newest'] as const, 'task list', 'of'),
     }),
     ...(chance.happens(isOfTask ? 0.4 : 0.1, 'modal life') && {
       modalLife: {

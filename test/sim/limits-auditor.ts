@@ -17,6 +17,8 @@ export class LimitsAuditor {
   readonly #submitTimes: number[] = [];
   /** Tasks that the run found on the service when it began: what was in doubt may have been found beyond the limit. */
   #found = 0;
+  /** Of the searches for jobs in doubt: when the last one left in this run, whether its list is still to come, and what they found. */
+  #doubts = { searchedAt: Number.NEGATIVE_INFINITY, isUnderWay: false, found: 0 };
 
   constructor(scenario: Scenario, store: MemoryStore, gateway: Pick<Gateway, 'healed'>) {
     this.#scenario = scenario;
@@ -27,6 +29,7 @@ export class LimitsAuditor {
   begin(records: readonly JobRecord[]): void {
     this.#requests = 0;
     this.#submitTimes.length = 0;
+    this.#doubts = { searchedAt: Number.NEGATIVE_INFINITY, isUnderWay: false, found: 0 };
     this.#found = records.filter(({ status, kind }) => onService.has(status) && !isTextKind(kind)).length;
   }
 
@@ -42,6 +45,21 @@ export class LimitsAuditor {
     this.#requests -= 1;
   }
 
+  /** A search for the tasks of jobs in doubt leaves. */
+  searches(now: number): void {
+    const { searchedAt, isUnderWay, found } = this.#doubts;
+    const { commitMs, lateCommitMs = commitMs } = this.#scenario;
+    // It leaves when the decision is durable.
+    if (isUnderWay || now - searchedAt < 30_000 - 2 * lateCommitMs)
+      throw new BrokenPromise(`jobs in doubt are searched for ${now - searchedAt} ms after the last search`);
+    this.#doubts = { searchedAt: now, isUnderWay: true, found };
+  }
+
+  /** It has found so many tasks, which were in flight already. */
+  searched(count: number): void {
+    this.#doubts = { ...this.#doubts, isUnderWay: false, found: this.#doubts.found + count };
+  }
+
   /** What leaves is a submission, or the answer to a modal. */
   submits(now: number): void {
     this.#checkRate(now);
@@ -55,7 +73,7 @@ export class LimitsAuditor {
     const unknown = fetch.unknown ?? fetch['204'] ?? fetch['404'] ?? fetch.null;
     // A task that gave its place back takes it again when the service, or its list, shows it after all.
     const trials = ends.lost > 0 || unknown !== undefined || listing === 'odd' ? 5 : 0;
-    if (held.rooms > Math.max(tasks, this.#found) + trials)
+    if (held.rooms > Math.max(tasks, this.#found) + this.#doubts.found + trials)
       throw new BrokenPromise(`${held.rooms} tasks in flight, limit ${tasks}`);
     // Room for tasks, as many jobs again that are being saved, and what those cells have ready.
     const bound = 16 * (tasks + 2 * (tasks + requests));

@@ -68,7 +68,7 @@ export function settingsOf(
       ...(tokenBudget === undefined ? {} : { tokens: tokenBudget }),
     },
     prices,
-    inDoubt: inDoubt === 'find' ? 'hold' : inDoubt,
+    ...(inDoubt === 'find' ? { inDoubt: 'hold', findInDoubt: true } : { inDoubt }),
     poll: { minMs: 1000, maxMs: 15_000, list: listing !== 'off' },
     ...(retryFailed && { retryFailed: {} }),
   });

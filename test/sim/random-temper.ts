@@ -35,6 +35,9 @@ const modalMs = 3_600_000;
 /** How often a gateway asks for what it shows of a task, twice: once it may fail (gateway 3.5). */
 const refreshMs = 30_000;
 
+/** So many tasks a gateway lists that lists its newest ones alone. */
+const newestListed = 8;
+
 /** Which of four images the model of this seed finds best. */
 export const bestOf = (chance: Chance, key: string): number => chance.whole(1, 4, 'best', key);
 
@@ -266,6 +269,10 @@ export class RandomTemper implements Temper {
     const { taskList } = this.#scenario;
     if (taskList !== undefined) this.meet(`task list:${taskList}`);
     return taskList !== 'none';
+  }
+
+  get mostListed(): number {
+    return this.#scenario.taskList === 'newest' ? newestListed : Number.POSITIVE_INFINITY;
   }
 
   taskListRow(

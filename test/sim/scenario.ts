@@ -79,8 +79,8 @@ export interface Scenario {
   readonly windowless?: number;
   /** Tasks are polled together: `odd` lists miss some and have two rows of others; or that is wanted of a gateway that cannot. */
   readonly listing: 'off' | 'on' | 'odd' | 'refused';
-  /** What is wrong with the list that `--in-doubt find` reads. Absent: nothing. */
-  readonly taskList?: 'none' | 'misses' | 'lags' | 'untagged';
+  /** What is wrong with the list that `--in-doubt find` reads; `newest`: it has the last few tasks only. Absent: nothing. */
+  readonly taskList?: 'none' | 'misses' | 'lags' | 'untagged' | 'newest';
   /**
    * An open modal is answered in vain after so long: the answer is refused, the task has failed meanwhile, or fails as soon as
    * it goes on.

@@ -109,6 +109,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     auditor.onEvents(driven.events);
     auditor.ends(driven.end);
     auditor.checkCounted();
+    if (driven.end?.kind === 'complete') auditor.checkFound(now);
     // One commit that fails is tried once more at the least.
     if (driven.end !== undefined && (disk === undefined || disk.commits === 1)) auditor.checkReported();
     return driven;

@@ -188,7 +188,7 @@ export const faultNames: readonly string[] = [
   // Of what a task shows: where there was something that it is about.
   ...named('row', ['empty-status', 'unknown-status', 'odd-progress', 'null-buttons', 'listed-link']),
   ...named('row', ['no-link', 'missing', 'stale', 'strange']),
-  ...named('task list', ['none', 'misses', 'lags', 'untagged']),
+  ...named('task list', ['none', 'misses', 'lags', 'untagged', 'newest']),
   ...named('id', ['shared']),
   ...named('modal', ['over', 'begun in vain']),
   ...named('spell', Object.keys(spells)),
