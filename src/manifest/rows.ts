@@ -33,12 +33,15 @@ export async function* manifestRows(
 /**
  * The same rows in groups, to go through without a promise for each row. All rows of a group must be taken before the next group is
  * asked for.
+ *
+ * @throws the signal's reason when it is aborted
  */
 export async function* manifestGroups(
   plan: Plan,
   selection: Selection,
   reader: Pick<StateReader, 'many' | 'rootKeys'>,
   onCell?: OnCell,
+  signal?: AbortSignal,
 ): AsyncGenerator<Iterable<ManifestRow>> {
   const listedJobs = new KeySet();
   const size = cellsAtOnce(plan);
@@ -48,7 +51,7 @@ export async function* manifestGroups(
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
 
   for await (const cells of groups)
-    yield groupRows(await listedCells(plan, cells, steps.value, reader), roots, listedJobs, onCell);
+    yield groupRows(await listedCells(plan, cells, steps.value, reader, signal), roots, listedJobs, onCell);
 }
 
 /** The rows of a group of cells. Roots are placed cell by cell. */
@@ -103,12 +106,14 @@ async function listedCells(
   cells: readonly ManifestCell[],
   steps: ChosenSteps,
   reader: Pick<StateReader, 'many'>,
+  signal?: AbortSignal,
 ): Promise<readonly (ManifestCell & ListedSlots)[]> {
   const found = await withRecords(
     cells,
     ({ cell, chosen }, lookup) => listedSlots(plan, cell, chosen ? steps : undefined, lookup),
     (keys) => reader.many(keys),
     plan.images,
+    signal,
   );
   return cells.map((cell, at) => ({
     ...cell,

@@ -114,7 +114,7 @@ async function* manifestText(
   onText?.(head, false);
   yield head;
   let batch: (readonly string[])[] = [];
-  for await (const rows of manifestGroups(plan, selection, reader, onCell))
+  for await (const rows of manifestGroups(plan, selection, reader, onCell, signal))
     for (const row of rows) {
       totals.add(row);
       onRow?.(row);

@@ -53,6 +53,7 @@ export async function plannedFiles(
       },
       (keys) => reader.many(keys),
       plan.images,
+      signal,
     );
   }
   return names;

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startCli, temporaryFolder } from '../rig/cli.ts';
@@ -32,3 +34,38 @@ it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     }
   },
 );
+
+it.each([
+  ['a worker', ['worker']],
+  ['the lead of a run on an engine', ['run', 'busy.yaml', '--yes']],
+])('%s that waits for an engine which says nothing ends at once by a signal', async (_, args) => {
+  await using folder = await temporaryFolder();
+  const engine = createServer();
+  engine.listen(0, '127.0.0.1');
+  await once(engine, 'listening');
+  const { port } = engine.address() as AddressInfo;
+  const sockets: { destroy(): void }[] = [];
+  const reached = new Promise<void>((resolve) => {
+    engine.on('connection', (socket) => {
+      sockets.push(socket);
+      socket.on('error', () => {});
+      resolve();
+    });
+  });
+  try {
+    await write(folder.path, { 'busy.yaml': busy });
+    const env = {
+      PROMPTPRESS_BASE_URL: 'http://127.0.0.1:9',
+      PROMPTPRESS_API_KEY: 'key-of-a-test-0123',
+      PROMPTPRESS_ENGINE: `postgres://somebody@127.0.0.1:${port}/press`,
+    };
+    const running = startCli(args, { cwd: folder.path, env });
+    await Promise.race([reached, running.done]);
+    running.child.kill('SIGINT');
+    const { code, signal, stderr } = await running.done;
+    expect([code, signal], stderr).toEqual([undefined, 'SIGINT']);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    engine.close();
+  }
+});

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { manifestColumns } from '../../src/manifest/columns.ts';
 import type { ManifestTotals } from '../../src/manifest/tally.ts';
 import { writeWhole } from '../../src/manifest/whole-file.ts';
@@ -14,6 +14,7 @@ import type { Plan } from '../../src/plan/plan.ts';
 import type { StateReader } from '../../src/state/reader.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
+import { slowWork } from '../rig/slow-work.ts';
 import { doneRecord, failedRecord, finish } from './finish.ts';
 
 let folder: string;
@@ -301,5 +302,24 @@ describe('a file written whole', () => {
     await expect(writeWhole(file, failing())).rejects.toThrow('the disk is full');
     expect(await readFile(file, 'utf8')).toBe('before');
     expect(await readdir(folder)).toEqual(['manifest.csv']);
+  });
+});
+
+describe('a manifest of which each cell takes long', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('ends within a cell where it is aborted, and leaves no file', async () => {
+    const slow = slowWork();
+    const plan = await planOf(twoSteps.replace('[fox, owl]', '{ from: 1, to: 1000 }'));
+    const resolve: Plan['resolve'] = (cell, lookup) => {
+      slow.work();
+      return plan.resolve(cell, lookup);
+    };
+    const signal = slow.abortAfter(3);
+    const file = join(folder, 'manifest.csv');
+    const { reader } = memoryStore();
+    const writing = writeManifest({ plan: { ...plan, resolve }, selection: {}, reader, file, signal });
+    await expect(writing).rejects.toThrow('heard');
+    expect([slow.done(), await readdir(folder)]).toEqual([3, []]);
   });
 });

@@ -4,7 +4,7 @@ import type { ImageService } from '../../src/service/image-service.ts';
 import { StateError } from '../../src/state/store.ts';
 import { failure } from '../rig/failure.ts';
 import { memoryStore } from '../rig/memory-store.ts';
-import { run, text } from './engine-rig.ts';
+import { jumpingClock, run, text } from './engine-rig.ts';
 
 /** An imagine during which the user leaves, aborted before or after it left. */
 const leftWhileSending =
@@ -183,5 +183,21 @@ describe('the engine', () => {
       },
     });
     expect(end).toEqual({ kind: 'disk', code: 'state.full', message: 'no space' });
+  });
+
+  it('hears of a drain between two cells of which each takes long', async () => {
+    const drain = new AbortController();
+    const inner = jumpingClock();
+    let asked = 0;
+    const { end, events } = await run({
+      text: text.replace('to: 5', 'to: 1000').replace('path: U1', 'path: U1, when: n == 0'),
+      clock: { ...inner, now: () => inner.now() + 100 * ++asked },
+      control: { drain: drain.signal },
+      listener: ({ type }) => {
+        if (type === 'cell:open') drain.abort();
+      },
+    });
+    expect(end).toEqual({ kind: 'interrupted', forced: false });
+    expect(events.filter(({ type }) => type === 'cell:open').length).toBeLessThan(4);
   });
 });

@@ -104,14 +104,7 @@ export function readSettledCells(file: string, sha256: string): SettledCells | u
   }
 }
 
-/** How many cells are passed over at a time; between two batches everything else gets its turn. */
-const passedAtOnce = 4096;
-
 /** The cells that are not settled. */
 export async function* openCells(cells: AsyncIterable<Cell>, settled: SettledCells): AsyncGenerator<Cell> {
-  let passed = 0;
-  for await (const cell of cells) {
-    if (!settled.has(cell)) yield cell;
-    else if (++passed % passedAtOnce === 0) await new Promise(setImmediate);
-  }
+  for await (const cell of cells) if (!settled.has(cell)) yield cell;
 }

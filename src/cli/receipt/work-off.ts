@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { ManifestTotals } from '../../manifest/tally.ts';
 import { runFiles } from '../../report/facts/layout.ts';
+import { seenFrom } from '../../report/facts/place.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
@@ -10,7 +10,7 @@ import type { Disposables } from '../adapters/disposables.ts';
 import type { MetricsWatch } from '../adapters/metrics-watch.ts';
 import type { Context } from '../args/command.ts';
 import { shownErrorOf } from '../errors/render.ts';
-import { execute, listResults, onceAtWork } from '../run/execute.ts';
+import { execute, listInTime, listResults, onceAtWork } from '../run/execute.ts';
 import { runExitCode } from '../run/exit-code.ts';
 import { noteUnlooked, openRunLog, type RunLog } from '../run/log.ts';
 import { progressStart } from '../run/progress-start.ts';
@@ -173,19 +173,20 @@ async function listed(
   let watches: Watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
   try {
     const { plan, directory, state } = session;
-    const { leave: signal } = interrupts;
-    let totals: ManifestTotals | undefined;
-    if (reuse !== undefined && !signal.aborted) {
-      const { manifest: watch, cells } = watches;
-      const { reader } = state;
-      totals = await writeMerged({ plan, reader, directory, reuse, redactor, watch, cells, signal });
-    }
-    if (totals === undefined) {
+    const say = (text: string): void => io.err(redactor.apply(text));
+    const totals = await listInTime(interrupts, seenFrom(io.cwd, directory), say, async (signal) => {
+      if (reuse !== undefined) {
+        const { manifest: watch, cells } = watches;
+        const { reader } = state;
+        const options = { plan, reader, directory, reuse, redactor, watch, cells, signal };
+        const merged = await writeMerged(options);
+        if (merged !== undefined) return merged;
+      }
       watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
       const { onText, onRow } = watches.manifest;
       const { onCell } = watches.cells;
-      totals = await listResults(session, redactor, signal, { escapeFormulas, onText, onCell, onRow });
-    }
+      return await listResults(session, redactor, signal, { escapeFormulas, onText, onCell, onRow });
+    });
     return { ...watches, totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
   } catch (error) {
     const shownError = shownErrorOf(error);

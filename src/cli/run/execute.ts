@@ -6,6 +6,8 @@ import type { Cell } from '../../plan/cell.ts';
 import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import { isTextKind } from '../../plan/job-request.ts';
 import { runFiles } from '../../report/facts/layout.ts';
+import { jobCommands } from '../../report/text/next-commands.ts';
+import type { Clock } from '../../run/clock.ts';
 import type { RunListener } from '../../run/events.ts';
 import { learnedFact } from '../../run/limits/learned.ts';
 import type { RunControl, RunReport, RunSettings } from '../../run/ports.ts';
@@ -203,11 +205,50 @@ export function onceAtWork(listener: RunListener, call: () => void): RunListener
   };
 }
 
+/** How long somebody who ends a run waits for its manifest, ms: of millions of rows, or of templates that take long, it may take hours. */
+const listGraceMs = 10_000;
+
 /**
- * Writes the manifest of a session; undefined when the user would not wait for it.
+ * Lists results for as long as the user waits for that: to the end, unless a signal has come.
  *
- * @throws the error of the file system, StateError, TableError
+ * @param place of the results, as a command names it
+ * @param say told what is left undone, and how it is done
+ * @param list its signal's reason is taken for the end of the wait
+ * @returns undefined: the user would not wait for it
+ * @throws what `list` throws
  */
+export async function listInTime<T>(
+  { drain, leave }: RunControl,
+  place: string,
+  say: (text: string) => void,
+  list: (signal: AbortSignal) => Promise<T>,
+  clock: Clock = wallClock,
+): Promise<T | undefined> {
+  if (leave.aborted) return undefined;
+  const over = new AbortController();
+  let cancel: (() => void) | undefined;
+  const onDrain = (): void => {
+    cancel = clock.at(clock.now() + listGraceMs, () => over.abort());
+  };
+  if (drain.aborted) onDrain();
+  else drain.addEventListener('abort', onDrain, { once: true });
+  try {
+    return await list(AbortSignal.any([leave, over.signal]));
+  } catch (error) {
+    if (leave.aborted) return undefined;
+    if (!over.signal.aborted) throw error;
+    const { manifest } = jobCommands(place);
+    say(
+      `Writing manifest.csv takes longer than ${listGraceMs / 1000} s after a signal, and is left undone:\n  ${manifest}\n`,
+    );
+    return undefined;
+  } finally {
+    cancel?.();
+    drain.removeEventListener('abort', onDrain);
+  }
+}
+
+/** Writes the manifest of a session. @throws the error of the file system, StateError, TableError, the signal's reason */
 export async function listResults(
   {
     plan,
@@ -218,22 +259,16 @@ export async function listResults(
     readonly state: { readonly reader: StateReader };
   },
   redactor: Redactor,
-  leave: AbortSignal,
+  signal: AbortSignal,
   options: Pick<ManifestOptions, 'escapeFormulas' | 'onText' | 'onCell' | 'onRow'>,
-): Promise<ManifestTotals | undefined> {
-  if (leave.aborted) return undefined;
-  try {
-    return await writeManifest({
-      plan,
-      selection,
-      reader: state.reader,
-      file: join(directory, runFiles.manifest),
-      redact: redactor.applyToData,
-      signal: leave,
-      ...options,
-    });
-  } catch (error) {
-    if (leave.aborted) return undefined;
-    throw error;
-  }
+): Promise<ManifestTotals> {
+  return await writeManifest({
+    plan,
+    selection,
+    reader: state.reader,
+    file: join(directory, runFiles.manifest),
+    redact: redactor.applyToData,
+    signal,
+    ...options,
+  });
 }

@@ -1,3 +1,4 @@
+import { Turns } from '../../pipeline/turns.ts';
 import type { Cell } from '../../plan/cell.ts';
 import type { ImageFiles } from '../../plan/request/image-files.ts';
 import { withRecords } from '../../plan/resolve/load-records.ts';
@@ -214,7 +215,7 @@ export class SliceSource implements CellSource {
     // What an earlier holding of it had read, whoever held it since may have changed.
     store.release(turn.slice);
     const left = await untilDone(() => this.#load(held), clock, signal);
-    const lacked = left && this.#lackedOf(held);
+    const lacked = left && (await this.#lackedOf(held));
     if (lacked !== undefined && this.#held.get(held.slice) === held) {
       this.#lacking.add(held.slice);
       this.#settings.onLacked?.(lacked);
@@ -257,12 +258,18 @@ export class SliceSource implements CellSource {
   }
 
   /** A file that cells of a slice ask for, and that is another one here. */
-  #lackedOf({ cells }: HeldSlice): string | undefined {
+  async #lackedOf({ cells }: HeldSlice): Promise<string | undefined> {
     const { plan, images } = this.#settings;
     if (images?.takeLacked === undefined) return undefined;
-    images.takeLacked();
-    for (const cell of cells) plan.resolve(cell, (key) => this.#ports.store.peek(key));
-    return images.takeLacked();
+    const turns = new Turns();
+    for (const cell of cells) {
+      images.takeLacked();
+      plan.resolve(cell, (key) => this.#ports.store.peek(key));
+      const lacked = images.takeLacked();
+      if (lacked !== undefined) return lacked;
+      await turns.next();
+    }
+    return undefined;
   }
 
   async #beat(): Promise<void> {

@@ -1,4 +1,5 @@
 import {
+  type Context,
   defaultOperators,
   type FilterImplOptions,
   filters,
@@ -113,14 +114,29 @@ export function filterHint(name: string): string {
 }
 
 /** What a value costs to walk over once. */
-const extent = (value: unknown): number =>
-  typeof value === 'string' || Array.isArray(value) ? value.length + 1 : 1;
+const extent = (value: unknown, member: number = templateLimits.member): number =>
+  typeof value === 'string' ? value.length : Array.isArray(value) ? value.length * member : 0;
 
-const charged = (filter: FilterImplOptions): FilterImplOptions => {
+/** Filters that evaluate an expression for each member. */
+const searching: ReadonlySet<string> = new Set(['where', 'reject', 'find', 'find_index', 'has', 'group_by']);
+
+const charged = (name: string, filter: FilterImplOptions): FilterImplOptions => {
   const handler = typeof filter === 'function' ? filter : filter.handler;
+  const member = searching.has(name) ? templateLimits.node : templateLimits.member;
   return function (value, ...args) {
-    this.context.memoryLimit.use(extent(value));
+    this.context.memoryLimit.use(templateLimits.node + extent(value, member));
     return handler.call(this, value, ...args);
+  };
+};
+
+type Operator = (typeof defaultOperators)[string];
+
+/** liquidjs gives the context behind the one operand or two. */
+const chargedOperator = (operator: Operator): Operator => {
+  const call = operator as (...given: unknown[]) => ReturnType<Operator>;
+  return (...given: unknown[]) => {
+    (given.at(-1) as Context).memoryLimit.use(templateLimits.node + extent(given[0]));
+    return call(...given);
   };
 };
 
@@ -134,19 +150,15 @@ function build(): Liquid {
     ownPropertyOnly: true,
     locale: 'en-US',
     timezoneOffset: 0,
-    operators: {
-      ...defaultOperators,
-      contains(list, item, context) {
-        context.memoryLimit.use(extent(list));
-        return (defaultOperators['contains'] as (typeof defaultOperators)[string])(list, item, context);
-      },
-    },
+    operators: Object.fromEntries(
+      Object.entries(defaultOperators).map(([name, operator]) => [name, chargedOperator(operator)]),
+    ),
   });
   for (const name of Object.keys(unsupportedTags)) delete liquid.tags[name];
   for (const name of Object.keys(unsupportedFilters)) liquid.unregisterFilter(name);
   for (const [name, filter] of Object.entries({ ...filters, ...dateFilters })) {
     if (!Object.hasOwn(unsupportedFilters, name))
-      liquid.registerFilter(name, charged(filter as FilterImplOptions));
+      liquid.registerFilter(name, charged(name, filter as FilterImplOptions));
   }
   // Every tag renders its inner templates through this one function, so that here all of them are bounded and
   // their values become text in one way.

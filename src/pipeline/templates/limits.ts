@@ -17,10 +17,14 @@ export const templateLimits = {
   output: 1_000_000,
   /** Members of one range `(1..n)`. */
   range: 10_000,
-  /** Nodes rendered (`node` for each), list members and characters handled by filters, and characters written, together. */
+  /**
+   * Nodes rendered, filters and comparisons (`node` for each), list members (`member` for each) and characters that these handle, and
+   * characters written, together. The most takes well below a second: nothing else has a turn while a template renders.
+   */
   work: 2_000_000,
-  /** Work of one node, and of one body of a loop: it takes the time of many characters. */
-  node: 10,
+  /** Each takes the time of many characters: also one body of a loop, and one member of a list that is searched by what it holds. */
+  node: 25,
+  member: 8,
 } as const;
 
 /**

@@ -1,6 +1,7 @@
 import type { FilePort } from '../../pipeline/files.ts';
 import { tableBatches } from '../../pipeline/matrix/table/read.ts';
 import type { MatrixSpec } from '../../pipeline/pipeline.ts';
+import { nextTurn, Turns } from '../../pipeline/turns.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import type { Cell, Selection } from '../cell.ts';
 import type { PreparedAxis } from './axis.ts';
@@ -20,7 +21,7 @@ import type { MatrixSpace } from './space.ts';
 import type { MatrixTable, RowValues } from './table.ts';
 import { RowReader } from './table-rows.ts';
 import type { Matrix, TableFacts } from './types.ts';
-import { chosenLeaves, type Leaf, type LeafChoice, nextTurn, repeatsIn, type Wanted } from './walk.ts';
+import { chosenLeaves, type Leaf, type LeafChoice, repeatsIn, type Wanted } from './walk.ts';
 
 /** A prepared matrix: turns chosen combinations of indices into cells with values. */
 export class MatrixCells implements Matrix {
@@ -58,6 +59,7 @@ export class MatrixCells implements Matrix {
     // Where a large table is read, cells are looked ahead at, so that it is read in order.
     const room = windows.length === 0 ? 1 : Math.min(limit, ...windows);
     const leaves = chosenLeaves(this.#space, await this.#draw(signal), choice);
+    const turns = new Turns();
     let given = 0;
     try {
       for (let more = true; more; ) {
@@ -74,6 +76,8 @@ export class MatrixCells implements Matrix {
           for (let repeat = 1; repeat <= this.#repeat; repeat++) {
             const number = leaf.position * this.#repeat + repeat;
             if (!shardTakes(choice.shard, number)) continue;
+            // Whoever goes through the cells may take long over each, and wait for nothing himself.
+            if (turns.isOver) await turns.next(signal);
             yield { number, vars, repeat };
             if (++given >= limit) return;
           }
@@ -90,10 +94,11 @@ export class MatrixCells implements Matrix {
       return Math.min(limit, shardCount(selection.shard, this.cellCount));
     }
     const choice = await this.#choice(selection, signal);
+    const turns = new Turns();
     let count = 0;
     for (const leaf of chosenLeaves(this.#space, await this.#draw(signal), choice)) {
-      if (leaf === undefined) await nextTurn(signal);
-      else count += repeatsIn(choice.shard, this.#repeat, leaf.position);
+      if (leaf !== undefined) count += repeatsIn(choice.shard, this.#repeat, leaf.position);
+      if (turns.isOver) await turns.next(signal);
       if (count >= limit) return limit;
     }
     return count;

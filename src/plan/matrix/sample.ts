@@ -1,7 +1,8 @@
+import { nextTurn } from '../../pipeline/turns.ts';
 import { renderValue } from '../../pipeline/values/value.ts';
 import { type PairHash, type PairHashes, pairHash, rankOf } from './hash.ts';
 import type { MatrixSpace } from './space.ts';
-import { MatrixWalk, nextTurn } from './walk.ts';
+import { MatrixWalk } from './walk.ts';
 
 /**
  * Draws `count` cells without replacement: those of the lowest ranks, where a cell's rank is a hash of the seed and of

@@ -186,12 +186,3 @@ function shardReaches({ shard, repeat }: LeafChoice, position: number): boolean 
 export function repeatsIn(shard: Selection['shard'], repeat: number, position: number): number {
   return shardCount(shard, (position + 1) * repeat) - shardCount(shard, position * repeat);
 }
-
-/** Lets other work have a turn amid a long computation. @throws the signal's reason when it is aborted */
-export async function nextTurn(signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted();
-  await new Promise<void>((resolve) => {
-    setImmediate(resolve);
-  });
-  signal?.throwIfAborted();
-}

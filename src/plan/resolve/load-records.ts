@@ -1,3 +1,4 @@
+import { Turns } from '../../pipeline/turns.ts';
 import type { JobRecord } from '../job.ts';
 import type { ImageFiles } from '../request/image-files.ts';
 import type { RecordLookup } from '../slot.ts';
@@ -15,26 +16,33 @@ const mostKeys = 1024;
  *
  * All records of the items are in memory at the same time: the caller bounds how many items there are.
  *
+ * Between two items all else that waits has its turn: what a template does in one cell may take long.
+ *
  * @param work depends on the item and on what it looks up, and changes nothing; only its last result is kept
  * @param images files that the work asks for, where these have to be loaded too
  * @returns a result for each item, in their order
+ * @throws the signal's reason when it is aborted
  */
 export async function withRecords<Item, Result>(
   items: readonly Item[],
   work: (item: Item, lookup: RecordLookup) => Result,
   load: RecordLoader,
   images?: ImageFiles,
+  signal?: AbortSignal,
 ): Promise<readonly Result[]> {
   const known = new Map<string, JobRecord | undefined>();
   const results: Result[] = [];
+  const turns = new Turns();
   let open = items.map((item, at) => ({ item, at, missed: [] as string[] }));
   while (open.length > 0) {
-    for (const { item, at, missed } of open)
+    for (const { item, at, missed } of open) {
+      if (turns.isOver) await turns.next(signal);
       results[at] = work(item, (key) => {
         const record = known.get(key);
         if (record === undefined && !known.has(key)) missed.push(key);
         return record;
       });
+    }
     const keys = [...new Set(open.flatMap(({ missed }) => missed))];
     for (let from = 0; from < keys.length; from += mostKeys) {
       const some = keys.slice(from, from + mostKeys);

@@ -36,6 +36,21 @@ describe('a template is bounded', () => {
       'template.limit',
     ],
     [
+      'conditions of many comparisons',
+      `{% for i in (1..100) %}{% for j in (1..200) %}{% if ${Array.from({ length: 16 }, (_, at) => `i == ${at} and j == ${at}`).join(' or ')} %}{% endif %}{% endfor %}{% endfor %}`,
+      'template.limit',
+    ],
+    [
+      'many filters on short values',
+      `{% for i in (1..100) %}{% for j in (1..100) %}{{ j${' | plus: 1'.repeat(12)} }}{% endfor %}{% endfor %}`,
+      'template.limit',
+    ],
+    [
+      'members found by what they hold, again and again',
+      '{% for i in (1..500) %}{% assign found = o | where: "a", 3 %}{% endfor %}',
+      'template.limit',
+    ],
+    [
       'searching a long list again and again',
       '{% for i in (1..5000) %}{% if l contains i %}{% endif %}{% endfor %}',
       'template.limit',
@@ -46,7 +61,8 @@ describe('a template is bounded', () => {
       'template.limit',
     ],
   ])('%s', (_, source, code) => {
-    const vars = { t: 'x'.repeat(1000), l: Array.from({ length: 1000 }, () => 'x') };
+    const o = Array.from({ length: 1000 }, (_, a) => ({ a }));
+    const vars = { t: 'x'.repeat(1000), l: Array.from({ length: 1000 }, () => 'x'), o };
     expect(thrown(() => render(source, vars)).code).toBe(code);
   });
 

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { renderValue, WrittenNumber } from '../../../src/pipeline/values/value.ts';
 import type { Cell } from '../../../src/plan/cell.ts';
 import { unknownFilters } from '../../../src/plan/matrix/selection.ts';
 import { MemoryFiles } from '../../pipeline/table-port.ts';
+import { slowWork } from '../../rig/slow-work.ts';
 import { cellsOf, errorsOf, listed, matrixOf, ranged, rowed, varsOf } from './spec.ts';
 
 const line = (vars: Cell['vars']) => Object.values(vars).map(renderValue).join(' ');
@@ -314,4 +315,18 @@ describe('a selection', () => {
       expect(cells.map(({ number }) => number)).toEqual([2]);
     },
   );
+});
+
+describe('cells of which each takes long', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('leave turns to all else, also where nobody waits for anything', async () => {
+    const slow = slowWork();
+    const matrix = await matrixOf({ axes: [ranged('a', 1, 1000), ranged('b', 1, 1000)] });
+    const all = async (): Promise<void> => {
+      for await (const _cell of matrix.cells({}, slow.abortAfter(3))) slow.work();
+    };
+    await expect(all()).rejects.toThrow('heard');
+    expect(slow.done()).toBe(3);
+  });
 });

@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { afterEach, describe, expect, it, test, vi } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { ImageFile, ImageFiles } from '../../../src/plan/request/image-files.ts';
 import { cellsAtOnce, inGroups, withRecords } from '../../../src/plan/resolve/load-records.ts';
 import { resolveCell } from '../../../src/plan/resolve/resolve.ts';
 import { all } from '../../rig/all.ts';
 import { cellsOf, planOf } from '../../rig/pipeline-builder.ts';
+import { slowWork } from '../../rig/slow-work.ts';
 import { button, SimulatedState } from '../simulated-state.ts';
 import { Dice, randomPipeline, reply } from './random-pipeline.ts';
 
@@ -145,5 +146,23 @@ describe('cells that are resolved together', () => {
     for await (const group of inGroups(numbers(), 3)) expect(read).toBe(group.at(-1));
     expect(await all(inGroups(numbers(), 3))).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
     expect(await all(inGroups(numbers(), 7))).toEqual([[1, 2, 3, 4, 5, 6, 7]]);
+  });
+});
+
+describe('work that is slow', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('gives way after each item, and ends where it is aborted then', async () => {
+    const slow = slowWork();
+    const items = Array.from({ length: 64 }, (_, at) => at);
+    const work = withRecords(
+      items,
+      slow.work,
+      () => Promise.resolve(new Map()),
+      undefined,
+      slow.abortAfter(3),
+    );
+    await expect(work).rejects.toThrow('heard');
+    expect(slow.done()).toBe(3);
   });
 });

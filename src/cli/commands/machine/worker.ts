@@ -68,11 +68,13 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
     const { io, redactor } = context;
     const queue = flags.queue === undefined ? undefined : namedQueue(flags.queue, redactor);
     return await closingAfter(async (disposables) => {
-      const interrupts = io.interrupts();
+      // Whoever has reached no engine holds nothing of it.
+      const interrupts = io.interrupts('late');
       disposables.add(() => interrupts.stop());
       const name = workerName(flags.name);
       const engine = await reached(flags, name, interrupts.drain, disposables, context);
       if (engine === undefined) return exitCodes.ok;
+      interrupts.listen();
       const settings = {
         name,
         leaseMs: flags.lease ?? defaultLeaseMs,

@@ -81,7 +81,7 @@ async function* mergedText(
   const rows = new OldRows(receipt.manifest.file.realPath, header);
   try {
     let group: Cell[] = [];
-    for await (const cell of plan.matrix.cells({})) {
+    for await (const cell of plan.matrix.cells({}, signal)) {
       const { number } = cell;
       if (rows.cell < number) throw new NotReusable('The rows of the manifest are in another order.');
       const isKept = settled.has(cell);

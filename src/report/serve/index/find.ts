@@ -1,7 +1,7 @@
+import { Turns } from '../../../pipeline/turns.ts';
 import { wordsOf } from '../../page/text/fold.ts';
 import type { PageQuery } from '../../results/wire.ts';
 import type { Places } from './places.ts';
-import { Slices } from './slices.ts';
 import { type Figure, idOf, type Tables } from './tables.ts';
 
 /** A filter that may also ask for the results of some jobs alone: those that were marked on the page. */
@@ -120,7 +120,7 @@ async function walkPlan(query: IndexQuery, walk: Walk, found: Ids, also = 'TRUE'
        SELECT part.id FROM rows AS part ${joins(sql)}
        WHERE part.id >= ? AND part.id < ? AND ${also} AND ${sql} ORDER BY part.id)`,
   );
-  const slices = new Slices();
+  const turns = new Turns();
   const step = new StepSize();
   for (let position = 0; position < places.length; ) {
     walk.check();
@@ -131,7 +131,7 @@ async function walkPlan(query: IndexQuery, walk: Walk, found: Ids, also = 'TRUE'
     found.add(row?.ids);
     position = next;
     step.end();
-    await slices.breathe();
+    await turns.next();
   }
 }
 
@@ -151,7 +151,7 @@ async function walkFigure(query: IndexQuery, figure: Figure, walk: Walk, found: 
          (SELECT part.id FROM part ${joins(sql)} WHERE ${sql} ORDER BY part.figure, part.id)) AS ids,
        (SELECT figure FROM last) AS figure, (SELECT id FROM last) AS last`,
   );
-  const slices = new Slices();
+  const turns = new Turns();
   const step = new StepSize();
   let after: readonly [figure: number, id: number] = [-Number.MAX_VALUE, -1];
   for (;;) {
@@ -162,7 +162,7 @@ async function walkFigure(query: IndexQuery, figure: Figure, walk: Walk, found: 
     found.add(row.ids);
     after = [row.figure, row.last];
     step.end();
-    await slices.breathe();
+    await turns.next();
   }
 }
 

@@ -2,6 +2,7 @@ import { isNarrowed } from '../../../manifest/cells.ts';
 import { KeySet } from '../../../manifest/key-set.ts';
 import type { ManifestRow } from '../../../manifest/row.ts';
 import { manifestRows, rowsOfCells } from '../../../manifest/rows.ts';
+import { Turns } from '../../../pipeline/turns.ts';
 import type { Selection } from '../../../plan/cell.ts';
 import type { Plan } from '../../../plan/plan.ts';
 import type { StateReader } from '../../../state/reader.ts';
@@ -12,7 +13,6 @@ import type { PageDetail, PageStatus, PageSummary } from '../../results/wire.ts'
 import { asksForAll, findIds, type IndexQuery } from './find.ts';
 import { FoundLists } from './found-lists.ts';
 import { Places } from './places.ts';
-import { Slices } from './slices.ts';
 import { cellOf, type IndexedResult, idOf, indexOf, Tables } from './tables.ts';
 
 export interface IndexOptions {
@@ -88,7 +88,7 @@ export class ResultIndex {
   /** Takes all results in. @throws IndexClosed; what the state throws */
   async fill(): Promise<void> {
     const { plan, selection, reader } = this.#options;
-    const slices = new Slices();
+    const turns = new Turns();
     for await (const rows of rowsByCell(manifestRows(plan, selection, reader))) {
       this.#check();
       const cell = rows[0]?.cell;
@@ -98,7 +98,7 @@ export class ResultIndex {
       this.#places.append(cell.number, results.length);
       for (const { result } of results) this.#count(result.status, 1);
       this.#version += 1;
-      await slices.breathe();
+      await turns.next();
     }
     this.#check();
     this.#isFilled = true;
@@ -110,11 +110,11 @@ export class ResultIndex {
    * @param cells more cells, by number
    */
   async refresh(jobs: Iterable<string>, cells: Iterable<number>): Promise<void> {
-    const slices = new Slices();
+    const turns = new Turns();
     const waiting = new Set(cells);
     for (const job of jobs) {
       for (const cell of this.#tables.cellsOf(job)) waiting.add(cell);
-      await slices.breathe();
+      await turns.next();
       this.#check();
     }
     // A job that several cells share shows its cost in the first of them: what a cell takes on or gives up is told to the later ones.
@@ -129,7 +129,7 @@ export class ResultIndex {
         queue.push(...added);
         queue.splice(at + 1, queue.length, ...queue.slice(at + 1).sort((a, b) => a - b));
       }
-      await slices.breathe();
+      await turns.next();
       this.#check();
     }
   }
@@ -255,11 +255,11 @@ export class ResultIndex {
   async summary(facts: SummaryFacts): Promise<PageSummary> {
     const { plan, advisor, reader } = this.#options;
     const counter = new SummaryCounter(plan, { ...advisor, running: facts.live });
-    const slices = new Slices();
+    const turns = new Turns();
     this.#check();
     for (const page of this.#tables.counted(this.#placeOf)) {
       for (const each of page) counter.add(each);
-      await slices.breathe();
+      await turns.next();
       this.#check();
     }
     return await counter.summary(reader, facts);

@@ -41,7 +41,8 @@ export async function runOnEngine(
   const warn = (text: string): void => say(redactor.apply(failureText(`warning: ${text}`)));
   const target = notifyTarget(flags.notify, io.env, redactor);
   return await closingAfter(async (disposables) => {
-    const interrupts = io.interrupts();
+    // Until its cells are fed nobody works for it, and it may be killed; whoever leads it next waits for it no longer than for any dead lead.
+    const interrupts = io.interrupts('late');
     disposables.add(() => interrupts.stop());
     const engine = await openEngine(
       flags.engine,

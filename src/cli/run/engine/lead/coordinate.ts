@@ -33,7 +33,7 @@ import type { Interrupts } from '../../../terminal/io.ts';
 import { jsonLine } from '../../../terminal/json-line.ts';
 import { type ReadPipeline } from '../../../workspace/read-pipeline.ts';
 import { type RunBegin, writeRunRecord } from '../../../workspace/record.ts';
-import { listResults } from '../../execute.ts';
+import { listInTime, listResults } from '../../execute.ts';
 import { runExitCode } from '../../exit-code.ts';
 import { askedFor, closeOrders, takeOrders } from '../../redo-order.ts';
 import { summarize } from '../../summary.ts';
@@ -168,12 +168,15 @@ const unheardText = ({ jobs, workers, leaseMs }: UnheardJobs): string =>
 
 /** Whether a run that was complete still is: who only leads it would wait for workers that have nothing to do. */
 async function isSettled(
-  { plan, spec, facts, directory }: BegunOnEngine,
-  { leave }: Interrupts,
-  { redactor }: Context,
+  { plan, spec, facts, directory, shown }: BegunOnEngine,
+  interrupts: Interrupts,
+  { io, redactor }: Context,
 ): Promise<boolean> {
   const state = { plan, selection: spec.selection, state: facts, directory };
-  const totals = await listResults(state, redactor, leave, {});
+  const say = (text: string): void => io.err(redactor.apply(text));
+  const totals = await listInTime(interrupts, shown, say, (signal) =>
+    listResults(state, redactor, signal, {}),
+  );
   return totals !== undefined && totals.slots.pending === 0 && totals.slots.running === 0;
 }
 
@@ -217,6 +220,7 @@ async function led(
           searchEveryMs,
         )
       : undefined;
+  interrupts.listen();
   try {
     const result = await lead(
       engine,
@@ -290,7 +294,7 @@ async function wholeEnd({ engine: { pool }, run }: BegunOnEngine, result: LedEnd
 
 /** Writes the manifest, however the run ended. */
 async function listed(
-  { plan, spec, facts, directory }: BegunOnEngine,
+  { plan, spec, facts, directory, shown }: BegunOnEngine,
   end: NonNullable<LedEnd['end']>,
   redosFailed: number,
   interrupts: Interrupts,
@@ -298,11 +302,10 @@ async function listed(
   { io, redactor }: Context,
 ): Promise<{ readonly totals: ManifestTotals | undefined; readonly exitCode: number }> {
   try {
-    const totals = await listResults(
-      { plan, selection: spec.selection, state: facts, directory },
-      redactor,
-      interrupts.leave,
-      { escapeFormulas: flags['escape-formulas'] },
+    const state = { plan, selection: spec.selection, state: facts, directory };
+    const say = (text: string): void => io.err(redactor.apply(text));
+    const totals = await listInTime(interrupts, shown, say, (signal) =>
+      listResults(state, redactor, signal, { escapeFormulas: flags['escape-formulas'] }),
     );
     return { totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
   } catch (error) {
