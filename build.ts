@@ -12,6 +12,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { build as buildPage } from 'vite';
+import { acceptsText } from './schemas/accepts-text.ts';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -101,6 +102,13 @@ const commonJs: Plugin = {
         export default loaded;`;
       return { contents };
     });
+  },
+};
+
+const compiledSchema: Plugin = {
+  name: 'compiled schema',
+  setup(builder) {
+    builder.onLoad({ filter: /\/src\/pipeline\/schema\/accepts\.ts$/ }, () => ({ contents: acceptsText() }));
   },
 };
 
@@ -222,10 +230,10 @@ function grouped({ files, ofEntry }: Groups): Plugin {
   };
 }
 
-const { metafile } = await build({ ...common, metafile: true, plugins: [commonJs] });
+const { metafile } = await build({ ...common, metafile: true, plugins: [commonJs, compiledSchema] });
 const { outputFiles } = await build({
   ...common,
-  plugins: [commonJs, grouped(groupsOf(metafile))],
+  plugins: [commonJs, compiledSchema, grouped(groupsOf(metafile))],
   logOverride: { 'ignored-bare-import': 'silent' },
 });
 /** The files of {@link inOneFile}, with the licenses of all that is in them. */

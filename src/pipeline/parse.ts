@@ -7,7 +7,7 @@ import { readMatrix } from './matrix/read.ts';
 import { setAxes, setFlagOf } from './matrix/set-axes.ts';
 import type { AxisSetting, Pipeline } from './pipeline.ts';
 import { checkSchema } from './schema/check.ts';
-import type { PipelineFile } from './schema/schema.generated.ts';
+import type { PipelineFile } from './schema/pipeline-file.generated.ts';
 import { checkSettings, declaredModels } from './settings/check.ts';
 import { settingsOf } from './settings/read.ts';
 import { checkPrices } from './steps/checks/prices.ts';

@@ -1,12 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { growthOf } from './growth.ts';
-import { expressionsBelow, expressionsIn } from './source.ts';
+import { expressionsIn, sourceExpressions } from './source.ts';
 import { judge, unneeded } from './verdicts.ts';
 
-const verdicts = expressionsBelow(fileURLToPath(new URL('../../src', import.meta.url))).map((one) =>
-  judge(one),
-);
+const verdicts = sourceExpressions().map((one) => judge(one));
 
 test('every regular expression of the sources is linear, or has a bound or a proof in the list', () => {
   expect(verdicts.length).toBeGreaterThan(300);

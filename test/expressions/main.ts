@@ -2,13 +2,10 @@
  * `npm run expressions`: lists every regular expression of `src` with the proof that its work grows with its text alone, or
  * with its bound. Exit code 1 where one has neither.
  */
-import { fileURLToPath } from 'node:url';
-import { expressionsBelow } from './source.ts';
+import { sourceExpressions } from './source.ts';
 import { judge } from './verdicts.ts';
 
-const verdicts = expressionsBelow(fileURLToPath(new URL('../../src', import.meta.url))).map((one) =>
-  judge(one),
-);
+const verdicts = sourceExpressions().map((one) => judge(one));
 for (const verdict of verdicts) {
   const { file, line, text } = verdict.expression;
   const says = verdict.safe ? verdict.because : `NOT SAFE: ${verdict.why}`;

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseSync, Visitor } from 'oxc-parser';
+import { acceptsText } from '../../schemas/accepts-text.ts';
 
 /** A regular expression of the sources. */
 export interface Expression {
@@ -52,10 +54,14 @@ export function expressionsIn(file: string, code: string): readonly Expression[]
   return found.sort((a, b) => a.start - b.start).map(({ expression }) => expression);
 }
 
-/** Every regular expression below a folder, file by file. */
-export function expressionsBelow(folder: string): readonly Expression[] {
+/** Every regular expression of the sources, file by file, those of the schema of pipelines among them. */
+export function sourceExpressions(): readonly Expression[] {
+  const folder = fileURLToPath(new URL('../../src', import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
   );
-  return files.toSorted().flatMap((file) => expressionsIn(file, readFileSync(join(folder, file), 'utf8')));
+  return [
+    ...files.toSorted().flatMap((file) => expressionsIn(file, readFileSync(join(folder, file), 'utf8'))),
+    ...expressionsIn('../schemas/pipeline.schema.json.js', acceptsText()),
+  ];
 }

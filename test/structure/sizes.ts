@@ -13,12 +13,8 @@ export const fullFolders: Exceptions = {};
 
 /** Files of `src` that may have more than 400 lines. */
 export const longSources: Exceptions = {
-  'pipeline/schema/accepts.generated.ts': {
-    most: 1_000,
-    because: 'written by npm run generate from schemas/pipeline.schema.json; nobody edits it',
-  },
-  'pipeline/schema/schema.generated.ts': {
-    most: 10_000,
+  'pipeline/schema/pipeline-file.generated.ts': {
+    most: 2_000,
     because: 'written by npm run generate from schemas/pipeline.schema.json; nobody edits it',
   },
 };

@@ -45,13 +45,13 @@ export function importsOf(code: string): readonly Import[] {
   return [...statements, ...calls];
 }
 
-/** A tree from the texts of its files, by their path below the root. */
+/** A tree from the texts of its files, by their path below the root. Styles and schemas are no code. */
 export function treeOf(texts: Readonly<Record<string, string>>): SourceTree {
   return Object.entries(texts).map(([file, code]) => ({
     file,
     lines: code.split('\n').length - (code.endsWith('\n') ? 1 : 0),
     imports: importsOf(code)
-      .filter(({ specifier }) => specifier.startsWith('.') && !specifier.endsWith('.css'))
+      .filter(({ specifier }) => specifier.startsWith('.') && !/\.(?:css|json)$/.test(specifier))
       .map((one) => ({ ...one, to: posix.join(posix.dirname(file), one.specifier) })),
   }));
 }

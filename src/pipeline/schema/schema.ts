@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import schemaFile from '../../../schemas/pipeline.schema.json' with { type: 'json' };
 import type { StepKind } from '../pipeline.ts';
-import { accepts } from './accepts.generated.ts';
-import { pipelineSchema } from './schema.generated.ts';
+import { accepts } from './accepts.ts';
 import { schemaNameOf, type ValidatedPart, validationSchema, validatorOptions } from './validation.ts';
 
 /** A schema as plain JSON; only the members that the messages are made of. */
@@ -19,6 +19,8 @@ export interface SchemaNode {
 export type SchemaError = ErrorObject<string, Record<string, unknown>> & {
   readonly parentSchema?: SchemaNode;
 };
+
+const pipelineSchema: SchemaNode = schemaFile;
 
 type Validators = (part: ValidatedPart) => ValidateFunction;
 
@@ -38,7 +40,7 @@ async function compileValidators(): Promise<Validators> {
 
 /** What is wrong with a file, its steps' contents left out, or with a step of a known kind. */
 export async function schemaErrorsOf(part: ValidatedPart, json: unknown): Promise<readonly SchemaError[]> {
-  if (accepts[part](json)) return [];
+  if (accepts(part, json)) return [];
   validators ??= compileValidators();
   const validate = (await validators)(part);
   return validate(json) ? [] : ((validate.errors ?? []) as readonly SchemaError[]);

@@ -7,7 +7,7 @@ import type {
   ServiceBlock,
   Speed,
 } from '../pipeline.ts';
-import type { PipelineFile } from '../schema/schema.generated.ts';
+import type { PipelineFile } from '../schema/pipeline-file.generated.ts';
 import { reasonMatch } from './fail-reason.ts';
 import { durationMs, rate } from './units.ts';
 
