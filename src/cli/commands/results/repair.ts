@@ -5,27 +5,34 @@ import { runFiles } from '../../../report/facts/layout.ts';
 import { seenFrom } from '../../../report/facts/place.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import { sandboxId } from '../../../report/facts/services.ts';
+import { quoted } from '../../../report/text/printable.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import type { StateReader } from '../../../state/reader.ts';
-import type { StateStore } from '../../../state/store.ts';
+import { StateError } from '../../../state/store.ts';
 import type { Finding } from '../../../upkeep/finding.ts';
 import { isRepairable } from '../../../upkeep/verify.ts';
 import { withoutFiles, withoutFrames } from '../../../upkeep/without-files.ts';
 import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
-import { exitCodes } from '../../errors/cli-error.ts';
+import { exitCodes, usageError } from '../../errors/cli-error.ts';
 import { openArtifactsOf } from '../../service/artifact-place.ts';
+import { engineVariable } from '../../service/engine/connect.ts';
+import { engineOf } from '../../service/engine/directory.ts';
+import { folderCounts } from '../../service/engine/folder-counts.ts';
 import { notifyVariable } from '../../service/notify.ts';
 import { holdWords } from '../../terminal/held-words.ts';
 import { holdState } from '../../workspace/checks/hold-state.ts';
-import { checkAge } from '../../workspace/checks/stale-state.ts';
+import { checkAge, missingOnEngine, olderState } from '../../workspace/checks/stale-state.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
+import { openTarget } from '../../workspace/open.ts';
 import { run } from '../run.ts';
 
 /** The flags of `verify` that go along to the run which downloads. */
 export interface RepairFlags {
   readonly 'trust-directory': boolean;
   readonly 'base-url': string | undefined;
+  readonly out: string | undefined;
+  readonly sandbox: boolean;
 }
 
 /**
@@ -35,21 +42,29 @@ export interface RepairFlags {
  * @returns jobs that are still without their files, and are not done any more: their download failed
  */
 export async function repair(
-  { directory, faults }: { readonly directory: string; readonly faults: readonly Finding[] },
+  found: {
+    readonly target: string;
+    readonly directory: string;
+    readonly isOnEngine: boolean;
+    readonly file: string | undefined;
+    readonly faults: readonly Finding[];
+  },
   flags: RepairFlags,
   leave: AbortSignal,
   context: Context,
 ): Promise<number> {
+  const { directory, faults, isOnEngine } = found;
   const { io, redactor } = context;
+  if (isOnEngine) refuseWithoutFile(found);
   const mendable = faults.flatMap((fault) => ('isRepairable' in fault && fault.isRepairable ? [fault] : []));
   const keys = new Set(mendable.map(({ job }) => job));
   /** Jobs whose own files are damaged, and not frames alone. */
   const toDownload = new Set(mendable.filter(({ isFrame }) => !isFrame).map(({ job }) => job));
-  const trust = { trusted: flags['trust-directory'] };
-  const held = async <T>(work: (state: StateStore, disposables: Disposables) => T | Promise<T>): Promise<T> =>
+  const held = async <T>(work: (state: HeldState, disposables: Disposables) => T | Promise<T>): Promise<T> =>
     await closingAfter(async (disposables) => {
-      const state = holdState(directory, 'promptpress verify --repair', trust, disposables, context);
-      await checkAge(state.reader, directory, io.env);
+      const state = isOnEngine
+        ? await holdEngine(found.target, flags, leave, disposables, context)
+        : await holdDirectory(directory, flags, disposables, context);
       return await work(state, disposables);
     });
   const before = new Map<string, JobRecord>();
@@ -57,14 +72,13 @@ export async function repair(
   let ran: Promise<number> | undefined;
   if (keys.size > 0) {
     const args = await held(async (state) => {
-      const download = await downloadArguments(directory, state.reader, flags, io.cwd);
+      const download = await downloadArguments(found, state.reader, flags, io.cwd);
       if (download === undefined) return undefined;
       for (const key of keys) {
-        const record = state.get(key);
+        const record = await state.get(key);
         if (record === undefined || !isRepairable(record)) continue;
         before.set(key, record);
-        const rest = (toDownload.has(key) ? withoutFiles : withoutFrames)(record);
-        state.commit({ records: [rest], attempts: [] });
+        await state.put((toDownload.has(key) ? withoutFiles : withoutFrames)(record));
       }
       return download;
     });
@@ -74,16 +88,16 @@ export async function repair(
   const failed = await held(async (state, disposables) => {
     let failed = 0;
     for (const [key, { artifacts, frames }] of before) {
-      const record = state.get(key);
+      const record = await state.get(key);
       if (record === undefined) continue;
       const lacksFiles = record.artifacts.length === 0;
       const lacksFrames = frames !== undefined && record.frames === undefined;
       if (!lacksFiles && !lacksFrames) continue;
       const known = { ...(lacksFiles && { artifacts }), ...(lacksFrames && { frames }) };
-      if (record.status === 'done') state.commit({ records: [{ ...record, ...known }], attempts: [] });
+      if (record.status === 'done') await state.put({ ...record, ...known });
       else if (lacksFiles) failed += 1;
     }
-    const { plan, facts } = await planOfDirectory(directory, state.reader, context);
+    const { plan, facts } = await planOfDirectory(directory, state.reader, context, found.file);
     const file = join(directory, runFiles.manifest);
     const { selection } = facts;
     await writeManifest({ plan, selection, reader: state.reader, redact: redactor.applyToData, file });
@@ -93,6 +107,104 @@ export async function repair(
   });
   await ran;
   return failed;
+}
+
+/** The jobs of a run, while nobody else may change them. */
+interface HeldState {
+  readonly reader: StateReader;
+  get(key: string): JobRecord | undefined | Promise<JobRecord | undefined>;
+  put(record: JobRecord): unknown;
+}
+
+/** @throws StateError `state.locked` (exit 75) while a run is on */
+async function holdDirectory(
+  directory: string,
+  flags: RepairFlags,
+  disposables: Disposables,
+  context: Context,
+): Promise<HeldState> {
+  const trust = { trusted: flags['trust-directory'] };
+  const state = holdState(directory, 'promptpress verify --repair', trust, disposables, context);
+  await checkAge(state.reader, directory, context.io.env);
+  return {
+    reader: state.reader,
+    get: (key) => state.get(key),
+    put: (record) => state.commit({ records: [record], attempts: [] }),
+  };
+}
+
+/**
+ * Leads a run on an engine that is over, as `run` does.
+ *
+ * @throws StateError `state.locked` (exit 75) while it is on, or led elsewhere; CliError; EngineError
+ */
+async function holdEngine(
+  target: string,
+  flags: RepairFlags,
+  leave: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+): Promise<HeldState> {
+  const [{ holdRun }, { closeRun, runStatus }, { readSharedJob, settleSharedJob }] = await Promise.all([
+    import('../../../engine/slices/lead-hold.ts'),
+    import('../../../engine/slices/runs.ts'),
+    import('../../../engine/doubts.ts'),
+  ]);
+  const { engine, directory, state, place } = await openTarget(target, flags, context, 'files');
+  disposables.add(() => state.close());
+  if (engine === undefined) throw new Error('Internal error: a run on an engine is found there again.');
+  const {
+    run,
+    name,
+    engine: { pool, clock },
+  } = engine;
+  const onWait = (ms: number): void =>
+    context.io.err(`A process led the run that may be gone: it is waited for, ${Math.ceil(ms / 1000)} s.\n`);
+  const hold = await holdRun({ pool, clock }, run, name, { signal: leave, onWait });
+  disposables.add(() => hold.close());
+  const { state: stage, fed = false, waiting = 0 } = (await runStatus(pool, run)) ?? {};
+  const isOver = stage === 'ended' || (stage === 'open' && fed && waiting === 0);
+  if (!isOver || (await closeRun(pool, run, hold.epoch)) > 0)
+    throw new StateError(
+      'state.locked',
+      `${place.name} is not over, and its files are not mended meanwhile.`,
+      {
+        hint: `Wait for its end, or end it: promptpress stop ${quoted(place.name)}`,
+      },
+    );
+  const { remote } = await openArtifactsOf(directory, state, leave, disposables, context);
+  const missing = await missingOnEngine(pool, run, place.name, remote?.counts ?? folderCounts(directory));
+  if (missing !== undefined) throw olderState(place.name, missing);
+  return {
+    reader: state,
+    get: async (key) => await state.get(key),
+    put: async (record) => {
+      const job = await readSharedJob(pool, run, record.key);
+      // The lead is held, and no worker is there: nobody else writes.
+      if (job === undefined || !(await settleSharedJob(pool, run, job, { records: [record], attempts: [] })))
+        throw new StateError('state.locked', `Another process has changed job ${record.key} meanwhile.`);
+    },
+  };
+}
+
+/** @throws CliError (exit 2): what a state on an engine says is not where this machine reads a pipeline, nor writes */
+function refuseWithoutFile({
+  file,
+  directory,
+}: {
+  readonly file: string | undefined;
+  readonly directory: string;
+}): void {
+  if (file === undefined)
+    throw usageError(
+      'verify --repair of a run on an engine takes its pipeline file, which a run that downloads is started from.',
+      `${engineVariable}=postgres://… promptpress verify FILE --repair`,
+    );
+  if (engineOf(directory) === undefined)
+    throw usageError(
+      'verify --repair of a run on an engine writes its manifest, and its run directory is not on this machine.',
+      'Name it with --out DIR, or start the command where the run was led.',
+    );
 }
 
 /** Outcomes of a run that the files which it leaves do not explain: its words do. */
@@ -113,13 +225,17 @@ async function runQuietly(args: readonly string[], context: Context): Promise<nu
 
 /** The last run once more, which only downloads. */
 async function downloadArguments(
-  directory: string,
+  {
+    directory,
+    isOnEngine,
+    file,
+  }: { readonly directory: string; readonly isOnEngine: boolean; readonly file: string | undefined },
   state: StateReader,
   flags: RepairFlags,
   cwd: string,
 ): Promise<readonly string[] | undefined> {
   const facts = await readRunFacts(state);
-  const path = await state.fact(pipelineFacts.path);
+  const path = isOnEngine ? file : await state.fact(pipelineFacts.path);
   if (facts === undefined || path === undefined) return undefined;
   // The next manifest lists what the last run chose.
   const { limit, filters, shard, only } = facts.selection;
@@ -130,6 +246,8 @@ async function downloadArguments(
     '--max-submits',
     '0',
     '--no-progress',
+    // Wherever the queue of the run is: this one needs no other server, and no session of its own.
+    ...(isOnEngine ? ['--queue', 'lease'] : []),
     ...(facts.serviceId === sandboxId ? ['--sandbox'] : []),
     ...(flags['trust-directory'] ? ['--trust-directory'] : []),
     ...(flags['base-url'] === undefined ? [] : ['--base-url', flags['base-url']]),

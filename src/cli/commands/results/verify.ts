@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SameFilesFound } from '../../../manifest/same-files.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
-import type { RunPlace } from '../../../report/facts/place.ts';
+import { type RunPlace, seenFrom } from '../../../report/facts/place.ts';
 import { count, counted, sameFilesWords } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
 import { type Finding, isFault, type Looked } from '../../../upkeep/finding.ts';
@@ -14,7 +14,7 @@ import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { CliError, exitCodes } from '../../errors/cli-error.ts';
 import { openArtifactsOf } from '../../service/artifact-place.ts';
-import { noEngineHere } from '../../service/engine/connect.ts';
+import { engineVariable } from '../../service/engine/connect.ts';
 import { jsonLine } from '../../terminal/json-line.ts';
 import { targetOrDefault } from '../../workspace/default-file.ts';
 import { planOfDirectory } from '../../workspace/last-plan.ts';
@@ -32,7 +32,7 @@ export const verifyCommand = command(
     operands: '[FILE|DIR]',
     about: `Reads every file of a run directory and compares it with what the state says: files that are missing or changed, finished jobs whose files were not downloaded, kept replies without their line, files that no job names, a manifest with other rows. Ends with 1 where something is wrong; a file that no job names is shown, and is no fault.
 
---repair mends what can be mended without a submission: images and videos are downloaded again from the service, missing frames are cut from their grid again, and the manifest is written again. Images of text models came with their answers and cannot be had again; --redo JOB makes them anew.`,
+--repair mends what can be mended without a submission: images and videos are downloaded again from the service, missing frames are cut from their grid again, and the manifest is written again. Images of text models came with their answers and cannot be had again; --redo JOB makes them anew. Of a run on an engine it takes the pipeline file, with the engine in PROMPTPRESS_ENGINE, and leads the run meanwhile; it is refused until the run is over (exit 75).`,
     examples: [
       {
         command: 'promptpress verify runs/foxes',
@@ -64,7 +64,7 @@ export const verifyCommand = command(
       const first = await look(target, flags, context, interrupts.drain, flags.json && !flags.repair);
       if (!flags.repair || first.faults.length === 0) return await tell(first, flags, context);
       const failed = await repair(first, flags, interrupts.leave, context);
-      const left = await look(first.directory, flags, context, interrupts.drain, flags.json);
+      const left = await look(first.target, flags, context, interrupts.drain, flags.json);
       const mended = first.faults.length - left.faults.length - failed;
       if (!flags.json) await io.out(`${counted(mended, 'fault')} mended.\n`);
       const code = await tell(left, flags, context);
@@ -92,7 +92,12 @@ interface Flags extends RepairFlags {
 
 /** What a directory showed. */
 interface Seen {
+  /** By which it is found again. */
+  readonly target: string;
   readonly place: RunPlace;
+  readonly isOnEngine: boolean;
+  /** The pipeline that the user named, absolute. */
+  readonly file: string | undefined;
   readonly directory: string;
   readonly looked: Looked;
   /** All faults; the bytes of a finding are few, and there are as many as files at most. */
@@ -116,11 +121,6 @@ async function look(
     const { io, redactor } = context;
     const { directory, place, engine, state, file } = await openTarget(target, flags, context, 'files');
     disposables.add(() => state.close());
-    if (flags.repair && engine !== undefined)
-      throw noEngineHere(
-        'verify --repair',
-        'Without --repair it shows what is wrong. promptpress run FILE --engine … --redo JOB makes a job anew, and pays for it again.',
-      );
     const { plan, facts } = await planOfDirectory(directory, state, context, file);
     const { store: artifacts } = await openArtifactsOf(directory, state, signal, disposables, context);
     const looked: Looked = { files: 0, bytes: 0, replies: 0 };
@@ -156,12 +156,24 @@ async function look(
         if (examples.length < mostListed) examples.push(finding.file);
       }
     }
-    return { place, directory, looked, faults, unlisted, examples, same, shared };
+    return {
+      target: engine === undefined ? directory : target,
+      place,
+      isOnEngine: engine !== undefined,
+      file,
+      directory,
+      looked,
+      faults,
+      unlisted,
+      examples,
+      same,
+      shared,
+    };
   });
 }
 
 async function tell(
-  { place: { name: place }, looked, faults, unlisted, examples, same, shared }: Seen,
+  { place: { name: place }, isOnEngine, file, looked, faults, unlisted, examples, same, shared }: Seen,
   { json }: Flags,
   context: Context,
 ): Promise<number> {
@@ -187,7 +199,7 @@ async function tell(
   if (faults.some((fault) => 'isRepairable' in fault && fault.isRepairable))
     lines.push(
       'This downloads again what the service still has, cuts frames again, and submits nothing:',
-      `  promptpress verify ${quoted(place)} --repair`,
+      `  promptpress verify ${isOnEngine ? `${file === undefined ? 'FILE' : quoted(seenFrom(io.cwd, file))} --repair   # the engine in ${engineVariable}` : `${quoted(place)} --repair`}`,
     );
   if (faults.some(({ kind }) => kind === 'unsaved'))
     lines.push('What was not downloaded or cut yet, the next promptpress run does too.');
