@@ -35,9 +35,13 @@ export interface Child {
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
-export function startChild(script: string, ...given: string[]): Child {
+export const startChild = (script: string, ...given: string[]): Child => startChildBy([], script, ...given);
+
+/** @param command what starts it, with its flags: `unshare` */
+export function startChildBy(command: readonly string[], script: string, ...given: string[]): Child {
   const file = fileURLToPath(new URL(`children/${script}`, import.meta.url));
-  const child = spawn(process.execPath, ['--import', tsx, file, ...given]);
+  const [program = '', ...words] = [...command, process.execPath, '--import', tsx, file, ...given];
+  const child = spawn(program, words);
   onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
   let complaints = '';

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import {
 } from '../../../src/state/lock/owner.ts';
 import { StateError } from '../../../src/state/store.ts';
 import { replaceFs, systemError } from '../../rig/replace-fs.ts';
-import { drivers, freshFolder, startChild } from '../places.ts';
+import { drivers, freshFolder, startChild, startChildBy } from '../places.ts';
 
 const startedAt = '2026-01-02T03:04:05.000Z';
 const me: LockOwner = { pid: 1, host: 'here', startedAt };
@@ -269,5 +269,25 @@ describe.runIf(platform() === 'linux')('processes of this system', () => {
     } finally {
       shell.kill('SIGKILL');
     }
+  });
+});
+
+/** A program in a pid namespace of its own, as in a container: it is process 1 there. */
+const apart = 'unshare --user --map-root-user --pid --fork --kill-child --mount-proc'.split(' ');
+const [unshare = '', ...flags] = apart;
+
+describe.runIf(spawnSync(unshare, [...flags, 'true']).status === 0)('two containers of this machine', () => {
+  it.each([
+    ['lock.json', 'lock'],
+    ['lock', 'state.lock'],
+  ])('are not both let into a directory of which %s and %s were removed', async (...removed) => {
+    const directory = freshFolder();
+    const first = startChildBy(apart, 'owner.ts', directory);
+    await first.says('held');
+    expect(JSON.parse(readFileSync(join(directory, 'lock.json'), 'utf8'))).toMatchObject({ pid: 1 });
+    for (const name of removed) rmSync(join(directory, name));
+    const second = startChildBy(apart, 'owner.ts', directory);
+    await second.says('state.locked');
+    await first.kill();
   });
 });
