@@ -152,6 +152,12 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
         expect([said.code, said.err]).toEqual([0, expect.stringContaining('Copied 3 files')]);
         expect(await contents(folder)).toEqual(await contents('far-first'));
       }
+      // Beside a bucket, its run directory may be a folder that it has left.
+      const last = await move(`s3://${fake.bucket}/three`);
+      expect([last.code, last.err]).toEqual([0, expect.stringContaining('Copied 3 files')]);
+      expect(await markOf('runs/far')).toEqual(await markOf('far-second'));
+      const back = await move('far-first');
+      expect([back.code, back.err]).toEqual([0, expect.stringContaining('3 were there already')]);
       expect(kept('one')).toEqual(images);
       const { code, out } = await pp('verify', `${crew.database.url}#far`);
       expect([code, out]).toEqual([0, expect.stringContaining('3 files')]);

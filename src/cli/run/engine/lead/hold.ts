@@ -27,9 +27,9 @@ import { checkSet } from '../../../workspace/checks/set.ts';
 import { type MissingWork, missingOnEngine, olderState } from '../../../workspace/checks/stale-state.ts';
 import type { ReadPipeline } from '../../../workspace/read-pipeline.ts';
 import { checkPlace } from '../../session.ts';
-import { takeFolder } from '../place.ts';
+import { takeFolder, writeMark } from '../place.ts';
 import type { SpecPlace } from '../spec.ts';
-import { isOfMove, moveOut } from './move.ts';
+import { isOwnBeside, moveOut } from './move.ts';
 
 /** A run on an engine that this process leads, and its run directory. */
 export interface LedDirectory {
@@ -101,8 +101,9 @@ export async function holdOnEngine(
   const id = known ?? randomUUID();
   // Durable before the place is taken in its name.
   if (known === undefined) await facts.setFact(placeFacts.owner, id);
-  if (!isOfMove(facts, directory))
-    await takeFolder(directory, { engine: shown, place: id }, await resultsElsewhere(facts));
+  const mark = { engine: shown, place: id };
+  if (isOwnBeside(facts, directory)) await writeMark(directory, mark);
+  else await takeFolder(directory, mark, await resultsElsewhere(facts));
   isTaken = true;
   await facts.setFact(directoryFact, JSON.stringify({ path: directory, host: hostname() }));
   const taken = await takePlace(

@@ -40,6 +40,10 @@ interface Moving {
 /** Name of the fact that says where a move under way leads, and with which mark: JSON. */
 const movingFact = 'artifacts.moving';
 
+/** Name of the fact with the marks of the folders that a run has left, the last ones, between blanks. */
+const leftFact = 'artifacts.left';
+const mostLeft = 16;
+
 /** How often is said how far it is, ms. */
 const sayEveryMs = 5000;
 
@@ -91,8 +95,9 @@ export async function moveOut(
         wanted === undefined
           ? { kind: 'folder', path: directory, id: await markOf(facts, to) }
           : { kind: 's3', url: to, id };
-      // The run directory of a run with a bucket is its own until the end.
-      if (place.kind === 'folder' && engineOf(directory)?.place !== id)
+      // What the run directory beside a bucket is, or a folder that the run has left, keeps its mark until the end.
+      const own = [id, ...leftMarks(facts)];
+      if (place.kind === 'folder' && !own.includes(engineOf(directory)?.place ?? ''))
         await takeFolder(directory, { engine: shown, place: place.id });
       const target =
         place.kind === 'folder'
@@ -113,6 +118,7 @@ export async function moveOut(
         [artifactPlaceFact]: wanted === undefined ? undefined : to,
         [directoryFact]: JSON.stringify({ path: directory, host: hostname() }),
         [movingFact]: undefined,
+        ...(place.id !== id && { [leftFact]: [...leftMarks(facts), id].join(' ') }),
       });
       say(`${copiedWords(copied)} The results lie in ${to} from now on; ${old} was left as it is.`);
     });
@@ -129,11 +135,19 @@ export async function moveOut(
   }
 }
 
-/** Whether a run directory beside a bucket has the mark of a move under way: it was killed before the facts of the run changed. */
-export function isOfMove(facts: Pick<EngineFacts, 'fact'>, directory: string): boolean {
-  const known = underWay(facts);
-  if (known === undefined || facts.fact(artifactPlaceFact) === undefined) return false;
-  return engineOf(directory)?.place === known.id;
+/**
+ * Whether a folder can be the run directory beside a bucket, though it has another mark: the run has left it, or a move to it was killed before
+ * the facts of the run changed.
+ */
+export function isOwnBeside(facts: Pick<EngineFacts, 'fact'>, directory: string): boolean {
+  const mark = engineOf(directory)?.place;
+  if (mark === undefined || facts.fact(artifactPlaceFact) === undefined) return false;
+  return mark === underWay(facts)?.id || leftMarks(facts).includes(mark);
+}
+
+function leftMarks(facts: Pick<EngineFacts, 'fact'>): readonly string[] {
+  const words = facts.fact(leftFact)?.split(' ') ?? [];
+  return words.slice(-mostLeft);
 }
 
 /** The folder that a run has its results in, which this machine must have. @throws CliError (exit 2), EngineError */
