@@ -1,3 +1,4 @@
+import { aMapping, aNumber, aText, listOf } from '../pipeline/values/shape.ts';
 import type { Value } from '../pipeline/values/value.ts';
 
 /** One combination of the matrix's values. */
@@ -20,3 +21,14 @@ export interface Selection {
   /** `--only`: these steps, with what they need. */
   readonly only?: readonly string[];
 }
+
+/** Whether a document that was kept is one. */
+export const isSelection = aMapping(
+  {},
+  {
+    limit: aNumber,
+    filters: listOf(aMapping({ axis: aText, value: aText })),
+    shard: aMapping({ index: aNumber, of: aNumber }),
+    only: listOf(aText),
+  },
+) as (value: unknown) => value is Selection;

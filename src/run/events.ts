@@ -1,3 +1,4 @@
+import { aFlag, aMapping, aText, aWord, either } from '../pipeline/values/shape.ts';
 import type { JobError, JobStatus, TokenUsage } from '../plan/job.ts';
 
 /** How a slice ends for a worker. */
@@ -31,6 +32,15 @@ export type RunEnd =
   | { readonly kind: 'interrupted'; readonly forced: boolean }
   /** `--fail-fast`, `--max-failures`. */
   | { readonly kind: 'fail-fast'; readonly code: string; readonly message: string };
+
+const early = { code: aText, message: aText };
+
+/** Whether a document that was kept is one. */
+export const isRunEnd = either(
+  aMapping({ kind: aWord('complete') }),
+  aMapping({ kind: aWord('stopped', 'budget', 'disk', 'fail-fast'), ...early }),
+  aMapping({ kind: aWord('interrupted'), forced: aFlag }),
+) as (value: unknown) => value is RunEnd;
 
 /** Everything observable about a run; log, progress and metrics listen. A listener that throws does not change the run. */
 export type RunEvent =

@@ -1,5 +1,6 @@
 import { parseExact } from '../pipeline/values/exact-json.ts';
 import { type Attempt, type JobRecord, type JobStatus, jobStatuses } from '../plan/job.ts';
+import { isAttempt, isJob } from './job-shape.ts';
 import type { InputFile, StateReader, StepSums, StoreTotals, Submissions } from './reader.ts';
 import type { RedoCounts, RedoEntry } from './redo-order.ts';
 import { redoQueries } from './sqlite/redos.ts';
@@ -109,7 +110,11 @@ export function stateQueries(database: Database, counted: () => number | undefin
       throw stateErrorOf('corrupt', file, cause);
     }
   };
-  const parse = ({ doc }: { readonly doc: string }): unknown => parsed(() => parseExact(doc));
+  const parse = ({ doc }: { readonly doc: string }): Attempt => {
+    const attempt = parsed(() => parseExact(doc));
+    if (isAttempt(attempt)) return attempt;
+    throw stateErrorOf('corrupt', file, new Error('an entry of the history of a job is none'));
+  };
   const parseJob = (row: DocumentRow): JobRecord => {
     const job = parsed(() => recordOf(row));
     if (isJob(job, row.key)) return job;
@@ -210,7 +215,7 @@ export function stateQueries(database: Database, counted: () => number | undefin
       const last = ask(() => statements.lastAttempt.get()?.id ?? 0);
       for (let after = 0; after < last; after += scanned) {
         const rows = ask(() => statements.attemptsOfTask.all(after, after + scanned, JSON.stringify(taskId)));
-        for (const row of rows) if ((parse(row) as Attempt).taskId === taskId) yield row.key;
+        for (const row of rows) if (parse(row).taskId === taskId) yield row.key;
       }
     },
     keysOfBurst: (taskId, at) => {
@@ -219,11 +224,11 @@ export function stateQueries(database: Database, counted: () => number | undefin
       for (let to = ask(() => statements.lastAttempt.get()?.id ?? 0); to > 0; to -= scanned) {
         const rows = ask(() => statements.attemptsOfTask.all(to - scanned, to, JSON.stringify(taskId)));
         for (const row of rows) {
-          const attempt = parse(row) as Attempt;
+          const attempt = parse(row);
           if (attempt.taskId === taskId && Math.abs(attempt.at - at) < burstMs) keys.push(row.key);
         }
         const first = ask(() => statements.firstAttempt.get(to - scanned));
-        if (first !== undefined && (parse(first) as Attempt).at < at - burstMs) break;
+        if (first !== undefined && parse(first).at < at - burstMs) break;
       }
       return keys;
     },
@@ -243,7 +248,7 @@ export function stateQueries(database: Database, counted: () => number | undefin
           (outside === undefined && known > 0) || statements.fact.get(uncountedFact) !== undefined;
         return { known, counted: outside ?? 0, ...(isUncounted && { isUncounted }) };
       }),
-    attempts: (key) => ask(() => statements.attempts.all(key).map((row) => parse(row) as Attempt)),
+    attempts: (key) => ask(() => statements.attempts.all(key).map(parse)),
     redoCounts: () => ask(() => redos.counts()),
     redoEntries: (keys) => ask(() => redos.entries(keys)),
     redosWaiting: (after) => ask(() => redos.waiting(after)),
@@ -298,21 +303,6 @@ export const readerOf = (queries: StateQueries): StateReader => ({
   fact: async (name) => queries.fact(name),
   close: async () => queries.close(),
 });
-
-/** Whether a document has what everybody who reads a job relies on. */
-export function isJob(value: unknown, key: string): value is JobRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  const job: Partial<JobRecord> = value;
-  return (
-    job.key === key &&
-    jobStatuses.some((status) => status === job.status) &&
-    typeof job.attempts === 'number' &&
-    typeof job.origin?.slot === 'string' &&
-    typeof job.request === 'object' &&
-    Array.isArray(job.artifacts) &&
-    [job.text, job.former?.text].every((text) => text === undefined || Array.isArray(text.candidates))
-  );
-}
 
 /** The totals of a state, from the rows that hold them by status and code. */
 export function sumOfTotals(rows: readonly TotalRow[]): StoreTotals {

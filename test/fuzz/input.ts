@@ -9,6 +9,7 @@ export const kinds = [
   'path',
   'git',
   'repository',
+  'engine',
   'stream',
   'answer',
   'schema',
@@ -18,6 +19,9 @@ export const kinds = [
 ] as const;
 
 export type Kind = (typeof kinds)[number];
+
+/** The variable with the address of a PostgreSQL for inputs that need one, whose user may create databases. */
+export const serverVariable = 'PROMPTPRESS_TEST_POSTGRES';
 
 /** A stretch of an input. Repetition is written as such, so that a line of 100 MB is a small thing to keep and to shrink. */
 export interface Piece {

@@ -3,9 +3,11 @@
  * is met with anything but a result or an error in bounded time and memory. `--at N` reads one of them again.
  */
 import { parseArgs } from 'node:util';
+import { install, packagedPostgres } from '../rig/postgres/installation.ts';
+import { startServer } from '../rig/postgres/server.ts';
 import { inputAt } from './generate/generate.ts';
 import { hunt } from './hunt.ts';
-import { type Kind, kinds, show } from './input.ts';
+import { type Kind, kinds, serverVariable, show } from './input.ts';
 import { Reader } from './reader.ts';
 
 const { values } = parseArgs({
@@ -25,6 +27,13 @@ if (values.only !== undefined && !(kinds as readonly string[]).includes(values.o
 const seed = Number(values.seed);
 const only = values.only as Kind | undefined;
 const chosen = only === undefined ? {} : { only };
+
+await using installation =
+  only === 'engine' && process.env[serverVariable] === undefined
+    ? await install(packagedPostgres() ?? '')
+    : undefined;
+await using server = installation && (await startServer(installation, { max_connections: '200' }));
+if (server !== undefined) process.env[serverVariable] = server.url();
 
 if (values.at !== undefined) {
   const input = inputAt(seed, Number(values.at), only);

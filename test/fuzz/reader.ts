@@ -20,6 +20,8 @@ export const budget = {
   bytes: 150 * 1024 * 1024,
   /** Without an answer for so long, it hangs. Waiting takes no CPU time. */
   wallMs: 20_000,
+  /** To make an input ready may take so long: some need a repository or a database. */
+  readyMs: 120_000,
 } as const;
 
 const child = fileURLToPath(new URL('children/reader.ts', import.meta.url));
@@ -32,14 +34,21 @@ export class Reader implements AsyncDisposable {
   async read(input: Input): Promise<ReaderResult> {
     const process = (this.#process ??= await this.#start());
     const silence = new AbortController();
-    const late = setTimeout(() => silence.abort(), budget.wallMs);
+    let late = setTimeout(() => silence.abort(), budget.readyMs);
+    let onMessage: ((message: 'ready' | ReaderResult) => void) | undefined;
     try {
-      const answered = once(process, 'message', { signal: silence.signal }) as Promise<[ReaderResult]>;
+      const answered = new Promise<ReaderResult>((resolve) => {
+        onMessage = (message) => {
+          if (message !== 'ready') return resolve(message);
+          clearTimeout(late);
+          late = setTimeout(() => silence.abort(), budget.wallMs);
+        };
+        process.on('message', onMessage);
+      });
       const ended = once(process, 'exit', { signal: silence.signal }).then(() => undefined);
       process.send(input);
       const result = await Promise.race([answered, ended]);
-      void answered.catch(() => {});
-      if (result !== undefined) return result[0];
+      if (result !== undefined) return result;
       const broken = `The process died: ${this.#errors.slice(-2000)}`;
       this.#process = undefined;
       return { ms: 0, bytes: 0, codes: [], broken };
@@ -55,6 +64,7 @@ export class Reader implements AsyncDisposable {
     } finally {
       clearTimeout(late);
       silence.abort();
+      if (onMessage !== undefined) process.off('message', onMessage);
     }
   }
 

@@ -34,8 +34,9 @@ const withDoc = (changes: object): string => JSON.stringify({ ...plain, ...chang
 
 describe('the record of a job', () => {
   it('is what every reader of jobs relies on', async () => {
-    const reader = stateWith(withDoc({ origin: { slot: '' }, request: {} }));
-    expect(await reader.get('a')).toMatchObject({ key: 'a', request: {} });
+    const changes = { request: { kind: 'imagine', fields: {} }, more: 'of a later release' };
+    const reader = stateWith(withDoc(changes));
+    expect(await reader.get('a')).toMatchObject({ key: 'a', ...changes });
     await reader.close();
   });
 
@@ -52,6 +53,10 @@ describe('the record of a job', () => {
     ['one without a slot', withDoc({ origin: { slot: 1 } })],
     ['one without a request', withDoc({ request: 'imagine' })],
     ['one without artifacts', withDoc({ artifacts: {} })],
+    ['one without the fields of its request', withDoc({ request: { kind: 'imagine' } })],
+    ['one with a file of no name', withDoc({ artifacts: [{ output: 1, bytes: 1, sha256: '', mime: '' }] })],
+    ['one with an error that says nothing', withDoc({ error: {} })],
+    ['one with a button that is a text', withDoc({ result: { buttons: ['U1'] } })],
   ])('that is %s is damage, however it is asked for', async (_what, doc) => {
     const reader = stateWith(doc);
     const damaged = expect.objectContaining({ code: 'state.corrupt' });

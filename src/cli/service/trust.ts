@@ -34,7 +34,7 @@ export const originsVariable = 'PROMPTPRESS_TRUSTED_ORIGINS';
  * Requests go to the origin that is judged here and to no other: redirects are not followed, and links that the
  * service gives are followed without the key. A proxy is one that the environment names.
  *
- * Where there is no key (`service.auth: none`) there is nothing to ask about.
+ * Where there is no key (`service.auth: none`) there is nothing to ask about, unless a stranger may have named the address.
  *
  * @param file the pipeline as the user named it
  * @param mayAsk false for commands that never ask
@@ -46,7 +46,9 @@ export async function admit(
   context: Context,
   how: Asking,
 ): Promise<AdmittedService> {
-  if (service.baseUrl === undefined || service.apiKey === undefined) return service as AdmittedService;
+  if (service.baseUrl === undefined) return service as AdmittedService;
+  if (service.apiKey === undefined && (service.isUsersAddress || how.isKeyless !== true))
+    return service as AdmittedService;
   const wanted = { key: service.keyVariable ?? keyVariable, origin: new URL(service.baseUrl).origin };
   if (service.isUsersAddress) await admitKey(wanted, service.addressVariable, context, how);
   else await askFor(wanted, file, context, how);
@@ -56,6 +58,8 @@ export async function admit(
 /** Whether a user may be asked: false for commands that never ask. */
 interface Asking {
   readonly mayAsk: boolean;
+  /** Also where no key goes there: what is sent beside it, such as files, is for an address that the user knows. Default: not then. */
+  readonly isKeyless?: boolean;
 }
 
 /**

@@ -1,6 +1,8 @@
+import { aFlag, aMapping, aNumber, aText, aWord, listOf } from '../../pipeline/values/shape.ts';
 import type { RunEnd } from '../../run/events.ts';
 import type { ClosedKind, LeftWork, SharedClosings } from '../../run/ports.ts';
 import { closedEnd, leftByAll } from '../../run/scheduler/closed-kinds.ts';
+import { documentOf } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { writeFact } from '../state/facts.ts';
 
@@ -108,10 +110,28 @@ const nothing: LeftWork = { closed: [], cells: 0, openSteps: [] };
 
 const idOf = ({ route, name }: ClosedKind): string => `${route}/${name}`;
 
+const kind = {
+  route: aWord('submit', 'text'),
+  name: aText,
+  code: aText,
+  message: aText,
+  names: listOf(aText),
+};
+const isKind = aMapping(kind) as (value: unknown) => value is ClosedKind;
+const isLeft = aMapping({
+  closed: listOf(aMapping({ ...kind, left: aNumber }, { isOpen: aFlag })),
+  cells: aNumber,
+  openSteps: listOf(aText),
+}) as (value: unknown) => value is LeftWork;
+
+/** Undefined where nobody of this release wrote it: each worker finds out for itself. */
 function readKind(text: string): ClosedKind | undefined {
-  const { route, name, code, message, names } = JSON.parse(text) as Partial<ClosedKind>;
-  if ((route !== 'submit' && route !== 'text') || name === undefined) return undefined;
-  return { route, name, code: String(code), message: String(message), names: names ?? [] };
+  try {
+    const value: unknown = JSON.parse(text);
+    return isKind(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The end of an invocation in which workers have closed kinds, or left them; undefined: none has. @throws EngineError */
@@ -120,6 +140,8 @@ export async function endByClosedKinds({ pool, run, invocation }: OfRun): Promis
     `SELECT f.value FROM promptpress.facts f WHERE f.run = $1 AND ${namesOf('left', '$2::text')} ORDER BY f.name`,
     [run, String(invocation)],
   );
-  const left = leftByAll(rows.map(({ value }) => JSON.parse(value) as LeftWork));
+  const left = leftByAll(
+    rows.map(({ value }) => documentOf(value, isLeft, pool.shown, 'what a worker has left')),
+  );
   return left.closed.length === 0 ? undefined : closedEnd(left);
 }

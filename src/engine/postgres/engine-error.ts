@@ -35,6 +35,8 @@ export type EngineFault =
   | 'full'
   /** It answered too late. */
   | 'busy'
+  /** Its rows hold what promptpress does not write. */
+  | 'damaged'
   | 'io';
 
 /** Faults that pass by themselves, or once somebody has done what is needed on the server: they are waited for. */
@@ -105,6 +107,10 @@ const sayings: Readonly<
     'has no connection left',
     `Each worker takes up to 3, and so does whoever leads a run: raise max_connections there, or end some of them, then ${again}.`,
   ],
+  damaged: [
+    'holds what promptpress does not write',
+    'Somebody else has changed its rows, or they are damaged: restore its database from a backup, or remove the run (promptpress rm).',
+  ],
   io: ['failed', `Look into the log of PostgreSQL, then ${again}.`],
 };
 
@@ -116,9 +122,40 @@ export function engineError(fault: keyof typeof sayings, shown: string, cause?: 
   return new EngineError(fault, `The engine ${shown} ${what}${reason}.`, hint, cause);
 }
 
+/**
+ * Reads a document of an engine's rows, which others may have written.
+ *
+ * @param what it is, for the message: `the record of job …`
+ * @throws EngineError `engine.damaged` where it is none
+ */
+export function documentOf<T>(
+  text: string,
+  isWhole: (value: unknown) => value is T,
+  shown: string,
+  what: string,
+  parse: (text: string) => unknown = JSON.parse,
+): T {
+  let cause: unknown;
+  try {
+    const value = parse(text);
+    if (isWhole(value)) return value;
+  } catch (error) {
+    cause = error;
+  }
+  throw damaged(shown, what, cause);
+}
+
+/** @param what is damaged: `the record of job …` */
+export const damaged = (shown: string, what: string, cause?: unknown): EngineError =>
+  engineError('damaged', shown, new Error(`${what} is none`, { cause }));
+
 /** Conditions of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html), or whole classes of them. */
 const conditions: Readonly<Record<string, keyof typeof sayings>> = {
   '08': 'away',
+  // Statements take their values from rows too: a value that cannot be used there was written by others.
+  '22': 'damaged',
+  '23': 'damaged',
+  '54': 'damaged',
   '28': 'password',
   '3D': 'database',
   '42501': 'rights',

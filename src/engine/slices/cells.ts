@@ -1,5 +1,7 @@
-import { isMapping, type Value, WrittenNumber } from '../../pipeline/values/value.ts';
+import { aMapping, aNumber, aText, either, listOf, type Shape } from '../../pipeline/values/shape.ts';
+import { isMapping, isObject, type Value, WrittenNumber } from '../../pipeline/values/value.ts';
 import type { Cell } from '../../plan/cell.ts';
+import { documentOf } from '../postgres/engine-error.ts';
 
 /** A value in which numbers keep how they were written. */
 type Packed = string | number | boolean | null | readonly Packed[] | { readonly [name: string]: Packed };
@@ -48,10 +50,35 @@ export function packCells(cells: readonly Cell[]): string {
   return JSON.stringify(slice);
 }
 
-/** The cells of a slice's text; of an empty text none. */
-export function unpackCells(text: string): readonly Cell[] {
+const isSlice = aMapping({
+  names: listOf(aText),
+  cells: listOf(
+    (cell) =>
+      Array.isArray(cell) &&
+      aNumber(cell[0]) &&
+      aNumber(cell[1]) &&
+      (cell[2] === null ? isPacked(cell[3]) && isObject(cell[3]) : listOf(isPacked)(cell[2])),
+  ),
+}) as (value: unknown) => value is PackedSlice;
+
+const isPacked: Shape = either(
+  (value) => typeof value !== 'object' || value === null,
+  aMapping({ [written]: aText }),
+  aMapping({
+    of: (entries) =>
+      listOf((entry) => Array.isArray(entry) && aText(entry[0]) && isPacked(entry[1]))(entries),
+  }),
+  (value) => listOf(isPacked)(value),
+);
+
+/**
+ * The cells of a slice's text; of an empty text none.
+ *
+ * @param shown the engine's address, for messages @throws EngineError `engine.damaged` where it is no slice
+ */
+export function unpackCells(text: string, shown: string): readonly Cell[] {
   if (text === '') return [];
-  const { names, cells } = JSON.parse(text) as PackedSlice;
+  const { names, cells } = documentOf(text, isSlice, shown, 'a slice');
   return cells.map(([number, repeat, values, vars]) => ({
     number,
     repeat,

@@ -1,7 +1,8 @@
-import type { RunEnd } from '../../run/events.ts';
+import { isRunEnd, type RunEnd } from '../../run/events.ts';
 import { closedKindsOf, forgetClosedKinds } from '../limits/closed-kinds.ts';
 import { knownOfService } from '../limits/known-service.ts';
 import { type Bounds, openAllowance } from '../limits/run-allowance.ts';
+import { documentOf } from '../postgres/engine-error.ts';
 import type { Connection, EnginePool } from '../postgres/pool.ts';
 import { isAlive, leadElsewhere } from './lead-hold.ts';
 
@@ -54,7 +55,10 @@ export async function runStatus(pool: EnginePool, run: number): Promise<RunStatu
   const [row] = rows;
   if (row === undefined) return undefined;
   const { ended, ...status } = row;
-  return { ...status, ...(ended === null ? {} : { end: JSON.parse(ended) as RunEnd }) };
+  return {
+    ...status,
+    ...(ended === null ? {} : { end: documentOf(ended, isRunEnd, pool.shown, 'the end of a run') }),
+  };
 }
 
 /** A run on which work is waiting. */

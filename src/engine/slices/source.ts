@@ -203,7 +203,7 @@ export class SliceSource implements CellSource {
     const held: HeldSlice = {
       slice: turn.slice,
       epoch: taken.epoch,
-      cells: unpackCells(taken.cells),
+      cells: unpackCells(taken.cells, pool.shown),
       left: undefined,
     };
     const before = this.#held.get(turn.slice);

@@ -1,4 +1,5 @@
-import type { RunEnd } from '../../run/events.ts';
+import { isRunEnd, type RunEnd } from '../../run/events.ts';
+import { documentOf } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { isAlive, isLed } from './lead-hold.ts';
 
@@ -46,7 +47,7 @@ export async function runStage(pool: EnginePool, run: number): Promise<RunStage 
     state: stateOf(row),
     workers,
     led,
-    ...(ended === null ? {} : { end: JSON.parse(ended) as RunEnd }),
+    ...(ended === null ? {} : { end: documentOf(ended, isRunEnd, pool.shown, 'the end of a run') }),
   };
 }
 

@@ -77,11 +77,11 @@ const countedFact = 'submissions.counted';
 
 /** How many submissions an engine knows that workers have counted in a run's place too. @throws EngineError */
 export async function countedSubmissions(pool: EnginePool, run: number): Promise<number> {
-  const { rows } = await pool.query<{ value: string }>(
-    'SELECT value FROM promptpress.facts WHERE run = $1 AND name = $2',
+  const { rows } = await pool.query<{ count: number }>(
+    'SELECT value::bigint::float8 AS count FROM promptpress.facts WHERE run = $1 AND name = $2',
     [run, countedFact],
   );
-  return Number(rows[0]?.value ?? 0);
+  return rows[0]?.count ?? 0;
 }
 
 /** Adds to them. @returns the sum; 0 where the run is gone @throws EngineError */

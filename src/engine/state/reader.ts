@@ -1,11 +1,10 @@
-import { parseExact } from '../../pipeline/values/exact-json.ts';
-import type { Attempt, JobRecord, JobStatus } from '../../plan/job.ts';
+import type { JobRecord, JobStatus } from '../../plan/job.ts';
 import { sumOfTotals, type TotalRow } from '../../state/query.ts';
 import type { InputFile, StateReader, StepSums } from '../../state/reader.ts';
 import type { DocumentRow } from '../../state/sqlite/texts.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { redoReader } from './redos.ts';
-import { readRecord, recordColumns, searchable } from './rows.ts';
+import { readAttempt, readRecord, recordColumns, searchable } from './rows.ts';
 import { readTable } from './tables.ts';
 
 /** Records of one page: well below a megabyte. */
@@ -118,7 +117,7 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
     },
     async *keysOfTask(taskId) {
       const rows = await ask<{ key: string; doc: string }>(attemptsOfTask, searchable(taskId));
-      for (const { key, doc } of rows) if ((parseExact(doc) as Attempt).taskId === taskId) yield key;
+      for (const { key, doc } of rows) if (readAttempt(doc, key, pool.shown).taskId === taskId) yield key;
     },
     numbersOf: async (keys) => {
       const found = new Map<string, number>();
@@ -172,7 +171,7 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
           'SELECT doc FROM promptpress.attempts WHERE run = $1 AND key = $2 ORDER BY number',
           key,
         )
-      ).map(({ doc }) => parseExact(doc) as Attempt),
+      ).map(({ doc }) => readAttempt(doc, key, pool.shown)),
     redos: redoReader(pool, run),
     inputFiles: async (paths) => {
       const rows = await ask<InputFile>(

@@ -1,12 +1,12 @@
-import { exactJson } from '../../pipeline/values/exact-json.ts';
+import { exactJson, parseExact } from '../../pipeline/values/exact-json.ts';
 import type { Attempt, JobRecord } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
-import { isJob } from '../../state/query.ts';
+import { isAttempt, isJob } from '../../state/job-shape.ts';
 import { type RedoChange, redoStates } from '../../state/redo-order.ts';
 import { rowOf } from '../../state/sqlite/job-rows.ts';
 import { type DocumentRow, recordOf, storedForm } from '../../state/sqlite/texts.ts';
 import type { LateFact } from '../../state/store.ts';
-import { EngineError } from '../postgres/engine-error.ts';
+import { documentOf } from '../postgres/engine-error.ts';
 import { openRedo, redoColumn } from './redos.ts';
 
 /** Which writing of a record it is: the slice that wrote it, and a number that grows with each of that slice's turns. */
@@ -82,23 +82,19 @@ export interface StoredRecord extends Version {
   readonly redo?: 'waiting' | 'begun' | undefined;
 }
 
-/** @throws EngineError `engine.io` where the row holds no record */
-export function readRecord(row: DocumentRow, shown: string): JobRecord {
-  let record: unknown;
-  let cause: unknown;
-  try {
-    record = recordOf(row);
-  } catch (error) {
-    cause = error;
-  }
-  if (isJob(record, row.key)) return record;
-  throw new EngineError(
-    'io',
-    `The engine ${shown} holds a damaged record of job ${row.key}.`,
-    'Restore its database from a backup.',
-    cause,
+/** @throws EngineError `engine.damaged` where the row holds no record */
+export const readRecord = (row: DocumentRow, shown: string): JobRecord =>
+  documentOf(
+    row.doc,
+    (record): record is JobRecord => isJob(record, row.key),
+    shown,
+    `the record of job ${row.key}`,
+    () => recordOf(row),
   );
-}
+
+/** An entry of the history of a job. @throws EngineError `engine.damaged` where the document is none */
+export const readAttempt = (doc: string, key: string, shown: string): Attempt =>
+  documentOf(doc, isAttempt, shown, `an attempt of job ${key}`, parseExact);
 
 /** Whether who wrote a record may still send what it intended, or hear the answer of a text call. */
 export const mayHear = (row: WriterRow, { request }: JobRecord): boolean =>

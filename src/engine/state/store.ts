@@ -1,4 +1,3 @@
-import { parseExact } from '../../pipeline/values/exact-json.ts';
 import type { Attempt, JobRecord } from '../../plan/job.ts';
 import type { ReplyPlace } from '../../plan/job-request.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
@@ -25,6 +24,7 @@ import {
   basisOf,
   lateFactOf,
   mayHear,
+  readAttempt,
   readRecord,
   searchable,
   storedRecordOf,
@@ -142,7 +142,8 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
       keys,
     );
     const found = new Map<string, Attempt[]>();
-    for (const { key, doc } of rows) found.set(key, [...(found.get(key) ?? []), parseExact(doc) as Attempt]);
+    for (const { key, doc } of rows)
+      found.set(key, [...(found.get(key) ?? []), readAttempt(doc, key, pool.shown)]);
     return found;
   };
   /** Writes the first of many replies before the turn that refers to them. */
@@ -208,7 +209,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
   const claims = async ({ key, taskId = '', submittedAt = 0 }: JobRecord): Promise<TaskClaims> => {
     const found = await ask<{ key: string; doc: string }>(attemptsOfTask, searchable(taskId));
     const keys = found.flatMap((row) => {
-      const attempt = parseExact(row.doc) as Attempt;
+      const attempt = readAttempt(row.doc, row.key, pool.shown);
       return attempt.taskId === taskId && Math.abs(attempt.at - submittedAt) < burstMs ? [row.key] : [];
     });
     const underWay = await ask<DocumentRow>(submittedBeside, key, submittedAt, sameMomentMs);

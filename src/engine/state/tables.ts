@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { EngineError } from '../postgres/engine-error.ts';
+import { damaged, EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 
 /** Bytes of a table in one row, before they are packed. */
@@ -64,8 +64,17 @@ export async function* readTable(pool: EnginePool, run: number, sha256: string):
     );
     const [row] = rows;
     if (row === undefined) return;
-    yield gunzipSync(row.bytes);
+    yield unpacked(row.bytes, pool.shown);
     ({ part } = row);
+  }
+}
+
+/** @throws EngineError `engine.damaged` where it is no part, or a larger one than is ever packed */
+function unpacked(bytes: Buffer, shown: string): Buffer {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: partBytes });
+  } catch (error) {
+    throw damaged(shown, 'a table of the run', error);
   }
 }
 

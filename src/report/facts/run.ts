@@ -2,9 +2,9 @@ import type { CommonMessage } from '../../manifest/messages.ts';
 import type { SameFilesFound } from '../../manifest/same-files.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import type { AxisSetting } from '../../pipeline/pipeline.ts';
-import { isObject } from '../../pipeline/values/value.ts';
-import type { Selection } from '../../plan/cell.ts';
-import type { RunEnd } from '../../run/events.ts';
+import { aFlag, aMapping, aNumber, aText, listOf, mapOf } from '../../pipeline/values/shape.ts';
+import { isSelection, type Selection } from '../../plan/cell.ts';
+import { isRunEnd, type RunEnd } from '../../run/events.ts';
 import type { StateReader, StoreTotals } from '../../state/reader.ts';
 import type { FactKeeper } from '../../state/store.ts';
 import { isMoment, jsonFact } from './json.ts';
@@ -75,41 +75,43 @@ export const readRunFacts = async (
   state: Pick<StateReader, 'file' | 'fact'>,
 ): Promise<RunFacts | undefined> => await jsonFact(state, factName, isRunFacts);
 
-function isRunFacts(value: unknown): value is RunFacts {
-  if (!isObject(value)) return false;
-  const { filesRoot, tables, serviceId, origin, set, selection, startedAt, atStart, outcome } = value;
-  return (
-    typeof filesRoot === 'string' &&
-    Array.isArray(tables) &&
-    tables.every(isTable) &&
-    typeof serviceId === 'string' &&
-    (origin === undefined || typeof origin === 'string') &&
-    (set === undefined || (Array.isArray(set) && set.every(isSetting))) &&
-    isObject(selection) &&
-    isMoment(startedAt) &&
-    isObject(atStart) &&
-    (outcome === undefined || isOutcome(outcome))
-  );
-}
+const isSetting = aMapping({ axis: aText, value: aText });
 
-const isSetting = (value: unknown): value is AxisSetting =>
-  isObject(value) && typeof value['axis'] === 'string' && typeof value['value'] === 'string';
+const isTable = aMapping(
+  {
+    file: aText,
+    sha256: (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
+  },
+  { bytes: aNumber, copied: aFlag },
+);
 
-const isTable = (value: unknown): value is InputTable =>
-  isObject(value) &&
-  typeof value['file'] === 'string' &&
-  typeof value['sha256'] === 'string' &&
-  /^[0-9a-f]{64}$/.test(value['sha256']);
+const sameFiles = aMapping({
+  jobs: aNumber,
+  contents: aNumber,
+  example: aMapping({ jobs: aNumber, file: aText, first: aText, second: aText }),
+});
 
-const isOutcome = (value: unknown): value is OutcomeFacts =>
-  isObject(value) &&
-  isMoment(value['finishedAt']) &&
-  isObject(value['end']) &&
-  typeof value['exitCode'] === 'number' &&
-  (value['timedOutAgain'] === undefined || typeof value['timedOutAgain'] === 'number') &&
-  (value['slots'] === undefined || isObject(value['slots'])) &&
-  (value['sameFiles'] === undefined || isObject(value['sameFiles'])) &&
-  (value['unasked'] === undefined || Array.isArray(value['unasked']));
+const isOutcome = aMapping(
+  { finishedAt: isMoment, end: isRunEnd, exitCode: aNumber },
+  {
+    timedOutAgain: aNumber,
+    slots: mapOf(aNumber),
+    sameFiles,
+    unasked: listOf(aMapping({ code: aText, count: aNumber, message: aText }, { otherMessages: aNumber })),
+  },
+);
+
+const isRunFacts = aMapping(
+  {
+    filesRoot: aText,
+    tables: listOf(isTable),
+    serviceId: aText,
+    selection: isSelection,
+    startedAt: isMoment,
+    atStart: aMapping({ settled: aNumber, attempts: aNumber }, { cost: aNumber, possibleCost: aNumber }),
+  },
+  { origin: aText, set: listOf(isSetting), outcome: isOutcome },
+) as (value: unknown) => value is RunFacts;
 
 /** Jobs that will not be touched again without the user's word. */
 export const settledJobs = ({ jobs }: Pick<StoreTotals, 'jobs'>): number =>

@@ -120,8 +120,8 @@ export async function chaosRound(
 
   const out = join(cwd, 'out');
   const places = { lease: 'lease', bullmq: 'bullmq', redis: redis?.url ?? '' };
-  const joining = ['--engine', through(url), '--lease', `${leaseMs}ms`];
-  const run = ['run', 'crowd.yaml', '--out', out, ...joining, '--queue', places[queue]];
+  const joining = ['--engine', through(url), '--lease', `${leaseMs}ms`, '--queue', places[queue]];
+  const run = ['run', 'crowd.yaml', '--out', out, ...joining];
   const works = seed % 2 === 0;
   const coordinator = works ? run : [...run, '--no-work'];
   const others = works ? workers - 1 : workers;

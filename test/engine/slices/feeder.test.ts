@@ -55,7 +55,7 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
       'SELECT cells FROM promptpress.slices WHERE run = $1 ORDER BY n',
       [run],
     );
-    return rows.map((row) => unpackCells(row.cells).map(({ number }) => number));
+    return rows.map((row) => unpackCells(row.cells, 'shown').map(({ number }) => number));
   };
 
   it.each([0, 1, 63, 64, 65, 128])('notes that all of %i cells are fed', async (count) => {

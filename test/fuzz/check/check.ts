@@ -1,6 +1,7 @@
 import type { Input, Kind } from '../input.ts';
 import { replyRun, schemaRun } from './answers.ts';
 import { clickRun } from './click.ts';
+import { engineRun } from './engine.ts';
 import { lawfulPrototypes, type Run } from './law.ts';
 import { argumentsRun, gitRun, pathRun } from './machine.ts';
 import { maskRun } from './masks.ts';
@@ -18,6 +19,7 @@ const runs: Readonly<Record<Kind, (input: Input) => Run | Promise<Run>>> = {
   path: pathRun,
   git: gitRun,
   repository: repositoryRun,
+  engine: engineRun,
   stream: replyRun,
   answer: replyRun,
   schema: schemaRun,

@@ -7,64 +7,43 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
-  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
-import { exitCodes } from '../../../src/cli/errors/cli-error.ts';
-import { program } from '../../../src/cli/program.ts';
 import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
-import { testIo } from '../../cli/test-io.ts';
-import { type FakeService, startFakeService } from '../../rig/fake-service.ts';
 import { journalNaming } from '../../rig/journal.ts';
 import { makePipe } from '../../rig/pipe.ts';
-import { makePng } from '../../rig/png.ts';
 import type { Input } from '../input.ts';
-import { Broken, lawfulText, type Run } from './law.ts';
+import { Broken, type Run } from './law.ts';
 import { temporary } from './machine.ts';
+import {
+  ambient,
+  canary,
+  commanded,
+  difference,
+  filesBelow,
+  lawfulRequests,
+  lawfulWords,
+  listen,
+  pipeline,
+  startOwnService,
+  writeOutside,
+} from './stranger.ts';
 
 /** The checks of repositories and run directories that a stranger made: what `generate/repository.ts` draws. */
 
-/** Stands in every file that no command may read from or change. */
-const canary = 'CANARY-OF-WHAT-LIES-OUTSIDE';
-const privateImage = makePng(4711);
-
-/** Forms in which a request would carry what lies outside. */
-const stolen = [canary, Buffer.from(canary).toString('base64').slice(0, 30), privateImage.toString('base64')];
-
-const pipeline = `name: foxes
-service: { id: fuzz }
-limits: { tasks: 8, requests: 8 }
-retry: { attempts: 1, base: 1ms, cap: 1ms, resubmits: 0, patience: 1s }
-poll: { min: 5ms, max: 5ms }
-timeouts: { request: 2s, task: 3s }
-matrix: { rows: rows.csv }
-steps:
-  grid: { imagine: "{{ animal }}" }
-  look: { from: grid, generate: { model: any-model, prompt: What is it?, images: [parent] } }
-`;
-
 /** A run whose images are made, and whose texts, which show them, are yet to be asked for. */
 interface Template {
-  readonly service: FakeService;
+  readonly service: Awaited<ReturnType<typeof startOwnService>>;
   /** Holds `work` with the run directory, and `git`, an index and what it needs. */
   readonly folder: string;
   readonly names: Readonly<Record<string, string>>;
 }
 
 let template: Promise<Template> | undefined;
-
-const environment = (folder: string, service: FakeService): Readonly<Record<string, string>> => ({
-  PATH: process.env['PATH'] ?? '',
-  HOME: folder,
-  GIT_CONFIG_SYSTEM: '/dev/null',
-  PROMPTPRESS_BASE_URL: service.url,
-  PROMPTPRESS_API_KEY: service.apiKey,
-});
 
 const git = (cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): void => {
   const own = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
@@ -77,8 +56,11 @@ async function makeTemplate(): Promise<Template> {
   mkdirSync(work, { recursive: true });
   writeFileSync(path.join(work, 'foxes.yaml'), pipeline);
   writeFileSync(path.join(work, 'rows.csv'), 'animal\nfox\nowl\n');
-  const service = await startFakeService();
-  const ran = await commanded(['run', 'foxes.yaml', '--only', 'grid'], work, environment(folder, service));
+  const service = await startOwnService();
+  const ran = await commanded(['run', 'foxes.yaml', '--only', 'grid'], work, {
+    ...service.env,
+    HOME: folder,
+  });
   if (ran.code !== 0) throw new Error(`The template was not made: ${ran.err}`);
   const run = path.join(work, 'runs/foxes');
   const images = readdirSync(path.join(run, 'images'), { recursive: true, encoding: 'utf8' });
@@ -94,18 +76,6 @@ async function makeTemplate(): Promise<Template> {
     folder,
     names: { '@IMAGE@': image, '@SHARD@': path.dirname(image), '@TABLE@': table },
   };
-}
-
-/** A command, carried out in this process; a sandbox ends as soon as it has begun. */
-async function commanded(
-  args: readonly string[],
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-): Promise<{ readonly code: number; readonly said: string; readonly err: string }> {
-  const test = testIo({ cwd, env });
-  if (args[0] === 'sandbox') test.interrupt();
-  const code = await program(args, test.io);
-  return { code, said: `${test.out()}${test.err()}`, err: test.err() };
 }
 
 const commands: Readonly<Record<string, readonly string[]>> = {
@@ -124,33 +94,6 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   out: ['run', 'foxes.yaml', '--out', 'mine'],
   init: ['init', 'new'],
 };
-
-/** Keys of this machine, which no address of a file may get. */
-const ambient = {
-  PROMPTPRESS_API_KEY: 'sk-ambient-key-of-the-gateway',
-  PGPASSWORD: 'ambient-password-of-postgres',
-  AWS_SECRET_ACCESS_KEY: 'ambient-secret-key-of-the-machine',
-  AWS_ACCESS_KEY_ID: 'AKIAAMBIENTAMBIENT00',
-  AWS_SESSION_TOKEN: 'ambient-session-token',
-};
-
-/** A stranger who listens, and answers everything with what PostgreSQL asks for a password with. */
-async function listen(): Promise<{ server: Server; port: number; received: () => string }> {
-  let text = '';
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.on('data', (bytes) => {
-      text += bytes.toString('latin1');
-      if (/^[A-Z]+ \//.test(bytes.toString('latin1')))
-        socket.end('HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n');
-      else if (bytes.length > 8) socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
-      else socket.end('N');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return { server, port: typeof address === 'object' ? (address?.port ?? 0) : 0, received: () => text };
-}
 
 let places = 0;
 
@@ -189,57 +132,32 @@ export async function repositoryRun(input: Input): Promise<Run> {
   const sent = service.requests.length;
   if (input.form === 'stranger') rmSync(path.join(place, '.local'), { recursive: true, force: true });
   // An address of the environment would win over that of the file.
-  const own = { ...ambient, ...environment(place, service) };
+  const own = { ...ambient, ...service.env, HOME: place };
   const namesAddress = input.pieces.some(({ text }) => text.includes('PROMPTPRESS_BASE_URL'));
   const env = namesAddress ? { ...own, PROMPTPRESS_BASE_URL: '' } : own;
   return async () => {
     try {
-      const { code, said, err } = await commanded(args, work, env);
-      if (code === exitCodes.internal || said.includes('Internal error'))
-        throw new Broken(`A bug: ${said.slice(0, 2000)}`);
-      if (!(Object.values(exitCodes) as number[]).includes(code))
-        throw new Broken(`The exit code ${code} is unknown.`);
-      if (said.includes(canary)) throw new Broken('What lies outside has been shown.');
-      lawfulText(err, 'Standard error');
+      const done = await commanded(args, work, env, ({ interrupt }) => {
+        if (args[0] === 'sandbox') interrupt();
+      });
+      lawfulWords(done);
       const [ran] = readdirSync(path.join(place, 'pwned'));
       if (ran !== undefined) throw new Broken('A command that the repository names has been run.');
       const changed = difference(before, protectedFiles(place, isOwned));
       if (changed !== undefined) throw new Broken(`${changed} has been changed.`);
-      const requests = service.requests
-        .slice(sent)
-        .map(({ body, headers }) => JSON.stringify([body, headers]));
+      const requests = service.requests.slice(sent);
       const told = evil.received();
       if (Object.values(ambient).some((value) => told.includes(value)) || told.includes(service.apiKey))
         throw new Broken('A key of this machine has been sent to a stranger.');
       if (input.form === 'stranger' && requests.length > 0)
         throw new Broken('A run that somebody else began has been continued.');
-      if (requests.some((request) => stolen.some((form) => request.includes(form))))
-        throw new Broken('What lies outside has been sent.');
-      return [`exit ${code}`, ...(requests.length > 0 ? ['sent'] : [])];
+      lawfulRequests(requests);
+      return [`exit ${done.code}`, ...(requests.length > 0 ? ['sent'] : [])];
     } finally {
       for (const server of servers) server.close();
       rmSync(place, { recursive: true, force: true });
     }
   };
-}
-
-/** What a link may lead to, and what a command may leave behind. */
-function writeOutside(place: string): void {
-  const outside = path.join(place, 'outside');
-  mkdirSync(path.join(outside, 'folder'), { recursive: true });
-  mkdirSync(path.join(place, 'pwned'));
-  mkdirSync(path.join(place, 'elsewhere'));
-  for (const name of [
-    'file',
-    'x.0a1b2c3d.part',
-    '0000-1.1.part',
-    'a'.repeat(64),
-    'folder/table.part',
-    'folder/file',
-  ])
-    writeFileSync(path.join(outside, name), canary);
-  writeFileSync(path.join(outside, 'table.csv'), `animal\n${canary}\n`);
-  writeFileSync(path.join(outside, 'private.png'), privateImage);
 }
 
 /**
@@ -381,35 +299,14 @@ async function carryOut(line: string, place: string, form: string, servers: Serv
 /** Everything that no command may change, and how it is; a folder of the user's own among it. */
 function protectedFiles(place: string, isOwned: boolean): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  const checkWithin = (file: string): void => {
-    const facts = lstatSync(file);
-    const name = path.relative(place, file);
-    if (facts.isDirectory()) {
-      found.set(name, `folder ${facts.mode}`);
-      for (const inner of readdirSync(file)) checkWithin(path.join(file, inner));
-    } else {
-      const content = facts.isFile()
-        ? readFileSync(file, 'latin1')
-        : facts.isSymbolicLink()
-          ? readlinkSync(file)
-          : '';
-      found.set(name, `${facts.mode} ${facts.mtimeMs} ${content}`);
-    }
+  const add = (name: string): void => {
+    for (const [file, facts] of filesBelow(path.join(place, name))) found.set(path.join(name, file), facts);
   };
   // Where there is no repository any more, the user himself may have laid the link.
   const isTracked = existsSync(path.join(place, 'work/.git'));
   for (const name of readdirSync(path.join(place, 'outside')))
-    if (name !== 'moved' || isTracked) checkWithin(path.join(place, 'outside', name));
-  for (const name of ['foxes.yaml', 'rows.csv']) checkWithin(path.join(place, 'work', name));
-  if (isOwned) checkWithin(path.join(place, 'work/mine'));
+    if (name !== 'moved' || isTracked) add(path.join('outside', name));
+  for (const name of ['foxes.yaml', 'rows.csv']) add(path.join('work', name));
+  if (isOwned) add('work/mine');
   return found;
-}
-
-function difference(
-  before: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
-): string | undefined {
-  return [...new Set([...before.keys(), ...after.keys()])].find(
-    (name) => before.get(name) !== after.get(name),
-  );
 }

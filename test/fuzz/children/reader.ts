@@ -29,6 +29,7 @@ function forgetPeak(): void {
 
 async function read(input: Input): Promise<ReaderResult> {
   const run = await prepare(input);
+  process.send?.('ready');
   if (process.memoryUsage().heapUsed > 100 * kibi * kibi) globalThis.gc?.();
   forgetPeak();
   const before = memory().now;
@@ -52,7 +53,10 @@ async function read(input: Input): Promise<ReaderResult> {
 process.on('message', (input: Input) => {
   void read(input)
     // What cannot even be made ready is a mistake of these tests, and shows as one.
-    .catch((error: unknown) => ({ ms: 0, bytes: 0, codes: [], broken: String(error) }))
+    .catch((error: unknown) => {
+      process.send?.('ready');
+      return { ms: 0, bytes: 0, codes: [], broken: String(error) };
+    })
     .then((result) => process.send?.(result));
 });
 process.once('disconnect', () => process.exit());

@@ -3,6 +3,7 @@ import { Random } from '../random.ts';
 import { hostileReply, hostileStream } from './answer.ts';
 import { hostileArguments } from './arguments.ts';
 import { hostileClick } from './click.ts';
+import { hostileEngine } from './engine.ts';
 import { hostileGit } from './git.ts';
 import { hostileMask } from './mask.ts';
 import { hostileName } from './name.ts';
@@ -26,6 +27,8 @@ const shares: Readonly<Record<Kind, readonly [share: number, draw: (random: Rand
   path: [10, hostilePath],
   git: [2, hostileGit],
   repository: [5, hostileRepository],
+  // It needs a PostgreSQL: only where it is asked for.
+  engine: [0, hostileEngine],
   stream: [80, hostileStream],
   answer: [70, hostileReply],
   schema: [70, hostileSchema],

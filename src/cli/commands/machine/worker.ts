@@ -37,7 +37,9 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
     ],
     flags: {
       ...workingFlags,
-      ...queueFlag('where a run keeps its queue on Redis: redis://USER:PASSWORD@HOST:PORT of that server'),
+      ...queueFlag(
+        'redis://USER:PASSWORD@HOST:PORT of the server where runs keep their queue on Redis; no other is asked',
+      ),
       name: valued(
         'NAME',
         'how this worker is called in status; default: the machine and the process',

@@ -40,8 +40,8 @@ export function namedQueue(text: string | undefined, redactor: Redactor): NamedQ
 /**
  * Opens the queue of runs that chose it.
  *
- * @param named of this process's own `--queue`: where the run's queue is on Redis, its user and password are from there
- * @throws EngineError; CliError (exit 2) where Redis wants what only `--queue` has
+ * @param named of this process's own `--queue`: the one Redis that is asked, with its user and password
+ * @throws EngineError; CliError (exit 2) where the run's queue is on another Redis
  */
 export async function openQueue(
   { address, pool, clock }: OpenEngine,
@@ -64,7 +64,13 @@ export async function openQueue(
   if (choice.kind === 'redis') {
     const { bullmqOnRedis } = await import('../../../engine/queue/bullmq-redis.ts');
     const own = named?.choice.kind === 'redis' && named.choice.url === choice.url ? named.address : undefined;
-    return new BullmqQueue(await bullmqOnRedis(own ?? choice.url, leaseMs), { worker, leaseMs, clock });
+    // Whoever writes to the engine could have this machine call on any other.
+    if (own === undefined)
+      throw usageError(
+        `Its queue is on ${choice.url}, and nobody has named that server here.`,
+        `Where you know it: --queue ${choice.url}, with user and password where it wants them.`,
+      );
+    return new BullmqQueue(await bullmqOnRedis(own, leaseMs), { worker, leaseMs, clock });
   }
   const { bullmqOnPostgres } = await import('../../../engine/queue/bullmq-postgres.ts');
   const place = await bullmqOnPostgres(address, pool, { clock, leaseMs, mayMigrate });

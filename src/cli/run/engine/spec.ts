@@ -1,6 +1,16 @@
 import type { AxisSetting, Pipeline } from '../../../pipeline/pipeline.ts';
+import {
+  aFlag,
+  aMapping,
+  aNumber,
+  aText,
+  aWord,
+  either,
+  listOf,
+  mapOf,
+} from '../../../pipeline/values/shape.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
-import type { Selection } from '../../../plan/cell.ts';
+import { isSelection, type Selection } from '../../../plan/cell.ts';
 import { isTextKind } from '../../../plan/job-request.ts';
 import type { StepsPlan } from '../../../plan/plan.ts';
 import type { RunSettings } from '../../../run/ports.ts';
@@ -88,7 +98,6 @@ export function readSpec(text: string | null): ReadSpec {
   const release = isObject(value) ? value['promptpress'] : undefined;
   if (typeof release !== 'string') return { other: undefined };
   if (release !== version) return { other: release };
-  // The same release wrote it: where its parts are there, they are what they should be.
   return isSpec(value) ? { spec: value } : { other: undefined };
 }
 
@@ -100,34 +109,72 @@ function parsed(text: string): unknown {
   }
 }
 
-function isSpec(value: unknown): value is RunSpec {
-  if (!isObject(value)) return false;
-  const { pipeline, tables, filesRoot, service, selection, settings, place, queue } = value;
-  return (
-    isObject(pipeline) &&
-    areTexts(pipeline, 'file', 'folder', 'text') &&
-    Array.isArray(tables) &&
-    tables.every(
-      (table) =>
-        isObject(table) &&
-        areTexts(table, 'declared', 'format') &&
-        Array.isArray(table['columns']) &&
-        table['columns'].every((column) => typeof column === 'string'),
-    ) &&
-    typeof filesRoot === 'string' &&
-    isObject(service) &&
-    areTexts(service, 'id', 'origin') &&
-    isObject(selection) &&
-    isObject(settings) &&
-    isObject(settings['limits']) &&
-    isObject(settings['retry']) &&
-    isObject(settings['budget']) &&
-    isObject(place) &&
-    areTexts(place, 'kind', 'id') &&
-    isObject(queue) &&
-    areTexts(queue, 'kind')
-  );
-}
+const rate = aMapping({ count: aNumber, perMs: aNumber });
+const reasons = listOf(
+  either(aMapping({ kind: aWord('text'), text: aText }), aMapping({ kind: aWord('pattern'), source: aText })),
+);
+const rates = { submit: rate, poll: rate, download: rate, text: rate, tokens: rate };
+const settings = aMapping(
+  {
+    limits: aMapping({ tasks: aNumber, requests: aNumber }, rates),
+    retry: aMapping(
+      {
+        attempts: aNumber,
+        baseMs: aNumber,
+        capMs: aNumber,
+        resubmits: aNumber,
+        ambiguous: aWord('retry', 'hold'),
+        patienceMs: aNumber,
+        invalid: aNumber,
+        permanent: reasons,
+        transient: reasons,
+      },
+      { quota: listOf(aText) },
+    ),
+    timeouts: aMapping({ taskMs: aNumber }, { queueMs: aNumber, textMs: aNumber }),
+    poll: aMapping({ minMs: aNumber, maxMs: aNumber }, { list: aFlag }),
+    budget: aMapping({}, { submits: aNumber, tokens: aNumber, cost: aNumber, ask: aNumber }),
+    prices: mapOf(either(aNumber, aMapping({ input: aNumber, output: aNumber }))),
+    inDoubt: aWord('hold', 'retry'),
+    failFast: aFlag,
+  },
+  {
+    speed: aWord('relax', 'fast', 'turbo'),
+    tag: aFlag,
+    keepReplies: aWord('all', 'failed', 'none'),
+    retryFailed: aMapping({}, { code: aText }),
+    maxFailures: aNumber,
+    maxSubmits: aNumber,
+    maxDurationMs: aNumber,
+  },
+);
 
-const areTexts = (value: Readonly<Record<string, unknown>>, ...names: readonly string[]): boolean =>
-  names.every((name) => typeof value[name] === 'string');
+/** Whoever may write rows of the engine may have written it. */
+const isSpec = aMapping(
+  {
+    pipeline: aMapping(
+      { file: aText, folder: aText, text: aText },
+      { set: listOf(aMapping({ axis: aText, value: aText })) },
+    ),
+    tables: listOf(
+      aMapping({
+        declared: aText,
+        format: aWord('csv', 'tsv', 'jsonl', 'json', 'yaml', 'files'),
+        columns: listOf(aText),
+      }),
+    ),
+    filesRoot: aText,
+    service: aMapping({ id: aText, origin: aText }, { baseUrl: aText }),
+    selection: isSelection,
+    settings,
+    place: either(
+      aMapping({ kind: aWord('folder'), path: aText, id: aText }),
+      aMapping({ kind: aWord('s3'), url: aText, id: aText }),
+    ),
+    queue: either(
+      aMapping({ kind: aWord('bullmq', 'lease') }),
+      aMapping({ kind: aWord('redis'), url: aText }),
+    ),
+  },
+  { redo: aText },
+) as (value: unknown) => value is RunSpec;

@@ -105,5 +105,5 @@ async function serviceHere(
       `Its service is known as ${wanted.id} (service.id), and in the environment of this worker it would be ${settled.id}.`,
       'Give the worker the same variables as the run.',
     );
-  return { ...(await admit(settled, run, context, { mayAsk: true })), baseUrl };
+  return { ...(await admit(settled, run, context, { mayAsk: true, isKeyless: true })), baseUrl };
 }

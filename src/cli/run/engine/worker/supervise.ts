@@ -141,6 +141,8 @@ export class WorkerLoop {
       await this.#begin(row);
     } catch (error) {
       if (this.#engine.pool.troubles.lost !== undefined) return;
+      if (error instanceof EngineError && error.code === 'engine.damaged')
+        return this.#refuse(row, error.message, error.hint);
       if (error instanceof StateError) {
         this.#onFailure(row, error);
         return await pause(this.#engine.clock, lookMs, this.#interrupts.drain);
