@@ -74,6 +74,7 @@ export class Auditor {
         `a state that is whole knows ${known} submissions where ${counted} are counted`,
       );
     this.#isPlanned = isPlanned;
+    if (invocation.cancels) this.#orders.cancel();
     const { open, waiting } = this.#orders.begin(request, (key) => this.#store.get(key));
     this.#texts.begin(invocation, records, waiting);
     this.#tasks.keeps(records);

@@ -1,15 +1,31 @@
 /**
  * `npm run sim -- --seeds 10000 [--from 1] [--met]`: plays that many histories, and shows the first broken promise; with `--met`
  * how often each kind of trouble came about. `--workers 3` plays several workers on one state (0: 2 to 4, by the seed), with `--mutant no-epoch`
- * and so on one that must be noticed, with `--hard` more trouble, dialogs, room that is shared, and a second invocation, with `--cuts` texts and cut cables too. `--cover` prints a few of these seeds instead, which together meet every kind that all meet.
+ * and so on one that must be noticed, with `--hard` more trouble, dialogs, room that is shared, and a second invocation, with `--cuts` texts and cut cables too; with `--orders`
+ * jobs that are to be made anew, over several runs, with `--restores` older copies of the state that come back, both with kills and cuts. `--cover` prints a few of these seeds instead, which together meet every kind that all meet.
  */
 import { parseArgs } from 'node:util';
 import { faultNames } from '../rig/gateway/faults.ts';
 import { covering, search } from './search.ts';
-import { drawCuts, drawHard } from './workers/scenario.ts';
+import { drawCuts, drawHard, drawOrders, drawRestores, drawWorkers } from './workers/scenario.ts';
 import { searchWorkers } from './workers/simulate.ts';
 
-const mutants = ['no-epoch', 'no-claim', 'holds-first', 'left-is-closed'] as const;
+const mutants = [
+  'no-epoch',
+  'no-claim',
+  'holds-first',
+  'left-is-closed',
+  'forgets-orders',
+  'cancels-nothing',
+  'trusts-copies',
+] as const;
+
+const draws = [
+  ['restores', drawRestores],
+  ['orders', drawOrders],
+  ['cuts', drawCuts],
+  ['hard', drawHard],
+] as const;
 
 const { values } = parseArgs({
   options: {
@@ -21,6 +37,8 @@ const { values } = parseArgs({
     mutant: { type: 'string' },
     hard: { type: 'boolean', default: false },
     cuts: { type: 'boolean', default: false },
+    orders: { type: 'boolean', default: false },
+    restores: { type: 'boolean', default: false },
   },
 });
 const from = Number(values.from);
@@ -32,11 +50,11 @@ if (values.workers !== undefined) {
   const { found, ...played } = await searchWorkers(from, seeds, {
     ...(workers > 0 && { workers }),
     ...(mutant && { mutant }),
-    ...(values.cuts ? { draw: drawCuts } : values.hard ? { draw: drawHard } : {}),
+    draw: draws.find(([flag]) => values[flag])?.[1] ?? drawWorkers,
   });
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(
-    `${played.seeds} histories from seed ${from}: ${played.submits} submissions, ${played.kills} kills, ${played.cuts} cuts, ${played.twice} answered texts made again, ${played.inDoubt} jobs in doubt (${played.neverSent} never sent), ${found === undefined ? 0 : 1} violations, ${seconds} s`,
+    `${played.seeds} histories from seed ${from}: ${played.submits} submissions, ${played.kills} kills, ${played.cuts} cuts (${played.longCuts} beyond the lease), ${played.restores} restores (${played.refused} refused), ${played.ordered} jobs ordered anew, ${played.twice} answered texts made again, ${played.inDoubt} jobs in doubt (${played.neverSent} never sent), ${found === undefined ? 0 : 1} violations, ${seconds} s`,
   );
   if (found !== undefined) {
     const { seed, first, duplicated, lost, nothing } = found;

@@ -31,6 +31,8 @@ const standsOf = ({ taskId, submittedAt }: Pick<JobRecord, 'taskId' | 'submitted
  */
 export class Orders {
   readonly #jobs = new Map<string, Ordered>();
+  /** Jobs that had begun when what was left of their orders was dropped: what is under way goes on. */
+  readonly #dropped = new Set<string>();
 
   /** @param record of a job that is asked for @returns what may be paid anew from now on */
   begin(request: RedoRequest | undefined, record: (key: string) => JobRecord | undefined): Owed {
@@ -43,8 +45,21 @@ export class Orders {
       else if (known === undefined || (again && (known.isClosed || known.asked !== asked)))
         this.#jobs.set(key, { isOpen: true, isBegun: false, stood, asked, isClosed: false });
     }
-    const open = this.#open;
+    const open = this.open;
     return { open, waiting: open.filter((key) => this.#jobs.get(key)?.isBegun !== true) };
+  }
+
+  /** `--redo-cancel`: what is left is owed no more, and nothing more of it is begun. */
+  cancel(): void {
+    for (const [key, ordered] of this.#jobs)
+      if (!ordered.isOpen) this.#jobs.set(key, { ...ordered, isClosed: true });
+      else if (ordered.isBegun) this.#dropped.add(key);
+    for (const key of this.open) this.#jobs.delete(key);
+  }
+
+  /** A submission of the job is one of its order. */
+  mayMake(key: string): boolean {
+    return this.#jobs.get(key)?.isOpen === true || this.#dropped.has(key);
   }
 
   /** A turn is durable: what has settled anew is owed no more. */
@@ -52,6 +67,7 @@ export class Orders {
     for (const record of records) {
       const { key, status, former, error, modal } = record;
       const ordered = this.#jobs.get(key);
+      if (isSettled(status) && status !== 'in-doubt') this.#dropped.delete(key);
       if (!ordered?.isOpen) continue;
       // A dialog that is answered is one of the submission that stood.
       if (status === 'submitting' && modal === undefined) this.#jobs.set(key, { ...ordered, isBegun: true });
@@ -69,13 +85,13 @@ export class Orders {
     if (ordered?.isOpen && ordered.stood === taskId) this.#jobs.set(key, { ...ordered, isOpen: false });
   }
 
-  /** What a run said: a job that could not be made anew has had its turn. */
-  onEvents(events: readonly RunEvent[]): void {
+  /** What a run said: a job that could not be made anew has had its turn. @param isWritten that is durable */
+  onEvents(events: readonly RunEvent[], isWritten: (key: string) => boolean = () => true): void {
     for (const event of events) {
       if (event.type !== 'run:notice' || event.code !== 'redo.failed') continue;
       const [, key = ''] = /^--redo: ([0-9a-f]+)/.exec(event.message) ?? [];
       const ordered = this.#jobs.get(key);
-      if (ordered !== undefined) this.#jobs.set(key, { ...ordered, isOpen: false });
+      if (ordered !== undefined && isWritten(key)) this.#jobs.set(key, { ...ordered, isOpen: false });
     }
   }
 
@@ -89,16 +105,17 @@ export class Orders {
 
   /** Everything is settled: nothing is owed. */
   checkMade(): void {
-    const [key] = this.#open;
+    const [key] = this.open;
     if (key !== undefined) throw new BrokenPromise(`${key} was to be made anew, and never was`);
   }
 
   /** Some job is to be made anew. */
   get isOwed(): boolean {
-    return this.#open.length > 0;
+    return this.open.length > 0;
   }
 
-  get #open(): readonly string[] {
+  /** Keys of the jobs that are to be made anew. */
+  get open(): readonly string[] {
     return [...this.#jobs].flatMap(([key, { isOpen }]) => (isOpen ? [key] : []));
   }
 }

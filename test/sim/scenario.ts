@@ -33,6 +33,8 @@ export interface Invocation {
   readonly byFile?: true;
   /** The jobs are those of the last such command, in the same words. */
   readonly sameOrder?: true;
+  /** `--redo-cancel`: what is left of earlier orders is dropped. */
+  readonly cancels?: true;
   /** The pipeline says `keep: false` of its grid this time. */
   readonly unkept?: true;
   /** The pipeline does not say `grid: split` this time. */

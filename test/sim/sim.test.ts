@@ -78,6 +78,13 @@ describe('simulated histories', () => {
     expect(await brokenFirst(16, 'forgets-orders')).toMatch(/is submitted again|is asked more often/);
   }, 300_000);
 
+  it('notice a run that goes on with an order that was cancelled', async () => {
+    expect((await simulate(drawScenario(291))).broken).toBeUndefined();
+    expect((await simulate(drawScenario(291), 'cancels-nothing')).broken).toContain(
+      'is asked more often than it may be',
+    );
+  }, 60_000);
+
   it('notice a run that submits again what the service lists', async () => {
     expect(await brokenFirst(9, 'overlooks-tasks')).toContain(
       'is submitted again although the service lists its task',

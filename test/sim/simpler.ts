@@ -89,7 +89,7 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
       yield { ...scenario, limits };
     }
   for (const [at, invocation] of scenario.invocations.entries()) {
-    const { retryFailed, inDoubt, gapMs, redo, byFile, sameOrder, unkept, unsplit, cells, ...rest } =
+    const { retryFailed, inDoubt, gapMs, redo, byFile, sameOrder, cancels, unkept, unsplit, cells, ...rest } =
       invocation;
     const order = { ...(byFile && { byFile }), ...(sameOrder && { sameOrder }) };
     const plain = {
@@ -97,6 +97,7 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
       ...(redo !== undefined || sameOrder ? order : {}),
       ...(cells !== undefined && { cells }),
       ...(unsplit && { unsplit }),
+      ...(cancels && { cancels }),
     };
     if (unsplit) {
       const { unsplit: _, ...all } = invocation;
@@ -106,7 +107,7 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
       ...scenario,
       invocations: scenario.invocations.with(at, kept),
     });
-    for (const word of ['byFile', 'sameOrder'] as const)
+    for (const word of ['byFile', 'sameOrder', 'cancels'] as const)
       if (invocation[word]) {
         const { [word]: _, ...all } = invocation;
         yield but(all);

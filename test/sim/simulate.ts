@@ -22,7 +22,12 @@ import { type Invocation, type Scenario, unlimited } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
 
 /** A rule that is broken on purpose, to see that it is noticed. */
-export type Mutant = 'sends-first' | 'forgets-modals' | 'overlooks-tasks' | 'forgets-orders';
+export type Mutant =
+  | 'sends-first'
+  | 'forgets-modals'
+  | 'overlooks-tasks'
+  | 'forgets-orders'
+  | 'cancels-nothing';
 
 export interface Outcome {
   /** What was broken; undefined: nothing. */
@@ -60,7 +65,12 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       await findTasks(store, service, prices, () => now, never);
     }
     const records = [...allRecords(store)];
-    const redo = invocation.sameOrder ? lastOrder : redone(scenario, invocation, n, records);
+    if (invocation.cancels && mutant !== 'cancels-nothing') store.redos.cancel();
+    const redo = invocation.cancels
+      ? undefined
+      : invocation.sameOrder
+        ? lastOrder
+        : redone(scenario, invocation, n, records);
     lastOrder = redo ?? lastOrder;
     const asked = plans[scenario.invocations.indexOf(invocation)]?.plan ?? plan;
     const planned = cells.slice(0, invocation.cells);

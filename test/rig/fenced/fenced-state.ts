@@ -2,6 +2,7 @@ import type { Attempt, JobRecord } from '../../../src/plan/job.ts';
 import { isTextRequest } from '../../../src/plan/job-request.ts';
 import { longestAnswerMs, sameMomentMs } from '../../../src/run/machine/ownership.ts';
 import type { LeftRecord } from '../../../src/run/ports.ts';
+import type { RedoChange, RedoOrders } from '../../../src/state/redo-order.ts';
 import {
   burstMs,
   type Committed,
@@ -10,6 +11,7 @@ import {
   type Turn,
   type TurnSlices,
 } from '../../../src/state/store.ts';
+import { memoryRedos } from '../memory-redos.ts';
 
 /** A record as the state has it: which slice wrote it last, under which number, and who held that slice then. */
 export interface Row {
@@ -20,6 +22,8 @@ export interface Row {
   readonly holder: string;
   /** Names the write. */
   readonly version: string;
+  /** How far the job is of an open order to make it anew. */
+  readonly redo?: 'waiting' | 'begun' | undefined;
 }
 
 /** A turn as it travels to the state. */
@@ -30,20 +34,23 @@ export interface Request {
 }
 
 /** A rule that is left out on purpose, to see that it is noticed. */
-export type Unfenced = 'no-epoch' | 'no-claim';
+export type Unfenced = 'no-epoch' | 'no-claim' | 'forgets-orders' | 'cancels-nothing';
 
 /** The rows that a turn writes, and what each was decided from. */
-export function rowsOf({
-  turn: { records, slices = noSlices },
-  number,
-}: Request): readonly { readonly row: Row; readonly basis: string | undefined }[] {
+export function rowsOf({ turn: { records, slices = noSlices, redos }, number }: Request): readonly {
+  readonly row: Row;
+  readonly basis: string | undefined;
+  readonly redo: RedoChange | undefined;
+}[] {
   return records.map((record) => {
     const slice = slices.of.get(record.key) ?? -1;
     const epoch = slices.epochs.get(slice) ?? 0;
     const holder = holderOf(slice, epoch);
     const rev = epoch * 2 ** 32 + number;
+    const redo = redos?.get(record.key);
     return {
       row: { record: copied(record), slice, rev, holder, version: `${holder}/${number}` },
+      redo,
       basis: slices.basis.get(record.key),
     };
   });
@@ -66,12 +73,23 @@ export class FencedState {
   readonly #facts = new Map<string, LateFact>();
   readonly #epochs = new Map<number, number>();
   readonly #over = new Set<string>();
+  /** The orders to make jobs anew. */
+  readonly redos: RedoOrders & ReturnType<typeof memoryRedos>;
   /** Of these, who may still hear of text calls. */
   readonly #hearing = new Set<string>();
   readonly #without: Unfenced | undefined;
 
+  /** Submissions that the workers have counted here. */
+  counted = 0;
+  /** How often an older copy came back: whoever was connected before has lost that connection. */
+  restores = 0;
+  /** The epochs that were ever given. */
+  readonly #given = new Map<number, number>();
+
   constructor(without?: Unfenced) {
     this.#without = without;
+    const redos = memoryRedos();
+    this.redos = without === 'cancels-nothing' ? { ...redos, cancel: () => 0 } : redos;
   }
 
   epochOf(slice: number): number {
@@ -80,9 +98,28 @@ export class FencedState {
 
   /** Takes a slice, whoever holds it. */
   claim(slice: number): { readonly epoch: number; readonly left: readonly LeftRecord[] } {
-    const epoch = this.epochOf(slice) + 1;
+    // No hold of a time that is forgotten has the name of a later one: whoever had it is known to be gone.
+    const epoch = Math.max(this.epochOf(slice), this.#given.get(slice) ?? 0) + 1;
+    this.#given.set(slice, epoch);
     this.#epochs.set(slice, epoch);
     return { epoch, left: this.left(slice) };
+  }
+
+  /** Makes a copy. @returns puts it back in the place of what is there by then */
+  copy(): () => void {
+    const { counted } = this;
+    const maps: Map<unknown, unknown>[] = [this.rows, this.#facts, this.#epochs, this.redos.all];
+    const copies = maps.map((map) => [...map]);
+    const attempts = this.#history.length;
+    return () => {
+      for (const [at, map] of maps.entries()) {
+        map.clear();
+        for (const [key, value] of copies[at] ?? []) map.set(key, value);
+      }
+      this.#history.length = attempts;
+      this.counted = counted;
+      this.restores += 1;
+    };
   }
 
   /** What a slice was left with. */
@@ -131,10 +168,15 @@ export class FencedState {
     const refused = new Set<string>();
     for (const [slice, epoch] of epochs)
       if (this.#without !== 'no-epoch' && this.epochOf(slice) !== epoch) lost.add(slice);
-    for (const { row, basis } of rowsOf(request)) {
+    for (const { row, basis, redo } of rowsOf(request)) {
+      const { key } = row.record;
       if (lost.has(row.slice)) continue;
-      if (this.#mayWrite(row, basis)) this.rows.set(row.record.key, row);
-      else refused.add(row.record.key);
+      if (!this.#mayWrite(row, basis)) {
+        refused.add(key);
+        continue;
+      }
+      this.rows.set(key, row);
+      if (redo !== undefined && this.#without !== 'forgets-orders') this.redos.change(key, redo);
     }
     for (const attempt of turn.attempts)
       if (!refused.has(attempt.key) && !lost.has(of.get(attempt.key) ?? -1))
@@ -155,7 +197,12 @@ export class FencedState {
   } {
     const found = [...keys].flatMap((key) => this.rows.get(key) ?? []);
     return {
-      rows: new Map(found.map((row) => [row.record.key, { ...row, record: this.#shown(row) }])),
+      rows: new Map(
+        found.map((row) => {
+          const { key } = row.record;
+          return [key, { ...row, record: this.#shown(row), redo: this.redos.of(key) }];
+        }),
+      ),
       heard: found.flatMap(({ record }) => this.#factsOf(record)),
     };
   }

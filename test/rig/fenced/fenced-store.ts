@@ -27,7 +27,7 @@ export function fencedStore(
       assumedTokens: 0,
       codes: {},
     }),
-    redos: { of: () => undefined },
+    redos: { of: (key) => view.redoOf(key) },
     fact: (name) => facts.get(name),
     setFact: (name, value) => {
       facts.set(name, value);

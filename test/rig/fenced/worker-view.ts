@@ -28,6 +28,11 @@ export class WorkerView {
     return this.#rows.get(key)?.record;
   }
 
+  /** How far the job is of an open order to make it anew, as it was read with its record. */
+  redoOf(key: string): Row['redo'] {
+    return this.#rows.get(key)?.redo;
+  }
+
   holdOf(key: string): Hold | undefined {
     const row = this.#rows.get(key);
     return row && { slice: row.slice, epoch: Math.floor(row.rev / 2 ** 32), basis: row.version };
@@ -60,7 +65,8 @@ export class WorkerView {
   request(turn: Turn): Request {
     this.#turns += 1;
     const number = this.#turns;
-    for (const { row } of rowsOf({ turn, number })) this.#rows.set(row.record.key, { ...row, turn: number });
+    for (const { row, redo = this.redoOf(row.record.key) } of rowsOf({ turn, number }))
+      this.#rows.set(row.record.key, { ...row, redo: redo === 'made' ? undefined : redo, turn: number });
     return { turn, number };
   }
 

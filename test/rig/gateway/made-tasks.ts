@@ -32,6 +32,8 @@ export interface MadeTask extends Work {
   /** Where it fails for a reason of its own. */
   readonly why?: FailedEnd;
   readonly buttons: readonly Button[];
+  /** Id of the task that it comes from. */
+  readonly parentId?: string;
   /** The customId that was pressed, without its age; absent: none. */
   readonly customId?: string;
   /** What its end brings beside the image. */
@@ -103,6 +105,7 @@ export class MadeTasks {
       endsAt: now + this.#temper.durationMs(key, name),
       end: this.#temper.end(key, name),
       ...(pressed !== undefined && { customId: buttonOf(pressed.customId) }),
+      ...(parent !== undefined && { parentId: parent.id }),
       waits: opens && !this.#temper.isWindowless(key, count),
       brings: isFilm ? { videos: 4 } : request.kind === 'describe' ? { prompts: true } : {},
       buttons: (/^U\d$/.test(label) ? upscaledButtons(number) : gridButtons(number)).map(

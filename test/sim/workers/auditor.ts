@@ -1,11 +1,14 @@
 import type { Cell } from '../../../src/plan/cell.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
+import type { RunEvent } from '../../../src/run/events.ts';
 import type { Effect, RunInput } from '../../../src/run/scheduler/commit.ts';
+import type { RedoRequest } from '../../../src/state/redo-order.ts';
 import type { Committed, LateFact, Turn } from '../../../src/state/store.ts';
 import { type FencedState, nameOf } from '../../rig/fenced/fenced-state.ts';
 import type { Gateway } from '../../rig/gateway/gateway.ts';
 import type { MadeTask } from '../../rig/gateway/made-tasks.ts';
+import { Orders } from '../orders.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What a broken promise costs: something was paid twice, or is not there at the end; or it may come to that another time. */
@@ -61,8 +64,13 @@ export class WorkersAuditor {
   readonly #doubted = new Set<string>();
   /** Submissions of which a task was found, and these tasks. */
   readonly #found = new Map<string, string>();
+  readonly #orders = new Orders();
+  /** The tasks that stood when their job was ordered anew, by its key. */
+  readonly #former = new Map<string, Set<string>>();
   /** Jobs in doubt may be submitted again. */
   mayRetry = false;
+  /** An older copy of the state was gone on with. */
+  hasRestored = false;
   /** It may stay unknown what became of a submission of one who was not killed. */
   hasUnclear = false;
   /** All that was broken, in order. */
@@ -70,6 +78,19 @@ export class WorkersAuditor {
   /** Answered text calls that were made again, and cables that were cut. */
   twice = 0;
   cuts = 0;
+  /** Of these, those that outlast a lease. */
+  longCuts = 0;
+  /** Jobs of orders. */
+  ordered = 0;
+  /** Submissions of workers that ended before they had counted them. */
+  uncounted = 0;
+  /** Older copies of the state that came back, and how many of them were refused. */
+  restores = 0;
+  refused = 0;
+  /** Tasks that the state has forgotten, and that may be paid for again. */
+  readonly #forgotten = new Set<string>();
+  /** Tasks that were found and that the state does not know: they are taken on in the place of a submission. */
+  readonly #listed = new Map<string, string[]>();
   submits = 0;
   inDoubt = 0;
   neverSent = 0;
@@ -83,6 +104,86 @@ export class WorkersAuditor {
 
   breaks(cost: Cost, what: string): void {
     this.broken.push({ cost, what });
+  }
+
+  /** Jobs are to be made anew from now on, or what is left of them is dropped. */
+  orders(request: RedoRequest | 'cancel'): void {
+    if (request === 'cancel') return this.#orders.cancel();
+    const before = new Set(this.#orders.open);
+    const { open } = this.#orders.begin(request, (key) => this.#state.rows.get(key)?.record);
+    for (const key of open) {
+      if (before.has(key)) continue;
+      this.ordered += 1;
+      this.#answers.delete(key);
+      const own = [...this.#tasks.values()].filter((task) => task.key === key);
+      this.#former.set(key, new Set(own.map(({ id }) => id)));
+    }
+  }
+
+  /** A run is over in good order: its orders of which nothing is left are closed. */
+  closesOrders(): void {
+    this.#orders.end({ kind: 'complete' });
+  }
+
+  /** A turn was executed. */
+  committed({ records, slices }: Turn, { refused, lost }: Committed): void {
+    this.#orders.committed(
+      records.filter(({ key }) => !refused.has(key) && !lost.has(slices?.of.get(key) ?? -1)),
+    );
+  }
+
+  /** What a worker said, also of what it could not write. */
+  says(events: readonly RunEvent[]): void {
+    this.#orders.onEvents(events, (key) => this.#state.redos.of(key) === undefined);
+  }
+
+  /** The first of the tasks that were found for a job and are not known yet. */
+  takenOn(key: string): string | undefined {
+    return this.#listed.get(key)?.find((id) => !this.#isKnown(key, id));
+  }
+
+  #isKnown(key: string, id: string): boolean {
+    return (
+      this.#state.rows.get(key)?.record.taskId === id ||
+      this.#state.attempts(key).some(({ taskId }) => taskId === id)
+    );
+  }
+
+  /** Tasks that the state does not know, although nothing of them is in doubt. */
+  #unknown(): readonly MadeTask[] {
+    return [...this.#tasks.values()].filter(
+      ({ id, key }) =>
+        !this.#isKnown(key, id) &&
+        !this.#forgotten.has(id) &&
+        !['submitting', 'in-doubt'].includes(this.#state.rows.get(key)?.record.status ?? ''),
+    );
+  }
+
+  /**
+   * Goes on with an older copy of the state, which knows nothing of so many submissions.
+   *
+   * @param missing as the user was told; 0: nobody was told anything
+   * @param finds the tasks are searched, and taken on
+   */
+  goesOnWith(missing: number, finds: boolean): void {
+    const unknown = this.#unknown();
+    if (unknown.length > missing + this.uncounted)
+      this.breaks(
+        'lost',
+        `${unknown.length} submissions are forgotten where ${missing} are told and ${this.uncounted} were never counted`,
+      );
+    this.hasRestored = true;
+    // What was heard is forgotten too: texts are asked for again.
+    for (const key of this.#answers.keys())
+      if (this.#state.rows.get(key)?.record.status !== 'done') this.#answers.delete(key);
+    if (!finds) for (const { id } of unknown) this.#forgotten.add(id);
+    else for (const { id, key } of unknown) this.#listed.set(key, [...(this.#listed.get(key) ?? []), id]);
+  }
+
+  /** A task that another submission of its job would pay for twice: not one that an order replaces, or that came from such a one. */
+  #stands({ id, key, parentId }: MadeTask, parentTaskId: string | undefined): boolean {
+    const isReplaced = this.#orders.mayMake(key) && this.#former.get(key)?.has(id) === true;
+    return !isReplaced && !this.#forgotten.has(id) && parentId === parentTaskId;
   }
 
   killed(worker: string): void {
@@ -140,11 +241,12 @@ export class WorkersAuditor {
     }
     if (send.kind === 'modal' && this.#tasks.get(job.record.modal?.taskId ?? '')?.isAnswered)
       this.breaks('duplicated', `${key} is answered by ${worker} although that was done`);
-    if (send.kind !== 'submit') return;
+    if (send.kind !== 'submit' || this.takenOn(key) !== undefined) return;
     this.submits += 1;
     // Somebody else may have put it in doubt since, and nothing more.
     const isIntended = durable?.status === 'submitting' || durable?.status === 'in-doubt';
-    if (!isIntended || nameOf(durable) !== nameOf(job.record))
+    // What was intended before an older copy came back leaves all the same.
+    if (this.restores === 0 && (!isIntended || nameOf(durable) !== nameOf(job.record)))
       this.breaks(
         'nothing',
         `${key} is submitted by ${worker} while its record says ${durable?.status ?? 'nothing'}`,
@@ -152,6 +254,7 @@ export class WorkersAuditor {
     for (const task of this.#tasks.values())
       if (
         task.key === key &&
+        this.#stands(task, job.parentTaskId) &&
         (task.end === 'success' || task.endsAt > this.#time.now) &&
         !this.#isByWord(task)
       )
@@ -170,14 +273,16 @@ export class WorkersAuditor {
 
   /** Text calls that this turn intends to make though they were answered, and whether the state knows of an answer. */
   asksAgain({ records }: Turn): readonly AskedAgain[] {
-    return records.flatMap(({ key, status }) =>
+    return records.flatMap(({ key, status, parentTaskId }) =>
       status !== 'submitting'
         ? []
-        : (this.#answers.get(key) ?? []).map(({ record, worker }) => ({
-            key,
-            isKnown: this.#state.hasFact(record),
-            hearer: worker,
-          })),
+        : (this.#answers.get(key) ?? [])
+            .filter(({ record }) => record.parentTaskId === parentTaskId)
+            .map(({ record, worker }) => ({
+              key,
+              isKnown: this.#state.hasFact(record),
+              hearer: worker,
+            })),
     );
   }
 
@@ -207,6 +312,11 @@ export class WorkersAuditor {
       this.breaks('lost', `${key} is done with the task ${taskId}, which was made for ${owner}`);
   }
 
+  #comesFromDoubt({ parent }: JobRecord): boolean {
+    const record = this.#state.rows.get(parent ?? '')?.record;
+    return record !== undefined && (record.status === 'in-doubt' || this.#comesFromDoubt(record));
+  }
+
   /** All slices are done: so is everything but what cannot be known, and what comes from that. */
   checkEnd(plan: Plan, cells: readonly Cell[]): void {
     for (const { record } of this.#state.rows.values()) {
@@ -216,6 +326,8 @@ export class WorkersAuditor {
         continue;
       }
       if (status !== 'in-doubt') {
+        // A text that is made anew waits for what it comes from.
+        if (status === 'pending' && this.#comesFromDoubt(record)) continue;
         this.breaks('lost', `${key} is ${status} at the end`);
         continue;
       }
@@ -227,26 +339,33 @@ export class WorkersAuditor {
       const by = this.#intents.get(submission) ?? 'nobody';
       if (this.#found.has(submission)) this.breaks('lost', `${key} is in doubt although its task was found`);
       // What is heard late of the answer to a dialog is not kept: to ask once more costs nothing.
-      if (!this.#killed.has(by) && !this.hasUnclear && record.modal === undefined)
+      if (!this.#killed.has(by) && !this.hasUnclear && !this.hasRestored && record.modal === undefined)
         this.breaks('nothing', `${key} is in doubt although ${by} was never killed`);
       this.inDoubt += 1;
       if (!this.#sent.has(submission)) this.neverSent += 1;
     }
-    for (const { id, key, end } of this.#tasks.values()) {
+    for (const { id, key, end, parentId } of this.#tasks.values()) {
       const record = this.#state.rows.get(key)?.record;
-      const isLost = end === 'success' && record?.taskId !== id && record?.status !== 'in-doubt';
+      const isNow = record?.request.kind !== 'click' || record.parentTaskId === parentId;
+      const isReplaced = this.#former.get(key)?.has(id) === true || this.#forgotten.has(id) || !isNow;
+      const isLost =
+        end === 'success' && record?.taskId !== id && record?.status !== 'in-doubt' && !isReplaced;
       if (isLost && !this.#byWord.has(key) && !this.hasUnclear)
         this.breaks(
           'lost',
           `task ${id} of ${key} is lost: ${record?.status ?? 'nothing'} of ${record?.taskId}`,
         );
     }
+    const owed = new Set(this.#orders.open);
     for (const cell of cells) {
       const slots = plan.resolve(cell, (key) => this.#state.rows.get(key)?.record);
       // A doubt that ended late is gone on from by the next run, in cells that were closed below it.
       const isDoubtful = slots.some(
         ({ status, job }) => status === 'in-doubt' || this.#doubted.has(job?.key ?? ''),
       );
+      for (const { job } of isDoubtful ? [] : slots)
+        if (owed.delete(job?.key ?? ''))
+          this.breaks('lost', `${job?.key} was to be made anew, and never was`);
       for (const { step, branch, status } of slots)
         if (status !== 'done' && status !== 'in-doubt' && !(isDoubtful && status === 'pending'))
           this.breaks('lost', `${step} ${branch.join('/')} of cell ${cell.number} is ${status} at the end`);

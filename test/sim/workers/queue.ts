@@ -83,6 +83,14 @@ export class Queue {
     place.notBefore = this.#time.now + afterMs;
   }
 
+  /** Notes what is done. @returns goes back to that */
+  copy(): () => void {
+    const done = new Map([...this.#places].map(([slice, { isDone }]) => [slice, isDone]));
+    return () => {
+      for (const [slice, place] of this.#places) place.isDone = done.get(slice) === true;
+    };
+  }
+
   isOver(slice: number): boolean {
     return this.#places.get(slice)?.isDone ?? true;
   }

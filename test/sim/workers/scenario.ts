@@ -1,5 +1,33 @@
 import { Chance } from '../chance.ts';
 
+/** Jobs that are done are to be made anew: of all of them this share; or the same as in the last order, in the same words. */
+export type Order =
+  | { readonly share: number; readonly again: boolean }
+  | 'same'
+  /** What is left of earlier orders is dropped. */
+  | 'cancel';
+
+/** An older copy of the state comes back. */
+export interface Restore {
+  /** It is made so long after the beginning of a run, ms. */
+  readonly copiedMs: number;
+  /** It comes back so long after the beginning of that run, ms, while workers are at work; absent: once that is over. */
+  readonly atMs?: number;
+  /** What the user says of a state that is refused: the newest one is put back; or one of the flags. */
+  readonly way: 'put back' | 'find' | 'accept';
+}
+
+/** One start of the command. */
+export interface WorkersRun {
+  /** It ends after so long, ms, where it is not done by then: all of its workers are killed. */
+  readonly endsAfterMs?: number;
+  /** Tasks of jobs in doubt are searched for first. */
+  readonly finds: boolean;
+  readonly inDoubt: 'hold' | 'retry';
+  readonly order?: Order;
+  readonly restore?: Restore;
+}
+
 /** One history of several workers: everything that is to go wrong, drawn from one seed. */
 export interface WorkersScenario {
   readonly seed: number;
@@ -40,15 +68,11 @@ export interface WorkersScenario {
   readonly collides: number;
   /** Slices of which something was heard late are fed again. */
   readonly feedsDoubts: boolean;
-  /** Another invocation follows. */
-  readonly again?: {
-    /** The first one ends after so long, where it is not done by then: all of its workers are killed. */
-    readonly afterMs?: number;
-    /** Tasks of jobs in doubt are searched for first. */
-    readonly finds: boolean;
-    readonly inDoubt: 'hold' | 'retry';
-  };
+  /** The last one goes on until all is done. */
+  readonly runs: readonly WorkersRun[];
 }
+
+const plainRun: WorkersRun = { finds: false, inDoubt: 'hold' };
 
 export function drawWorkers(seed: number, workers?: number): WorkersScenario {
   const chance = new Chance(seed);
@@ -80,6 +104,7 @@ export function drawWorkers(seed: number, workers?: number): WorkersScenario {
     unclear: 0,
     collides: 0,
     feedsDoubts: false,
+    runs: [plainRun],
   };
 }
 
@@ -106,13 +131,18 @@ export function drawHard(seed: number, workers?: number): WorkersScenario {
     feedsDoubts: true,
     ...(!chance.happens(0.2, 'collides') &&
       chance.happens(0.7, 'again') && {
-        again: {
-          ...(chance.happens(0.5, 'again', 'early') && {
-            afterMs: chance.whole(1000, 200_000, 'again', 'after'),
-          }),
-          finds: chance.happens(0.5, 'again', 'finds'),
-          inDoubt: chance.pick(['hold', 'retry', 'retry'] as const, 'again', 'in-doubt'),
-        },
+        runs: [
+          {
+            ...plainRun,
+            ...(chance.happens(0.5, 'again', 'early') && {
+              endsAfterMs: chance.whole(1000, 200_000, 'again', 'after'),
+            }),
+          },
+          {
+            finds: chance.happens(0.5, 'again', 'finds'),
+            inDoubt: chance.pick(['hold', 'retry', 'retry'] as const, 'again', 'in-doubt'),
+          },
+        ],
       }),
   };
 }
@@ -120,14 +150,81 @@ export function drawHard(seed: number, workers?: number): WorkersScenario {
 /** The same, with texts and cut cables. */
 export function drawCuts(seed: number, workers?: number): WorkersScenario {
   const chance = new Chance(seed);
-  const { again, ...hard } = drawHard(seed, workers);
+  const { runs, ...hard } = drawHard(seed, workers);
   return {
     ...hard,
     // Who retries a doubt pays again, and nothing of it is undone by what is heard later.
-    ...(again !== undefined && { again: { ...again, inDoubt: 'hold' } }),
+    runs: runs.map((run) => ({ ...run, inDoubt: 'hold' })),
     hasTexts: true,
     cuts: chance.pick([0.02, 0.05, 0.1], 'cuts'),
     ...(chance.happens(0.7, 'nobody is killed') && { kills: 0 }),
+  };
+}
+
+/** The same, with jobs that are to be made anew: over several runs, each of which may end early. */
+export function drawOrders(seed: number, workers?: number): WorkersScenario {
+  const chance = new Chance(seed);
+  const draw = chance.happens(0.5, 'orders', 'cuts') ? drawCuts : drawHard;
+  const last = chance.whole(1, 4, 'orders', 'runs');
+  const orders: readonly WorkersRun[] = Array.from({ length: last }, (_, n) => ({
+    ...plainRun,
+    ...(n < last - 1 &&
+      chance.happens(0.7, 'orders', 'early', n) && {
+        endsAfterMs: chance.whole(1000, 120_000, 'orders', 'after', n),
+      }),
+    ...(n === 0 || chance.happens(0.7, 'orders', 'given', n)
+      ? {
+          order:
+            n > 0 && chance.happens(0.4, 'orders', 'special', n)
+              ? chance.pick(['same', 'cancel'] as const, 'orders', 'what', n)
+              : {
+                  share: chance.pick([0.2, 0.6, 1], 'orders', 'share', n),
+                  again: chance.happens(0.5, 'orders', 'again', n),
+                },
+        }
+      : {}),
+  }));
+  return {
+    ...draw(seed, workers),
+    // What gets the id of another, or is paid again on the user's word, is another matter.
+    collides: 0,
+    unclear: 0,
+    runs: [
+      {
+        ...plainRun,
+        ...(chance.happens(0.3, 'orders', 'early') && {
+          endsAfterMs: chance.whole(20_000, 200_000, 'orders', 'after'),
+        }),
+      },
+      ...orders,
+    ],
+  };
+}
+
+/** The same, where older copies of the state come back: between runs, or while workers are at work. */
+export function drawRestores(seed: number, workers?: number): WorkersScenario {
+  const chance = new Chance(seed);
+  const draw = chance.happens(0.5, 'restores', 'cuts') ? drawCuts : drawHard;
+  const restored: readonly WorkersRun[] = Array.from({ length: chance.whole(1, 3, 'restores') }, (_, n) => {
+    const copiedMs = chance.whole(1000, 60_000, 'copied', n);
+    const atMs = copiedMs + chance.whole(0, 60_000, 'comes back', n);
+    return {
+      ...plainRun,
+      endsAfterMs: atMs + chance.whole(1, 60_000, 'restored', 'after', n),
+      restore: {
+        copiedMs,
+        ...(chance.happens(0.6, 'under work', n) && { atMs }),
+        way: chance.pick(['put back', 'find', 'accept'] as const, 'way', n),
+      },
+    };
+  });
+  // Doubts and dialogs of a time that is forgotten are another matter.
+  return {
+    ...draw(seed, workers),
+    collides: 0,
+    unclear: 0,
+    hasModals: false,
+    runs: [...restored, plainRun],
   };
 }
 

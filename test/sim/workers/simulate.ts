@@ -3,6 +3,7 @@ import { isSettled, type JobRecord } from '../../../src/plan/job.ts';
 import { isTextRequest } from '../../../src/plan/job-request.ts';
 import { submissionOf } from '../../../src/run/machine/search/late-fact.ts';
 import { ownTasks } from '../../../src/run/machine/search/own-tasks.ts';
+import type { RedoRequest } from '../../../src/state/redo-order.ts';
 import type { LateFact } from '../../../src/state/store.ts';
 import { FencedState } from '../../rig/fenced/fenced-state.ts';
 import { Gateway } from '../../rig/gateway/gateway.ts';
@@ -14,7 +15,7 @@ import { epoch } from '../outset.ts';
 import { type Broken, type Cost, mostCommitMs, WorkersAuditor } from './auditor.ts';
 import { Queue } from './queue.ts';
 import { SharedRooms } from './rooms.ts';
-import { drawWorkers, pipelineOf, type WorkersScenario } from './scenario.ts';
+import { drawWorkers, type Order, pipelineOf, type WorkersRun, type WorkersScenario } from './scenario.ts';
 import { Timeline } from './timeline.ts';
 import { SimWorker, type WorkersMutant, type World } from './worker.ts';
 
@@ -26,8 +27,15 @@ export interface WorkersOutcome {
   readonly neverSent: number;
   readonly kills: number;
   readonly cuts: number;
+  /** Cuts that outlast a lease. */
+  readonly longCuts: number;
   /** Answered text calls that were made again. */
   readonly twice: number;
+  /** Jobs of orders, each of which is made anew once. */
+  readonly ordered: number;
+  /** Older copies of the state that came back, and how many of them were refused. */
+  readonly restores: number;
+  readonly refused: number;
 }
 
 /** From then on nothing goes wrong any more, so that a history comes to its end. */
@@ -58,6 +66,19 @@ function temperOf({ unaccepted, failing, unclear: share, collides, seed }: Worke
   };
 }
 
+/** A submission of a job whose task was found is answered with that task. */
+class KnownGateway extends Gateway {
+  takenOn: (key: string) => string | undefined = () => undefined;
+
+  override submit(
+    ...[record, parentTaskId, now]: Parameters<Gateway['submit']>
+  ): ReturnType<Gateway['submit']> {
+    const taskId = this.takenOn(record.key);
+    if (taskId === undefined) return super.submit(record, parentTaskId, now);
+    return { result: { ok: true, value: { kind: 'accepted', taskId, code: 1 } }, afterMs: 1 };
+  }
+}
+
 /** Plays one history of several workers. */
 export async function simulateWorkers(
   scenario: WorkersScenario,
@@ -67,19 +88,21 @@ export async function simulateWorkers(
   const { plan, cells } = await (plans.get(text) ?? plans.set(text, planOf(text)).get(text) ?? planOf(text));
   const chance = new Chance(scenario.seed);
   const time = new Timeline(epoch);
-  const state = new FencedState(mutant === 'no-epoch' || mutant === 'no-claim' ? mutant : undefined);
-  const gateway = new Gateway(temperOf(scenario));
+  const isOfWorkers = mutant === 'holds-first' || mutant === 'left-is-closed' || mutant === 'trusts-copies';
+  const state = new FencedState(isOfWorkers ? undefined : mutant);
+  const gateway = new KnownGateway(temperOf(scenario));
   const auditor = new WorkersAuditor(state, gateway, time);
+  gateway.takenOn = (key) => auditor.takenOn(key);
   auditor.hasUnclear = scenario.unclear > 0;
   const workers: SimWorker[] = [];
+  const place = { highest: 0 };
+  /** The newest state, when an older copy came back. */
+  let newest: (() => void) | undefined;
   let kills = 0;
   let slices = 0;
 
   /** Plays one invocation. @returns false where it does not end */
-  const play = (
-    invocation: number,
-    { inDoubt, afterMs }: { inDoubt: 'hold' | 'retry'; afterMs?: number },
-  ): boolean => {
+  const play = (invocation: number, { inDoubt, endsAfterMs, restore }: WorkersRun): boolean => {
     const startedAt = time.now;
     const own: SimWorker[] = [];
     const holders = new Map<number, string>();
@@ -116,6 +139,7 @@ export async function simulateWorkers(
       queue,
       gateway,
       auditor,
+      place,
       mutant,
       calmAt,
       isDone: () => isDone(),
@@ -124,8 +148,9 @@ export async function simulateWorkers(
         time.after(chance.whole(100, 10_000, 'comes', kills), () => begin());
       },
     };
+    const isRefused = (): boolean => place.highest > state.counted && mutant !== 'trusts-copies';
     const begin = (): void => {
-      if (isOver) return;
+      if (isOver || isRefused()) return;
       const worker = new SimWorker(`worker ${workers.length + 1}`, world);
       workers.push(worker);
       own.push(worker);
@@ -142,20 +167,46 @@ export async function simulateWorkers(
       if (!isOver) time.after(2000, feed);
     };
     if (scenario.feedsDoubts) feed();
+    let copy: (() => void) | undefined;
+    const comeBack = (): void => {
+      if (copy === undefined) return;
+      newest = state.copy();
+      copy();
+      auditor.restores += 1;
+      if (!isRefused()) auditor.goesOnWith(0, false);
+    };
+    if (restore !== undefined) {
+      time.after(restore.copiedMs, () => {
+        const [ofState, ofQueue] = [state.copy(), queue.copy()];
+        if (!isOver)
+          copy = () => {
+            ofState();
+            ofQueue();
+          };
+      });
+      if (restore.atMs !== undefined) time.after(restore.atMs, () => (isOver ? undefined : comeBack()));
+    }
     const isDone = (): boolean =>
       queue.isDone &&
       (scenario.cuts === 0 ||
         (state.heardDoubts().every(({ name }) => fed.has(name)) &&
           own.every((one) => one.isDead || one.hasEnded || time.now > one.cutUntil + mostCommitMs)));
-    const endsAt = afterMs === undefined ? Number.POSITIVE_INFINITY : startedAt + afterMs;
+    const endsAt = endsAfterMs === undefined ? Number.POSITIVE_INFINITY : startedAt + endsAfterMs;
     const hasEnded = (): boolean => own.length > 0 && own.every((one) => one.isDead || one.hasEnded);
     let isEndless = false;
-    while (!isEndless && time.now < endsAt && !(queue.isDone && hasEnded()) && time.next())
+    const mayGoOn = (): boolean => !hasEnded() || !(queue.isDone || isRefused());
+    while (!isEndless && time.now < endsAt && mayGoOn() && time.next())
       isEndless = time.now > startedAt + longestMs || time.count > mostEvents;
     if (isEndless) auditor.breaks('nothing', `The run does not end (invocation ${invocation}).`);
-    else if (time.now < endsAt && !queue.isDone) auditor.breaks('nothing', 'The run stands still.');
+    else if (time.now < endsAt && !queue.isDone && !isRefused())
+      auditor.breaks('nothing', 'The run stands still.');
     isOver = true;
     for (const worker of own) worker.kill();
+    if (restore !== undefined && restore.atMs === undefined) comeBack();
+    if (queue.isDone) {
+      state.redos.close();
+      auditor.closesOrders();
+    }
     return !isEndless;
   };
 
@@ -174,22 +225,52 @@ export async function simulateWorkers(
     auditor.finds(heard);
   };
 
-  const { again } = scenario;
-  let goesOn = play(1, {
-    inDoubt: 'hold',
-    ...(again?.afterMs !== undefined && { afterMs: again.afterMs }),
-  });
-  if (goesOn && again !== undefined) {
-    const isAlone = chance.happens(0.5, 'alone');
-    const until = time.now + (isAlone ? 60_000 : chance.whole(0, 20_000, 'gap'));
-    while (time.now < until && time.next());
-    if (again.finds) find(isAlone);
-    auditor.mayRetry = again.inDoubt === 'retry';
-    goesOn = play(2, { inDoubt: again.inDoubt });
+  /** The flags of a run name jobs that are to be made anew, or drop them. */
+  let lastOrder: RedoRequest | undefined;
+  const order = (run: number, what: Order): void => {
+    if (what === 'cancel') {
+      state.redos.cancel();
+      return auditor.orders('cancel');
+    }
+    const keys = (share: number): readonly string[] =>
+      [...state.rows].flatMap(([key, { record }]) =>
+        record.status === 'done' && chance.happens(share, 'redo', run, key) ? [key] : [],
+      );
+    lastOrder = what === 'same' ? lastOrder : { keys: keys(what.share), again: what.again };
+    if (lastOrder === undefined || lastOrder.keys.length === 0) return;
+    state.redos.add(lastOrder);
+    auditor.orders(lastOrder);
+  };
+
+  let goesOn = true;
+  for (const [n, run] of scenario.runs.entries()) {
+    if (!goesOn) break;
+    const { finds, inDoubt, order: what } = run;
+    if (n > 0) {
+      const name = n === 1 ? [] : [n];
+      const isAlone = chance.happens(0.5, 'alone', ...name);
+      const until = time.now + (isAlone ? 60_000 : chance.whole(0, 20_000, 'gap', ...name));
+      while (time.now < until && time.next());
+      if (finds) find(isAlone);
+    }
+    const missing = place.highest - state.counted;
+    const { way } = scenario.runs[n - 1]?.restore ?? {};
+    if (missing > 0 && way !== undefined && mutant !== 'trusts-copies') {
+      auditor.refused += 1;
+      if (way === 'put back') newest?.();
+      else {
+        auditor.goesOnWith(missing, way === 'find');
+        if (way === 'find') find(true);
+        state.counted += missing;
+      }
+    }
+    if (what !== undefined) order(n, what);
+    auditor.mayRetry = inDoubt === 'retry';
+    goesOn = play(n + 1, run);
   }
   if (goesOn) auditor.checkEnd(plan, cells);
-  const { submits, inDoubt, neverSent, cuts, twice, broken } = auditor;
-  return { submits, inDoubt, neverSent, kills, cuts, twice, broken };
+  const { submits, inDoubt, neverSent, cuts, longCuts, twice, ordered, restores, refused, broken } = auditor;
+  return { submits, inDoubt, neverSent, kills, cuts, longCuts, twice, ordered, restores, refused, broken };
 }
 
 const isOpen = ({ status }: JobRecord): boolean => !isSettled(status);
@@ -205,7 +286,11 @@ export interface WorkersSearched {
   readonly neverSent: number;
   readonly kills: number;
   readonly cuts: number;
+  readonly longCuts: number;
   readonly twice: number;
+  readonly ordered: number;
+  readonly restores: number;
+  readonly refused: number;
   /** How many promises were broken in the seed that was found, by what that costs. */
   readonly found?: { readonly seed: number; readonly first: string } & Readonly<Record<Cost, number>>;
 }
@@ -228,7 +313,18 @@ export async function searchWorkers(
     readonly draw?: (seed: number, workers?: number) => WorkersScenario;
   } = {},
 ): Promise<WorkersSearched> {
-  const sums = { submits: 0, inDoubt: 0, neverSent: 0, kills: 0, cuts: 0, twice: 0 };
+  const sums = {
+    submits: 0,
+    inDoubt: 0,
+    neverSent: 0,
+    kills: 0,
+    cuts: 0,
+    longCuts: 0,
+    twice: 0,
+    ordered: 0,
+    restores: 0,
+    refused: 0,
+  };
   for (let seed = from; seed < from + count; seed++) {
     const { broken, ...outcome } = await simulateWorkers(draw(seed, workers), mutant);
     for (const what of Object.keys(sums) as (keyof typeof sums)[]) sums[what] += outcome[what];

@@ -8,7 +8,7 @@ import { type Effect, isPaid, type RunCommit, type RunInput } from '../../../src
 import { Scheduler } from '../../../src/run/scheduler/scheduler.ts';
 import type { Committed, Turn } from '../../../src/state/store.ts';
 import { answered, type DrivenService } from '../../rig/driven-service.ts';
-import { type FencedState, holderOf, type Request } from '../../rig/fenced/fenced-state.ts';
+import { type FencedState, holderOf, type Request, type Unfenced } from '../../rig/fenced/fenced-state.ts';
 import { WorkerView } from '../../rig/fenced/worker-view.ts';
 import type { Chance } from '../chance.ts';
 import { textMs, type WorkersAuditor } from './auditor.ts';
@@ -19,7 +19,7 @@ import type { WorkersScenario } from './scenario.ts';
 import type { Timeline } from './timeline.ts';
 
 /** A rule that is broken on purpose, to see that it is noticed. */
-export type WorkersMutant = 'no-epoch' | 'no-claim' | 'holds-first' | 'left-is-closed';
+export type WorkersMutant = Unfenced | 'holds-first' | 'left-is-closed' | 'trusts-copies';
 
 /** What all workers of a history share. */
 export interface World {
@@ -39,6 +39,8 @@ export interface World {
   readonly gateway: DrivenService;
   readonly auditor: WorkersAuditor;
   readonly mutant?: WorkersMutant | undefined;
+  /** What the workers have counted beside the results. */
+  readonly place: { highest: number };
   /** No more is killed or stopped from then on. */
   readonly calmAt: number;
   /** All slices are done, and nobody has anything to tell that he could not tell yet. */
@@ -69,6 +71,12 @@ export class SimWorker {
   readonly #unadopted = new Set<number>();
   isDead = false;
   hasEnded = false;
+  /** It ended because the state is older than the results. */
+  isRefused = false;
+  #restores: number;
+  /** Submissions that it has not counted yet. */
+  #uncounted = 0;
+  #isCounting = false;
   #stoppedUntil = 0;
   #cutAt = Number.NEGATIVE_INFINITY;
   #cutUntil = 0;
@@ -89,6 +97,7 @@ export class SimWorker {
     this.#world = world;
     const { scenario, chance, settings, plan, state, invocation } = world;
     this.#rooms = world.rooms?.join();
+    this.#restores = state.restores;
     this.#skewMs = chance.whole(-scenario.skewMs, scenario.skewMs, 'skew', name);
     this.#view = new WorkerView(state, () => this.#clock);
     let draws = 0;
@@ -99,7 +108,7 @@ export class SimWorker {
       random: () => chance.of('jitter', name, ++draws),
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
       lookup: (key) => this.#lookup(key),
-      redo: () => undefined,
+      redo: (key) => this.#view.redoOf(key),
       price: () => 1,
       spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
       others: {
@@ -184,6 +193,7 @@ export class SimWorker {
     this.#cutAt = time.now;
     this.#cutUntil = time.now + ms;
     this.#world.auditor.cuts += 1;
+    if (ms > leaseMs) this.#world.auditor.longCuts += 1;
     time.after(2 * leaseMs, () => {
       if (this.isDead || this.hasEnded || !this.isCut) return;
       for (const hold of this.#kept) {
@@ -202,10 +212,38 @@ export class SimWorker {
     });
   }
 
-  /** Does a step that reaches for the state, as soon as it can be reached. */
+  /** Does a step that reaches for the state, as soon as it can be reached. A new connection is checked first. */
   #reach(step: () => void): void {
-    if (this.isCut) this.#later(this.#cutUntil - this.#world.time.now, () => this.#reach(step));
-    else step();
+    const { state, place } = this.#world;
+    if (this.isCut) return this.#later(this.#cutUntil - this.#world.time.now, () => this.#reach(step));
+    const isNew = this.#isBehind;
+    this.#restores = state.restores;
+    if (!isNew || place.highest <= state.counted || this.#world.mutant === 'trusts-copies') return step();
+    this.isRefused = true;
+    this.#leave();
+  }
+
+  /** Its connections are lost, for an older copy of the state came back. */
+  get #isBehind(): boolean {
+    return this.#restores !== this.#world.state.restores;
+  }
+
+  /** Counts what was submitted: in the state, then beside the results, within a second. */
+  #count(): void {
+    if (this.#isCounting) return;
+    this.#isCounting = true;
+    this.#later(1000, () =>
+      this.#reach(() => {
+        const { state, place } = this.#world;
+        this.#isCounting = false;
+        state.counted += this.#uncounted;
+        this.#uncounted = 0;
+        const { counted } = state;
+        this.#later(this.#latency('count'), () => {
+          place.highest = Math.max(place.highest, counted);
+        });
+      }),
+    );
   }
 
   /** Its machine dies, or the run is over for it. */
@@ -214,14 +252,20 @@ export class SimWorker {
   }
 
   #kill(): void {
-    const { time, chance, state, auditor, onKilled } = this.#world;
+    this.#leave();
+    this.#world.onKilled();
+  }
+
+  /** It ends without a word, and others find that out. */
+  #leave(): void {
+    const { time, chance, state, auditor } = this.#world;
     this.isDead = true;
     auditor.killed(this.name);
+    auditor.uncounted += this.#uncounted;
     const holders = this.#holds.map(({ slice, epoch }) => holderOf(slice, epoch));
     time.after(chance.whole(500, 20_000, 'found dead', this.name), () => {
       for (const holder of holders) state.end(holder);
     });
-    onKilled();
   }
 
   #latency(what: string): number {
@@ -237,26 +281,36 @@ export class SimWorker {
   #turn(): void {
     if (this.#isCommitting) return;
     const commit = this.#scheduler.takeCommit();
-    const { records, attempts, effects, holds, heard = [] } = commit;
+    const { records, attempts, effects, holds, heard = [], redos } = commit;
     if (records.length + attempts.length + heard.length + effects.filter(isPaid).length === 0)
       return this.#onCommitted(commit, undefined);
     this.#isCommitting = true;
     this.#commits += 1;
-    const turn: Turn = { records, attempts, heard, ...(holds && { slices: slicesOf(holds) }) };
+    const turn: Turn = {
+      records,
+      attempts,
+      heard,
+      ...(redos && { redos }),
+      ...(holds && { slices: slicesOf(holds) }),
+    };
     this.#send(commit, this.#view.request(turn));
   }
 
   /** A commit travels to the state, which may execute it late, twice with its repetition, or not at all. */
   #send(commit: RunCommit, request: Request): void {
+    if (this.#isBehind) return this.#reach(() => this.#send(commit, request));
     const { scenario, chance, time } = this.#world;
     const fate = chance.of('fate', this.name, ++this.#steps);
     const { lostAnswers, lateCommits, failedCommits } = scenario;
-    const execute = (): Committed => {
+    const { restores } = this.#world.state;
+    const execute = (): Committed | undefined => {
       const { auditor, state } = this.#world;
+      if (state.restores !== restores) return undefined;
       auditor.intends(this.name, request.turn);
       const heardBefore = auditor.asksAgain(request.turn);
       const committed = state.commit(request);
       auditor.asked(this.name, heardBefore, committed);
+      auditor.committed(request.turn, committed);
       return committed;
     };
     const fail = (): void =>
@@ -288,6 +342,7 @@ export class SimWorker {
     }
     time.after(this.#latency('commit'), () => {
       const committed = execute();
+      if (committed === undefined) return this.isDead ? undefined : fail();
       this.#later(this.#latency('answer'), () => {
         this.#isCommitting = false;
         this.#view.settled(request);
@@ -299,6 +354,12 @@ export class SimWorker {
 
   #onCommitted(taken: RunCommit, committed: Committed | undefined): void {
     const commit = this.#scheduler.onDurable(taken, committed);
+    this.#world.auditor.says(commit.events);
+    for (const event of commit.events)
+      if (event.type === 'job:status' && event.to === 'submitting') {
+        this.#uncounted += 1;
+        this.#count();
+      }
     for (const event of commit.events) if (event.type === 'slice:end') this.#end(event, event.how);
     // The first leaves at once or after a stop: whatever happens then, the intents of all are durable.
     if (commit.effects.some(isPaid)) this.#mishap('before sending', 2);
@@ -366,7 +427,7 @@ export class SimWorker {
   #read(): void {
     this.#isReading = true;
     this.#later(this.#latency('take'), () => {
-      if (this.isCut) return this.#reach(() => this.#read());
+      if (this.isCut || this.#isBehind) return this.#reach(() => this.#read());
       const { queue, state, isDone } = this.#world;
       if (isDone()) return this.#give({ cells: [], last: true });
       const taken = queue.take();
@@ -396,7 +457,7 @@ export class SimWorker {
   #load({ slice, epoch }: Hold, cells: readonly Cell[]): void {
     const { state, mutant } = this.#world;
     this.#prefetch(cells, new Set(), () => {
-      if (this.isCut) return this.#reach(() => this.#load({ slice, epoch }, cells));
+      if (this.isCut || this.#isBehind) return this.#reach(() => this.#load({ slice, epoch }, cells));
       if (this.#silent.has(holderOf(slice, epoch))) {
         this.#end({ slice, epoch }, 'waits');
         return this.#read();
@@ -464,7 +525,7 @@ export class SimWorker {
   #keep(): void {
     const { queue, state, scenario } = this.#world;
     this.#later(scenario.leaseMs / 3, () => {
-      if (this.isCut) return this.#reach(() => this.#keep());
+      if (this.isCut || this.#isBehind) return this.#reach(() => this.#keep());
       for (const hold of this.#holds) {
         if (!this.#kept.has(holderOf(hold.slice, hold.epoch))) continue;
         if (state.epochOf(hold.slice) === hold.epoch) queue.keep(hold.slice);

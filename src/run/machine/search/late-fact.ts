@@ -41,13 +41,11 @@ export function factOf(submission: Submission, result: ServiceResult<SubmitResul
  *
  * @param record as last decided here
  */
-export function factDecided(
-  { taskId, status, doubtful, request }: JobRecord,
-  submission: Submission,
-): LateFact | undefined {
+export function factDecided(record: JobRecord, submission: Submission): LateFact | undefined {
+  const { taskId, status, doubtful, request } = record;
   // What was answered is kept as it was heard.
   if (isTextRequest(request)) return undefined;
-  if (taskId !== undefined) return { ...submission, taskId };
+  if (taskId !== undefined) return isLast(record, submission) ? { ...submission, taskId } : undefined;
   // Its answer came, and was no task: the job was to be submitted again.
   const isAgain = status === 'pending' || status === 'submitting';
   return isAgain && doubtful?.since === undefined ? submission : undefined;

@@ -89,7 +89,9 @@ export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit)
   if (decided.size > 0) lookAgain(state);
   for (const key of decided) {
     const job = jobs.get(key);
-    const record = outbox.record(key) ?? job?.record ?? taken.get(key);
+    // As it is worked on: the durable form of a redo that was given back has the task that stands.
+    const own = job !== undefined && isMine(job) ? job.record : undefined;
+    const record = own ?? outbox.record(key) ?? taken.get(key);
     const unsent = [...effects.filter((effect) => isOf(effect, key)), ...outbox.forget(key, hold)];
     for (const effect of unsent) if (!effects.includes(effect)) unsend(state, effect);
     for (const fact of factsOf(state, key, record, unsent)) outbox.hear(fact);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Effect } from '../../../../src/run/scheduler/commit.ts';
 import { answered } from '../../../rig/driven-service.ts';
+import type { Row } from '../../../rig/fenced/fenced-state.ts';
 import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
 import { endsOf, onlySubmit, slicesRig, submits } from './slices-rig.ts';
 
@@ -66,6 +67,25 @@ describe('a slice that is lost', () => {
     one.scheduler.requeue(commit);
     expect(one.commitAll().effects).toEqual([]);
     expect([record(), state.attempts('')]).toEqual([undefined, []]);
+  });
+
+  it('claims no task that stands for a submission that was to replace it, and was not accepted', async () => {
+    const { worker, cells, state, key } = await slicesRig();
+    const one = worker();
+    one.begin(1, cells[0]);
+    one.finish(new ScriptedGateway());
+    const row = state.rows.get(key) as Row;
+    // It was done in an earlier invocation.
+    state.rows.set(key, { ...row, record: { ...row.record, invocation: 0 } });
+    state.redos.add({ keys: [key], again: true });
+    const two = worker();
+    const of = two.claim(1, key);
+    two.give(of, cells[0]);
+    two.hears(onlySubmit(two.commitAll()), full);
+    two.input({ type: 'lost', hold: { slice: 1, epoch: of.epoch } });
+    const { heard = [] } = two.take().commit;
+    expect(heard).toMatchObject([{ key, submittedBy: `1/${of.epoch}` }]);
+    expect(heard[0]).not.toHaveProperty('taskId');
   });
 
   it('is over only once its request under way is heard', async () => {

@@ -66,7 +66,7 @@ export class TestWorker {
       random: () => 0.5,
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
       lookup: (key) => this.view.get(key),
-      redo: () => undefined,
+      redo: (key) => this.view.redoOf(key),
       price: () => undefined,
       spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
       others: {
@@ -114,11 +114,9 @@ export class TestWorker {
   /** What was decided, on its way to the state. */
   take(): { readonly commit: RunCommit; readonly request: Request } {
     const commit = this.scheduler.takeCommit();
-    const { records, attempts, holds, heard = [] } = commit;
-    return {
-      commit,
-      request: this.view.request({ records, attempts, heard, ...(holds && { slices: slicesOf(holds) }) }),
-    };
+    const { records, attempts, holds, heard = [], redos } = commit;
+    const more = { ...(redos && { redos }), ...(holds && { slices: slicesOf(holds) }) };
+    return { commit, request: this.view.request({ records, attempts, heard, ...more }) };
   }
 
   /** The answer of the state has come. @returns what may leave */
