@@ -182,7 +182,11 @@ const allowed = /^(?:work\/(?:runs|data|fresh)|\.local)(?:\/|$)/;
 const patienceMs = 1500;
 
 export async function engineRun(input: Input): Promise<Run> {
-  template ??= makeTemplate();
+  template ??= makeTemplate().catch((error: unknown) => {
+    // A busy machine may have kept it from being made: the next input tries again.
+    template = undefined;
+    throw error;
+  });
   const made = await template;
   const { service, owner, place, password, engine } = made;
   const work = path.join(place, 'work');

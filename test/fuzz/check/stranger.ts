@@ -30,7 +30,7 @@ service: { id: fuzz }
 limits: { tasks: 8, requests: 8 }
 retry: { attempts: 1, base: 1ms, cap: 1ms, resubmits: 0, patience: 1s }
 poll: { min: 5ms, max: 5ms }
-timeouts: { request: 2s, task: 3s }
+timeouts: { request: 10s, task: 20s }
 matrix: { rows: rows.csv }
 steps:
   grid: { imagine: "{{ animal }}" }
