@@ -12,23 +12,24 @@ import {
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Client } from 'pg';
-import type { TestIo } from '../../cli/test-io.ts';
 import { makePipe } from '../../rig/pipe.ts';
 import { makePng } from '../../rig/png.ts';
 import { asked } from '../../rig/postgres/asked.ts';
-import { ask } from '../../rig/served.ts';
 import { type Input, serverVariable } from '../input.ts';
 import { Broken, type Run } from './law.ts';
 import { temporary } from './machine.ts';
 import {
   ambient,
+  atShare,
   canary,
+  changedWithin,
   commanded,
   difference,
   filesBelow,
   lawfulRequests,
   lawfulWords,
   listen,
+  lookAt,
   pipeline,
   privateImage,
   startOwnService,
@@ -222,8 +223,6 @@ export async function engineRun(input: Input): Promise<Run> {
   };
   const args = (commands[input.form] ?? ['ls', engine]).map(filled);
   const outside = path.join(place, 'outside');
-  // Times of changes are the same from here on.
-  watchReads(outside);
   const before = filesBelow(place);
   const sent = service.requests.length;
   const readOutside = watchReads(outside);
@@ -264,45 +263,6 @@ export async function engineRun(input: Input): Promise<Run> {
 const kept = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   new Map([...files].filter(([name]) => !allowed.test(name) && name !== '' && name !== 'work'));
 
-/** Opens the page as a browser does, asks for all that it may show, and for what it may not. */
-async function lookAt(test: TestIo, timers: Set<NodeJS.Timeout>): Promise<void> {
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      timers.add(setTimeout(resolve, ms));
-    });
-  try {
-    while (!test.out().includes('\n')) await pause(5);
-    const { hostname: host, port, pathname, search } = new URL(test.out().split('\n')[0] ?? '');
-    const { headers } = await ask({ host, port }, pathname + search);
-    const cookie = headers['set-cookie']?.[0]?.split(';')[0] ?? '';
-    const get = async (name: string): Promise<Buffer> => {
-      const { body } = await ask({ host, port }, pathname + name, { cookie });
-      if (body.includes(canary) || body.includes(privateImage)) await test.io.out(canary);
-      return body;
-    };
-    for (let looks = 0; looks < 20; looks += 1) {
-      test.tick();
-      await pause(5);
-      await get('api/summary');
-    }
-    const found = await get('api/results?q=%7B%7D&offset=0&limit=100');
-    for (const { at, file, thumbnail } of (JSON.parse(String(found)) as Shown).results) {
-      await get(`api/detail/${at}`);
-      if (file !== undefined) await get(`files/${file}`);
-      if (thumbnail !== undefined) await get(`thumbnails/${thumbnail}`);
-    }
-    for (const name of ['files/../../../outside/private.png', 'files/%2e%2e/%2e%2e/%2e%2e/outside/file'])
-      await get(name);
-  } catch {
-    // It ended, or says that it cannot show this.
-  }
-  test.interrupt();
-}
-
-interface Shown {
-  readonly results: readonly { readonly at: number; readonly file?: string; readonly thumbnail?: string }[];
-}
-
 /** One step of an input: `<what> <more>`. */
 async function carryOut(step: string, { owner, columns, place, names }: Template): Promise<void> {
   const [what = '', first = '', second = '', third = ''] = step.split(' ');
@@ -315,25 +275,23 @@ async function carryOut(step: string, { owner, columns, place, names }: Template
     rmSync(at, { recursive: true, force: true });
   };
   const value = step.split(' ').slice(4).join(' ');
-  const of = <T>(items: readonly T[], share: string): T | undefined =>
-    items[Math.min(items.length - 1, Math.floor(Number(share) * items.length))];
   switch (what) {
     case 'sql':
       await owner.query(rest);
       break;
     case 'gone':
-      await owner.query(`DELETE FROM ${of(columns, first)?.table}`);
+      await owner.query(`DELETE FROM ${atShare(columns, first)?.table}`);
       break;
     case 'bomb':
       await owner.query('UPDATE promptpress.tables SET bytes = $1 WHERE part > 0', [bomb()]);
       break;
     case 'cell': {
-      const column = of(columns, first);
+      const column = atShare(columns, first);
       if (column === undefined) return;
       const { rows } = await owner.query<{ ctid: string }>(
         `SELECT ctid::text FROM ${column.table} ORDER BY 1`,
       );
-      const row = of([...rows, { ctid: '' }], second)?.ctid;
+      const row = atShare([...rows, { ctid: '' }], second)?.ctid;
       await owner.query(
         `UPDATE ${column.table} SET ${column.name} = $1 ${row === undefined || row === '' ? '' : `WHERE ctid = '${row}'`}`,
         [valueOf(column.type, third, value)],
@@ -348,10 +306,10 @@ async function carryOut(step: string, { owner, columns, place, names }: Template
           `SELECT ctid::text, ${column.name}::text AS text FROM ${column.table} WHERE ${column.name}::text ~ '^[{[]' ORDER BY 1 LIMIT 20`,
         );
         // Each column comes as often as any other one.
-        const row = of(rows, second);
+        const row = atShare(rows, second);
         if (row !== undefined) found.push({ column, ...row });
       }
-      const one = of(found, first);
+      const one = atShare(found, first);
       if (one === undefined) return;
       await owner.query(`UPDATE ${one.column.table} SET ${one.column.name} = $1 WHERE ctid = '${one.ctid}'`, [
         changedWithin(one.text, third, value),
@@ -421,23 +379,4 @@ function valueOf(type: string, share: string, text: string): unknown {
   if (type === 'json' || type === 'jsonb') return text;
   const value: unknown = JSON.parse(text);
   return typeof value === 'string' && Number(share) < 0.7 ? value : text;
-}
-
-/** A document with another value in one place. */
-function changedWithin(text: string, share: string, value: string): string {
-  const document: unknown = JSON.parse(text);
-  const places: { readonly holder: Record<string, unknown>; readonly key: string }[] = [];
-  const collect = (holder: unknown): void => {
-    if (typeof holder !== 'object' || holder === null) return;
-    for (const [key, inner] of Object.entries(holder)) {
-      places.push({ holder: holder as Record<string, unknown>, key });
-      collect(inner);
-    }
-  };
-  collect(document);
-  const place = places[Math.floor(Number(share) * places.length)];
-  if (place === undefined) return value;
-  // What `JSON.parse` makes of the value may be without an equal, such as a property named `__proto__`.
-  place.holder[place.key] = '@VALUE@';
-  return JSON.stringify(document).replace('"@VALUE@"', () => value);
 }

@@ -21,15 +21,19 @@ import { Broken, type Run } from './law.ts';
 import { temporary } from './machine.ts';
 import {
   ambient,
+  atShare,
   canary,
+  changedWithin,
   commanded,
   difference,
   filesBelow,
   lawfulRequests,
   lawfulWords,
   listen,
+  lookAt,
   pipeline,
   startOwnService,
+  watchReads,
   writeOutside,
 } from './stranger.ts';
 
@@ -83,7 +87,19 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   trusted: ['run', 'foxes.yaml', '--trust-directory'],
   stranger: ['run', 'foxes.yaml'],
   dotenv: ['run', 'foxes.yaml', '--dotenv', '.env', '--out', 's3://bucket/x'],
+  'dotenv-engine': ['run', 'foxes.yaml', '--dotenv', '.env'],
+  'dotenv-status': ['status', 'foxes.yaml', '--dotenv', '.env'],
+  'dotenv-manifest': ['manifest', 'foxes.yaml', '--dotenv', '.env'],
+  'dotenv-ls': ['ls', 'postgres://u@@EVIL@/db', '--dotenv', '.env'],
+  'dotenv-plan': ['plan', 'foxes.yaml', '--dotenv', '.env'],
+  'dotenv-worker': ['worker', '--once', '--dotenv', '.env'],
   verify: ['verify', 'runs/foxes', '--trust-directory'],
+  repair: ['verify', 'runs/foxes', '--repair', '--trust-directory'],
+  clean: ['clean', 'runs/foxes', '--yes', '--trust-directory'],
+  report: ['report', 'runs/foxes', '--all', '--trust-directory'],
+  serve: ['serve', 'runs/foxes', '--all', '--trust-directory'],
+  merge: ['merge', 'runs/foxes', '--out', 'merged', '--trust-directory'],
+  ls: ['ls', '.', '--json'],
   export: ['export', 'runs/foxes', '--format', 'jsonl', '--to', 'data', '--trust-directory'],
   status: ['status', 'foxes.yaml'],
   manifest: ['manifest', 'runs/foxes'],
@@ -112,6 +128,7 @@ export async function repositoryRun(input: Input): Promise<Run> {
     ...names,
     '@EVIL@': `127.0.0.1:${evil.port}`,
     '@PWNED@': path.join(place, 'pwned/by-command'),
+    '@OUTSIDE@': path.join(place, 'outside'),
   };
   for (const { text } of input.pieces) {
     const line = Object.entries(words).reduce((all, [word, value]) => all.replaceAll(word, value), text);
@@ -123,7 +140,7 @@ export async function repositoryRun(input: Input): Promise<Run> {
   }
   const [key = ''] = path.basename(names['@IMAGE@'] ?? '').split('-');
   const args = (commands[input.form] ?? ['plan', 'foxes.yaml']).map((word) =>
-    word === '@KEY@' ? key : word,
+    word.replace('@KEY@', key).replace('@EVIL@', words['@EVIL@']),
   );
   const mine = path.join(work, 'mine');
   // An empty folder is as good as none: the run may go there.
@@ -135,11 +152,23 @@ export async function repositoryRun(input: Input): Promise<Run> {
   const own = { ...ambient, ...service.env, HOME: place };
   const namesAddress = input.pieces.some(({ text }) => text.includes('PROMPTPRESS_BASE_URL'));
   const env = namesAddress ? { ...own, PROMPTPRESS_BASE_URL: '' } : own;
+  // What a configuration of git names, git itself may read.
+  const isOfState = input.pieces.every(({ text }) =>
+    /^(?:link|pipe|folder|empty|remove|sql|fact|cell|within|env) /.test(text),
+  );
+  const readOutside = isOfState ? watchReads(path.join(place, 'outside')) : undefined;
   return async () => {
+    const timers = new Set<NodeJS.Timeout>();
     try {
-      const done = await commanded(args, work, env, ({ interrupt }) => {
+      const done = await commanded(args, work, env, (test) => {
+        const { interrupt } = test;
         if (args[0] === 'sandbox') interrupt();
+        if (args[0] === 'serve') void lookAt(test, timers);
+        // A worker waits for an engine that does not answer.
+        for (const ms of [2000, 4000]) timers.add(setTimeout(() => interrupt(), ms));
       });
+      const read = readOutside?.();
+      if (read !== undefined) throw new Broken(`outside/${read} has been read.`);
       lawfulWords(done);
       const [ran] = readdirSync(path.join(place, 'pwned'));
       if (ran !== undefined) throw new Broken('A command that the repository names has been run.');
@@ -149,11 +178,13 @@ export async function repositoryRun(input: Input): Promise<Run> {
       const told = evil.received();
       if (Object.values(ambient).some((value) => told.includes(value)) || told.includes(service.apiKey))
         throw new Broken('A key of this machine has been sent to a stranger.');
+      if (told.includes(canary)) throw new Broken('What lies outside has been told to a stranger.');
       if (input.form === 'stranger' && requests.length > 0)
         throw new Broken('A run that somebody else began has been continued.');
       lawfulRequests(requests);
       return [`exit ${done.code}`, ...(requests.length > 0 ? ['sent'] : [])];
     } finally {
+      for (const timer of timers) clearTimeout(timer);
       for (const server of servers) server.close();
       rmSync(place, { recursive: true, force: true });
     }
@@ -185,6 +216,8 @@ async function carryOut(line: string, place: string, form: string, servers: Serv
   const [what = '', name = '', target = ''] = line.split(' ');
   const rest = line.slice(what.length + 1);
   const dot = path.join(work, '.git');
+  // Whoever trusts a directory has its way followed.
+  const outer = commands[form]?.includes('--trust-directory') === true ? 'elsewhere' : 'outside';
   // A path that was cut short must not lead out of the work tree.
   const at = path.join(work, path.join('/', name));
   const put = (): void => {
@@ -234,11 +267,9 @@ async function carryOut(line: string, place: string, form: string, servers: Serv
       track(place, name);
       break;
     case 'way':
-      cpSync(at, path.join(place, form === 'trusted' ? 'elsewhere' : 'outside', 'moved'), {
-        recursive: true,
-      });
+      cpSync(at, path.join(place, outer, 'moved'), { recursive: true });
       put();
-      symlinkSync(path.join(place, form === 'trusted' ? 'elsewhere' : 'outside', 'moved'), at);
+      symlinkSync(path.join(place, outer, 'moved'), at);
       track(place, name);
       break;
     case 'sql': {
@@ -248,6 +279,22 @@ async function carryOut(line: string, place: string, form: string, servers: Serv
       } finally {
         database.close();
       }
+      break;
+    }
+    case 'fact': {
+      const database = openDatabase(path.join(work, 'runs/foxes/state.db'));
+      try {
+        const text = rest.slice(name.length + 1);
+        database.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)').run(name, text);
+      } finally {
+        database.close();
+      }
+      break;
+    }
+    case 'cell':
+    case 'within': {
+      const [, , second = '', third = '', ...words] = line.split(' ');
+      changeState(path.join(work, 'runs/foxes/state.db'), what, [name, second, third], words.join(' '));
       break;
     }
     case 'journal':
@@ -293,6 +340,39 @@ async function carryOut(line: string, place: string, form: string, servers: Serv
     case 'attributes':
       appendFileSync(path.join(work, '.gitattributes'), rest);
       break;
+  }
+}
+
+/** Gives a cell of a state another value, or puts one into a document there. @param shares name the column, the row and what is within */
+function changeState(
+  file: string,
+  what: 'cell' | 'within',
+  [first, second, third]: readonly [string, string, string],
+  value: string,
+): void {
+  const database = openDatabase(file);
+  try {
+    const columns = database
+      .prepare<{ table: string; name: string }>(
+        "SELECT t.name AS 'table', c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' ORDER BY 1, 2",
+      )
+      .all();
+    const cells = columns.flatMap((column) => {
+      const { table, name } = column;
+      const found = database
+        .prepare<{ row: number; text: string }>(
+          `SELECT rowid AS row, CAST("${name}" AS TEXT) AS text FROM "${table}" WHERE "${name}" IS NOT NULL ORDER BY 1 LIMIT 20`,
+        )
+        .all();
+      const cell = atShare(what === 'cell' ? found : found.filter(({ text }) => /^[{[]/.test(text)), second);
+      return cell === undefined ? [] : [{ ...column, ...cell }];
+    });
+    const one = atShare(cells, first);
+    if (one === undefined) return;
+    const text = what === 'cell' ? value : changedWithin(one.text, third, value);
+    database.prepare(`UPDATE "${one.table}" SET "${one.name}" = ? WHERE rowid = ?`).run(text, one.row);
+  } finally {
+    database.close();
   }
 }
 

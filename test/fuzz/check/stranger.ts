@@ -14,6 +14,7 @@ import { program } from '../../../src/cli/program.ts';
 import { type TestIo, testIo } from '../../cli/test-io.ts';
 import { startFakeService } from '../../rig/fake-service.ts';
 import { makePng } from '../../rig/png.ts';
+import { ask } from '../../rig/served.ts';
 import { Broken, lawfulText } from './law.ts';
 
 /** What repositories, run directories and engines of a stranger must not come to: what lies outside of a run, and how that is watched. */
@@ -138,6 +139,7 @@ export function writeOutside(place: string): void {
     writeFileSync(path.join(outside, name), canary);
   writeFileSync(path.join(outside, 'table.csv'), `animal\n${canary}\n`);
   writeFileSync(path.join(outside, 'private.png'), privateImage);
+  watchReads(outside);
 }
 
 /** Everything below a folder, and how it is. */
@@ -186,4 +188,66 @@ export function watchReads(folder: string): () => string | undefined {
   });
   for (const name of files) utimesSync(path.join(folder, name), longAgo, longAgo);
   return () => files.find((name) => lstatSync(path.join(folder, name)).atimeMs !== longAgo.getTime());
+}
+
+/** Opens the page as a browser does, asks for all that it may show, and for what it may not. */
+export async function lookAt(test: TestIo, timers: Set<NodeJS.Timeout>): Promise<void> {
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      timers.add(setTimeout(resolve, ms));
+    });
+  try {
+    while (!test.out().includes('\n')) await pause(5);
+    const { hostname: host, port, pathname, search } = new URL(test.out().split('\n')[0] ?? '');
+    const { headers } = await ask({ host, port }, pathname + search);
+    const cookie = headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+    const get = async (name: string): Promise<Buffer> => {
+      const { body } = await ask({ host, port }, pathname + name, { cookie });
+      if (body.includes(canary) || body.includes(privateImage)) await test.io.out(canary);
+      return body;
+    };
+    for (let looks = 0; looks < 20; looks += 1) {
+      test.tick();
+      await pause(5);
+      await get('api/summary');
+    }
+    const found = await get('api/results?q=%7B%7D&offset=0&limit=100');
+    for (const { at, file, thumbnail } of (JSON.parse(String(found)) as Shown).results) {
+      await get(`api/detail/${at}`);
+      if (file !== undefined) await get(`files/${file}`);
+      if (thumbnail !== undefined) await get(`thumbnails/${thumbnail}`);
+    }
+    for (const name of ['files/../../../outside/private.png', 'files/%2e%2e/%2e%2e/%2e%2e/outside/file'])
+      await get(name);
+  } catch {
+    // It ended, or says that it cannot show this.
+  }
+  test.interrupt();
+}
+
+interface Shown {
+  readonly results: readonly { readonly at: number; readonly file?: string; readonly thumbnail?: string }[];
+}
+
+/** The item that stands at a share of a list, from 0 to 1. */
+export const atShare = <T>(items: readonly T[], share: string): T | undefined =>
+  items[Math.min(items.length - 1, Math.floor(Number(share) * items.length))];
+
+/** A document with another value in one place. */
+export function changedWithin(text: string, share: string, value: string): string {
+  const document: unknown = JSON.parse(text);
+  const places: { readonly holder: Record<string, unknown>; readonly key: string }[] = [];
+  const collect = (holder: unknown): void => {
+    if (typeof holder !== 'object' || holder === null) return;
+    for (const [key, inner] of Object.entries(holder)) {
+      places.push({ holder: holder as Record<string, unknown>, key });
+      collect(inner);
+    }
+  };
+  collect(document);
+  const place = places[Math.floor(Number(share) * places.length)];
+  if (place === undefined) return value;
+  // What `JSON.parse` makes of the value may be without an equal, such as a property named `__proto__`.
+  place.holder[place.key] = '@VALUE@';
+  return JSON.stringify(document).replace('"@VALUE@"', () => value);
 }

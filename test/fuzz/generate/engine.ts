@@ -1,6 +1,6 @@
 import { type Draft, draft } from '../input.ts';
 import type { Random } from '../random.ts';
-import { odd } from './oddity.ts';
+import { json, places, share } from './hostile.ts';
 
 /**
  * An engine whose rows a stranger may write, as steps that change one of ours, a line each; see `check/engine.ts`, which carries them out.
@@ -35,38 +35,6 @@ export const engineForms = [
   'plan',
   'plan-file',
   'stop',
-] as const;
-
-const places = [
-  '@OUTSIDE@',
-  '@OUTSIDE@/private.png',
-  '@OUTSIDE@/table.csv',
-  '@OUTSIDE@/folder',
-  '@OUTSIDE@/new',
-  '../../../outside/private.png',
-  '../../outside/table.csv',
-  'images/../../../../outside/private.png',
-  'images/00/../../../../../outside/file',
-  '/',
-  '..',
-  '.',
-  '',
-  '/etc/passwd',
-  '/dev/zero',
-  '/dev/stdin',
-  '/proc/self/environ',
-  '/pipeline.yaml',
-  '*.csv',
-  'file:///etc/passwd',
-  'http://@EVIL@/x',
-  'http://user:secret@@EVIL@/',
-  's3://evil/set',
-  's3://evil',
-  'redis://@EVIL@',
-  'postgres://u@@EVIL@/db#x',
-  'images/00/0000-1.png',
-  'state.db',
-  'a'.repeat(300),
 ] as const;
 
 /** Where facts of a run are known by name. */
@@ -206,32 +174,6 @@ function shared(random: Random): string {
     `mark ${random.pick(['{', '[]', '{"engine":1,"place":2}', '{"engine":"x#foxes","place":"@OWNER@"}', JSON.stringify({ engine: '@ENGINE@', place: random.pick(places) }), ' '.repeat(70_000)])}`,
   ]);
 }
-
-/** A value in JSON, of any type. */
-function json(random: Random): string {
-  return random.pick([
-    () => JSON.stringify(random.pick(places)),
-    () => JSON.stringify(odd(random)),
-    () =>
-      random.pick([
-        'null',
-        'true',
-        '{}',
-        '[]',
-        '""',
-        '-1',
-        '0',
-        '1e308',
-        '9007199254740993',
-        '0.5',
-        '[null]',
-      ]),
-    () => random.pick(['{"a":{"a":{"a":1}}}', '[[[[1]]]]', '{"__proto__":{"x":1}}', '{"length":5}', '[{}]']),
-    () => JSON.stringify(random.pick(['x', 'é', '\u202e', '\u001b[2J']).repeat(random.size(200_000))),
-  ])();
-}
-
-const share = (random: Random): string => random.next().toFixed(4);
 
 function step(random: Random): string {
   const chosen = random.next();

@@ -1,5 +1,6 @@
 import { type Draft, draft } from '../input.ts';
 import type { Random } from '../random.ts';
+import { json, places, share } from './hostile.ts';
 
 /**
  * A stranger's repository with a run directory in it, as steps that change one of ours, a line each; see
@@ -10,13 +11,19 @@ import type { Random } from '../random.ts';
 
 /**
  * What is asked of the repository. `trusted` is `run --trust-directory`, `stranger` is `run` on a machine that did not make the run, `dotenv` is
- * `run` with a file of variables out of the repository.
+ * `run` with a file of variables out of the repository, and so are the commands behind `dotenv-`.
  */
 export const repositoryForms = [
   'run',
   'trusted',
   'stranger',
   'dotenv',
+  'dotenv-engine',
+  'dotenv-status',
+  'dotenv-manifest',
+  'dotenv-ls',
+  'dotenv-plan',
+  'dotenv-worker',
   'verify',
   'export',
   'status',
@@ -24,6 +31,12 @@ export const repositoryForms = [
   'plan',
   'show',
   'resolve',
+  'repair',
+  'clean',
+  'report',
+  'serve',
+  'merge',
+  'ls',
   'rehearsal',
   'out',
   'init',
@@ -131,11 +144,35 @@ const statements = [
   "DELETE FROM facts WHERE name = 'state.maker'",
 ] as const;
 
+/** Facts of a state: what it says of places, of what ran last, and of whose it is. */
+const facts = [
+  'run.last',
+  'run.directory',
+  'pipeline.file',
+  'pipeline.path',
+  'pipeline.text',
+  'artifacts.place',
+  'artifacts.owner',
+  'state.maker',
+  'services',
+  'submissions',
+  'unheard-of',
+] as const;
+
+/** What a state says, in whichever table and column: those of a later release too. */
+function said(random: Random): string {
+  const value = json(random);
+  return random.happens(0.4)
+    ? `fact ${random.pick(facts)} ${random.happens(0.6) ? random.pick(places) : value}`
+    : `${random.pick(['within', 'within', 'cell'])} ${share(random)} ${share(random)} ${share(random)} ${value}`;
+}
+
 /** Lines of a file of variables whose addresses are a stranger's: `@EVIL@` is where he listens. */
 const variables = [
   'PROMPTPRESS_BASE_URL=http://@EVIL@',
   'PROMPTPRESS_ENGINE=postgres://u@@EVIL@/db',
   'PROMPTPRESS_ENGINE=postgres://u@@EVIL@/db?sslmode=require#foxes',
+  'PROMPTPRESS_ENGINE=postgres://u:${PGPASSWORD}@@EVIL@/db',
   'AWS_ENDPOINT_URL_S3=http://@EVIL@',
   'AWS_ENDPOINT_URL=http://@EVIL@',
   'AWS_ACCESS_KEY_ID=AKIAOFTHEFILE',
@@ -145,6 +182,14 @@ const variables = [
   'http_proxy=http://@EVIL@',
   'HOME=/',
   'XDG_STATE_HOME=/',
+  'PGPASSFILE=../outside/file',
+  'PGPASSWORD=${AWS_SECRET_ACCESS_KEY}',
+  'AWS_PROFILE=x',
+  'AWS_SECRET_ACCESS_KEY=of-the-file',
+  'HTTPS_PROXY=http://@EVIL@',
+  'https_proxy=http://@EVIL@',
+  'NO_PROXY=',
+  'PROMPTPRESS_API_KEY=${AWS_SECRET_ACCESS_KEY}',
   'NODE_EXTRA_CA_CERTS=../outside/file',
 ] as const;
 
@@ -235,7 +280,8 @@ function repository(random: Random): string {
 
 function step(random: Random): string {
   const chosen = random.next();
-  if (chosen < 0.5) return place(random);
+  if (chosen < 0.35) return place(random);
+  if (chosen < 0.5) return said(random);
   if (chosen < 0.62) return `sql ${random.pick(statements)}`;
   if (chosen < 0.68) return `journal ${random.pick(['state.db', 'lock'])}`;
   if (chosen < 0.78) return `tracked ${random.pick(tracked)}`;
@@ -254,7 +300,8 @@ export function hostileRepository(random: Random): Draft {
       ...random.some(1, 3, () => `link new/${random.pick(names)} ${random.pick([...targets, 'outside'])}`),
     );
   }
-  if (form === 'dotenv') return draft(form, ...random.some(1, 5, () => `env ${random.pick(variables)}`));
+  if (form.startsWith('dotenv'))
+    return draft(form, ...random.some(1, 5, () => `env ${random.pick(variables)}`));
   const steps = random.some(1, random.pick([1, 2, 5]), () => step(random));
   if (form !== 'rehearsal') return draft(form, ...steps);
   return draft(
