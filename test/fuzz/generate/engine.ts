@@ -120,8 +120,16 @@ const crowds = [
 
 /** What is said of places on the machine of whoever reads it. */
 function aimed(random: Random): string {
-  const place = random.pick(places);
-  const text = random.pick(pipelines);
+  // What lies outside comes first in both lists.
+  const outside = random.happens(0.5);
+  const place = random.pick(outside ? places.slice(0, 5) : places);
+  const text = random.pick(outside ? pipelines.slice(0, 3) : pipelines);
+  // A state that names a folder, or a file of this machine as its table.
+  if (random.happens(0.3))
+    return random.pick([
+      `sql ${setFact('run.directory', JSON.stringify({ path: place, host: 'x' }))}`,
+      `sql ${lastRun({ filesRoot: random.pick(['/', '@OUTSIDE@', place]), tables: [] })}\tsql ${setFact('pipeline.text', text)}`,
+    ]);
   return random.pick([
     `sql ${ofSpec('place,path', place)}`,
     `sql ${ofSpec('place', { kind: random.pick(['folder', 's3', 'x']), path: place, url: place, id: random.pick(['x', '@OWNER@']) })}`,
@@ -133,7 +141,6 @@ function aimed(random: Random): string {
     `sql ${ofSpec('queue', { kind: random.pick(['redis', 'lease', 'bullmq', 'x']), url: random.pick(['redis://@EVIL@', 'rediss://@EVIL@/0', place]) })}`,
     `sql ${ofSpec('tables', [{ declared: place, format: random.pick(['csv', 'files', 'json', 'x']), columns: ['animal'] }])}`,
     `sql ${setFact(random.pick(facts), place)}`,
-    `sql ${setFact('run.directory', JSON.stringify({ path: place, host: 'x' }))}`,
     `sql ${setFact('artifacts.place', 's3://evil/set')}`,
     `sql ${setFact('pipeline.text', text)}`,
     `sql ${lastRun({ filesRoot: random.pick(['/', '@OUTSIDE@', place]), tables: random.pick([[], [{ file: place, sha256: '0'.repeat(64), bytes: 1, copied: random.happens(0.5) }]]) })}\tsql ${setFact('pipeline.text', text)}\tsql ${setFact('pipeline.path', random.pick(['/pipeline.yaml', place]))}`,
@@ -177,12 +184,12 @@ function shared(random: Random): string {
 
 function step(random: Random): string {
   const chosen = random.next();
-  if (chosen < 0.3) return aimed(random);
-  if (chosen < 0.38) return shared(random);
-  if (chosen < 0.46) return `sql ${random.pick(crowds)}`;
-  if (chosen < 0.48) return `gone ${share(random)}`;
+  if (chosen < 0.4) return aimed(random);
+  if (chosen < 0.45) return shared(random);
+  if (chosen < 0.52) return `sql ${random.pick(crowds)}`;
+  if (chosen < 0.54) return `gone ${share(random)}`;
   // What is a document is changed within.
-  return `${chosen < 0.75 ? 'within' : 'cell'} ${share(random)} ${share(random)} ${share(random)} ${json(random)}`;
+  return `${chosen < 0.8 ? 'within' : 'cell'} ${share(random)} ${share(random)} ${share(random)} ${json(random)}`;
 }
 
 export function hostileEngine(random: Random): Draft {
