@@ -156,6 +156,8 @@ const conditions: Readonly<Record<string, keyof typeof sayings>> = {
   '22': 'damaged',
   '23': 'damaged',
   '54': 'damaged',
+  // Its tables are there, and the row that says so is not.
+  '42P07': 'damaged',
   '28': 'password',
   '3D': 'database',
   '42501': 'rights',

@@ -90,7 +90,6 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'dotenv-engine': ['run', 'foxes.yaml', '--dotenv', '.env'],
   'dotenv-status': ['status', 'foxes.yaml', '--dotenv', '.env'],
   'dotenv-manifest': ['manifest', 'foxes.yaml', '--dotenv', '.env'],
-  'dotenv-ls': ['ls', 'postgres://u@@EVIL@/db', '--dotenv', '.env'],
   'dotenv-plan': ['plan', 'foxes.yaml', '--dotenv', '.env'],
   'dotenv-worker': ['worker', '--once', '--dotenv', '.env'],
   verify: ['verify', 'runs/foxes', '--trust-directory'],
@@ -139,9 +138,7 @@ export async function repositoryRun(input: Input): Promise<Run> {
     }
   }
   const [key = ''] = path.basename(names['@IMAGE@'] ?? '').split('-');
-  const args = (commands[input.form] ?? ['plan', 'foxes.yaml']).map((word) =>
-    word.replace('@KEY@', key).replace('@EVIL@', words['@EVIL@']),
-  );
+  const args = (commands[input.form] ?? ['plan', 'foxes.yaml']).map((word) => word.replace('@KEY@', key));
   const mine = path.join(work, 'mine');
   // An empty folder is as good as none: the run may go there.
   const isOwned = input.form === 'out' && existsSync(mine) && readdirSync(mine).length > 0;

@@ -21,7 +21,6 @@ export const repositoryForms = [
   'dotenv-engine',
   'dotenv-status',
   'dotenv-manifest',
-  'dotenv-ls',
   'dotenv-plan',
   'dotenv-worker',
   'verify',
