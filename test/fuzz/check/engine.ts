@@ -230,7 +230,7 @@ export async function engineRun(input: Input): Promise<Run> {
     const timers = new Set<NodeJS.Timeout>();
     try {
       const done = await commanded(args, work, env, (test) => {
-        if (args[0] === 'serve') void lookAt(test, timers);
+        if (args[0] === 'serve') void lookAt(test, timers, input);
         for (const ms of [patienceMs, 2 * patienceMs]) timers.add(setTimeout(() => test.interrupt(), ms));
       });
       const read = readOutside();

@@ -160,7 +160,7 @@ export async function repositoryRun(input: Input): Promise<Run> {
       const done = await commanded(args, work, env, (test) => {
         const { interrupt } = test;
         if (args[0] === 'sandbox') interrupt();
-        if (args[0] === 'serve') void lookAt(test, timers);
+        if (args[0] === 'serve') void lookAt(test, timers, input);
         // A worker waits for an engine that does not answer.
         for (const ms of [2000, 4000]) timers.add(setTimeout(() => interrupt(), ms));
       });
