@@ -20,14 +20,16 @@ import { hasAccount } from './text-columns.ts';
  * each job, to show its cost and its tokens once.
  *
  * The selection has been checked against the plan (its steps and axes exist).
+ *
+ * @throws the signal's reason when it is aborted
  */
 export async function* manifestRows(
   plan: Plan,
   selection: Selection,
   reader: Pick<StateReader, 'many' | 'rootKeys'>,
-  onCell?: OnCell,
+  signal?: AbortSignal,
 ): AsyncGenerator<ManifestRow> {
-  for await (const rows of manifestGroups(plan, selection, reader, onCell)) yield* rows;
+  for await (const rows of manifestGroups(plan, selection, reader, undefined, signal)) yield* rows;
 }
 
 /**

@@ -118,7 +118,7 @@ async function* checkSaved(
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
   const told = new KeySet();
-  for await (const { slot } of manifestRows(plan, selection, reader)) {
+  for await (const { slot } of manifestRows(plan, selection, reader, signal)) {
     signal.throwIfAborted();
     const { record, unsaved, uncut } = slot;
     if (record !== undefined && (unsaved || uncut) && told.add(record.key))

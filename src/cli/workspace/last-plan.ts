@@ -23,6 +23,7 @@ export async function planOfDirectory(
   state: StateReader,
   context: Context,
   file?: string,
+  signal?: AbortSignal,
 ): Promise<{ readonly plan: Plan; readonly facts: RunFacts }> {
   const kept = await keptSource(directory, state, context.io, file);
   if (kept === undefined) {
@@ -42,6 +43,7 @@ export async function planOfDirectory(
     files,
     serviceId: facts.serviceId,
     images: imagesOfDirectory(source.folder, files.root, state),
+    ...(signal && { signal }),
   });
   if (!prepared.ok) {
     await printDiagnostics(prepared.error, context);

@@ -128,7 +128,7 @@ async function writeParts(
 
   const ahead: Ahead[] = [];
   try {
-    for await (const sample of samples(plan, choice, reader, leftOut, redact)) {
+    for await (const sample of samples(plan, choice, reader, leftOut, redact, signal)) {
       signal.throwIfAborted();
       if (format.takes === 'images' && !isImage(sample.output)) {
         withoutImage += 1;

@@ -63,9 +63,10 @@ export async function* samples(
   reader: Pick<StateReader, 'many' | 'rootKeys'>,
   leftOut: LeftOut,
   redact: (text: string) => string,
+  signal?: AbortSignal,
 ): AsyncGenerator<Sample> {
   const { variables } = plan.matrix;
-  for await (const rows of rowsByCell(manifestRows(plan, choice.selection, reader))) {
+  for await (const rows of rowsByCell(manifestRows(plan, choice.selection, reader, signal))) {
     const captions = captionsOf(rows, choice.captionStep);
     for (const row of rows) {
       const { slot, artifact, cell, chosen } = row;

@@ -67,7 +67,7 @@ export async function writeReport(options: ReportOptions): Promise<ReportTotals>
     const counter = new SummaryCounter(plan, options);
     const awaited = new Awaited(data);
     const context = { ...options, variables: plan.matrix.variables };
-    for await (const rows of rowsByCell(manifestRows(plan, selection, reader))) {
+    for await (const rows of rowsByCell(manifestRows(plan, selection, reader, signal))) {
       for (const each of cellResults(rows, counter.results, context)) {
         signal?.throwIfAborted();
         counter.add(each);

@@ -71,7 +71,7 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
           'clean',
           'promptpress verify postgres://…#NAME lists the files that no result names any more; remove them where they lie.',
         );
-      const interrupts = io.interrupts();
+      const interrupts = io.interrupts('late');
       disposables.add(() => interrupts.stop());
       const signal = interrupts.drain;
       // Also to show: a run would make files that nobody has listed yet.
@@ -85,6 +85,7 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
       await checkAge(state.reader, directory, io.env);
       const { plan } = await planOfDirectory(directory, state.reader, context, file);
       const { store, remote } = await openArtifactsOf(directory, state.reader, signal, disposables, context);
+      interrupts.listen();
       const planned = await plannedFiles(plan, state.reader, signal);
 
       const sums = new Map<CleanFile['why'], { files: number; bytes: number }>();

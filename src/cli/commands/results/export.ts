@@ -144,7 +144,7 @@ Without --status only finished results are in it.`,
       const target = targetOrDefault(given, 'export', io);
       const { directory, place, state, file } = await openTarget(target, flags, context, 'files');
       disposables.add(() => state.close());
-      const interrupts = io.interrupts();
+      const interrupts = io.interrupts('late');
       disposables.add(() => interrupts.stop());
       const { store: artifacts } = await openArtifactsOf(
         directory,
@@ -169,6 +169,7 @@ Without --status only finished results are in it.`,
 
       const folder = resolve(io.cwd, to);
       io.boundHeapGrowth();
+      interrupts.listen();
       const exported = await exportDataSet({
         plan,
         choice: {

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import { sheetBounds } from '../../../manifest/spreadsheet.ts';
 import type { ManifestTotals } from '../../../manifest/tally.ts';
-import { writeManifest } from '../../../manifest/write.ts';
+import { type ManifestOptions, writeManifest } from '../../../manifest/write.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
@@ -10,7 +10,7 @@ import { toggle, valued } from '../../args/flags.ts';
 import { manifestFlags, placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText } from '../../args/values.ts';
-import { exitCodes } from '../../errors/cli-error.ts';
+import { CliError, exitCodes } from '../../errors/cli-error.ts';
 import { currentManifest } from '../../receipt/current-manifest.ts';
 import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { spreadsheetFile } from '../../workspace/checks/spreadsheet-file.ts';
@@ -59,7 +59,8 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
       const { directory, state, file: named } = await openTarget(target, flags, context, 'place');
       disposables.add(() => state.close());
       const file = join(directory, runFiles.manifest);
-      const interrupts = context.io.interrupts();
+      // Nothing is lost by a kill before the file is begun.
+      const interrupts = context.io.interrupts('late');
       disposables.add(() => interrupts.stop());
       const { drain } = interrupts;
       const { remote } = await openArtifactsOf(directory, state, drain, disposables, context);
@@ -82,6 +83,7 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
         return exitCodes.ok;
       }
       const { plan, facts } = await planOfDirectory(directory, state, context, named);
+      interrupts.listen();
       const copy =
         flags.spreadsheet === undefined
           ? undefined
@@ -91,12 +93,20 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
         selection: flags.all ? {} : facts.selection,
         reader: state,
         redact: context.redactor.applyToData,
+        signal: drain,
       };
-      const all = await writeManifest({ ...listed, file, escapeFormulas: flags['escape-formulas'] });
+      const write = async (to: Omit<ManifestOptions, keyof typeof listed>): Promise<ManifestTotals> =>
+        await writeManifest({ ...listed, ...to }).catch((error: unknown) => {
+          const name = interrupts.first();
+          if (name === undefined) throw error;
+          const words = 'Writing the manifest was interrupted. What lies there is as it was.';
+          throw new CliError(exitCodes[name], words, { cause: error });
+        });
+      const all = await write({ file, escapeFormulas: flags['escape-formulas'] });
       await remote?.publish(runFiles.manifest, file);
       await said(file, all);
       if (copy !== undefined) {
-        const totals = await writeManifest({ ...listed, file: copy, forSpreadsheet: true });
+        const totals = await write({ file: copy, forSpreadsheet: true });
         const isCut = totals.rows >= sheetBounds.lines;
         const most = count(sheetBounds.lines - 1);
         await said(copy, totals, isCut ? `; a spreadsheet shows the first ${most} rows` : '');

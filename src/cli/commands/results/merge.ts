@@ -189,7 +189,7 @@ async function finish(
   context: Context,
 ): Promise<{ readonly exitCode: number; readonly lines: readonly string[] }> {
   const { io, redactor } = context;
-  const { plan, facts: own } = await planOfDirectory(folder, state.reader, context);
+  const { plan, facts: own } = await planOfDirectory(folder, state.reader, context, undefined, signal);
   const totals = await writeManifest({
     plan,
     selection: {},

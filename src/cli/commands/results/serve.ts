@@ -46,13 +46,14 @@ It listens on this machine only, on an address of 127.0.0.0/8 that nobody can gu
   async (flags, [given], context) =>
     await closingAfter(async (disposables) => {
       const { io, redactor } = context;
-      const interrupts = io.interrupts();
+      const interrupts = io.interrupts('late');
       disposables.add(() => interrupts.stop());
       const target = targetOrDefault(given, 'serve', io);
       const { directory, place, engine, state, file } = await openTarget(target, flags, context, 'files');
       disposables.add(() => state.close());
       const { leave } = interrupts;
       const { store: artifacts } = await openArtifactsOf(directory, state, leave, disposables, context);
+      interrupts.listen();
       let problem = '';
       const serving = await started({
         directory,

@@ -121,7 +121,7 @@ async function look(
     const { io, redactor } = context;
     const { directory, place, engine, state, file } = await openTarget(target, flags, context, 'files');
     disposables.add(() => state.close());
-    const { plan, facts } = await planOfDirectory(directory, state, context, file);
+    const { plan, facts } = await planOfDirectory(directory, state, context, file, signal);
     const { store: artifacts } = await openArtifactsOf(directory, state, signal, disposables, context);
     const looked: Looked = { files: 0, bytes: 0, replies: 0 };
     const faults: Finding[] = [];

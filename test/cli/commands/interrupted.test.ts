@@ -1,0 +1,46 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { program } from '../../../src/cli/program.ts';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
+import { promptpress, testIo } from '../test-io.ts';
+
+useQuickSandbox();
+
+const text = `name: set
+matrix: { n: { from: 1, to: 8 } }
+steps:
+  words: { chat: { model: chat-mini, prompt: "fox {{ n }}" } }
+`;
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
+  await writeFile(join(cwd, 'pipeline.yaml'), text);
+  const { code, err } = await promptpress(['run', '--sandbox', '--pace', '0', '--out', 'one'], { cwd });
+  if (code !== 0) throw new Error(err);
+  await rm(join(cwd, 'one', 'manifest.csv'));
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(cwd, { recursive: true, force: true });
+});
+
+it.each([
+  ['manifest', ['manifest', 'one']],
+  ['report', ['report', 'one', '--thumbnails', 'none', '--to', 'made']],
+  ['export', ['export', 'one', '--format', 'jsonl', '--no-files', '--to', 'made']],
+  ['verify', ['verify', 'one']],
+])(
+  '%s ends by the first signal amid cells that each take long, and leaves nothing half made',
+  async (_, args) => {
+    let now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 100));
+    const test = testIo({ cwd });
+    test.interrupt('SIGTERM');
+    expect(await program(args, test.io), test.err()).toBe(143);
+    expect((await readdir(cwd)).toSorted()).toEqual(['one', 'pipeline.yaml']);
+    expect((await readdir(join(cwd, 'one'))).filter((name) => name.includes('manifest'))).toEqual([]);
+  },
+);
