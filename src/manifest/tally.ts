@@ -141,10 +141,13 @@ export class ManifestCounter {
     const cost = record && knownCost(record);
     if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
     this.#possibleCost += (record?.doubtful?.cost ?? 0) + (record?.assumed?.cost ?? 0);
-    this.#assumedTokens += record?.assumed?.tokens ?? 0;
+    this.#assumedTokens += (record?.doubtful?.tokens ?? 0) + (record?.assumed?.tokens ?? 0);
     this.#unanswered += record?.doubtful?.count ?? 0;
-    if (record !== undefined && isInterrupted(record)) this.#unanswered += 1;
     if (record?.usage !== undefined) this.#tokens.add(record.usage);
+    if (record === undefined || !isInterrupted(record)) return;
+    this.#unanswered += 1;
+    this.#possibleCost += record.reserve?.cost ?? 0;
+    this.#assumedTokens += record.reserve?.tokens ?? 0;
   }
 
   #count(status: SlotStatus, code: string, message: string, isUnasked: boolean): void {

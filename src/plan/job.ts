@@ -177,6 +177,8 @@ export interface DoubtfulSubmits {
   readonly count: number;
   /** What they may have cost beside the job's `cost`. Absent: unknown (no price is given), which is not 0. */
   readonly cost?: number;
+  /** About how many tokens the text calls among them may have used, beside the job's `usage`. Absent: none is a text call. */
+  readonly tokens?: number;
   /**
    * Present while the job has no task and one of these submissions may have made the task: when the first of them was sent,
    * Unix ms. Absent after a task was adopted, or the user decided to submit the job again.
@@ -264,6 +266,8 @@ export interface JobRecord {
   readonly cost?: number;
   /** Absent: none. */
   readonly doubtful?: DoubtfulSubmits;
+  /** What its request that is under way may use: what a killed run has left without an answer may have been paid. Absent: nothing that is known. */
+  readonly reserve?: Pick<DoubtfulSubmits, 'cost' | 'tokens'>;
   /** Who may still send the last submission though the slice was taken over: until that is over, nobody submits this again. Absent: nobody. */
   readonly sender?: string;
   /**

@@ -88,9 +88,11 @@ function doubts(
 ): DoubtfulSubmits | undefined {
   if (other === undefined) return own;
   const cost = sum(own?.cost, other.cost);
+  const tokens = sum(own?.tokens, other.tokens);
   return {
     count: (own?.count ?? 0) + other.count,
     ...(cost === undefined ? {} : { cost }),
+    ...(tokens === undefined ? {} : { tokens }),
     ...(own?.since === undefined ? {} : { since: own.since }),
   };
 }

@@ -272,7 +272,7 @@ export class Auditor {
   #checkCharged(key: string, charged: number): void {
     const paid = this.#store.get(key);
     // A run that died has left what it was submitting to the next one.
-    const left = paid?.status === 'submitting' && paid.modal === undefined ? 1 : 0;
+    const left = paid?.status === 'submitting' && paid.modal === undefined ? (paid.reserve?.cost ?? 0) : 0;
     const counted = (paid?.cost ?? 0) + (paid?.doubtful?.cost ?? 0) + left;
     if (counted < charged)
       throw new BrokenPromise(

@@ -1,10 +1,12 @@
 import { join, resolve } from 'node:path';
+import { isInterrupted } from '../../plan/estimate/revival.ts';
 import { namesDirectory, runFiles } from '../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
-import { spentSoFar } from '../../report/facts/spent.ts';
+import { spentSoFar, totalsWithLeft, withReserveOf } from '../../report/facts/spent.ts';
 import { runAgain } from '../../report/text/next-commands.ts';
 import { serviceWords } from '../../report/text/plan-text.ts';
 import { endingText, type RunSummary } from '../../report/text/summary.ts';
+import type { StoreTotals } from '../../state/reader.ts';
 import { wallClock } from '../adapters/clock.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import { gitFacts } from '../adapters/git/git.ts';
@@ -156,6 +158,7 @@ async function runPipeline(
   };
   const held = await holdDirectory(read, opening, interrupts.leave, disposables, context);
   const warn = (text: string): void => say(redactor.apply(failureText(`warning: ${text}`)));
+  let isOver = false;
   const metrics =
     metricsName === undefined
       ? undefined
@@ -164,7 +167,7 @@ async function runPipeline(
             file: metricsName,
             pipeline: read.pipeline.name,
             startedAt: held.startedAt,
-            totals: () => held.state.totals(),
+            totals: () => (isOver ? totalsAtEnd(held.state) : held.state.totals()),
           },
           io,
           warn,
@@ -174,9 +177,11 @@ async function runPipeline(
     const started = { readSince, interrupts, opening, held, metrics, onWork };
     summary = await carriedOut(read, service, flags, started, disposables, context);
   } catch (error) {
+    isOver = true;
     await metrics?.end({ exitCode: shownErrorOf(error).exitCode });
     throw error;
   }
+  isOver = true;
   const { end, exitCode } = summary;
   await metrics?.end({ exitCode, kind: end.kind });
   if (target !== undefined) {
@@ -186,6 +191,10 @@ async function runPipeline(
   }
   return exitCode;
 }
+
+/** What was left without an answer may have been paid. */
+const totalsAtEnd = (state: HeldDirectory['state']): StoreTotals =>
+  state.unfinished().filter(isInterrupted).reduce(withReserveOf, state.totals());
 
 /** Carries a run out in a directory that is held, and says what came of it. */
 async function carriedOut(
@@ -256,7 +265,7 @@ async function carriedOut(
     publishFiles(begun, names, interrupts.leave, context);
   const isListed = end.kind === 'disk' || totals === undefined || (await publish(runFiles.manifest));
   const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
-  const spent = spentSoFar(begun.state.totals());
+  const spent = spentSoFar(await totalsWithLeft(begun.state.reader, false));
   const outcome = { finishedAt, end, exitCode, submits, spent, ...(totals === undefined ? {} : { totals }) };
   const { timedOutAgain = 0 } = result;
   if (end.kind !== 'disk') {

@@ -4,6 +4,7 @@ import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { seenFrom } from '../../report/facts/place.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
 import type { RunService } from '../../report/facts/services.ts';
+import { totalsWithLeft } from '../../report/facts/spent.ts';
 import { setWords } from '../../report/text/next-commands.ts';
 import { noteOnOtherService } from '../../report/text/other-service.ts';
 import { planText } from '../../report/text/plan-text.ts';
@@ -107,7 +108,8 @@ export async function estimateWith(
   const wish = await redoWishOf(flags, state, cwd);
   const planned = state && (await plannedRedos(wish, state));
   const { keys, redo, stays = 0 } = planned ?? {};
-  const report = await estimatePlan(plan, selectionOf(flags), state, { ...revival, running, redo: keys });
+  const counted = state && { ...state, totals: () => totalsWithLeft(state, running) };
+  const report = await estimatePlan(plan, selectionOf(flags), counted, { ...revival, running, redo: keys });
   const warning = { code: 'redo.made', message: `${sentence(staysWords(stays, askedFor(wish).length))}.` };
   return {
     ...report,

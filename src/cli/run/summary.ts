@@ -6,7 +6,7 @@ import { runFiles } from '../../report/facts/layout.ts';
 import { readLearned } from '../../report/facts/learned.ts';
 import { seenFrom } from '../../report/facts/place.ts';
 import { readPutBack } from '../../report/facts/put-back.ts';
-import { type SpentAtStart, spentInRun, spentSoFar } from '../../report/facts/spent.ts';
+import { type SpentAtStart, spentInRun, spentSoFar, totalsWithLeft } from '../../report/facts/spent.ts';
 import type { RunSummary } from '../../report/text/summary.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { kindAt } from '../../state/files/plain-path.ts';
@@ -54,7 +54,7 @@ export async function summarize(
   const putBack = (await readPutBack(state.reader)).reduce((sum, { count }) => sum + count, 0);
   const limits = (await readLearned(state.reader))?.limits;
   const { name, source } = plan.pipeline;
-  const soFar = await state.reader.totals();
+  const soFar = await totalsWithLeft(state.reader, false);
   const runCost = spentInRun(soFar, run.atStart);
   return {
     pipeline: name,

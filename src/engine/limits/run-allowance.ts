@@ -161,7 +161,10 @@ export class RunAllowance implements Allowance {
     return {
       cost: (cost ?? 0) + (doubtful?.cost ?? 0) + (assumed?.cost ?? 0) + (reserve?.cost ?? 0),
       tokens:
-        (usage === undefined ? 0 : totalTokens(usage)) + (assumed?.tokens ?? 0) + (reserve?.tokens ?? 0),
+        (usage === undefined ? 0 : totalTokens(usage)) +
+        (doubtful?.tokens ?? 0) +
+        (assumed?.tokens ?? 0) +
+        (reserve?.tokens ?? 0),
     };
   }
 

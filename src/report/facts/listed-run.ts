@@ -6,7 +6,7 @@ import { countLeft } from './in-doubt.ts';
 import type { RunPlace, StageFacts } from './place.ts';
 import { type RunFacts, readRunFacts } from './run.ts';
 import { countSkipped } from './skipped.ts';
-import { spentSoFar } from './spent.ts';
+import { spentSoFar, totalsWithLeft } from './spent.ts';
 
 /** What `ls` says of a run directory (schemas/ls.schema.json). */
 export interface ListedRun {
@@ -58,7 +58,7 @@ export async function readListedRun(
   const running = (await place.owner()) !== undefined;
   const stage = await place.stage?.();
   const facts = await readRunFacts(state);
-  const totals = await state.totals();
+  const totals = await totalsWithLeft(state, running);
   const { jobs, attempts, tokens } = totals;
   const { cost, possibleCost } = spentSoFar(totals);
   const path = await state.fact(pipelineFacts.path);

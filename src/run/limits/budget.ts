@@ -14,7 +14,7 @@ export interface Spent {
   /** What unanswered submissions, and replies without a token count, may have cost beside `cost`. */
   readonly possibleCost: number;
   readonly tokens: number;
-  /** Estimate for replies without a token count, beside `tokens`. */
+  /** Estimate for replies without a token count, and for text calls whose answer was lost, beside `tokens`. */
   readonly assumedTokens: number;
 }
 
@@ -31,7 +31,7 @@ export class BudgetTracker implements Allowance {
   #cost: number;
   #possibleCost: number;
   #tokens: number;
-  /** The part of `#tokens` that is estimated, because replies had no token count. */
+  /** The part of `#tokens` that is estimated, because replies had no token count or were lost. */
   #assumedTokens: number;
   #submitsHere = 0;
   #tokensHere = 0;
@@ -118,7 +118,7 @@ export class BudgetTracker implements Allowance {
     this.#submitsHere += attempts;
     this.#cost += (after.cost ?? 0) - (before.cost ?? 0);
     this.#possibleCost += possible(after) - possible(before);
-    const assumed = (after.assumed?.tokens ?? 0) - (before.assumed?.tokens ?? 0);
+    const assumed = possibleTokens(after) - possibleTokens(before);
     this.#assumedTokens += assumed;
     const tokens = spentTokens(after.usage) - spentTokens(before.usage);
     this.#tokens += tokens + assumed;
@@ -180,6 +180,10 @@ export const unpriced = (record: JobRecord): Extract<RunEnd, { kind: 'budget' }>
 
 /** Possible cost of a job beside its known cost. */
 const possible = ({ doubtful, assumed }: JobRecord): number => (doubtful?.cost ?? 0) + (assumed?.cost ?? 0);
+
+/** Possible tokens of a text job beside those that are known. */
+const possibleTokens = ({ doubtful, assumed }: JobRecord): number =>
+  (doubtful?.tokens ?? 0) + (assumed?.tokens ?? 0);
 
 const spentTokens = (usage: TokenUsage | undefined): number => (usage === undefined ? 0 : totalTokens(usage));
 

@@ -2,6 +2,7 @@ import { exactJson, parseExact } from '../../pipeline/values/exact-json.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import type { LateFact } from '../../state/store.ts';
 import { become, type CallResult } from './job.ts';
+import { withoutOne } from './retry/in-doubt.ts';
 import { isLast, type Submission } from './search/late-fact.ts';
 import { mayHaveWorked, submissionName } from './text-call.ts';
 
@@ -26,12 +27,10 @@ export function callHeard(record: JobRecord, fact: LateFact): JobRecord | undefi
   const isCounted = unheard.includes(name);
   if (status === 'submitting' ? !isLast(record, fact) : status !== 'pending' || !isCounted) return undefined;
   const left = unheard.filter((other) => other !== name);
-  const { count = 0, cost } = doubtful ?? {};
-  const open = isCounted ? count - 1 : count;
-  const share = cost === undefined || count === 0 ? undefined : (cost * open) / count;
   const known = {
     sender: undefined,
-    doubtful: open > 0 ? { count: open, ...(share === undefined ? {} : { cost: share }) } : undefined,
+    reserve: undefined,
+    doubtful: isCounted ? withoutOne({ ...doubtful }) : doubtful,
   };
   if (fact.answer === undefined)
     return become(record, 'pending', {

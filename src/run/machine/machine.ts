@@ -7,6 +7,7 @@ import { modalSeen } from './poll/modal-poll.ts';
 import { taskSeen } from './poll/poll.ts';
 import { redoJudged } from './redo.ts';
 import { clearDeferrals } from './retry/deferrals.ts';
+import { withReserve } from './retry/in-doubt.ts';
 import { fileSaved, gridCut, linkRead } from './save.ts';
 import { searchedInDoubt, taskSearched } from './search/search.ts';
 import {
@@ -100,7 +101,7 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  */
 export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
   const made = redoJudged(stepOf(withoutDeferrals(job, event), event, context), context);
-  return withInvocation(searchedInDoubt(made, job, context), job, context);
+  return withInvocation(withReserve(searchedInDoubt(made, job, context), context), job, context);
 }
 
 /** The record of a settled job has the number of the run that settled it. */

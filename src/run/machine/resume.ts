@@ -152,15 +152,16 @@ export function adopt(record: JobRecord, depth: number, parentTaskId: string | u
  * counted as unanswered.
  *
  * @param startedAt of this run, Unix ms
- * @param price of the submission, where known
+ * @param most what the request may have used, as it is estimated now: what was estimated before it left goes before
  */
 export const recoverInterrupted = (
   record: JobRecord,
   startedAt: number,
-  price: number | undefined,
+  most: { readonly cost?: number; readonly tokens: number },
 ): JobRecord => {
-  if (!isTextRequest(record.request)) return interrupted(record, startedAt, price);
-  const lost = lostCall(record, price);
+  const { cost, tokens } = { ...most, ...record.reserve };
+  if (!isTextRequest(record.request)) return interrupted(record, startedAt, cost);
+  const lost = become(lostCall(record, cost, tokens), record.status, { reserve: undefined });
   const { submittedAt, submittedBy, unheard = [] } = record;
   if (submittedAt === undefined || submittedBy === undefined) return requeue(lost);
   // Somebody may have heard of it who cannot say so yet.
@@ -185,6 +186,7 @@ export function interrupted(record: JobRecord, startedAt: number, price: number 
   // A confirm of a modal is paid with its click.
   const left = record.modal === undefined ? addUnanswered(record, price) : record;
   return become(left, 'in-doubt', {
+    reserve: undefined,
     finishedAt: startedAt - 1,
     error: isConfirmSent(record) ? (record.error ?? interruptedModal) : interruptedSubmit,
   });

@@ -171,10 +171,15 @@ function onReply(job: Job, { verdict, text, artifacts }: Asked, context: JobCont
   }
 }
 
+function lost(record: JobRecord, { price, assumedUsage }: JobContext): JobRecord {
+  const { cost = price(record), tokens = assumedUsage(record).total } = record.reserve ?? {};
+  return lostCall(record, cost, tokens);
+}
+
 function onFailure(asking: Job, failure: ServiceFailure, context: JobContext): JobStep {
   // One that broke off with a token count is paid, and accounted for.
   const isOpen = mayHaveMade(failure) && failure.usage === undefined;
-  const job = isOpen ? { ...asking, record: lostCall(asking.record, context.price(asking.record)) } : asking;
+  const job = isOpen ? { ...asking, record: lost(asking.record, context) } : asking;
   switch (failure.class) {
     case 'throttle':
       return deferCall(job, failure, context);

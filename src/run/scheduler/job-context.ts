@@ -25,7 +25,7 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     ended,
     lost,
   } = state;
-  const { settings, invocation, random, price } = options;
+  const { settings, invocation, random } = options;
   const { costModel } = estimators;
   return {
     now,
@@ -41,7 +41,7 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     retryInDoubt: settings.inDoubt === 'retry',
     searches,
     doubtSearchInMs: doubtSearchInMs(state),
-    price,
+    price: costModel.price,
     replyPrice: costModel.answerPrice,
     assumedUsage: costModel.usage,
     buttonsOf: (taskId) => buttons.read(taskId, now),

@@ -107,7 +107,7 @@ export function takeUp(
 /** Recovers a job whose request was under way when an earlier run ended. The cells that ask for the job take it up. */
 export function recoverJob(state: SchedulerState, record: JobRecord, hold?: Hold): void {
   const { options, budget, outbox } = state;
-  const recovered = recoverInterrupted(record, options.startedAt, options.price(record));
+  const recovered = recoverInterrupted(record, options.startedAt, budget.reserveOf(record));
   budget.note(record, recovered);
   writeRecord(state, recovered, hold);
   outbox.attempt(interruptedAttempt(record));

@@ -30,7 +30,7 @@ export const rowOf = ({
   cost: cost ?? 0,
   tokens: usage?.total ?? 0,
   possible: (doubtful?.cost ?? 0) + (assumed?.cost ?? 0),
-  assumed: assumed?.tokens ?? 0,
+  assumed: (doubtful?.tokens ?? 0) + (assumed?.tokens ?? 0),
 });
 
 /** Rows of jobs in work that are known without being read, at most: a few hundred bytes each. */

@@ -2,11 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { program } from '../../../src/cli/program.ts';
 import { parseExposition, valueOf } from '../../rig/exposition.ts';
 import { type FakeService, startFakeService } from '../../rig/fake-service.ts';
 import { readManifest } from '../../rig/manifest.ts';
 import { readReport } from '../../rig/report.ts';
-import { promptpress, type Said } from '../test-io.ts';
+import { promptpress, type Said, testIo } from '../test-io.ts';
 
 const pipeline = (prompt: string, more = ''): string => `name: foxes
 limits: { tasks: 4, requests: 4 }
@@ -29,14 +30,15 @@ afterEach(async () => {
   await rm(cwd, { recursive: true, force: true });
 });
 
-const pp = (...args: readonly string[]): Promise<Said> =>
-  promptpress(args, { cwd, env: { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: 'sk-1' } });
+const env = () => ({ PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: 'sk-1' });
+const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd, env: env() });
 const save = (text: string): Promise<void> => writeFile(join(cwd, 'foxes.yaml'), text);
 const run = (...flags: readonly string[]): Promise<Said> => pp('run', 'foxes.yaml', '--json', ...flags);
 
 interface Sums {
   readonly cost?: number;
   readonly possibleCost?: number;
+  readonly assumedTokens?: number;
 }
 const sums = ({ cost, possibleCost }: Sums): readonly unknown[] => [cost, possibleCost];
 /** What the JSON of one command or another has of sums. */
@@ -51,6 +53,23 @@ interface Read extends Sums {
 }
 const read = ({ out }: Pick<Said, 'out'>): Read => JSON.parse(out) as Read;
 
+/** The sums of the directory as every command says them, the metrics of the last run too. */
+async function everySum(): Promise<readonly Sums[]> {
+  const status = await pp('status', 'foxes.yaml', '--json');
+  const [listed] = read(await pp('ls', '.', '--json')).runs;
+  const plan = read(await pp('plan', 'foxes.yaml', '--json'));
+  const record = JSON.parse(await readFile(join(cwd, 'runs/foxes/run.json'), 'utf8')) as Sums;
+  const reported = await pp('report', 'foxes.yaml', '--to', 'page');
+  expect(reported.code, reported.err).toBe(0);
+  const page = readReport(join(cwd, 'page')).summary.totals as Sums;
+  const metrics = parseExposition(await readFile(join(cwd, 'm.prom'), 'utf8'));
+  const measured = {
+    cost: valueOf(metrics, 'promptpress_cost'),
+    possibleCost: valueOf(metrics, 'promptpress_possible_cost'),
+  } as Sums;
+  return [read(status), listed ?? {}, plan.state ?? {}, record, page, measured];
+}
+
 describe('what was spent', () => {
   it('is the same sum wherever it is said, also after an edit and a lost answer', async () => {
     await save(pipeline('a'));
@@ -63,25 +82,42 @@ describe('what was spent', () => {
     expect(ended.err).toContain('2 submissions in this run (cost 1.00)');
     expect(ended.err).toContain('This directory so far: cost 3.00, up to 1.00 more');
 
-    const status = await pp('status', 'foxes.yaml', '--json');
-    const [listed] = read(await pp('ls', '.', '--json')).runs;
-    const plan = read(await pp('plan', 'foxes.yaml', '--json'));
-    const record = JSON.parse(await readFile(join(cwd, 'runs/foxes/run.json'), 'utf8')) as Sums;
-    expect((await pp('report', 'foxes.yaml', '--to', 'page')).code).toBe(0);
-    const page = readReport(join(cwd, 'page')).summary.totals as Sums;
-    const metrics = parseExposition(await readFile(join(cwd, 'm.prom'), 'utf8'));
-    const measured = {
-      cost: valueOf(metrics, 'promptpress_cost'),
-      possibleCost: valueOf(metrics, 'promptpress_possible_cost'),
-    } as Sums;
-    for (const said of [read(status), listed ?? {}, plan.state ?? {}, record, page, measured])
-      expect(sums(said)).toEqual(sums(summary));
+    for (const said of await everySum()) expect(sums(said)).toEqual(sums(summary));
     expect((await pp('status', 'foxes.yaml')).out).toContain(
       'this directory so far: cost 3.00, up to 1.00 more',
     );
     expect((await pp('plan', 'foxes.yaml')).out).toContain(
       'This directory so far: cost 3.00, up to 1.00 more',
     );
+  });
+
+  it('holds what was under way when a run was left, before the next one has counted it and after', async () => {
+    const text = `${pipeline('a')}  words: { generate: { model: m, prompt: "Say {{ animal }}" } }
+`;
+    await save(text.replace('generate: 0.25', 'generate: { input: 1000, output: 1000 }'));
+    const image = service.fault('imagine', { hang: 'before' }, { times: 1 });
+    const texts = service.fault('generate', { hang: 'before' }, { times: 2 });
+    const first = testIo({ cwd, env: env() });
+    const left = program(['run', 'foxes.yaml', '--json', '--metrics-file', 'm.prom'], first.io);
+    await image.hit(1);
+    await texts.hit(2);
+    first.interrupt();
+    first.interrupt();
+    expect(await left).toBe(130);
+    for (const fault of [image, texts]) fault.release();
+    const { cost, possibleCost = 0, assumedTokens = 0 } = read({ out: first.out() });
+    expect(assumedTokens).toBeGreaterThan(0);
+    expect([cost, possibleCost]).toEqual([undefined, 1 + assumedTokens / 1000]);
+    for (const said of await everySum())
+      expect([said.cost ?? 0, said.possibleCost]).toEqual([0, possibleCost]);
+    const { steps } = JSON.parse((await pp('status', 'foxes.yaml', '--json')).out) as {
+      readonly steps: readonly Sums[];
+    };
+    expect(steps.map((step) => step.possibleCost)).toEqual([1, assumedTokens / 1000]);
+
+    const next = read(await run('--metrics-file', 'm.prom'));
+    expect([next.possibleCost, next.assumedTokens]).toEqual([possibleCost, assumedTokens]);
+    for (const said of await everySum()) expect(sums(said)).toEqual(sums(next));
   });
 });
 

@@ -118,6 +118,17 @@ describe('a submission is refused', () => {
     expect(tracker({ maxSubmits: 0 }).refusal(textRecord())).toMatchObject({ code: 'budget.max-submits' });
   });
 
+  it('after budget.tokens, of which a call whose answer was lost has used its estimate', () => {
+    const budgetTracker = tracker({ budget: { tokens: 250 } }, { tokens: 100, assumedTokens: 20 });
+    expect(budgetTracker.refusal(textRecord())).toBeUndefined();
+    budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
+    const doubtful = { count: 1, tokens: 40 };
+    budgetTracker.note(asked('a'), textRecord({ key: 'a', attempts: 1, doubtful }));
+    const refusal = budgetTracker.refusal(textRecord());
+    expect(refusal).toMatchObject({ code: 'budget.tokens' });
+    expect(refusal?.message).toContain('160 are spent, of which 60 are estimated');
+  });
+
   it('not where it is the first confirm of a modal, which its click has paid', () => {
     const modal = { openedAt: 1, sent: 0 } as unknown as NonNullable<JobRecord['modal']>;
     const budgetTracker = tracker({ maxSubmits: 0, budget: { submits: 0, cost: 0, tokens: 0 } });

@@ -322,24 +322,25 @@ describe('a request that was under way when an earlier run ended', () => {
 
   it('is in doubt since before this run, with what it may have cost; a text call is made again, and counted as unanswered', () => {
     const sent = imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch - 50 });
-    expect(recoverInterrupted(sent, epoch, 2)).toMatchObject({
+    expect(recoverInterrupted(sent, epoch, { cost: 2, tokens: 0 })).toMatchObject({
       status: 'in-doubt',
       attempts: 1,
       finishedAt: epoch - 1,
       doubtful: { count: 1, cost: 2, since: epoch - 50 },
       error: { code: 'submit.interrupted' },
     });
-    const text = recoverInterrupted(
-      textRecord({ status: 'submitting', attempts: 1, submittedAt: 5 }),
-      epoch,
-      2,
-    );
+    const asked = textRecord({ status: 'submitting', attempts: 1, submittedAt: 5 });
+    const text = recoverInterrupted(asked, epoch, { cost: 2, tokens: 30 });
     expect([text.status, text.attempts, text.submittedAt, text.doubtful]).toEqual([
       'pending',
       1,
       undefined,
-      { count: 1, cost: 2 },
+      { count: 1, cost: 2, tokens: 30 },
     ]);
+    // What it was estimated to use when it left goes before an estimate of today.
+    const reserved = { ...asked, reserve: { cost: 1, tokens: 40 } };
+    const again = recoverInterrupted(reserved, epoch, { cost: 2, tokens: 30 });
+    expect([again.doubtful, again.reserve]).toEqual([{ count: 1, cost: 1, tokens: 40 }, undefined]);
   });
 });
 

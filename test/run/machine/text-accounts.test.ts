@@ -89,7 +89,7 @@ describe('what a text call took', () => {
     ['a time-out that is not to be repeated', status(504, { 'x-should-retry': 'false' })],
     ...[500, 502, 504, 520, 524].map((code) => [`HTTP ${code}`, status(code)] as [string, CallResult]),
   ])('is unknown after %s: the call is counted as unanswered, with its possible price', (_, result) => {
-    expect(doubtful(result)).toEqual({ count: 1, cost: 3 });
+    expect(doubtful(result)).toEqual({ count: 1, cost: 3, tokens: 40 });
   });
 
   it.each<[string, CallResult]>([

@@ -18,7 +18,7 @@ import { type PutBack, readPutBack } from '../../facts/put-back.ts';
 import { type OutcomeFacts, readRunFacts, settledJobs } from '../../facts/run.ts';
 import { StateServices } from '../../facts/services.ts';
 import { countSkipped } from '../../facts/skipped.ts';
-import { spentSoFar } from '../../facts/spent.ts';
+import { spentSoFar, totalsWithLeft } from '../../facts/spent.ts';
 import {
   assumedTokenWords,
   count,
@@ -147,11 +147,11 @@ export async function readStatus(
   const stage = await place.stage?.();
   const learned = await readLearned(state);
   const facts = await readRunFacts(state);
-  const totals = await state.totals();
+  const running = owner !== undefined;
+  const totals = await totalsWithLeft(state, running);
   const { jobs, attempts, tokens, codes } = totals;
   const path = await state.fact(pipelineFacts.path);
   const settled = settledJobs(totals);
-  const running = owner !== undefined;
   const steps = stepCosts ?? (await readStepCosts(state, running));
   const unanswered = steps.reduce((sum, step) => sum + (step.unanswered ?? 0), 0);
   const left = await countLeft(state, running);

@@ -1,6 +1,6 @@
-import { isInterrupted } from '../../../plan/estimate/revival.ts';
-import type { JobRecord } from '../../../plan/job.ts';
+import { roundMoney } from '../../../plan/estimate/price.ts';
 import type { StateReader } from '../../../state/reader.ts';
+import { leftUnanswered } from '../../facts/spent.ts';
 import { count, money } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
 import { tableLines } from '../table.ts';
@@ -33,10 +33,20 @@ export async function readStepCosts(
   running: boolean,
 ): Promise<readonly StepCosts[]> {
   const sums = await state.stepSums();
-  const left = new Map<string, number>();
-  for await (const { step } of leftUnanswered(state, running)) left.set(step, (left.get(step) ?? 0) + 1);
-  return sums.map(({ step, jobs, done, attempts, cost, possibleCost, tokens, assumedTokens, ...more }) => {
-    const unanswered = more.unanswered + (left.get(step) ?? 0);
+  const left = new Map<string, { count: number; cost: number; tokens: number }>();
+  for await (const { origin, reserve } of leftUnanswered(state, running)) {
+    const { count: before = 0, cost = 0, tokens = 0 } = left.get(origin.step) ?? {};
+    left.set(origin.step, {
+      count: before + 1,
+      cost: cost + (reserve?.cost ?? 0),
+      tokens: tokens + (reserve?.tokens ?? 0),
+    });
+  }
+  return sums.map(({ step, jobs, done, attempts, cost, tokens, ...more }) => {
+    const unheard = left.get(step);
+    const unanswered = more.unanswered + (unheard?.count ?? 0);
+    const possibleCost = roundMoney(more.possibleCost + (unheard?.cost ?? 0));
+    const assumedTokens = more.assumedTokens + (unheard?.tokens ?? 0);
     return {
       step,
       jobs,
@@ -49,15 +59,6 @@ export async function readStepCosts(
       ...(unanswered === 0 ? {} : { unanswered }),
     };
   });
-}
-
-/** Where a killed run left a request without an answer, which no later run has counted yet. */
-async function* leftUnanswered(
-  state: Pick<StateReader, 'unfinished'>,
-  running: boolean,
-): AsyncGenerator<JobRecord['origin']> {
-  if (running) return;
-  for await (const record of state.unfinished()) if (isInterrupted(record)) yield record.origin;
 }
 
 /** A table of the steps; none where nothing has cost anything. */

@@ -1,6 +1,8 @@
-import type { JobError, JobRecord } from '../../../plan/job.ts';
+import { isInterrupted } from '../../../plan/estimate/revival.ts';
+import type { DoubtfulSubmits, JobError, JobRecord } from '../../../plan/job.ts';
+import { isTextRequest } from '../../../plan/job-request.ts';
 import type { ServiceFailure } from '../../../service/result.ts';
-import { become } from '../job.ts';
+import { become, type JobContext, type JobStep } from '../job.ts';
 import { isUnmade } from './service-failure.ts';
 
 /**
@@ -19,18 +21,56 @@ export const interruptedSubmit: JobError = {
     'The run ended between sending this submission and receiving its answer, so a task may exist and may have been paid.',
 };
 
-/** The record with its last submission counted as unanswered. @param price of one submission, where known */
-export function addUnanswered(record: JobRecord, price: number | undefined): JobRecord {
+/**
+ * The record with its last submission counted as unanswered.
+ *
+ * @param price of one submission, where known
+ * @param tokens of a text call, as estimated
+ */
+export function addUnanswered(record: JobRecord, price: number | undefined, tokens?: number): JobRecord {
   const { doubtful, submittedAt, status } = record;
   const { count = 0, cost, since = submittedAt } = doubtful ?? {};
   const all = price === undefined ? cost : (cost ?? 0) + price;
+  const used = tokens === undefined ? doubtful?.tokens : (doubtful?.tokens ?? 0) + tokens;
   return become(record, status, {
     doubtful: {
       count: count + 1,
       ...(all === undefined ? {} : { cost: all }),
+      ...(used === undefined ? {} : { tokens: used }),
       ...(since === undefined ? {} : { since }),
     },
   });
+}
+
+/** What may have been used by as many of these submissions as are left, each in equal shares; undefined: none is left. */
+export function withoutOne({
+  count = 0,
+  cost,
+  tokens,
+}: Partial<DoubtfulSubmits>): DoubtfulSubmits | undefined {
+  const left = count - 1;
+  if (left <= 0) return undefined;
+  return {
+    count: left,
+    ...(cost === undefined ? {} : { cost: (cost * left) / count }),
+    ...(tokens === undefined ? {} : { tokens: Math.round((tokens * left) / count) }),
+  };
+}
+
+/** The record of a request that is under way says what that may use; no other record does. A confirm is paid with its click. */
+export function withReserve(step: JobStep, { price, assumedUsage }: JobContext): JobStep {
+  const { job } = step;
+  const { record } = job;
+  if (isInterrupted(record) === (record.reserve !== undefined)) return step;
+  const cost = price(record);
+  const tokens = isTextRequest(record.request) ? assumedUsage(record).total : undefined;
+  const reserve = { ...(cost === undefined ? {} : { cost }), ...(tokens === undefined ? {} : { tokens }) };
+  const isKnown = record.reserve === undefined && Object.keys(reserve).length > 0;
+  if (record.reserve === undefined && !isKnown) return step;
+  return {
+    ...step,
+    job: { ...job, record: become(record, record.status, { reserve: isKnown ? reserve : undefined }) },
+  };
 }
 
 /** The record once its task is known, or once it is reset to be submitted again: earlier unanswered submissions stay counted, but no longer turn a later failure into a doubt. */
@@ -42,12 +82,13 @@ export function closeUnanswered(record: JobRecord): JobRecord {
 
 /**
  * The record of a text call with its last call counted as unanswered. It leaves no task behind, so that nothing is in doubt but
- * its price.
+ * its price and its tokens.
  *
  * @param price of the call, where known
+ * @param tokens as estimated
  */
-export const lostCall = (record: JobRecord, price: number | undefined): JobRecord =>
-  closeUnanswered(addUnanswered(record, price));
+export const lostCall = (record: JobRecord, price: number | undefined, tokens: number): JobRecord =>
+  closeUnanswered(addUnanswered(record, price, tokens));
 
 /**
  * One unanswered submission is known to have made the job's task: its possible cost becomes a known cost.
@@ -58,12 +99,8 @@ export function resolveUnanswered(record: JobRecord, price: number | undefined):
   const { count = 0, cost } = record.doubtful ?? {};
   const share = cost === undefined || count === 0 ? undefined : cost / count;
   const paid = price ?? share;
-  const left = count - 1;
   return become(record, record.status, {
     cost: paid === undefined ? record.cost : (record.cost ?? 0) + paid,
-    doubtful:
-      left > 0
-        ? { count: left, ...(cost === undefined || share === undefined ? {} : { cost: cost - share }) }
-        : undefined,
+    doubtful: withoutOne({ ...record.doubtful }),
   });
 }

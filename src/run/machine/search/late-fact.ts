@@ -5,7 +5,7 @@ import type { ServiceResult } from '../../../service/result.ts';
 import type { LateFact } from '../../../state/store.ts';
 import { become } from '../job.ts';
 import { withAdoptedTask } from '../poll/poll.ts';
-import { mayHaveMade } from '../retry/in-doubt.ts';
+import { mayHaveMade, withoutOne } from '../retry/in-doubt.ts';
 import { revertAttempt } from '../retry/retry.ts';
 
 /**
@@ -73,14 +73,10 @@ export function heardOf(record: JobRecord, fact: LateFact, price: number | undef
 
 /** The record without the submission that it was in doubt for. It stays in doubt where an earlier one may have made a task. */
 function neverMade(record: JobRecord): JobRecord {
-  const { count = 1, cost, since } = record.doubtful ?? {};
-  const left = count - 1;
-  const share = cost === undefined ? undefined : (cost * left) / count;
+  const { since } = record.doubtful ?? {};
   const isOpen = since !== undefined && since !== record.submittedAt;
-  const doubtful =
-    left === 0
-      ? undefined
-      : { count: left, ...(share === undefined ? {} : { cost: share }), ...(isOpen ? { since } : {}) };
+  const left = withoutOne({ ...record.doubtful });
+  const doubtful = left && { ...left, ...(isOpen ? { since } : {}) };
   const reverted = become(revertAttempt(record), 'in-doubt', { doubtful });
   return isOpen
     ? become(reverted, 'in-doubt', { submittedAt: since })

@@ -11,7 +11,7 @@ import { redoOrders } from '../../../../engine/state/redos.ts';
 import type { ManifestTotals } from '../../../../manifest/tally.ts';
 import { runFiles } from '../../../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../../../report/facts/run.ts';
-import { spentSoFar } from '../../../../report/facts/spent.ts';
+import { spentSoFar, totalsWithLeft } from '../../../../report/facts/spent.ts';
 import { counted } from '../../../../report/text/amounts.ts';
 import { runAgain } from '../../../../report/text/next-commands.ts';
 import { serviceWords } from '../../../../report/text/plan-text.ts';
@@ -131,7 +131,7 @@ export async function coordinate(
   const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
   const finishedAt = io.now();
   const { atStart } = begun.runFacts;
-  const soFar = await facts.reader.totals();
+  const soFar = await totalsWithLeft(facts.reader, false);
   const submits = Math.max(0, soFar.attempts - atStart.attempts);
   const spent = spentSoFar(soFar);
   const outcome = { finishedAt, end, exitCode, submits, spent, ...(totals === undefined ? {} : { totals }) };
