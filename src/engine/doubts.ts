@@ -137,6 +137,8 @@ export async function settleSharedJob(
            UPDATE promptpress.runs SET next_slice = next_slice + 1 WHERE run = $1 RETURNING next_slice - 1 AS n
          ), added AS (
            INSERT INTO promptpress.slices (run, n, cells) SELECT $1, n, '' FROM fresh
+         ), below AS (
+           UPDATE promptpress.slices SET done = false, not_before = NULL WHERE run = $1 AND below_doubt AND done
          )
          UPDATE promptpress.jobs SET slice = fresh.n, rev = 1 FROM fresh WHERE run = $1 AND key = $2`,
         [run, key],

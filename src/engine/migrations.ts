@@ -1,6 +1,6 @@
 import { limitsSchema } from './limits/schema.ts';
 import { sharesSql } from './limits/shares-sql.ts';
-import { liveSchema, slicesSchema, timedOutSchema } from './slices/schema.ts';
+import { belowDoubtSchema, liveSchema, slicesSchema, timedOutSchema } from './slices/schema.ts';
 import { redosSchema } from './state/redos.ts';
 import { stateSchema } from './state/schema.ts';
 import { heardTextsSchema } from './state/turn-functions.ts';
@@ -13,4 +13,5 @@ export const migrations: readonly string[] = [
   redosSchema,
   heardTextsSchema,
   sharesSql,
+  belowDoubtSchema,
 ];

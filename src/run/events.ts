@@ -51,7 +51,14 @@ export type RunEvent =
   /** The run ends early and leaves work in the cell to a later run. A run that halts emits nothing for cells whose jobs are in flight. */
   | { readonly type: 'cell:left'; readonly cell: number }
   /** A slice has ended for this worker, in a run on several machines. */
-  | { readonly type: 'slice:end'; readonly slice: number; readonly epoch: number; readonly how: SliceEnd }
+  | {
+      readonly type: 'slice:end';
+      readonly slice: number;
+      readonly epoch: number;
+      readonly how: SliceEnd;
+      /** Of a closed one: jobs were left below a job in doubt, of whichever slice. They are taken up once that is settled. */
+      readonly belowDoubt?: true;
+    }
   | {
       readonly type: 'job:status';
       readonly key: string;

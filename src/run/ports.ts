@@ -106,8 +106,8 @@ export interface CellBatch {
 export interface CellSource {
   /** What is there, at most `most` cells: it waits while there is nothing, and never for more. Nothing where it is aborted. */
   next(most: number, signal: AbortSignal): Promise<CellBatch>;
-  /** A slice has ended for this worker, and all that was decided about it is durable. */
-  end?(hold: Hold, how: SliceEnd): void;
+  /** A slice has ended for this worker, and all that was decided about it is durable. @param hold of a closed one, whether jobs are left below one in doubt */
+  end?(hold: Hold & { readonly belowDoubt?: true }, how: SliceEnd): void;
   /**
    * Registers a listener for slices that somebody else is known to have taken over, before a commit says so.
    *

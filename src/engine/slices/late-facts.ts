@@ -27,12 +27,14 @@ export async function noteLateFacts(
   await pool.query(noteFacts('$1', '$2'), [run, JSON.stringify(facts.map(factRow))]);
 }
 
-/** Feeds slices again of which a record is open or in doubt and something was heard since, also where they were done. */
+/** Feeds slices again of which a record is open or in doubt and something was heard since, also where they were done; with them those that have left jobs below a doubt. */
 export class LateFacts {
   readonly #pool: EnginePool;
   readonly #run: number;
   /** Facts whose slices were fed again: what they did not settle, they never will. */
   readonly #fed = new Set<string>();
+  /** Facts for which the slices below doubts were fed again. */
+  readonly #fedBelow = new Set<string>();
 
   constructor(pool: EnginePool, run: number) {
     this.#pool = pool;
@@ -44,13 +46,15 @@ export class LateFacts {
     const { rows } = await this.#pool.query<{ slice: number; fact: string }>(heard, [this.#run]);
     const found = rows.filter(({ fact }) => !this.#fed.has(fact));
     if (found.length === 0) return false;
+    const isNew = found.some(({ fact }) => !this.#fedBelow.has(fact));
     const undone = await this.#pool.query<{ n: number }>(
       `WITH fed AS (
-         UPDATE promptpress.slices SET done = false, not_before = NULL WHERE run = $1 AND n = ANY($2) AND done
+         UPDATE promptpress.slices SET done = false, not_before = NULL WHERE run = $1 AND (n = ANY($2) OR ($3 AND below_doubt)) AND done
        )
        SELECT n FROM promptpress.slices WHERE run = $1 AND n = ANY($2) AND NOT done`,
-      [this.#run, [...new Set(found.map(({ slice }) => slice))]],
+      [this.#run, [...new Set(found.map(({ slice }) => slice))], isNew],
     );
+    for (const { fact } of found) this.#fedBelow.add(fact);
     // Whoever holds a slice that was not done may have read it before: it is looked at again.
     const held = new Set(undone.rows.map(({ n }) => n));
     for (const { fact, slice } of found) if (!held.has(slice)) this.#fed.add(fact);

@@ -18,6 +18,9 @@ export const slicesSchema = `
   CREATE INDEX sessions_open ON sessions (run) WHERE NOT over;
 `;
 
+/** `below_doubt`: of a slice that is done, some cell has jobs left that wait for one in doubt, of whichever slice. */
+export const belowDoubtSchema = 'ALTER TABLE slices ADD COLUMN below_doubt boolean NOT NULL DEFAULT false';
+
 /** `timed_out`: what workers have told of an invocation, as `grids_cut`. */
 export const timedOutSchema = 'ALTER TABLE runs ADD COLUMN timed_out bigint NOT NULL DEFAULT 0';
 

@@ -113,7 +113,7 @@ export class SliceSource implements CellSource {
     return { cells: [], last: false };
   }
 
-  end(hold: Hold, how: SliceEnd): void {
+  end(hold: Hold & { readonly belowDoubt?: true }, how: SliceEnd): void {
     const held = this.#held.get(hold.slice);
     const isHeld = held?.epoch === hold.epoch;
     if (isHeld) {
@@ -299,14 +299,15 @@ export class SliceSource implements CellSource {
   }
 
   /** Says that a slice has ended here. What cannot be said falls to others when the lease is over. */
-  async #end({ slice, epoch }: Hold, how: SliceEnd, delayMs = waitsMs): Promise<void> {
+  async #end(hold: Parameters<SliceSource['end']>[0], how: SliceEnd, delayMs = waitsMs): Promise<void> {
+    const { slice, epoch, belowDoubt = false } = hold;
     const { pool, queue, clock } = this.#ports;
     const { run } = this.#settings;
     const turn: Turn = { run, slice };
     await untilDone(
       async () => {
         await this.#settings.beforeEnd?.();
-        const isDone = how === 'closed' && (await closeSlice(pool, run, slice, epoch));
+        const isDone = how === 'closed' && (await closeSlice(pool, run, slice, epoch, belowDoubt));
         await endHold(pool, run, slice, epoch);
         if (how === 'lost') return;
         if (isDone || how === 'closed') await queue.done(turn).catch(() => undefined);
@@ -319,13 +320,19 @@ export class SliceSource implements CellSource {
 }
 
 /** Says that all cells of a slice are closed. @returns whether it was still held so @throws EngineError */
-async function closeSlice(pool: EnginePool, run: number, slice: number, epoch: number): Promise<boolean> {
+async function closeSlice(
+  pool: EnginePool,
+  run: number,
+  slice: number,
+  epoch: number,
+  belowDoubt: boolean,
+): Promise<boolean> {
   const { rows } = await pool.query<{ n: number }>(
     `WITH closed AS (
-       UPDATE promptpress.slices SET done = true WHERE run = $1 AND n = $2 AND epoch = $3 RETURNING run, n
+       UPDATE promptpress.slices SET done = true, below_doubt = $4 WHERE run = $1 AND n = $2 AND epoch = $3 RETURNING run, n
      )
      SELECT n, promptpress.fold_totals(run, n) FROM closed`,
-    [run, slice, epoch],
+    [run, slice, epoch, belowDoubt],
   );
   return rows.length > 0;
 }

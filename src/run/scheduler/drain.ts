@@ -45,7 +45,7 @@ export function leaveCell({ cells, outbox, slices, lifecycle }: SchedulerState, 
 /** Closes an open cell in which nothing is left to do. */
 export function closeCell({ cells, outbox, slices }: SchedulerState, open: OpenCell): void {
   cells.open.close(open);
-  slices.closeCell(open.hold);
+  slices.closeCell(open.hold, open.hasMore);
   outbox.emit({ type: 'cell:close', cell: open.cell.number });
 }
 

@@ -90,6 +90,27 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect(await late.feed()).toBe(false);
   });
 
+  it('opens the slices of other cells again that have left jobs below a doubt, once something is heard of it', async () => {
+    const { run, source, session } = await holding();
+    const { pool } = engine;
+    await addSlices(pool, run, [
+      { n: 2, cells: '' },
+      { n: 3, cells: '' },
+    ]);
+    await takeSlice(pool, run, 2, 99);
+    const worker = await engine.worker(run);
+    const doubt = jobRecord('a', 'in-doubt', { submittedAt: 18, submittedBy: '2/1', attempts: 1 });
+    await worker.commit(turnOf(2, 1, [doubt]));
+    source.end({ slice: 1, epoch: 1, belowDoubt: true }, 'closed');
+    await source.close();
+    await session.end();
+    await pool.query('UPDATE promptpress.slices SET done = true WHERE run = $1', [run]);
+    const late = new LateFacts(pool, run);
+    expect(await late.feed()).toBe(false);
+    await noteLateFacts(pool, run, [{ key: 'a', submittedAt: 18, submittedBy: '2/1', taskId: '7' }]);
+    expect([await late.feed(), await doneOf(run)]).toEqual([true, [false, false, true]]);
+  });
+
   it('is not written for an invocation that is over, and nothing ends the one that follows', async () => {
     const { pool } = engine;
     const run = await engine.run();

@@ -83,5 +83,6 @@ function end(state: SchedulerState, hold: Hold, how: SliceEnd): void {
   if (how === 'lost') slices.ending.delete(hold);
   const held = slices.heldAs(hold);
   if (held !== undefined) held.hasEnded = true;
-  outbox.emit({ type: 'slice:end', slice, epoch, how });
+  const belowDoubt = how === 'closed' && held?.belowDoubt === true;
+  outbox.emit({ type: 'slice:end', slice, epoch, how, ...(belowDoubt && { belowDoubt }) });
 }

@@ -13,6 +13,8 @@ export interface HeldSlice extends Hold {
   isWhole: boolean;
   /** Since when it only waits for others, Unix ms; absent: it does not. */
   waitsSince?: number;
+  /** A cell of it was closed with jobs left below one in doubt. */
+  belowDoubt?: true;
   /** It has ended here, which is not durable yet. */
   hasEnded?: true;
   /** A cell of it may have been closed because of what was not written: its cells are to be resolved once more. */
@@ -99,10 +101,12 @@ export class Slices {
     return hold;
   }
 
-  /** A cell of this slice is closed. */
-  closeCell(hold: Hold | undefined): void {
+  /** A cell of this slice is closed. @param belowDoubt jobs are left in it below one in doubt */
+  closeCell(hold: Hold | undefined, belowDoubt = false): void {
     const held = hold && this.heldAs(hold);
-    if (held !== undefined) held.cells -= 1;
+    if (held === undefined) return;
+    held.cells -= 1;
+    if (belowDoubt) held.belowDoubt = true;
   }
 
   /** A slice takes the job of this key up, from its record as it is known now. Its identity is that of the take-up. */
