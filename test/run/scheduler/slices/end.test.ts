@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
-import { endsOf, onlySubmit, slicesRig } from './slices-rig.ts';
+import { failure } from '../../../rig/failure.ts';
+import { type GatewayScript, ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
+import { endsOf, oneJob, onlySubmit, slicesRig } from './slices-rig.ts';
 
 describe('the end of a slice', () => {
   it('is said once, with the commit after which all its cells are closed', async () => {
@@ -12,6 +13,19 @@ describe('the end of a slice', () => {
     expect(record()?.status).toBe('done');
     expect(gateway.submits).toHaveLength(1);
     expect(one.scheduler.held).toEqual({ jobs: 0, cells: 0 });
+  });
+
+  it('says of a closed one whether jobs are left below one in doubt', async () => {
+    const ends = async (onSubmit: NonNullable<GatewayScript['onSubmit']>) => {
+      const { worker, cells } = await slicesRig(oneJob.replace('a picture"', 'a picture", path: U1'));
+      const one = worker();
+      one.begin(1, cells[0]);
+      return one.finish(new ScriptedGateway({ onSubmit })).filter(({ type }) => type === 'slice:end');
+    };
+    const closed = { type: 'slice:end', slice: 1, epoch: 1, how: 'closed' };
+    const lost = { error: failure('connection.lost', 'lost') };
+    expect(await ends(() => lost)).toEqual([{ ...closed, belowDoubt: true }]);
+    expect(await ends(({ pressed }) => (pressed === '' ? undefined : lost))).toEqual([closed]);
   });
 
   it('waits for cells that were not given yet', async () => {
