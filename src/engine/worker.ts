@@ -66,6 +66,8 @@ export interface Work {
   ):
     | Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'heard'>
     | Promise<Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'heard'>>;
+  /** Refuses an engine whose state is older than the run, before each session: it may have been restored since the last one. @throws StateError */
+  readonly checkAge?: () => Promise<void>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
@@ -112,6 +114,7 @@ export async function workOn(
     await watch.look();
     await heard?.sweep(pool);
     for (;;) {
+      await work.checkAge?.();
       const { report, isDead } = await oneSession(
         engine,
         work,

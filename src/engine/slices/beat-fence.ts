@@ -42,6 +42,11 @@ export class BeatFence implements SendFence {
     if (this.isOpen) this.#wake(true);
   }
 
+  /** The engine has not answered: nothing may leave before the next beat, for what answers then may be an older state. */
+  suspend(): void {
+    this.#seen = undefined;
+  }
+
   /** Nothing may leave any more. */
   close(): void {
     this.#isClosed = true;

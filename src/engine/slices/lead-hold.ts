@@ -47,13 +47,13 @@ export async function holdRun(
   { signal, onWait }: HoldSettings = {},
 ): Promise<RunHold> {
   for (let first: string | undefined; ; ) {
-    const { rows } = await pool.query<{ epoch: number }>(
+    const { rows } = await pool.query<{ epoch: number; until: string }>(
       `UPDATE promptpress.runs r SET lead_epoch = lead_epoch + 1, lead_until = ${deadline}
-       WHERE run = $1 AND NOT ${isLed} RETURNING lead_epoch::float8 AS epoch`,
+       WHERE run = $1 AND NOT ${isLed} RETURNING lead_epoch::float8 AS epoch, lead_until::text AS until`,
       [run],
     );
     const [taken] = rows;
-    if (taken !== undefined) return held(pool, clock, run, name, taken.epoch);
+    if (taken !== undefined) return held(pool, clock, run, name, taken);
     const { until, leftMs } = await leadOf(pool, run);
     // One that was heard of meanwhile is there.
     const isThere = until !== undefined && first !== undefined && until !== first;
@@ -67,15 +67,28 @@ export async function holdRun(
 
 const deadline = `clock_timestamp() + interval '${silentMs} ms'`;
 
-function held(pool: EnginePool, clock: Clock, run: number, name: string, epoch: number): RunHold {
+function held(
+  pool: EnginePool,
+  clock: Clock,
+  run: number,
+  name: string,
+  { epoch, until }: { readonly epoch: number; readonly until: string },
+): RunHold {
+  let known = until;
   const renew = async (): Promise<boolean> => {
-    const { rows } = await pool.query<{ run: number }>(
-      `UPDATE promptpress.runs SET lead_until = ${deadline} WHERE run = $1 AND lead_epoch = $2 RETURNING run`,
-      [run, epoch],
+    const { rows } = await pool.query<{ until: string; isOlder: boolean }>(
+      `UPDATE promptpress.runs r SET lead_until = ${deadline} FROM promptpress.runs b
+       WHERE r.run = $1 AND r.lead_epoch = $2 AND b.run = r.run
+       RETURNING r.lead_until::text AS until, coalesce(b.lead_until < $3, true) AS "isOlder"`,
+      [run, epoch, known],
     );
-    if (rows.length > 0) return true;
+    const [row] = rows;
+    if (row?.isOlder === false) {
+      known = row.until;
+      return true;
+    }
     // Nothing more may be done here for the run.
-    pool.troubles.fail(leadElsewhere(pool, name));
+    pool.troubles.fail(row === undefined ? leadElsewhere(pool, name) : restored(pool, name));
     return false;
   };
   const stop = every(clock, renewMs, async () => {
@@ -109,6 +122,13 @@ async function leadOf(
   if (row === undefined) throw new StateError('state.gone', 'The run was removed meanwhile.');
   return { until: row.until ?? undefined, leftMs: Math.max(0, row.left ?? 0) };
 }
+
+const restored = ({ shown }: EnginePool, name: string): StateError =>
+  new StateError(
+    'state.old',
+    `The engine ${shown} has an older state of the run ${name} than a moment ago: its database was restored.`,
+    { hint: 'Give the same command again: it says how much is missing in that state, and how to go on.' },
+  );
 
 /** Said to whoever wants to lead a run that another process leads. */
 export const leadElsewhere = ({ shown }: Pick<EnginePool, 'shown'>, name: string): StateError =>

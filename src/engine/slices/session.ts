@@ -12,7 +12,10 @@ export interface WorkerSession {
   readonly session: number;
   /** Lets paid requests leave while nobody can take this worker for dead. */
   readonly fence: SendFence;
-  /** Shows that it is there. @returns false where others know it to be over: it may decide nothing more @throws EngineError */
+  /**
+   * Shows that it is there. @returns false where others know it to be over, or the engine has an older state than it had: it may decide
+   * nothing more @throws EngineError
+   */
   beat(): Promise<boolean>;
   /** Nothing is under way any more, and all that was heard is written. @throws EngineError */
   end(): Promise<void>;
@@ -34,27 +37,31 @@ export async function beginSession(
 ): Promise<WorkerSession> {
   const fence = new BeatFence({ clock, elapsed }, leasesSending * leaseMs);
   const asked = fence.moment();
-  const { rows } = await pool.query<{ session: number }>(
-    'INSERT INTO promptpress.sessions (name, run, lease_ms) VALUES ($1, $2, $3) RETURNING session::float8 AS session',
+  const { rows } = await pool.query<{ session: number; seen: string }>(
+    'INSERT INTO promptpress.sessions (name, run, lease_ms) VALUES ($1, $2, $3) RETURNING session::float8 AS session, seen::text',
     [name, run, Math.ceil(leaseMs)],
   );
   fence.onSeen(asked);
-  const session = rows[0]?.session ?? 0;
+  const { session = 0, seen: begun } = rows[0] ?? {};
+  let known = begun;
   return {
     session,
     fence,
     beat: async () => {
       const sent = fence.moment();
-      const seen = await pool.query<{ session: number }>(
-        'UPDATE promptpress.sessions SET seen = clock_timestamp() WHERE session = $1 AND NOT over RETURNING session::float8 AS session',
-        [session],
-      );
-      if (seen.rows.length === 0) {
-        fence.close();
-        return false;
+      try {
+        const { rows } = await pool.query<{ seen: string }>(
+          'UPDATE promptpress.sessions SET seen = clock_timestamp() WHERE session = $1 AND NOT over AND seen >= $2 RETURNING seen::text',
+          [session, known],
+        );
+        known = rows[0]?.seen;
+      } catch (error) {
+        fence.suspend();
+        throw error;
       }
-      fence.onSeen(sent);
-      return true;
+      if (known === undefined) fence.close();
+      else fence.onSeen(sent);
+      return known !== undefined;
     },
     end: async () => {
       fence.close();

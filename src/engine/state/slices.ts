@@ -35,6 +35,22 @@ export async function openSession(pool: EnginePool, name: string): Promise<numbe
   return row?.session ?? 0;
 }
 
+/** More than any run has of sessions, or of takeovers of a slice, since it was backed up. */
+const beyondForgotten = 1_000_000;
+
+/**
+ * Goes on with a state that is older than its run: a process that the state has forgotten may live, cut off, and no session and no holding of a
+ * slice that there is gets the number of one of its.
+ *
+ * @throws EngineError
+ */
+export async function passForgotten(pool: EnginePool, run: number): Promise<void> {
+  await pool.query(
+    `SELECT setval(name, nextval(name) + ${beyondForgotten}) FROM pg_get_serial_sequence('promptpress.sessions', 'session') AS name`,
+  );
+  await pool.query('UPDATE promptpress.slices SET epoch = epoch + $2 WHERE run = $1', [run, beyondForgotten]);
+}
+
 /** Says that a session sends nothing more, and that all it has heard is written. @throws EngineError */
 export async function endSession(pool: EnginePool, session: number): Promise<void> {
   await pool.query('UPDATE promptpress.sessions SET over = true, ended = true WHERE session = $1', [session]);

@@ -8,7 +8,7 @@ import { holdRun, silentMs } from '../../../src/engine/slices/lead-hold.ts';
 import { beginInvocation, endRun, runStatus } from '../../../src/engine/slices/runs.ts';
 import { beginSession, every, liveForMs, liveSessions } from '../../../src/engine/slices/session.ts';
 import { openFacts } from '../../../src/engine/state/facts.ts';
-import { addSlices } from '../../../src/engine/state/slices.ts';
+import { addSlices, passForgotten, takeSlice } from '../../../src/engine/state/slices.ts';
 import { VirtualTime } from '../../rig/engine/virtual-time.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { seededRandom } from '../../rig/virtual-run.ts';
@@ -88,6 +88,53 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await worker.end();
   });
 
+  it('a worker whose engine has an older state than it had decides nothing more', async () => {
+    const run = await engine.run();
+    const worker = await begin(run);
+    expect([await worker.beat(), await worker.beat()]).toEqual([true, true]);
+    await engine.database.query(
+      "UPDATE promptpress.sessions SET seen = seen - interval '1 microsecond' WHERE session = $1",
+      [worker.session],
+    );
+    expect([await worker.beat(), await worker.beat()]).toEqual([false, false]);
+    expect(await worker.fence.pass(new AbortController().signal)).toBe(false);
+    await worker.end();
+  });
+
+  it('whoever works on an older state shares no number with whom that state has forgotten', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    await addSlices(pool, run, [{ n: 1, cells: '' }]);
+    const before = await begin(run);
+    const held = await takeSlice(pool, run, 1, before.session);
+    await passForgotten(pool, run);
+    const after = await begin(run);
+    const taken = await takeSlice(pool, run, 1, after.session);
+    expect(after.session - before.session).toBeGreaterThan(1_000_000);
+    expect((taken?.epoch ?? 0) - (held?.epoch ?? 0)).toBeGreaterThan(1_000_000);
+    for (const worker of [before, after]) await worker.end();
+  });
+
+  it('a worker whose beat was not answered sends nothing before the next one', async () => {
+    const run = await engine.run();
+    let isAway = false;
+    const pool: EnginePool = {
+      ...engine.pool,
+      query: (text, values) => {
+        if (isAway) throw engineError('away', 'engine');
+        return engine.pool.query<never>(text, values);
+      },
+    };
+    const worker = await beginSession({ pool, clock: wallClock }, run, { name: 'a worker', leaseMs });
+    isAway = true;
+    await expect(worker.beat()).rejects.toMatchObject({ code: 'engine.away' });
+    expect(worker.fence.isOpen).toBe(false);
+    const passes = worker.fence.pass(new AbortController().signal);
+    isAway = false;
+    expect([await worker.beat(), await passes]).toEqual([true, true]);
+    await worker.end();
+  });
+
   it('what a beat allows counts from the question, and not from its answer', async () => {
     const run = await engine.run();
     let elapsed = 0;
@@ -151,9 +198,9 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const liveAt = looker(run);
     const worker = await begin(run);
     await liveAt(0);
-    // The engine's clock is set by an hour.
+    // The engine's clock is set back by an hour.
     await engine.database.query(
-      "UPDATE promptpress.sessions SET seen = seen - interval '1 hour' WHERE session = $1",
+      "UPDATE promptpress.sessions SET seen = seen + interval '1 hour' WHERE session = $1",
       [worker.session],
     );
     expect(await liveAt(5000)).toBe(1);
@@ -238,6 +285,20 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await endRun(pool, run, invocation, next.epoch);
     expect(await runStatus(pool, run)).toMatchObject({ state: 'ended' });
     await next.close();
+  });
+
+  it('a lead whose engine has an older state than it had ends', async () => {
+    const run = await engine.run();
+    const pool = await engine.connect();
+    const hold = await holdRun({ pool, clock: new VirtualTime().clock() }, run, 'a');
+    expect(await hold.renew()).toBe(true);
+    await engine.pool.query(
+      "UPDATE promptpress.runs SET lead_until = lead_until - interval '1 microsecond' WHERE run = $1",
+      [run],
+    );
+    expect(await hold.renew()).toBe(false);
+    expect(pool.troubles.lost).toMatchObject({ code: 'state.old' });
+    await hold.close();
   });
 
   it('a lead is renewed before half of its time is over, whatever fails now and then', async () => {

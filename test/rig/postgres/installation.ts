@@ -149,10 +149,14 @@ async function initdb(folder: string, cluster: string): Promise<void> {
   if (code !== 0) throw new Error(`initdb ended with ${String(code)}: ${said}`);
 }
 
-/** Makes a copy of the first cluster, for a server of its own. */
-export async function copyCluster(installation: Installation): Promise<string> {
-  const copy = await mkdtemp(join(installation.folder, 'clusters/own-'));
-  await cp(installation.cluster, copy, { recursive: true });
+/** Makes a copy of a cluster that is not running, for a server of its own; of the first one where none is named. */
+export async function copyCluster(
+  installation: Installation,
+  from = installation.cluster,
+  to?: string,
+): Promise<string> {
+  const copy = to ?? (await mkdtemp(join(installation.folder, 'clusters/own-')));
+  await cp(from, copy, { recursive: true });
   if (asNobody !== undefined) {
     const { uid, gid } = asNobody;
     for (const entry of await readdir(copy, { recursive: true })) chownSync(join(copy, entry), uid, gid);

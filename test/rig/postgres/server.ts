@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -19,10 +19,14 @@ export interface PostgresServer {
   url(database?: string): string;
   /** Ends it at once and without a last word, as a crash does. Resolves when it is gone. */
   crash(): Promise<void>;
+  /** The same with SIGKILL to all of its processes, which leaves its lock file and its shared memory behind. */
+  kill(): Promise<void>;
   /** Ends it in good order: its clients are told. */
   stop(): Promise<void>;
   /** Starts it again, on the same port. */
   start(): Promise<void>;
+  /** Copies its data while it is down. @returns puts them back in place of what is there then, as often as it is called while it is down */
+  backup(): Promise<() => Promise<void>>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -117,8 +121,23 @@ export async function startServer(
       // The postmaster kills its processes with it: none of them says anything, nothing is written.
       await end('SIGQUIT');
     },
+    kill: async () => {
+      const { pid } = child ?? {};
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ');
+      const gone = end('SIGKILL');
+      for (const each of children) process.kill(Number(each), 'SIGKILL');
+      // All of them hold its standard error.
+      await gone;
+    },
     stop: () => end('SIGINT'),
     start,
+    backup: async () => {
+      const copy = await copyCluster(installation, cluster);
+      return async () => {
+        await rm(cluster, { recursive: true, force: true });
+        await copyCluster(installation, copy, cluster);
+      };
+    },
     [Symbol.asyncDispose]: async () => {
       await end('SIGQUIT');
       await rm(cluster, { recursive: true, force: true });

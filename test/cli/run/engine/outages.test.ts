@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countNames } from '../../../../src/artifacts/store/counts.ts';
 import { migrations } from '../../../../src/engine/migrations.ts';
 import { asked } from '../../../rig/postgres/asked.ts';
 import type { PostgresServer } from '../../../rig/postgres/server.ts';
@@ -134,6 +136,45 @@ describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on 
     expect(away, away.err).toMatchObject(wentOn);
     expect(away.err).not.toContain('the-right-one');
     await expect.poll(() => worker.err(), patience).toMatch(/ is back after \d+ s/);
+    worker.interrupt('SIGTERM');
+    expect(await worker.done, worker.err()).toBe(0);
+  }, 120_000);
+
+  it('is put back in an older state: nothing more is sent, the run ends, and goes on with the tasks of the gateway', async () => {
+    await using outage = await Outage.begin();
+    const { service, at } = outage.crew;
+    const counted = (): number =>
+      Math.max(
+        ...countNames
+          .map((name) => at('runs/pictures', name))
+          .map((file) => (existsSync(file) ? Number(readFileSync(file, 'latin1')) : 0)),
+      );
+    const held = service.fault('imagine', { hang: 'after' }, afterFirst);
+    const worker = outage.worker();
+    const leading = outage.run();
+    await held.hit(tasks);
+    await server.crash();
+    const putBack = await server.backup();
+    await server.start();
+    const heldAgain = service.fault('imagine', { hang: 'after' });
+    held.remove();
+    held.release();
+    await heldAgain.hit(tasks);
+    const before = outage.submitted;
+    await expect.poll(counted, patience).toBe(before);
+    await server.crash();
+    await putBack();
+    await server.start();
+    heldAgain.release();
+    expect(await leading.done, leading.err()).toBe(74);
+    await expect.poll(() => worker.err(), patience).toContain(` of the ${before} submissions`);
+    expect(outage.submitted).toBe(before);
+    const refused = outage.run();
+    expect(await refused.done).toBe(74);
+    expect(refused.err()).toContain(` of the ${before} submissions`);
+    expect([0, 5]).toContain(await outage.run('--in-doubt', 'find').done);
+    expect(await outage.again()).toBe(0);
+    expect(await outage.end()).toEqual(whole);
     worker.interrupt('SIGTERM');
     expect(await worker.done, worker.err()).toBe(0);
   }, 120_000);

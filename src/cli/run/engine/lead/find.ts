@@ -1,6 +1,7 @@
 import { noteLateFacts } from '../../../../engine/slices/late-facts.ts';
 import { liveSessions } from '../../../../engine/slices/session.ts';
 import { countSubmissions } from '../../../../engine/state/facts.ts';
+import { passForgotten } from '../../../../engine/state/slices.ts';
 import type { Pipeline } from '../../../../pipeline/pipeline.ts';
 import type { Clock } from '../../../../run/clock.ts';
 import { createImageService } from '../../../../service/client.ts';
@@ -63,7 +64,10 @@ export async function continueOlder(
   const state = {
     reader: facts.reader,
     setFact: (name: string, value: string) => facts.setFact(name, value),
-    acceptMissing: async () => void (await countSubmissions(pool, run, missing.submits)),
+    acceptMissing: async () => {
+      await passForgotten(pool, run);
+      await countSubmissions(pool, run, missing.submits);
+    },
   };
   if (accepts) return await continueWithout(state, missing);
   return await closingAfter(async (disposables) => {

@@ -65,8 +65,10 @@ export async function workOnRun(
     const place = await openPlace(here, prepared.pipeline.name, control.leave, disposables, context);
     const { pool, address, clock } = engine;
     const counts = countsOf(here, place);
-    const missing = await missingOnEngine(pool, run, address.shown, counts);
-    if (missing !== undefined) throw olderState(address.shown, missing);
+    const checkAge = async (): Promise<void> => {
+      const missing = await missingOnEngine(pool, run, address.shown, counts);
+      if (missing !== undefined) throw olderState(address.shown, missing);
+    };
     const counter = new SubmissionCounter({
       clock,
       add: (count) => countSubmissions(pool, run, count),
@@ -78,7 +80,8 @@ export async function workOnRun(
       },
     });
     try {
-      return await workOn(engine, workOf(working, here, place, disposables, context), control, (event) => {
+      const work = { ...workOf(working, here, place, disposables, context), checkAge };
+      return await workOn(engine, work, control, (event) => {
         if (event.type === 'job:status' && event.to === 'submitting') counter.note();
         listener(event);
       });

@@ -76,6 +76,11 @@ describe.skipIf(!hasPostgres)('a database that is older than its run', () => {
     const found = await run('found', copy.url, '--in-doubt', 'find');
     expect([found.code, submits() - before], found.err).toEqual([0, 6]);
     expect(found.err).toContain('of 3 submissions that are missing in the state');
+    // Whoever lives on from the time that the state has forgotten shares no session with anybody.
+    const sessions = await copy.query<{ most: number }>(
+      'SELECT max(session)::int AS most FROM promptpress.sessions',
+    );
+    expect(sessions[0]?.most).toBeGreaterThan(1_000_000);
     expect((await run('found', copy.url)).code).toBe(0);
   });
 
