@@ -36,9 +36,9 @@ export function withoutColumns(manifest: string, dropped: ReadonlySet<string> = 
 }
 
 export interface Audit {
-  /** Keys of planned jobs of which the service made no task. */
+  /** Keys of planned jobs of which the service made fewer tasks than it should. */
   readonly lost: readonly string[];
-  /** Keys of jobs of which it made several. */
+  /** Keys of jobs of which it made more. */
   readonly duplicated: readonly string[];
   /** Rows that are not done. */
   readonly undone: number;
@@ -52,14 +52,21 @@ export interface Audit {
 
 const butAttempts = new Set([...ofOneRun].filter((name) => name !== 'attempts'));
 
-/** What a run on an engine came to, held against one that one process did on an undisturbed service of its own. */
+/** Tasks of each job, by its key. */
+export function timesMade(tasks: readonly MadeTask[]): ReadonlyMap<string, number> {
+  const made = new Map<string, number>();
+  for (const { tag } of tasks) made.set(tag, (made.get(tag) ?? 0) + 1);
+  return made;
+}
+
+/** What a run on an engine came to, held against one that one process did on an undisturbed service of its own. @param wanted tasks of a job */
 export async function audit(
   directory: string,
   tasks: readonly MadeTask[],
   calm: { readonly manifest: string; readonly tags: ReadonlySet<string> },
+  wanted: (tag: string) => number,
 ): Promise<Audit> {
-  const made = new Map<string, number>();
-  for (const { tag } of tasks) made.set(tag, (made.get(tag) ?? 0) + 1);
+  const made = timesMade(tasks);
   const file = join(directory, 'manifest.csv');
   const rows = await readManifest(file);
   const manifest = await readFile(file, 'utf8');
@@ -70,8 +77,10 @@ export async function audit(
     if (createHash('sha256').update(content).digest('hex') !== sha256) wrongFiles.push(name);
   }
   return {
-    lost: [...calm.tags].filter((tag) => !made.has(tag)),
-    duplicated: [...made].filter(([tag, count]) => count > 1 || !calm.tags.has(tag)).map(([tag]) => tag),
+    lost: [...calm.tags].filter((tag) => (made.get(tag) ?? 0) < wanted(tag)),
+    duplicated: [...made]
+      .filter(([tag, count]) => count > wanted(tag) || !calm.tags.has(tag))
+      .map(([tag]) => tag),
     undone: rows.filter(({ status }) => status !== 'done').length,
     wrongFiles,
     sameManifest: withoutColumns(manifest) === withoutColumns(calm.manifest),

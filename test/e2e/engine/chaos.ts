@@ -1,6 +1,7 @@
 /**
  * `npm run chaos -- --minutes 20 --queue lease,bullmq,redis --seed 1 --totals FILE`: runs on an engine, one after another, whose
- * processes are killed, stopped and restarted, and what came of each. The totals of several sittings add up in the file;
+ * processes are killed, stopped, cut off and restarted, with PostgreSQL, and what came of each. By its seed, a round also has its state put back,
+ * jobs made anew, or a worker with another file; in every seventh, nothing but cables is cut. The totals of several sittings add up in the file;
  * `--sum FILE` shows them. With `--faults 0` nothing happens, and even the attempts have to be those of one process.
  *
  * A round on Redis needs `redis-server` on the path. The commands are those of `dist`: `npm run chaos` builds it.
@@ -38,6 +39,8 @@ const { values } = parseArgs({
     faults: { type: 'string', default: '14' },
     /** Nine image jobs each. */
     numbers: { type: 'string', default: '10' },
+    /** Rounds in which something is drawn by the seed: `restore`, `redo`, `file`, `cuts`. Several, with commas; default: all of them. */
+    kinds: { type: 'string', default: 'restore,redo,file,cuts' },
     /** In ms. Default 1500; 30 s where nothing happens. */
     lease: { type: 'string' },
     /** Rounds at the same time, each with a server of its own. */
@@ -67,6 +70,7 @@ const queues = values.queue.split(',').map((given) => {
 const crews = values.workers.split(',').map(Number);
 const numbers = Number(values.numbers);
 const faults = Number(values.faults);
+const kinds = values.kinds.split(',');
 const leaseMs = Number(values.lease ?? (faults === 0 ? 30_000 : 1500));
 const { minutes, totals: file } = values;
 const until = minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + 60_000 * Number(minutes);
@@ -97,8 +101,11 @@ async function side(): Promise<void> {
   while (next < rounds && Date.now() < until) {
     const at = next;
     next += 1;
+    const seed = firstSeed + at;
+    const isOne = (kind: string, of: number): boolean =>
+      faults > 0 && kinds.includes(kind) && seed % of === 0;
     const options: RoundOptions = {
-      seed: firstSeed + at,
+      seed,
       queue: queues[at % queues.length] ?? 'lease',
       // Once round the queues with one crew, then with the next: each queue comes to each crew.
       workers: crews[Math.floor(at / queues.length) % crews.length] ?? 3,
@@ -106,6 +113,13 @@ async function side(): Promise<void> {
       numbers,
       leaseMs,
       ...(redis === undefined ? {} : { redis }),
+      ...(isOne('cuts', 7)
+        ? { cutsOnly: true }
+        : {
+            restores: isOne('restore', 3),
+            redos: isOne('redo', 2) ? 8 : 0,
+            hasWrongFile: isOne('file', 5),
+          }),
     };
     const line = await played(options, () => chaosRound(server, calm, options));
     lines.push(line);
@@ -127,8 +141,17 @@ async function played(
     console.log(`${what} ${(ms / 1000).toFixed(1)} s`, JSON.stringify(counts));
     if (isWhole(round)) return line;
     const { said, gaveUp, lost, duplicated, overlooked, wrongFiles, undone, evidence, history } = round;
-    console.log(`${what} IS BROKEN`, { lost, duplicated, overlooked, wrongFiles, undone });
-    console.log([...history, ...evidence, said].join('\n'));
+    const { textsUnsaid, amiss } = round;
+    console.log(`${what} IS BROKEN`, {
+      lost,
+      duplicated,
+      overlooked,
+      wrongFiles,
+      undone,
+      textsUnsaid,
+      amiss,
+    });
+    console.log([...history, ...evidence.map((line) => line.slice(0, 800)), said].join('\n'));
     for (const { name, code, stderr } of gaveUp) console.log(`${name} ended with ${code}:\n${stderr}`);
     return line;
   } catch (error) {

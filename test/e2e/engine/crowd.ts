@@ -23,6 +23,8 @@ class Member {
   #isKilled = false;
   /** How each start of it ended that was not killed, and that no service would begin again. */
   readonly ended: CliResult[] = [];
+  /** What each start of it has said. */
+  readonly lives: string[] = [];
   /** How often it was begun again because its engine was away. */
   again = 0;
   #isComingAgain = false;
@@ -71,6 +73,7 @@ class Member {
   async #watch({ done }: RunningCli): Promise<void> {
     const result = await done;
     this.#running = undefined;
+    this.lives.push(result.stderr);
     if (this.#isKilled) return;
     if (result.code !== 74 || this.again === mostAgain) {
       this.ended.push(result);
@@ -95,8 +98,8 @@ class Member {
 
 export interface CrowdCommands {
   readonly coordinator: readonly string[];
-  /** @param name of the worker */
-  worker(name: string): readonly string[];
+  /** @param at counts workers from 1 */
+  worker(name: string, at: number): { readonly args: readonly string[]; readonly cwd?: string };
 }
 
 /** The processes of one run: a coordinator, and workers. */
@@ -107,13 +110,12 @@ export class Crowd implements AsyncDisposable {
 
   /** @param workers beside the coordinator */
   constructor(commands: CrowdCommands, workers: number, place: { cwd: string; env: Record<string, string> }) {
-    const member = (name: string, args: readonly string[]): Member =>
-      new Member(name, () => startCli(args, place));
     this.members = [
-      member('coordinator', commands.coordinator),
+      new Member('coordinator', () => startCli(commands.coordinator, place)),
       ...Array.from({ length: workers }, (_unused, at) => {
         const name = `worker-${at + 1}`;
-        return member(name, commands.worker(name));
+        const { args, cwd = place.cwd } = commands.worker(name, at + 1);
+        return new Member(name, () => startCli(args, { ...place, cwd }));
       }),
     ];
   }
@@ -144,7 +146,7 @@ export class Crowd implements AsyncDisposable {
     const member = this.#oneFrom(whom);
     if (member === undefined) return false;
     member.signal('SIGKILL');
-    this.#later(forMs, async () => {
+    this.later(forMs, async () => {
       await member.end();
       member.start();
     });
@@ -156,7 +158,7 @@ export class Crowd implements AsyncDisposable {
     const member = this.#oneFrom(whom);
     if (member === undefined) return false;
     member.signal('SIGSTOP');
-    this.#later(forMs, () => {
+    this.later(forMs, () => {
       member.signal('SIGCONT');
       return Promise.resolve();
     });
@@ -202,7 +204,8 @@ export class Crowd implements AsyncDisposable {
     return order.find(({ isUp }) => isUp);
   }
 
-  #later(ms: number, work: () => Promise<void>): void {
+  /** Does something after a time, which is waited for where everybody has to be at work again. */
+  later(ms: number, work: () => Promise<void>): void {
     const timer = pause(ms)
       .then(work)
       .finally(() => this.#timers.delete(timer));

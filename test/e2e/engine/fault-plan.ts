@@ -13,12 +13,21 @@ export interface Fault {
         /** Then it is started again, or goes on. */
         readonly forMs: number;
       }
+    /** Of a cable: that of one process to PostgreSQL, or that of all to the gateway. */
     | {
-        readonly kind: 'restart';
-        /** `fast`: its clients are told. `immediate`: as a crash. */
-        readonly how: 'fast' | 'immediate';
+        readonly kind: 'cut';
+        readonly whom: number | 'gateway';
+        readonly how: 'stall' | 'reset';
         readonly forMs: number;
       }
+    | {
+        readonly kind: 'restart';
+        /** `fast`: its clients are told. `immediate`: as a crash. `kill`: SIGKILL to all of its processes. */
+        readonly how: 'fast' | 'immediate' | 'kill';
+        readonly forMs: number;
+      }
+    /** PostgreSQL is stopped, and its data are copied: what a later restore puts back. */
+    | { readonly kind: 'backup' }
     /** Of a queue on Redis. */
     | { readonly kind: 'redis'; readonly how: 'restart' | 'flush'; readonly forMs: number };
 }
@@ -31,11 +40,13 @@ export interface FaultOptions {
   readonly workers: number;
   readonly leaseMs: number;
   readonly redis?: boolean;
+  /** Nothing but cables to PostgreSQL is cut, and nobody is killed: no text may be asked for twice. */
+  readonly cutsOnly?: boolean;
 }
 
 /**
- * The same faults for the same seed. Each plan has a kill of the coordinator, of a worker, and a stop beyond the lease; of five, three have a
- * restart for certain.
+ * The same faults for the same seed. Each plan has a kill of the coordinator, of a worker, a stop and a cut beyond the lease; of six, three
+ * have a restart for certain.
  */
 export function drawFaults({
   seed,
@@ -43,6 +54,7 @@ export function drawFaults({
   workers,
   leaseMs,
   redis = false,
+  cutsOnly = false,
 }: FaultOptions): readonly Fault[] {
   const random = seededRandom(seed);
   const upTo = (most: number): number => Math.floor(random() * (most + 1));
@@ -53,18 +65,30 @@ export function drawFaults({
     whom,
     forMs: Math.floor(leases * leaseMs),
   });
+  const cut = (whom: number | 'gateway', leases: number): Fault['does'] => ({
+    kind: 'cut',
+    whom,
+    how: random() < 0.7 ? 'stall' : 'reset',
+    forMs: Math.floor(leases * leaseMs),
+  });
   const restart = (): Fault['does'] => ({
     kind: 'restart',
-    how: random() < 0.5 ? 'fast' : 'immediate',
+    how: (['fast', 'immediate', 'kill'] as const)[upTo(2)] ?? 'kill',
     forMs: upTo(1500),
   });
-  const certain = [kill(0), kill(worker()), stop(worker(), 1.5 + random())];
-  if (random() < 0.6) certain.push(restart());
+  const beyond = (): number => 1.2 + 2 * random();
+  const certain = cutsOnly
+    ? [cut(worker(), beyond())]
+    : [kill(0), kill(worker()), stop(worker(), 1.5 + random()), cut(worker(), beyond())];
+  if (!cutsOnly && random() < 0.6) certain.push(restart());
   const drawn = (): Fault['does'] => {
     const which = random();
     const whom = random() < 0.15 ? 0 : worker();
-    if (which < 0.48) return kill(whom);
-    if (which > 0.96) return restart();
+    if (cutsOnly) return cut(whom, which < 0.2 ? 0.2 + 0.6 * random() : beyond());
+    if (which < 0.4) return kill(whom);
+    if (which < 0.6) return cut(whom, beyond());
+    if (which < 0.7) return cut('gateway', 0.2 + 2 * random());
+    if (which > 0.95) return restart();
     return stop(whom, random() < 0.12 ? 0.2 + 0.6 * random() : 1.1 + 1.5 * random());
   };
   const all = certain.slice(0, faults);

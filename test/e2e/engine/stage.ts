@@ -1,3 +1,4 @@
+import type { Cable } from '../../rig/cable.ts';
 import type { PostgresServer } from '../../rig/postgres/server.ts';
 import type { Crowd } from './crowd.ts';
 import type { Fault } from './fault-plan.ts';
@@ -17,6 +18,12 @@ export interface Stage {
   readonly service: ServiceProcess;
   readonly redis?: RedisServer;
   readonly leaseMs: number;
+  /** Of each process to PostgreSQL, the coordinator first. */
+  readonly cables: readonly Cable[];
+  /** Of all processes to the gateway. */
+  readonly gateway: Cable;
+  /** Told how the data of PostgreSQL are put back that were just copied, while it is down. */
+  readonly onBackup: (putBack: () => Promise<void>) => void;
 }
 
 /** Which faults have met somebody. */
@@ -25,8 +32,17 @@ export interface Met {
   readonly stops: number;
   /** Stops that lasted longer than the lease. */
   readonly beyond: number;
+  /** Kills of the coordinator, which is led again before its lease is over. */
+  readonly ledAgain: number;
+  /** Of cables to PostgreSQL, and those for longer than the lease. */
+  readonly cuts: number;
+  readonly cutsBeyond: number;
+  /** Of the cable to the gateway. */
+  readonly gatewayCuts: number;
   /** Of a server. */
   readonly restarts: number;
+  /** Of PostgreSQL, by SIGKILL. */
+  readonly serverKills: number;
   /** Faults for which the run was over too soon, or that found nobody. */
   readonly missed: number;
   /** What happened when, in words. */
@@ -39,7 +55,9 @@ const waitMs = 2500;
 /** Does to a run in progress what was planned. */
 export async function meet(plan: readonly Fault[], stage: Stage): Promise<Met> {
   const { crowd, service, leaseMs } = stage;
-  const met = { kills: 0, stops: 0, beyond: 0, restarts: 0, missed: 0 };
+  const met = { kills: 0, ledAgain: 0, stops: 0, beyond: 0, missed: 0 };
+  const servers = { restarts: 0, serverKills: 0 };
+  const cables = { cuts: 0, cutsBeyond: 0, gatewayCuts: 0 };
   const history: string[] = [];
   const began = Date.now();
   const isOver = (): boolean => crowd.coordinator.ended.length > 0;
@@ -50,28 +68,71 @@ export async function meet(plan: readonly Fault[], stage: Stage): Promise<Met> {
     history.push(`${place} ${isOver() ? 'too late for ' : ''}${JSON.stringify(does)}`);
     if (isOver()) {
       met.missed += 1;
-    } else if (does.kind === 'restart' || does.kind === 'redis') {
+    } else if (does.kind === 'restart' || does.kind === 'redis' || does.kind === 'backup') {
       await restart(does, stage);
-      met.restarts += 1;
+      servers.restarts += 1;
+      if (does.kind === 'restart' && does.how === 'kill') servers.serverKills += 1;
+    } else if (does.kind === 'cut') {
+      cutOne(does, stage);
+      if (does.whom === 'gateway') cables.gatewayCuts += 1;
+      else cables.cuts += 1;
+      if (does.whom !== 'gateway' && does.forMs > leaseMs) cables.cutsBeyond += 1;
     } else {
       const isMet = await meetOne(crowd, does);
       if (!isMet) met.missed += 1;
       else if (does.kind === 'kill') met.kills += 1;
       else met.stops += 1;
+      if (isMet && does.kind === 'kill' && does.whom === 0) met.ledAgain += 1;
       if (isMet && does.kind === 'stop' && does.forMs > leaseMs) met.beyond += 1;
     }
   }
-  return { ...met, history };
+  return { ...met, ...servers, ...cables, history };
 }
+
+/** What several stretches of a round met. */
+export const metInAll = (met: readonly Met[]): Met => {
+  const sum = (of: (one: Met) => number): number => met.reduce((all, one) => all + of(one), 0);
+  return {
+    kills: sum(({ kills }) => kills),
+    ledAgain: sum(({ ledAgain }) => ledAgain),
+    stops: sum(({ stops }) => stops),
+    beyond: sum(({ beyond }) => beyond),
+    cuts: sum(({ cuts }) => cuts),
+    cutsBeyond: sum(({ cutsBeyond }) => cutsBeyond),
+    gatewayCuts: sum(({ gatewayCuts }) => gatewayCuts),
+    restarts: sum(({ restarts }) => restarts),
+    serverKills: sum(({ serverKills }) => serverKills),
+    missed: sum(({ missed }) => missed),
+    history: met.flatMap(({ history }) => history),
+  };
+};
 
 type Of<Kind extends Fault['does']['kind']> = Extract<Fault['does'], { kind: Kind }>;
 
-async function restart(does: Of<'restart'> | Of<'redis'>, { server, redis }: Stage): Promise<void> {
+async function restart(
+  does: Of<'restart'> | Of<'redis'> | Of<'backup'>,
+  { server, redis, onBackup }: Stage,
+): Promise<void> {
   if (does.kind === 'redis')
     return await (does.how === 'flush' ? redis?.flush() : redis?.restart(does.forMs));
-  await (does.how === 'fast' ? server.stop() : server.crash());
-  await pause(does.forMs);
+  if (does.kind === 'backup') {
+    await server.crash();
+    onBackup(await server.backup());
+    return await server.start();
+  }
+  const { how, forMs } = does;
+  await (how === 'fast' ? server.stop() : how === 'kill' ? server.kill() : server.crash());
+  await pause(forMs);
   await server.start();
+}
+
+function cutOne({ whom, how, forMs }: Of<'cut'>, { crowd, cables, gateway }: Stage): void {
+  const cable = whom === 'gateway' ? gateway : cables[whom];
+  cable?.cut(how);
+  crowd.later(forMs, () => {
+    cable?.mend();
+    return Promise.resolve();
+  });
 }
 
 /** @returns whether there was anybody to do it to */

@@ -1,8 +1,35 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { isWhole, type Round, type RoundOptions } from './round.ts';
 
+/** Figures of a round that add up. */
+const counted = [
+  ...([
+    'kills',
+    'ledAgain',
+    'stops',
+    'beyond',
+    'cuts',
+    'cutsBeyond',
+    'gatewayCuts',
+    'restarts',
+    'serverKills',
+  ] as const),
+  ...([
+    'missed',
+    'restores',
+    'unknown',
+    'redos',
+    'strangers',
+    'jobs',
+    'submissions',
+    'doubts',
+    'found',
+  ] as const),
+  ...(['neverSent', 'open', 'lateFacts', 'textsAgain', 'textsCounted'] as const),
+] as const;
+
 /** What one round came to, as a line of JSON: rounds of several sittings add up. */
-export interface RoundLine {
+export interface RoundLine extends Readonly<Record<(typeof counted)[number], number>> {
   /** When it ended, ISO 8601. */
   readonly at: string;
   /** The commit that it was played on; with a `+` where something was changed. */
@@ -11,21 +38,8 @@ export interface RoundLine {
   readonly queue: RoundOptions['queue'];
   readonly workers: number;
   readonly ms: number;
-  readonly kills: number;
-  readonly stops: number;
-  /** Stops that lasted longer than the lease. */
-  readonly beyond: number;
-  readonly restarts: number;
-  readonly missed: number;
-  readonly jobs: number;
-  readonly submissions: number;
   readonly lost: number;
   readonly duplicated: number;
-  readonly doubts: number;
-  readonly found: number;
-  readonly neverSent: number;
-  readonly open: number;
-  readonly lateFacts: number;
   readonly sameManifest: boolean;
   readonly sameAttempts: boolean;
   readonly codes: readonly (number | undefined)[];
@@ -42,27 +56,19 @@ export function lineOf(
   { seed, queue, workers }: RoundOptions,
   place: Pick<RoundLine, 'at' | 'commit'>,
 ): RoundLine {
-  const { kills, stops, beyond, restarts, missed, submissions, doubts, found, neverSent, open } = round;
+  const sums = Object.fromEntries(counted.map((name) => [name, round[name]])) as Record<
+    (typeof counted)[number],
+    number
+  >;
   return {
     ...place,
     seed,
     queue,
     workers,
     ms: round.ms,
-    kills,
-    stops,
-    beyond,
-    restarts,
-    missed,
-    jobs: round.jobs,
-    submissions,
+    ...sums,
     lost: round.lost.length,
     duplicated: round.duplicated.length,
-    doubts,
-    found,
-    neverSent,
-    open,
-    lateFacts: round.lateFacts,
     sameManifest: round.sameManifest,
     sameAttempts: round.sameAttempts,
     codes: round.codes,
@@ -88,15 +94,21 @@ export function sumText(lines: readonly (RoundLine | BrokenLine)[]): string {
   const sum = (of: (line: RoundLine) => number): number => rounds.reduce((all, line) => all + of(line), 0);
   const parts = [
     `${rounds.length} rounds`,
-    `${sum(({ kills }) => kills)} kills`,
+    `${sum(({ kills }) => kills)} kills (${sum(({ ledAgain }) => ledAgain)} of a coordinator, led again within its lease)`,
     `${sum(({ stops }) => stops)} stops (${sum(({ beyond }) => beyond)} beyond the lease)`,
-    `${sum(({ restarts }) => restarts)} restarts of a server`,
+    `${sum(({ cuts }) => cuts)} cuts from PostgreSQL (${sum(({ cutsBeyond }) => cutsBeyond)} beyond the lease)`,
+    `${sum(({ gatewayCuts }) => gatewayCuts)} from the gateway`,
+    `${sum(({ restarts }) => restarts)} restarts of a server (${sum(({ serverKills }) => serverKills)} after kill -9 of PostgreSQL)`,
+    `${sum(({ restores }) => restores)} restores (${sum(({ unknown }) => unknown)} submissions unknown to them)`,
+    `${sum(({ redos }) => redos)} jobs made anew`,
+    `${sum(({ strangers }) => strangers)} times another file was told of`,
     `${sum(({ missed }) => missed)} faults too late`,
-    `${sum(({ submissions }) => submissions)} submissions for ${sum(({ jobs }) => jobs)} jobs`,
+    `${sum(({ submissions }) => submissions)} submissions for ${sum(({ jobs, redos }) => jobs + redos)} images`,
     `${sum(({ lost }) => lost)} lost`,
     `${sum(({ duplicated }) => duplicated)} duplicated`,
     `${sum(({ doubts }) => doubts)} in doubt (${sum(({ found }) => found)} found, ${sum(({ neverSent }) => neverSent)} never sent, ${sum(({ open }) => open)} open)`,
     `${sum(({ lateFacts }) => lateFacts)} late facts`,
+    `texts asked for ${sum(({ textsAgain }) => textsAgain)} times again (${sum(({ textsCounted }) => textsCounted)} counted as without an answer)`,
     `the same manifest ${sum(({ sameManifest }) => Number(sameManifest))} times`,
     `with attempts ${sum(({ sameAttempts }) => Number(sameAttempts))} times`,
     `${lines.length - sum(({ whole }) => Number(whole))} rounds broken`,
