@@ -142,21 +142,21 @@ describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on 
 
   it('is put back in an older state: nothing more is sent, the run ends, and goes on with the tasks of the gateway', async () => {
     await using outage = await Outage.begin();
-    const { service, at } = outage.crew;
+    const { crew } = outage;
     const counted = (): number =>
       Math.max(
         ...countNames
-          .map((name) => at('runs/pictures', name))
+          .map((name) => crew.at('runs/pictures', name))
           .map((file) => (existsSync(file) ? Number(readFileSync(file, 'latin1')) : 0)),
       );
-    const held = service.fault('imagine', { hang: 'after' }, afterFirst);
+    const held = crew.service.fault('imagine', { hang: 'after' }, afterFirst);
     const worker = outage.worker();
     const leading = outage.run();
     await held.hit(tasks);
     await server.crash();
     const putBack = await server.backup();
     await server.start();
-    const heldAgain = service.fault('imagine', { hang: 'after' });
+    const heldAgain = crew.service.fault('imagine', { hang: 'after' });
     held.remove();
     held.release();
     await heldAgain.hit(tasks);
