@@ -116,7 +116,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     async close() {
       closing.abort();
       await Promise.all([api.close(), site.close()]);
-      await studio.idle();
+      await studio.close();
       book.close();
     },
   };

@@ -28,7 +28,7 @@ export class Studio {
   constructor(settings: StudioSettings, imageOf: ImageOf) {
     this.#settings = settings;
     this.#imageOf = imageOf;
-    this.#limit = pLimit(settings.drawers);
+    this.#limit = pLimit({ concurrency: settings.drawers, rejectOnClear: true });
   }
 
   /** The PNG of a drawing; `scale` is a factor on its side, up to 4096 pixels. */
@@ -60,8 +60,9 @@ export class Studio {
     });
   }
 
-  /** Ends when nothing is being drawn any more. */
-  async idle(): Promise<void> {
+  /** Begins no other picture, and ends when nothing is being drawn any more: those that wait for their turn fail. */
+  async close(): Promise<void> {
+    this.#limit.clearQueue();
     await Promise.allSettled(this.#active.values());
   }
 
