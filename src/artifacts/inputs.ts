@@ -56,3 +56,22 @@ export const largestMask = 12 * 1024 * 1024;
 
 /** Of an image that is masked: four times what the largest upscale has. */
 export const mostMaskPixels = 64 * 1024 * 1024;
+
+/**
+ * Files of the pipeline that the coordinator of a run on an engine has copied into the place of the run, for workers that do not have them.
+ * They are no artifacts, and go when the run ends.
+ */
+export interface SharedInputs {
+  /** Durably. @throws SaveError, StateError, the error of the file system */
+  put(sha256: string, bytes: Buffer): Promise<void>;
+  /** It may have been changed since: compare hashes. Undefined: no file that a request can show lies there. @throws as `put` */
+  get(sha256: string): Promise<Buffer | undefined>;
+  /** Removes them all. @throws as `put` */
+  clear(): Promise<void>;
+}
+
+/** Where a shared file lies in the place of its run, by the hash of its content. */
+export const sharedInputName = (sha256: string): string => `inputs/${sha256}.image`;
+
+/** Whether a name in the place of a run is one of {@link sharedInputName}. */
+export const isSharedInput = (name: string): boolean => /^inputs\/[0-9a-f]{64}\.image$/.test(name);

@@ -9,6 +9,7 @@ import type { SliceQueue } from './queue/queue.ts';
 import { Refeeder } from './queue/refeed.ts';
 import { DeadSessions } from './slices/dead-sessions.ts';
 import { feed, pause, untilDone } from './slices/feeder.ts';
+import { endLacked } from './slices/lacks.ts';
 import { LateFacts } from './slices/late-facts.ts';
 import { holdRun, leadElsewhere, type RunHold } from './slices/lead-hold.ts';
 import { RunWatch } from './slices/run-watch.ts';
@@ -33,6 +34,15 @@ export interface LedRun {
   readonly bounds?: Bounds;
   /** What `holdRun` gave; absent: it is held now, and let go of at the end. */
   readonly hold?: RunHold;
+  /** How long is waited for a file that no worker has, ms. */
+  readonly patienceMs: number;
+  /** The files that its cells show; absent: it shows none. */
+  readonly files?: {
+    /** Answers workers that ask for files or lack them. */
+    serve(): Promise<void>;
+    /** Nobody is at work any more. */
+    clear(): Promise<void>;
+  };
   /** Returns once all cells are fed: workers do the rest, and the same command goes on with it. */
   readonly detach?: boolean;
 }
@@ -41,6 +51,8 @@ export interface LedRun {
 const lookMs = 250;
 /** How often dead workers and late facts are looked for, ms. */
 const careMs = 2000;
+/** How often workers are answered that lack files, ms. */
+const serveMs = 1000;
 
 /** What came of leading a run. */
 export interface LedEnd {
@@ -96,7 +108,9 @@ export async function lead(
     const stopCare = every(clock, careMs, async () => {
       await dead.look();
       await late.feed();
+      await endLacked(pool, run, invocation, led.patienceMs);
     });
+    const stopServing = every(clock, serveMs, async () => led.files?.serve());
     const onDrain = (): void => {
       const end: RunEnd = { kind: 'interrupted', forced: false };
       void untilDone(() => stopRun(pool, run, invocation, end), clock, control.leave);
@@ -124,9 +138,10 @@ export async function lead(
       unwatch();
       control.drain.removeEventListener('abort', onDrain);
       stop.abort();
-      await Promise.all([watch.stop(), refeeder.stop(), stopCare()]);
+      await Promise.all([watch.stop(), refeeder.stop(), stopCare(), stopServing()]);
       // What a queue still has of a run that is over is taken by nobody.
       if (isEnded) await queue.remove(run).catch(() => undefined);
+      if (isEnded) await led.files?.clear();
     }
   } finally {
     if (led.hold === undefined) await hold.close();

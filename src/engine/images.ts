@@ -1,108 +1,231 @@
+import { Turns } from '../pipeline/turns.ts';
 import type { ImageFile, ImageFiles } from '../plan/request/image-files.ts';
+import { inGroups } from '../plan/resolve/load-records.ts';
 import type { EnginePool } from './postgres/pool.ts';
+import { wantedFiles } from './slices/lacks.ts';
 
-/** Files that are known to be right at the same time; of a file that is forgotten it is asked again. */
-const mostRight = 20_000;
+/** Files that are known at least; one that was not asked for since so many others were is asked for again. */
+const mostKnown = 50_000;
+/** Bytes of a path: it is the key of a row, and may be the reply of a model. */
+const longestPath = 1024;
+/** Files that are served at a time. */
+const mostServed = 256;
+
+/** A file that a run needs, as its coordinator has registered it. */
+export interface RegisteredFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+interface Row extends RegisteredFile {
+  /** Why the coordinator cannot use it: a code, and words. Neither this nor a hash: nobody has said yet what it is. */
+  readonly error: string | null;
+  /** A copy lies in the place of the run. */
+  readonly shared: boolean;
+}
 
 /**
- * The files that requests show, as a worker of a run has them: each must be what the coordinator has registered, or, where it could not know
- * the path, the first worker that read it in this invocation. A file that is another one here would silently make another job of it.
+ * The files that requests show, as all processes of a run see them: what a file is, its coordinator alone says, by what lies on its own
+ * machine. Of a path that is known only from a reply, a worker asks it. A file that is not here with that content, nor in the place of the
+ * run, is `unread`, so that nothing is asked for with it.
  */
 export class SharedImages implements ImageFiles {
-  readonly #own: ImageFiles;
+  readonly #own: { facts(path: string): ImageFile };
   readonly #pool: EnginePool;
   readonly #run: number;
+  readonly #leads: boolean;
   #invocation: number | undefined;
+  #isOver = false;
   readonly #asked = new Set<string>();
-  readonly #right = new Set<string>();
-  readonly #wrong = new Map<string, ImageFile>();
-  #lacked: string | undefined;
+  #known = new Map<string, ImageFile>();
+  /** What was known before so many others were. */
+  #older: ReadonlyMap<string, ImageFile> = new Map();
+  /** Files that cannot be used here, as the run has them; undefined: nobody has said what they are. */
+  readonly #lacking = new Map<string, ImageFile | undefined>();
+  readonly #unread = new Set<string>();
+  readonly #notServed = new Set<string>();
+  /** How often it was learned what a file is. */
+  #learned = 0;
+  #loading: Promise<void> = Promise.resolve();
 
-  /** @param own as they lie on this machine; it knows them without loading */
-  constructor(own: ImageFiles, pool: EnginePool, run: number) {
+  /**
+   * @param own as they lie on this machine; it knows them without loading
+   * @param leads this process says what they are
+   */
+  constructor(own: { facts(path: string): ImageFile }, pool: EnginePool, run: number, leads: boolean) {
     this.#own = own;
     this.#pool = pool;
     this.#run = run;
+    this.#leads = leads;
   }
 
-  /** From here on they are compared. */
+  /** From here on they are those of the run. */
   begin(invocation: number): void {
     this.#invocation = invocation;
   }
 
-  facts(path: string): ImageFile {
-    const wrong = this.#wrong.get(path);
-    if (wrong !== undefined) {
-      this.#lacked = path;
-      return wrong;
-    }
-    if (this.#invocation !== undefined && !this.#right.has(path)) this.#asked.add(path);
-    return this.#own.facts(path);
+  /** Nothing is sent any more: what is not here counts as the run has it. */
+  end(): void {
+    this.#isOver = true;
   }
 
-  /** A file that was asked for since this was asked last, and that the run has as another one, or that is not here. */
-  takeLacked(): string | undefined {
-    const lacked = this.#lacked;
-    this.#lacked = undefined;
-    return lacked;
+  facts(path: string): ImageFile | 'unread' {
+    if (this.#invocation === undefined) return this.#own.facts(path);
+    const known = this.#known.get(path) ?? this.#older.get(path) ?? unnameable(path);
+    if (known !== undefined) return known;
+    const lacking = this.#lacking.get(path);
+    if (this.#isOver && lacking !== undefined) return lacking;
+    if (this.#isOver || !this.#lacking.has(path)) this.#asked.add(path);
+    if (!this.#isOver) this.#unread.add(path);
+    return 'unread';
   }
 
-  /** @returns whether a file is not what it was taken for @throws EngineError */
-  async loadMissed(): Promise<boolean> {
-    if (this.#invocation === undefined || this.#asked.size === 0) return false;
-    const paths = [...this.#asked];
-    const files = paths.flatMap((path) => {
-      const file = this.#own.facts(path);
-      return 'error' in file ? [] : [{ path, sha256: file.sha256, bytes: file.bytes }];
+  /** The files that were `unread` since this was asked last, with their hashes where these are known. */
+  takeUnread(): readonly { readonly path: string; readonly sha256: string }[] {
+    const unread = [...this.#unread].map((path) => {
+      const file = this.#lacking.get(path);
+      return { path, sha256: file !== undefined && 'sha256' in file ? file.sha256 : '' };
     });
-    const first = await this.#recorded(files, paths, this.#invocation);
-    if (this.#right.size > mostRight) this.#right.clear();
-    let isWrong = false;
-    const own = new Map(files.map(({ path, sha256 }) => [path, sha256]));
-    for (const path of paths) {
-      const sha256 = own.get(path);
-      if ((first.get(path) ?? sha256) === sha256) {
-        if (sha256 !== undefined) this.#right.add(path);
-        continue;
-      }
-      isWrong = true;
-      const message =
-        sha256 === undefined
-          ? `${JSON.stringify(path)}, which the run has, cannot be used on this machine: ${errorIn(this.#own.facts(path))}`
-          : `${JSON.stringify(path)} is not the file that the run has: its content differs on this machine.`;
-      this.#wrong.set(path, { error: { code: 'input.differs', message } });
-    }
-    for (const path of paths) this.#asked.delete(path);
-    return isWrong;
+    this.#unread.clear();
+    return unread;
   }
 
-  /** The hash of each file as it was registered; those that nobody has registered are from here. */
-  async #recorded(
-    files: readonly { readonly path: string; readonly sha256: string; readonly bytes: number }[],
-    paths: readonly string[],
-    invocation: number,
-  ): Promise<ReadonlyMap<string, string>> {
-    const ordered = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-    if (ordered.length > 0)
-      await this.#pool.query(
-        `INSERT INTO promptpress.inputs AS i (run, path, sha256, bytes, mtime, invocation)
-       SELECT $1, f.path, f.sha256, f.bytes, 0, $3 FROM json_to_recordset($2) AS f(path text, sha256 text, bytes bigint)
-       ON CONFLICT (run, path) DO UPDATE SET sha256 = excluded.sha256, bytes = excluded.bytes, invocation = excluded.invocation
-       WHERE i.invocation < excluded.invocation`,
-        [this.#run, JSON.stringify(ordered), invocation],
-      );
-    const { rows } = await this.#pool.query<{ path: string; sha256: string }>(
-      'SELECT path, sha256 FROM promptpress.inputs WHERE run = $1 AND path = ANY($2) AND invocation = $3',
+  /** A file may be usable by now: it is asked for again. */
+  forget(path: string): void {
+    this.#lacking.delete(path);
+  }
+
+  /** @returns whether more is known than before @throws EngineError */
+  async loadMissed(): Promise<boolean> {
+    const before = this.#learned;
+    // What another caller is loading was missed here, too.
+    const loading = this.#loading.then(() => this.#load());
+    this.#loading = loading.catch(() => undefined);
+    await loading;
+    return this.#learned > before;
+  }
+
+  async #load(): Promise<void> {
+    const invocation = this.#invocation;
+    if (invocation === undefined || this.#asked.size === 0) return;
+    const paths = [...this.#asked].sort();
+    this.#asked.clear();
+    if (this.#known.size > mostKnown) {
+      this.#older = this.#known;
+      this.#known = new Map();
+    }
+    const rows = await this.#rows(paths, invocation);
+    const open = paths.filter((path) => {
+      const row = rows.get(path);
+      return row === undefined || (this.#leads && fileOf(row) === undefined);
+    });
+    if (open.length > 0) {
+      await this.#register(open, invocation);
+      for (const [path, row] of await this.#rows(open, invocation)) rows.set(path, row);
+    }
+    for (const path of paths) this.#note(path, rows.get(path));
+  }
+
+  /**
+   * As the coordinator: says what the files are that workers ask for, and has those copied into the place of the run that some of them lack.
+   *
+   * @param copy resolves to false where it copies a file never @throws EngineError; what `copy` throws
+   */
+  async serve(copy: (file: RegisteredFile) => Promise<boolean>): Promise<void> {
+    const invocation = this.#invocation;
+    if (invocation === undefined) return;
+    if (this.#notServed.size > mostKnown) this.#notServed.clear();
+    const wanted = await wantedFiles(this.#pool, this.#run, [...this.#notServed], mostServed);
+    for (const { path, sha256 } of wanted)
+      if (sha256 === '') {
+        this.#lacking.delete(path);
+        this.#asked.add(path);
+      }
+    await this.loadMissed();
+    for (const file of wanted) {
+      if (file.sha256 === '') continue;
+      if (this.#isHere(file) && (await copy(file)))
+        await this.#pool.query(
+          'UPDATE promptpress.inputs SET shared = true WHERE run = $1 AND path = $2 AND sha256 = $3',
+          [this.#run, file.path, file.sha256],
+        );
+      else this.#notServed.add(file.path);
+    }
+  }
+
+  #note(path: string, row: Row | undefined): void {
+    const file = row && fileOf(row);
+    const isUsable =
+      row !== undefined &&
+      file !== undefined &&
+      ('error' in file || row.shared || this.#isOver || this.#isHere(row));
+    if (!isUsable) {
+      this.#lacking.set(path, file);
+      return;
+    }
+    this.#known.set(path, file);
+    this.#learned += 1;
+  }
+
+  #isHere({ path, sha256 }: RegisteredFile): boolean {
+    const own = this.#own.facts(path);
+    return 'sha256' in own && own.sha256 === sha256;
+  }
+
+  /** As the coordinator: what they are; as a worker: that they are asked for. The first word about a file counts. */
+  async #register(paths: readonly string[], invocation: number): Promise<void> {
+    const rows = paths.map((path) => {
+      const file = this.#leads ? this.#own.facts(path) : nothingSaid;
+      return 'error' in file
+        ? { path, ...nothingSaid, error: `${file.error.code} ${file.error.message}` }
+        : { path, sha256: file.sha256, bytes: file.bytes };
+    });
+    await this.#pool.query(
+      `INSERT INTO promptpress.inputs AS i (run, path, sha256, bytes, error, mtime, invocation)
+       SELECT $1, f.path, f.sha256, f.bytes, f.error, 0, $3 FROM json_to_recordset($2) AS f(path text, sha256 text, bytes bigint, error text)
+       ON CONFLICT (run, path) DO UPDATE SET sha256 = excluded.sha256, bytes = excluded.bytes, error = excluded.error, shared = false,
+         invocation = excluded.invocation
+       WHERE i.invocation < excluded.invocation OR (i.sha256 = '' AND i.error IS NULL)`,
+      [this.#run, JSON.stringify(rows), invocation],
+    );
+  }
+
+  async #rows(paths: readonly string[], invocation: number): Promise<Map<string, Row>> {
+    const { rows } = await this.#pool.query<Row>(
+      `SELECT path, sha256, bytes::float8 AS bytes, error, shared FROM promptpress.inputs
+       WHERE run = $1 AND path = ANY($2) AND invocation = $3`,
       [this.#run, paths, invocation],
     );
-    return new Map(rows.map(({ path, sha256 }) => [path, sha256]));
+    return new Map(rows.map((row) => [row.path, row]));
   }
 }
 
-const errorIn = (file: ImageFile): string => ('error' in file ? file.error.message : '');
+const nothingSaid = { sha256: '', bytes: 0 };
+
+/** Undefined: nobody has said yet what it is. */
+function fileOf({ sha256, bytes, error }: Row): ImageFile | undefined {
+  const at = error?.indexOf(' ') ?? 0;
+  if (error !== null) return { error: { code: error.slice(0, at), message: error.slice(at + 1) } };
+  return sha256 === '' ? undefined : { sha256, bytes };
+}
+
+/** No file that a run on an engine can show. */
+const unnameable = (path: string): ImageFile | undefined =>
+  Buffer.byteLength(path) <= longestPath && !path.includes('\0')
+    ? undefined
+    : {
+        error: {
+          code: 'input.missing',
+          message: `The image ${path.slice(0, 200).replaceAll('\0', '?')} has a path of more than ${longestPath} bytes, or one that no file has.`,
+        },
+      };
+
+/** Cells whose files are registered together. */
+const cellsAtOnce = 64;
 
 /**
- * Registers the files that cells show before it gives these cells, so that no worker decides what they are.
+ * Registers the files that cells show before it gives these cells.
  *
  * @param resolve a cell as far as it is known without records
  */
@@ -111,18 +234,14 @@ export async function* registered<Cell>(
   resolve: (cell: Cell) => unknown,
   images: SharedImages,
 ): AsyncGenerator<Cell> {
-  let group: Cell[] = [];
-  for await (const cell of cells) {
-    resolve(cell);
-    group.push(cell);
-    if (group.length < cellsAtOnce) continue;
+  const turns = new Turns();
+  for await (const group of inGroups(cells, cellsAtOnce)) {
+    for (const cell of group) {
+      resolve(cell);
+      await turns.next();
+    }
     await images.loadMissed();
+    images.takeUnread();
     yield* group;
-    group = [];
   }
-  await images.loadMissed();
-  yield* group;
 }
-
-/** Cells whose files are registered together. */
-const cellsAtOnce = 64;

@@ -1,5 +1,6 @@
 import { limitsSchema } from './limits/schema.ts';
 import { sharesSql } from './limits/shares-sql.ts';
+import { lacksSchema } from './slices/lacks.ts';
 import { belowDoubtSchema, liveSchema, slicesSchema, timedOutSchema } from './slices/schema.ts';
 import { redosSchema } from './state/redos.ts';
 import { stateSchema } from './state/schema.ts';
@@ -14,4 +15,5 @@ export const migrations: readonly string[] = [
   heardTextsSchema,
   sharesSql,
   belowDoubtSchema,
+  lacksSchema,
 ];

@@ -1,6 +1,5 @@
 import type { Selection } from '../plan/cell.ts';
 import type { JobRecord } from '../plan/job.ts';
-import type { ImageFiles } from '../plan/request/image-files.ts';
 import type { Clock } from '../run/clock.ts';
 import { maxFailuresCode, type RunEnd, type RunEvent, type RunListener } from '../run/events.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings, ServiceAddress } from '../run/ports.ts';
@@ -16,10 +15,11 @@ import type { SliceQueue } from './queue/queue.ts';
 import { RunCare } from './slices/dead-sessions.ts';
 import { untilDone } from './slices/feeder.ts';
 import type { HeardFile } from './slices/heard-file.ts';
+import { endLacked } from './slices/lacks.ts';
 import { RunWatch } from './slices/run-watch.ts';
 import { stopRun, type TalliedWork, tellWork } from './slices/runs.ts';
 import { beginSession, every } from './slices/session.ts';
-import { SliceSource } from './slices/source.ts';
+import { type SliceImages, SliceSource } from './slices/source.ts';
 import { WorkerSlots } from './slots.ts';
 import { type EngineStore, openEngineStore } from './state/store.ts';
 
@@ -53,7 +53,7 @@ export interface Work {
   /** False where all steps are text calls, which need no room among the tasks in flight of the service; absent: true. */
   readonly makesTasks?: boolean;
   /** The files that requests show, where facts of them have to be loaded. */
-  readonly images?: ImageFiles & { takeLacked?(): string | undefined };
+  readonly images?: SliceImages;
   /** What this process may have in flight, in all runs that it works on; absent: as much as the limits of the run leave it. */
   readonly slots?: WorkerSlots;
   /** Ends where all slices are done, and does not wait for more. */
@@ -107,7 +107,9 @@ export async function workOn(
       if (maxFailures !== undefined && failures >= maxFailures) tooMany ??= stop(tooManyInAll(maxFailures));
     },
   });
-  const care = new RunCare({ pool, clock, queue: work.queue }, run, work.name);
+  const care = new RunCare({ pool, clock, queue: work.queue }, run, work.name, () =>
+    endLacked(pool, run, invocation, work.settings.retry.patienceMs),
+  );
   const stopSweeping = every(clock, sweepMs, async () => heard?.sweep(pool));
   try {
     failIfLost(pool);
@@ -206,7 +208,7 @@ async function oneSession(
           listener({
             type: 'run:notice',
             code: 'input.differs',
-            message: `${JSON.stringify(path)} is not on this machine as the run has it: cells that show it are left to other workers. Give this one the same files (--files-root), and start it again.`,
+            message: `${JSON.stringify(path)} is not on this machine as the run has it: cells that show it are left to other workers, until the coordinator has copied it into the place of the run.`,
           }),
         isOver: () => watch.isOver || (once && watch.status?.fed === true && watch.status.waiting === 0),
         ...(shared.rooms === undefined ? {} : { lackedRoomMs: () => shared.rooms?.lackedMs }),
@@ -230,7 +232,7 @@ async function oneSession(
       listener(event);
     };
     const report = await runPlan(
-      { ...plan, cells: noCells },
+      { ...plan, cells: noCells, resolve: (cell, lookup) => source.resolve(cell, lookup) },
       work.selection,
       // What is spent is bounded for all workers together.
       ownSettings(settings, watch.status?.lastedMs ?? 0, slots),

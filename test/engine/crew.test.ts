@@ -127,6 +127,7 @@ async function crew(
       cells: () => plan.matrix.cells(),
       size,
       slots: 12,
+      patienceMs: 60_000,
       bounds: boundsOf(settings.budget, settings.maxSubmits),
     },
     control,

@@ -119,6 +119,7 @@ steps:
         cells: () => plan.matrix.cells(),
         size: 4,
         slots: 12,
+        patienceMs: 60_000,
         bounds: {},
       },
       never,

@@ -34,7 +34,9 @@ const imageFiles = (images: ImageFiles): FilePort => ({
   facts: (file) => {
     const facts = images.facts(file.replace(/^\/nowhere\//, ''));
     return Promise.resolve(
-      'error' in facts ? undefined : { kind: 'file', realPath: file, bytes: facts.bytes },
+      facts === 'unread' || 'error' in facts
+        ? undefined
+        : { kind: 'file', realPath: file, bytes: facts.bytes },
     );
   },
 });

@@ -1,5 +1,5 @@
 import { placeOf } from '../../pipeline/files.ts';
-import { largestInput } from '../inputs.ts';
+import { largestInput, sharedInputName } from '../inputs.ts';
 import { fileErrors } from '../store/file-error.ts';
 import type { SaveFailure } from '../writer.ts';
 
@@ -43,6 +43,18 @@ export const replacedArtifact = (file: string): SaveFailure =>
   permanent(
     'input.changed',
     `${file.slice(0, 200)} is not the file that its job saved: it has been changed or replaced since, and is not sent. Put the saved one back, or make it again with --redo.`,
+  );
+
+export const otherCopy = ({
+  path,
+  sha256,
+}: {
+  readonly path: string;
+  readonly sha256: string;
+}): SaveFailure =>
+  permanent(
+    'input.changed',
+    `The copy of ${path.slice(0, 200)} in the place of the run (${sharedInputName(sha256)}) is not the file that the run has: it has been changed since, and is not sent. Remove it, then run again.`,
   );
 
 /** @param cause of the file system; absent: something else than a file lies there */

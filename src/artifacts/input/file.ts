@@ -2,11 +2,18 @@ import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { readPlainFile } from '../../state/files/plain-file.ts';
-import { fail, onDisk } from '../failure.ts';
-import { largestInput } from '../inputs.ts';
+import { fail, onDisk, SaveError } from '../failure.ts';
+import { largestInput, type SharedInputs } from '../inputs.ts';
 import { isAboutFile } from '../store/file-error.ts';
 import type { ArtifactStore } from '../store/store.ts';
-import { linkedArtifact, missingFile, placeFailure, replacedArtifact, tooLarge } from './failure.ts';
+import {
+  linkedArtifact,
+  missingFile,
+  otherCopy,
+  placeFailure,
+  replacedArtifact,
+  tooLarge,
+} from './failure.ts';
 
 /**
  * A file that a pipeline names, with the content that its job was planned with.
@@ -32,6 +39,25 @@ export async function readPipelineFile(
     class: 'permanent',
     message: `${path} has changed since the run was planned. Run again: that plans with the file as it is now.`,
   });
+}
+
+/**
+ * The same where the run may have a copy: a file that this machine does not have is read from there.
+ *
+ * @param shared absent: a run on one machine @throws SaveError
+ */
+export async function readInputFile(
+  source: { readonly path: string; readonly sha256: string },
+  place: { readonly folder: string; readonly filesRoot: string; readonly shared?: Pick<SharedInputs, 'get'> },
+): Promise<Buffer> {
+  try {
+    return await readPipelineFile(source, place);
+  } catch (error) {
+    if (!(error instanceof SaveError) || error.failure.class !== 'permanent') throw error;
+    const bytes = await place.shared?.get(source.sha256);
+    if (bytes === undefined) throw error;
+    return hashOf(bytes) === source.sha256 ? bytes : fail(otherCopy(source));
+  }
 }
 
 /** A file that a job of this run produced. @throws SaveError */

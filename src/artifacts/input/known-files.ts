@@ -39,6 +39,7 @@ export interface ImageFilesOptions {
 
 /** {@link ImageFiles} that can list the files they were asked for. */
 export interface KnownImageFiles extends ImageFiles {
+  facts(path: string): ImageFile;
   /** The files that are known now, by path: all that were asked for, unless some had to be forgotten. */
   known(): readonly { readonly path: string; readonly sha256: string; readonly bytes: number }[];
 }

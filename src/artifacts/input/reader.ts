@@ -4,11 +4,11 @@ import { defaultTimeouts, type LinkOptions, openRoute } from '../download/link-r
 import { imageFormat, inputType } from '../download/verify.ts';
 import { aborted, fail, SaveError } from '../failure.ts';
 import { inMemory } from '../formats/format.ts';
-import type { InputReader, InputResult, InputSource, LoadedImage } from '../inputs.ts';
+import type { InputReader, InputResult, InputSource, LoadedImage, SharedInputs } from '../inputs.ts';
 import { MaskMaker } from '../masks/draw.ts';
 import type { ArtifactStore } from '../store/store.ts';
 import { notImage } from './failure.ts';
-import { readArtifact, readPipelineFile } from './file.ts';
+import { readArtifact, readInputFile } from './file.ts';
 import { readDataUri, readLink } from './link.ts';
 
 export interface InputReaderOptions extends LinkOptions {
@@ -18,6 +18,8 @@ export interface InputReaderOptions extends LinkOptions {
   readonly folder: string;
   /** Folder that they must lie in, links resolved (`--files-root`). */
   readonly filesRoot: string;
+  /** Copies of files that this machine may not have; absent: there are none. */
+  readonly shared?: Pick<SharedInputs, 'get'>;
   readonly clock: DownloadClock;
 }
 
@@ -34,7 +36,7 @@ export function createInputReader(options: InputReaderOptions): InputReader & { 
   const read = async (source: InputSource, signal: AbortSignal): Promise<Buffer> => {
     switch (source.kind) {
       case 'file':
-        return await readPipelineFile(source, options);
+        return await readInputFile(source, options);
       case 'artifact':
         return await readArtifact(source, options.store);
       case 'url':
@@ -69,7 +71,7 @@ export function createInputReader(options: InputReaderOptions): InputReader & { 
     mask: (request, signal) =>
       withResult(signal, async () => {
         const { source } = request;
-        const file = source.kind === 'file' ? await readPipelineFile(source, options) : undefined;
+        const file = source.kind === 'file' ? await readInputFile(source, options) : undefined;
         return await masks.make(request, file, signal);
       }),
     close: () => route.close(),

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { SaveError } from '../../artifacts/failure.ts';
+import { isSharedInput, type SharedInputs } from '../../artifacts/inputs.ts';
 import type { SubmissionCounts } from '../../artifacts/store/counts.ts';
 import { openArtifactFolder } from '../../artifacts/store/folder.ts';
 import { isArtifactName, isOurArtifactName } from '../../artifacts/store/names.ts';
@@ -48,6 +49,8 @@ export interface RemotePlace {
   results(patienceMs: number): ResultStore;
   /** Of submissions of all workers, where the run is on an engine. */
   readonly counts: SubmissionCounts;
+  /** Files of the pipeline that the workers share, where the run is on an engine. */
+  readonly inputs: SharedInputs;
   /** Names there that are not of promptpress, in order. @throws SaveError */
   foreign(): AsyncIterable<string>;
 }
@@ -250,14 +253,21 @@ export async function inBucket(
   directory: string,
   disposables: Disposables,
 ): Promise<ArtifactPlace> {
-  const [{ openS3Artifacts }, { namesUnder }, { upload }, { ownerName }, { bucketCounts, countObjects }] =
-    await Promise.all([
-      import('../../artifacts/store/s3/s3-store.ts'),
-      import('../../artifacts/store/s3/list.ts'),
-      import('../../artifacts/store/s3/upload.ts'),
-      import('../../artifacts/store/s3/claim.ts'),
-      import('../../artifacts/store/s3/counts.ts'),
-    ]);
+  const [
+    { openS3Artifacts },
+    { namesUnder },
+    { upload },
+    { ownerName },
+    { bucketCounts, countObjects },
+    { bucketInputs },
+  ] = await Promise.all([
+    import('../../artifacts/store/s3/s3-store.ts'),
+    import('../../artifacts/store/s3/list.ts'),
+    import('../../artifacts/store/s3/upload.ts'),
+    import('../../artifacts/store/s3/claim.ts'),
+    import('../../artifacts/store/s3/counts.ts'),
+    import('../../artifacts/store/s3/shared-inputs.ts'),
+  ]);
   const store = openS3Artifacts(client, directory);
   disposables.add(() => store.close());
   return {
@@ -265,12 +275,14 @@ export async function inBucket(
     remote: {
       url: shownS3Address(client.address),
       counts: bucketCounts(client),
+      inputs: bucketInputs(client),
       async *foreign() {
         for await (const name of namesUnder(client, ''))
           if (
             !isOurArtifactName(name) &&
             !published.has(name) &&
             !countObjects.has(name) &&
+            !isSharedInput(name) &&
             name !== ownerName
           )
             yield name;

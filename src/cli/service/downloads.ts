@@ -1,6 +1,6 @@
 import { createArtifactWriter } from '../../artifacts/artifact-writer.ts';
 import type { LinkOptions } from '../../artifacts/download/link-route.ts';
-import { createInputReader } from '../../artifacts/input/reader.ts';
+import { createInputReader, type InputReaderOptions } from '../../artifacts/input/reader.ts';
 import type { InputReader } from '../../artifacts/inputs.ts';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import type { ReplyKeeper } from '../../artifacts/write-reply.ts';
@@ -54,7 +54,7 @@ export function openArtifacts(
 
 /** What reads the images that text calls show. */
 export function openInputs(
-  place: { readonly store: ArtifactStore; readonly folder: string; readonly filesRoot: string },
+  place: Pick<InputReaderOptions, 'store' | 'folder' | 'filesRoot' | 'shared'>,
   links: LinkOptions,
   disposables: Disposables,
 ): InputReader {

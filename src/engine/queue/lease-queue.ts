@@ -17,7 +17,7 @@ export class LeaseQueue implements SliceQueue {
     this.#leaseMs = settings.leaseMs;
   }
 
-  async take(run: number): Promise<Turn | undefined> {
+  async take(run: number, session?: number): Promise<Turn | undefined> {
     const { rows } = await this.#database.query<Turn>(
       `UPDATE promptpress.slices s
        SET lease_holder = $1, lease_until = clock_timestamp() + $2 * interval '1 ms', not_before = NULL
@@ -25,10 +25,11 @@ export class LeaseQueue implements SliceQueue {
          SELECT w.run, w.n FROM promptpress.slices w JOIN promptpress.runs r USING (run)
          WHERE w.run = $3 AND NOT w.done AND r.state = 'open' AND (w.lease_until IS NULL OR w.lease_until < clock_timestamp())
            AND (w.not_before IS NULL OR w.not_before <= clock_timestamp())
+           AND NOT EXISTS (SELECT FROM promptpress.lacks l WHERE l.run = w.run AND l.session = $4 AND l.slice = w.n)
          ORDER BY w.n LIMIT 1 FOR NO KEY UPDATE OF w SKIP LOCKED
        ) free
        WHERE s.run = free.run AND s.n = free.n RETURNING s.run, s.n AS slice`,
-      [this.#worker, this.#leaseMs, run],
+      [this.#worker, this.#leaseMs, run, session ?? null],
     );
     return rows[0];
   }

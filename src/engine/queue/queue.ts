@@ -13,8 +13,10 @@ export interface SliceQueue {
   /**
    * Takes a slice of a run that nobody has; undefined: there is none now. It does not wait for one. Whether the slice is done, or the
    * run over, the state says.
+   *
+   * @param session of this worker: slices of which it lacks files are passed over, where the queue can choose
    */
-  take(run: number): Promise<Turn | undefined>;
+  take(run: number, session?: number): Promise<Turn | undefined>;
   /**
    * Says that this worker is still at work on these slices; to be said every third of the lease.
    *

@@ -1,4 +1,5 @@
 import type { EnginePool } from '../postgres/pool.ts';
+import { readLacks, type WorkerLack } from './lacks.ts';
 import { isAlive, isLed, silentMs } from './lead-hold.ts';
 
 /** Whether a process leads a run, or works on it. @throws EngineError */
@@ -64,6 +65,8 @@ export interface Crew {
   /** Image tasks in flight on the service, of all runs there; `accepted`: it refused more than so many. */
   readonly tasks: { readonly granted: number; readonly used: number; readonly accepted?: number };
   readonly spending: readonly SpendingInUse[];
+  /** Which workers lack which files as the run has them; absent: none. */
+  readonly lacks?: readonly WorkerLack[];
 }
 
 /** SQL: whether somebody holds the slice `h` who has not let go of it. */
@@ -90,7 +93,7 @@ export async function readCrew(
 ): Promise<Crew | undefined> {
   const ask = async <Row>(text: string, ...values: readonly unknown[]): Promise<readonly Row[]> =>
     (await pool.query<Row>(text, values)).rows;
-  const [[state], workers, [slices], rates, [tasks], spending] = await Promise.all([
+  const [[state], workers, [slices], rates, [tasks], spending, lacks] = await Promise.all([
     ask<Pick<Crew, 'state' | 'led'> & { readonly fed: boolean }>(
       `SELECT r.state, r.fed, ${isLed} AS led FROM promptpress.runs r WHERE r.run = $1`,
       run,
@@ -125,6 +128,7 @@ export async function readCrew(
        WHERE p.run = $1 GROUP BY p.kind, p.most ORDER BY p.kind`,
       run,
     ),
+    readLacks(pool, run),
   ]);
   if (state === undefined || slices === undefined || tasks === undefined) return undefined;
   const { fed, ...ofRun } = state;
@@ -142,5 +146,6 @@ export async function readCrew(
     })),
     tasks: { ...inUse, ...(accepted === null ? {} : { accepted }) },
     spending,
+    ...(lacks.length === 0 ? {} : { lacks }),
   };
 }

@@ -81,11 +81,15 @@ const caring = `
 export class RunCare {
   readonly #stop: () => Promise<void>;
 
-  /** @param worker a name that no other has */
+  /**
+   * @param worker a name that no other has
+   * @param endLacked ends the run where nobody has its files
+   */
   constructor(
     { pool, clock, queue }: { readonly pool: EnginePool; readonly clock: Clock; readonly queue: SliceQueue },
     run: number,
     worker: string,
+    endLacked: () => Promise<void>,
   ) {
     const dead = new DeadSessions(pool, run);
     const late = new LateFacts(pool, run);
@@ -94,6 +98,7 @@ export class RunCare {
       if (rows.length === 0) return;
       await dead.look();
       await late.feed();
+      await endLacked();
       await refeed(queue, pool, run);
     });
   }

@@ -14,6 +14,7 @@ const tables = [
   'facts',
   'redos',
   'inputs',
+  'lacks',
   'replies',
   'tables',
   'holds_over',

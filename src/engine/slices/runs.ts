@@ -139,6 +139,7 @@ export async function beginInvocation(
     );
     await fenceSlices(connection, run);
     await connection.query('DELETE FROM promptpress.slices WHERE run = $1 AND done', [run]);
+    await connection.query('DELETE FROM promptpress.lacks WHERE run = $1', [run]);
     await connection.query(forgetClosedKinds, [run]);
     await openAllowance(connection, run, bounds);
     return { invocation: invocation + 1, goesOn: false };

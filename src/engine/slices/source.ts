@@ -2,6 +2,7 @@ import { Turns } from '../../pipeline/turns.ts';
 import type { Cell } from '../../plan/cell.ts';
 import type { ImageFiles } from '../../plan/request/image-files.ts';
 import { withRecords } from '../../plan/resolve/load-records.ts';
+import type { RecordLookup, Slot } from '../../plan/slot.ts';
 import type { Clock } from '../../run/clock.ts';
 import type { SliceEnd } from '../../run/events.ts';
 import type { CellBatch, CellSource, Hold, LeftRecord, RunPlan } from '../../run/ports.ts';
@@ -13,6 +14,7 @@ import { endHold, takeSlice } from '../state/slices.ts';
 import type { EngineStore } from '../state/store.ts';
 import { unpackCells } from './cells.ts';
 import { pause, untilDone } from './feeder.ts';
+import { endedLacks, type LackedFile, noteLacks } from './lacks.ts';
 import { beatMs, every, type WorkerSession } from './session.ts';
 
 /** How long is waited where there is no slice, ms. */
@@ -21,8 +23,10 @@ const idleMs = 250;
 const waitsMs = 1000;
 /** For so long a worker without room holds one slice at most, ms. */
 const searchesAfterMs = 15_000;
-/** A slice whose files are not here is left to others for so long, ms. */
-const lacksMs = 5000;
+/** How often is looked whether files that are not here have come, and how long is waited where slices wait for them, ms. */
+const lacksMs = 1000;
+/** How long is waited at most between slices of which the files are not here: a queue that cannot choose gives them again and again. */
+const mostLacksMs = 15_000;
 /** Cells whose records are loaded together. */
 const cellsAtOnce = 64;
 /** How long it is tried to say that a slice has ended, in leases: later it is somebody else's. */
@@ -36,14 +40,22 @@ export interface SourcePorts {
   readonly clock: Clock;
 }
 
+/** The files that requests show, of which some may not be here. */
+export interface SliceImages extends ImageFiles {
+  /** Those that were `unread` since this was asked last. */
+  takeUnread?(): readonly LackedFile[];
+  /** It may be here by now. */
+  forget?(path: string): void;
+}
+
 export interface SourceSettings {
   readonly run: number;
   readonly session: WorkerSession;
   readonly leaseMs: number;
   readonly plan: Pick<RunPlan, 'resolve'>;
   /** The files that requests show, where facts of them have to be loaded. */
-  readonly images?: ImageFiles & { takeLacked?(): string | undefined };
-  /** Told of a file that a slice needs and this machine does not have as the run has it. */
+  readonly images?: SliceImages;
+  /** Told of the first file that a slice needs and this machine does not have as the run has it. */
   readonly onLacked?: (path: string) => void;
   /** No more slices are to be taken. */
   readonly isOver: () => boolean;
@@ -56,6 +68,8 @@ export interface SourceSettings {
 }
 
 interface HeldSlice extends Hold {
+  /** Numbers of all its cells. */
+  readonly numbers: readonly number[];
   /** Cells that were not given yet. */
   cells: readonly Cell[];
   left: readonly LeftRecord[] | undefined;
@@ -71,6 +85,12 @@ export class SliceSource implements CellSource {
   readonly #held = new Map<number, HeldSlice>();
   /** Slices that need a file which this machine does not have. */
   readonly #lacking = new Set<number>();
+  #hasTold = false;
+  /** Cells that show files which were not read when they were resolved last, by number. */
+  readonly #unread = new Map<number, readonly LackedFile[]>();
+  /** How long is waited where there is no slice that can be done here, and after one that is known to lack files, ms. */
+  #idleMs = idleMs;
+  #turnMs = lacksMs;
   /** The slice whose cells are being given. */
   #giving: HeldSlice | undefined;
   readonly #listeners = new Set<(hold: Hold) => void>();
@@ -92,6 +112,7 @@ export class SliceSource implements CellSource {
       every(ports.clock, Math.min(thirdMs, beatMs), () => this.#beat()),
       every(ports.clock, thirdMs, () => this.#keep()),
       every(ports.clock, thirdMs, () => this.#orphans.count()),
+      every(ports.clock, lacksMs, () => this.#lookForLacked()),
     ];
     this.#stopKeeping = async () => {
       await Promise.all(stops.map((stop) => stop()));
@@ -108,14 +129,28 @@ export class SliceSource implements CellSource {
       const held = this.#giving ?? (await this.#take(signal));
       if (held !== undefined) return this.#give(held, most);
       if (this.#isDead || this.#settings.isOver()) return { cells: [], last: true };
-      await pause(this.#ports.clock, idleMs, signal);
+      await pause(this.#ports.clock, this.#idleMs, signal);
     }
     return { cells: [], last: false };
   }
 
-  end(hold: Hold & { readonly belowDoubt?: true }, how: SliceEnd): void {
+  /** A cell as the plan and the state say. */
+  resolve(cell: Cell, lookup: RecordLookup): readonly Slot[] {
+    const { plan, images } = this.#settings;
+    images?.takeUnread?.();
+    const slots = plan.resolve(cell, lookup);
+    const unread = images?.takeUnread?.() ?? [];
+    if (unread.length > 0) this.#unread.set(cell.number, unread);
+    else this.#unread.delete(cell.number);
+    return slots;
+  }
+
+  end(hold: Hold & { readonly belowDoubt?: true }, said: SliceEnd): void {
     const held = this.#held.get(hold.slice);
     const isHeld = held?.epoch === hold.epoch;
+    // A file of which a reply has told: the cell has no outcome before it was asked for.
+    const isUnread = isHeld && this.#takeUnread(held).length > 0;
+    const how = said === 'closed' && isUnread ? 'waits' : said;
     if (isHeld) {
       this.#held.delete(hold.slice);
       this.#settings.onHeld?.(this.#held.size);
@@ -179,17 +214,24 @@ export class SliceSource implements CellSource {
     const { queue, pool, clock, store } = this.#ports;
     const { run, session } = this.#settings;
     const { invocation } = store.others;
-    const turn = await queue.take(run).catch((error: unknown) => {
+    this.#idleMs = idleMs;
+    const turn = await queue.take(run, session.session).catch((error: unknown) => {
       // A clock that is off, for one: without a word it would take nothing for ever.
       if (error instanceof EngineError && !error.mayPass) pool.troubles.fail(error);
       return undefined;
     });
-    if (turn === undefined) return undefined;
-    // Somebody else has its files.
+    if (turn === undefined) {
+      if (this.#lacking.size > 0) this.#idleMs = lacksMs;
+      return undefined;
+    }
+    // Somebody else has its files, and may be at work: each time it is left for longer.
     if (this.#lacking.has(turn.slice)) {
+      this.#turnMs = Math.min(mostLacksMs, 2 * this.#turnMs);
+      this.#idleMs = this.#turnMs;
       await queue.giveBack(turn, lacksMs).catch(() => undefined);
       return undefined;
     }
+    this.#turnMs = lacksMs;
     const taken = await untilDone(
       () => takeSlice(pool, run, turn.slice, session.session, invocation),
       clock,
@@ -200,10 +242,12 @@ export class SliceSource implements CellSource {
       if (!signal.aborted && !this.#settings.isOver()) await queue.done(turn).catch(() => undefined);
       return undefined;
     }
+    const cells = unpackCells(taken.cells, pool.shown);
     const held: HeldSlice = {
       slice: turn.slice,
       epoch: taken.epoch,
-      cells: unpackCells(taken.cells, pool.shown),
+      cells,
+      numbers: cells.map(({ number }) => number),
       left: undefined,
     };
     const before = this.#held.get(turn.slice);
@@ -215,10 +259,13 @@ export class SliceSource implements CellSource {
     // What an earlier holding of it had read, whoever held it since may have changed.
     store.release(turn.slice);
     const left = await untilDone(() => this.#load(held), clock, signal);
-    const lacked = left && (await this.#lackedOf(held));
-    if (lacked !== undefined && this.#held.get(held.slice) === held) {
+    const lacked = left === undefined ? [] : await this.#lackedOf(held);
+    if (lacked.length > 0 && this.#held.get(held.slice) === held) {
+      await untilDone(() => noteLacks(pool, run, session.session, held.slice, lacked), clock, signal);
+      const first = lacked.find(({ sha256 }) => sha256 !== '');
+      if (first !== undefined && !this.#hasTold) this.#settings.onLacked?.(first.path);
+      this.#hasTold ||= first !== undefined;
       this.#lacking.add(held.slice);
-      this.#settings.onLacked?.(lacked);
       this.#held.delete(held.slice);
       store.release(held.slice);
       await this.#end(held, 'waits', lacksMs);
@@ -235,12 +282,12 @@ export class SliceSource implements CellSource {
   /** Reads all that decisions about a slice are made from. @throws EngineError */
   async #load({ slice, cells }: HeldSlice): Promise<readonly LeftRecord[]> {
     const { store } = this.#ports;
-    const { plan, images } = this.#settings;
+    const { images } = this.#settings;
     for (let from = 0; from < cells.length; from += cellsAtOnce)
       await withRecords(
         cells.slice(from, from + cellsAtOnce),
         (cell, lookup) => {
-          plan.resolve(cell, lookup);
+          this.resolve(cell, lookup);
         },
         async (keys) => {
           await store.prefetch(keys, slice);
@@ -257,19 +304,34 @@ export class SliceSource implements CellSource {
     return await store.left(slice);
   }
 
-  /** A file that cells of a slice ask for, and that is another one here. */
-  async #lackedOf({ cells }: HeldSlice): Promise<string | undefined> {
-    const { plan, images } = this.#settings;
-    if (images?.takeLacked === undefined) return undefined;
+  /** Files that cells of a slice ask for, and that cannot be used here. */
+  async #lackedOf(held: HeldSlice): Promise<readonly LackedFile[]> {
+    // What was unread while they were loaded.
+    if (this.#takeUnread(held).length === 0) return [];
     const turns = new Turns();
-    for (const cell of cells) {
-      images.takeLacked();
-      plan.resolve(cell, (key) => this.#ports.store.peek(key));
-      const lacked = images.takeLacked();
-      if (lacked !== undefined) return lacked;
+    for (const cell of held.cells) {
+      this.resolve(cell, (key) => this.#ports.store.peek(key));
       await turns.next();
     }
-    return undefined;
+    return this.#takeUnread(held);
+  }
+
+  #takeUnread({ numbers }: HeldSlice): readonly LackedFile[] {
+    const unread = new Map<string, LackedFile>();
+    for (const number of numbers) {
+      for (const file of this.#unread.get(number) ?? []) unread.set(file.path, file);
+      this.#unread.delete(number);
+    }
+    return [...unread.values()];
+  }
+
+  async #lookForLacked(): Promise<void> {
+    if (this.#lacking.size === 0) return;
+    const { run, session, images } = this.#settings;
+    for (const { slice, path } of await endedLacks(this.#ports.pool, run, session.session)) {
+      this.#lacking.delete(slice);
+      images?.forget?.(path);
+    }
   }
 
   async #beat(): Promise<void> {

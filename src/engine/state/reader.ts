@@ -176,7 +176,7 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
     inputFiles: async (paths) => {
       const rows = await ask<InputFile>(
         `SELECT path, sha256, bytes::float8 AS bytes, mtime AS "mtimeMs" FROM promptpress.inputs
-         WHERE run = $1 AND path = ANY($2)`,
+         WHERE run = $1 AND path = ANY($2) AND sha256 <> ''`,
         paths,
       );
       return new Map(rows.map((file) => [file.path, file]));

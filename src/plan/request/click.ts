@@ -92,6 +92,7 @@ export class ClickTemplate implements RequestTemplate {
     const fields = nearest === undefined ? declared : { ...declared, prompt: nearest };
     const prompt = typeof fields.prompt === 'string' ? { prompt: fields.prompt } : {};
     const mask = this.#mask?.render(scope, context.images);
+    if (mask === 'unread') return prompt;
     if (mask !== undefined && 'error' in mask) return { ...prompt, failure: mask.error };
     const request: ClickRequest = {
       kind: 'click',

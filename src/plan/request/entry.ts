@@ -81,10 +81,10 @@ class EntryTemplate implements RequestTemplate {
     const declared = this.#declare(scope);
     const prompt = typeof declared.fields.prompt === 'string' ? { prompt: declared.fields.prompt } : {};
     const mask = this.#mask?.render(scope, context.images);
-    if (mask !== undefined && 'error' in mask) return { ...prompt, failure: mask.error };
     const shown = this.#images.render(scope, context);
+    if (mask !== undefined && mask !== 'unread' && 'error' in mask) return { ...prompt, failure: mask.error };
     if (shown.kind === 'failure') return { ...prompt, failure: shown.error };
-    if (shown.kind === 'waiting') return prompt;
+    if (shown.kind === 'waiting' || mask === 'unread') return prompt;
     // An image says something by itself, one that `extra` brings too (gateway 2.3).
     const isShown = shown.images.length > 0 || Object.hasOwn(declared.extra ?? {}, 'base64Array');
     if (this.kind === 'edit' || (this.kind === 'imagine' && !isShown)) needWords(prompt.prompt);

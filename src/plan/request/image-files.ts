@@ -15,10 +15,13 @@ export type ImageFile =
  * asked for the same file at every evaluation of a slot. So an implementation remembers, within bounds, what it has read.
  */
 export interface ImageFiles {
-  /** @param path relative to the pipeline, as its template rendered it */
-  facts(path: string): ImageFile;
   /**
-   * Loads what `facts` did not know yet, and answered with `input.missing`, where that has to be loaded. Absent: it knows all.
+   * @param path relative to the pipeline, as its template rendered it
+   * @returns `unread`: it has to be asked for, or cannot be used here; a slot that shows it is pending and has no job yet
+   */
+  facts(path: string): ImageFile | 'unread';
+  /**
+   * Loads what `facts` did not know yet, and answered with `unread` or `input.missing`, where that has to be loaded. Absent: it knows all.
    *
    * @returns whether there was anything: what was resolved with those replies has to be resolved again
    */

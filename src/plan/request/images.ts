@@ -22,7 +22,7 @@ export type ShownImages =
       /** See `JobSpec.files`. */
       readonly files: Readonly<Record<string, string>>;
     }
-  /** A job has no key yet. */
+  /** A job has no key yet, or a file is not read. */
   | { readonly kind: 'waiting' }
   /** A file cannot be shown. */
   | { readonly kind: 'failure'; readonly error: JobError };
@@ -97,6 +97,10 @@ export class ImageList {
         if (isAddress(name)) images.push({ url: name });
         else {
           const file = port.facts(name);
+          if (file === 'unread') {
+            isWaiting = true;
+            continue;
+          }
           if ('error' in file) return { kind: 'failure', error: file.error };
           images.push({ sha256: file.sha256 });
           files[file.sha256] ??= name;

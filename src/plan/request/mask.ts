@@ -13,7 +13,9 @@ import { decimal, notEmpty } from './render.ts';
 export type RenderedMask =
   /** `files`: see `JobSpec.files`. */
   | { readonly mask: MaskSource; readonly files: Readonly<Record<string, string>> }
-  | { readonly error: JobError };
+  | { readonly error: JobError }
+  /** Its file is not read. */
+  | 'unread';
 
 /** The `mask` of a click or of an edit. */
 export class MaskTemplate {
@@ -39,7 +41,7 @@ export class MaskTemplate {
         error: { code: 'mask.address', message: 'A mask is a PNG file beside the pipeline, not an address.' },
       };
     const file = images.facts(name);
-    if ('error' in file) return file;
+    if (file === 'unread' || 'error' in file) return file;
     return { mask: { sha256: file.sha256, ...invert }, files: { [file.sha256]: name } };
   }
 }

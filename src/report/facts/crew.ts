@@ -26,4 +26,12 @@ export interface CrewStatus {
   }[];
   readonly tasks: { readonly granted: number; readonly used: number; readonly accepted?: number };
   readonly spending: readonly { readonly kind: string; readonly most: number; readonly used: number }[];
+  /** Which workers lack which files as the run has them, and how many slices wait for each; absent: none. */
+  readonly lacks?: readonly {
+    readonly worker: string;
+    readonly path: string;
+    /** Empty: it is known only from a reply, and its coordinator has not said yet what it is. */
+    readonly sha256: string;
+    readonly slices: number;
+  }[];
 }

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, realpathSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createInputReader, type InputReaderOptions } from '../../../src/artifacts/input/reader.ts';
@@ -8,9 +16,11 @@ import {
   type InputResult,
   type InputSource,
   largestInput,
+  sharedInputName,
 } from '../../../src/artifacts/inputs.ts';
 import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { folderInputs } from '../../../src/cli/service/engine/folder-inputs.ts';
 import { makePipe } from '../../rig/pipe.ts';
 import { gallery } from '../gallery.ts';
 import { freshFolder, ManualClock, serviceUrl, startServer, until } from '../places.ts';
@@ -51,6 +61,40 @@ const errorOf = (result: InputResult) => {
   if (result.ok) throw new Error('It was read.');
   return result.error;
 };
+
+describe('a copy of a file in the place of a run on an engine', () => {
+  const source = (bytes: Buffer): InputSource => ({ kind: 'file', path: 'fox.png', sha256: sha256(bytes) });
+
+  it('is read where this machine has no such file, as an image and as a mask, and only with its own bytes', async () => {
+    const folder = realpathSync(freshFolder());
+    const shared = folderInputs(join(folder, 'run'));
+    const reader = startReader({ folder, filesRoot: folder, shared });
+    const [bytes, others] = [await image(), await image('png', 50, 30)];
+    expect(errorOf(await reader.load(source(bytes), always)).code).toBe('input.missing');
+    await shared.put(sha256(bytes), bytes);
+    writeFileSync(join(folder, 'fox.png'), others);
+    expect(valueOf(await reader.load(source(bytes), always)).data).toBe(bytes.toString('base64'));
+    const size = { width: 40, height: 30 };
+    const mask = { source: { kind: 'file', path: 'fox.png', sha256: sha256(bytes) }, form: 'white' } as const;
+    expect(await reader.mask({ ...mask, invert: false, size }, always)).toMatchObject({ ok: true });
+
+    const copy = join(folder, 'run', sharedInputName(sha256(bytes)));
+    const changed = Buffer.from(bytes);
+    changed[changed.length - 20] = 255 - (changed[changed.length - 20] ?? 0);
+    writeFileSync(copy, changed);
+    const refused = errorOf(await reader.load(source(bytes), always));
+    expect([refused.code, refused.class]).toEqual(['input.changed', 'permanent']);
+    expect(refused.message).toContain(sharedInputName(sha256(bytes)));
+    rmSync(copy);
+    symlinkSync(join(folder, 'fox.png'), copy);
+    expect(errorOf(await reader.load(source(bytes), always)).code).toBe('disk.link');
+    rmSync(copy);
+    await shared.put(sha256(bytes), bytes);
+    writeFileSync(join(folder, 'run', 'inputs', sha256(others)), 'a table');
+    await shared.clear();
+    expect(readdirSync(join(folder, 'run', 'inputs'))).toEqual([sha256(others)]);
+  });
+});
 
 describe('a file of the pipeline', () => {
   const place = () => {

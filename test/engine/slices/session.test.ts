@@ -357,7 +357,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
         return Promise.resolve();
       };
       const queue = { feed } as unknown as SliceQueue;
-      return new RunCare({ pool, clock: time.clock(), queue }, run, `worker ${at}`);
+      return new RunCare({ pool, clock: time.clock(), queue }, run, `worker ${at}`, async () => undefined);
     });
     for (let look = 0; look < 3; look += 1) await time.pass(6000);
     expect([await liveSessions(pool, run), fed]).toEqual([1, [0, 0]]);

@@ -4,10 +4,11 @@ import { registered, SharedImages } from '../../../src/engine/images.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import { Orphans } from '../../../src/engine/queue/orphans.ts';
 import { packCells } from '../../../src/engine/slices/cells.ts';
+import { readLacks } from '../../../src/engine/slices/lacks.ts';
 import { beginSession } from '../../../src/engine/slices/session.ts';
 import { SliceSource } from '../../../src/engine/slices/source.ts';
 import { addSlices, endHold, takeSlice } from '../../../src/engine/state/slices.ts';
-import type { EngineStore } from '../../../src/engine/state/store.ts';
+import { type EngineStore, openEngineStore } from '../../../src/engine/state/store.ts';
 import type { ImageFile } from '../../../src/plan/request/image-files.ts';
 import { VirtualTime } from '../../rig/engine/virtual-time.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
@@ -89,26 +90,49 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
   it.each([
     ['another one', { sha256: 'bb', bytes: 1 }],
     ['broken', { error: { code: 'input.not-image', message: 'It is no image.' } }],
-  ])('are left to others where a file that they show is %s on this machine', async (_words, own) => {
+  ])('are left to others where a file that they show is %s here, and are taken once', async (_words, own) => {
     const { pool, run, worker, session, queue } = await oneSlice(engine);
-    const imagesOf = (file: ImageFile): SharedImages => {
-      const images = new SharedImages({ facts: () => file }, pool, run);
+    const imagesOf = (file: ImageFile, leads: boolean, its = pool): SharedImages => {
+      const images = new SharedImages({ facts: () => file }, its, run, leads);
       images.begin(1);
       return images;
     };
     // The coordinator registers the files of a cell before it gives the cell.
-    const theRuns = imagesOf({ sha256: 'aa', bytes: 1 });
+    const theRuns = imagesOf({ sha256: 'aa', bytes: 1 }, true);
     async function* cells(): AsyncGenerator<string> {
       yield 'a cell';
     }
     for await (const cell of registered(cells(), () => theRuns.facts('pic.png'), theRuns))
       expect(cell).toBe('a cell');
 
-    const images = imagesOf(own);
+    const time = new VirtualTime();
+    /** Time passes in steps, for what a step causes takes turns of the event loop. */
+    const pass = async (seconds: number): Promise<void> => {
+      for (let step = 0; step < seconds * 4; step += 1) {
+        await time.pass(250);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const statements: string[] = [];
+    const counted = new Proxy(pool, {
+      get: (of, name) =>
+        name === 'query'
+          ? (text: string, values?: readonly unknown[]) => {
+              statements.push(text);
+              return time.hold(() => pool.query(text, values));
+            }
+          : Reflect.get(of, name),
+    });
+    const images = imagesOf(own, false, counted);
+    const store = await openEngineStore(counted, { run, session: worker.session, clock: wallClock });
     const lacked: string[] = [];
-    let isOver = false;
     const source = new SliceSource(
-      { pool, queue, store: worker, clock: wallClock },
+      {
+        pool: counted,
+        queue: new LeaseQueue(counted, { worker: 'w', leaseMs }),
+        store,
+        clock: time.clock(),
+      },
       {
         run,
         session,
@@ -120,25 +144,79 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
           },
         },
         images,
-        onLacked: (path) => {
-          lacked.push(path);
-          isOver = true;
+        onLacked: (path) => lacked.push(path),
+        isOver: () => false,
+      },
+    );
+    const leaving = new AbortController();
+    const waiting = source.next(8, leaving.signal);
+    try {
+      await pass(2);
+      expect(lacked).toEqual(['pic.png']);
+      expect(await readLacks(pool, run)).toEqual([
+        { worker: 'a worker', path: 'pic.png', sha256: 'aa', slices: 1 },
+      ]);
+      // Somebody who has the file takes it after a moment, of which the engine's own clock says when it is over.
+      await pool.query('UPDATE promptpress.slices SET not_before = NULL WHERE run = $1', [run]);
+      const other = await queue.take(run);
+      expect(other).toEqual({ run, slice: 1 });
+      await queue.giveBack({ run, slice: 1 }, 0);
+      const before = statements.length;
+      const seconds = 30;
+      await pass(seconds);
+      // A look for a slice each second, and one for the file.
+      expect(statements.length - before).toBeLessThanOrEqual(2 * (seconds + 1));
+      expect((await queue.take(run))?.slice).toBe(1);
+      await queue.giveBack({ run, slice: 1 }, 0);
+
+      // Once a copy lies in the place of the run, the slice is its own.
+      await theRuns.serve(() => Promise.resolve(true));
+      await pass(10);
+      expect((await waiting).of).toMatchObject({ slice: 1, isWhole: true });
+      expect(await readLacks(pool, run)).toEqual([]);
+    } finally {
+      leaving.abort();
+      await waiting;
+      await source.close();
+      await session.end();
+    }
+  });
+
+  it('do not end before it was asked for a file of which a reply has told', async () => {
+    const { pool, run, worker, session, queue } = await oneSlice(engine);
+    const images = new SharedImages({ facts: () => ({ sha256: 'aa', bytes: 1 }) }, pool, run, false);
+    images.begin(1);
+    let hasReplied = false;
+    const source = new SliceSource(
+      { pool, queue, store: worker, clock: wallClock },
+      {
+        run,
+        session,
+        leaseMs,
+        plan: {
+          resolve: () => {
+            if (hasReplied) images.facts('reply.png');
+            return [];
+          },
         },
-        isOver: () => isOver,
+        images,
+        isOver: () => false,
       },
     );
     try {
-      expect(await source.next(8, signal)).toEqual({ cells: [], last: true });
-      expect(lacked).toEqual(['pic.png']);
-      const { rows } = await pool.query<{ done: boolean }>(
-        'SELECT done FROM promptpress.slices WHERE run = $1',
-        [run],
-      );
-      expect(rows).toEqual([{ done: false }]);
+      const { cells, of } = await source.next(8, signal);
+      hasReplied = true;
+      for (const cell of cells) source.resolve(cell, () => undefined);
+      source.end({ slice: 1, epoch: of?.epoch ?? 0 }, 'closed');
     } finally {
       await source.close();
       await session.end();
     }
+    const { rows } = await pool.query<{ done: boolean }>(
+      'SELECT done FROM promptpress.slices WHERE run = $1',
+      [run],
+    );
+    expect(rows).toEqual([{ done: false }]);
   });
 
   it('are read once what an earlier holding had under way is over, and nothing more is decided for it', async () => {

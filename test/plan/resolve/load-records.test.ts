@@ -21,7 +21,7 @@ function loaderOf(records: ReadonlyMap<string, JobRecord>) {
 }
 
 /** Images that have to be loaded before they are known. */
-function lateImages(known: ImageFiles): ImageFiles & { readonly loads: string[][] } {
+function lateImages(known: { facts(path: string): ImageFile }): ImageFiles & { readonly loads: string[][] } {
   const loaded = new Map<string, ImageFile>();
   const missed = new Set<string>();
   const loads: string[][] = [];
@@ -42,8 +42,8 @@ function lateImages(known: ImageFiles): ImageFiles & { readonly loads: string[][
   };
 }
 
-const files: ImageFiles = {
-  facts: (path) =>
+const files = {
+  facts: (path: string): ImageFile =>
     path === '2.png'
       ? { error: { code: 'input.missing', message: 'no' } }
       : { sha256: `sha of ${path}`, bytes: 1 },

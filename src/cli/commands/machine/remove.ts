@@ -11,6 +11,7 @@ import { summaries } from '../../args/summaries.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
 import { placeFacts } from '../../service/artifact-place.ts';
 import { engineOf } from '../../service/engine/directory.ts';
+import { folderInputs } from '../../service/engine/folder-inputs.ts';
 import { showCounting } from '../../terminal/counting.ts';
 import { openEngineTarget } from '../../workspace/open.ts';
 
@@ -73,8 +74,10 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
         hide();
       }
       // Where its folder is here, another run of the name may have it.
-      if (id !== undefined && engineOf(place.directory)?.place === id)
+      if (id !== undefined && engineOf(place.directory)?.place === id) {
+        await folderInputs(place.directory).clear();
         await rm(join(place.directory, runFiles.engine), { force: true });
+      }
       await io.out(
         redactor.apply(`${shownLine(place.name)}: removed, ${what}. Its files stay where they are.\n`),
       );

@@ -21,9 +21,9 @@ export const worker = command(
     name: 'worker',
     summary: summaries.worker,
     operands: '',
-    about: `Takes part in the runs of an engine (promptpress run FILE --engine …): takes slices of any run that is open there, and works on them until the run is over, then on those of the next. It needs the address of the engine, the key of the service (PROMPTPRESS_API_KEY), and, where the pipeline names images or masks, a copy of them; no table, and no pipeline file. What a run is made of, its limits and its queue are with the run.
+    about: `Takes part in the runs of an engine (promptpress run FILE --engine …): takes slices of any run that is open there, and works on them until the run is over, then on those of the next. It needs the address of the engine, the key of the service (PROMPTPRESS_API_KEY); no table, no pipeline file, and no image or mask, though it reads its own copies of those where it has them (--files-root). What a run is made of, its limits and its queue are with the run.
 Start as many as are wanted, on any machines; stop and kill them at any time. Ctrl-C or SIGTERM once: it settles what is in flight, gives back what it holds, and ends (exit 0); the runs go on elsewhere. Twice: it leaves at once (130, 143), and what it held falls to others once its lease is over.
-A run that this machine cannot carry out is not taken on, and it says why once: another release, other files, another service, a key that is missing or may not be sent there.`,
+A run that this machine cannot carry out is not taken on, and it says why once: another release, another service, a key that is missing or may not be sent there.`,
     examples: [
       {
         command: 'promptpress worker --engine postgres://press@db.example/press?sslmode=verify-full',

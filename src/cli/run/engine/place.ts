@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SharedInputs } from '../../../artifacts/inputs.ts';
 import { countNames, type SubmissionCounts } from '../../../artifacts/store/counts.ts';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { readS3Address } from '../../../artifacts/store/s3/address.ts';
@@ -16,6 +17,7 @@ import { usageError } from '../../errors/cli-error.ts';
 import { type ArtifactPlace, inBucket, openClient, patience } from '../../service/artifact-place.ts';
 import { type EngineMarker, engineOf } from '../../service/engine/directory.ts';
 import { folderCounts } from '../../service/engine/folder-counts.ts';
+import { folderInputs } from '../../service/engine/folder-inputs.ts';
 import { refuseOtherDirectory } from '../../workspace/checks/owned.ts';
 import type { SpecPlace } from './spec.ts';
 
@@ -114,6 +116,13 @@ export async function openPlace(
 export function countsOf(place: SpecPlace, { remote }: ArtifactPlace): SubmissionCounts {
   if (remote !== undefined) return remote.counts;
   if (place.kind === 'folder') return folderCounts(place.path);
+  throw new Error('Internal error: a place in a bucket is reached over its client.');
+}
+
+/** The files of its pipeline that the workers of a run share. */
+export function inputsOf(place: SpecPlace, remote: ArtifactPlace['remote']): SharedInputs {
+  if (remote !== undefined) return remote.inputs;
+  if (place.kind === 'folder') return folderInputs(place.path);
   throw new Error('Internal error: a place in a bucket is reached over its client.');
 }
 

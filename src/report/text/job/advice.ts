@@ -48,7 +48,6 @@ const byCode: Readonly<Record<string, string>> = {
   'function.undeclared':
     'Declare the function (functions, or tools), or ask for an answer in words; what the model called is in the full answer.',
   'input.missing': 'Put the image where the pipeline says it is; the next run with --retry-failed shows it.',
-  'input.differs': 'Give every worker the same files (--files-root), then run again with --retry-failed.',
   'input.changed': 'Run again: that plans with the file as it is now.',
   'service.not-offered':
     'Take the step to a gateway that offers it, or run the others with --only; with --retry-failed it is asked for again.',

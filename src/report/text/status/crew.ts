@@ -2,6 +2,9 @@ import type { CrewStatus } from '../../facts/crew.ts';
 import { count, counted, money, rateWords } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
 
+/** Files that workers lack: the rest is in the JSON. */
+const mostLacks = 20;
+
 /** How the workers of a run on an engine are doing, for people; nothing for a run of one machine. */
 export function crewLines(crew: CrewStatus | undefined): readonly string[] {
   if (crew === undefined || (crew.state === 'ended' && crew.workers.length === 0)) return [];
@@ -31,5 +34,11 @@ export function crewLines(crew: CrewStatus | undefined): readonly string[] {
       ({ name, alive, slices: held, seenAt }) =>
         `  worker       ${shownLine(name)}: ${alive ? `alive, ${counted(held, 'slice')}` : `not seen since ${new Date(seenAt).toISOString()}`}`,
     ),
+    ...(crew.lacks ?? [])
+      .slice(0, mostLacks)
+      .map(
+        ({ worker, path, sha256, slices: waiting }) =>
+          `  lacks        ${shownLine(worker)}: ${shownLine(JSON.stringify(path))}${sha256 === '' ? '' : ` (SHA-256 ${sha256.slice(0, 12)})`}, ${counted(waiting, 'slice')}`,
+      ),
   ];
 }

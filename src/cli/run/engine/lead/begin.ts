@@ -78,7 +78,7 @@ export async function beginOnEngine(
     if (copied) await keepTable(pool, run, sha256, kept.read(file));
   if (flags.frozen) await checkFrozen(reader, { text: pipeline.source.text, tables, serviceId });
   const images = createImageFiles({ folder: pipeline.source.folder, filesRoot: files.root });
-  const sharedImages = new SharedImages(images, pool, run);
+  const sharedImages = new SharedImages(images, pool, run, true);
   const prepared = await preparePlan(pipeline, { files: kept, serviceId, images: sharedImages });
   if (!prepared.ok) {
     await printDiagnostics(prepared.error, context);

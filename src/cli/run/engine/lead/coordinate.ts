@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { type LedEnd, lead } from '../../../../engine/coordinator.ts';
+import { readPipelineFile } from '../../../../artifacts/input/file.ts';
+import { type LedEnd, type LedRun, lead } from '../../../../engine/coordinator.ts';
 import { type UnheardJobs, unheardJobs } from '../../../../engine/doubts.ts';
-import { registered } from '../../../../engine/images.ts';
+import { type RegisteredFile, registered } from '../../../../engine/images.ts';
 import { boundsOf } from '../../../../engine/limits/run-allowance.ts';
 import { troubleLine } from '../../../../engine/postgres/troubles.ts';
 import { leasesSilent } from '../../../../engine/slices/beat-fence.ts';
@@ -37,6 +38,7 @@ import { listInTime, listResults } from '../../execute.ts';
 import { runExitCode } from '../../exit-code.ts';
 import { askedFor, closeOrders, takeOrders } from '../../redo-order.ts';
 import { summarize } from '../../summary.ts';
+import { inputsOf } from '../place.ts';
 import { namedQueue, openQueue } from '../queue.ts';
 import { defaultLeaseMs, workerName, workOnRun } from '../worker/work.ts';
 import { type BegunOnEngine, beginOnEngine, sliceSize } from './begin.ts';
@@ -231,12 +233,13 @@ async function led(
         queue,
         cells: (invocation) => {
           begun.sharedImages.begin(invocation);
-          return registered(
-            plan.matrix.cells(selection),
-            (cell) => plan.resolve(cell, noRecord),
-            begun.sharedImages,
-          );
+          const all = plan.matrix.cells(selection);
+          return showsFiles(plan)
+            ? registered(all, (cell) => plan.resolve(cell, () => undefined), begun.sharedImages)
+            : all;
         },
+        patienceMs: settings.retry.patienceMs,
+        ...(showsFiles(plan) && { files: filesOf(begun, (text) => view.say(text)) }),
         size: sliceSize(plan, cells),
         slots: flags.detach ? Number.MAX_SAFE_INTEGER : settings.limits.tasks,
         bounds: boundsOf(settings.budget, settings.maxSubmits),
@@ -275,6 +278,7 @@ async function led(
     );
     return await wholeEnd(begun, result);
   } finally {
+    begun.sharedImages.end();
     unlisten();
     stop.end();
     await endSearches?.();
@@ -282,7 +286,44 @@ async function led(
   }
 }
 
-const noRecord = (): undefined => undefined;
+/** Whether any of its requests may show a file: else no cell is resolved to find that out. */
+const showsFiles = ({ pipeline }: BegunOnEngine['plan']): boolean =>
+  pipeline.steps.some(
+    ({ request, path }) =>
+      ['images', 'image', 'endImage', 'mask'].some((field) => request[field] !== undefined) ||
+      path.some(({ mask }) => mask !== undefined),
+  );
+
+/** Bytes of all files that are copied for workers. */
+const mostCopied = 4 * 1024 ** 3;
+
+/** Copies files for workers that lack them, and says once why it does not. */
+function filesOf(
+  { plan, spec, sharedImages, place, remote }: BegunOnEngine,
+  say: (text: string) => void,
+): NonNullable<LedRun['files']> {
+  const shared = inputsOf(place, remote);
+  const { folder } = plan.pipeline.source;
+  let copied = 0;
+  let hasSaid = false;
+  const copy = async (file: RegisteredFile): Promise<boolean> => {
+    try {
+      if (copied + file.bytes > mostCopied)
+        throw new Error(`Files of more than ${mostCopied} bytes are not copied.`);
+      await shared.put(file.sha256, await readPipelineFile(file, { folder, filesRoot: spec.filesRoot }));
+      copied += file.bytes;
+      return true;
+    } catch (error) {
+      if (!hasSaid)
+        say(
+          `Workers lack ${JSON.stringify(file.path)}, and it is not copied for them: ${(error as Error).message} They need files of their own (--files-root).`,
+        );
+      hasSaid = true;
+      return false;
+    }
+  };
+  return { serve: () => sharedImages.serve(copy), clear: () => shared.clear() };
+}
 
 /** A run whose time was over when all of it was done is complete. */
 async function wholeEnd({ engine: { pool }, run }: BegunOnEngine, result: LedEnd): Promise<LedEnd> {

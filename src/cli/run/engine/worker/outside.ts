@@ -1,3 +1,4 @@
+import type { SharedInputs } from '../../../../artifacts/inputs.ts';
 import type { ArtifactStore } from '../../../../artifacts/store/store.ts';
 import type { Work } from '../../../../engine/worker.ts';
 import type { Pipeline } from '../../../../pipeline/pipeline.ts';
@@ -21,6 +22,8 @@ export interface OutsideOf {
   readonly endpoints: KnownEndpoints;
   readonly filesRoot: string;
   readonly artifacts: ArtifactStore;
+  /** Files of the pipeline that this machine may not have. */
+  readonly shared: SharedInputs;
   /** Absent: they go to a folder. */
   readonly results?: ResultStore;
   /** The folder that its files go to; absent: a bucket. */
@@ -50,7 +53,11 @@ export function openOutside(
     connecting,
     disposables,
   );
-  const inputs = openInputs({ store: of.artifacts, folder: source.folder, filesRoot }, links, disposables);
+  const inputs = openInputs(
+    { store: of.artifacts, folder: source.folder, filesRoot, shared: of.shared },
+    links,
+    disposables,
+  );
   return async (store) => ({
     // Tasks of submissions that an older state does not know.
     service: await takingOn(images, store.reader),

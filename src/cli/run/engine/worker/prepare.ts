@@ -59,7 +59,7 @@ export async function prepareRun(
     );
   }
   const service = await serviceHere(spec, pipeline, run.shown, context);
-  const images = new SharedImages(createImageFiles({ folder, filesRoot: root }), run.pool, run.run);
+  const images = new SharedImages(createImageFiles({ folder, filesRoot: root }), run.pool, run.run, false);
   images.begin(run.invocation);
   const prepared = prepareSteps(pipeline, { serviceId: spec.service.id, images });
   if (!prepared.ok) throw usageError(prepared.error.map(({ message }) => message).join(' '));

@@ -14,7 +14,7 @@ import type { ArtifactPlace } from '../../../service/artifact-place.ts';
 import { addressId } from '../../../service/clients.ts';
 import type { OpenEngine } from '../../../service/engine/connect.ts';
 import { missingOnEngine, olderState } from '../../../workspace/checks/stale-state.ts';
-import { countsOf, openPlace, placeHere } from '../place.ts';
+import { countsOf, inputsOf, openPlace, placeHere } from '../place.ts';
 import { makesTasks, type RunSpec, type SpecPlace } from '../spec.ts';
 import { openOutside } from './outside.ts';
 import type { PreparedRun } from './prepare.ts';
@@ -125,6 +125,7 @@ function workOf(
         endpoints,
         filesRoot,
         artifacts,
+        shared: inputsOf(place, remote),
         ...(remote && { results: remote.results(pipeline.retry.patienceMs) }),
         ...(place.kind === 'folder' ? { directory: place.path } : {}),
       },
