@@ -149,13 +149,10 @@ export class WorkersAuditor {
     );
   }
 
-  /** Tasks that the state does not know, although nothing of them is in doubt. */
+  /** Tasks that the state does not know. */
   #unknown(): readonly MadeTask[] {
     return [...this.#tasks.values()].filter(
-      ({ id, key }) =>
-        !this.#isKnown(key, id) &&
-        !this.#forgotten.has(id) &&
-        !['submitting', 'in-doubt'].includes(this.#state.rows.get(key)?.record.status ?? ''),
+      ({ id, key }) => !this.#isKnown(key, id) && !this.#forgotten.has(id),
     );
   }
 
@@ -167,10 +164,15 @@ export class WorkersAuditor {
    */
   goesOnWith(missing: number, finds: boolean): void {
     const unknown = this.#unknown();
-    if (unknown.length > missing + this.uncounted)
+    // One task of a job that is being submitted, or in doubt, is that of a submission that the state knows.
+    const isIntended = (key: string): boolean =>
+      ['submitting', 'in-doubt'].includes(this.#state.rows.get(key)?.record.status ?? '');
+    const intended = new Set(unknown.flatMap(({ key }) => (isIntended(key) ? [key] : []))).size;
+    const forgotten = unknown.length - intended;
+    if (forgotten > missing + this.uncounted)
       this.breaks(
         'lost',
-        `${unknown.length} submissions are forgotten where ${missing} are told and ${this.uncounted} were never counted`,
+        `${forgotten} submissions are forgotten where ${missing} are told and ${this.uncounted} were never counted`,
       );
     this.hasRestored = true;
     // What was heard is forgotten too: texts are asked for again.
