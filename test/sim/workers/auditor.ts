@@ -161,15 +161,16 @@ export class WorkersAuditor {
    *
    * @param missing as the user was told; 0: nobody was told anything
    * @param finds the tasks are searched, and taken on
+   * @param uncounted submissions that the workers at work have yet to count
    */
-  goesOnWith(missing: number, finds: boolean): void {
+  goesOnWith(missing: number, finds: boolean, uncounted = 0): void {
     const unknown = this.#unknown();
     // One task of a job that is being submitted, or in doubt, is that of a submission that the state knows.
     const isIntended = (key: string): boolean =>
       ['submitting', 'in-doubt'].includes(this.#state.rows.get(key)?.record.status ?? '');
     const intended = new Set(unknown.flatMap(({ key }) => (isIntended(key) ? [key] : []))).size;
     const forgotten = unknown.length - intended;
-    if (forgotten > missing + this.uncounted)
+    if (forgotten > missing + this.uncounted + uncounted)
       this.breaks(
         'lost',
         `${forgotten} submissions are forgotten where ${missing} are told and ${this.uncounted} were never counted`,

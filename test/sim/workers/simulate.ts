@@ -173,7 +173,8 @@ export async function simulateWorkers(
       newest = state.copy();
       copy();
       auditor.restores += 1;
-      if (!isRefused()) auditor.goesOnWith(0, false);
+      const uncounted = own.reduce((sum, worker) => sum + worker.uncounted, 0);
+      if (!isRefused()) auditor.goesOnWith(0, false, uncounted);
     };
     if (restore !== undefined) {
       time.after(restore.copiedMs, () => {

@@ -74,7 +74,6 @@ export class SimWorker {
   /** It ended because the state is older than the results. */
   isRefused = false;
   #restores: number;
-  /** Submissions that it has not counted yet. */
   #uncounted = 0;
   #isCounting = false;
   #stoppedUntil = 0;
@@ -223,6 +222,11 @@ export class SimWorker {
     this.#leave();
   }
 
+  /** Submissions that it has not counted beside the results yet. */
+  get uncounted(): number {
+    return this.isDead ? 0 : this.#uncounted;
+  }
+
   /** Its connections are lost, for an older copy of the state came back. */
   get #isBehind(): boolean {
     return this.#restores !== this.#world.state.restores;
@@ -235,12 +239,14 @@ export class SimWorker {
     this.#later(1000, () =>
       this.#reach(() => {
         const { state, place } = this.#world;
-        this.#isCounting = false;
-        state.counted += this.#uncounted;
-        this.#uncounted = 0;
+        const sent = this.#uncounted;
+        state.counted += sent;
         const { counted } = state;
         this.#later(this.#latency('count'), () => {
           place.highest = Math.max(place.highest, counted);
+          this.#uncounted -= sent;
+          this.#isCounting = false;
+          if (this.#uncounted > 0) this.#count();
         });
       }),
     );
