@@ -169,7 +169,9 @@ export class WorkersAuditor {
     const isIntended = (key: string): boolean =>
       ['submitting', 'in-doubt'].includes(this.#state.rows.get(key)?.record.status ?? '');
     const intended = new Set(unknown.flatMap(({ key }) => (isIntended(key) ? [key] : []))).size;
-    const forgotten = unknown.length - intended;
+    // What was found before is taken on, and counted then.
+    const isListed = ({ id, key }: MadeTask): boolean => this.#listed.get(key)?.includes(id) === true;
+    const forgotten = unknown.filter((task) => !isListed(task)).length - intended;
     if (forgotten > missing + this.uncounted + uncounted)
       this.breaks(
         'lost',
