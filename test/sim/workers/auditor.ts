@@ -89,6 +89,8 @@ export class WorkersAuditor {
   refused = 0;
   /** Tasks that the state has forgotten, and that may be paid for again. */
   readonly #forgotten = new Set<string>();
+  /** Tasks that it had never known when an older copy came back. */
+  readonly #neverKnown = new Set<string>();
   /** Tasks that were found and that the state does not know: they are taken on in the place of a submission. */
   readonly #listed = new Map<string, string[]>();
   submits = 0;
@@ -156,6 +158,17 @@ export class WorkersAuditor {
     );
   }
 
+  /** An older copy is about to come back: what the state does not know by now, it does not forget. */
+  comesBack(): void {
+    this.restores += 1;
+    for (const { id, key } of this.#unknown()) if (!this.#isIntended(key)) this.#neverKnown.add(id);
+  }
+
+  /** The job is being submitted, or in doubt: one of its tasks is that of a submission that the state knows. */
+  #isIntended(key: string): boolean {
+    return ['submitting', 'in-doubt'].includes(this.#state.rows.get(key)?.record.status ?? '');
+  }
+
   /**
    * Goes on with an older copy of the state, which knows nothing of so many submissions.
    *
@@ -165,12 +178,10 @@ export class WorkersAuditor {
    */
   goesOnWith(missing: number, finds: boolean, uncounted = 0): void {
     const unknown = this.#unknown();
-    // One task of a job that is being submitted, or in doubt, is that of a submission that the state knows.
-    const isIntended = (key: string): boolean =>
-      ['submitting', 'in-doubt'].includes(this.#state.rows.get(key)?.record.status ?? '');
-    const intended = new Set(unknown.flatMap(({ key }) => (isIntended(key) ? [key] : []))).size;
+    const intended = new Set(unknown.flatMap(({ key }) => (this.#isIntended(key) ? [key] : []))).size;
     // What was found before is taken on, and counted then.
-    const isListed = ({ id, key }: MadeTask): boolean => this.#listed.get(key)?.includes(id) === true;
+    const isListed = ({ id, key }: MadeTask): boolean =>
+      this.#neverKnown.has(id) || this.#listed.get(key)?.includes(id) === true;
     const forgotten = unknown.filter((task) => !isListed(task)).length - intended;
     if (forgotten > missing + this.uncounted + uncounted)
       this.breaks(

@@ -171,8 +171,8 @@ export async function simulateWorkers(
     const comeBack = (): void => {
       if (copy === undefined) return;
       newest = state.copy();
+      auditor.comesBack();
       copy();
-      auditor.restores += 1;
       const uncounted = own.reduce((sum, worker) => sum + worker.uncounted, 0);
       if (!isRefused()) auditor.goesOnWith(0, false, uncounted);
     };
