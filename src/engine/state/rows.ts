@@ -124,13 +124,16 @@ export function storedRecordOf(row: WriterRow, shown: string): StoredRecord {
 /** What was heard late of the very submission that the record is about, or of a text call that was taken over: first an answer. */
 export function lateFactOf(
   { late, sender_over }: WriterRow,
-  { key, submittedAt, submittedBy, unheard = [] }: JobRecord,
+  { key, status, submittedAt, submittedBy, unheard = [] }: JobRecord,
 ): LateFact | undefined {
+  // Whoever wrote that the job rests has heard the answer to its last request.
+  const isAsked = status !== 'pending';
   // While the last call may still leave, an earlier answer makes nobody go on beside it.
   const calls = sender_over ? unheard : unheard.slice(-1);
   const found = late?.filter(
     ({ submitted, hold }) =>
-      (submitted === submittedAt && hold === submittedBy) || calls.includes(`${submitted}/${hold}`),
+      (isAsked && submitted === submittedAt && hold === submittedBy) ||
+      calls.includes(`${submitted}/${hold}`),
   );
   const fact = found?.find(({ answer }) => answer !== null) ?? found?.[0];
   if (fact === undefined) return undefined;

@@ -3,6 +3,7 @@ import type { JobRecord } from '../../../src/plan/job.ts';
 import type { LeftRecord, OtherRecords, RunStore } from '../../../src/run/ports.ts';
 import type { Committed, LateFact, Turn } from '../../../src/state/store.ts';
 import { jobRecord } from '../../state/records.ts';
+import { textRecord } from '../jobs.ts';
 
 /** One of several workers on a state with fences. */
 export interface FenceWorker extends Pick<RunStore, 'get' | 'attempts'> {
@@ -189,6 +190,19 @@ export function describeFences(rig: FenceRig): void {
     await next.commit(heardAlone({ ...named, taskId: '7' }));
     expect(await next.others.look(['a'])).toEqual([{ ...named, taskId: '7' }]);
     expect(next.get('a')).toEqual({ ...doubt, sender: old.holder(1, 1) });
+  });
+
+  it('leaves a job that rests to its cells, though its last submission was told as never made too', async () => {
+    const [old, next] = (await working(2)) as [FenceWorker, FenceWorker];
+    const named = { submittedAt: 17, submittedBy: '1/1' };
+    const all = [jobRecord('a', 'pending', named), textRecord({ key: 'b', status: 'pending', ...named })];
+    await old.commit(turnOf(1, 1, all));
+    await old.commit(heardAlone(...all.map(({ key }) => ({ key, ...named }))));
+    await old.end(1, 1);
+    expect(await next.take(1)).toBe(2);
+    expect(await next.others.look(['a', 'b'])).toEqual([]);
+    expect([next.get('a'), next.get('b')]).toEqual(all);
+    expect(await next.left(1)).toEqual(all.map((record) => ({ record })));
   });
 
   it('takes a fact for one about its own submission alone', async () => {

@@ -250,9 +250,10 @@ export class FencedState {
   }
 
   #factsOf(record: JobRecord): readonly LateFact[] {
-    const { key, unheard = [], sender } = record;
+    const { key, status, unheard = [], sender } = record;
     const calls = sender === undefined || this.#over.has(sender) ? unheard : unheard.slice(-1);
-    const names = [nameOf(record), ...calls.map((name) => `${key} ${name.replace('/', ' ')}`)];
+    const own = status === 'pending' ? [] : [nameOf(record)];
+    const names = [...own, ...calls.map((name) => `${key} ${name.replace('/', ' ')}`)];
     const found = names.flatMap((name) => this.#facts.get(name) ?? []);
     return found
       .toSorted((a, b) => Number(b.answer !== undefined) - Number(a.answer !== undefined))
