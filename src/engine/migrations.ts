@@ -1,5 +1,5 @@
 import { limitsSchema } from './limits/schema.ts';
-import { sharesSql } from './limits/shares-sql.ts';
+import { sharesFunctions, sharesSql } from './limits/shares-sql.ts';
 import { lacksSchema } from './slices/lacks.ts';
 import { belowDoubtSchema, liveSchema, slicesSchema, timedOutSchema } from './slices/schema.ts';
 import { redosSchema } from './state/redos.ts';
@@ -16,4 +16,5 @@ export const migrations: readonly string[] = [
   sharesSql,
   belowDoubtSchema,
   lacksSchema,
+  sharesFunctions,
 ];

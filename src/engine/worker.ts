@@ -162,18 +162,19 @@ async function oneSession(
 ): Promise<{ readonly report: RunReport; readonly isDead: boolean }> {
   const { run, queue, plan, settings, leaseMs, once = false, slots = new WorkerSlots() } = work;
   const session = await beginSession({ pool, clock }, run, work);
-  heard?.begin(session.session);
+  heard?.begin(session);
   let limits: EngineLimits | undefined;
   let stopTelling: (() => Promise<void>) | undefined;
   try {
     const worker = String(session.session);
     closings.begin(session.session);
     const shared = new EngineLimits(
-      { service: work.service, run, worker },
+      { service: work.service, run, session },
       {
         limits: settings.limits,
         bounds: boundsOf(settings.budget, settings.maxSubmits),
         makesTasks: work.makesTasks ?? true,
+        leaseMs,
       },
       { database: poolOf(pool), clock, random: work.random },
       known,
@@ -262,7 +263,7 @@ async function oneSession(
     await limits?.stop().catch(() => undefined);
     // Whoever cannot say so is found to be gone.
     await session.end().then(
-      () => heard?.end(session.session),
+      () => heard?.end(session),
       () => undefined,
     );
   }

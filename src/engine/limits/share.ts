@@ -27,6 +27,34 @@ export interface ShareRow extends Pick<ShareAsk, 'used' | 'want' | 'unit'> {
   readonly isSilent: boolean;
 }
 
+/** What a worker wants of each limit, by kind, and the service whose limits these are. */
+export interface SharesAsk {
+  readonly service: string;
+  readonly kinds: Readonly<Record<string, unknown>>;
+}
+
+/** What a worker of the service has of each limit. */
+export interface SharesRow {
+  readonly session: number;
+  /** How long ago it was heard of, ms. */
+  readonly age: number;
+  readonly shares: Readonly<Record<string, unknown>>;
+  /** By the engine's clock, Unix ms. */
+  readonly now: number;
+}
+
+/** The heartbeat of a worker's session. */
+export interface Heartbeat {
+  readonly session: number;
+  /**
+   * Shows that it is there, and says what it wants of the limits.
+   *
+   * @returns what all workers of the service have of them; empty where the session is over, or the engine has an older state than it had
+   * @throws EngineError
+   */
+  beat(ask?: SharesAsk): Promise<readonly SharesRow[]>;
+}
+
 /**
  * This worker's part of a limit that all workers of a service share. Of a rate it is so much within any window, of tasks so much at once: as
  * the parts together are never above the limit, neither is what all use, whatever their clocks show and however late their requests leave.

@@ -7,11 +7,11 @@ import type { Away, Database } from './inquiry.ts';
 import type { KnownService } from './known-service.ts';
 import { RouteShare, TokenShare } from './rate-shares.ts';
 import { type Bounds, RunAllowance } from './run-allowance.ts';
-import type { Share, ShareAsk, ShareRow } from './share.ts';
+import type { Heartbeat, Share, ShareAsk, ShareRow, SharesRow } from './share.ts';
 import { TaskShare, type TasksAsk } from './task-share.ts';
 
-/** How often a worker says what it has and wants, ms; soon where it has begun to want something. */
-const everyMs = 1000;
+/** A worker shows that it is there, and says what it has and wants, so often at least, ms; soon where it has begun to want something. */
+const mostMs = 1000;
 const soonMs = 100;
 /** Who was not heard of for so long gets no part, ms. */
 const silentMs = 3000;
@@ -24,21 +24,12 @@ export interface LimitsNames {
   readonly service: string;
   /** Number of the run. */
   readonly run: number;
-  /** Number of its session, as `slices.holder` names it. */
-  readonly worker: string;
-}
-
-/** A row of a worker, as `promptpress.share` returns it. */
-interface AnswerRow {
-  readonly session: number;
-  readonly age: number;
-  readonly shares: Readonly<Record<string, ShareAsk & { readonly granted: number; readonly since: number }>>;
-  readonly now: number;
+  readonly session: Heartbeat;
 }
 
 /**
- * Limits over all workers, behind the ports of a run. Every second a worker says in one statement what it uses and wants of each, and hears
- * its part. Where the database is away nothing new is allowed, soon, until it is back.
+ * Limits over all workers, behind the ports of a run, and the heartbeat of its session. Every second a worker says in one statement that it is
+ * there, what it uses and wants of each, and hears its part. Where the database is away nothing new is allowed, soon, until it is back.
  */
 export class EngineLimits implements SharedLimits {
   readonly moments: Readonly<Record<Route, RouteShare>>;
@@ -52,7 +43,7 @@ export class EngineLimits implements SharedLimits {
   /** Absent: this worker closes kinds for itself alone. */
   readonly closings?: NonNullable<SharedLimits['closings']>;
   readonly #names: LimitsNames;
-  readonly #database: Database;
+  readonly #everyMs: number;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #shares: ReadonlyMap<string, Share>;
@@ -69,7 +60,12 @@ export class EngineLimits implements SharedLimits {
   /** @param settings `makesTasks`: false where no step of the run makes a task */
   constructor(
     names: LimitsNames,
-    settings: { readonly limits: Limits; readonly bounds: Bounds; readonly makesTasks: boolean },
+    settings: {
+      readonly limits: Limits;
+      readonly bounds: Bounds;
+      readonly makesTasks: boolean;
+      readonly leaseMs: number;
+    },
     ports: { readonly database: Database; readonly clock: Clock; readonly random: () => number },
     known?: KnownService,
     closings?: ClosedKinds,
@@ -83,10 +79,10 @@ export class EngineLimits implements SharedLimits {
       this.kinds = known.kinds;
       known.onMore = () => this.#tellMore();
     }
-    const { limits, bounds, makesTasks } = settings;
+    const { limits, bounds, makesTasks, leaseMs } = settings;
     const { clock } = ports;
     this.#names = names;
-    this.#database = ports.database;
+    this.#everyMs = Math.min(mostMs, leaseMs / 3);
     this.#clock = clock;
     this.#random = ports.random;
     const wake = (): void => this.#askIn(soonMs);
@@ -94,9 +90,8 @@ export class EngineLimits implements SharedLimits {
     this.moments = { submit: of('submit'), text: of('text'), poll: of('poll'), download: of('download') };
     this.tokens = new TokenShare(limits.tokens, clock, wake);
     if (makesTasks) this.rooms = new TaskShare(limits.tasks, clock, wake);
-    this.allowance = new RunAllowance({ run: names.run, worker: names.worker, bounds }, ports, () =>
-      this.#tellMore(),
-    );
+    const worker = String(names.session.session);
+    this.allowance = new RunAllowance({ run: names.run, worker, bounds }, ports, () => this.#tellMore());
     this.#shares = new Map<string, Share>([
       ...Object.entries(this.moments),
       ...(limits.tokens === undefined ? [] : [['tokens', this.tokens] as const]),
@@ -154,7 +149,7 @@ export class EngineLimits implements SharedLimits {
   #askIn(ms: number): void {
     if (this.#isOver) return;
     this.#cancel?.();
-    const at = Math.max(this.#clock.now(), Math.min(this.#askedAt + everyMs, this.#clock.now() + ms));
+    const at = Math.max(this.#clock.now(), Math.min(this.#askedAt + this.#everyMs, this.#clock.now() + ms));
     this.#cancel = this.#clock.at(at, () => {
       this.#cancel = undefined;
       this.#asking = this.#askOnce();
@@ -171,21 +166,19 @@ export class EngineLimits implements SharedLimits {
       this.#away ??= { since: this.#askedAt, error };
     }
     // Workers that ask at the same moments would be served in the same order each time.
-    if (this.#cancel === undefined) this.#askIn(isFirst ? soonMs : everyMs * (0.9 + 0.1 * this.#random()));
+    if (this.#cancel === undefined)
+      this.#askIn(isFirst ? soonMs : this.#everyMs * (0.9 + 0.1 * this.#random()));
   }
 
   /** @throws what the database throws; Error where it takes this worker for dead */
   async #ask(): Promise<void> {
     const at = this.#clock.now();
     this.#asked += 1;
-    const { service, worker } = this.#names;
+    const { service, session } = this.#names;
     const asks = new Map([...this.#shares].map(([kind, share]) => [kind, share.ask(at)]));
-    const values = [worker, service, this.#asked, JSON.stringify(Object.fromEntries(asks))];
-    let rows: readonly AnswerRow[];
+    let rows: readonly SharesRow[];
     try {
-      const text =
-        'SELECT session::float8 AS session, age, shares, now FROM promptpress.share($1, $2, $3, $4)';
-      ({ rows } = (await this.#database.query(text, values)) as { readonly rows: readonly AnswerRow[] });
+      rows = await session.beat({ service, kinds: Object.fromEntries(asks) });
       if (rows.length === 0) throw new Error('The session of this worker is over.');
     } catch (error) {
       this.rooms?.onUnheard(asks.get('tasks') as TasksAsk);
@@ -194,8 +187,8 @@ export class EngineLimits implements SharedLimits {
     let isMore = false;
     for (const [kind, share] of this.#shares) {
       const all = rows.flatMap((row) => rowOf(row, kind));
-      const own = all.find(({ id }) => id === worker);
-      const others = all.filter(({ id }) => id !== worker);
+      const own = all.find(({ id }) => id === String(session.session));
+      const others = all.filter((row) => row !== own);
       if (own !== undefined && share.onAnswer(at, own, others)) isMore = true;
     }
     this.rooms?.noteAnswer();
@@ -204,8 +197,8 @@ export class EngineLimits implements SharedLimits {
   }
 }
 
-function rowOf({ session, age, shares, now }: AnswerRow, kind: string): readonly ShareRow[] {
-  const share = shares[kind];
+function rowOf({ session, age, shares, now }: SharesRow, kind: string): readonly ShareRow[] {
+  const share = shares[kind] as (ShareAsk & { readonly granted: number; readonly since: number }) | undefined;
   if (share === undefined) return [];
   const { used, want, unit, granted, since, window } = share;
   // Of a rate, as the engine reckons too.

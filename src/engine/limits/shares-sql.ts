@@ -21,10 +21,17 @@ CREATE TABLE promptpress.accepted_tasks (
   is_trying boolean NOT NULL DEFAULT false
 );
 
+`;
+
+/** The functions of shares; `token`: the random name of a session. */
+export const sharesFunctions = `
+ALTER TABLE promptpress.sessions ADD COLUMN token uuid NOT NULL DEFAULT gen_random_uuid();
+DROP FUNCTION IF EXISTS promptpress.share(bigint, text, bigint, jsonb);
+
 -- Notes what all workers together find out of the tasks that a service accepts at once.
 --   p_is_full  it refused one more since the worker asked last; null: it does not count them any more
 --   p_began    tasks that began at once since then
-CREATE FUNCTION promptpress.accept_tasks(p_service text, p_limit integer, p_used integer, p_is_full boolean, p_began integer)
+CREATE OR REPLACE FUNCTION promptpress.accept_tasks(p_service text, p_limit integer, p_used integer, p_is_full boolean, p_began integer)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   known promptpress.accepted_tasks%ROWTYPE;
@@ -51,14 +58,14 @@ END $$;
 -- Says what a worker has and wants, and asks for its parts. It shows that the worker is there.
 --   p_asked  number of this question: an earlier one that comes late changes nothing
 --   p_kinds  by kind: limit, holds (the most that it uses until it has the answer), used, want, unit, target (what is fair for it), window (ms)
--- Returns what all of the service have, its own row among them; nothing where the session is over.
-CREATE FUNCTION promptpress.share(p_session bigint, p_service text, p_asked bigint, p_kinds jsonb)
-RETURNS TABLE (session bigint, age double precision, shares jsonb, now double precision) LANGUAGE plpgsql AS $$
+-- Returns what all of the service have, its own row among them, and the number of the question before; nothing where the session is over.
+CREATE FUNCTION promptpress.share(p_session bigint, p_token uuid, p_service text, p_asked bigint, p_kinds jsonb)
+RETURNS TABLE (session bigint, age double precision, shares jsonb, now double precision, before bigint) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   now_ms double precision;
   accepted integer;
-  before jsonb;
+  was record;
   mine jsonb := '{}';
   others jsonb;
   kind record;
@@ -67,10 +74,9 @@ DECLARE
   most double precision;
   unit double precision;
 BEGIN
-  -- What is lost in a crash of the server is said again within a second.
-  PERFORM set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtextextended(p_service, 7));
-  SELECT coalesce(s.shares, '{}') INTO before FROM promptpress.sessions s
-  WHERE s.session = p_session AND NOT s.over AND s.asked < p_asked;
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_service, 7));
+  SELECT coalesce(s.shares, '{}') AS shares, s.asked INTO was FROM promptpress.sessions s
+  WHERE s.session = p_session AND s.token = p_token AND NOT s.over AND s.asked < p_asked;
   IF NOT FOUND THEN
     RETURN;
   END IF;
@@ -97,7 +103,7 @@ BEGIN
       (p_kinds -> 'tasks' ->> 'full')::boolean, (p_kinds -> 'tasks' ->> 'began')::integer);
   END IF;
   FOR kind IN SELECT e.key, e.value FROM jsonb_each(p_kinds) e LOOP
-    had := coalesce((before -> kind.key ->> 'granted')::double precision, 0);
+    had := coalesce((was.shares -> kind.key ->> 'granted')::double precision, 0);
     most := (kind.value ->> 'limit')::double precision;
     IF kind.key = 'tasks' THEN
       most := least(most, coalesce(accepted, most));
@@ -107,13 +113,13 @@ BEGIN
     has := greatest(least(had, (kind.value ->> 'holds')::double precision), (kind.value ->> 'used')::double precision,
       least((kind.value ->> 'target')::double precision, most - coalesce((others ->> kind.key)::double precision, 0)));
     mine := mine || jsonb_build_object(kind.key, kind.value || jsonb_build_object('granted', has, 'since',
-      CASE WHEN (had >= unit) = (has >= unit) THEN coalesce((before -> kind.key ->> 'since')::double precision, now_ms) ELSE now_ms END));
+      CASE WHEN (had >= unit) = (has >= unit) THEN coalesce((was.shares -> kind.key ->> 'since')::double precision, now_ms) ELSE now_ms END));
   END LOOP;
-  UPDATE promptpress.sessions s SET seen = clock_timestamp(), service = p_service, asked = p_asked, shares = mine, shared = true
+  UPDATE promptpress.sessions s SET seen = clock_timestamp(), service = p_service, asked = p_asked, shares = mine, shared = p_service <> ''
   WHERE s.session = p_session;
   RETURN QUERY SELECT s.session, t.age, CASE WHEN t.age > 10000 AND s.shares ? 'tasks' THEN jsonb_set(jsonb_set(s.shares, '{tasks,used}', '0'),
-      '{tasks,granted}', to_jsonb(promptpress.limits_worker_tasks(s.session::text))) ELSE s.shares END, now_ms
+      '{tasks,granted}', to_jsonb(promptpress.limits_worker_tasks(s.session::text))) ELSE s.shares END, now_ms, was.asked
   FROM promptpress.sessions s CROSS JOIN LATERAL (SELECT now_ms - extract(epoch FROM s.seen)::double precision * 1000 AS age) t
-  WHERE s.service = p_service AND s.shared;
+  WHERE s.session = p_session OR (s.service = p_service AND s.shared);
 END $$;
 `;

@@ -9,6 +9,7 @@ import type { LateFact } from '../../state/store.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import type { ReplyLine } from '../state/reply-lines.ts';
 import { noteLateFacts } from './late-facts.ts';
+import type { WorkerSession } from './session.ts';
 
 /** What a process keeps at most, bytes: about what it may have under way. */
 const mostBytes = 64 * 1024 * 1024;
@@ -21,12 +22,13 @@ const atOnce = 64;
 
 /**
  * The process takes the lock of the file and keeps it until it dies, however it does. So who finds the file without a lock knows that all of
- * its sessions are over, and that nothing more is heard from them.
+ * its sessions are over, and that nothing more is heard from them. They stand here by their random names: after an older database was restored, a
+ * number may be that of a session which lives.
  */
 const schema = `
   PRAGMA journal_mode = TRUNCATE; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;
   BEGIN EXCLUSIVE;
-  CREATE TABLE sessions (session INTEGER PRIMARY KEY);
+  CREATE TABLE sessions (token TEXT PRIMARY KEY);
   CREATE TABLE heard (id INTEGER PRIMARY KEY, run INTEGER NOT NULL, fact TEXT NOT NULL);
   CREATE TABLE lines (run INTEGER NOT NULL, segment INTEGER NOT NULL, start INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (segment, start));
   COMMIT`;
@@ -49,7 +51,7 @@ export class HeardFile {
   readonly #say: (text: string) => void;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #lines = new Map<number, () => readonly ReplyLine[]>();
-  readonly #sessions = new Set<number>();
+  readonly #sessions = new Set<string>();
   #noted: Noted[] = [];
   #ids = 0;
   #bytes = 0;
@@ -81,14 +83,14 @@ export class HeardFile {
   }
 
   /** A session of this process begins; until it ends its requests may be under way. */
-  begin(session: number): void {
-    this.#sessions.add(session);
-    this.#database.exec(`INSERT INTO sessions VALUES (${session})`);
+  begin({ token }: Pick<WorkerSession, 'token'>): void {
+    this.#sessions.add(token);
+    this.#database.prepare('INSERT INTO sessions VALUES (?)').run(token);
   }
 
-  end(session: number): void {
-    this.#sessions.delete(session);
-    this.#database.exec(`DELETE FROM sessions WHERE session = ${session}`);
+  end({ token }: Pick<WorkerSession, 'token'>): void {
+    this.#sessions.delete(token);
+    this.#database.prepare('DELETE FROM sessions WHERE token = ?').run(token);
   }
 
   /** @param lines the whole replies that are not written yet */
@@ -161,13 +163,17 @@ export class HeardFile {
   }
 
   async #tell(pool: EnginePool, database: Database): Promise<void> {
+    const sessions = database.prepare<{ token: string }>('SELECT token FROM sessions').all();
+    const tokens = sessions.map(({ token }) => token);
     const lines = database.prepare<{ run: number; segment: number; start: number; line: string }>(
       'SELECT run, segment, start, line FROM lines',
     );
     for (const { run, ...line } of lines.all())
       await pool.query(
-        `INSERT INTO promptpress.replies SELECT run, $2, $3, $4 FROM promptpress.runs WHERE run = $1 ON CONFLICT DO NOTHING`,
-        [run, line.segment, line.start, line.line],
+        // Where none of the sessions is known, the database is older, and their places are those of others.
+        `INSERT INTO promptpress.replies SELECT run, $2, $3, $4 FROM promptpress.runs
+         WHERE run = $1 AND EXISTS (SELECT FROM promptpress.sessions WHERE token = ANY ($5)) ON CONFLICT DO NOTHING`,
+        [run, line.segment, line.start, line.line, tokens],
       );
     const rows = database
       .prepare<{ run: number; fact: string }>('SELECT run, fact FROM heard ORDER BY id')
@@ -178,9 +184,8 @@ export class HeardFile {
         await noteLateFacts(pool, run, facts.slice(from, from + atOnce));
     }
     // What was heard is told first: whoever waits for a session goes on once that is over.
-    const sessions = database.prepare<{ session: number }>('SELECT session FROM sessions').all();
-    await pool.query('UPDATE promptpress.sessions SET over = true, ended = true WHERE session = ANY ($1)', [
-      sessions.map(({ session }) => session),
+    await pool.query('UPDATE promptpress.sessions SET over = true, ended = true WHERE token = ANY ($1)', [
+      tokens,
     ]);
   }
 
@@ -199,7 +204,7 @@ function ofDead(file: string, now: number): Database | undefined {
   try {
     database = openDatabase(file, { busyTimeoutMs: 0 });
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
-    database.exec('SELECT session FROM sessions LIMIT 0');
+    database.exec('SELECT token FROM sessions LIMIT 0');
     return database;
   } catch (error) {
     database?.close();

@@ -1,29 +1,27 @@
 import type { Clock } from '../../run/clock.ts';
 import type { SendFence } from '../../run/ports.ts';
-import type { EnginePool } from '../postgres/pool.ts';
+import type { Heartbeat, SharesRow } from '../limits/share.ts';
+import type { Connection, EnginePool } from '../postgres/pool.ts';
 import { endSession } from '../state/slices.ts';
 import { BeatFence, leasesSending } from './beat-fence.ts';
 
-/** A worker shows that it is there so often at least, ms. */
-export const beatMs = 2000;
-
 /** A worker's session with a run: what it intends to send is its own until the session is known to be over. */
-export interface WorkerSession {
-  readonly session: number;
+export interface WorkerSession extends Heartbeat {
+  /** Its random name: after an older database was restored, another session may get its number. */
+  readonly token: string;
   /** Lets paid requests leave while nobody can take this worker for dead. */
   readonly fence: SendFence;
-  /**
-   * Shows that it is there. @returns false where others know it to be over, or the engine has an older state than it had: it may decide
-   * nothing more @throws EngineError
-   */
-  beat(): Promise<boolean>;
+  /** Others know it to be over: it may decide nothing more. */
+  readonly isOver: boolean;
+  /** Told once that it is over. */
+  onOver(listener: () => void): void;
   /** Nothing is under way any more, and all that was heard is written. @throws EngineError */
   end(): Promise<void>;
 }
 
 /** What a session is begun with. */
 export interface SessionPorts {
-  readonly pool: EnginePool;
+  readonly pool: Connection;
   readonly clock: Clock;
   /** Milliseconds since whenever, never going back. Default: performance.now. */
   readonly elapsed?: () => number;
@@ -31,37 +29,66 @@ export interface SessionPorts {
 
 /** @throws EngineError */
 export async function beginSession(
-  { pool, clock, elapsed = () => performance.now() }: SessionPorts,
+  ports: SessionPorts,
   run: number,
   { name, leaseMs }: { readonly name: string; readonly leaseMs: number },
 ): Promise<WorkerSession> {
-  const fence = new BeatFence({ clock, elapsed }, leasesSending * leaseMs);
+  const fence = fenceOf(ports, leaseMs);
   const asked = fence.moment();
-  const { rows } = await pool.query<{ session: number; seen: string }>(
-    'INSERT INTO promptpress.sessions (name, run, lease_ms) VALUES ($1, $2, $3) RETURNING session::float8 AS session, seen::text',
+  const { rows } = await ports.pool.query<{ session: number; token: string }>(
+    'INSERT INTO promptpress.sessions (name, run, lease_ms) VALUES ($1, $2, $3) RETURNING session::float8 AS session, token',
     [name, run, Math.ceil(leaseMs)],
   );
   fence.onSeen(asked);
-  const { session = 0, seen: begun } = rows[0] ?? {};
-  let known = begun;
+  return sessionOf(ports, rows[0] ?? { session: 0, token: '' }, fence);
+}
+
+const fenceOf = ({ clock, elapsed = () => performance.now() }: SessionPorts, leaseMs: number): BeatFence =>
+  new BeatFence({ clock, elapsed }, leasesSending * leaseMs);
+
+/** A session that was begun. */
+export function sessionOf(
+  { pool }: SessionPorts,
+  { session, token }: Pick<WorkerSession, 'session' | 'token'>,
+  fence: BeatFence,
+): WorkerSession {
+  const listeners: (() => void)[] = [];
+  let [asked, answered] = [0, 0];
+  let isOver = false;
   return {
     session,
+    token,
     fence,
-    beat: async () => {
+    get isOver() {
+      return isOver;
+    },
+    onOver: (listener) => void listeners.push(listener),
+    beat: async ({ service, kinds } = { service: '', kinds: {} }) => {
+      if (isOver) return [];
       const sent = fence.moment();
+      asked += 1;
+      const number = asked;
+      let rows: (SharesRow & { readonly before: number })[];
       try {
-        const { rows } = await pool.query<{ seen: string }>(
-          'UPDATE promptpress.sessions SET seen = clock_timestamp() WHERE session = $1 AND NOT over AND seen >= $2 RETURNING seen::text',
-          [session, known],
-        );
-        known = rows[0]?.seen;
+        ({ rows } = await pool.query<SharesRow & { readonly before: number }>(
+          'SELECT session::float8 AS session, age, shares, now, before::float8 AS before FROM promptpress.share($1, $2, $3, $4, $5)',
+          [session, token, service, number, JSON.stringify(kinds)],
+        ));
       } catch (error) {
         fence.suspend();
         throw error;
       }
-      if (known === undefined) fence.close();
-      else fence.onSeen(sent);
-      return known !== undefined;
+      const [first] = rows;
+      // An engine that has forgotten a heartbeat has an older state than it had.
+      if (first === undefined || first.before < answered) {
+        isOver = true;
+        fence.close();
+        for (const listener of listeners) listener();
+        return [];
+      }
+      answered = number;
+      fence.onSeen(sent);
+      return rows;
     },
     end: async () => {
       fence.close();

@@ -15,7 +15,7 @@ import type { EngineStore } from '../state/store.ts';
 import { unpackCells } from './cells.ts';
 import { pause, untilDone } from './feeder.ts';
 import { endedLacks, type LackedFile, noteLacks } from './lacks.ts';
-import { beatMs, every, type WorkerSession } from './session.ts';
+import { every, type WorkerSession } from './session.ts';
 
 /** How long is waited where there is no slice, ms. */
 const idleMs = 250;
@@ -98,8 +98,6 @@ export class SliceSource implements CellSource {
   readonly #ending = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   readonly #stopKeeping: () => Promise<void>;
-  /** Others know the session to be over. */
-  #isDead = false;
 
   constructor(ports: SourcePorts, settings: SourceSettings) {
     this.#ports = ports;
@@ -107,9 +105,10 @@ export class SliceSource implements CellSource {
     const thirdMs = Math.ceil(settings.leaseMs / 3);
     const { run, session } = settings;
     this.#orphans = new Orphans({ pool: ports.pool, run, session: session.session }, () => this.#held.size);
-    // A queue that gives no answer keeps nobody from showing that he is there.
+    session.onOver(() => {
+      for (const hold of this.#held.values()) this.#lose(hold);
+    });
     const stops = [
-      every(ports.clock, Math.min(thirdMs, beatMs), () => this.#beat()),
       every(ports.clock, thirdMs, () => this.#keep()),
       every(ports.clock, thirdMs, () => this.#orphans.count()),
       every(ports.clock, lacksMs, () => this.#lookForLacked()),
@@ -121,14 +120,14 @@ export class SliceSource implements CellSource {
 
   /** True once others know the worker to be gone: it decides nothing more, and begins anew. */
   get isDead(): boolean {
-    return this.#isDead;
+    return this.#settings.session.isOver;
   }
 
   async next(most: number, signal: AbortSignal): Promise<CellBatch> {
     while (!signal.aborted) {
       const held = this.#giving ?? (await this.#take(signal));
       if (held !== undefined) return this.#give(held, most);
-      if (this.#isDead || this.#settings.isOver()) return { cells: [], last: true };
+      if (this.isDead || this.#settings.isOver()) return { cells: [], last: true };
       await pause(this.#ports.clock, this.#idleMs, signal);
     }
     return { cells: [], last: false };
@@ -210,7 +209,7 @@ export class SliceSource implements CellSource {
 
   /** Undefined: there is none, or the engine is away. */
   async #take(signal: AbortSignal): Promise<HeldSlice | undefined> {
-    if (this.#isDead || this.#settings.isOver() || !this.#mayTake) return undefined;
+    if (this.isDead || this.#settings.isOver() || !this.#mayTake) return undefined;
     const { queue, pool, clock, store } = this.#ports;
     const { run, session } = this.#settings;
     const { invocation } = store.others;
@@ -334,14 +333,8 @@ export class SliceSource implements CellSource {
     }
   }
 
-  async #beat(): Promise<void> {
-    if (await this.#settings.session.beat()) return;
-    this.#isDead = true;
-    for (const hold of this.#held.values()) this.#lose(hold);
-  }
-
   async #keep(): Promise<void> {
-    if (this.#isDead) return;
+    if (this.isDead) return;
     const { queue } = this.#ports;
     const { run } = this.#settings;
     const turns = [...this.#held.keys()].map((slice): Turn => ({ run, slice }));

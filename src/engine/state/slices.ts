@@ -1,4 +1,4 @@
-import type { EnginePool } from '../postgres/pool.ts';
+import type { Connection, EnginePool } from '../postgres/pool.ts';
 
 /** A slice that was taken. */
 export interface TakenSlice {
@@ -52,7 +52,7 @@ export async function passForgotten(pool: EnginePool, run: number): Promise<void
 }
 
 /** Says that a session sends nothing more, and that all it has heard is written. @throws EngineError */
-export async function endSession(pool: EnginePool, session: number): Promise<void> {
+export async function endSession(pool: Connection, session: number): Promise<void> {
   await pool.query('UPDATE promptpress.sessions SET over = true, ended = true WHERE session = $1', [session]);
 }
 

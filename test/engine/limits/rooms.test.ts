@@ -25,31 +25,29 @@ class Busy {
   #wants = 0;
   readonly #random: () => number;
 
-  private constructor(service: string, limit: number, name: string, offMs: number) {
-    workers += 1;
+  private constructor(limits: EngineLimits, name: string) {
     this.name = name;
     this.#random = seeded(workers);
-    const limits = new EngineLimits(
-      { service, run: 1, worker: name },
-      { limits: { tasks: limit, requests: 10 }, bounds: {}, makesTasks: true },
-      {
-        database: db.virtual.reach(6, () => this.isAway),
-        clock: db.time.clock(offMs),
-        random: seeded(workers),
-      },
-    );
-    limits.onMore(() => this.begin());
     this.#limits = limits;
     this.rooms = limits.rooms as TaskShare;
-    this.wants = Number.POSITIVE_INFINITY;
   }
 
   static async of(service: string, limit: number, offMs = 0): Promise<Busy> {
-    const [row] = await db.query<{ session: string }>(
-      'INSERT INTO promptpress.sessions (name) VALUES ($1) RETURNING session',
-      [service],
+    workers += 1;
+    let busy: Busy | undefined;
+    const database = db.virtual.reach(6, () => busy?.isAway ?? false);
+    const clock = db.time.clock(offMs);
+    const session = await db.session(service, database, clock);
+    const limits = new EngineLimits(
+      { service, run: 1, session },
+      { limits: { tasks: limit, requests: 10 }, bounds: {}, makesTasks: true, leaseMs: 30_000 },
+      { database, clock, random: seeded(workers) },
     );
-    return new Busy(service, limit, row?.session ?? '', offMs);
+    const worker = new Busy(limits, String(session.session));
+    busy = worker;
+    limits.onMore(() => worker.begin());
+    worker.wants = Number.POSITIVE_INFINITY;
+    return worker;
   }
 
   get away() {
@@ -296,9 +294,14 @@ it('narrows to what the service accepts once one worker is refused, and tries on
 
 it('changes nothing for a question that comes late', async () => {
   const { name } = await Busy.of('another', 1);
+  const [row] = await db.query<{ token: string }>(
+    'SELECT token FROM promptpress.sessions WHERE session = $1',
+    [name],
+  );
   const ask = (asked: number, holds: number): Promise<{ shares: { tasks: { granted: number } } }[]> =>
-    db.query('SELECT shares FROM promptpress.share($1, $2, $3, $4)', [
+    db.query('SELECT shares FROM promptpress.share($1, $2, $3, $4, $5)', [
       name,
+      row?.token,
       'late',
       asked,
       JSON.stringify({

@@ -14,18 +14,16 @@ afterAll(async () => {
 let workers = 0;
 async function limitsOf(service: string, run: number, offMs: number): Promise<EngineLimits> {
   workers += 1;
-  const [row] = await db.query<{ session: string }>(
-    'INSERT INTO promptpress.sessions (name) VALUES ($1) RETURNING session',
-    [service],
-  );
+  const [database, clock] = [db.virtual.reach(4), db.time.clock(offMs)];
   return new EngineLimits(
-    { service, run, worker: row?.session ?? '' },
+    { service, run, session: await db.session(service, database, clock) },
     {
       limits: { tasks: 20, requests: 32, submit: { count: 100, perMs: 1000 } },
       bounds: boundsOf({ submits: 5 }, 3),
       makesTasks: true,
+      leaseMs: 30_000,
     },
-    { database: db.virtual.reach(4), clock: db.time.clock(offMs), random: seeded(workers) },
+    { database, clock, random: seeded(workers) },
   );
 }
 

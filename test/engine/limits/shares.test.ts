@@ -29,23 +29,23 @@ interface Worker {
 
 async function workers(count: number, limits: Partial<Limits>): Promise<readonly Worker[]> {
   services += 1;
-  const rows = await db.query<{ session: string }>(
-    'INSERT INTO promptpress.sessions (name) SELECT $1 FROM generate_series(1, $2) RETURNING session',
-    [`s${services}`, count],
-  );
-  return rows.map(({ session }, i) => {
+  const all: Worker[] = [];
+  for (let i = 0; i < count; i += 1) {
     const off = (i - 2) * 600_000;
     const random = seeded(i);
     const worker: { isAway: boolean } & Record<string, unknown> = { isAway: false };
     const ports = { database: virtual.reach(4, () => worker.isAway), clock: time.clock(off), random };
-    const names = { service: `s${services}`, run: 1, worker: session };
+    const session = await db.session(`s${services}`, ports.database, ports.clock);
     const settings = {
       limits: { tasks: 10, requests: 10, ...limits },
       bounds: {},
       makesTasks: limits.tasks !== undefined,
+      leaseMs: 30_000,
     };
-    return Object.assign(worker, { limits: new EngineLimits(names, settings, ports), off, random });
-  });
+    const names = { service: `s${services}`, run: 1, session };
+    all.push(Object.assign(worker, { limits: new EngineLimits(names, settings, ports), off, random }));
+  }
+  return all;
 }
 
 const stop = async (all: readonly Worker[]): Promise<void> => {

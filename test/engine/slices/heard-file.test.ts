@@ -46,6 +46,11 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     answer,
   });
 
+  const tokenOf = async (session: number): Promise<string> => {
+    const text = 'SELECT token FROM promptpress.sessions WHERE session = $1';
+    return (await engine.database.query<{ token: string }>(text, [session]))[0]?.token ?? '';
+  };
+
   /** As after three seconds without an answer. */
   async function goesAway({ troubles }: TestEngine['pool']): Promise<void> {
     const fail = (): Promise<void> =>
@@ -66,7 +71,8 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     await worker.commit(turnOf(1, epoch, [sent]));
     const { open, folder } = await processes();
     const dead = await open();
-    dead.heard.begin(worker.session);
+    const token = await tokenOf(worker.session);
+    dead.heard.begin({ token });
     const reply = worker.keepReply('a', '{"of":1}');
     const port = dead.heard.ofRun(run, worker.unwritten);
     // Noted before it is known that the engine is away, and after.
@@ -93,10 +99,39 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     );
     expect(rows).toEqual([{ over: true, ended: true }]);
     next.heard.close();
-    dead.heard.end(worker.session);
+    dead.heard.end({ token });
     port.durable(2);
     dead.heard.close();
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('ends the very sessions of a dead worker, and none that got the number of one from an older database', async () => {
+    const run = await engine.run(1);
+    const worker = await engine.worker(run);
+    const { open, folder } = await processes();
+    const dead = await open();
+    dead.heard.begin({ token: await tokenOf(worker.session) });
+    dead.heard.ofRun(run, () => [{ segment: 7, start: 0, line: 'of another life' }]).note(fact('a', '{}'));
+    await goesAway(dead.pool);
+    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.db'));
+    const left = join(folder, file.replace(/[0-9a-f]{16}\.db$/, '0.db'));
+    copyFileSync(join(folder, file), left);
+    await engine.database.query(
+      'UPDATE promptpress.sessions SET token = gen_random_uuid() WHERE session = $1',
+      [worker.session],
+    );
+    const next = await open();
+    await next.heard.sweep(engine.pool);
+    expect(existsSync(left)).toBe(false);
+    const { rows } = await engine.pool.query<{ over: boolean; ended: boolean }>(
+      'SELECT over, ended FROM promptpress.sessions WHERE session = $1',
+      [worker.session],
+    );
+    expect(rows).toEqual([{ over: false, ended: false }]);
+    const { rows: lines } = await engine.pool.query('SELECT FROM promptpress.replies WHERE run = $1', [run]);
+    expect(lines).toEqual([]);
+    next.heard.close();
+    dead.heard.close();
   });
 
   it('is bounded: what is not kept is said, once', async () => {

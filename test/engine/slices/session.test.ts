@@ -25,8 +25,13 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await engine[Symbol.asyncDispose]();
   });
 
-  const begin = (run: number, ofItsOwn = leaseMs) =>
-    beginSession({ pool: engine.pool, clock: wallClock }, run, { name: 'a worker', leaseMs: ofItsOwn });
+  const begin = async (run: number, ofItsOwn = leaseMs) => {
+    const ports = { pool: engine.pool, clock: wallClock };
+    const session = await beginSession(ports, run, { name: 'a worker', leaseMs: ofItsOwn });
+    /** Whether it is taken to be there. */
+    const shows = async (): Promise<boolean> => (await session.beat()).length > 0;
+    return Object.assign(session, { shows });
+  };
 
   /** What looks for dead sessions of a run, at moments of its own clock. */
   const looker = (run: number, pool = engine.pool) => {
@@ -44,14 +49,14 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const liveAt = looker(run);
     const worker = await begin(run);
     await liveAt(0);
-    expect(await worker.beat()).toBe(true);
+    expect(await worker.shows()).toBe(true);
     expect(await liveAt(3_600_000)).toBe(1);
     expect(await liveAt(3_601_999)).toBe(1);
     expect(worker.fence.isOpen).toBe(true);
     expect(await liveAt(3_602_000)).toBe(0);
     // A dead session that beats once more stays dead.
-    expect(await worker.beat()).toBe(false);
-    expect(await worker.beat()).toBe(false);
+    expect(await worker.shows()).toBe(false);
+    expect(await worker.shows()).toBe(false);
     expect(await liveSessions(engine.pool, run)).toBe(0);
     expect(worker.fence.isOpen).toBe(false);
     expect(await worker.fence.pass(new AbortController().signal)).toBe(false);
@@ -77,26 +82,25 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const pool: EnginePool = {
       ...engine.pool,
       query: async (text, values) => {
-        if (text.startsWith('UPDATE')) beats.push(await worker.beat());
+        if (text.startsWith('UPDATE')) beats.push(await worker.shows());
         return await engine.pool.query(text, values);
       },
     };
     const liveAt = looker(run, pool);
     await liveAt(0);
     expect([await liveAt(5000), beats]).toEqual([1, [true]]);
-    expect(await worker.beat()).toBe(true);
+    expect(await worker.shows()).toBe(true);
     await worker.end();
   });
 
   it('a worker whose engine has an older state than it had decides nothing more', async () => {
     const run = await engine.run();
     const worker = await begin(run);
-    expect([await worker.beat(), await worker.beat()]).toEqual([true, true]);
-    await engine.database.query(
-      "UPDATE promptpress.sessions SET seen = seen - interval '1 microsecond' WHERE session = $1",
-      [worker.session],
-    );
-    expect([await worker.beat(), await worker.beat()]).toEqual([false, false]);
+    expect([await worker.shows(), await worker.shows()]).toEqual([true, true]);
+    await engine.database.query('UPDATE promptpress.sessions SET asked = asked - 1 WHERE session = $1', [
+      worker.session,
+    ]);
+    expect([await worker.shows(), await worker.shows()]).toEqual([false, false]);
     expect(await worker.fence.pass(new AbortController().signal)).toBe(false);
     await worker.end();
   });
@@ -131,7 +135,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(worker.fence.isOpen).toBe(false);
     const passes = worker.fence.pass(new AbortController().signal);
     isAway = false;
-    expect([await worker.beat(), await passes]).toEqual([true, true]);
+    expect([(await worker.beat()).length, await passes]).toEqual([1, true]);
     await worker.end();
   });
 
@@ -149,10 +153,11 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const clock = new VirtualTime().clock();
     const ports = { pool, clock, elapsed: () => elapsed };
     const worker = await beginSession(ports, run, { name: 'far away', leaseMs });
+    const shows = async (): Promise<boolean> => (await worker.beat()).length > 0;
     expect(worker.fence.isOpen).toBe(true);
     elapsed += 100;
     expect(worker.fence.isOpen).toBe(false);
-    expect(await worker.beat()).toBe(true);
+    expect(await shows()).toBe(true);
     elapsed += 99;
     expect(worker.fence.isOpen).toBe(true);
     elapsed += 1;
@@ -193,6 +198,28 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     for (const worker of [patient, quick]) await worker.end();
   });
 
+  it('a worker decides nothing more where its number is that of another session: an older database was restored', async () => {
+    const run = await engine.run();
+    const worker = await begin(run);
+    let told = 0;
+    worker.onOver(() => {
+      told += 1;
+    });
+    expect(await worker.shows()).toBe(true);
+    await engine.database.query(
+      'UPDATE promptpress.sessions SET token = gen_random_uuid() WHERE session = $1',
+      [worker.session],
+    );
+    expect([await worker.shows(), await worker.shows(), worker.isOver, told]).toEqual([
+      false,
+      false,
+      true,
+      1,
+    ]);
+    expect(worker.fence.isOpen).toBe(false);
+    expect(await liveSessions(engine.pool, run)).toBe(1);
+  });
+
   it('only the time counts that has passed for who looks: no clock that is set, and not before a beat was seen twice', async () => {
     const run = await engine.run();
     const liveAt = looker(run);
@@ -205,7 +232,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     );
     expect(await liveAt(5000)).toBe(1);
     expect(await liveAt(6999)).toBe(1);
-    expect(await worker.beat()).toBe(true);
+    expect(await worker.shows()).toBe(true);
     expect(await liveAt(20_000)).toBe(1);
     await worker.end();
     expect(await liveSessions(engine.pool, run)).toBe(0);

@@ -1,8 +1,12 @@
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import type { Database } from '../../../src/engine/limits/inquiry.ts';
 import { migrations } from '../../../src/engine/migrations.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { migrate } from '../../../src/engine/postgres/migrate.ts';
-import { openPool } from '../../../src/engine/postgres/pool.ts';
+import { type Connection, openPool } from '../../../src/engine/postgres/pool.ts';
+import { BeatFence } from '../../../src/engine/slices/beat-fence.ts';
+import { sessionOf, type WorkerSession } from '../../../src/engine/slices/session.ts';
+import type { Clock } from '../../../src/run/clock.ts';
 import { type TestDatabase, testDatabase } from '../postgres.ts';
 import { type VirtualDatabase, VirtualTime, virtualDatabase } from './virtual-time.ts';
 
@@ -12,6 +16,8 @@ export interface LimitsDatabase extends AsyncDisposable {
   readonly virtual: VirtualDatabase;
   readonly url: string;
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** A session of this name, whose worker reaches the database so. */
+  session(name: string, reach: Database, clock: Clock): Promise<WorkerSession>;
   /** The worker holds this slice of the run. */
   hold(run: number, slice: number, worker: string): Promise<void>;
 }
@@ -29,6 +35,19 @@ export async function limitsDatabase(serverOffMs = 0): Promise<LimitsDatabase> {
     virtual,
     url: database.url,
     query: (text, values) => database.query(text, values),
+    session: async (name, reach, clock) => {
+      const [row] = await database.query<{ session: string; token: string }>(
+        'INSERT INTO promptpress.sessions (name) VALUES ($1) RETURNING session, token',
+        [name],
+      );
+      const ports = { pool: reach as Connection, clock };
+      const { session, token } = row ?? { session: '', token: '' };
+      return sessionOf(
+        ports,
+        { session: Number(session), token },
+        new BeatFence({ clock, elapsed: () => clock.now() }, 45_000),
+      );
+    },
     hold: async (run, slice, worker) => {
       const insert = 'INSERT INTO promptpress.runs (run, name) OVERRIDING SYSTEM VALUE VALUES ($1, $2)';
       await database.query(`${insert} ON CONFLICT DO NOTHING`, [run, String(run)]);
