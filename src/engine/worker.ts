@@ -60,6 +60,8 @@ export interface Work {
   readonly once?: boolean;
   /** Its Ctrl-C ends the whole run, and not only this worker. */
   readonly endsRun?: boolean;
+  /** True while nothing new is sent: no more slices are taken. */
+  readonly isHeldBack?: () => boolean;
   /** All that the run needs beside its state. */
   ports(
     store: EngineStore,
@@ -213,6 +215,7 @@ async function oneSession(
           }),
         isOver: () => watch.isOver || (once && watch.status?.fed === true && watch.status.waiting === 0),
         ...(shared.rooms === undefined ? {} : { lackedRoomMs: () => shared.rooms?.lackedMs }),
+        ...(work.isHeldBack && { isHeldBack: work.isHeldBack }),
         onHeld: (slices) => shared.rooms?.noteSlices(slices),
         beforeEnd: () => closings.told(),
       },

@@ -59,6 +59,8 @@ export interface SourceSettings {
   readonly onLacked?: (path: string) => void;
   /** No more slices are to be taken. */
   readonly isOver: () => boolean;
+  /** True while nothing new is sent: no more are taken. */
+  readonly isHeldBack?: () => boolean;
   /** For how long the worker has had no room for a task, ms; undefined: that is not known yet. Absent: its run needs none. */
   readonly lackedRoomMs?: () => number | undefined;
   /** Told how many slices are held when the cells of one more can be given, and when one has ended. */
@@ -188,6 +190,7 @@ export class SliceSource implements CellSource {
    * who could begin. It takes more after a while, in search of tasks that nobody polls, and take up the room.
    */
   get #mayTake(): boolean {
+    if (this.#settings.isHeldBack?.() === true) return false;
     const lackedMs = (this.#settings.lackedRoomMs ?? (() => 0))();
     if (lackedMs === undefined) return false;
     return lackedMs === 0 || lackedMs >= searchesAfterMs || this.#held.size === 0 || this.#orphans.areThere;

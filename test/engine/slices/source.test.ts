@@ -352,6 +352,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     });
     const take = vi.spyOn(queue, 'take');
     const begun = await beginSession({ pool, clock: wallClock }, run, { name: 'a worker', leaseMs });
+    const held = { back: false };
     const over: (() => void)[] = [];
     let isOver = false;
     const session = {
@@ -367,7 +368,14 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     };
     const source = new SliceSource(
       { pool, queue, store: worker, clock: time.clock() },
-      { run, session, leaseMs, plan: { resolve: () => [] }, isOver: () => false },
+      {
+        run,
+        session,
+        leaseMs,
+        plan: { resolve: () => [] },
+        isOver: () => false,
+        isHeldBack: () => held.back,
+      },
     );
     const lost: string[] = [];
     const forgetLost = source.onLost(({ slice, epoch }) => lost.push(`${slice}/${epoch}`));
@@ -385,7 +393,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       const free = 'UPDATE promptpress.slices SET lease_holder = NULL, lease_until = NULL WHERE run = $1';
       await pool.query(free, [run]);
     };
-    return { source, time, queue, take, keep, kept, lost, forgetLost, next, expire, die, close };
+    return { source, time, queue, take, keep, kept, lost, forgetLost, next, expire, die, held, close };
   }
 
   it('that end while their cells are given are given no further', async () => {
@@ -430,6 +438,21 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     expect(kept).toEqual(
       [1, 2, 3, 4, 5, 6].map((third) => [(third * leaseMs) / 3, third <= 3 ? [1, 2] : [2]]),
     );
+    await close();
+  });
+
+  it('are left to others while nothing new may be sent', async () => {
+    const { source, time, next, held, close } = await given([1, 1]);
+    expect(await next(8)).toContain('1/1');
+    held.back = true;
+    const stop = new AbortController();
+    const waiting = source.next(8, stop.signal);
+    await time.pass(60_000);
+    stop.abort();
+    await time.pass(1000);
+    expect(await waiting).toEqual({ cells: [], last: false });
+    held.back = false;
+    expect(await next(8)).toContain('2/1');
     await close();
   });
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engineChanges } from '../../../src/engine/state/changes.ts';
-import { openFacts } from '../../../src/engine/state/facts.ts';
+import { countedSubmissions, countSubmissions, openFacts } from '../../../src/engine/state/facts.ts';
 import { engineReader } from '../../../src/engine/state/reader.ts';
 import { takeSlice } from '../../../src/engine/state/slices.ts';
 import { forgetOtherTables, keepTable } from '../../../src/engine/state/tables.ts';
@@ -29,6 +29,15 @@ describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records'
     expect(await engineReader(engine.pool, await engine.run()).fact('run.last')).toBe(undefined);
   });
 
+  it('refuses a count of submissions that is none', async () => {
+    const run = await engine.run();
+    const count = (): Promise<number> => countedSubmissions(engine.pool, run);
+    expect(await count()).toBe(0);
+    expect([await countSubmissions(engine.pool, run, 3), await count()]).toEqual([3, 3]);
+    await (await openFacts(engine.pool, run)).setFact('submissions.counted', 'many');
+    await expect(count()).rejects.toMatchObject({ code: 'engine.damaged' });
+  });
+
   it('has its tables, byte for byte, and no half of one', async () => {
     const run = await engine.run();
     const reader = engineReader(engine.pool, run);
@@ -44,13 +53,13 @@ describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records'
       if (upTo < bytes.length) throw new Error('The disk failed.');
     }
     await expect(keepTable(engine.pool, run, sha256, chunks(2_000_000))).rejects.toThrow('The disk failed.');
-    await expect(kept()).rejects.toMatchObject({ code: 'engine.io' });
+    await expect(kept()).rejects.toMatchObject({ code: 'engine.damaged' });
     await keepTable(engine.pool, run, sha256, chunks(bytes.length));
     expect((await kept()).equals(bytes)).toBe(true);
     await forgetOtherTables(engine.pool, run, [sha256]);
     expect((await kept()).length).toBe(bytes.length);
     await forgetOtherTables(engine.pool, run, []);
-    await expect(kept()).rejects.toMatchObject({ code: 'engine.io' });
+    await expect(kept()).rejects.toMatchObject({ code: 'engine.damaged' });
   });
 
   it('has the replies that were kept while a turn was under way', async () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../../run/clock.ts';
+import type { ResultStore } from '../../../../run/ports.ts';
 
 /** How old the count outside of the engine may be, ms. */
 const everyMs = 1000;
@@ -10,20 +11,24 @@ export interface CountPorts {
   readonly add: (count: number) => Promise<number>;
   /** Says that sum outside of the engine. */
   readonly raise: (total: number) => Promise<void>;
-  /** Is told once why that fails, until it works again. */
-  readonly onFault: (error: unknown) => void;
+  /** Where the results go, if it may be away too. */
+  readonly results?: ResultStore;
 }
 
 /**
  * Counts the submissions of one worker, at most once a second: in the engine first and then in the place of the results, so that whoever finds
- * more in the place than in the engine has an older engine.
+ * more in the place than in the engine has an older engine. While that cannot be said, an older engine would not be known: the place is told to be
+ * away, and nothing new is sent.
  */
-export class SubmissionCounter {
+export class SubmissionCounter implements ResultStore {
   readonly #ports: CountPorts;
   #pending = 0;
   #total = 0;
   #raised = 0;
-  #isFaulty = false;
+  #fault: string | undefined;
+  /** Why the results cannot be stored. */
+  #why: string | undefined;
+  readonly #listeners = new Set<(why: string | undefined) => void>();
   #cancel: (() => void) | undefined;
   #writing: Promise<void> | undefined;
   #isOver = false;
@@ -37,6 +42,24 @@ export class SubmissionCounter {
     this.#pending += 1;
     this.#arm();
   }
+
+  /** The place takes no results, or no counts. */
+  get isAway(): boolean {
+    return (this.#why ?? this.#fault) !== undefined;
+  }
+
+  readonly onAway = (listener: (why: string | undefined) => void): (() => void) => {
+    this.#listeners.add(listener);
+    const unlisten = this.#ports.results?.onAway((why) => {
+      this.#why = why;
+      this.#tell();
+    });
+    if (this.#fault !== undefined) this.#tell();
+    return () => {
+      this.#listeners.delete(listener);
+      unlisten?.();
+    };
+  };
 
   /** Says what is left. Never rejects. */
   async stop(): Promise<void> {
@@ -62,7 +85,7 @@ export class SubmissionCounter {
   }
 
   async #write(): Promise<void> {
-    const { add, raise, onFault } = this.#ports;
+    const { add, raise } = this.#ports;
     const sent = this.#pending;
     if (sent > 0) {
       try {
@@ -78,10 +101,16 @@ export class SubmissionCounter {
     try {
       await raise(total);
       this.#raised = total;
-      this.#isFaulty = false;
+      if (this.#fault === undefined) return;
+      this.#fault = undefined;
     } catch (error) {
-      if (!this.#isFaulty) onFault(error);
-      this.#isFaulty = true;
+      if (this.#fault !== undefined) return;
+      this.#fault = `Submissions cannot be counted beside the results, so that an older database would not be known: nothing new is sent until they can. ${error instanceof Error ? error.message : String(error)}`;
     }
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener(this.#why ?? this.#fault);
   }
 }

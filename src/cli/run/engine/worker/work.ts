@@ -9,7 +9,6 @@ import { stepsForRun } from '../../../../run/run-plan.ts';
 import { KnownEndpoints } from '../../../../service/failures/known-endpoints.ts';
 import { closingAfter, type Disposables } from '../../../adapters/disposables.ts';
 import type { Context } from '../../../args/command.ts';
-import { failureText } from '../../../errors/render.ts';
 import type { ArtifactPlace } from '../../../service/artifact-place.ts';
 import { addressId } from '../../../service/clients.ts';
 import type { OpenEngine } from '../../../service/engine/connect.ts';
@@ -60,7 +59,6 @@ export async function workOnRun(
   context.io.boundHeapGrowth();
   return await closingAfter(async (disposables) => {
     const { run, name, prepared } = working;
-    const { io, redactor } = context;
     const here = placeHere(working.spec.place, working.folders ?? []);
     const place = await openPlace(here, prepared.pipeline.name, control.leave, disposables, context);
     const { pool, address, clock } = engine;
@@ -73,14 +71,10 @@ export async function workOnRun(
       clock,
       add: (count) => countSubmissions(pool, run, count),
       raise: (total) => counts.raise(name, total),
-      onFault: (error) => {
-        if (control.leave.aborted) return;
-        const words = `Submissions cannot be counted beside the results: ${error instanceof Error ? error.message : String(error)}`;
-        io.err(redactor.apply(failureText(`warning: ${words}`)));
-      },
+      ...(place.remote && { results: place.remote.results(prepared.pipeline.retry.patienceMs) }),
     });
     try {
-      const work = { ...workOf(working, here, place, disposables, context), checkAge };
+      const work = { ...workOf(working, here, place, counter, disposables, context), checkAge };
       return await workOn(engine, work, control, (event) => {
         if (event.type === 'job:status' && event.to === 'submitting') counter.note();
         listener(event);
@@ -95,6 +89,7 @@ function workOf(
   working: Working,
   place: SpecPlace,
   { store: artifacts, remote }: ArtifactPlace,
+  results: SubmissionCounter,
   disposables: Disposables,
   context: Context,
 ): Work {
@@ -126,12 +121,13 @@ function workOf(
         filesRoot,
         artifacts,
         shared: inputsOf(place, remote),
-        ...(remote && { results: remote.results(pipeline.retry.patienceMs) }),
+        results,
         ...(place.kind === 'folder' ? { directory: place.path } : {}),
       },
       context,
       disposables,
     ),
+    isHeldBack: () => results.isAway,
     random: Math.random,
   };
 }

@@ -5,7 +5,13 @@ import { SubmissionCounter } from '../../../../../src/cli/run/engine/worker/subm
 function counting(start = 0) {
   let now = 0;
   let alarm: { readonly at: number; readonly ring: () => void } | undefined;
-  const known = { total: start, raised: [] as number[], faults: [] as unknown[], adds: 0 };
+  const known = {
+    total: start,
+    raised: [] as number[],
+    said: [] as (string | undefined)[],
+    adds: 0,
+    results: (_why?: string): void => undefined,
+  };
   const broken = { engine: false, place: false };
   const counter = new SubmissionCounter({
     clock: {
@@ -28,8 +34,14 @@ function counting(start = 0) {
       known.raised.push(total);
       return Promise.resolve();
     },
-    onFault: (error) => known.faults.push(error),
+    results: {
+      onAway: (listener) => {
+        known.results = listener;
+        return () => undefined;
+      },
+    },
   });
+  counter.onAway((why) => known.said.push(why));
   const pass = async (ms: number): Promise<void> => {
     const until = now + ms;
     while (alarm !== undefined && alarm.at <= until) {
@@ -68,24 +80,43 @@ describe('the submissions of a worker', () => {
     broken.engine = true;
     counter.note();
     await pass(3500);
-    expect([known.adds, known.raised, known.faults]).toEqual([3, [], []]);
+    expect([known.adds, known.raised, known.said]).toEqual([3, [], []]);
     broken.engine = false;
     await pass(1000);
     expect(known.raised).toEqual([1]);
   });
 
-  it('are said again where their place cannot be written, which is told once', async () => {
+  it('hold back all that is new while their place cannot be written, which is told once', async () => {
     const { counter, known, broken, pass } = counting();
     broken.place = true;
     counter.note();
     await pass(3500);
-    expect([known.adds, known.raised, known.faults]).toEqual([1, [], [new Error('read-only')]]);
+    expect([known.adds, known.raised, known.said]).toEqual([1, [], [expect.stringContaining('read-only')]]);
+    expect(counter.isAway).toBe(true);
     broken.place = false;
     await pass(1000);
-    expect(known.raised).toEqual([1]);
+    expect([known.raised, known.said.length, known.said[1], counter.isAway]).toEqual([
+      [1],
+      2,
+      undefined,
+      false,
+    ]);
     broken.place = true;
     counter.note();
     await counter.stop();
-    expect(known.faults).toHaveLength(2);
+    expect(known.said).toHaveLength(3);
+  });
+
+  it('are no end of another trouble of their place', async () => {
+    const { counter, known, broken, pass } = counting();
+    broken.place = true;
+    counter.note();
+    await pass(1000);
+    known.results('the bucket is away');
+    broken.place = false;
+    await pass(1000);
+    expect(known.said.slice(1)).toEqual(['the bucket is away', 'the bucket is away']);
+    known.results();
+    expect([known.said.at(-1), counter.isAway]).toEqual([undefined, false]);
   });
 });
