@@ -3,6 +3,7 @@ import { chat } from './chat.ts';
 import type { Bench } from './comparison.ts';
 import { engineCommits } from './engine/commits.ts';
 import { workersCost } from './engine/cost.ts';
+import { fortyWorkers } from './engine/forty.ts';
 import { engineLimits } from './engine/limits.ts';
 import { engineSize } from './engine/size.ts';
 import { takeovers } from './engine/takeover.ts';
@@ -65,6 +66,7 @@ const benches: Readonly<Record<string, Bench>> = {
   ...takeovers,
   ...engineLimits,
   ...engineSize,
+  ...fortyWorkers,
 };
 
 const expanded = (names: readonly string[]): readonly string[] =>

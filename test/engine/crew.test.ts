@@ -8,17 +8,16 @@ import { engineError } from '../../src/engine/postgres/engine-error.ts';
 import type { EnginePool } from '../../src/engine/postgres/pool.ts';
 import { LeaseQueue } from '../../src/engine/queue/lease-queue.ts';
 import { registerRun } from '../../src/engine/state/slices.ts';
-import type { EngineStore } from '../../src/engine/state/store.ts';
-import { type Engine, type Work, workOn } from '../../src/engine/worker.ts';
+import { type Engine, workOn } from '../../src/engine/worker.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { RunControl, RunReport, RunSettings } from '../../src/run/ports.ts';
 import { stepsForRun } from '../../src/run/run-plan.ts';
 import type { TextService } from '../../src/service/text-service.ts';
-import { cutNowhere } from '../rig/frames.ts';
+import { portsOf } from '../rig/engine/crew-ports.ts';
 import { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { planOf } from '../rig/plan.ts';
 import { hasPostgres } from '../rig/postgres.ts';
-import { keptNowhere, noText } from '../rig/text-ports.ts';
+import { noText } from '../rig/text-ports.ts';
 import { textReply } from '../rig/text-reply.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { type TestEngine, testEngine } from './state/opened.ts';
@@ -32,38 +31,6 @@ afterAll(async () => {
 });
 
 const never: RunControl = { drain: new AbortController().signal, leave: new AbortController().signal };
-
-/** What each step of a run asks of the outside, with one gateway for all workers. */
-function portsOf(service: ScriptedGateway): Work['ports'] {
-  return (store: EngineStore) => {
-    const submit = ({ tag = '', taskId }: { readonly tag?: string; readonly taskId?: string }) => {
-      const record = store.get(tag);
-      if (record?.status !== 'submitting')
-        throw new Error('A submission left before its intent was durable.');
-      const { result } = service.submit(record, taskId, wallClock.now());
-      if ('unread' in result) throw new Error('No image is read here.');
-      return Promise.resolve(result);
-    };
-    return {
-      service: {
-        imagine: submit,
-        action: submit,
-        modal: () => Promise.reject(new Error('no modal is confirmed here')),
-        begin: (request) => submit(request.tag === undefined ? {} : { tag: request.tag }),
-        fetchTask: (id) => Promise.resolve(service.fetch(id, wallClock.now()).result),
-        fetchTasks: (ids) => Promise.resolve(service.list(ids, wallClock.now()).result),
-        close: () => Promise.resolve(),
-      },
-      ...noText,
-      artifacts: {
-        save: ({ key, output }) => Promise.resolve(service.save(key, output).result),
-        cut: cutNowhere,
-        keep: keptNowhere,
-        close: () => Promise.resolve(),
-      },
-    };
-  };
-}
 
 interface Changes {
   readonly text?: TextService;
