@@ -11,8 +11,6 @@ export interface Away {
   readonly error: unknown;
 }
 
-/** The least time between two questions, ms. */
-const leastMs = 40;
 /** How soon a question without an answer is repeated, ms. */
 const againMs = 500;
 
@@ -23,6 +21,7 @@ const againMs = 500;
 export class Inquiry {
   readonly #clock: Clock;
   readonly #ask: () => Promise<number | undefined>;
+  readonly #leastMs: number;
   #cancel: (() => void) | undefined;
   #asking: Promise<void> | undefined;
   #isWoken = false;
@@ -31,10 +30,14 @@ export class Inquiry {
   #answeredAt = Number.NEGATIVE_INFINITY;
   #away: Away | undefined;
 
-  /** @param ask asks once; returns the milliseconds until it is to be asked again, undefined: when it is woken */
-  constructor(clock: Clock, ask: () => Promise<number | undefined>) {
+  /**
+   * @param ask asks once; returns the milliseconds until it is to be asked again, undefined: when it is woken
+   * @param leastMs between two questions
+   */
+  constructor(clock: Clock, ask: () => Promise<number | undefined>, leastMs: number) {
     this.#clock = clock;
     this.#ask = ask;
+    this.#leastMs = leastMs;
   }
 
   /** Undefined while the database answers. */
@@ -69,7 +72,9 @@ export class Inquiry {
   #askIn(ms: number): void {
     if (this.#isOver) return;
     this.#cancel?.();
-    const at = Math.max(this.#clock.now() + ms, this.#askedAt + leastMs);
+    const now = this.#clock.now();
+    // The clock may have been set back since.
+    const at = Math.max(now + ms, Math.min(this.#askedAt, now) + this.#leastMs);
     this.#cancel = this.#clock.at(at, () => {
       this.#cancel = undefined;
       this.#asking = this.#askOnce();

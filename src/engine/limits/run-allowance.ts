@@ -10,6 +10,7 @@ import { type Away, type Database, Inquiry } from './inquiry.ts';
 /** How often a worker shows that it is there, and how soon it asks again for what others have, ms. */
 const everyMs = 3000;
 const againMs = 500;
+const leastMs = 40;
 /** What was given counts for so long without an answer, ms: after 10 s it may be another's. */
 const validMs = 5000;
 /** A worker that has spent nothing for so long gives back what it has, ms. */
@@ -102,7 +103,7 @@ export class RunAllowance implements Allowance {
         return most === undefined ? [] : [[kind, { most, ...none }] as const];
       }),
     );
-    this.#inquiry = new Inquiry(ports.clock, () => this.#ask());
+    this.#inquiry = new Inquiry(ports.clock, () => this.#ask(), leastMs);
   }
 
   get away(): Away | undefined {

@@ -3,7 +3,7 @@ import type { Clock } from '../../run/clock.ts';
 import type { Route, RunListener } from '../../run/events.ts';
 import type { SharedLimits } from '../../run/ports.ts';
 import type { ClosedKinds } from './closed-kinds.ts';
-import type { Away, Database } from './inquiry.ts';
+import { type Away, type Database, Inquiry } from './inquiry.ts';
 import type { KnownService } from './known-service.ts';
 import { RouteShare, TokenShare } from './rate-shares.ts';
 import { type Bounds, RunAllowance } from './run-allowance.ts';
@@ -50,12 +50,8 @@ export class EngineLimits implements SharedLimits {
   readonly #listeners = new Set<() => void>();
   /** The service was found to accept only so many tasks of this worker at once. */
   #areCounted = false;
-  #asked = 0;
-  #askedAt = Number.NEGATIVE_INFINITY;
-  #cancel: (() => void) | undefined;
-  #asking: Promise<void> = Promise.resolve();
-  #isOver = false;
-  #away: Away | undefined;
+  readonly #inquiry: Inquiry;
+  #isFirst = true;
 
   /** @param settings `makesTasks`: false where no step of the run makes a task */
   constructor(
@@ -85,7 +81,9 @@ export class EngineLimits implements SharedLimits {
     this.#everyMs = Math.min(mostMs, leaseMs / 3);
     this.#clock = clock;
     this.#random = ports.random;
-    const wake = (): void => this.#askIn(soonMs);
+    // One question at a time: more of them, while the engine is slow, would make it slower.
+    this.#inquiry = new Inquiry(clock, () => this.#askAgain(), soonMs);
+    const wake = (): void => this.#inquiry.wake();
     const of = (route: Route): RouteShare => new RouteShare(limits[route], clock, wake);
     this.moments = { submit: of('submit'), text: of('text'), poll: of('poll'), download: of('download') };
     this.tokens = new TokenShare(limits.tokens, clock, wake);
@@ -97,7 +95,7 @@ export class EngineLimits implements SharedLimits {
       ...(limits.tokens === undefined ? [] : [['tokens', this.tokens] as const]),
       ...(this.rooms === undefined ? [] : [['tasks', this.rooms] as const]),
     ]);
-    this.#askIn(0);
+    wake();
   }
 
   readonly onMore = (listener: () => void): (() => void) => {
@@ -107,7 +105,7 @@ export class EngineLimits implements SharedLimits {
 
   /** Since when the database gives no answer; undefined: it answers. */
   get away(): Away | undefined {
-    return this.#away ?? this.allowance.away;
+    return this.#inquiry.away ?? this.allowance.away;
   }
 
   /** What this worker learns of the service beyond its own pace, which each worker finds for itself: all of them share the limits. */
@@ -133,9 +131,7 @@ export class EngineLimits implements SharedLimits {
 
   /** Asks no more, and gives back what is not in use. */
   async stop(): Promise<void> {
-    this.#isOver = true;
-    this.#cancel?.();
-    await Promise.all([this.#asking, this.allowance.stop()]);
+    await Promise.all([this.#inquiry.stop(), this.allowance.stop()]);
     for (const share of this.#shares.values()) share.leave();
     // A database that is away gives to others what is left once this worker is known to be over.
     await this.#ask().catch(() => undefined);
@@ -145,35 +141,17 @@ export class EngineLimits implements SharedLimits {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Asks in so long, or sooner where that was said before. */
-  #askIn(ms: number): void {
-    if (this.#isOver) return;
-    this.#cancel?.();
-    const at = Math.max(this.#clock.now(), Math.min(this.#askedAt + this.#everyMs, this.#clock.now() + ms));
-    this.#cancel = this.#clock.at(at, () => {
-      this.#cancel = undefined;
-      this.#asking = this.#askOnce();
-    });
-  }
-
-  async #askOnce(): Promise<void> {
-    this.#askedAt = this.#clock.now();
-    const isFirst = this.#asked === 0;
-    try {
-      await this.#ask();
-      this.#away = undefined;
-    } catch (error) {
-      this.#away ??= { since: this.#askedAt, error };
-    }
+  async #askAgain(): Promise<number> {
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    await this.#ask();
     // Workers that ask at the same moments would be served in the same order each time.
-    if (this.#cancel === undefined)
-      this.#askIn(isFirst ? soonMs : this.#everyMs * (0.9 + 0.1 * this.#random()));
+    return isFirst ? soonMs : this.#everyMs * (0.9 + 0.1 * this.#random());
   }
 
   /** @throws what the database throws; Error where it takes this worker for dead */
   async #ask(): Promise<void> {
     const at = this.#clock.now();
-    this.#asked += 1;
     const { service, session } = this.#names;
     const asks = new Map([...this.#shares].map(([kind, share]) => [kind, share.ask(at)]));
     let rows: readonly SharesRow[];
@@ -184,6 +162,7 @@ export class EngineLimits implements SharedLimits {
       this.rooms?.onUnheard(asks.get('tasks') as TasksAsk);
       throw error;
     }
+    this.#inquiry.onAnswered();
     let isMore = false;
     for (const [kind, share] of this.#shares) {
       const all = rows.flatMap((row) => rowOf(row, kind));

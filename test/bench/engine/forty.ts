@@ -159,6 +159,7 @@ async function play(packaged: string, kind: Kind): Promise<Asked> {
   };
   await sleep(warmMs);
   const [from, before] = [server.log().length, await tables()];
+  const since = performance.now();
   let connections = 0;
   for (let passed = 0; passed < measuredMs; passed += 1000) {
     await sleep(1000);
@@ -169,6 +170,7 @@ async function play(packaged: string, kind: Kind): Promise<Asked> {
     // Of the coordinator too.
     connections = Math.max(connections, (row?.all ?? 0) / (workers + 1));
   }
+  const seconds = (performance.now() - since) / 1000;
   const after = await tables();
   const all = statementsOf(server.log().slice(from));
   drain.abort();
@@ -184,15 +186,13 @@ async function play(packaged: string, kind: Kind): Promise<Asked> {
       counts.set(name, [...(counts.get(name) ?? []), ms]);
     }
     for (const [text, times] of [...counts].toSorted((x, y) => y[1].length - x[1].length).slice(0, 25))
-      console.error(
-        `${(times.length / workers / (measuredMs / 1000)).toFixed(3)} ${p99(times).toFixed(1)} ms ${text}`,
-      );
+      console.error(`${(times.length / workers / seconds).toFixed(3)} ${p99(times).toFixed(1)} ms ${text}`);
   }
   return {
     connections,
     p99Ms: p99(others.map(({ ms }) => ms)),
     commitsP99Ms: p99(all.filter(isCommit).map(({ ms }) => ms)),
-    statements: others.length / workers / (measuredMs / 1000),
+    statements: others.length / workers / seconds,
     hot: (100 * (after.hot - before.hot)) / (after.updates - before.updates),
   };
 }

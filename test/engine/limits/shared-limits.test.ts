@@ -12,9 +12,9 @@ afterAll(async () => {
 });
 
 let workers = 0;
-async function limitsOf(service: string, run: number, offMs: number): Promise<EngineLimits> {
+async function limitsOf(service: string, run: number, offMs: number, roundTripMs = 4): Promise<EngineLimits> {
   workers += 1;
-  const [database, clock] = [db.virtual.reach(4), db.time.clock(offMs)];
+  const [database, clock] = [db.virtual.reach(roundTripMs), db.time.clock(offMs)];
   return new EngineLimits(
     { service, run, session: await db.session(service, database, clock) },
     {
@@ -111,4 +111,16 @@ it('narrows the tasks of all workers where one has found how many are accepted a
   first.listener({ type: 'route:pace', route: 'submit' });
   expect(await told()).toBeUndefined();
   await Promise.all([db.time.pass(1000), first.stop(), second.stop()]);
+});
+
+it('asks one question at a time, however slow the engine is, and however often it begins to want more', async () => {
+  const limits = await limitsOf('slow', 1, 0, 2000);
+  const before = db.virtual.asked();
+  for (let at = 0; at < 100; at += 1) {
+    limits.rooms?.noteFull();
+    await db.time.pass(200);
+  }
+  // Ten of the limits, and those of the budget.
+  expect(db.virtual.asked() - before).toBeLessThan(25);
+  await Promise.all([db.time.pass(5000), limits.stop()]);
 });
