@@ -116,6 +116,7 @@ async function play(packaged: string, kind: Kind): Promise<Asked> {
       size: 8,
       slots: 3 * workers,
       bounds: { submits: 4000 },
+      patienceMs: 60_000,
     },
     control,
     async (invocation) => {

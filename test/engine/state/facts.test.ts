@@ -53,13 +53,13 @@ describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records'
       if (upTo < bytes.length) throw new Error('The disk failed.');
     }
     await expect(keepTable(engine.pool, run, sha256, chunks(2_000_000))).rejects.toThrow('The disk failed.');
-    await expect(kept()).rejects.toMatchObject({ code: 'engine.damaged' });
+    await expect(kept()).rejects.toMatchObject({ code: 'engine.io' });
     await keepTable(engine.pool, run, sha256, chunks(bytes.length));
     expect((await kept()).equals(bytes)).toBe(true);
     await forgetOtherTables(engine.pool, run, [sha256]);
     expect((await kept()).length).toBe(bytes.length);
     await forgetOtherTables(engine.pool, run, []);
-    await expect(kept()).rejects.toMatchObject({ code: 'engine.damaged' });
+    await expect(kept()).rejects.toMatchObject({ code: 'engine.io' });
   });
 
   it('has the replies that were kept while a turn was under way', async () => {
