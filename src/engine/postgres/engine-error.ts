@@ -156,8 +156,11 @@ const conditions: Readonly<Record<string, keyof typeof sayings>> = {
   '22': 'damaged',
   '23': 'damaged',
   '54': 'damaged',
-  // Its tables are there, and the row that says so is not.
+  // What a release adds is there, and the row of its version does not say so: a column, a relation, a function, another object.
+  '42701': 'damaged',
   '42P07': 'damaged',
+  '42723': 'damaged',
+  '42710': 'damaged',
   '28': 'password',
   '3D': 'database',
   '42501': 'rights',
