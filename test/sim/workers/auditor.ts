@@ -293,12 +293,22 @@ export class WorkersAuditor {
       status !== 'submitting'
         ? []
         : (this.#answers.get(key) ?? [])
-            .filter(({ record }) => record.parentTaskId === parentTaskId)
+            .filter(({ record }) => record.parentTaskId === parentTaskId && this.#knowsOf(record))
             .map(({ record, worker }) => ({
               key,
               isKnown: this.#state.hasFact(record),
               hearer: worker,
             })),
+    );
+  }
+
+  /** False for a call that an older copy of the state has forgotten: such a text is asked for again. */
+  #knowsOf(call: JobRecord): boolean {
+    const known = this.#state.rows.get(call.key)?.record;
+    if (!this.hasRestored || known === undefined) return !this.hasRestored;
+    return (
+      nameOf(known) === nameOf(call) ||
+      known.unheard?.includes(`${call.submittedAt}/${call.submittedBy}`) === true
     );
   }
 
