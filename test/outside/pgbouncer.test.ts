@@ -1,10 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CalmCrowd, calmCrowd, chaosRound, crowdPipeline } from '../e2e/engine/round.ts';
+import { type CalmCrowd, calmCrowd, chaosRound, writeCrowd } from '../e2e/engine/round.ts';
 import { startService } from '../e2e/engine/service-process.ts';
 import { nothingWrong, wrongWith } from '../e2e/engine/wrong.ts';
-import { write } from '../e2e/pipelines.ts';
 import { startCli, temporaryFolder } from '../rig/cli.ts';
 import { type PgBouncer, startPgbouncer } from '../rig/pgbouncer.ts';
 import { asked } from '../rig/postgres/asked.ts';
@@ -68,7 +67,7 @@ describe('behind PgBouncer in transaction mode', () => {
   it('a run whose lead was killed is led again within 15 s, and has 3 connections a process at most', async () => {
     await using folder = await temporaryFolder();
     await using service = await startService(folder.path);
-    await write(folder.path, { 'crowd.yaml': crowdPipeline(numbers) });
+    await writeCrowd(folder.path, numbers);
     await asked(server.url(), "CREATE DATABASE led ENCODING 'UTF8' TEMPLATE template0");
     const address = bouncer.through(server.url('led'));
     const command = ['run', 'crowd.yaml', '--engine', address, '--queue', 'lease', '--lease', '2s'];
@@ -95,7 +94,7 @@ describe('behind PgBouncer in transaction mode', () => {
   it('a run with the queue of BullMQ is refused, and told what to say', async () => {
     await using folder = await temporaryFolder();
     await using service = await startService(folder.path);
-    await write(folder.path, { 'crowd.yaml': crowdPipeline(numbers) });
+    await writeCrowd(folder.path, numbers);
     await asked(server.url(), "CREATE DATABASE refused ENCODING 'UTF8' TEMPLATE template0");
     const address = bouncer.through(server.url('refused'));
     const { code, stderr } = await startCli(['run', 'crowd.yaml', '--engine', address], {

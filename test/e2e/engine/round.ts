@@ -27,7 +27,7 @@ const wrongPicture = { pack: 2, bytes: makePng(1002) };
  * Of each grid four cells in four slices want the same, with two upscales and their variations; each cell has an image and a text of
  * its own.
  */
-export const crowdPipeline = (numbers: number): string => `name: crowd
+const crowdPipeline = (numbers: number): string => `name: crowd
 service: { id: fake }
 limits: { tasks: 24, requests: 16 }
 retry: { attempts: 4, base: 50ms, cap: 500ms, patience: 60s }
@@ -48,7 +48,8 @@ steps:
 /** The request for a text, by its prompt; in the records, too. */
 const captions = /Caption card \d+ of pack \d+\./;
 
-async function writeProject(folder: string, numbers: number): Promise<void> {
+/** Writes {@link crowdPipeline} with the pictures that it shows. */
+export async function writeCrowd(folder: string, numbers: number): Promise<void> {
   await write(folder, { 'crowd.yaml': crowdPipeline(numbers) });
   for (const pack of packs) await writeFile(join(folder, pictureOf(pack)), makePng(pack));
 }
@@ -68,7 +69,7 @@ export interface CalmCrowd {
 export async function calmCrowd(numbers: number): Promise<CalmCrowd> {
   await using folder = await temporaryFolder();
   await using service = await startService(folder.path);
-  await writeProject(folder.path, numbers);
+  await writeCrowd(folder.path, numbers);
   const { code, stderr } = await cli(['run', 'crowd.yaml'], { cwd: folder.path, env: service.env });
   if (code !== 0) throw new Error(`The undisturbed run ended with ${code}:\n${stderr}`);
   const manifest = join(folder.path, 'runs/crowd/manifest.csv');
@@ -162,10 +163,10 @@ export async function chaosRound(
   await using folder = await temporaryFolder();
   const { path: cwd } = folder;
   await using service = await startService(cwd);
-  await writeProject(cwd, numbers);
+  await writeCrowd(cwd, numbers);
   const elsewhere = join(cwd, 'elsewhere');
   await mkdir(elsewhere);
-  await writeProject(elsewhere, numbers);
+  await writeCrowd(elsewhere, numbers);
   await writeFile(join(elsewhere, pictureOf(wrongPicture.pack)), wrongPicture.bytes);
   const database = `chaos_${seed}_${began}`;
   await asked(server.url(), `CREATE DATABASE ${database} ENCODING 'UTF8' TEMPLATE template0`);
