@@ -87,7 +87,7 @@ describe(`a run that is killed again and again (SEED=${seed})`, () => {
     expect(codes, stderr).toEqual([doubtful.length > 0 ? 5 : 0, 0]);
     expect(byStatus(rows)).toEqual({ done: 60 });
     expect([duplicates, askedAgain]).toEqual([[], []]);
-    expect(calls.durable).toBeGreaterThan(5);
+    expect(calls.durable).toBeGreaterThan(0);
     expect(calls.different).toBe(50);
     const calm = await calmRun(texts);
     expect(rows).toEqual(calm.rows);
