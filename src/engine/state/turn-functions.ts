@@ -54,9 +54,10 @@ export const commitFunction = `
     IF cardinality(held) > 0 THEN
       SELECT coalesce(array_agg(locked.n), '{}') INTO mine
       FROM (
-        SELECT s.n, s.epoch FROM promptpress.slices s WHERE s.run = the_run AND s.n = ANY(held) ORDER BY s.n FOR SHARE
+        SELECT s.n, s.epoch, s.holder FROM promptpress.slices s WHERE s.run = the_run AND s.n = ANY(held) ORDER BY s.n FOR SHARE
       ) AS locked
-      WHERE locked.epoch = epochs[array_position(held, locked.n)];
+      -- After an older database was put back, slices are fed whose numbers and epochs somebody else may hold who was cut off.
+      WHERE locked.epoch = epochs[array_position(held, locked.n)] AND locked.holder = the_session;
     END IF;
 
     IF records IS NOT NULL THEN

@@ -97,8 +97,8 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
       { n: 2, cells: '' },
       { n: 3, cells: '' },
     ]);
-    await takeSlice(pool, run, 2, 99);
     const worker = await engine.worker(run);
+    await takeSlice(pool, run, 2, worker.session);
     const doubt = jobRecord('a', 'in-doubt', { submittedAt: 18, submittedBy: '2/1', attempts: 1 });
     await worker.commit(turnOf(2, 1, [doubt]));
     source.end({ slice: 1, epoch: 1, belowDoubt: true }, 'closed');

@@ -126,6 +126,19 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect(await next.others.look(['a'])).toEqual([heard]);
   });
 
+  it('writes nothing of a slice that another worker holds under the same epoch, as after an older database was put back', async () => {
+    const { run, workers } = await working(2);
+    const [cutOff, next] = workers as [Worker, Worker];
+    await engine.pool.query(
+      'UPDATE promptpress.slices SET epoch = 0, holder = NULL WHERE run = $1 AND n = 1',
+      [run],
+    );
+    expect(await takeSlice(engine.pool, run, 1, next.session)).toMatchObject({ epoch: 1 });
+    const late = await cutOff.commit(turnOf(1, 1, [jobRecord('a', 'submitting')]));
+    expect(late).toEqual({ refused: new Set(), lost: new Set([1]) });
+    expect(await next.commit(turnOf(1, 1, [jobRecord('a', 'submitting')]))).toEqual(nothing);
+  });
+
   it('writes no attempt of a job that another slice wrote first', async () => {
     const { workers } = await working(2);
     const [first, second] = workers as [Worker, Worker];
