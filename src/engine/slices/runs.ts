@@ -156,14 +156,20 @@ const fenceSlices = (connection: Connection, run: number): Promise<unknown> =>
   );
 
 /**
- * Ends a run that nobody works on, so that its lead can change what workers rely on: no worker takes a slice of it, and one that was cut off
+ * Ends a run, so that its lead can change what workers rely on: no worker takes a slice of it, and one that was cut off
  * writes nothing more. The next invocation goes on with it.
  *
  * @param epoch of the lead
- * @returns workers that are at work; where there are any, nothing is changed
+ * @param mayBeAtWork workers at work are fenced, too
+ * @returns workers that are at work; where there are any that are not to be fenced, nothing is changed
  * @throws StateError `state.locked` where another process leads the run by now; EngineError
  */
-export async function closeRun(pool: EnginePool, run: number, epoch: number): Promise<number> {
+export async function closeRun(
+  pool: EnginePool,
+  run: number,
+  epoch: number,
+  mayBeAtWork = false,
+): Promise<number> {
   return await pool.transaction(async (connection) => {
     const { rows } = await connection.query<{ name: string; lead: number; workers: number }>(
       `SELECT name, lead_epoch::float8 AS lead,
@@ -173,14 +179,14 @@ export async function closeRun(pool: EnginePool, run: number, epoch: number): Pr
     );
     const { name = '', lead, workers = 0 } = rows[0] ?? {};
     if (lead !== epoch) throw leadElsewhere(pool, name);
-    if (workers > 0) return workers;
+    if (workers > 0 && !mayBeAtWork) return workers;
     const end: RunEnd = { kind: 'interrupted', forced: false };
     await connection.query(
       `UPDATE promptpress.runs SET state = 'ended', ended = coalesce(ended, $2) WHERE run = $1 AND state <> 'ended'`,
       [run, JSON.stringify(end)],
     );
     await fenceSlices(connection, run);
-    return 0;
+    return workers;
   });
 }
 

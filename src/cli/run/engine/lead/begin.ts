@@ -52,6 +52,8 @@ export interface BegunOnEngine extends LedDirectory {
   readonly runFacts: RunFacts;
   /** Chosen cells. */
   readonly cells: number;
+  /** It is open, and was asked for in the same words. */
+  readonly goesOn: boolean;
   /** It was asked for in the same words before, and all was done. */
   readonly wasComplete: boolean;
 }
@@ -154,6 +156,7 @@ export async function beginOnEngine(
     specText: written,
     runFacts,
     cells,
+    goesOn: isSame,
     wasComplete: hasEnded && before?.outcome?.end.kind === 'complete',
   };
 }

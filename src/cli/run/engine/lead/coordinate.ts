@@ -6,7 +6,7 @@ import { type RegisteredFile, registered } from '../../../../engine/images.ts';
 import { boundsOf } from '../../../../engine/limits/run-allowance.ts';
 import { troubleLine } from '../../../../engine/postgres/troubles.ts';
 import { leasesSilent } from '../../../../engine/slices/beat-fence.ts';
-import { runStatus } from '../../../../engine/slices/runs.ts';
+import { closeRun, runStatus } from '../../../../engine/slices/runs.ts';
 import { WorkerSlots } from '../../../../engine/slots.ts';
 import { redoOrders } from '../../../../engine/state/redos.ts';
 import type { ManifestTotals } from '../../../../manifest/tally.ts';
@@ -101,6 +101,9 @@ export async function coordinate(
     const found = await findOnEngine(begun, service, interrupts.drain, context);
     if (found !== undefined) io.err(redactor.apply(`${found}\n`));
   }
+  // Workers at work have read the orders as they were: none goes on with those.
+  if (!begun.goesOn && begun.spec.redo !== undefined)
+    await closeRun(engine.pool, begun.run, begun.hold.epoch, true);
   const orders = redoOrders(engine.pool, begun.run);
   for (const line of await takeOrders(begun.redo, orders, facts.reader)) io.err(redactor.apply(`${line}\n`));
   const unheard = await unheardJobs(engine.pool, begun.run);

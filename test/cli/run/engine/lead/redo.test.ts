@@ -45,4 +45,30 @@ describe.skipIf(!hasPostgres)('an order to make jobs anew, on an engine', () => 
     expect((await run('--redo-jobs', 'jobs.txt', '--redo-again')).submits).toBe(3);
     expect(crew.service.count('imagine')).toBe(9);
   });
+
+  it('is dropped only once no worker can go on with it', async () => {
+    const { url } = crew.database;
+    const anew = (...flags: readonly string[]) =>
+      crew.pp('run', 'anew.yaml', '--engine', url, '--queue', 'lease', '--detach', ...flags);
+    await anew('--redo-jobs', 'jobs.txt', '--redo-again');
+    await asked(
+      url,
+      "INSERT INTO promptpress.sessions (name, run) SELECT 'at work', run FROM promptpress.runs",
+    );
+    await asked(
+      url,
+      'UPDATE promptpress.slices SET epoch = epoch + 1, holder = (SELECT max(session) FROM promptpress.sessions) WHERE NOT done',
+    );
+    await asked(
+      url,
+      `CREATE TABLE held AS SELECT count(*)::int AS slices FROM promptpress.slices WHERE holder IS NOT NULL;
+       CREATE FUNCTION note_held() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         INSERT INTO held SELECT count(*) FROM promptpress.slices WHERE holder IS NOT NULL;
+         RETURN NULL;
+       END $$;
+       CREATE TRIGGER note_held AFTER DELETE ON promptpress.redos EXECUTE FUNCTION note_held()`,
+    );
+    expect((await anew('--redo-cancel')).err).toContain('Redo: the order is dropped; 3 jobs of it');
+    expect(await asked(url, 'SELECT slices FROM held')).toEqual([{ slices: 3 }, { slices: 0 }]);
+  });
 });
