@@ -1,5 +1,4 @@
 import { limitsSchema } from './limits/schema.ts';
-import { sharesFunctions, sharesSql } from './limits/shares-sql.ts';
 import { lacksSchema } from './slices/lacks.ts';
 import { belowDoubtSchema, liveSchema, slicesSchema, timedOutSchema } from './slices/schema.ts';
 import { redosSchema } from './state/redos.ts';
@@ -8,13 +7,11 @@ import { heardTextsSchema } from './state/turn-functions.ts';
 
 /** What leads to version 1, 2, … of an engine's tables. Entries are never changed once they are released, only added. */
 export const migrations: readonly string[] = [
-  stateSchema + limitsSchema + slicesSchema,
+  stateSchema + slicesSchema + limitsSchema,
   timedOutSchema,
   liveSchema,
   redosSchema,
   heardTextsSchema,
-  sharesSql,
   belowDoubtSchema,
   lacksSchema,
-  sharesFunctions,
 ];

@@ -171,14 +171,14 @@ async function oneSession(
     const worker = String(session.session);
     closings.begin(session.session);
     const shared = new EngineLimits(
-      { service: work.service, run, session },
+      { service: work.service, session },
       {
         limits: settings.limits,
         bounds: boundsOf(settings.budget, settings.maxSubmits),
         makesTasks: work.makesTasks ?? true,
         leaseMs,
       },
-      { database: poolOf(pool), clock, random: work.random },
+      { clock, random: work.random },
       known,
       closings,
     );
@@ -320,8 +320,4 @@ const ownSettings = (
   ...(maxDurationMs === undefined ? {} : { maxDurationMs: Math.max(1, maxDurationMs - lastedMs) }),
   limits: { ...settings.limits, tasks: Math.min(settings.limits.tasks, most) },
   budget: {},
-});
-
-const poolOf = (pool: EnginePool) => ({
-  query: (text: string, values: unknown[]) => pool.query<unknown>(text, values),
 });

@@ -5,12 +5,8 @@ import type { RunEnd } from '../../run/events.ts';
 import { unpriced } from '../../run/limits/budget.ts';
 import { totalTokens } from '../../run/machine/text-call.ts';
 import type { Allowance, Reserve } from '../../run/ports.ts';
-import { type Away, type Database, Inquiry } from './inquiry.ts';
+import type { Connection } from '../postgres/pool.ts';
 
-/** How often a worker shows that it is there, and how soon it asks again for what others have, ms. */
-const everyMs = 3000;
-const againMs = 500;
-const leastMs = 40;
 /** What was given counts for so long without an answer, ms: after 10 s it may be another's. */
 const validMs = 5000;
 /** A worker that has spent nothing for so long gives back what it has, ms. */
@@ -30,13 +26,13 @@ export interface Charge {
   readonly tokens: number;
 }
 
-interface AllowanceAnswer {
-  readonly kind: Kind;
-  readonly given: number;
-  readonly unclaimed: number;
-  readonly elsewhere: number;
-  readonly is_new: boolean;
-}
+/** What a worker wants, by kind: what it uses of all it was given until it has the answer, and what it needs beside that, at least. */
+export type Needs = Readonly<Record<string, { readonly holds: number; readonly need: number }>>;
+
+/** What a worker was given, by kind: all that it ever was, what nobody has, and what others have and have not used. */
+export type Grants = Readonly<
+  Record<string, { readonly given: number; readonly unclaimed: number; readonly elsewhere: number }>
+>;
 
 /** What this worker has of one kind. */
 interface Part {
@@ -44,9 +40,9 @@ interface Part {
   /** All that it was ever given, and all that it has used. */
   given: number;
   used: number;
-  /** The largest need since it asked last. */
+  /** The largest need that was not met yet. */
   need: number;
-  /** The need that was asked for last, and what was left of the whole then. */
+  /** The need that the last heartbeat asked for, and what was left of the whole when one did. */
   asked: number;
   left: number;
   lastGrant: number;
@@ -60,10 +56,13 @@ export const boundsOf = ({ submits, cost, tokens }: Budget, maxSubmits?: number)
   ...(maxSubmits === undefined ? {} : { invocation: maxSubmits }),
 });
 
-/** Begins an invocation of a run: sets what all of its workers together may spend. Workers that are at work hear of it as they ask. */
-export async function openAllowance(database: Database, run: number, bounds: Bounds): Promise<void> {
-  const text = "SELECT promptpress.purse_open($1, $2, ARRAY['invocation'])";
-  await database.query(text, [run, JSON.stringify(bounds)]);
+/** Begins an invocation of a run: sets what all of its workers together may spend. */
+export async function openAllowance(
+  database: Pick<Connection, 'query'>,
+  run: number,
+  bounds: Bounds,
+): Promise<void> {
+  await database.query('SELECT promptpress.purse_open($1, $2)', [run, JSON.stringify(bounds)]);
 }
 
 /**
@@ -71,31 +70,23 @@ export async function openAllowance(database: Database, run: number, bounds: Bou
  * request may use at most is used from its intent on, as the commit of the intent counts it (`chargeOf`).
  */
 export class RunAllowance implements Allowance {
-  readonly #run: number;
-  readonly #worker: string;
-  readonly #database: Database;
   readonly #clock: Clock;
-  readonly #onMore: () => void;
-  readonly #inquiry: Inquiry;
+  readonly #wake: () => void;
   readonly #parts: ReadonlyMap<Kind, Part>;
   /** What is reserved for requests under way, by job. */
   readonly #reserves = new Map<string, Reserve>();
-  #asked = 0;
+  #mustAsk = true;
+  #isLeaving = false;
+  /** When the question left that was answered last. */
+  #heardAt = Number.NEGATIVE_INFINITY;
   #spentAt = Number.NEGATIVE_INFINITY;
   /** Something was refused for want of an answer that still counts. */
   #isAwaited = false;
 
-  /** @param onMore called when more was given, or it is known that there is no more */
-  constructor(
-    { run, worker, bounds }: { readonly run: number; readonly worker: string; readonly bounds: Bounds },
-    ports: { readonly database: Database; readonly clock: Clock },
-    onMore: () => void,
-  ) {
-    this.#run = run;
-    this.#worker = worker;
-    this.#database = ports.database;
-    this.#clock = ports.clock;
-    this.#onMore = onMore;
+  /** @param wake has the next heartbeat ask soon */
+  constructor(bounds: Bounds, clock: Clock, wake: () => void) {
+    this.#clock = clock;
+    this.#wake = wake;
     this.#parts = new Map(
       kinds.flatMap((kind) => {
         const most = bounds[kind];
@@ -103,11 +94,6 @@ export class RunAllowance implements Allowance {
         return most === undefined ? [] : [[kind, { most, ...none }] as const];
       }),
     );
-    this.#inquiry = new Inquiry(ports.clock, () => this.#ask(), leastMs);
-  }
-
-  get away(): Away | undefined {
-    return this.#inquiry.away;
   }
 
   refusal(record: JobRecord, reserve: Reserve): Extract<RunEnd, { kind: 'budget' }> | 'wait' | undefined {
@@ -122,20 +108,20 @@ export class RunAllowance implements Allowance {
       const need = needs[kind];
       if (need === 0) continue;
       part.need = Math.max(part.need, need);
-      if (!isStale && part.given - part.used + tolerance >= need) continue;
+      if (!isStale && isEnough(part, need)) continue;
       isShort = true;
-      const isDry = !isStale && part.asked >= need && part.left + part.given - part.used + tolerance < need;
+      const isDry = !isStale && part.asked >= need && !isEnough(part, need, part.left);
       if (isDry) return { kind: 'budget', ...this.#end(kind, part) };
     }
     if (!isShort) return undefined;
     this.#isAwaited ||= isStale;
-    this.#inquiry.wake();
+    this.#wake();
     return 'wait';
   }
 
   /** The last answer is too old: what was given may be another's. */
   get #isStale(): boolean {
-    return this.#clock.now() - this.#inquiry.answeredAt > validMs;
+    return this.#clock.now() - this.#heardAt > validMs;
   }
 
   /** Notes the changes that an event made to a record. */
@@ -153,7 +139,7 @@ export class RunAllowance implements Allowance {
       if (used[kind] > 0 && part.left > 0 && part.given - part.used < part.lastGrant / 4) isLow = true;
     }
     if (submits > 0) this.#spentAt = this.#clock.now();
-    if (isLow) this.#inquiry.wake();
+    if (isLow) this.#wake();
   }
 
   /** What the commit of a record counts for it, of which the database takes the difference to what it had counted before. */
@@ -179,64 +165,68 @@ export class RunAllowance implements Allowance {
     });
   }
 
-  /** Gives back what is not used. */
-  async stop(): Promise<void> {
-    await this.#inquiry.stop();
-    if (this.#parts.size === 0 || this.#asked === 0) return;
-    for (const part of this.#parts.values()) {
-      part.given = Math.min(part.given, part.used);
-      part.need = 0;
-    }
-    // A database that is away frees what was given once this worker is known to be over.
-    await this.#query().catch(() => undefined);
+  /** Nothing more is wanted. */
+  leave(): void {
+    this.#isLeaving = true;
+    for (const part of this.#parts.values()) part.need = 0;
   }
 
-  async #ask(): Promise<number> {
-    const isIdle = this.#clock.now() - this.#spentAt > idleMs;
+  /** What is asked for with the next heartbeat; undefined: nothing is, and what was given stays. */
+  ask(): Needs | undefined {
+    if (this.#parts.size === 0) return undefined;
+    const isIdle = this.#isLeaving || this.#clock.now() - this.#spentAt > idleMs;
+    this.#mustAsk ||= this.#isStale;
     for (const part of this.#parts.values()) {
+      const { need, used } = part;
       // What is too little for the next request may be enough for another worker's.
-      const isShort = part.need > 0 && part.given - part.used + tolerance < part.need;
-      if (isShort || (isIdle && part.need === 0)) part.given = Math.min(part.given, Math.max(0, part.used));
+      const isOfNoUse = need > 0 ? !isEnough(part, need) : isIdle;
+      if (isOfNoUse && part.given > Math.max(0, used)) {
+        part.given = Math.max(0, used);
+        this.#mustAsk = true;
+      }
+      if (part.given - used >= Math.max(need, part.lastGrant / 4)) part.need = 0;
+      part.asked = part.need;
+      if (part.asked === 0) continue;
+      this.#mustAsk = true;
+      part.left = Number.POSITIVE_INFINITY;
     }
-    const before = [...this.#parts.values()].map(({ given }) => given);
-    await this.#query();
-    const after = [...this.#parts.values()];
-    const counts = this.#isAwaited && !this.#isStale;
-    if (counts) this.#isAwaited = false;
-    if (
-      counts ||
-      after.some(({ given }, i) => given > (before[i] ?? 0)) ||
-      after.some((part) => isOver(part))
-    )
-      this.#onMore();
-    return after.some((part) => part.asked > 0 && part.given - part.used + tolerance < part.asked)
-      ? againMs
-      : everyMs;
+    if (!this.#mustAsk) return undefined;
+    return Object.fromEntries(
+      [...this.#parts].map(([kind, { given, asked }]) => [kind, { holds: given, need: asked }]),
+    );
   }
 
-  async #query(): Promise<void> {
-    this.#asked += 1;
-    const asks = [...this.#parts].map(([kind, part]) => {
-      part.asked = part.need;
-      part.need = 0;
-      const isLow = part.given - part.used < Math.max(part.asked, part.lastGrant / 4);
-      return { kind, asked: this.#asked, holds: part.given, need: isLow ? part.asked : 0 };
-    });
-    const values = [this.#run, this.#worker, JSON.stringify(asks)];
-    const { rows } = await this.#database.query('SELECT * FROM promptpress.purse_ask($1, $2, $3)', values);
-    this.#inquiry.onAnswered();
-    for (const { kind, given, unclaimed, elsewhere, is_new: isNew } of rows as AllowanceAnswer[]) {
-      const part = this.#parts.get(kind);
-      if (part === undefined) continue;
-      // The database took this worker for dead: it had nothing under way.
-      if (isNew && this.#asked > 1) part.used = 0;
+  /**
+   * A heartbeat was answered.
+   *
+   * @param at when it left
+   * @param grants null: it asked for nothing
+   * @returns whether more was given, or it is known that there is no more
+   */
+  onAnswer(at: number, grants: Grants | null): boolean {
+    // What was given long ago others may have been given since.
+    if (grants === null && this.#isStale) return false;
+    this.#heardAt = at;
+    if (grants === null) return false;
+    this.#mustAsk = false;
+    let isMore = false;
+    for (const [kind, part] of this.#parts) {
+      const grant = grants[kind];
+      if (grant === undefined) continue;
+      const { given, unclaimed, elsewhere } = grant;
       if (given > part.given) part.lastGrant = given - part.given;
+      isMore ||= given > part.given;
       part.given = given;
       part.left = unclaimed + elsewhere;
+      const isOver = part.asked > 0 && !isEnough(part, part.asked, part.left);
+      isMore ||= isOver;
       // Whoever waits for it asks no more until it is told: the need lasts while another may give back what is missing.
-      if (part.given - part.used + tolerance < part.asked && !isOver(part))
-        part.need = Math.max(part.need, part.asked);
+      const isSettled = isOver || isEnough(part, part.asked);
+      if (isSettled && part.need <= part.asked) part.need = 0;
     }
+    if (this.#isStale || !this.#isAwaited) return isMore;
+    this.#isAwaited = false;
+    return true;
   }
 
   #end(kind: Kind, { most }: Part): { readonly code: string; readonly message: string } {
@@ -265,6 +255,6 @@ export class RunAllowance implements Allowance {
   }
 }
 
-/** True where what is left of the whole is not enough for what was asked. */
-const isOver = ({ asked, left, given, used }: Part): boolean =>
-  asked > 0 && left + given - used + tolerance < asked;
+/** Whether what it has, and so much beside, is enough for this. */
+const isEnough = ({ given, used }: Part, need: number, more = 0): boolean =>
+  more + given - used + tolerance >= need;

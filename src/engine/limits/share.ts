@@ -1,4 +1,5 @@
 import { fairShare, type Member } from './divide.ts';
+import type { Grants, Needs } from './run-allowance.ts';
 
 /** What was granted counts for so long after the question, ms: later it is another's. */
 const validMs = 5000;
@@ -31,6 +32,8 @@ export interface ShareRow extends Pick<ShareAsk, 'used' | 'want' | 'unit'> {
 export interface SharesAsk {
   readonly service: string;
   readonly kinds: Readonly<Record<string, unknown>>;
+  /** What it wants of what its run may spend; absent: what it was given stays. */
+  readonly needs?: Needs;
 }
 
 /** What a worker of the service has of each limit. */
@@ -41,6 +44,8 @@ export interface SharesRow {
   readonly shares: Readonly<Record<string, unknown>>;
   /** By the engine's clock, Unix ms. */
   readonly now: number;
+  /** Of who asked for it: what it was given of what its run may spend. */
+  readonly spending: Grants | null;
 }
 
 /** The heartbeat of a worker's session. */

@@ -3,7 +3,6 @@ import type { Clock } from '../../run/clock.ts';
 import type { Route, RunListener } from '../../run/events.ts';
 import type { SharedLimits } from '../../run/ports.ts';
 import type { ClosedKinds } from './closed-kinds.ts';
-import { type Away, type Database, Inquiry } from './inquiry.ts';
 import type { KnownService } from './known-service.ts';
 import { RouteShare, TokenShare } from './rate-shares.ts';
 import { type Bounds, RunAllowance } from './run-allowance.ts';
@@ -13,6 +12,8 @@ import { TaskShare, type TasksAsk } from './task-share.ts';
 /** A worker shows that it is there, and says what it has and wants, so often at least, ms; soon where it has begun to want something. */
 const mostMs = 1000;
 const soonMs = 100;
+/** A heartbeat without an answer is repeated so soon, ms. */
+const againMs = 500;
 /** Who was not heard of for so long gets no part, ms. */
 const silentMs = 3000;
 /** What it had of a rate is over after so long and the window, ms. */
@@ -22,8 +23,6 @@ const lapseMs = 5000;
 export interface LimitsNames {
   /** The gateway and the account there: all runs that name it share its limits. */
   readonly service: string;
-  /** Number of the run. */
-  readonly run: number;
   readonly session: Heartbeat;
 }
 
@@ -50,8 +49,12 @@ export class EngineLimits implements SharedLimits {
   readonly #listeners = new Set<() => void>();
   /** The service was found to accept only so many tasks of this worker at once. */
   #areCounted = false;
-  readonly #inquiry: Inquiry;
-  #isFirst = true;
+  #cancel: (() => void) | undefined;
+  #asking: Promise<void> | undefined;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #isWoken = false;
+  #isOver = false;
+  #away: unknown;
 
   /** @param settings `makesTasks`: false where no step of the run makes a task */
   constructor(
@@ -62,7 +65,7 @@ export class EngineLimits implements SharedLimits {
       readonly makesTasks: boolean;
       readonly leaseMs: number;
     },
-    ports: { readonly database: Database; readonly clock: Clock; readonly random: () => number },
+    ports: { readonly clock: Clock; readonly random: () => number },
     known?: KnownService,
     closings?: ClosedKinds,
   ) {
@@ -81,15 +84,12 @@ export class EngineLimits implements SharedLimits {
     this.#everyMs = Math.min(mostMs, leaseMs / 3);
     this.#clock = clock;
     this.#random = ports.random;
-    // One question at a time: more of them, while the engine is slow, would make it slower.
-    this.#inquiry = new Inquiry(clock, () => this.#askAgain(), soonMs);
-    const wake = (): void => this.#inquiry.wake();
+    const wake = (): void => this.#wake();
     const of = (route: Route): RouteShare => new RouteShare(limits[route], clock, wake);
     this.moments = { submit: of('submit'), text: of('text'), poll: of('poll'), download: of('download') };
     this.tokens = new TokenShare(limits.tokens, clock, wake);
     if (makesTasks) this.rooms = new TaskShare(limits.tasks, clock, wake);
-    const worker = String(names.session.session);
-    this.allowance = new RunAllowance({ run: names.run, worker, bounds }, ports, () => this.#tellMore());
+    this.allowance = new RunAllowance(bounds, clock, wake);
     this.#shares = new Map<string, Share>([
       ...Object.entries(this.moments),
       ...(limits.tokens === undefined ? [] : [['tokens', this.tokens] as const]),
@@ -103,9 +103,9 @@ export class EngineLimits implements SharedLimits {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Since when the database gives no answer; undefined: it answers. */
-  get away(): Away | undefined {
-    return this.#inquiry.away ?? this.allowance.away;
+  /** Why the database gave no answer to the last question; undefined: it answers. */
+  get away(): unknown {
+    return this.#away;
   }
 
   /** What this worker learns of the service beyond its own pace, which each worker finds for itself: all of them share the limits. */
@@ -131,8 +131,10 @@ export class EngineLimits implements SharedLimits {
 
   /** Asks no more, and gives back what is not in use. */
   async stop(): Promise<void> {
-    await Promise.all([this.#inquiry.stop(), this.allowance.stop()]);
-    for (const share of this.#shares.values()) share.leave();
+    this.#isOver = true;
+    this.#cancel?.();
+    await this.#asking;
+    for (const share of [...this.#shares.values(), this.allowance]) share.leave();
     // A database that is away gives to others what is left once this worker is known to be over.
     await this.#ask().catch(() => undefined);
   }
@@ -141,12 +143,38 @@ export class EngineLimits implements SharedLimits {
     for (const listener of this.#listeners) listener();
   }
 
-  async #askAgain(): Promise<number> {
-    const isFirst = this.#isFirst;
-    this.#isFirst = false;
-    await this.#ask();
+  /** Asks soon. */
+  #wake(): void {
+    this.#isWoken = true;
+    if (this.#asking === undefined && this.#away === undefined) this.#askIn(0);
+  }
+
+  #askIn(ms: number): void {
+    if (this.#isOver) return;
+    this.#cancel?.();
+    const now = this.#clock.now();
+    // The clock may have been set back since.
+    const at = Math.max(now + ms, Math.min(this.#askedAt, now) + soonMs);
+    this.#cancel = this.#clock.at(at, () => {
+      this.#asking = this.#askAgain();
+    });
+  }
+
+  /** One question at a time: more of them, while the engine is slow, would make it slower. */
+  async #askAgain(): Promise<void> {
+    const isFirst = this.#askedAt === Number.NEGATIVE_INFINITY;
+    this.#isWoken = false;
+    this.#askedAt = this.#clock.now();
+    try {
+      await this.#ask();
+    } catch (error) {
+      this.#away = error;
+    }
+    this.#asking = undefined;
+    if (this.#away !== undefined) return this.#askIn(againMs);
     // Workers that ask at the same moments would be served in the same order each time.
-    return isFirst ? soonMs : this.#everyMs * (0.9 + 0.1 * this.#random());
+    const nextMs = this.#everyMs * (0.9 + 0.1 * this.#random());
+    this.#askIn(isFirst || this.#isWoken ? 0 : nextMs);
   }
 
   /** @throws what the database throws; Error where it takes this worker for dead */
@@ -156,14 +184,17 @@ export class EngineLimits implements SharedLimits {
     const asks = new Map([...this.#shares].map(([kind, share]) => [kind, share.ask(at)]));
     let rows: readonly SharesRow[];
     try {
-      rows = await session.beat({ service, kinds: Object.fromEntries(asks) });
+      const needs = this.allowance.ask();
+      const kinds = Object.fromEntries(asks);
+      rows = await session.beat({ service, kinds, ...(needs === undefined ? {} : { needs }) });
       if (rows.length === 0) throw new Error('The session of this worker is over.');
     } catch (error) {
       this.rooms?.onUnheard(asks.get('tasks') as TasksAsk);
       throw error;
     }
-    this.#inquiry.onAnswered();
-    let isMore = false;
+    this.#away = undefined;
+    const grants = rows.find((row) => row.session === session.session)?.spending ?? null;
+    let isMore = this.allowance.onAnswer(at, grants);
     for (const [kind, share] of this.#shares) {
       const all = rows.flatMap((row) => rowOf(row, kind));
       const own = all.find(({ id }) => id === String(session.session));

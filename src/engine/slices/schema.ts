@@ -15,7 +15,7 @@ export const slicesSchema = `
   CREATE INDEX slices_open ON slices (run, n) WHERE NOT done;
   -- Few: who watches a run sums them each second.
   CREATE INDEX slices_takeovers ON slices (run) WHERE takeovers > 0;
-  CREATE INDEX sessions_open ON sessions (run) WHERE NOT over;
+  CREATE INDEX sessions_run ON sessions (run);
 `;
 
 /** `below_doubt`: of a slice that is done, some cell has jobs left that wait for one in doubt, of whichever slice. */

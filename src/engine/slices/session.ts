@@ -63,7 +63,7 @@ export function sessionOf(
       return isOver;
     },
     onOver: (listener) => void listeners.push(listener),
-    beat: async ({ service, kinds } = { service: '', kinds: {} }) => {
+    beat: async ({ service, kinds, needs } = { service: '', kinds: {} }) => {
       if (isOver) return [];
       const sent = fence.moment();
       asked += 1;
@@ -71,8 +71,8 @@ export function sessionOf(
       let rows: (SharesRow & { readonly before: number })[];
       try {
         ({ rows } = await pool.query<SharesRow & { readonly before: number }>(
-          'SELECT session::float8 AS session, age, shares, now, before::float8 AS before FROM promptpress.share($1, $2, $3, $4, $5)',
-          [session, token, service, number, JSON.stringify(kinds)],
+          'SELECT session::float8 AS session, age, shares, now, before::float8 AS before, spending FROM promptpress.share($1, $2, $3, $4, $5, $6)',
+          [session, token, service, number, JSON.stringify(kinds), needs ?? null],
         ));
       } catch (error) {
         fence.suspend();

@@ -25,9 +25,9 @@ interface Spender {
   readonly over: Promise<unknown>;
 }
 
-function spender(worker: number): Spender {
+function spender(): Spender {
   const file = join(import.meta.dirname, '../../rig/children/budget-spender.ts');
-  const args = ['--import', 'tsx', file, db.url, String(run), String(worker), String(submits)];
+  const args = ['--import', 'tsx', file, db.url, String(run), String(submits)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -40,21 +40,24 @@ it('processes spend a budget exactly, though some of them are killed', async () 
   await openAllowance({ query: async (text, values) => ({ rows: await db.query(text, values) }) }, run, {
     submits,
   });
-  const all = [1, 2, 3].map((worker) => spender(worker));
+  const all = Array.from({ length: 3 }, () => spender());
   const [first, ...others] = all;
   if (first === undefined) throw new Error('unreachable');
-  await db.hold(run, 1, '1');
+  const patience = { timeout: 30_000, interval: 10 };
+  await expect.poll(() => first.said(), patience).toContain('\n');
+  const [name = ''] = first.said().split('\n');
+  await db.hold(run, 1, name);
   // Killed with a part in hand that it has not used.
   await expect
-    .poll(() => db.query(`SELECT FROM spent WHERE worker = '1' LIMIT 1`), { timeout: 30_000, interval: 10 })
+    .poll(() => db.query('SELECT FROM spent WHERE worker = $1 LIMIT 1', [name]), patience)
     .toHaveLength(1);
   first.child.kill('SIGKILL');
   await first.over;
   // Nobody has heard of it for long, and its slice is taken over.
-  await db.query(
-    `UPDATE promptpress.purse_worker SET seen_at = seen_at - interval '1 hour' WHERE worker = '1'`,
-  );
-  await db.query('UPDATE promptpress.slices SET holder = 2');
+  await db.query(`UPDATE promptpress.sessions SET seen = seen - interval '1 hour' WHERE session = $1`, [
+    name,
+  ]);
+  await db.query('UPDATE promptpress.slices SET holder = NULL');
   await Promise.all(others.map(({ over }) => over));
   expect(others.map(({ said }) => said().trim().split('\n').at(-1))).toEqual([
     'budget.submits',

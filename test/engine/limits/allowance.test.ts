@@ -3,8 +3,9 @@ import {
   type Bounds,
   type Charge,
   openAllowance,
-  RunAllowance,
+  type RunAllowance,
 } from '../../../src/engine/limits/run-allowance.ts';
+import { EngineLimits } from '../../../src/engine/limits/shared-limits.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Reserve } from '../../../src/run/ports.ts';
 import { type LimitsDatabase, limitsDatabase, seeded } from '../../rig/engine/limits-database.ts';
@@ -25,32 +26,64 @@ let workers = 0;
 
 /** A worker that submits whenever it may: the intent is committed with what it uses, and the submission answered a while later. */
 class Spender {
-  readonly allowance: RunAllowance;
+  readonly limits: EngineLimits;
   readonly name: string;
   spent = 0;
   end: string | undefined;
-  isDead = false;
   #jobs = 0;
   readonly #run: number;
-  readonly #random: () => number;
+  readonly #random = seeded(workers);
   readonly #reserve: Reserve;
   readonly #tokens: () => number;
+  readonly #isDead: { is: boolean };
   /** Of answered calls. */
   tokens = 0;
 
-  constructor(run: number, bounds: Bounds, price = 0, { reserved = 0, taken = (): number => 0 } = {}) {
-    workers += 1;
-    this.name = String(workers);
+  private constructor(
+    run: number,
+    limits: EngineLimits,
+    name: string,
+    isDead: { is: boolean },
+    price: number,
+    { reserved = 0, taken = (): number => 0 },
+  ) {
     this.#run = run;
-    this.#random = seeded(workers);
+    this.limits = limits;
+    this.name = name;
+    this.#isDead = isDead;
     this.#reserve = { cost: price, tokens: reserved };
     this.#tokens = taken;
-    this.allowance = new RunAllowance(
-      { run, worker: this.name, bounds },
-      { database: db.virtual.reach(6, () => this.isDead), clock: db.time.clock(workers * 60_000) },
-      () => undefined,
-    );
     this.#turn();
+  }
+
+  static async of(run: number, bounds: Bounds, price = 0, calls = {}): Promise<Spender> {
+    workers += 1;
+    const isDead = { is: false };
+    const clock = db.time.clock(workers * 60_000);
+    const session = await db.session(
+      'spender',
+      db.virtual.reach(6, () => isDead.is),
+      clock,
+      run,
+    );
+    const limits = new EngineLimits(
+      { service: `of ${run}`, session },
+      { limits: { tasks: 1, requests: 1 }, bounds, makesTasks: false, leaseMs: 30_000 },
+      { clock, random: seeded(workers) },
+    );
+    return new Spender(run, limits, String(session.session), isDead, price, calls);
+  }
+
+  get allowance(): RunAllowance {
+    return this.limits.allowance;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead.is;
+  }
+
+  set isDead(is: boolean) {
+    this.#isDead.is = is;
   }
 
   #turn(): void {
@@ -105,20 +138,20 @@ it.each([1, 4])('%i workers spend a budget exactly, and end only then', async (c
   const bounds = { submits: 240 };
   const run = 100 + count;
   await open(run, bounds);
-  const all = Array.from({ length: count }, () => new Spender(run, bounds));
+  const all = await Promise.all(Array.from({ length: count }, () => Spender.of(run, bounds)));
   for (let i = 0; i < 400 && all.some(({ end }) => end === undefined); i += 1) {
     await db.time.pass(100);
     expect(sum(all)).toBeLessThanOrEqual(240);
   }
   expect(sum(all)).toBe(240);
   expect(all.map(({ end }) => end)).toEqual(all.map(() => 'budget.submits'));
-  await Promise.all([db.time.pass(1000), ...all.map(({ allowance }) => allowance.stop())]);
+  await Promise.all([db.time.pass(1000), ...all.map(({ limits }) => limits.stop())]);
 });
 
 it('spends what dead workers had not used, once their slices are taken over', async () => {
   const bounds = { submits: 400 };
   await open(7, bounds);
-  const all = Array.from({ length: 4 }, () => new Spender(7, bounds));
+  const all = await Promise.all(Array.from({ length: 4 }, () => Spender.of(7, bounds)));
   const [first, second] = all;
   if (first === undefined || second === undefined) throw new Error('unreachable');
   await db.time.pass(300);
@@ -133,17 +166,17 @@ it('spends what dead workers had not used, once their slices are taken over', as
   await db.time.pass(20_000);
   expect(sum(all)).toBe(400);
   expect(all.slice(2).map(({ end }) => end)).toEqual(['budget.submits', 'budget.submits']);
-  await Promise.all([db.time.pass(1000), ...all.map(({ allowance }) => allowance.stop())]);
+  await Promise.all([db.time.pass(1000), ...all.map(({ limits }) => limits.stop())]);
 });
 
 it('holds to a cost, of which no worker strands a part that is too little for it alone', async () => {
   const bounds = { cost: 10 };
   await open(8, bounds);
-  const all = Array.from({ length: 3 }, () => new Spender(8, bounds, 0.07));
+  const all = await Promise.all(Array.from({ length: 3 }, () => Spender.of(8, bounds, 0.07)));
   await db.time.pass(20_000);
   expect(sum(all)).toBe(Math.floor(10 / 0.07));
   expect(all.map(({ end }) => end)).toEqual(all.map(() => 'budget.cost'));
-  await Promise.all([db.time.pass(1000), ...all.map(({ allowance }) => allowance.stop())]);
+  await Promise.all([db.time.pass(1000), ...all.map(({ limits }) => limits.stop())]);
 });
 
 it('holds to a number of tokens with many calls under way: each reserves what it may take', async () => {
@@ -151,21 +184,21 @@ it('holds to a number of tokens with many calls under way: each reserves what it
   await open(11, bounds);
   const taken = (): number => 60 + (all.length % 2) * 20;
   const all: Spender[] = [];
-  for (let i = 0; i < 3; i += 1) all.push(new Spender(11, bounds, 0, { reserved: 100, taken }));
+  for (let i = 0; i < 3; i += 1) all.push(await Spender.of(11, bounds, 0, { reserved: 100, taken }));
   const tokens = (): number => all.reduce((total, worker) => total + worker.tokens, 0);
   await db.time.pass(20_000);
   expect(all.map(({ end }) => end)).toEqual(all.map(() => 'budget.tokens'));
   expect(tokens()).toBeLessThanOrEqual(8000);
   expect(tokens()).toBeGreaterThan(8000 - 3 * 100);
-  await Promise.all([db.time.pass(1000), ...all.map(({ allowance }) => allowance.stop())]);
+  await Promise.all([db.time.pass(1000), ...all.map(({ limits }) => limits.stop())]);
 });
 
 it('a budget of cost refuses what has no price', async () => {
   await open(12, { cost: 10 });
-  const worker = new Spender(12, { cost: 10 });
+  const worker = await Spender.of(12, { cost: 10 });
   const refusal = worker.allowance.refusal(imagineRecord({ status: 'pending' }), { tokens: 0 });
   expect(refusal).toMatchObject({ code: 'budget.unpriced' });
-  await Promise.all([db.time.pass(1000), worker.allowance.stop()]);
+  await Promise.all([db.time.pass(1000), worker.limits.stop()]);
 });
 
 it('counts --max-submits from the beginning of an invocation, and the budget over all of them', async () => {
@@ -174,11 +207,11 @@ it('counts --max-submits from the beginning of an invocation, and the budget ove
   let spent = 0;
   for (let invocation = 0; invocation < 2; invocation += 1) {
     await open(9, bounds);
-    const worker = new Spender(9, bounds);
+    const worker = await Spender.of(9, bounds);
     await db.time.pass(5000);
     ends.push(worker.end);
     spent += worker.spent;
-    await Promise.all([db.time.pass(1000), worker.allowance.stop()]);
+    await Promise.all([db.time.pass(1000), worker.limits.stop()]);
   }
   expect(ends).toEqual(['budget.max-submits', 'budget.submits']);
   expect(spent).toBe(15);
@@ -190,18 +223,15 @@ const free: Reserve = { cost: 0, tokens: 0 };
 it('lets nobody submit while the database is away', async () => {
   const bounds = { submits: 1_000_000 };
   await open(10, bounds);
-  const worker = new Spender(10, bounds);
+  const worker = await Spender.of(10, bounds);
   await db.time.pass(500);
   worker.isDead = true;
   await db.time.pass(9000);
   expect(worker.allowance.refusal(pending, free)).toBe('wait');
   await db.time.pass(1000);
-  expect(worker.allowance.away?.error).toMatchObject({ message: 'the database is away' });
+  expect(worker.limits.away).toMatchObject({ message: 'the database is away' });
   worker.isDead = false;
   await db.time.pass(1000);
-  // What it had it gave back, as it was idle.
-  expect(worker.allowance.refusal(pending, free)).toBe('wait');
-  await db.time.pass(200);
   expect(worker.allowance.refusal(pending, free)).toBeUndefined();
-  await Promise.all([db.time.pass(1000), worker.allowance.stop()]);
+  await Promise.all([db.time.pass(1000), worker.limits.stop()]);
 });

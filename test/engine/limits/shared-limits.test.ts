@@ -16,14 +16,14 @@ async function limitsOf(service: string, run: number, offMs: number, roundTripMs
   workers += 1;
   const [database, clock] = [db.virtual.reach(roundTripMs), db.time.clock(offMs)];
   return new EngineLimits(
-    { service, run, session: await db.session(service, database, clock) },
+    { service, session: await db.session(service, database, clock, run) },
     {
       limits: { tasks: 20, requests: 32, submit: { count: 100, perMs: 1000 } },
       bounds: boundsOf({ submits: 5 }, 3),
       makesTasks: true,
       leaseMs: 30_000,
     },
-    { database, clock, random: seeded(workers) },
+    { clock, random: seeded(workers) },
   );
 }
 
@@ -120,7 +120,6 @@ it('asks one question at a time, however slow the engine is, and however often i
     limits.rooms?.noteFull();
     await db.time.pass(200);
   }
-  // Ten of the limits, and those of the budget.
   expect(db.virtual.asked() - before).toBeLessThan(25);
   await Promise.all([db.time.pass(5000), limits.stop()]);
 });

@@ -34,15 +34,19 @@ async function workers(count: number, limits: Partial<Limits>): Promise<readonly
     const off = (i - 2) * 600_000;
     const random = seeded(i);
     const worker: { isAway: boolean } & Record<string, unknown> = { isAway: false };
-    const ports = { database: virtual.reach(4, () => worker.isAway), clock: time.clock(off), random };
-    const session = await db.session(`s${services}`, ports.database, ports.clock);
+    const ports = { clock: time.clock(off), random };
+    const session = await db.session(
+      `s${services}`,
+      virtual.reach(4, () => worker.isAway),
+      ports.clock,
+    );
     const settings = {
       limits: { tasks: 10, requests: 10, ...limits },
       bounds: {},
       makesTasks: limits.tasks !== undefined,
       leaseMs: 30_000,
     };
-    const names = { service: `s${services}`, run: 1, session };
+    const names = { service: `s${services}`, session };
     all.push(Object.assign(worker, { limits: new EngineLimits(names, settings, ports), off, random }));
   }
   return all;
@@ -197,7 +201,7 @@ describe('shares of a rate', () => {
     const count = sent.length;
     await time.pass(5000);
     expect(sent.length).toBe(count);
-    expect(all.map(({ limits }) => limits.away?.error)).toEqual([expect.any(Error), expect.any(Error)]);
+    expect(all.map(({ limits }) => limits.away)).toEqual([expect.any(Error), expect.any(Error)]);
     expect(most(sent, rate.perMs)).toBeLessThanOrEqual(rate.count);
     await stop(all);
   });

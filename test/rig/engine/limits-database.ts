@@ -1,5 +1,4 @@
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import type { Database } from '../../../src/engine/limits/inquiry.ts';
 import { migrations } from '../../../src/engine/migrations.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { migrate } from '../../../src/engine/postgres/migrate.ts';
@@ -16,8 +15,8 @@ export interface LimitsDatabase extends AsyncDisposable {
   readonly virtual: VirtualDatabase;
   readonly url: string;
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** A session of this name, whose worker reaches the database so. */
-  session(name: string, reach: Database, clock: Clock): Promise<WorkerSession>;
+  /** A session of this name with a run, whose worker reaches the database so. */
+  session(name: string, reach: Connection, clock: Clock, run?: number): Promise<WorkerSession>;
   /** The worker holds this slice of the run. */
   hold(run: number, slice: number, worker: string): Promise<void>;
 }
@@ -35,12 +34,12 @@ export async function limitsDatabase(serverOffMs = 0): Promise<LimitsDatabase> {
     virtual,
     url: database.url,
     query: (text, values) => database.query(text, values),
-    session: async (name, reach, clock) => {
+    session: async (name, reach, clock, run = 1) => {
       const [row] = await database.query<{ session: string; token: string }>(
-        'INSERT INTO promptpress.sessions (name) VALUES ($1) RETURNING session, token',
-        [name],
+        'INSERT INTO promptpress.sessions (name, run) VALUES ($1, $2) RETURNING session, token',
+        [name, run],
       );
-      const ports = { pool: reach as Connection, clock };
+      const ports = { pool: reach, clock };
       const { session, token } = row ?? { session: '', token: '' };
       return sessionOf(
         ports,

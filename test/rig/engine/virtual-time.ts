@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { Database } from '../../../src/engine/limits/inquiry.ts';
+import type { Connection, Rows } from '../../../src/engine/postgres/pool.ts';
 import type { Clock } from '../../../src/run/clock.ts';
 
 /** The time of everybody in a test, which passes only when all that can happen at a moment has happened. */
@@ -86,7 +86,7 @@ export interface VirtualDatabase extends AsyncDisposable {
   /** Questions that were asked. */
   readonly asked: () => number;
   /** A way to it with this round trip, ms; with `isAway` it gives no answer. */
-  reach(roundTripMs: number, isAway?: () => boolean): Database;
+  reach(roundTripMs: number, isAway?: () => boolean): Connection;
 }
 
 /** @param serverOffMs how far the clock of the server is off */
@@ -118,13 +118,13 @@ export async function virtualDatabase(
     send,
     asked: () => asked,
     reach: (roundTripMs, isAway = () => false) => ({
-      query: async (text, values) => {
+      query: async <Row>(text: string, values: readonly unknown[] = []): Promise<Rows<Row>> => {
         await sleep(roundTripMs / 2);
         if (isAway()) throw new Error('the database is away');
         asked += 1;
-        const result = await time.hold(() => send(text, values));
+        const result = await time.hold(() => send(text, [...values]));
         await sleep(roundTripMs / 2);
-        return result;
+        return result as Rows<Row>;
       },
     }),
     [Symbol.asyncDispose]: () => client.end(),
