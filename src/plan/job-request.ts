@@ -155,6 +155,4 @@ export interface TextResult {
   readonly requestId?: string;
   /** Where the whole reply lies, where it was kept (`keepReplies`). */
   readonly reply?: ReplyPlace;
-  /** Of a job of an earlier release: the file of the whole reply, relative to the run directory. */
-  readonly answerFile?: string;
 }

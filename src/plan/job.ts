@@ -80,7 +80,7 @@ export interface JobError {
   readonly httpStatus?: number;
 }
 
-/** A file that a job produced. Texts are in the record itself; of jobs of earlier releases they are files. */
+/** A file that a job produced. Texts are in the record itself. */
 export interface Artifact {
   /** Counts from 1 within the job. */
   readonly output: number;

@@ -56,7 +56,7 @@ const candidate = aMapping(
 );
 const said = aMapping(
   { candidates: listOf(candidate) },
-  { blockReason: aText, model: aText, responseId: aText, requestId: aText, reply: place, answerFile: aText },
+  { blockReason: aText, model: aText, responseId: aText, requestId: aText, reply: place },
 );
 const result = aMapping(
   { buttons: listOf(button) },

@@ -4,7 +4,7 @@ import { isAttempt, isJob } from './job-shape.ts';
 import type { InputFile, StateReader, StepSums, StoreTotals, Submissions } from './reader.ts';
 import type { RedoCounts, RedoEntry } from './redo-order.ts';
 import { redoQueries } from './sqlite/redos.ts';
-import { type Database, isDeclared, type Statement } from './sqlite/sqlite.ts';
+import type { Database, Statement } from './sqlite/sqlite.ts';
 import { stepSums } from './sqlite/step-sums.ts';
 import { type DocumentRow, documents, recordOf } from './sqlite/texts.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
@@ -27,10 +27,8 @@ export interface TotalRow {
   readonly attempts: number;
   readonly cost: number;
   readonly tokens: number;
-  /** Absent before version 3. */
-  readonly possible?: number;
-  /** Absent before version 4. */
-  readonly assumed?: number;
+  readonly possible: number;
+  readonly assumed: number;
 }
 
 /**
@@ -48,19 +46,15 @@ const wanted = (table: string, column: string): string =>
 const ofMany = (columns: string, table: string, column: string): string =>
   `SELECT ${columns} FROM ${wanted(table, column)}`;
 
-/** Through the beginnings of slots, which the index has; before version 7 it has the whole. */
+/** Through the beginnings of slots, which the index has. */
 const slotsText = `SELECT jobs.slot, jobs.key FROM json_each(?) AS wanted CROSS JOIN jobs
   ON substr(jobs.slot, 1, 8) = substr(wanted.value, 1, 8) AND jobs.slot = wanted.value ORDER BY jobs.id`;
 
-/** A page of roots: keys that no job of `jobs_child` has, without a look at any row. Before version 7 the roots have an index. */
-const rootsText = (database: Database): string =>
-  `SELECT key FROM jobs WHERE key > ? AND ${
-    isDeclared(database, 'jobs_child')
-      ? 'NOT EXISTS (SELECT 1 FROM jobs AS child INDEXED BY jobs_child WHERE child.root = 0 AND child.id = jobs.id)'
-      : 'root = 1'
-  } ORDER BY key LIMIT ${page}`;
+/** A page of roots: keys that no job of `jobs_child` has, without a look at any row. */
+const rootsText = `SELECT key FROM jobs WHERE key > ? AND NOT EXISTS
+  (SELECT 1 FROM jobs AS child INDEXED BY jobs_child WHERE child.root = 0 AND child.id = jobs.id) ORDER BY key LIMIT ${page}`;
 
-/** The fact that says how many submissions the state knows of; absent: none, or a release that did not count them. */
+/** The fact that says how many submissions the state knows of; absent: none. */
 export const submissionsFact = 'submissions';
 
 /** The fact that says that the file which counts them was gone, until the user says how to continue. */
@@ -122,14 +116,13 @@ export function stateQueries(database: Database, counted: () => number | undefin
   };
 
   const statements = ask(() => ({
-    get: database.prepare<DocumentRow>(documents(database, 'WHERE key = ?')),
+    get: database.prepare<DocumentRow>(documents('WHERE key = ?')),
     unfinished: database.prepare<DocumentRow>(
       documents(
-        database,
         "WHERE status IN ('submitting', 'running', 'modal', 'saving') AND status <> 'done' ORDER BY id",
       ),
     ),
-    many: database.prepare<DocumentRow>(documents(database, '', wanted('jobs', 'key'))),
+    many: database.prepare<DocumentRow>(documents('', wanted('jobs', 'key'))),
     slots: database.prepare<{ slot: string; key: string }>(slotsText),
     prefix: database.prepare<{ key: string }>(
       'SELECT key FROM jobs WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
@@ -137,7 +130,7 @@ export function stateQueries(database: Database, counted: () => number | undefin
     numbers: database.prepare<{ key: string; id: number }>(ofMany('jobs.key, jobs.id', 'jobs', 'key')),
     last: database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM jobs'),
     mentioning: database.prepare<DocumentRow>(
-      documents(database, 'WHERE id > ? AND id <= ? AND instr(jobs.doc, ?) > 0 ORDER BY id'),
+      documents('WHERE id > ? AND id <= ? AND instr(jobs.doc, ?) > 0 ORDER BY id'),
     ),
     lastAttempt: database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM attempts'),
     attemptsOfTask: database.prepare<Omit<DocumentRow, 'said'>>(
@@ -146,7 +139,7 @@ export function stateQueries(database: Database, counted: () => number | undefin
     firstAttempt: database.prepare<{ doc: string }>(
       'SELECT doc FROM attempts WHERE id > ? ORDER BY id LIMIT 1',
     ),
-    roots: database.prepare<{ key: string }>(rootsText(database)),
+    roots: database.prepare<{ key: string }>(rootsText),
     totals: database.prepare<TotalRow>('SELECT * FROM totals WHERE jobs > 0'),
     attempts: database.prepare<{ doc: string }>('SELECT doc FROM attempts WHERE key = ? ORDER BY id'),
     inputs: database.prepare<InputFile>(
@@ -157,8 +150,7 @@ export function stateQueries(database: Database, counted: () => number | undefin
   const redos = ask(() => redoQueries(database));
   const byStatus = new Map<JobStatus, Statement<DocumentRow>>();
   const statusStatement = (status: JobStatus): Statement<DocumentRow> => {
-    const known =
-      byStatus.get(status) ?? database.prepare<DocumentRow>(documents(database, ofStatus(status)));
+    const known = byStatus.get(status) ?? database.prepare<DocumentRow>(documents(ofStatus(status)));
     byStatus.set(status, known);
     return known;
   };
@@ -317,9 +309,9 @@ export function sumOfTotals(rows: readonly TotalRow[]): StoreTotals {
     jobs[row.status] += row.jobs;
     attempts += row.attempts;
     cost += row.cost;
-    possible += row.possible ?? 0;
+    possible += row.possible;
     tokens += row.tokens;
-    assumedTokens += row.assumed ?? 0;
+    assumedTokens += row.assumed;
     if (row.code !== '' && (row.status === 'failed' || row.status === 'in-doubt')) {
       codes[row.code] = (codes[row.code] ?? 0) + row.jobs;
     }

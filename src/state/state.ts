@@ -13,7 +13,7 @@ import type { StateReader } from './reader.ts';
 import { type StateChanges, stateChanges } from './sqlite/changes.ts';
 import type { Driver } from './sqlite/driver.ts';
 import { type DeclaredSchema, refuseOtherSchema, schemaMadeBy } from './sqlite/own-schema.ts';
-import { applicationId, earliestReadable, type Migration, migrations } from './sqlite/schema.ts';
+import { applicationId, formerApplicationId, stateSchema, stateVersion } from './sqlite/schema.ts';
 import { checkDatabaseFiles, type Database, openDatabase, sqliteCode } from './sqlite/sqlite.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
 import { stateFileName } from './state-files.ts';
@@ -29,8 +29,6 @@ import { stateStore } from './write.ts';
 export interface StateOptions {
   /** Default: the driver that this Node.js has. */
   readonly driver?: Driver;
-  /** Default: the schema of this release. */
-  readonly migrations?: readonly Migration[];
   /** Default: the real file system. */
   readonly fileSystem?: FileSystemProbe;
   /** The directory's lock, checked before each write. */
@@ -40,9 +38,9 @@ export interface StateOptions {
 }
 
 /**
- * Opens the state of a run directory for writing; creates the directory and the state where they are missing, and
- * migrates an older one. The caller holds the directory's lock (`acquireLock`).
- * @throws StateError `state.foreign` | `state.version` | `state.network` | `state.full` | `state.readonly` |
+ * Opens the state of a run directory for writing; creates the directory and the state where they are missing. The caller holds the
+ * directory's lock (`acquireLock`).
+ * @throws StateError `state.foreign` | `state.version` | `state.older` | `state.network` | `state.full` | `state.readonly` |
  *   `state.busy` | `state.corrupt` | `state.replaced` | `state.io` | `state.schema` | `directory.link` | `directory.kind` | `directory.system`
  */
 export function openState(directory: string, options: StateOptions = {}): StateStore {
@@ -107,19 +105,11 @@ export function openStateForReading(
     probeForReading(directory);
     const database = openReadOnly(file, options);
     try {
-      const version = schemaVersion(database);
-      if (version === 0) {
+      if (!isMade(database)) {
         database.close();
         return undefined;
       }
-      const current = (options.migrations ?? migrations).length;
-      if (version > current) throw tooNew(file, version, current);
-      if (version < Math.min(current, earliestReadable)) {
-        throw new StateError('state.version', `${file} was written by an older release of promptpress.`, {
-          hint: 'Continue the run once with `promptpress run`: that brings its state up to date.',
-        });
-      }
-      refuseOtherSchema(database, ownSchema(version, options));
+      refuseOtherSchema(database, ownSchema(options));
       return {
         ...readerOf(
           stateQueries(database, () =>
@@ -174,43 +164,44 @@ function openReadOnly(file: string, options: StateOptions): Database {
 }
 
 /**
- * The schema version of a state file; 0 where nothing was written yet.
- * @throws StateError `state.foreign`
+ * Whether a state file has been written; not: it is empty.
+ * @throws StateError `state.foreign` | `state.version` | `state.older`
  */
-function schemaVersion(database: Database): number {
+function isMade(database: Database): boolean {
   const facts = database.prepare<{ application: number; version: number; objects: number }>(
     `SELECT application_id AS application, user_version AS version,
        (SELECT count(*) FROM sqlite_schema) AS objects
      FROM pragma_application_id(), pragma_user_version()`,
   );
   const { application, version, objects } = facts.get() ?? { application: 0, version: 0, objects: 0 };
-  if (application === applicationId && version > 0) return version;
-  if (application === 0 && version === 0 && objects === 0) return 0;
-  throw stateErrorOf('foreign', database.file);
+  if (application === applicationId && version === stateVersion) return true;
+  if (application === 0 && version === 0 && objects === 0) return false;
+  const { file } = database;
+  if (application === applicationId && version > stateVersion)
+    throw new StateError(
+      'state.version',
+      `${file} was written by a newer release of promptpress (state version ${version}; this release knows ${stateVersion}).`,
+      { hint: 'Upgrade promptpress, or choose another run directory with --out.' },
+    );
+  if (application === formerApplicationId)
+    throw new StateError(
+      'state.older',
+      `${file} was written by promptpress before 0.1.0, in a form that this release does not read.`,
+      {
+        hint:
+          'Continue it with the commit 73d08d41 of promptpress, the last that reads it, or begin anew in another run directory with --out. ' +
+          'Its images and its manifest are as they were.',
+      },
+    );
+  throw stateErrorOf('foreign', file);
 }
 
-const tooNew = (file: string, version: number, current: number): StateError =>
-  new StateError(
-    'state.version',
-    `${file} was written by a newer release of promptpress (state version ${version}; this release knows ${current}).`,
-    { hint: 'Upgrade promptpress, or choose another run directory with --out.' },
-  );
+let declared: DeclaredSchema | undefined;
 
-/** What the first steps of a list of migrations make; made once. */
-const schemas = new WeakMap<readonly Migration[], Map<number, DeclaredSchema>>();
-
-/** What a state of this version declares, whichever SQLite wrote it. */
-function ownSchema(version: number, options: StateOptions): DeclaredSchema {
-  const steps = options.migrations ?? migrations;
-  const known = schemas.get(steps) ?? new Map<number, DeclaredSchema>();
-  schemas.set(steps, known);
-  const schema =
-    known.get(version) ??
-    schemaMadeBy((database) => {
-      for (const step of steps.slice(0, version)) step(database);
-    }, driverOf(options));
-  known.set(version, schema);
-  return schema;
+/** What a state declares, whichever SQLite wrote it. */
+function ownSchema(options: StateOptions): DeclaredSchema {
+  declared ??= schemaMadeBy((database) => database.exec(stateSchema), driverOf(options));
+  return declared;
 }
 
 /** Notes, before the count is made anew, that it is gone beside a state that knows submissions: it may be older than they are. */
@@ -224,11 +215,9 @@ function noteUncounted(database: Database): void {
 }
 
 function prepareForWriting(database: Database, options: StateOptions): void {
-  const steps = options.migrations ?? migrations;
   // The owner of the file must be known before its first byte is changed.
-  const found = schemaVersion(database);
-  if (found > steps.length) throw tooNew(database.file, found, steps.length);
-  if (found > 0) refuseOtherSchema(database, ownSchema(found, options));
+  const wasMade = isMade(database);
+  if (wasMade) refuseOtherSchema(database, ownSchema(options));
 
   const mode = database.prepare<{ journal_mode: string }>('PRAGMA journal_mode = WAL').get();
   if (mode?.journal_mode !== 'wal') {
@@ -250,12 +239,12 @@ function prepareForWriting(database: Database, options: StateOptions): void {
     PRAGMA wal_autocheckpoint = 4096;
     PRAGMA cache_size = -16384;
   `);
-  if (found < steps.length) {
-    database.transaction(() => {
-      for (const step of steps.slice(found)) step(database);
-      database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length};`);
-    });
-  }
+  if (!wasMade)
+    database.transaction(() =>
+      database.exec(
+        `${stateSchema}PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${stateVersion};`,
+      ),
+    );
   // A copy made by `VACUUM INTO`, or a recovered state, has had no log: the first read makes it.
   database.prepare('SELECT 1 FROM sqlite_schema').get();
 }

@@ -6,10 +6,9 @@ export async function* everyJob(reader: Pick<StateReader, 'withStatus'>): AsyncG
   for (const status of jobStatuses) yield* reader.withStatus(status);
 }
 
-/** Every file that a record names: artifacts, the frames of a grid, and the replies that earlier releases kept as files. */
+/** Every file that a record names: artifacts, and the frames of a grid. */
 export function* filesOf(record: JobRecord): Generator<string> {
   for (const { file } of artifactsOf(record)) yield file;
-  if (record.text?.answerFile !== undefined) yield record.text.answerFile;
 }
 
 /** Of an artifact of a job, what a check of its file needs. */

@@ -164,15 +164,11 @@ async function copyFiles(
   source: MergeSource,
   merged: Merged,
 ): Promise<void> {
-  for (const artifact of artifactsOf(record)) await copyFile(artifact.file, artifact, target, source, merged);
-  const answer = record.text?.answerFile;
-  if (answer !== undefined) await copyFile(answer, undefined, target, source, merged);
+  for (const artifact of artifactsOf(record)) await copyFile(artifact, target, source, merged);
 }
 
-/** @param expected absent: the state says nothing of its content */
 async function copyFile(
-  file: string,
-  expected: Pick<Artifact, 'sha256'> | undefined,
+  { file, sha256 }: Artifact,
   { artifacts }: MergeTarget,
   source: MergeSource,
   merged: Merged,
@@ -183,7 +179,7 @@ async function copyFile(
     const incoming = await artifacts.put(file.replace(/\.[A-Za-z0-9]{1,8}$/, ''));
     try {
       for await (const piece of found.pieces()) await incoming.write(piece);
-      if (expected !== undefined && incoming.sha256 !== expected.sha256)
+      if (incoming.sha256 !== sha256)
         throw new MergeError(source, `${file} has changed since it was written`, true);
       merged.bytes += incoming.size;
       merged.files += 1;

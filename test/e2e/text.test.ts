@@ -251,3 +251,34 @@ steps:
 function isOf(text: string): (request: { readonly body: unknown }) => boolean {
   return ({ body }) => JSON.stringify(body ?? '').includes(text);
 }
+
+it('keepReplies says which whole replies are kept, and changes no job', async () => {
+  const says = (more: string): string => `${more}
+matrix: { n: [1, 2] }
+steps: { say: { generate: { model: text-pro, prompt: "text {{ n }}" } } }
+`;
+  const linesOf = async (directory: string): Promise<readonly string[]> =>
+    [...(await repliesOf(directory)).byJob.keys()].toSorted();
+  await using all = await openTextPlace(says('keepReplies: all'));
+  await using failed = await openTextPlace(says('keepReplies: failed'));
+  await using none = await openTextPlace(says('keepReplies: none'));
+  const places = [all, failed, none];
+  const jobs: (readonly string[])[] = [];
+  for (const place of places) {
+    place.service.fault('generate', { says: { finishReason: 'SAFETY' } }, { times: 1 });
+    const { code, rows, out, err } = await place.run('--json');
+    expect(code, err).toBe(1);
+    jobs.push(rows.map(({ job = '' }) => job));
+    const { replies } = JSON.parse(out) as { replies?: string };
+    expect(replies).toBe(place === none ? undefined : 'runs/text/replies');
+  }
+  expect(jobs[1]).toEqual(jobs[0]);
+  expect(jobs[2]).toEqual(jobs[0]);
+  expect(await linesOf(all.directory)).toEqual(jobs[0]?.toSorted());
+  expect(await linesOf(failed.directory)).toHaveLength(1);
+  expect(await linesOf(none.directory)).toEqual([]);
+  await all.edit(says('keepReplies: none'));
+  const calls = all.calls();
+  expect((await all.run()).code).toBe(1);
+  expect(all.calls()).toBe(calls);
+});

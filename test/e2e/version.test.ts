@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { migrations } from '../../src/state/sqlite/schema.ts';
+import { applicationId, formerApplicationId, stateVersion } from '../../src/state/sqlite/schema.ts';
 import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { promptpress } from '../cli/test-io.ts';
 import { openPlace } from '../rig/run-place.ts';
@@ -21,25 +21,30 @@ async function hashes(folder: string): Promise<Record<string, string>> {
   return found;
 }
 
-const known = migrations.length;
-
 describe('a run directory of another release', () => {
   it.each([
     {
       what: 'newer',
-      version: known + 1,
-      says: new RegExp(
-        `newer release of promptpress \\(state version ${known + 1}; this release knows ${known}\\)`,
-      ),
+      marks: [applicationId, stateVersion + 1],
+      exit: 2,
+      says: `newer release of promptpress (state version ${stateVersion + 1}; this release knows ${stateVersion})`,
     },
-    // There has been no version before 1: nothing that this could be is a state of promptpress.
-    { what: 'older than any', version: 0, says: /not a state file of promptpress/ },
-  ])('is refused when it is $what: exit 2, no request, not a byte changed', async ({ version, says }) => {
+    {
+      what: 'older than the first release',
+      marks: [formerApplicationId, 8],
+      exit: 74,
+      says: 'Continue it with the commit 73d08d41 of promptpress',
+    },
+    { what: 'of no version', marks: [applicationId, 0], exit: 2, says: 'not a state file of promptpress' },
+  ])('is refused when it is $what: exit $exit, no request, not a byte changed', async (other) => {
+    const [application, version] = other.marks;
     await using place = await openPlace(twoCells);
     const { directory, service, folder, env } = place;
     expect((await place.run('--limit', '1')).code).toBe(0);
     const database = openDatabase(join(directory, 'state.db'));
-    database.exec(`PRAGMA user_version = ${version}; PRAGMA wal_checkpoint(TRUNCATE)`);
+    database.exec(
+      `PRAGMA application_id = ${application}; PRAGMA user_version = ${version}; PRAGMA wal_checkpoint(TRUNCATE)`,
+    );
     database.close();
     for (const name of ['state.db-wal', 'state.db-shm']) await rm(join(directory, name), { force: true });
     // What a killed run leaves is not ours to tidy up either.
@@ -57,8 +62,8 @@ describe('a run directory of another release', () => {
     ];
     for (const command of commands) {
       const { code, err } = await promptpress(command, { cwd: folder, env });
-      expect([command[0], code], err).toEqual([command[0], 2]);
-      expect(err).toMatch(says);
+      expect([command[0], code], err).toEqual([command[0], other.exit]);
+      expect(err).toContain(other.says);
     }
     expect(service.count('imagine') + service.count('fetch')).toBe(asked);
     const after = await hashes(directory);

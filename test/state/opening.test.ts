@@ -3,12 +3,12 @@ import { platform } from 'node:os';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Driver } from '../../src/state/sqlite/driver.ts';
-import { applicationId, type Migration, migrations } from '../../src/state/sqlite/schema.ts';
+import { applicationId, formerApplicationId, stateVersion } from '../../src/state/sqlite/schema.ts';
 import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
 import { StateError } from '../../src/state/store.ts';
 import { diskCalls, replaceFs, systemError } from '../rig/replace-fs.ts';
-import { around } from './noting-driver.ts';
+import { around, sqliteError } from './noting-driver.ts';
 import { drivers, freshFolder } from './places.ts';
 import { codeOf } from './refusals.ts';
 
@@ -159,52 +159,25 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       const directory = freshFolder();
       openState(directory, { driver }).close();
       const database = openDatabase(join(directory, 'state.db'), { driver, readOnly: true });
-      expect(database.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x50507273 });
-      expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: migrations.length });
+      expect(database.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x50507374 });
+      expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: stateVersion });
       database.close();
-      const steps: Migration[] = [
-        ...migrations,
-        () => {
-          throw new StateError('state.full', 'The disk is full.');
+      const failing = around(driver, {
+        exec: (sql, location) => {
+          if (location !== ':memory:' && sql.includes('PRAGMA application_id')) throw sqliteError(13);
+          return undefined;
         },
-      ];
+      });
       const fresh = freshFolder();
-      expect(codeOf(() => openState(fresh, { driver, migrations: steps }))).toBe('state.full');
+      expect(codeOf(() => openState(fresh, { driver: failing }))).toBe('state.full');
       expect(openStateForReading(fresh, { driver })).toBeUndefined();
-    });
-
-    it('runs only the steps that an older state lacks, in order and in one transaction', () => {
-      for (let version = 1; version <= migrations.length; version += 1) {
-        const directory = freshFolder();
-        const database = openDatabase(join(directory, 'state.db'), { driver });
-        for (const step of migrations.slice(0, version)) step(database);
-        database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version};`);
-        database.close();
-        const ran: (number | string)[] = [];
-        const noted = migrations.map(
-          (step, index): Migration =>
-            (database) => {
-              if (database.file !== ':memory:') ran.push(index + 1);
-              step(database);
-            },
-        );
-        const noting = around(driver, {
-          exec: (sql, location) => {
-            if (location !== ':memory:' && /^(BEGIN|COMMIT|ROLLBACK)/.test(sql)) ran.push(sql);
-            return undefined;
-          },
-        });
-        openState(directory, { driver: noting, migrations: noted }).close();
-        const missing = [1, 2, 3, 4, 5, 6, 7, 8].slice(version);
-        expect(ran).toEqual(missing.length === 0 ? [] : ['BEGIN IMMEDIATE', ...missing, 'COMMIT']);
-      }
     });
 
     it.each([
       ['no mark of ours', 0, 1, ''],
       ['no version', applicationId, 0, ''],
       ['a version below 0', applicationId, -1, ''],
-      ['another mark', applicationId + 1, 5, ''],
+      ['another mark', applicationId + 1, 1, ''],
       ['a table only', 0, 0, 'CREATE TABLE jobs (key)'],
     ])('is refused where a file has %s, and the file is not changed', (_what, application, version, sql) => {
       const directory = freshFolder();
@@ -219,22 +192,29 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       expect([open, statSync(file).mtimeMs, statSync(file).size]).toEqual([[], mtimeMs, size]);
     });
 
-    it('of a newer release is refused with both versions, and not changed', () => {
+    it.each([
+      [
+        'of a newer release',
+        'state.version',
+        applicationId,
+        stateVersion + 1,
+        'state version 2; this release knows 1',
+      ],
+      ['of before the first release', 'state.older', formerApplicationId, 8, 'before 0.1.0'],
+    ])('%s is refused, and not changed', (_what, code, application, version, words) => {
       const directory = freshFolder();
-      const newer: Migration[] = [...migrations, () => {}];
-      openState(directory, { driver, migrations: newer }).close();
+      openState(directory, { driver }).close();
+      const file = join(directory, 'state.db');
+      const database = openDatabase(file, { driver });
+      database.exec(`PRAGMA application_id = ${application}; PRAGMA user_version = ${version}`);
+      database.close();
+      const { mtimeMs, size } = statSync(file);
       const { driver: counted, open } = counting();
       for (const work of [openState, openStateForReading])
         expect(() => work(directory, { driver: counted })).toThrow(
-          expect.objectContaining({
-            code: 'state.version',
-            message: expect.stringContaining(
-              `state version ${migrations.length + 1}; this release knows ${migrations.length}`,
-            ) as string,
-          }),
+          expect.objectContaining({ code, message: expect.stringContaining(words) as string }),
         );
-      expect(open).toEqual([]);
-      openState(directory, { driver, migrations: newer }).close();
+      expect([open, statSync(file).mtimeMs, statSync(file).size]).toEqual([[], mtimeMs, size]);
     });
   },
 );

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { StateReader } from '../../src/state/reader.ts';
 import type { Driver } from '../../src/state/sqlite/driver.ts';
-import { applicationId, migrations } from '../../src/state/sqlite/schema.ts';
 import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
 import { all } from '../rig/all.ts';
@@ -316,33 +315,5 @@ describe('a reader', () => {
     await expect(reader.attempts('a')).rejects.toEqual(damaged);
     await expect(all(reader.keysOfTask('T1'))).rejects.toEqual(damaged);
     await reader.close();
-  });
-});
-
-describe('an older state that is read as it lies', () => {
-  it.each([2, 3, 4])('has no totals of what it did not know: version %i', async (version) => {
-    const directory = freshFolder();
-    const database = openDatabase(join(directory, 'state.db'));
-    database.exec('PRAGMA journal_mode = WAL');
-    for (const step of migrations.slice(0, version)) step(database);
-    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version};`);
-    database
-      .prepare(
-        `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, tokens, doc)
-         VALUES ('a', 'in-doubt', 'submit.unclear', 1, 's', 2, 0.5, 9, ?)`,
-      )
-      .run(JSON.stringify(jobRecord('a', 'in-doubt')));
-    database.close();
-    const reader = openStateForReading(directory);
-    expect(await reader?.totals()).toEqual({
-      jobs: { ...noJobs, 'in-doubt': 1 },
-      attempts: 2,
-      cost: 0.5,
-      possibleCost: 0,
-      tokens: 9,
-      assumedTokens: 0,
-      codes: { 'submit.unclear': 1 },
-    });
-    await reader?.close();
   });
 });

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Driver } from '../../src/state/sqlite/driver.ts';
-import { type Migration, migrations } from '../../src/state/sqlite/schema.ts';
 import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
 import { around, sqliteError } from './noting-driver.ts';
@@ -97,21 +96,6 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       expect(await reader?.submissions()).toEqual({ known: 3, counted: 3 });
       await reader?.close();
       state.close();
-    });
-
-    it('looks up the tables of a version once, however often it is opened', () => {
-      const directory = freshFolder();
-      openState(directory, { driver }).close();
-      let made = 0;
-      const steps = migrations.map(
-        (step): Migration =>
-          (database) => {
-            made += 1;
-            step(database);
-          },
-      );
-      for (let n = 0; n < 3; n += 1) openState(directory, { driver, migrations: steps }).close();
-      expect(made).toBe(steps.length);
     });
 
     describe('in a folder that may not be written', () => {

@@ -2,24 +2,12 @@ import { copyFileSync, existsSync, readdirSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Driver } from '../../src/state/sqlite/driver.ts';
-import { type Migration, migrations } from '../../src/state/sqlite/schema.ts';
 import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { openState, openStateForReading, type StateOptions } from '../../src/state/state.ts';
-import { StateError } from '../../src/state/store.ts';
 import { all } from '../rig/all.ts';
 import { drivers, freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
 import { refusalOf } from './refusals.ts';
-
-const next: Migration = (database) => {
-  database.exec("ALTER TABLE jobs ADD COLUMN note TEXT NOT NULL DEFAULT ''");
-  database.exec("INSERT INTO facts VALUES ('migrated', 'yes')");
-};
-
-const failing: Migration = (database) => {
-  next(database);
-  throw new StateError('state.full', 'The disk is full.');
-};
 
 /** A driver whose connections are changed as soon as they are open. */
 const changed = (driver: Driver, sql: string): Driver => ({
@@ -147,50 +135,6 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
     // A list of what is wanted is gone through; what it names is found through an index.
     const found = /^(SCAN wanted VIRTUAL TABLE INDEX \d+:; )?SEARCH (?!.*(SCAN|AUTOMATIC))/;
     expect(plans.filter(([, plan]) => !found.test(plan ?? ''))).toEqual([]);
-  });
-
-  describe('versions', () => {
-    it('brings an older state up to date, keeping what is in it', async () => {
-      const directory = freshFolder();
-      const old = openState(directory, options);
-      old.commit({ records: [jobRecord('a', 'done')], attempts: [] });
-      old.close();
-
-      const reader = openStateForReading(directory, { driver, migrations: [...migrations, next] });
-      expect([await reader?.get('a'), await reader?.fact('migrated')]).toEqual([
-        jobRecord('a', 'done'),
-        undefined,
-      ]);
-      await reader?.close();
-
-      const state = openState(directory, { driver, migrations: [...migrations, next] });
-      expect(state.fact('migrated')).toBe('yes');
-      expect(state.get('a')).toEqual(jobRecord('a', 'done'));
-      state.close();
-      // A second time there is nothing to migrate: the fact is not inserted again.
-      openState(directory, { driver, migrations: [...migrations, next] }).close();
-    });
-
-    it('migrates wholly or not at all', () => {
-      const directory = freshFolder();
-      openState(directory, options).close();
-      expect(
-        refusalOf(() => openState(directory, { driver, migrations: [...migrations, failing] })).code,
-      ).toBe('state.full');
-      const state = openState(directory, options);
-      expect(state.fact('migrated')).toBeUndefined();
-      state.close();
-    });
-
-    it('refuses a state of a newer release', () => {
-      const directory = freshFolder();
-      openState(directory, { driver, migrations: [...migrations, next] }).close();
-      for (const open of [openState, openStateForReading]) {
-        const failure = refusalOf(() => open(directory, options));
-        expect(failure.code).toBe('state.version');
-        expect(failure.hint).toMatch(/Upgrade/);
-      }
-    });
   });
 
   describe('files that are not ours', () => {

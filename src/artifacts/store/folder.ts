@@ -13,7 +13,7 @@ import type { ArtifactStore, FoundArtifact } from './store.ts';
 
 /**
  * The artifacts of a run directory, as files in it: `images/<first 2 characters of key>/<key>-<output>.<extension>`, and so in
- * `text/` and `video/`. A file has its name when it is whole and on the disk, and not before: it is written under another name,
+ * `video/`. A file has its name when it is whole and on the disk, and not before: it is written under another name,
  * synced, renamed, and its folder is synced.
  *
  * @param directory the run directory; who writes holds its lock

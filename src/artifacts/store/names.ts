@@ -1,5 +1,5 @@
-/** The first part of the name of an artifact: what kind of file it is. Texts are files of earlier releases only. */
-export const artifactRoots = ['images', 'text', 'video'] as const;
+/** The first part of the name of an artifact: what kind of file it is. */
+export const artifactRoots = ['images', 'video'] as const;
 
 export type ArtifactRoot = (typeof artifactRoots)[number];
 
@@ -23,20 +23,17 @@ export function checkName(key: string, output: number): void {
 }
 
 /**
- * Whether a name is one that promptpress gives: a key below its first two characters, and the number of an output (in earlier releases
- * also the answer of a text model). Whatever else lies in the folders of artifacts was put there by somebody else.
+ * Whether a name is one that promptpress gives: a key below its first two characters, and the number of an output. Whatever else lies in the folders of artifacts was put there by somebody else.
  */
 export const isOurArtifactName = (name: string): boolean => keyOfArtifact(name) !== undefined;
 
 /** The key of the job that a name says. Undefined: promptpress gives no such name. */
 export function keyOfArtifact(name: string): string | undefined {
   const [, folder = '', key = ''] =
-    /^(?:images|text|video)\/([0-9a-f]{2})\/([0-9a-f]{8,64})(?:-[1-9]\d*|\.answer(?:\.\d+)?)\.[a-z0-9]{2,5}$/.exec(
-      name,
-    ) ?? [];
+    /^(?:images|video)\/([0-9a-f]{2})\/([0-9a-f]{8,64})-[1-9]\d*\.[a-z0-9]{2,5}$/.exec(name) ?? [];
   return key !== '' && key.startsWith(folder) ? key : undefined;
 }
 
 /** Whether a text can be the name of an artifact. The state may have come with a repository: it can name anything. */
 export const isArtifactName = (name: string): boolean =>
-  /^(?:images|text|video)\/[A-Za-z0-9][A-Za-z0-9._-]{0,1}\/[A-Za-z0-9][A-Za-z0-9._-]{0,250}$/.test(name);
+  /^(?:images|video)\/[A-Za-z0-9][A-Za-z0-9._-]{0,1}\/[A-Za-z0-9][A-Za-z0-9._-]{0,250}$/.test(name);

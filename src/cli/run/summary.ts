@@ -65,7 +65,6 @@ export async function summarize(
     directory: place(),
     ...((await has(runFiles.images)) ? { images: fileAt(runFiles.images) } : {}),
     ...(kindAt(join(directory, runFiles.replies)) === 'folder' ? { replies: place(runFiles.replies) } : {}),
-    ...((await has(runFiles.texts)) ? { texts: place(runFiles.texts) } : {}),
     // Which buttons make videos only their labels say.
     ...((await has(runFiles.videos)) ? { videos: fileAt(runFiles.videos) } : {}),
     log: place(runFiles.log),

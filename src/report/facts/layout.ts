@@ -13,8 +13,6 @@ export const runFiles = {
   images: 'images',
   /** Whole replies of text calls. */
   replies: repliesFolder,
-  /** Texts of earlier releases. */
-  texts: 'text',
   videos: 'video',
   /** Copies of the tables that the last run was planned from. */
   inputs: 'inputs',

@@ -45,8 +45,6 @@ export interface RunSummary {
   readonly images?: string;
   /** Whole replies of text calls; absent unless there are any. */
   readonly replies?: string;
-  /** Files of the texts that an earlier release wrote; absent unless there are any. */
-  readonly texts?: string;
   /** Absent unless there are any. */
   readonly videos?: string;
   readonly log: string;
@@ -126,7 +124,6 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
     ...(summary.sandbox ? [] : [`  service   ${serviceWords(summary.service, summary.origin)}`]),
     ...(summary.images === undefined ? [] : [`  images    ${summary.images}`]),
     ...(summary.replies === undefined ? [] : [`  replies   ${summary.replies}`]),
-    ...(summary.texts === undefined ? [] : [`  texts     ${summary.texts}`]),
     ...(summary.videos === undefined ? [] : [`  videos    ${summary.videos}`]),
     ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),
     // A run that was left at once has not looked at what is there.

@@ -35,7 +35,7 @@ export interface StateChanges {
 const page = 2048;
 
 /**
- * The questions, asked of an open database with a schema of version 2 or later.
+ * The questions, asked of an open database.
  *
  * @param ask calls its argument, and throws failures of the database as they are shown
  */

@@ -6,7 +6,7 @@ import {
   type RedoOrders,
   redoStates,
 } from '../redo-order.ts';
-import { type Database, isDeclared } from './sqlite.ts';
+import type { Database } from './sqlite.ts';
 
 /** Keys read at a time. */
 const page = 1024;
@@ -17,15 +17,12 @@ interface RedoRow {
   readonly asked: string;
 }
 
-/** What can be asked of the orders of a database, answered at once. A state of an earlier version has none. */
+/** What can be asked of the orders of a database, answered at once. */
 export function redoQueries(database: Database): {
   counts(): RedoCounts;
   entries(keys: readonly string[]): ReadonlyMap<string, RedoEntry>;
   waiting(after: string): readonly string[];
 } {
-  const none = { waiting: 0, begun: 0, made: 0 };
-  if (!isDeclared(database, 'redos'))
-    return { counts: () => none, entries: () => new Map(), waiting: () => [] };
   const counts = database.prepare<{ state: number; jobs: number }>(
     'SELECT state, count(*) AS jobs FROM redos WHERE state < 3 GROUP BY state',
   );
@@ -37,7 +34,7 @@ export function redoQueries(database: Database): {
   );
   return {
     counts: () => {
-      const found = { ...none };
+      const found = { waiting: 0, begun: 0, made: 0 };
       for (const { state, jobs } of counts.all()) found[stateAt(state) as keyof RedoCounts] = jobs;
       return found;
     },

@@ -98,10 +98,6 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
   };
 }
 
-/** Whether a database has a table or an index of this name. */
-export const isDeclared = (database: Database, name: string): boolean =>
-  database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined;
-
 /** What SQLite keeps beside a database, behind its name. */
 const besides = ['-wal', '-shm', '-journal'] as const;
 

@@ -4,10 +4,6 @@ import type { Database } from './sqlite.ts';
 /** Rows of one read: a few milliseconds, so that whoever writes is not held up. */
 const scanned = 4096;
 
-/** Columns of a version of the schema that came later than the earliest readable one. */
-const sumOf = (column: string, columns: ReadonlySet<string>): string =>
-  columns.has(column) ? `sum(${column})` : '0';
-
 type Row = Omit<StepSums, 'step'> & { readonly step: string | null };
 
 /**
@@ -15,17 +11,11 @@ type Row = Omit<StepSums, 'step'> & { readonly step: string | null };
  * as long as reading the file.
  */
 export function stepSums(database: Database): readonly StepSums[] {
-  const columns = new Set(
-    database
-      .prepare<{ name: string }>("SELECT name FROM pragma_table_info('jobs')")
-      .all()
-      .map(({ name }) => name),
-  );
   const last = database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM jobs').get()?.id ?? 0;
   const page = database.prepare<Row>(
     `SELECT CASE WHEN json_valid(doc) THEN json_extract(doc, '$.origin.step') END AS step, count(*) AS jobs, sum(status = 'done') AS done,
-       sum(attempts) AS attempts, sum(cost) AS cost, ${sumOf('possible', columns)} AS possibleCost,
-       ${sumOf('tokens', columns)} AS tokens, ${sumOf('assumed', columns)} AS assumedTokens,
+       sum(attempts) AS attempts, sum(cost) AS cost, sum(possible) AS possibleCost,
+       sum(tokens) AS tokens, sum(assumed) AS assumedTokens,
        total(CASE WHEN json_valid(doc) THEN json_extract(doc, '$.doubtful.count') END) AS unanswered
      FROM jobs WHERE id > ? AND id <= ? GROUP BY 1 ORDER BY min(id)`,
   );

@@ -1,7 +1,6 @@
 import { exactJson, parseExact } from '../../pipeline/values/exact-json.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import type { TextCandidate, TextResult } from '../../plan/job-request.ts';
-import { type Database, isDeclared } from './sqlite.ts';
 
 /** A row of `jobs`, with that of `texts` beside it. */
 export interface DocumentRow {
@@ -21,16 +20,12 @@ interface StoredTexts {
 }
 
 /**
- * The columns of {@link DocumentRow}, and the table to read them from. A state of before has no table of texts.
+ * The columns of {@link DocumentRow}, and the tables to read them from.
  *
  * @param condition what follows: `WHERE …`
  */
-export function documents(database: Database, condition: string, source = 'jobs'): string {
-  const hasTexts = isDeclared(database, 'texts');
-  return `SELECT jobs.key, jobs.doc, ${hasTexts ? 'texts.doc' : 'NULL'} AS said FROM ${source}${
-    hasTexts ? ' LEFT JOIN texts ON texts.job = jobs.id' : ''
-  } ${condition}`;
-}
+export const documents = (condition: string, source = 'jobs'): string =>
+  `SELECT jobs.key, jobs.doc, texts.doc AS said FROM ${source} LEFT JOIN texts ON texts.job = jobs.id ${condition}`;
 
 /** The record of a row, as it was committed; nobody has checked that it is one. @throws SyntaxError */
 export function recordOf({ doc, said }: DocumentRow): unknown {

@@ -33,7 +33,6 @@ function makeAt(directory: string, name: string, thing: Thing): void {
 describe('a run directory that may have come with a repository', () => {
   it.each<readonly [string, Thing, string]>([
     ['images', 'link', 'directory.link'],
-    ['text', 'link', 'directory.link'],
     ['video', 'link', 'directory.link'],
     ['video', 'file', 'directory.kind'],
     ['masks', 'link', 'nothing is wrong'],

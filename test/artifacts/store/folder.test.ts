@@ -42,13 +42,13 @@ describe('a file in a folder of artifacts', () => {
     ]);
     await put(store, 'images/ab/abc-2.png');
     expect(synced('images/ab/abc-2.png', 'images/ab')).toEqual(['images/ab/abc-2.png', 'images/ab']);
-    await put(store, 'text/ab/abc-1.txt');
-    expect(synced('text', '.', 'text/ab/abc-1.txt', 'text/ab')).toEqual([
-      'text',
+    await put(store, 'video/ab/abc-1.mp4');
+    expect(synced('video', '.', 'video/ab/abc-1.mp4', 'video/ab')).toEqual([
+      'video',
       '.',
-      'text/ab/abc-1.txt',
-      'text',
-      'text/ab',
+      'video/ab/abc-1.mp4',
+      'video',
+      'video/ab',
     ]);
   });
 
@@ -209,7 +209,12 @@ describe('the names in a folder of artifacts', () => {
 
   it('are those that begin as is wanted, to the whole of a name', async () => {
     const store = openArtifactFolder(freshFolder());
-    const names = ['images/ab/abc-1.png', 'images/ab/abc-12.png', 'images/cd/cde-1.png', 'text/ab/abc-1.txt'];
+    const names = [
+      'images/ab/abc-1.png',
+      'images/ab/abc-12.png',
+      'images/cd/cde-1.png',
+      'video/ab/abc-1.mp4',
+    ];
     for (const name of names) await put(store, name);
     const [first = '', second = '', third = ''] = names;
     expect(await listed(store, 'images/ab/abc-1')).toEqual([first, second]);
@@ -223,7 +228,7 @@ describe('the names in a folder of artifacts', () => {
     const [directory, elsewhere] = [freshFolder(), freshFolder()];
     const store = openArtifactFolder(directory);
     await put(store, 'images/ab/abc-1.png');
-    symlinkSync(elsewhere, join(directory, 'text'));
+    symlinkSync(elsewhere, join(directory, 'video'));
     expect(await listed(store, 'images/')).toEqual(['images/ab/abc-1.png']);
     expect(await failureOf(listed(store))).toBe('disk.link, stop');
   });

@@ -6,7 +6,7 @@ it('artifacts are called by their job, in folders of its first two characters', 
 });
 
 describe('the name of an artifact', () => {
-  it.each(['images', 'text', 'video'])('lies in %s', (root) => {
+  it.each(['images', 'video'])('lies in %s', (root) => {
     expect(isArtifactName(`${root}/ab/ab12-1.png`)).toBe(true);
   });
 

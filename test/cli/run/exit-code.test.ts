@@ -48,6 +48,7 @@ describe('the exit code of a failure', () => {
     ['state.locked', 75],
     ['state.foreign', 2],
     ['state.version', 2],
+    ['state.older', 74],
     ['state.network', 2],
     ['state.full', 74],
     ['state.readonly', 74],

@@ -70,7 +70,7 @@ const files = ofRun(
   '@SHARD@/0000-1.png',
   'images/.incoming/0000-1.1.part',
   'images/.incoming/0000-1.0a1b2c3d.part',
-  'text/00/0000-1.txt',
+  'video/00/0000-1.mp4',
   'text/.incoming/0000.answer.1.part',
   'video/00/0000-1.mp4',
   'sandbox/sandbox.sqlite',

@@ -74,7 +74,7 @@ async function refuseOtherState(directory: string): Promise<void> {
   try {
     await openStateForReading(directory)?.close();
   } catch (error) {
-    // Of another release, but ours: who opens it to write says so, or brings it up to date.
+    // Of another release, but ours: who opens it to write says so.
     if (!(error instanceof StateError) || error.code !== 'state.version') throw error;
   }
 }

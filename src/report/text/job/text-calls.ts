@@ -29,8 +29,6 @@ export interface TextReport {
     }[];
     /** Where the service's whole reply lies. */
     readonly reply?: ReplyLine;
-    /** Of a job of an earlier release: the file of the whole reply, relative to the run directory. */
-    readonly file?: string;
   };
   /** Tokens of all replies that it was ever given. */
   readonly usage?: TokenUsage;
@@ -60,7 +58,6 @@ export function textReport({ text, usage, turns, rounds: places = [], invalid }:
 function replyFactsOf({
   candidates,
   reply,
-  answerFile,
   ...facts
 }: NonNullable<JobRecord['text']>): NonNullable<TextReport['answer']> {
   return {
@@ -71,7 +68,6 @@ function replyFactsOf({
       ...(read === undefined ? {} : { passedOver: read.passed }),
     })),
     ...(reply === undefined ? {} : { reply: lineOf(reply) }),
-    ...(answerFile === undefined ? {} : { file: answerFile }),
   };
 }
 

@@ -125,7 +125,7 @@ const longestText = 500;
 
 function replyRows({ answer, usage, rounds = [], unusable }: JobReport): readonly Row[] {
   const counted = tokenWords(usage);
-  const { model, requestId, blockReason, candidates = [], reply, file } = answer ?? {};
+  const { model, requestId, blockReason, candidates = [], reply } = answer ?? {};
   return [
     ...rounds.map(
       ({ calls }, index): Row => ['called', `round ${index + 1}: ${shownLine(calls.join(', '))}`],
@@ -144,7 +144,6 @@ function replyRows({ answer, usage, rounds = [], unusable }: JobReport): readonl
     ...(counted === undefined ? [] : [['tokens', counted.replace(/^tokens /, '')] as const]),
     ...(requestId === undefined ? [] : [['request id', shownLine(requestId)] as const]),
     ...(reply === undefined ? [] : [['whole answer', lineWords(reply)] as const]),
-    ...(file === undefined ? [] : [['whole answer', shownLine(file)] as const]),
   ];
 }
 
