@@ -4,15 +4,16 @@ import { exitCodes } from './errors/cli-error.ts';
 import { failureText, isOfConnection, shownErrorOf } from './errors/render.ts';
 import { systemRefusal } from './errors/system.ts';
 import { program } from './program.ts';
-import { plainIo } from './terminal/plain-io.ts';
 import { Redactor } from './terminal/redact.ts';
+import { safeIo } from './terminal/safe-io.ts';
 
 const redactor = new Redactor();
-const io = processIo();
+const rawIo = processIo();
+const io = safeIo(rawIo, redactor);
 
 /** Nothing may continue after these: durable work is in the state, and the next run continues from there. */
 const bug = (error: unknown): void => {
-  plainIo(io).err(redactor.apply(shownErrorOf(error).text ?? ''));
+  io.err(shownErrorOf(error).text ?? '');
   process.exit(exitCodes.internal);
 };
 let passedOver = 0;
@@ -20,7 +21,7 @@ process.on('uncaughtException', (error) => {
   if (!isOfConnection(error, passedOver)) return bug(error);
   passedOver += 1;
   const words = `A connection was given up; a request on it runs out of its time, and is then met like any that broke: ${error.message}`;
-  plainIo(io).err(redactor.apply(failureText(words)));
+  io.err(failureText(words));
 });
 process.on('unhandledRejection', bug);
 
@@ -32,7 +33,7 @@ if (failure !== undefined) {
     `Standard output cannot be written: ${failure.message}.`,
     'What is printed there is not whole.',
   );
-  plainIo(io).err(redactor.apply(text));
+  io.err(text);
   await flushed();
 }
 // A connection or a timer that somebody forgot must not keep a finished command alive.
@@ -40,8 +41,8 @@ process.exit(failure !== undefined && exitCode === exitCodes.ok ? exitCodes.disk
 
 async function started(): Promise<number> {
   const refusal = systemRefusal(process.platform);
-  if (refusal === undefined) return await program(process.argv.slice(2), io, redactor);
+  if (refusal === undefined) return await program(process.argv.slice(2), rawIo, redactor);
   const { exitCode, text = '' } = shownErrorOf(refusal);
-  plainIo(io).err(text);
+  io.err(text);
   return exitCode;
 }

@@ -6,9 +6,8 @@ import type { Kind } from './args/other-commands.ts';
 import { type CommandName, summaries } from './args/summaries.ts';
 import { exitCodes } from './errors/cli-error.ts';
 import { shownErrorOf } from './errors/render.ts';
-import type { Io } from './terminal/io.ts';
-import { plainIo } from './terminal/plain-io.ts';
 import { Redactor } from './terminal/redact.ts';
+import { type RawIo, safeIo } from './terminal/safe-io.ts';
 import { version } from './version.ts';
 
 /** Only the command that is wanted is loaded, with what it needs. */
@@ -56,15 +55,15 @@ const allHelp = (): string =>
  */
 export async function program(
   args: readonly string[],
-  processIo: Io,
+  rawIo: RawIo,
   redactor = new Redactor(),
 ): Promise<number> {
-  const io = plainIo(processIo);
+  const io = safeIo(rawIo, redactor);
   try {
     return await dispatch(args, { io, redactor });
   } catch (error) {
     const { exitCode, text } = shownErrorOf(error, args);
-    if (text !== undefined) io.err(redactor.apply(withoutPasswords(text)));
+    if (text !== undefined) io.err(withoutPasswords(text));
     return exitCode;
   }
 }

@@ -51,6 +51,7 @@ export function testIo(options: {
       said.out += text;
       return Promise.resolve();
     },
+    data: (text) => io.out(text),
     outClosed: new AbortController().signal,
     err,
     ...(options.terminal === undefined ? {} : { terminal: { ...options.terminal, draw: err } }),

@@ -68,3 +68,28 @@ test('no rig hooks into tests when it is imported, as it is imported for the fir
 test('every folder of tests below a room is a folder of that room', () => {
   expect(foldersWithoutSource(tests, src, foldersOfTheirOwn)).toEqual([]);
 });
+
+/** Where secrets are taken out of words by hand, and why the outputs of a command do not do so there. */
+const ownOutputs = {
+  'cli/run/log.ts': 'the log is a file',
+  'cli/service/notify.ts': 'the notification is a request',
+};
+
+test('no command takes secrets out of its words: its outputs do', () => {
+  const calling = src.filter(({ file }) =>
+    /\bredactor\.apply\b/.test(readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8')),
+  );
+  expect(calling.map(({ file }) => file)).toEqual(Object.keys(ownOutputs));
+});
+
+test('only the program and its failures are given outputs that write texts as they are', () => {
+  const making = src.filter(({ file }) =>
+    /\b(?:safeIo|processIo)\(/.test(readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8')),
+  );
+  expect(making.map(({ file }) => file)).toEqual([
+    'cli/adapters/process-io.ts',
+    'cli/main.ts',
+    'cli/program.ts',
+    'cli/terminal/safe-io.ts',
+  ]);
+});

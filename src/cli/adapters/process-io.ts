@@ -1,12 +1,7 @@
 import type { Writable } from 'node:stream';
 import { exitCodes } from '../errors/cli-error.ts';
-import {
-  type InterruptName,
-  type Interrupts,
-  type Io,
-  interruptNames,
-  type Terminal,
-} from '../terminal/io.ts';
+import { type InterruptName, type Interrupts, interruptNames, type Terminal } from '../terminal/io.ts';
+import type { RawIo } from '../terminal/safe-io.ts';
 import { wallClock } from './clock.ts';
 import { freeBytesIn } from './disk-room.ts';
 import { boundCompiler, boundHeapGrowth } from './memory.ts';
@@ -15,7 +10,7 @@ import { boundCompiler, boundHeapGrowth } from './memory.ts';
 const leaveGraceMs = 2_000;
 
 /** The process that this is. */
-export function processIo(): Io {
+export function processIo(): RawIo {
   const { stdout, stderr, env } = process;
   const outClosed = quietly(stdout);
   quietly(stderr);

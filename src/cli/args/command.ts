@@ -10,7 +10,7 @@ import { anyText } from './values.ts';
 /** What a command is given beside its arguments. */
 export interface Context {
   readonly io: Io;
-  /** Applied to everything that the command prints or writes; the command adds each secret that it learns. */
+  /** Takes secrets out of files and requests, as the outputs of `io` do by themselves; the command adds each secret that it learns. */
   readonly redactor: Redactor;
   /** The variables of the environment that came from a file (`--dotenv`); absent: none was named. */
   readonly envFile?: EnvFile;

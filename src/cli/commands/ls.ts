@@ -46,13 +46,12 @@ export const ls = command(
   },
   { least: 0, most: 1 },
   async (flags, [given = '.'], context) => {
-    const { io, redactor } = context;
+    const { io } = context;
     const { entries, truncated } = isEngineWord(given)
       ? await onEngine(given, context)
       : await below(given, flags['trust-directory'], context);
-    await io.out(
-      redactor.apply(flags.json ? jsonLine({ runs: entries, truncated }) : tableText(entries, given)),
-    );
+    if (flags.json) await io.data(jsonLine({ runs: entries, truncated }));
+    else await io.out(tableText(entries, given));
     if (truncated) {
       io.err(
         `promptpress: There may be more: the search ended early. ${isEngineWord(given) ? 'Name one of them: promptpress ls postgres://…#NAME' : 'Name a folder further down: promptpress ls DIR'}\n`,

@@ -66,12 +66,13 @@ export const models = command(
       const unlisted = uses
         ?.filter(({ model }) => !listed.has(model))
         .map(({ model, step }) => ({ model, step }));
-      const text = flags.json
-        ? jsonLine({ service: origin, models: models.map(facts), ...(unlisted && { unlisted }) })
-        : tableText(models, origin);
-      await io.out(redactor.applyToData(text));
+      if (flags.json)
+        await io.data(
+          jsonLine({ service: origin, models: models.map(facts), ...(unlisted && { unlisted }) }),
+        );
+      else await io.out(tableText(models, origin));
       for (const warning of unlistedModels(uses ?? [], models)) {
-        io.err(redactor.apply(failureText(`warning: ${warning}`)));
+        io.err(failureText(`warning: ${warning}`));
       }
       return exitCodes.ok;
     }),

@@ -61,7 +61,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
   async (flags, [named = '', target], context) =>
     await closingAfter(async (disposables) => {
       checkOneDecision(flags);
-      const { io, redactor } = context;
+      const { io } = context;
       const job = await openJob(named, target, flags, context);
       const { directory, place, engine, key } = job;
       const decision = decisionOf(flags);
@@ -86,7 +86,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
           },
         );
       const isOn = engine !== undefined && (await place.owner()) !== undefined;
-      await io.out(redactor.apply(resolvedText(record, decision, place.name, commands, isOn)));
+      await io.out(resolvedText(record, decision, place.name, commands, isOn));
       return exitCodes.ok;
     }),
 );
@@ -130,7 +130,7 @@ async function onEngine(
   key: string,
   decision: Decision,
   disposables: Disposables,
-  { io, redactor }: Context,
+  { io }: Context,
 ): Promise<JobPlace> {
   disposables.add(() => run.state.close());
   const [{ jobToSettle }, { settleSharedJob }] = await Promise.all([
@@ -143,7 +143,7 @@ async function onEngine(
     read: async (commands) => {
       const interrupts = io.interrupts();
       disposables.add(() => interrupts.stop());
-      const say = (text: string): void => io.err(redactor.apply(`${text}\n`));
+      const say = (text: string): void => io.err(`${text}\n`);
       found = await jobToSettle(run, key, { decision, commands, drain: interrupts.drain, say });
       return found ?? { interrupted: exitCodes[interrupts.first() ?? 'SIGINT'] };
     },

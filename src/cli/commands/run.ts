@@ -113,7 +113,7 @@ async function runFile(file: string, flags: RunFlags, context: Context, hearing:
   const { baseUrl, apiKey } = service;
   const warnings = baseUrl === undefined ? [] : [addressWarning(baseUrl), keyWarning(apiKey)];
   for (const warning of warnings) {
-    if (warning !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${warning}`)));
+    if (warning !== undefined) context.io.err(failureText(`warning: ${warning}`));
   }
   await askAboutCost(read, flags, context, knownPlan);
   if (engineOfRun(flags, context.io) !== undefined) {
@@ -157,7 +157,7 @@ async function runPipeline(
     acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
   };
   const held = await holdDirectory(read, opening, interrupts.leave, disposables, context);
-  const warn = (text: string): void => say(redactor.apply(failureText(`warning: ${text}`)));
+  const warn = (text: string): void => say(failureText(`warning: ${text}`));
   let isOver = false;
   const metrics =
     metricsName === undefined
@@ -227,7 +227,7 @@ async function carriedOut(
   const baseUrl = await reachService(service, begun, rehearsalSettings(flags), disposables);
   const { origin } = new URL(baseUrl);
   if (service.baseUrl !== undefined && !flags['no-progress'])
-    io.err(redactor.apply(`Service: ${serviceWords(service.id, origin)}\n`));
+    io.err(`Service: ${serviceWords(service.id, origin)}\n`);
   const begin: RunBegin = {
     ...begun,
     ...(git === undefined ? {} : { git }),
@@ -237,8 +237,7 @@ async function carriedOut(
   };
   const recordFile = join(begun.directory, runFiles.record);
   await writeRunRecord(recordFile, begin, undefined, redactor);
-  for (const line of await takeOrders(wish, begun.state.redos, begun.state.reader))
-    io.err(redactor.apply(`${line}\n`));
+  for (const line of await takeOrders(wish, begun.state.redos, begun.state.reader)) io.err(`${line}\n`);
 
   const work = {
     service,
@@ -290,7 +289,7 @@ async function carriedOut(
     sandbox: flags.sandbox,
   });
   const mayFind = read.pipeline.service.tag && flags['in-doubt'] !== 'find';
-  io.err(redactor.apply(endingText(summary, runAgain(read.pipeline.source.file, flags), mayFind)));
-  if (flags.json) await io.out(redactor.applyToData(jsonLine(summary)));
+  io.err(endingText(summary, runAgain(read.pipeline.source.file, flags), mayFind));
+  if (flags.json) await io.data(jsonLine(summary));
   return summary;
 }

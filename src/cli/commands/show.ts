@@ -37,13 +37,14 @@ Without FILE|DIR: the current folder if that is a run directory, else the one th
   { least: 1, most: 2 },
   async (flags, [named = '', target], context) =>
     await closingAfter(async (disposables) => {
-      const { io, redactor } = context;
+      const { io } = context;
       const { directory, place, state, key } = await openJob(named, target, flags, context);
       disposables.add(() => state.close());
       const pipeline = await keptPipeline(directory, state, io);
       const commands = await commandsOf(place, state, pipeline, io.cwd);
       const story = await readJobReport(place, state, key, commands, optionalOf(pipeline));
-      await io.out(redactor.apply(flags.json ? jsonLine(story) : jobReportText(story)));
+      if (flags.json) await io.data(jsonLine(story));
+      else await io.out(jobReportText(story));
       return exitCodes.ok;
     }),
 );

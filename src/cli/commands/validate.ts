@@ -147,7 +147,7 @@ async function sayFile(
   { checked, diagnostics, warnings: unlisted }: FoundInFile,
   context: Context,
 ): Promise<void> {
-  const { io, redactor } = context;
+  const { io } = context;
   const { file, valid, errors, warnings, online } = checked;
   await printDiagnostics(diagnostics, context);
   if (!valid) {
@@ -156,9 +156,8 @@ async function sayFile(
     return;
   }
   await io.out(`${printable(file)}: OK${warnings === 0 ? '' : ` (${counted(warnings, 'warning')})`}\n`);
-  for (const words of online === undefined ? [] : onlineWords(online))
-    await io.out(redactor.apply(`  ${words}\n`));
-  for (const warning of unlisted) io.err(redactor.apply(failureText(`warning: ${warning}`)));
+  for (const words of online === undefined ? [] : onlineWords(online)) await io.out(`  ${words}\n`);
+  for (const warning of unlisted) io.err(failureText(`warning: ${warning}`));
 }
 
 function onlineWords({ asked, service, listed, images, unlisted }: ModelCheck): readonly string[] {
@@ -174,7 +173,7 @@ function onlineWords({ asked, service, listed, images, unlisted }: ModelCheck): 
 async function sayAll(
   validation: Validation,
   format: 'text' | 'json' | 'github',
-  { io, redactor }: Context,
+  { io }: Context,
 ): Promise<void> {
   const { valid, files } = validation;
   switch (format) {
@@ -182,14 +181,12 @@ async function sayAll(
       if (!valid && files.length > 1) io.err(`promptpress: ${validationWords(validation)}\n`);
       return;
     case 'json':
-      await io.out(redactor.apply(jsonLine(validation)));
+      await io.data(jsonLine(validation));
       return;
     case 'github':
       // No line but commands begins with text of a file: GitHub would obey it as one.
       await io.out(
-        redactor.apply(
-          githubCommands(validation, { cwd: io.cwd, workspace: io.env['GITHUB_WORKSPACE'] || undefined }),
-        ),
+        githubCommands(validation, { cwd: io.cwd, workspace: io.env['GITHUB_WORKSPACE'] || undefined }),
       );
       io.err(`promptpress: ${validationWords(validation)}\n`);
   }

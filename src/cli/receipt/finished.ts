@@ -129,7 +129,7 @@ export function finishedResult(
     flags['log-level'] ?? 'info',
     redactor,
     () => io.now(),
-    (error) => io.err(redactor.apply(`The log can no longer be written: ${error.message}\n`)),
+    (error) => io.err(`The log can no longer be written: ${error.message}\n`),
   );
   const end: RunEnd =
     interrupts.first() === undefined ? { kind: 'complete' } : { kind: 'interrupted', forced: false };

@@ -17,7 +17,7 @@ import { progressStart } from '../run/progress-start.ts';
 import { closeOrders } from '../run/redo-order.ts';
 import type { RunSession } from '../run/session.ts';
 import type { AdmittedService } from '../service/trust.ts';
-import type { Interrupts, Io } from '../terminal/io.ts';
+import type { Interrupts } from '../terminal/io.ts';
 import { showProgress } from '../terminal/progress/progress.ts';
 import type { RunFlags, RunResult } from './finished.ts';
 import { type Reuse, writeMerged } from './merge/merge.ts';
@@ -121,7 +121,7 @@ async function watched(
   const { io, redactor } = context;
   const start = await progressStart(session, settings);
   metrics?.begin(start);
-  const progress = showProgress(redacted(context), start, { quiet: flags['no-progress'] || flags.quiet });
+  const progress = showProgress(io, start, { quiet: flags['no-progress'] || flags.quiet });
   // Files that go elsewhere need no room here.
   const growing = session.remote === undefined ? start.steps : [];
   const disk = await diskOf(session, growing, (folder) => io.freeBytes(folder));
@@ -151,16 +151,6 @@ async function watched(
   }
 }
 
-/** Where a view is shown, without secrets. */
-function redacted({ io, redactor }: Context): Io {
-  const { terminal } = io;
-  return {
-    ...io,
-    err: (text) => io.err(redactor.apply(text)),
-    ...(terminal && { terminal: { ...terminal, draw: (frame) => terminal.draw(redactor.apply(frame)) } }),
-  };
-}
-
 /** Writes the manifest, however the run ended: after an interrupt and after a full disk too, the finished work is listed. */
 async function listed(
   session: RunSession,
@@ -173,7 +163,7 @@ async function listed(
   let watches: Watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
   try {
     const { plan, directory, state } = session;
-    const say = (text: string): void => io.err(redactor.apply(text));
+    const say = (text: string): void => io.err(text);
     const totals = await listInTime(interrupts, seenFrom(io.cwd, directory), say, async (signal) => {
       if (reuse !== undefined) {
         const { manifest: watch, cells } = watches;
@@ -190,7 +180,7 @@ async function listed(
     return { ...watches, totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
   } catch (error) {
     const shownError = shownErrorOf(error);
-    if (shownError.text !== undefined) io.err(redactor.apply(shownError.text));
+    if (shownError.text !== undefined) io.err(shownError.text);
     const exitCode =
       end.kind === 'complete'
         ? shownError.exitCode

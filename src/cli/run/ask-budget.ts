@@ -26,14 +26,14 @@ export async function askAboutCost(
     estimateRun(read, flags, disposables, context, known),
   );
   if (cost <= ask) return;
-  const { io, redactor } = context;
+  const { io } = context;
   const says = `${exact ? '' : 'At most: '}${read.pipeline.source.file} is about to spend ${money(cost)}, more than budget.ask (${money(ask)})`;
   if (io.ask === undefined)
     throw usageError(
       `${says}, and there is no terminal to ask at. Nothing was submitted.`,
       'Say yes on the command line (--yes), or run a part of it (--limit, --filter). promptpress plan shows what it is for.',
     );
-  const typed = await io.ask(redactor.apply(`${says}. Go on? [y/N] `));
+  const typed = await io.ask(`${says}. Go on? [y/N] `);
   if (/^\s*y(?:es)?\s*$/i.test(typed ?? '')) return;
   throw usageError(
     'Not confirmed: nothing was submitted.',

@@ -52,10 +52,10 @@ export const showPlan = (
   known: KnownPlan,
 ): Promise<number> =>
   closingAfter(async (disposables) => {
-    const { io, redactor } = context;
+    const { io } = context;
     const { report, origin, note } = await estimated(read, flags, disposables, context, known);
     await printPlan(report, origin, flags, context);
-    if (note !== undefined) io.err(redactor.apply(`promptpress: ${note}\n`));
+    if (note !== undefined) io.err(`promptpress: ${note}\n`);
     return exitCodes.ok;
   });
 
@@ -64,10 +64,11 @@ export async function printPlan(
   report: PlanReport,
   origin: string | undefined,
   { json }: Pick<PlanFlags, 'json'>,
-  { io, redactor }: Context,
+  { io }: Context,
 ): Promise<void> {
   const place = origin === undefined ? {} : { origin };
-  await io.out(redactor.apply(json ? jsonLine({ ...report, ...place }) : planText(report, origin)));
+  if (json) await io.data(jsonLine({ ...report, ...place }));
+  else await io.out(planText(report, origin));
 }
 
 /** What a run with these flags would do, in the words of `plan`. */
@@ -142,7 +143,7 @@ export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context
 export async function printCells(
   plan: Plan,
   flags: FlagValues<typeof selectionFlags>,
-  { io, redactor }: Context,
+  { io }: Context,
 ): Promise<number> {
   let batch = '';
   let chosen = 0;
@@ -152,11 +153,11 @@ export async function printCells(
     const times = plan.pipeline.matrix.repeat > 1 ? { repeat } : {};
     batch += jsonLine({ cell: number, vars, ...times });
     if (batch.length < 16_384) continue;
-    await io.out(redactor.apply(batch));
+    await io.data(batch);
     batch = '';
   }
   checkChosen(plan, chosen);
-  await io.out(redactor.apply(batch));
+  await io.data(batch);
   return exitCodes.ok;
 }
 

@@ -89,7 +89,7 @@ export async function publishFiles(
   { remote, directory }: { readonly remote?: RemotePlace; readonly directory: string },
   names: readonly string[],
   leave: AbortSignal,
-  { io, redactor }: Context,
+  { io }: Context,
 ): Promise<boolean> {
   if (remote === undefined || leave.aborted) return true;
   try {
@@ -99,7 +99,7 @@ export async function publishFiles(
     if (!(error instanceof SaveError)) throw error;
     if (leave.aborted) return true;
     const hint = 'Give the same command again: it does what is left, and no more.';
-    io.err(redactor.apply(failureText(error.message, hint)));
+    io.err(failureText(error.message, hint));
     return false;
   }
 }
@@ -376,7 +376,7 @@ export async function openClient(
     client.onAway = (why) => {
       if (why === undefined) return;
       const words = `${awayWords(client, why)}. It is tried again for ${Math.round(client.patienceMs / 1000)} s.`;
-      io.err(redactor.apply(failureText(words)));
+      io.err(failureText(words));
     };
     return client;
   } catch (error) {

@@ -183,14 +183,10 @@ const notTrusted = ({ key, origin }: Trust, file: string, why: string): Error =>
   );
 
 /** Reports once that a file is not believed. */
-function showDamage({ damage }: Remembered, { io, redactor }: Context): void {
+function showDamage({ damage }: Remembered, { io }: Context): void {
   if (damage === undefined) return;
   const hint = 'Move it away; promptpress trust ORIGIN writes it again.';
-  io.err(
-    redactor.apply(
-      failureText(`warning: What you trust cannot be read, so nothing is trusted. ${damage}`, hint),
-    ),
-  );
+  io.err(failureText(`warning: What you trust cannot be read, so nothing is trusted. ${damage}`, hint));
 }
 
 /** The answer counts for this command, also where it cannot be kept. */
@@ -198,13 +194,13 @@ async function remember(
   place: string,
   { trusted, damage }: Remembered,
   wanted: Trust,
-  { io, redactor }: Context,
+  { io }: Context,
 ): Promise<void> {
   if (damage !== undefined) return;
   try {
     await writeTrust(place, [...trusted, wanted]);
   } catch (error) {
     const message = `warning: Your answer could not be remembered: ${(error as Error).message}`;
-    io.err(redactor.apply(failureText(message)));
+    io.err(failureText(message));
   }
 }

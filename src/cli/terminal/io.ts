@@ -5,8 +5,10 @@
 export interface Io {
   readonly cwd: string;
   readonly env: Environment;
-  /** Writes a result to standard output; resolves when more may follow. Silent when the reader has gone. */
+  /** Writes a result in words to standard output, without any secret; resolves when more may follow. Silent when the reader has gone. */
   out(text: string): Promise<void>;
+  /** Like {@link Io.out}, for lines of JSON: without credentials, while a secret that may be an ordinary word (a variable in `service.id`) stays. */
+  data(text: string): Promise<void>;
   /** Aborted when the reader of standard output is gone (`promptpress plan … | head`). */
   readonly outClosed: AbortSignal;
   /** Writes to standard error: progress, warnings, failures. */

@@ -86,14 +86,11 @@ export async function checkPipeline(
 }
 
 /** Shows diagnostics on standard error, in the order of the file. */
-export async function printDiagnostics(
-  diagnostics: readonly Diagnostic[],
-  { io, redactor }: Context,
-): Promise<void> {
+export async function printDiagnostics(diagnostics: readonly Diagnostic[], { io }: Context): Promise<void> {
   if (diagnostics.length === 0) return;
   const { formatDiagnostic } = await import('../../pipeline/diagnostics/format.ts');
   for (const diagnostic of diagnostics) {
-    io.err(redactor.apply(`${formatDiagnostic(diagnostic, { color: io.colors })}\n`));
+    io.err(`${formatDiagnostic(diagnostic, { color: io.colors })}\n`);
   }
 }
 

@@ -35,7 +35,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
   { least: 1, most: 1 },
   async (flags, [target = ''], context) =>
     await closingAfter(async (disposables) => {
-      const { io, redactor } = context;
+      const { io } = context;
       const { engine, run, place, state } = await openEngineTarget('rm', target, context);
       disposables.add(() => state.close());
       const [{ removeRun }, { holdRun }] = await Promise.all([
@@ -52,9 +52,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
       const what = `${counted(all, 'job')} (${count(jobs.done)} done), ${counted(attempts, 'submission')}${cost === 0 ? '' : `, cost ${money(cost)}`}`;
       if (!flags.yes) {
         await io.out(
-          redactor.apply(
-            `${shownLine(place.name)}: ${what}. Nothing was removed. This removes it; what is done would be paid for again after that:\n  promptpress rm ${quoted(place.name)} --yes\n`,
-          ),
+          `${shownLine(place.name)}: ${what}. Nothing was removed. This removes it; what is done would be paid for again after that:\n  promptpress rm ${quoted(place.name)} --yes\n`,
         );
         return exitCodes.ok;
       }
@@ -78,9 +76,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
         await folderInputs(place.directory).clear();
         await rm(join(place.directory, runFiles.engine), { force: true });
       }
-      await io.out(
-        redactor.apply(`${shownLine(place.name)}: removed, ${what}. Its files stay where they are.\n`),
-      );
+      await io.out(`${shownLine(place.name)}: removed, ${what}. Its files stay where they are.\n`);
       return exitCodes.ok;
     }),
 );

@@ -27,7 +27,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
   { least: 1, most: 1 },
   async (_flags, [target = ''], context) =>
     await closingAfter(async (disposables) => {
-      const { io, redactor } = context;
+      const { io } = context;
       const { engine, run, place, state } = await openEngineTarget('stop', target, context);
       disposables.add(() => state.close());
       const { pool } = engine;
@@ -36,8 +36,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
         import('../../../engine/slices/crew.ts'),
         import('../../../engine/state/facts.ts'),
       ]);
-      const say = (text: string): Promise<void> =>
-        io.out(redactor.apply(`${shownLine(place.name)}: ${text}\n`));
+      const say = (text: string): Promise<void> => io.out(`${shownLine(place.name)}: ${text}\n`);
       const status = await runStatus(pool, run);
       if (status?.state !== 'open') {
         await say(status?.state === 'stopping' ? 'it is being stopped already.' : 'it is not on.');

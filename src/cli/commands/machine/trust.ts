@@ -48,7 +48,7 @@ Without ORIGIN it lists what is trusted. It is kept in $XDG_STATE_HOME/promptpre
     },
   },
   { least: 0, most: 1 },
-  async ({ key, forget }, [given], { io, redactor }) => {
+  async ({ key, forget }, [given], { io }) => {
     if (key !== undefined && Object.values(io.env).includes(key))
       // `--key $TEAM_KEY`: the shell has put its value there, which is not to be kept.
       throw usageError(
@@ -65,7 +65,7 @@ Without ORIGIN it lists what is trusted. It is kept in $XDG_STATE_HOME/promptpre
     if (given === undefined) {
       if (forget || key !== undefined) throw usageError('--key and --forget need an ORIGIN.');
       if (trusted.length === 0) io.err('Nothing is trusted yet.\n');
-      await io.out(redactor.apply(trusted.map((one) => `${one.origin}  $${one.key}\n`).join('')));
+      await io.out(trusted.map((one) => `${one.origin}  $${one.key}\n`).join(''));
       return exitCodes.ok;
     }
     const origin = readOrigin(given, 'the command line');

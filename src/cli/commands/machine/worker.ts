@@ -106,7 +106,7 @@ function openLog(level: LogLevel | undefined, name: string, { io, redactor }: Co
     level,
     redactor,
     () => io.now(),
-    (error) => io.err(redactor.apply(`The log can no longer be written: ${error.message}\n`)),
+    (error) => io.err(`The log can no longer be written: ${error.message}\n`),
   );
 }
 
@@ -125,7 +125,7 @@ async function reached(
   context: Context,
 ): Promise<OpenEngine | undefined> {
   const { pause } = await import('../../../engine/slices/feeder.ts');
-  const { io, redactor } = context;
+  const { io } = context;
   let said = '';
   while (!drain.aborted) {
     const opened = new Disposables();
@@ -143,20 +143,14 @@ async function reached(
       if (!(error instanceof StateError) || !passing.includes(error.code)) throw error;
       if (flags.once && error.code === 'engine.empty') {
         io.err(
-          redactor.apply(
-            `${new Date(io.now()).toISOString()} ${name}: ${shownLine(error.message)} Nothing was to be done.\n`,
-          ),
+          `${new Date(io.now()).toISOString()} ${name}: ${shownLine(error.message)} Nothing was to be done.\n`,
         );
         return undefined;
       }
       if (flags.once && error.code !== 'engine.connections') throw error;
       const { message } = error;
       if (message !== said)
-        io.err(
-          redactor.apply(
-            `${new Date(io.now()).toISOString()} ${name}: ${shownLine(message)} It is tried again.\n`,
-          ),
-        );
+        io.err(`${new Date(io.now()).toISOString()} ${name}: ${shownLine(message)} It is tried again.\n`);
       said = message;
     }
     await pause(wallClock, againMs, drain);

@@ -115,7 +115,7 @@ async function merged(
   disposables: Disposables,
   context: Context,
 ): Promise<number> {
-  const { io, redactor } = context;
+  const { io } = context;
   const runs: MergedRun[] = [];
   for (const name of names) {
     const run = await openMergedRun(name, flags, signal, disposables, context);
@@ -140,7 +140,7 @@ async function merged(
     return end;
   };
   const { exitCode, lines } = await writeWholeFolder(to, write, signal);
-  await io.out(redactor.apply(`${[...said(sums, to, names.length, io.cwd), ...lines].join('\n')}\n`));
+  await io.out(`${[...said(sums, to, names.length, io.cwd), ...lines].join('\n')}\n`);
   return exitCode;
 }
 

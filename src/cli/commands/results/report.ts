@@ -103,7 +103,7 @@ The report lies in report/ of the run directory and shows the images where they 
       }
       const seen = (path: string): string => seenFrom(io.cwd, path);
       for (const line of warnings(totals, flags.to === undefined ? undefined : seen(directory)))
-        io.err(redactor.apply(`${line}\n`));
+        io.err(`${line}\n`);
       const { made, reused } = totals.thumbnails;
       const thumbnails = artifacts === undefined ? '' : `, ${counted(made + reused, 'thumbnail')}`;
       await io.out(

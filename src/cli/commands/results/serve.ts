@@ -77,16 +77,14 @@ It listens on this machine only, on an address of 127.0.0.0/8 that nobody can gu
         onProblem: (error) => {
           // Twice a second the same one may come.
           const { text = '' } = shownErrorOf(error, []);
-          if (text !== problem) io.err(redactor.apply(text));
+          if (text !== problem) io.err(text);
           problem = text;
         },
       });
       disposables.add(() => serving.close());
       await io.out(`${serving.address}\n`);
       io.err(
-        redactor.apply(
-          `Shows ${place.name}. The address lets one browser in; then the next one is printed. Ctrl-C ends it.\n`,
-        ),
+        `Shows ${place.name}. The address lets one browser in; then the next one is printed. Ctrl-C ends it.\n`,
       );
       await aborted(interrupts.drain);
       return exitCodes.ok;

@@ -57,7 +57,7 @@ export const verifyCommand = command(
   },
   { least: 0, most: 1 },
   async (flags, [given], context) => {
-    const { io, redactor } = context;
+    const { io } = context;
     const target = targetOrDefault(given, 'verify', io);
     const interrupts = io.interrupts();
     try {
@@ -76,7 +76,7 @@ export const verifyCommand = command(
     } catch (error) {
       const signal = interrupts.first();
       if (signal === undefined || error instanceof CliError) throw error;
-      throw new CliError(exitCodes[signal], redactor.apply('The check was interrupted.'), { cause: error });
+      throw new CliError(exitCodes[signal], 'The check was interrupted.', { cause: error });
     } finally {
       interrupts.stop();
     }
@@ -147,7 +147,7 @@ async function look(
       signal,
     });
     for await (const finding of findings) {
-      if (asJson) await io.out(redactor.applyToData(jsonLine(finding)));
+      if (asJson) await io.data(jsonLine(finding));
       if (isFault(finding)) faults.push(finding);
       else if (finding.kind === 'same') same = finding;
       else if (finding.kind === 'shared') shared.push(finding);
@@ -177,7 +177,7 @@ async function tell(
   { json }: Flags,
   context: Context,
 ): Promise<number> {
-  const { io, redactor } = context;
+  const { io } = context;
   const code = faults.length === 0 ? exitCodes.ok : exitCodes.failed;
   if (json) return code;
   const size = `${(looked.bytes / 1e6).toFixed(1)} MB`;
@@ -203,7 +203,7 @@ async function tell(
     );
   if (faults.some(({ kind }) => kind === 'unsaved'))
     lines.push('What was not downloaded or cut yet, the next promptpress run does too.');
-  await io.out(redactor.apply(`${lines.join('\n')}\n`));
+  await io.out(`${lines.join('\n')}\n`);
   return code;
 }
 

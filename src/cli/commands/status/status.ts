@@ -42,7 +42,7 @@ export const status = command(
   { least: 0, most: 1 },
   async (flags, [given], context) =>
     await closingAfter(async (disposables) => {
-      const { io, redactor } = context;
+      const { io } = context;
       const target = targetOrDefault(given, 'status', io);
       const { directory, place, engine, state } = await openTarget(target, flags, context);
       disposables.add(() => state.close());
@@ -69,7 +69,8 @@ export const status = command(
       const found = await withCrew(
         await readStatus(place, state, await keptOptional(directory, state, io), io),
       );
-      await io.out(redactor.apply(flags.json ? jsonLine(found) : await textOf(found)));
+      if (flags.json) await io.data(jsonLine(found));
+      else await io.out(await textOf(found));
       return interrupted === undefined ? exitCodes.ok : exitCodes[interrupted];
     }),
 );

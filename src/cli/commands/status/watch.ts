@@ -20,7 +20,7 @@ const everyMs = 2_000;
 export async function watchStatus(
   read: () => Promise<RunStatus>,
   textOf: (status: RunStatus) => Promise<string>,
-  { io, redactor }: Context,
+  { io }: Context,
   disposables: Disposables,
 ): Promise<InterruptName | undefined> {
   const interrupts = io.interrupts();
@@ -28,8 +28,8 @@ export async function watchStatus(
   // The timer of the terminal keeps no process alive, and nothing else is waited for.
   disposables.add(wallClock.at(Number.MAX_SAFE_INTEGER, () => {}));
   const { terminal } = io;
-  const err = (text: string): void => io.err(redactor.apply(text));
-  const screen = terminal && new Screen((frame) => terminal.draw(redactor.apply(frame)), err);
+  const err = (text: string): void => io.err(text);
+  const screen = terminal && new Screen((frame) => terminal.draw(frame), err);
   disposables.add(() => screen?.clear());
   let last = '';
   for (;;) {

@@ -155,11 +155,11 @@ export async function openEngine(
 async function openHeard(
   pool: OpenEngine['pool'],
   disposables: Disposables,
-  { io, redactor }: Context,
+  { io }: Context,
 ): Promise<OpenEngine['heard']> {
   const { HeardFile } = await import('../../../engine/slices/heard-file.ts');
   const folder = join(dirname(trustFile(io.env)), 'heard');
-  const warn = (text: string): void => io.err(redactor.apply(failureText(`warning: ${text}`)));
+  const warn = (text: string): void => io.err(failureText(`warning: ${text}`));
   try {
     const heard = new HeardFile(folder, pool, warn, wallClock);
     disposables.add(() => heard.close());

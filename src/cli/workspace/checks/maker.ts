@@ -20,7 +20,7 @@ export function takeState(
   state: StateStore,
   directory: string,
   { trusted }: { readonly trusted: boolean },
-  { io, redactor }: Context,
+  { io }: Context,
 ): void {
   const [id = '', seal = ''] = state.fact(makerFact)?.split('.') ?? [];
   if (isSealed(id, seal, io.env)) return;
@@ -43,7 +43,7 @@ export function takeState(
     if (trusted) return;
     const words = `warning: The state in ${directory} cannot get your mark: ${(error as Error).message}`;
     const hint = 'Later runs there need --trust-directory, or a folder in XDG_STATE_HOME that you may write.';
-    io.err(redactor.apply(failureText(words, hint)));
+    io.err(failureText(words, hint));
     return;
   }
   state.setFact(makerFact, mark);

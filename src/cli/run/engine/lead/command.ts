@@ -38,7 +38,7 @@ export async function runOnEngine(
   const { io, redactor } = context;
   const { baseUrl } = service;
   if (baseUrl === undefined) throw new Error('Internal error: a run on an engine has a service.');
-  const warn = (text: string): void => say(redactor.apply(failureText(`warning: ${text}`)));
+  const warn = (text: string): void => say(failureText(`warning: ${text}`));
   const target = notifyTarget(flags.notify, io.env, redactor);
   return await closingAfter(async (disposables) => {
     // Until its cells are fed nobody works for it, and it may be killed; whoever leads it next waits for it no longer than for any dead lead.
@@ -50,7 +50,7 @@ export async function runOnEngine(
         as: 'run',
         name: 'run',
         connections,
-        waits: { signal: interrupts.drain, say: (text) => say(redactor.apply(`${text}\n`)) },
+        waits: { signal: interrupts.drain, say: (text) => say(`${text}\n`) },
       },
       disposables,
       context,

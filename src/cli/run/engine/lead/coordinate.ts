@@ -72,8 +72,8 @@ export async function coordinate(
   const git = await gitFacts(read.pipeline.source.folder, { env: io.env, signal: interrupts.leave });
   const { origin } = spec.service;
   if (!flags['no-progress']) {
-    io.err(redactor.apply(`Service: ${serviceWords(service.id, origin)}\n`));
-    io.err(redactor.apply(`Engine: ${shown}\n`));
+    io.err(`Service: ${serviceWords(service.id, origin)}\n`);
+    io.err(`Engine: ${shown}\n`);
   }
   const { startedAt } = begun.runFacts;
   const { selection } = spec;
@@ -95,19 +95,19 @@ export async function coordinate(
   if (begun.missing !== undefined) {
     const accepts = flags['accept-older-state'];
     const said = await continueOlder(begun, begun.missing, service, accepts, interrupts.drain, context);
-    io.err(redactor.apply(`${said}\n`));
+    io.err(`${said}\n`);
   }
   if (flags['in-doubt'] === 'find') {
     const found = await findOnEngine(begun, service, interrupts.drain, context);
-    if (found !== undefined) io.err(redactor.apply(`${found}\n`));
+    if (found !== undefined) io.err(`${found}\n`);
   }
   // Workers at work have read the orders as they were: none goes on with those.
   if (!begun.goesOn && begun.spec.redo !== undefined)
     await closeRun(engine.pool, begun.run, begun.hold.epoch, true);
   const orders = redoOrders(engine.pool, begun.run);
-  for (const line of await takeOrders(begun.redo, orders, facts.reader)) io.err(redactor.apply(`${line}\n`));
+  for (const line of await takeOrders(begun.redo, orders, facts.reader)) io.err(`${line}\n`);
   const unheard = await unheardJobs(engine.pool, begun.run);
-  if (unheard !== undefined && !flags['no-progress']) io.err(redactor.apply(`${unheardText(unheard)}\n`));
+  if (unheard !== undefined && !flags['no-progress']) io.err(`${unheardText(unheard)}\n`);
   const hasNothingToDo =
     flags['no-work'] && begun.wasComplete && (await isSettled(begun, interrupts, context));
   const { end }: LedEnd = hasNothingToDo
@@ -116,9 +116,7 @@ export async function coordinate(
   if (end === undefined) {
     const commands = [`promptpress status ${shown}`, `promptpress stop ${shown}`];
     io.err(
-      redactor.apply(
-        `Registered: ${begun.cells} cells. Workers carry it out; the same command without --detach takes it up.\n${commands.map((line) => `  ${line}\n`).join('')}`,
-      ),
+      `Registered: ${begun.cells} cells. Workers carry it out; the same command without --detach takes it up.\n${commands.map((line) => `  ${line}\n`).join('')}`,
     );
     return undefined;
   }
@@ -162,8 +160,8 @@ export async function coordinate(
   const engineFlag = flags.engine === undefined ? undefined : shown;
   const again = runAgain(read.pipeline.source.file, { ...flags, engine: engineFlag });
   const mayFind = read.pipeline.service.tag && flags['in-doubt'] !== 'find';
-  io.err(redactor.apply(endingText(summary, again, mayFind)));
-  if (flags.json) await io.out(redactor.applyToData(jsonLine(summary)));
+  io.err(endingText(summary, again, mayFind));
+  if (flags.json) await io.data(jsonLine(summary));
   return summary;
 }
 
@@ -178,7 +176,7 @@ async function isSettled(
   { io, redactor }: Context,
 ): Promise<boolean> {
   const state = { plan, selection: spec.selection, state: facts, directory };
-  const say = (text: string): void => io.err(redactor.apply(text));
+  const say = (text: string): void => io.err(text);
   const totals = await listInTime(interrupts, shown, say, (signal) =>
     listResults(state, redactor, signal, {}),
   );
@@ -347,14 +345,14 @@ async function listed(
 ): Promise<{ readonly totals: ManifestTotals | undefined; readonly exitCode: number }> {
   try {
     const state = { plan, selection: spec.selection, state: facts, directory };
-    const say = (text: string): void => io.err(redactor.apply(text));
+    const say = (text: string): void => io.err(text);
     const totals = await listInTime(interrupts, shown, say, (signal) =>
       listResults(state, redactor, signal, { escapeFormulas: flags['escape-formulas'] }),
     );
     return { totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
   } catch (error) {
     const { text, exitCode } = shownErrorOf(error);
-    if (text !== undefined) io.err(redactor.apply(text));
+    if (text !== undefined) io.err(text);
     const isComplete = end.kind === 'complete';
     return {
       totals: undefined,

@@ -64,7 +64,7 @@ export async function holdOnEngine(
   disposables: Disposables,
   context: Context,
 ): Promise<LedDirectory> {
-  const { io, redactor } = context;
+  const { io } = context;
   const { leave } = interrupts;
   const { pipeline, path } = read;
   const { address, pool } = engine;
@@ -82,7 +82,7 @@ export async function holdOnEngine(
   });
   const hold = await holdRun(engine, run, name, {
     signal: leave,
-    onWait: (ms) => io.err(redactor.apply(`${waitText(name, ms)}\n`)),
+    onWait: (ms) => io.err(`${waitText(name, ms)}\n`),
   });
   disposables.add(() => hold.close());
   const reader = engineReader(pool, run);

@@ -62,7 +62,7 @@ export async function moveOut(
 ): Promise<void> {
   const { engine, run, shown, hold, facts, directory, wanted, pipeline } = moving;
   const { pool } = engine;
-  const { io, redactor } = context;
+  const { io } = context;
   const id = facts.fact(placeFacts.owner);
   const url = facts.fact(artifactPlaceFact);
   const to = wanted === undefined ? directory : shownS3Address(wanted);
@@ -78,7 +78,7 @@ export async function moveOut(
         hint: `Wait for the end of the run, or end it: promptpress stop ${quoted(shown)}. Then give the same command again.`,
       },
     );
-  const say = (text: string): void => io.err(redactor.apply(`${shownLine(text)}\n`));
+  const say = (text: string): void => io.err(`${shownLine(text)}\n`);
   const old = from.kind === 's3' ? from.url : from.path;
   const lost = new AbortController();
   const signal = AbortSignal.any([interrupts.drain, lost.signal]);

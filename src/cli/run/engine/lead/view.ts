@@ -10,7 +10,6 @@ import type { MetricsWatch } from '../../../adapters/metrics-watch.ts';
 import type { Context } from '../../../args/command.ts';
 import type { FlagValues } from '../../../args/flags.ts';
 import type { runFlags } from '../../../args/run-flags.ts';
-import type { Io } from '../../../terminal/io.ts';
 import { showProgress } from '../../../terminal/progress/progress.ts';
 import { noteUnlooked, openRunLog } from '../../log.ts';
 import { progressStart } from '../../progress-start.ts';
@@ -45,7 +44,7 @@ export async function openView(
   const start = await progressStart({ plan, selection: spec.selection, state: { reader } }, settings);
   const model = new EngineProgress(start, runFacts.startedAt, { pool: engine.pool, run, reader });
   const isQuiet = flags['no-progress'] || flags.quiet || flags.detach;
-  const shown = showProgress(redacted(context), start, { quiet: isQuiet }, model);
+  const shown = showProgress(io, start, { quiet: isQuiet }, model);
   const now = (): number => io.now();
   const look = async (): Promise<void> => {
     await model.look(now);
@@ -83,15 +82,5 @@ export async function openView(
       await look().catch(() => undefined);
       shown.end();
     },
-  };
-}
-
-/** Where a view is shown, without secrets. */
-function redacted({ io, redactor }: Context): Io {
-  const { terminal } = io;
-  return {
-    ...io,
-    err: (text) => io.err(redactor.apply(text)),
-    ...(terminal && { terminal: { ...terminal, draw: (frame) => terminal.draw(redactor.apply(frame)) } }),
   };
 }

@@ -31,11 +31,7 @@ export interface OutsideOf {
 }
 
 /** What a run asks of the outside, as one worker does. `disposables` closes it. */
-export function openOutside(
-  of: OutsideOf,
-  { io, redactor }: Context,
-  disposables: Disposables,
-): Work['ports'] {
+export function openOutside(of: OutsideOf, { io }: Context, disposables: Disposables): Work['ports'] {
   const { pipeline, service, endpoints, filesRoot, directory } = of;
   const { timeouts, source, retry } = pipeline;
   const { baseUrl } = service;
@@ -44,7 +40,7 @@ export function openOutside(
   const dataMask = dataMaskOf(service.credentials);
   const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
   const options = { ...own, endpoints, quotaWords: retry.quota ?? [] };
-  const warn = (words: string): void => io.err(redactor.apply(failureText(`warning: ${words}`)));
+  const warn = (words: string): void => io.err(failureText(`warning: ${words}`));
   const images = createImageService({ ...options, clicks: service.clicks, onKeyForm: warn });
   disposables.add(() => images.close());
   const text = openTextService(options, timeouts, disposables);

@@ -253,9 +253,9 @@ export class WorkerLoop {
   }
 
   #say(text: string): void {
-    const { io, redactor } = this.#context;
+    const { io } = this.#context;
     const lines = text.split('\n').map(shownLine).join('\n');
-    io.err(redactor.apply(`${new Date(io.now()).toISOString()} ${this.#settings.name}: ${lines}\n`));
+    io.err(`${new Date(io.now()).toISOString()} ${this.#settings.name}: ${lines}\n`);
   }
 }
 

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonLine } from '../../../src/cli/terminal/json-line.ts';
-import { plainIo } from '../../../src/cli/terminal/plain-io.ts';
+import { Redactor } from '../../../src/cli/terminal/redact.ts';
+import { safeIo } from '../../../src/cli/terminal/safe-io.ts';
 import { formatDiagnostic } from '../../../src/pipeline/diagnostics/format.ts';
 import { temporaryFolder } from '../../rig/cli.ts';
 import { promptpress, testIo } from '../test-io.ts';
@@ -43,8 +44,8 @@ const text = fc
   )
   .map((parts) => parts.join(''));
 
-/** What a process is told, on each of its three ways, of one text. */
-async function printed(said: string, colors: boolean): Promise<readonly string[]> {
+/** What a process is told, on each of its four ways, of one text. */
+async function printed(said: string, colors: boolean, redactor = new Redactor()): Promise<readonly string[]> {
   const questions: string[] = [];
   const test = testIo({
     cwd: '/',
@@ -53,11 +54,13 @@ async function printed(said: string, colors: boolean): Promise<readonly string[]
       return undefined;
     },
   });
-  const io = plainIo({ ...test.io, colors });
+  const io = safeIo({ ...test.io, colors }, redactor);
   await io.out(said);
+  const out = test.out();
+  await io.data(said);
   io.err(said);
   await io.ask?.(said);
-  return [test.out(), test.err(), ...questions];
+  return [out, test.out().slice(out.length), test.err(), ...questions];
 }
 
 describe('what a process prints', () => {
@@ -65,7 +68,7 @@ describe('what a process prints', () => {
     await fc.assert(
       fc.asyncProperty(text, async (said) => {
         const ways = await printed(said, false);
-        expect(ways).toHaveLength(3);
+        expect(ways).toHaveLength(4);
         for (const way of ways) {
           expect(way).not.toMatch(obeyed);
           expect(way.split('\n')).toHaveLength(said.split('\n').length);
@@ -89,20 +92,50 @@ describe('what a process prints', () => {
         { color: true },
       );
       expect(painted).toContain('\u001b[1m');
-      expect(await printed(painted, true)).toEqual([painted, painted, painted]);
+      expect(await printed(painted, true)).toEqual([painted, painted, painted, painted]);
     }
   });
 
   it('is a text as it is where nothing in it is obeyed, and JSON of one line always', async () => {
     const plain = 'a\tb\n  ü 狐 👩‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 | " \\\n';
-    expect(await printed(plain, false)).toEqual([plain, plain, plain]);
+    expect(await printed(plain, false)).toEqual([plain, plain, plain, plain]);
     await fc.assert(
       fc.asyncProperty(fc.dictionary(text, text), async (value) => {
         const line = jsonLine(value);
-        expect(await printed(line, false)).toEqual([line, line, line]);
+        expect(await printed(line, false)).toEqual([line, line, line, line]);
       }),
       { seed: 20261122, numRuns: 200 },
     );
+  });
+});
+
+describe('a secret', () => {
+  const key = 'sk-0123456789abcdef';
+  const team = 'red foxes';
+  const redactor = new Redactor();
+  redactor.addCredential(key);
+  redactor.add(team);
+
+  it('stands in no words and no question; of data, credentials are taken out', async () => {
+    const [out, data, err, question] = await printed(`${key} of ${team}`, false, redactor);
+    expect([out, err, question]).toEqual(Array(3).fill('[secret] of [secret]'));
+    expect(data).toBe('[secret] of red foxes');
+  });
+
+  it('stands in no frame of a view, whose cursor movements stay', () => {
+    const terminal = { columns: () => 80, rows: () => 24, unicode: true };
+    const test = testIo({ cwd: '/', terminal });
+    safeIo(test.io, redactor).terminal?.draw(`\u001b[1A\r${key} ${team}\u001b[K\n`);
+    expect(test.err()).toBe('\u001b[1A\r[secret] [secret]\u001b[K\n');
+  });
+
+  it('is taken out where the command learns of it after its output was made', async () => {
+    const late = new Redactor();
+    const test = testIo({ cwd: '/' });
+    const io = safeIo(test.io, late);
+    late.addCredential(key);
+    await io.data(jsonLine({ key }));
+    expect(test.out()).toBe('{"key":"[secret]"}\n');
   });
 });
 
