@@ -15,6 +15,7 @@
  * @module
  */
 
+export { defaultFilesRoot, machineFiles } from './app/adapters/files.ts';
 export { type ArtifactWriterOptions, createArtifactWriter } from './artifacts/artifact-writer.ts';
 export type { LinkOptions } from './artifacts/download/link-route.ts';
 export {
@@ -44,7 +45,6 @@ export type {
   SaveResult as SaveAnswer,
 } from './artifacts/writer.ts';
 export { wallClock } from './cli/adapters/clock.ts';
-export { defaultFilesRoot, machineFiles } from './cli/adapters/files.ts';
 export { type ManifestColumn, manifestColumns, manifestHeader, rowFields } from './manifest/columns.ts';
 export type { ManifestRow } from './manifest/row.ts';
 export { manifestRows } from './manifest/rows.ts';

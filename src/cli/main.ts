@@ -1,11 +1,11 @@
 #!/usr/bin/env node
+import { exitCodes } from '../app/errors/cli-error.ts';
+import { failureText, isOfConnection, shownErrorOf } from '../app/errors/render.ts';
+import { Redactor } from '../app/output/redact.ts';
+import { safeIo } from '../app/output/safe-io.ts';
 import { flushed, outputFailure, processIo } from './adapters/process-io.ts';
-import { exitCodes } from './errors/cli-error.ts';
-import { failureText, isOfConnection, shownErrorOf } from './errors/render.ts';
-import { systemRefusal } from './errors/system.ts';
+import { systemRefusal } from './adapters/system.ts';
 import { program } from './program.ts';
-import { Redactor } from './terminal/redact.ts';
-import { safeIo } from './terminal/safe-io.ts';
 
 const redactor = new Redactor();
 const rawIo = processIo();

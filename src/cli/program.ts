@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { exitCodes } from '../app/errors/cli-error.ts';
+import { shownErrorOf } from '../app/errors/render.ts';
+import { Redactor } from '../app/output/redact.ts';
+import { type RawIo, safeIo } from '../app/output/safe-io.ts';
+import { version } from '../app/version.ts';
 import type { Command, Context } from './args/command.ts';
 import { commandHelp, overview } from './args/help.ts';
 import type { Kind } from './args/other-commands.ts';
 import { type CommandName, summaries } from './args/summaries.ts';
-import { exitCodes } from './errors/cli-error.ts';
-import { shownErrorOf } from './errors/render.ts';
-import { Redactor } from './terminal/redact.ts';
-import { type RawIo, safeIo } from './terminal/safe-io.ts';
-import { version } from './version.ts';
 
 /** Only the command that is wanted is loaded, with what it needs. */
 const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {

@@ -9,7 +9,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { machineFiles } from '../../src/cli/adapters/files.ts';
+import { machineFiles } from '../../src/app/adapters/files.ts';
 import { parsePipeline } from '../../src/pipeline/parse.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import { type Plan, preparePlan } from '../../src/plan/plan.ts';

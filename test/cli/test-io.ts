@@ -1,5 +1,5 @@
+import type { InterruptName, Interrupts, Io, Terminal } from '../../src/app/output/io.ts';
 import { program } from '../../src/cli/program.ts';
-import type { InterruptName, Interrupts, Io, Terminal } from '../../src/cli/terminal/io.ts';
 import { cli, isInstalled } from '../rig/cli.ts';
 import { withStateHome } from '../rig/state-home.ts';
 

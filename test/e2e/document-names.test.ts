@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodes } from '../../src/cli/errors/cli-error.ts';
+import { exitCodes } from '../../src/app/errors/cli-error.ts';
 import { allCommands } from '../../src/cli/program.ts';
 import { parseFault } from '../../src/sandbox/faults/parse.ts';
 import { readDocuments } from '../rig/documents.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { exitCodes } from '../../src/cli/errors/cli-error.ts';
+import { exitCodes } from '../../src/app/errors/cli-error.ts';
 import { manifestColumns } from '../../src/manifest/columns.ts';
 import { midjourneyProxyNames } from '../../src/sandbox/names.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';

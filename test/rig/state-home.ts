@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sealOf } from '../../src/cli/service/maker-key.ts';
-import { makerFact } from '../../src/cli/workspace/checks/maker.ts';
+import { sealOf } from '../../src/app/service/maker-key.ts';
+import { makerFact } from '../../src/app/workspace/checks/maker.ts';
 import type { StateStore } from '../../src/state/store.ts';
 
 let folder: string | undefined;

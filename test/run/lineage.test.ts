@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveInDoubt } from '../../src/cli/run/doubt/resolution.ts';
+import { resolveInDoubt } from '../../src/app/run/doubt/resolution.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import { estimatePlan } from '../../src/plan/estimate/estimate.ts';
 import { parentTaskOf } from '../../src/plan/resolve/lineage.ts';

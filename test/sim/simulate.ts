@@ -1,4 +1,4 @@
-import { findTasks } from '../../src/cli/run/doubt/find-tasks.ts';
+import { findTasks } from '../../src/app/run/doubt/find-tasks.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import { type JobRecord, jobStatuses } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { usageError } from '../../app/errors/cli-error.ts';
+import { revaluing, without } from '../../app/errors/correction.ts';
 import { quoted } from '../../report/text/printable.ts';
-import { usageError } from '../errors/cli-error.ts';
-import { revaluing, without } from '../errors/correction.ts';
 
 /** More than anybody sets: a larger file is something else. */
 const mostBytes = 1_048_576;

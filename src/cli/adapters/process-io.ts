@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
-import { exitCodes } from '../errors/cli-error.ts';
-import { type InterruptName, type Interrupts, interruptNames, type Terminal } from '../terminal/io.ts';
-import type { RawIo } from '../terminal/safe-io.ts';
+import { freeBytesIn } from '../../app/adapters/disk-room.ts';
+import { exitCodes } from '../../app/errors/cli-error.ts';
+import { type InterruptName, type Interrupts, interruptNames, type Terminal } from '../../app/output/io.ts';
+import type { RawIo } from '../../app/output/safe-io.ts';
 import { wallClock } from './clock.ts';
-import { freeBytesIn } from './disk-room.ts';
 import { boundCompiler, boundHeapGrowth } from './memory.ts';
 
 /** Longest time that a command has to end after the second signal. */

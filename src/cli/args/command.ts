@@ -1,9 +1,9 @@
+import { usageError } from '../../app/errors/cli-error.ts';
+import type { Correction } from '../../app/errors/correction.ts';
+import type { Io } from '../../app/output/io.ts';
+import type { Redactor } from '../../app/output/redact.ts';
 import { quoted } from '../../report/text/printable.ts';
 import { readEnvFile } from '../adapters/env-file.ts';
-import { usageError } from '../errors/cli-error.ts';
-import type { Correction } from '../errors/correction.ts';
-import type { Io } from '../terminal/io.ts';
-import type { Redactor } from '../terminal/redact.ts';
 import { type Arguments, type FlagTable, type FlagValues, readArguments, toggle, valued } from './flags.ts';
 import { anyText } from './values.ts';
 

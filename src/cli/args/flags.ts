@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { CliError, exitCodes, usageError } from '../../app/errors/cli-error.ts';
+import { type Correction, exchanging, revaluing } from '../../app/errors/correction.ts';
 import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
-import { CliError, exitCodes, usageError } from '../errors/cli-error.ts';
-import { type Correction, exchanging, revaluing } from '../errors/correction.ts';
 
 /** One flag of a command: what help says of it and how its text becomes a value. */
 export interface Flag<T> {

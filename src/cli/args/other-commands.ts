@@ -1,6 +1,6 @@
+import { type CliError, usageError } from '../../app/errors/cli-error.ts';
+import { type Correction, writing } from '../../app/errors/correction.ts';
 import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
-import { type CliError, usageError } from '../errors/cli-error.ts';
-import { type Correction, writing } from '../errors/correction.ts';
 import type { CommandHelp } from './command.ts';
 import type { UnknownFlagError } from './flags.ts';
 

@@ -1,5 +1,5 @@
-import { usageError } from '../errors/cli-error.ts';
-import { adding } from '../errors/correction.ts';
+import { usageError } from '../../app/errors/cli-error.ts';
+import { adding } from '../../app/errors/correction.ts';
 import { type FlagValues, repeated, toggle, valued } from './flags.ts';
 import { rehearsalFlags } from './sandbox-flags.ts';
 import { selectionFlags } from './selection-flags.ts';

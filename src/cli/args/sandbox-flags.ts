@@ -1,3 +1,5 @@
+import { usageError } from '../../app/errors/cli-error.ts';
+import { revaluing } from '../../app/errors/correction.ts';
 import type { Fault } from '../../sandbox/faults/fault.ts';
 import { parseFault } from '../../sandbox/faults/parse.ts';
 import { neutralNames, type SandboxNames } from '../../sandbox/names.ts';
@@ -9,8 +11,6 @@ import {
   type TaskSpeed,
 } from '../../sandbox/settings.ts';
 import { type NamePreset, type Names, nameKeys, namePresets, resolveNames } from '../../service/names.ts';
-import { usageError } from '../errors/cli-error.ts';
-import { revaluing } from '../errors/correction.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type Flag, type FlagValues, type Reading, repeated, toggle, valued } from './flags.ts';
 import { duration, oneOf, wholeNumber } from './values.ts';

@@ -1,11 +1,11 @@
+import { usageError } from '../../app/errors/cli-error.ts';
+import { revaluing, without } from '../../app/errors/correction.ts';
 import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
 import type { Selection } from '../../plan/cell.ts';
 import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import { type UnmatchedFilter, unknownFilters } from '../../plan/matrix/selection.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { quoted } from '../../report/text/printable.ts';
-import { usageError } from '../errors/cli-error.ts';
-import { revaluing, without } from '../errors/correction.ts';
 import { type FlagValues, repeated, valued } from './flags.ts';
 import { anyText, axisValue, shard, wholeNumber } from './values.ts';
 

@@ -1,7 +1,7 @@
+import { usageError } from '../../app/errors/cli-error.ts';
+import { revaluing } from '../../app/errors/correction.ts';
 import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
 import { readDuration } from '../../pipeline/settings/units.ts';
-import { usageError } from '../errors/cli-error.ts';
-import { revaluing } from '../errors/correction.ts';
 import type { Reading } from './flags.ts';
 
 /** How the texts of flags become values. Each says what it expected, and what it got. */

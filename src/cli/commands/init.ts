@@ -1,5 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { exitCodes, usageError } from '../../app/errors/cli-error.ts';
+import { exchanging } from '../../app/errors/correction.ts';
+import { packageFile } from '../../app/version.ts';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { quoted } from '../../report/text/printable.ts';
 import { makeFolders } from '../../state/files/folders.ts';
@@ -8,9 +11,6 @@ import { command } from '../args/command.ts';
 import { valued } from '../args/flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { oneOf } from '../args/values.ts';
-import { exitCodes, usageError } from '../errors/cli-error.ts';
-import { exchanging } from '../errors/correction.ts';
-import { packageFile } from '../version.ts';
 
 /** Where the schema goes that editors complete and check pipelines with: beside them, so that it is there wherever promptpress is installed. */
 const schemaPlace = '.promptpress/pipeline.schema.json';

@@ -1,4 +1,12 @@
 import { resolve } from 'node:path';
+import { closingAfter } from '../../app/adapters/disposables.ts';
+import { exitCodes, usageError } from '../../app/errors/cli-error.ts';
+import { shownErrorOf } from '../../app/errors/render.ts';
+import { jsonLine } from '../../app/output/json-line.ts';
+import { isEngineWord } from '../../app/service/engine/connect.ts';
+import { checkRunDirectory } from '../../app/workspace/checks/directory.ts';
+import { keptOptional } from '../../app/workspace/last-pipeline.ts';
+import { findRunDirectories } from '../../app/workspace/run-directories.ts';
 import type { IsOptional } from '../../plan/graph/optional.ts';
 import { type ListedRun, readListedRun } from '../../report/facts/listed-run.ts';
 import { placeOfDirectory, type RunPlace, seenFrom } from '../../report/facts/place.ts';
@@ -8,18 +16,10 @@ import { stageAdvice } from '../../report/text/stage-advice.ts';
 import { tableLines } from '../../report/text/table.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
-import { closingAfter } from '../adapters/disposables.ts';
 import { type Context, command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
-import { exitCodes, usageError } from '../errors/cli-error.ts';
-import { shownErrorOf } from '../errors/render.ts';
-import { isEngineWord } from '../service/engine/connect.ts';
-import { jsonLine } from '../terminal/json-line.ts';
-import { checkRunDirectory } from '../workspace/checks/directory.ts';
-import { keptOptional } from '../workspace/last-pipeline.ts';
-import { findRunDirectories } from '../workspace/run-directories.ts';
 
 /** A run directory in the list: what its state says, or why that cannot be read. */
 type Entry = { readonly directory: string } & (
@@ -78,7 +78,7 @@ async function below(given: string, trusted: boolean, context: Context): Promise
 
 const onEngine = (given: string, context: Context): Promise<Found> =>
   closingAfter(async (disposables) => {
-    const { listEngineRuns } = await import('../service/engine/run.ts');
+    const { listEngineRuns } = await import('../../app/service/engine/run.ts');
     const { runs, truncated } = await listEngineRuns(given, disposables, context);
     const { io } = context;
     const entries: Entry[] = [];

@@ -1,3 +1,13 @@
+import { closingAfter } from '../../app/adapters/disposables.ts';
+import { machineFiles } from '../../app/adapters/files.ts';
+import { exitCodes, ReportedError } from '../../app/errors/cli-error.ts';
+import { failureText } from '../../app/errors/render.ts';
+import { jsonLine } from '../../app/output/json-line.ts';
+import { askModels, type ModelUse, modelsOf, unlistedModels } from '../../app/service/models.ts';
+import { settleService } from '../../app/service/settings.ts';
+import { admit } from '../../app/service/trust.ts';
+import { imagesForPlan } from '../../app/workspace/images.ts';
+import { loadPipeline, printDiagnostics, type ReadPipeline } from '../../app/workspace/read-pipeline.ts';
 import { parsePipeline } from '../../pipeline/parse.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { preparePlan } from '../../plan/plan.ts';
@@ -6,21 +16,11 @@ import { shownLine } from '../../report/text/printable.ts';
 import { tableLines } from '../../report/text/table.ts';
 import { type NamePreset, namePresets } from '../../service/names.ts';
 import type { Model } from '../../service/text-service.ts';
-import { closingAfter } from '../adapters/disposables.ts';
-import { machineFiles } from '../adapters/files.ts';
 import { type Context, command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { oneOf } from '../args/values.ts';
-import { exitCodes, ReportedError } from '../errors/cli-error.ts';
-import { failureText } from '../errors/render.ts';
-import { askModels, type ModelUse, modelsOf, unlistedModels } from '../service/models.ts';
-import { settleService } from '../service/settings.ts';
-import { admit } from '../service/trust.ts';
-import { jsonLine } from '../terminal/json-line.ts';
-import { imagesForPlan } from '../workspace/images.ts';
-import { loadPipeline, printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
 
 const presets = Object.keys(namePresets) as readonly NamePreset[];
 

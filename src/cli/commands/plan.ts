@@ -1,15 +1,15 @@
+import { usageError } from '../../app/errors/cli-error.ts';
+import { without } from '../../app/errors/correction.ts';
+import { knownPlan } from '../../app/receipt/known-plan.ts';
+import { showCells, showPlan } from '../../app/run/dry-run.ts';
+import { isEngineWord } from '../../app/service/engine/connect.ts';
+import { fileOrDefault } from '../../app/workspace/default-file.ts';
+import { loadPipeline } from '../../app/workspace/read-pipeline.ts';
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { engineFlag, placeFlags, revivalFlags, setFlag } from '../args/run-flags.ts';
 import { selectionFlags } from '../args/selection-flags.ts';
 import { summaries } from '../args/summaries.ts';
-import { usageError } from '../errors/cli-error.ts';
-import { without } from '../errors/correction.ts';
-import { knownPlan } from '../receipt/known-plan.ts';
-import { showCells, showPlan } from '../run/dry-run.ts';
-import { isEngineWord } from '../service/engine/connect.ts';
-import { fileOrDefault } from '../workspace/default-file.ts';
-import { loadPipeline } from '../workspace/read-pipeline.ts';
 
 /** `promptpress plan FILE|ENGINE` */
 export const plan = command(
@@ -54,7 +54,7 @@ With --engine, or PROMPTPRESS_ENGINE, what is done already is asked of the engin
         without('--json'),
       );
     if (given !== undefined && isEngineWord(given)) {
-      const { showEnginePlan } = await import('../run/engine/plan.ts');
+      const { showEnginePlan } = await import('../../app/engine/plan.ts');
       return await showEnginePlan(given, flags, context);
     }
     const file = fileOrDefault(given, 'plan', context.io);

@@ -1,3 +1,11 @@
+import { closingAfter, type Disposables } from '../../app/adapters/disposables.ts';
+import { CliError, exitCodes, usageError } from '../../app/errors/cli-error.ts';
+import { type Decision, resolveInDoubt } from '../../app/run/doubt/resolution.ts';
+import type { EngineRun } from '../../app/service/engine/run.ts';
+import { holdState } from '../../app/workspace/checks/hold-state.ts';
+import { checkAge } from '../../app/workspace/checks/stale-state.ts';
+import { openJob } from '../../app/workspace/find-job.ts';
+import { keptPipeline } from '../../app/workspace/last-pipeline.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import { isInDoubt } from '../../report/facts/in-doubt.ts';
 import { type Commands, commandsOf } from '../../report/text/next-commands.ts';
@@ -6,18 +14,10 @@ import { priceOfJob } from '../../run/run-plan.ts';
 import { isUsableTaskId } from '../../service/image/task-id.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { Turn } from '../../state/store.ts';
-import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import { type Context, command } from '../args/command.ts';
 import { type FlagValues, toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
-import { CliError, exitCodes, usageError } from '../errors/cli-error.ts';
-import { type Decision, resolveInDoubt } from '../run/doubt/resolution.ts';
-import type { EngineRun } from '../service/engine/run.ts';
-import { holdState } from '../workspace/checks/hold-state.ts';
-import { checkAge } from '../workspace/checks/stale-state.ts';
-import { openJob } from '../workspace/find-job.ts';
-import { keptPipeline } from '../workspace/last-pipeline.ts';
 
 const taskId = (text: string, name: string): string => {
   const id = text.trim();
@@ -134,7 +134,7 @@ async function onEngine(
 ): Promise<JobPlace> {
   disposables.add(() => run.state.close());
   const [{ jobToSettle }, { settleSharedJob }] = await Promise.all([
-    import('../run/doubt/on-engine.ts'),
+    import('../../app/run/doubt/on-engine.ts'),
     import('../../engine/doubts.ts'),
   ]);
   let found: Awaited<ReturnType<typeof jobToSettle>>;

@@ -1,4 +1,32 @@
 import { join, resolve } from 'node:path';
+import { closingAfter, type Disposables } from '../../app/adapters/disposables.ts';
+import { gitFacts } from '../../app/adapters/git/git.ts';
+import { checkMetricsFile } from '../../app/adapters/metrics-file.ts';
+import { type MetricsWatch, watchMetrics } from '../../app/adapters/metrics-watch.ts';
+import { exitCodes } from '../../app/errors/cli-error.ts';
+import { failureText, shownErrorOf } from '../../app/errors/render.ts';
+import type { Interrupts } from '../../app/output/io.ts';
+import { jsonLine } from '../../app/output/json-line.ts';
+import { finishedResult, identityOfRun, openFinished, settledSteps } from '../../app/receipt/finished.ts';
+import { knownPlan } from '../../app/receipt/known-plan.ts';
+import { reusableCells } from '../../app/receipt/reuse.ts';
+import { workOff } from '../../app/receipt/work-off.ts';
+import { askAboutCost } from '../../app/run/ask-budget.ts';
+import { showPlan } from '../../app/run/dry-run.ts';
+import { reachService } from '../../app/run/execute.ts';
+import { askedFor, redoWishOf, takeOrders } from '../../app/run/redo-order.ts';
+import { type HeldDirectory, holdDirectory, openRunSession, type RunOpening } from '../../app/run/session.ts';
+import { runSettings } from '../../app/run/settings.ts';
+import { summarize } from '../../app/run/summary.ts';
+import { publishFiles, s3PlaceOf } from '../../app/service/artifact-place.ts';
+import { notify, notifyTarget } from '../../app/service/notify.ts';
+import { settleService } from '../../app/service/settings.ts';
+import { type AdmittedService, admit } from '../../app/service/trust.ts';
+import { addressWarning, keyWarning } from '../../app/service/warnings.ts';
+import { placeOfRun } from '../../app/workspace/checks/place.ts';
+import { fileOrDefault } from '../../app/workspace/default-file.ts';
+import { loadPipeline, type ReadPipeline } from '../../app/workspace/read-pipeline.ts';
+import { type RunBegin, writeRunRecord } from '../../app/workspace/record.ts';
 import { isInterrupted } from '../../plan/estimate/revival.ts';
 import { namesDirectory, runFiles } from '../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
@@ -8,41 +36,13 @@ import { serviceWords } from '../../report/text/plan-text.ts';
 import { endingText, type RunSummary } from '../../report/text/summary.ts';
 import type { StoreTotals } from '../../state/reader.ts';
 import { wallClock } from '../adapters/clock.ts';
-import { closingAfter, type Disposables } from '../adapters/disposables.ts';
-import { gitFacts } from '../adapters/git/git.ts';
-import { checkMetricsFile } from '../adapters/metrics-file.ts';
-import { type MetricsWatch, watchMetrics } from '../adapters/metrics-watch.ts';
 import { type Context, command } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
 import { checkEngineFlags, checkRehearsal, engineOfRun, runFlags } from '../args/run-flags.ts';
 import { rehearsalSettings } from '../args/sandbox-flags.ts';
 import { selectionOf } from '../args/selection-flags.ts';
 import { summaries } from '../args/summaries.ts';
-import { exitCodes } from '../errors/cli-error.ts';
-import { failureText, shownErrorOf } from '../errors/render.ts';
-import { finishedResult, identityOfRun, openFinished, settledSteps } from '../receipt/finished.ts';
-import { knownPlan } from '../receipt/known-plan.ts';
-import { reusableCells } from '../receipt/reuse.ts';
-import { workOff } from '../receipt/work-off.ts';
-import { askAboutCost } from '../run/ask-budget.ts';
-import { showPlan } from '../run/dry-run.ts';
-import { reachService } from '../run/execute.ts';
-import { askedFor, redoWishOf, takeOrders } from '../run/redo-order.ts';
-import { type HeldDirectory, holdDirectory, openRunSession, type RunOpening } from '../run/session.ts';
-import { runSettings } from '../run/settings.ts';
-import { summarize } from '../run/summary.ts';
-import { publishFiles, s3PlaceOf } from '../service/artifact-place.ts';
-import { notify, notifyTarget } from '../service/notify.ts';
-import { settleService } from '../service/settings.ts';
-import { type AdmittedService, admit } from '../service/trust.ts';
-import { addressWarning, keyWarning } from '../service/warnings.ts';
 import { holdWords } from '../terminal/held-words.ts';
-import type { Interrupts } from '../terminal/io.ts';
-import { jsonLine } from '../terminal/json-line.ts';
-import { placeOfRun } from '../workspace/checks/place.ts';
-import { fileOrDefault } from '../workspace/default-file.ts';
-import { loadPipeline, type ReadPipeline } from '../workspace/read-pipeline.ts';
-import { type RunBegin, writeRunRecord } from '../workspace/record.ts';
 
 type RunFlags = FlagValues<typeof runFlags>;
 
@@ -117,7 +117,7 @@ async function runFile(file: string, flags: RunFlags, context: Context, hearing:
   }
   await askAboutCost(read, flags, context, knownPlan);
   if (engineOfRun(flags, context.io) !== undefined) {
-    const { runOnEngine } = await import('../run/engine/lead/command.ts');
+    const { runOnEngine } = await import('../../app/engine/lead/command.ts');
     return await runOnEngine(read, service, flags, context, hearing.warn);
   }
   return await closingAfter((disposables) =>

@@ -1,4 +1,8 @@
 import { resolve } from 'node:path';
+import { closingAfter } from '../../app/adapters/disposables.ts';
+import { exitCodes, usageError } from '../../app/errors/cli-error.ts';
+import { failureText } from '../../app/errors/render.ts';
+import { refuseTracked } from '../../app/workspace/checks/tracked.ts';
 import { ImageLibraryError, imageLibrary } from '../../artifacts/formats/image-library.ts';
 import { failReasons } from '../../sandbox/faults/fail-reasons.ts';
 import { neutralNames } from '../../sandbox/names.ts';
@@ -7,15 +11,11 @@ import { defaultSettings } from '../../sandbox/settings.ts';
 import { sandboxKey } from '../../service/http/secrets.ts';
 import { nameKeys } from '../../service/names.ts';
 import { databaseFiles } from '../../state/sqlite/sqlite.ts';
-import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { flagSettings, namesOf, settingFlags } from '../args/sandbox-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { anyText, portNumber } from '../args/values.ts';
-import { exitCodes, usageError } from '../errors/cli-error.ts';
-import { failureText } from '../errors/render.ts';
-import { refuseTracked } from '../workspace/checks/tracked.ts';
 
 /** What a sandbox keeps in its folder. */
 const taskFiles = ['sandbox.sqlite', 'sandbox.lock'].flatMap(databaseFiles);

@@ -1,15 +1,15 @@
+import { closingAfter } from '../../app/adapters/disposables.ts';
+import { exitCodes } from '../../app/errors/cli-error.ts';
+import { jsonLine } from '../../app/output/json-line.ts';
+import { openJob } from '../../app/workspace/find-job.ts';
+import { keptPipeline, optionalOf } from '../../app/workspace/last-pipeline.ts';
 import { readJobReport } from '../../report/text/job/job.ts';
 import { jobReportText } from '../../report/text/job/text.ts';
 import { commandsOf } from '../../report/text/next-commands.ts';
-import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
-import { exitCodes } from '../errors/cli-error.ts';
-import { jsonLine } from '../terminal/json-line.ts';
-import { openJob } from '../workspace/find-job.ts';
-import { keptPipeline, optionalOf } from '../workspace/last-pipeline.ts';
 
 /** `promptpress show JOB [FILE|DIR]` */
 export const show = command(

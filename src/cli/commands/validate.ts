@@ -1,3 +1,12 @@
+import { exitCodes, usageError } from '../../app/errors/cli-error.ts';
+import { without } from '../../app/errors/correction.ts';
+import { failureText } from '../../app/errors/render.ts';
+import { jsonLine } from '../../app/output/json-line.ts';
+import type { OnlineCheck } from '../../app/service/online-check.ts';
+import type { ServiceFlags } from '../../app/service/settings.ts';
+import { fileOrDefault } from '../../app/workspace/default-file.ts';
+import { imagesForPlan } from '../../app/workspace/images.ts';
+import { checkPipeline, printDiagnostics, refuseOtherFile } from '../../app/workspace/read-pipeline.ts';
 import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { preparePlan } from '../../plan/plan.ts';
@@ -16,15 +25,6 @@ import { toggle, valued } from '../args/flags.ts';
 import { placeFlags, setFlag } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { anyText, oneOf } from '../args/values.ts';
-import { exitCodes, usageError } from '../errors/cli-error.ts';
-import { without } from '../errors/correction.ts';
-import { failureText } from '../errors/render.ts';
-import type { OnlineCheck } from '../service/online-check.ts';
-import type { ServiceFlags } from '../service/settings.ts';
-import { jsonLine } from '../terminal/json-line.ts';
-import { fileOrDefault } from '../workspace/default-file.ts';
-import { imagesForPlan } from '../workspace/images.ts';
-import { checkPipeline, printDiagnostics, refuseOtherFile } from '../workspace/read-pipeline.ts';
 
 /** `promptpress validate FILE…` */
 export const validate = command(
@@ -106,7 +106,7 @@ With --online the service is asked (once for each address; nothing is submitted 
 );
 
 async function onlineCheck(flags: ServiceFlags, context: Context): Promise<OnlineCheck> {
-  const { OnlineCheck } = await import('../service/online-check.ts');
+  const { OnlineCheck } = await import('../../app/service/online-check.ts');
   return new OnlineCheck(flags, context);
 }
 

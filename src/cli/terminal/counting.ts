@@ -1,4 +1,4 @@
-import type { Io } from './io.ts';
+import type { Io } from '../../app/output/io.ts';
 import { Screen } from './progress/screen.ts';
 
 const redrawMs = 200;

@@ -1,4 +1,4 @@
-import type { Io } from './io.ts';
+import type { Io } from '../../app/output/io.ts';
 
 /** An {@link Io} that says nothing on standard error before it is allowed to. */
 export interface HeldWords {

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { folderInputs } from '../../../src/app/service/engine/folder-inputs.ts';
 import { createInputReader, type InputReaderOptions } from '../../../src/artifacts/input/reader.ts';
 import {
   type InputReader,
@@ -20,7 +21,6 @@ import {
 } from '../../../src/artifacts/inputs.ts';
 import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { folderInputs } from '../../../src/cli/service/engine/folder-inputs.ts';
 import { makePipe } from '../../rig/pipe.ts';
 import { gallery } from '../gallery.ts';
 import { freshFolder, ManualClock, serviceUrl, startServer, until } from '../places.ts';

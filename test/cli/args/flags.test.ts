@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { CliError } from '../../../src/app/errors/cli-error.ts';
 import { readArguments, repeated, toggle, valued } from '../../../src/cli/args/flags.ts';
 import { axisValue, duration, oneOf, shard, wholeNumber } from '../../../src/cli/args/values.ts';
-import { CliError } from '../../../src/cli/errors/cli-error.ts';
 
 const table = {
   out: valued('DIR', 'where', (text) => text),

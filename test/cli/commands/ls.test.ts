@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findRunDirectories } from '../../../src/cli/workspace/run-directories.ts';
+import { findRunDirectories } from '../../../src/app/workspace/run-directories.ts';
 import type { JobStatus } from '../../../src/plan/job.ts';
 import { bindDirectory } from '../../../src/state/binding.ts';
 import { openState } from '../../../src/state/state.ts';

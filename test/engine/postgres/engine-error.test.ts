@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shownErrorOf } from '../../../src/cli/errors/render.ts';
+import { shownErrorOf } from '../../../src/app/errors/render.ts';
 import { EngineError, engineErrorOf, lostEngine } from '../../../src/engine/postgres/engine-error.ts';
 import { StateError } from '../../../src/state/store.ts';
 

@@ -1,4 +1,4 @@
-import { findingsText, findTasks } from '../../../src/cli/run/doubt/find-tasks.ts';
+import { findingsText, findTasks } from '../../../src/app/run/doubt/find-tasks.ts';
 import type { Reply } from '../../../src/service/http/reply.ts';
 import { readTaskList } from '../../../src/service/image/task-list.ts';
 import type { Task } from '../../../src/service/image-service.ts';

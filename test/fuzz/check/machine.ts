@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { defaultFilesRoot } from '../../../src/cli/adapters/files.ts';
-import { gitFacts } from '../../../src/cli/adapters/git/git.ts';
-import { exitCodes } from '../../../src/cli/errors/cli-error.ts';
+import { defaultFilesRoot } from '../../../src/app/adapters/files.ts';
+import { gitFacts } from '../../../src/app/adapters/git/git.ts';
+import { exitCodes } from '../../../src/app/errors/cli-error.ts';
 import { promptpress } from '../../cli/test-io.ts';
 import { makePipe } from '../../rig/pipe.ts';
 import { type Input, textOf } from '../input.ts';

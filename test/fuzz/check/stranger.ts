@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
-import { exitCodes } from '../../../src/cli/errors/cli-error.ts';
+import { exitCodes } from '../../../src/app/errors/cli-error.ts';
 import { program } from '../../../src/cli/program.ts';
 import { type TestIo, testIo } from '../../cli/test-io.ts';
 import { startFakeService } from '../../rig/fake-service.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { resolveInDoubt } from '../../../src/cli/run/doubt/resolution.ts';
-import { runExitCode } from '../../../src/cli/run/exit-code.ts';
+import { resolveInDoubt } from '../../../src/app/run/doubt/resolution.ts';
+import { runExitCode } from '../../../src/app/run/exit-code.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
 import { failure } from '../../rig/failure.ts';

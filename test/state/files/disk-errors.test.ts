@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { expect, it } from 'vitest';
+import { shownErrorOf } from '../../../src/app/errors/render.ts';
 import { onDisk, SaveError } from '../../../src/artifacts/failure.ts';
-import { shownErrorOf } from '../../../src/cli/errors/render.ts';
 import { isFullDisk, systemCode, systemWords } from '../../../src/state/files/disk-errors.ts';
 import { guarded } from '../../../src/state/state-error.ts';
 import { StateError } from '../../../src/state/store.ts';

@@ -1,3 +1,4 @@
+import { exitCodes } from '../../../app/errors/cli-error.ts';
 import { type Command, type CommandHelp, command } from '../../args/command.ts';
 import { bashCompletion } from '../../args/completion/bash.ts';
 import { fishCompletion } from '../../args/completion/fish.ts';
@@ -5,7 +6,6 @@ import { completedCommands } from '../../args/completion/words.ts';
 import { zshCompletion } from '../../args/completion/zsh.ts';
 import { summaries } from '../../args/summaries.ts';
 import { oneOf } from '../../args/values.ts';
-import { exitCodes } from '../../errors/cli-error.ts';
 
 const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
 const shells = Object.keys(scripts) as readonly (keyof typeof scripts)[];

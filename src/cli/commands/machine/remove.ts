@@ -1,19 +1,19 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { closingAfter } from '../../../app/adapters/disposables.ts';
+import { exitCodes } from '../../../app/errors/cli-error.ts';
+import { placeFacts } from '../../../app/service/artifact-place.ts';
+import { engineOf } from '../../../app/service/engine/directory.ts';
+import { folderInputs } from '../../../app/service/engine/folder-inputs.ts';
+import { openEngineTarget } from '../../../app/workspace/open.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { count, counted, money } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
 import { StateError } from '../../../state/store.ts';
-import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
 import { toggle } from '../../args/flags.ts';
 import { summaries } from '../../args/summaries.ts';
-import { exitCodes } from '../../errors/cli-error.ts';
-import { placeFacts } from '../../service/artifact-place.ts';
-import { engineOf } from '../../service/engine/directory.ts';
-import { folderInputs } from '../../service/engine/folder-inputs.ts';
 import { showCounting } from '../../terminal/counting.ts';
-import { openEngineTarget } from '../../workspace/open.ts';
 
 /** `promptpress rm FILE|ENGINE` */
 export const remove = command(

@@ -1,11 +1,11 @@
+import { closingAfter } from '../../../app/adapters/disposables.ts';
+import { exitCodes } from '../../../app/errors/cli-error.ts';
+import { openEngineTarget } from '../../../app/workspace/open.ts';
 import { outcomeFacts, readRunFacts } from '../../../report/facts/run.ts';
 import { counted } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
-import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
 import { summaries } from '../../args/summaries.ts';
-import { exitCodes } from '../../errors/cli-error.ts';
-import { openEngineTarget } from '../../workspace/open.ts';
 
 /** `promptpress stop FILE|ENGINE` */
 export const stop = command(

@@ -1,8 +1,5 @@
-import { command } from '../../args/command.ts';
-import { toggle, valued } from '../../args/flags.ts';
-import { summaries } from '../../args/summaries.ts';
-import { exitCodes, usageError } from '../../errors/cli-error.ts';
-import { originsVariable, originWords, readOrigin } from '../../service/trust.ts';
+import { exitCodes, usageError } from '../../../app/errors/cli-error.ts';
+import { originsVariable, originWords, readOrigin } from '../../../app/service/trust.ts';
 import {
   isTrusted,
   isVariableName,
@@ -11,7 +8,10 @@ import {
   readTrust,
   trustFile,
   writeTrust,
-} from '../../service/trust-file.ts';
+} from '../../../app/service/trust-file.ts';
+import { command } from '../../args/command.ts';
+import { toggle, valued } from '../../args/flags.ts';
+import { summaries } from '../../args/summaries.ts';
 
 const variableName = (text: string, name: string): string => {
   const variable = text.replace(/^\$\{?(.*?)\}?$/, '$1');

@@ -1,16 +1,16 @@
 import { join, resolve } from 'node:path';
+import { closingAfter, Disposables } from '../../../app/adapters/disposables.ts';
+import { exitCodes } from '../../../app/errors/cli-error.ts';
+import { openRunLog, type RunLog } from '../../../app/run/log.ts';
+import { type OpenEngine, openEngine } from '../../../app/service/engine/connect.ts';
 import { shownLine } from '../../../report/text/printable.ts';
 import { StateError } from '../../../state/store.ts';
 import { wallClock } from '../../adapters/clock.ts';
-import { closingAfter, Disposables } from '../../adapters/disposables.ts';
 import { type Context, command } from '../../args/command.ts';
 import { repeated, toggle, valued } from '../../args/flags.ts';
 import { type LogLevel, logLevels, placeFlags, queueFlag, workingFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf } from '../../args/values.ts';
-import { exitCodes } from '../../errors/cli-error.ts';
-import { openRunLog, type RunLog } from '../../run/log.ts';
-import { type OpenEngine, openEngine } from '../../service/engine/connect.ts';
 
 /** Of a worker, for all runs that it works on: the queue has one more. */
 const connections = 2;
@@ -63,9 +63,9 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
   async (flags, _operands, context) => {
     context.io.boundCompiler();
     const [{ WorkerLoop }, { namedQueue }, { defaultLeaseMs, workerName }] = await Promise.all([
-      import('../../run/engine/worker/supervise.ts'),
-      import('../../run/engine/queue.ts'),
-      import('../../run/engine/worker/work.ts'),
+      import('../../../app/engine/worker/supervise.ts'),
+      import('../../../app/engine/queue.ts'),
+      import('../../../app/engine/worker/work.ts'),
     ]);
     const { io, redactor } = context;
     const queue = flags.queue === undefined ? undefined : namedQueue(flags.queue, redactor);

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { usageError } from '../../../app/errors/cli-error.ts';
+import { packageFile } from '../../../app/version.ts';
 import { reportFiles } from '../../../report/facts/layout.ts';
-import { usageError } from '../../errors/cli-error.ts';
-import { packageFile } from '../../version.ts';
 
 /** The folder of the page of results, as it was built. @throws CliError (exit 2) in a clone that was not built */
 export function builtPage(): string {

@@ -1,5 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { closingAfter } from '../../../app/adapters/disposables.ts';
+import { exitCodes } from '../../../app/errors/cli-error.ts';
+import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
+import { noEngineHere } from '../../../app/service/engine/connect.ts';
+import { holdState } from '../../../app/workspace/checks/hold-state.ts';
+import { checkAge } from '../../../app/workspace/checks/stale-state.ts';
+import { targetOrDefault } from '../../../app/workspace/default-file.ts';
+import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
+import { openTarget } from '../../../app/workspace/open.ts';
 import { countNames } from '../../../artifacts/store/counts.ts';
 import { KeySet } from '../../../manifest/key-set.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
@@ -15,19 +24,10 @@ import {
   forgetFiles,
   plannedFiles,
 } from '../../../upkeep/clean.ts';
-import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
 import { toggle } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
-import { exitCodes } from '../../errors/cli-error.ts';
-import { openArtifactsOf } from '../../service/artifact-place.ts';
-import { noEngineHere } from '../../service/engine/connect.ts';
-import { holdState } from '../../workspace/checks/hold-state.ts';
-import { checkAge } from '../../workspace/checks/stale-state.ts';
-import { targetOrDefault } from '../../workspace/default-file.ts';
-import { planOfDirectory } from '../../workspace/last-plan.ts';
-import { openTarget } from '../../workspace/open.ts';
 
 /** Names that are listed one by one. */
 const mostListed = 20;

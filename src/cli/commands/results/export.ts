@@ -1,4 +1,13 @@
 import { join, resolve } from 'node:path';
+import { closingAfter } from '../../../app/adapters/disposables.ts';
+import { CliError, exitCodes, usageError } from '../../../app/errors/cli-error.ts';
+import { giving, revaluing } from '../../../app/errors/correction.ts';
+import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
+import { version } from '../../../app/version.ts';
+import { readJobFile } from '../../../app/workspace/checks/job-file.ts';
+import { targetOrDefault } from '../../../app/workspace/default-file.ts';
+import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
+import { openTarget } from '../../../app/workspace/open.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
 import { isTextKind } from '../../../plan/job-request.ts';
 import type { Plan } from '../../../plan/plan.ts';
@@ -10,21 +19,12 @@ import { seenFrom } from '../../../report/facts/place.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
 import { quoted } from '../../../report/text/printable.ts';
 import { readOwnText } from '../../../state/files/plain-path.ts';
-import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
 import { type Reading, repeated, toggle, valued } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { checkSelection, selectionFlags } from '../../args/selection-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf, splitParts } from '../../args/values.ts';
-import { CliError, exitCodes, usageError } from '../../errors/cli-error.ts';
-import { giving, revaluing } from '../../errors/correction.ts';
-import { openArtifactsOf } from '../../service/artifact-place.ts';
-import { version } from '../../version.ts';
-import { readJobFile } from '../../workspace/checks/job-file.ts';
-import { targetOrDefault } from '../../workspace/default-file.ts';
-import { planOfDirectory } from '../../workspace/last-plan.ts';
-import { openTarget } from '../../workspace/open.ts';
 
 const kohya = oneOf('kohya');
 

@@ -1,22 +1,22 @@
 import { join, relative } from 'node:path';
+import { closingAfter } from '../../../app/adapters/disposables.ts';
+import { CliError, exitCodes } from '../../../app/errors/cli-error.ts';
+import { currentManifest } from '../../../app/receipt/current-manifest.ts';
+import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
+import { spreadsheetFile } from '../../../app/workspace/checks/spreadsheet-file.ts';
+import { targetOrDefault } from '../../../app/workspace/default-file.ts';
+import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
+import { openTarget } from '../../../app/workspace/open.ts';
 import { sheetBounds } from '../../../manifest/spreadsheet.ts';
 import type { ManifestTotals } from '../../../manifest/tally.ts';
 import { type ManifestOptions, writeManifest } from '../../../manifest/write.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
-import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
 import { toggle, valued } from '../../args/flags.ts';
 import { manifestFlags, placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText } from '../../args/values.ts';
-import { CliError, exitCodes } from '../../errors/cli-error.ts';
-import { currentManifest } from '../../receipt/current-manifest.ts';
-import { openArtifactsOf } from '../../service/artifact-place.ts';
-import { spreadsheetFile } from '../../workspace/checks/spreadsheet-file.ts';
-import { targetOrDefault } from '../../workspace/default-file.ts';
-import { planOfDirectory } from '../../workspace/last-plan.ts';
-import { openTarget } from '../../workspace/open.ts';
 
 /** `promptpress manifest FILE|DIR` */
 export const manifest = command(

@@ -1,5 +1,18 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import { closingAfter, type Disposables } from '../../../app/adapters/disposables.ts';
+import { CliError, exitCodes, usageError } from '../../../app/errors/cli-error.ts';
+import { runExitCode } from '../../../app/run/exit-code.ts';
+import { isEngineWord, noEngineHere } from '../../../app/service/engine/connect.ts';
+import { holdState } from '../../../app/workspace/checks/hold-state.ts';
+import {
+  type MergedRun,
+  openMergedRun,
+  refuseChanged,
+  refuseOther,
+} from '../../../app/workspace/checks/merged-runs.ts';
+import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
+import { copyInputs } from '../../../app/workspace/tables.ts';
 import { SaveError } from '../../../artifacts/failure.ts';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { isS3Address } from '../../../artifacts/store/s3/address.ts';
@@ -17,24 +30,11 @@ import { isMissing } from '../../../state/files/folders.ts';
 import { isFreeFolder, writeWholeFolder } from '../../../state/files/whole-folder.ts';
 import { invocationFact, type StateStore } from '../../../state/store.ts';
 import { type Merged, MergeError, mergeInto } from '../../../upkeep/merge.ts';
-import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
 import { type Context, command } from '../../args/command.ts';
 import { valued } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText } from '../../args/values.ts';
-import { CliError, exitCodes, usageError } from '../../errors/cli-error.ts';
-import { runExitCode } from '../../run/exit-code.ts';
-import { isEngineWord, noEngineHere } from '../../service/engine/connect.ts';
-import { holdState } from '../../workspace/checks/hold-state.ts';
-import {
-  type MergedRun,
-  openMergedRun,
-  refuseChanged,
-  refuseOther,
-} from '../../workspace/checks/merged-runs.ts';
-import { planOfDirectory } from '../../workspace/last-plan.ts';
-import { copyInputs } from '../../workspace/tables.ts';
 
 /** More directories than anybody has machines. */
 const mostDirectories = 1000;

@@ -1,4 +1,15 @@
 import { join } from 'node:path';
+import { closingAfter, type Disposables } from '../../../app/adapters/disposables.ts';
+import { exitCodes, usageError } from '../../../app/errors/cli-error.ts';
+import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
+import { engineVariable } from '../../../app/service/engine/connect.ts';
+import { engineOf } from '../../../app/service/engine/directory.ts';
+import { folderCounts } from '../../../app/service/engine/folder-counts.ts';
+import { notifyVariable } from '../../../app/service/notify.ts';
+import { holdState } from '../../../app/workspace/checks/hold-state.ts';
+import { checkAge, missingOnEngine, olderState } from '../../../app/workspace/checks/stale-state.ts';
+import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
+import { openTarget } from '../../../app/workspace/open.ts';
 import { writeManifest } from '../../../manifest/write.ts';
 import type { JobRecord } from '../../../plan/job.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
@@ -12,19 +23,8 @@ import { StateError } from '../../../state/store.ts';
 import type { Finding } from '../../../upkeep/finding.ts';
 import { isRepairable } from '../../../upkeep/verify.ts';
 import { withoutFiles, withoutFrames } from '../../../upkeep/without-files.ts';
-import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../args/command.ts';
-import { exitCodes, usageError } from '../../errors/cli-error.ts';
-import { openArtifactsOf } from '../../service/artifact-place.ts';
-import { engineVariable } from '../../service/engine/connect.ts';
-import { engineOf } from '../../service/engine/directory.ts';
-import { folderCounts } from '../../service/engine/folder-counts.ts';
-import { notifyVariable } from '../../service/notify.ts';
 import { holdWords } from '../../terminal/held-words.ts';
-import { holdState } from '../../workspace/checks/hold-state.ts';
-import { checkAge, missingOnEngine, olderState } from '../../workspace/checks/stale-state.ts';
-import { planOfDirectory } from '../../workspace/last-plan.ts';
-import { openTarget } from '../../workspace/open.ts';
 import { run } from '../run.ts';
 
 /** The flags of `verify` that go along to the run which downloads. */

@@ -1,4 +1,12 @@
 import { join, resolve, sep } from 'node:path';
+import { closingAfter } from '../../../app/adapters/disposables.ts';
+import { exitCodes, usageError } from '../../../app/errors/cli-error.ts';
+import { without } from '../../../app/errors/correction.ts';
+import { rememberedPlace } from '../../../app/service/artifact-place.ts';
+import { version } from '../../../app/version.ts';
+import { targetOrDefault } from '../../../app/workspace/default-file.ts';
+import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
+import { openTarget } from '../../../app/workspace/open.ts';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { hasArtifacts } from '../../../artifacts/store/store.ts';
 import { reportFiles, runFiles } from '../../../report/facts/layout.ts';
@@ -9,20 +17,12 @@ import { commandsOf } from '../../../report/text/next-commands.ts';
 import { quoted } from '../../../report/text/printable.ts';
 import { checkFolder } from '../../../state/files/plain-path.ts';
 import type { StateReader } from '../../../state/reader.ts';
-import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
 import { toggle, valued } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf } from '../../args/values.ts';
-import { exitCodes, usageError } from '../../errors/cli-error.ts';
-import { without } from '../../errors/correction.ts';
-import { rememberedPlace } from '../../service/artifact-place.ts';
 import { showCounting } from '../../terminal/counting.ts';
-import { version } from '../../version.ts';
-import { targetOrDefault } from '../../workspace/default-file.ts';
-import { planOfDirectory } from '../../workspace/last-plan.ts';
-import { openTarget } from '../../workspace/open.ts';
 import { builtPage } from './built-page.ts';
 
 /** `promptpress report FILE|DIR` */

@@ -1,23 +1,23 @@
+import { closingAfter } from '../../../app/adapters/disposables.ts';
+import { exitCodes, usageError } from '../../../app/errors/cli-error.ts';
+import { shownErrorOf } from '../../../app/errors/render.ts';
+import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
+import type { EngineRun } from '../../../app/service/engine/run.ts';
+import { version } from '../../../app/version.ts';
+import { targetOrDefault } from '../../../app/workspace/default-file.ts';
+import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
+import { openTarget } from '../../../app/workspace/open.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import type { PageCrew } from '../../../report/results/wire.ts';
 import { type ServeOptions, type Serving, startServing } from '../../../report/serve/server.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import type { StateReader } from '../../../state/reader.ts';
-import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
 import { toggle, valued } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { portNumber } from '../../args/values.ts';
-import { exitCodes, usageError } from '../../errors/cli-error.ts';
-import { shownErrorOf } from '../../errors/render.ts';
-import { openArtifactsOf } from '../../service/artifact-place.ts';
-import type { EngineRun } from '../../service/engine/run.ts';
-import { version } from '../../version.ts';
-import { targetOrDefault } from '../../workspace/default-file.ts';
-import { planOfDirectory } from '../../workspace/last-plan.ts';
-import { openTarget } from '../../workspace/open.ts';
 import { builtPage } from './built-page.ts';
 
 /** `promptpress serve FILE|DIR` */

@@ -1,5 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { closingAfter } from '../../../app/adapters/disposables.ts';
+import { CliError, exitCodes } from '../../../app/errors/cli-error.ts';
+import { jsonLine } from '../../../app/output/json-line.ts';
+import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
+import { engineVariable } from '../../../app/service/engine/connect.ts';
+import { targetOrDefault } from '../../../app/workspace/default-file.ts';
+import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
+import { openTarget } from '../../../app/workspace/open.ts';
 import type { SameFilesFound } from '../../../manifest/same-files.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { type RunPlace, seenFrom } from '../../../report/facts/place.ts';
@@ -7,18 +15,10 @@ import { count, counted, sameFilesWords } from '../../../report/text/amounts.ts'
 import { quoted, shownLine } from '../../../report/text/printable.ts';
 import { type Finding, isFault, type Looked } from '../../../upkeep/finding.ts';
 import { verify } from '../../../upkeep/verify.ts';
-import { closingAfter } from '../../adapters/disposables.ts';
 import { type Context, command } from '../../args/command.ts';
 import { toggle } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
-import { CliError, exitCodes } from '../../errors/cli-error.ts';
-import { openArtifactsOf } from '../../service/artifact-place.ts';
-import { engineVariable } from '../../service/engine/connect.ts';
-import { jsonLine } from '../../terminal/json-line.ts';
-import { targetOrDefault } from '../../workspace/default-file.ts';
-import { planOfDirectory } from '../../workspace/last-plan.ts';
-import { openTarget } from '../../workspace/open.ts';
 import { type RepairFlags, repair } from './repair.ts';
 
 /** Findings of one kind that are listed one by one; `--json` has all. */

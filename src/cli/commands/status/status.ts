@@ -1,21 +1,21 @@
+import { closingAfter } from '../../../app/adapters/disposables.ts';
+import { exitCodes } from '../../../app/errors/cli-error.ts';
+import type { Io } from '../../../app/output/io.ts';
+import { jsonLine } from '../../../app/output/json-line.ts';
+import type { EngineRun } from '../../../app/service/engine/run.ts';
+import { targetOrDefault } from '../../../app/workspace/default-file.ts';
+import { keptOptional, keptPipeline } from '../../../app/workspace/last-pipeline.ts';
+import { openTarget } from '../../../app/workspace/open.ts';
 import type { CrewStatus } from '../../../report/facts/crew.ts';
 import type { RunPlace } from '../../../report/facts/place.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
 import { type RunStatus, readStatus, statusText } from '../../../report/text/status/status.ts';
 import { readStepCosts } from '../../../report/text/status/step-costs.ts';
 import type { StateReader } from '../../../state/reader.ts';
-import { closingAfter } from '../../adapters/disposables.ts';
 import { command } from '../../args/command.ts';
 import { toggle } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
-import { exitCodes } from '../../errors/cli-error.ts';
-import type { EngineRun } from '../../service/engine/run.ts';
-import type { Io } from '../../terminal/io.ts';
-import { jsonLine } from '../../terminal/json-line.ts';
-import { targetOrDefault } from '../../workspace/default-file.ts';
-import { keptOptional, keptPipeline } from '../../workspace/last-pipeline.ts';
-import { openTarget } from '../../workspace/open.ts';
 import { watchStatus } from './watch.ts';
 
 /** `promptpress status FILE|DIR` */

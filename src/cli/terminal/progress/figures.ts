@@ -1,6 +1,6 @@
+import type { Progress, StepProgress } from '../../../app/progress/model.ts';
 import { columnsOf, cut } from '../../../pipeline/diagnostics/columns.ts';
 import { count, counted, money, rateWords, span, tokenWords } from '../../../report/text/amounts.ts';
-import type { Progress, StepProgress } from './model.ts';
 
 /** The numbers of a progress in words, with how important each is: 0 matters most. */
 

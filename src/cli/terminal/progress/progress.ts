@@ -1,9 +1,9 @@
+import type { Io } from '../../../app/output/io.ts';
+import { type Progress, ProgressModel, type ProgressStart } from '../../../app/progress/model.ts';
 import { counted, span } from '../../../report/text/amounts.ts';
 import { laneWords, paceWords } from '../../../report/text/pace-words.ts';
 import { sentence, shownLine } from '../../../report/text/printable.ts';
 import type { RunEvent, RunListener } from '../../../run/events.ts';
-import type { Io } from '../io.ts';
-import { type Progress, ProgressModel, type ProgressStart } from './model.ts';
 import { Screen } from './screen.ts';
 import { Intervals, progressSentence } from './sentence.ts';
 import { paintWith, progressLines } from './view.ts';

@@ -1,6 +1,6 @@
+import type { Progress } from '../../../app/progress/model.ts';
 import { shownLine } from '../../../report/text/printable.ts';
 import { activityParts, countParts, failureWords, leftWords, spendingParts, sumOf } from './figures.ts';
-import type { Progress } from './model.ts';
 
 const firstMs = 10_000;
 /** Build servers end a job that says nothing for ten minutes. */

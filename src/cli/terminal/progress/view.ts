@@ -1,5 +1,6 @@
 import picocolors from 'picocolors';
 import type { Formatter } from 'picocolors/types.js';
+import type { Progress, StepProgress } from '../../../app/progress/model.ts';
 import { columnsOf, cut } from '../../../pipeline/diagnostics/columns.ts';
 import { count } from '../../../report/text/amounts.ts';
 import { shownLine } from '../../../report/text/printable.ts';
@@ -13,7 +14,6 @@ import {
   spendingParts,
   sumOf,
 } from './figures.ts';
-import type { Progress, StepProgress } from './model.ts';
 
 /** The style of a view. */
 export interface ViewOptions {

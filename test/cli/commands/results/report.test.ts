@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { version } from '../../../../src/app/version.ts';
 import { program } from '../../../../src/cli/program.ts';
-import { version } from '../../../../src/cli/version.ts';
 import { seedState } from '../../../bench/seed-state.ts';
 import { readReport } from '../../../rig/report.ts';
 import { promptpress, testIo } from '../../test-io.ts';

@@ -1,5 +1,5 @@
-import type { Progress, ProgressStart, StepProgress } from '../../../../src/cli/terminal/progress/model.ts';
-import type { StepStart } from '../../../../src/cli/terminal/progress/step-start.ts';
+import type { Progress, ProgressStart, StepProgress } from '../../../../src/app/progress/model.ts';
+import type { StepStart } from '../../../../src/app/progress/step-start.ts';
 
 /** A step before a run, of which a test says what matters to it. */
 export const stepStart = (name: string, counts: Partial<StepStart> = {}): StepStart => ({

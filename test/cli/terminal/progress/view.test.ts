@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ProgressModel } from '../../../../src/app/progress/model.ts';
 import { leftSpan } from '../../../../src/cli/terminal/progress/figures.ts';
-import { ProgressModel } from '../../../../src/cli/terminal/progress/model.ts';
 import { Screen } from '../../../../src/cli/terminal/progress/screen.ts';
 import { progressSentence } from '../../../../src/cli/terminal/progress/sentence.ts';
 import { plainPaint, progressLines } from '../../../../src/cli/terminal/progress/view.ts';

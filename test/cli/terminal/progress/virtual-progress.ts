@@ -1,5 +1,5 @@
-import { progressStart } from '../../../../src/cli/run/progress-start.ts';
-import { type Progress, ProgressModel } from '../../../../src/cli/terminal/progress/model.ts';
+import { type Progress, ProgressModel } from '../../../../src/app/progress/model.ts';
+import { progressStart } from '../../../../src/app/run/progress-start.ts';
 import type { RunEvent } from '../../../../src/run/events.ts';
 import { type VirtualRunOptions, virtualSettings } from '../../../rig/virtual-run.ts';
 import type { World } from '../../../rig/world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runExitCode } from '../../../../src/cli/run/exit-code.ts';
+import { runExitCode } from '../../../../src/app/run/exit-code.ts';
 import { failure } from '../../../rig/failure.ts';
 import type { GatewayScript } from '../../../rig/gateway/scripted-gateway.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';

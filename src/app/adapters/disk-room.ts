@@ -1,0 +1,67 @@
+import { statfsSync } from 'node:fs';
+import { bytesOf, type DiskPort, type MadeFiles } from '../../run/resources/disk-room.ts';
+import type { StateReader } from '../../state/reader.ts';
+import type { StepStart } from '../progress/step-start.ts';
+
+/** What statfs(2) reports of a disk, in blocks. */
+export interface DiskFacts {
+  /** Bytes of a block. */
+  readonly bsize: number;
+  readonly blocks: number;
+  /** Free to those who are not root. */
+  readonly bavail: number;
+}
+
+/** Enough for a mean, and read in a moment: keys are hashes, so the first ones are as good as drawn. */
+const mostJobs = 256;
+
+/** How many bytes this process may still write in a folder; undefined where the system does not report it. */
+export function freeBytesIn(
+  folder: string,
+  statfs: (folder: string) => DiskFacts = statfsSync,
+): number | undefined {
+  try {
+    const { bsize, blocks, bavail } = statfs(folder);
+    // File systems without a size of their own say 0 of everything.
+    return blocks > 0 ? bavail * bsize : undefined;
+  } catch {
+    // Whether there is room is then found out by writing.
+    return undefined;
+  }
+}
+
+/** The disk of a run directory, and the known sizes of the files that the run writes there. */
+export const diskOf = async (
+  {
+    directory,
+    state: { reader },
+  }: {
+    readonly directory: string;
+    readonly state: { readonly reader: Pick<StateReader, 'withStatus'> };
+  },
+  steps: readonly StepStart[],
+  freeBytes: (folder: string) => number | undefined,
+): Promise<DiskPort> => ({
+  directory,
+  freeBytes: () => freeBytes(directory),
+  jobsLeft: leftOf(steps),
+  made: await madeIn(reader),
+});
+
+function leftOf(steps: readonly StepStart[]): number | undefined {
+  const left = steps.flatMap(({ total, done, failed, inDoubt, skipped, blocked }) =>
+    total === undefined ? [] : [Math.max(0, total - done - failed - inDoubt - skipped - blocked)],
+  );
+  return left.length === 0 ? undefined : left.reduce((sum, jobs) => sum + jobs, 0);
+}
+
+async function madeIn(state: Pick<StateReader, 'withStatus'>): Promise<MadeFiles> {
+  let jobs = 0;
+  let sum = 0;
+  for await (const record of state.withStatus('done')) {
+    jobs += 1;
+    sum += bytesOf(record);
+    if (jobs === mostJobs) break;
+  }
+  return { jobs, bytes: sum };
+}

@@ -1,0 +1,60 @@
+import type { CrewStatus } from '../../report/facts/crew.ts';
+import {
+  type DirectoryTotals,
+  type MetricsEnd,
+  type MetricsSteps,
+  RunMetrics,
+} from '../../report/metrics/run-metrics.ts';
+import type { RunListener } from '../../run/events.ts';
+import type { Io } from '../output/io.ts';
+import { version } from '../version.ts';
+import { metricsFile } from './metrics-file.ts';
+
+/** Keeps the metrics of a run in a file. */
+export interface MetricsWatch {
+  /** The steps are known. */
+  begin(steps: MetricsSteps): void;
+  readonly listener: RunListener;
+  /** Jobs have changed, of which no event told. */
+  progress(): void;
+  /** The run is over. Never rejects. */
+  end(end: Omit<MetricsEnd, 'at'>): Promise<void>;
+}
+
+/**
+ * @param run.file absolute
+ * @param run.totals of the run directory
+ * @param warn called at most once, with a sentence
+ */
+export function watchMetrics(
+  run: {
+    readonly file: string;
+    readonly pipeline: string;
+    readonly startedAt: number;
+    readonly totals: () => DirectoryTotals;
+    /** The workers of a run on an engine. */
+    readonly crew?: () => CrewStatus | undefined;
+  },
+  io: Pick<Io, 'every' | 'now'>,
+  warn: (text: string) => void,
+): MetricsWatch {
+  const { pipeline, startedAt, totals, crew } = run;
+  const metrics = new RunMetrics({ pipeline, startedAt, version });
+  const file = metricsFile(
+    run.file,
+    () => metrics.text(totals(), crew?.()),
+    io,
+    ({ message }) => warn(`The metrics cannot be written, and the run goes on without them: ${message}`),
+  );
+  // At once: what a run of yesterday has left there is out of date.
+  file.begin();
+  return {
+    begin: (steps) => metrics.begin(steps),
+    listener: (event) => metrics.take(event, io.now()),
+    progress: () => metrics.progress(io.now()),
+    end: async (end) => {
+      metrics.end({ ...end, at: io.now() });
+      await file.end();
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import { createImageFiles, type KnownImageFiles } from '../../../artifacts/input/known-files.ts';
+import type { Context } from '../../../cli/args/command.ts';
+import type { FlagValues } from '../../../cli/args/flags.ts';
+import type { runFlags } from '../../../cli/args/run-flags.ts';
+import { checkChosen, checkSelection, selectionOf } from '../../../cli/args/selection-flags.ts';
+import { SharedImages } from '../../../engine/images.ts';
+import { forgetService } from '../../../engine/limits/known-service.ts';
+import { forgetOtherTables, keepTable } from '../../../engine/state/tables.ts';
+import { type Plan, preparePlan } from '../../../plan/plan.ts';
+import {
+  type InputTable,
+  type RunFacts,
+  readRunFacts,
+  settledJobs,
+  writeRunFacts,
+} from '../../../report/facts/run.ts';
+import { enterService } from '../../../report/facts/services.ts';
+import type { RunSettings } from '../../../run/ports.ts';
+import { bindDirectory } from '../../../state/binding.ts';
+import { exitCodes, ReportedError } from '../../errors/cli-error.ts';
+import { nameOfWish, type RedoWish, redoWishOf } from '../../run/redo-order.ts';
+import { runSettings } from '../../run/settings.ts';
+import type { OpenEngine } from '../../service/engine/connect.ts';
+import type { AdmittedService } from '../../service/trust.ts';
+import { checkFrozen } from '../../workspace/frozen.ts';
+import { printDiagnostics, type ReadPipeline } from '../../workspace/read-pipeline.ts';
+import { forgetOtherInputs, keepInputs, keptFiles } from '../../workspace/tables.ts';
+import { namedQueue } from '../queue.ts';
+import { makesTasks, type RunSpec, specSettings, specTables, specText } from '../spec.ts';
+import type { LedDirectory } from './hold.ts';
+
+type RunFlags = FlagValues<typeof runFlags>;
+type Service = AdmittedService & { readonly baseUrl: string };
+
+/** Cells of a slice at most: few where each has images to wait for, so that a takeover is cheap. */
+const mostCells = { image: 64, text: 256 } as const;
+/** A run of few cells is cut into so many slices, so that several workers have something to do. */
+const fewestSlices = 32;
+
+/** A run on an engine whose plan is ready. */
+export interface BegunOnEngine extends LedDirectory {
+  readonly engine: OpenEngine;
+  readonly plan: Plan;
+  readonly tables: readonly InputTable[];
+  readonly images: KnownImageFiles;
+  /** The same, compared with those of the other workers. */
+  readonly sharedImages: SharedImages;
+  readonly settings: RunSettings;
+  readonly redo: RedoWish;
+  readonly spec: RunSpec;
+  readonly specText: string;
+  readonly runFacts: RunFacts;
+  /** Chosen cells. */
+  readonly cells: number;
+  /** It is open, and was asked for in the same words. */
+  readonly goesOn: boolean;
+  /** It was asked for in the same words before, and all was done. */
+  readonly wasComplete: boolean;
+}
+
+/** Makes the plan, and says in the engine what is about to run. */
+export async function beginOnEngine(
+  read: ReadPipeline,
+  service: Service,
+  engine: OpenEngine,
+  held: LedDirectory,
+  flags: RunFlags,
+  context: Context,
+): Promise<BegunOnEngine> {
+  const { pipeline, path, files } = read;
+  const { redactor, io } = context;
+  const { directory, facts, run } = held;
+  const { pool } = engine;
+  const { reader } = facts;
+  const { id: serviceId, baseUrl } = service;
+  const selection = selectionOf(flags);
+  const tables = await keepInputs(pipeline, files, directory);
+  const kept = keptFiles(tables, directory, files);
+  for (const { copied, sha256, file } of tables)
+    if (copied) await keepTable(pool, run, sha256, kept.read(file));
+  if (flags.frozen) await checkFrozen(reader, { text: pipeline.source.text, tables, serviceId });
+  const images = createImageFiles({ folder: pipeline.source.folder, filesRoot: files.root });
+  const sharedImages = new SharedImages(images, pool, run, true);
+  const prepared = await preparePlan(pipeline, { files: kept, serviceId, images: sharedImages });
+  if (!prepared.ok) {
+    await printDiagnostics(prepared.error, context);
+    throw new ReportedError(exitCodes.usage);
+  }
+  const plan = prepared.value;
+  await checkSelection(plan, selection);
+  const cells = await plan.matrix.chosen(selection);
+  checkChosen(plan, cells);
+  const settings = await runSettings(pipeline, flags, service.speed, reader);
+  const redo = await redoWishOf(flags, reader, io.cwd);
+  const redoName = nameOfWish(redo);
+  const { file, folder, text, set } = pipeline.source;
+  const { origin } = new URL(baseUrl);
+  const spec = {
+    pipeline: { file, folder, text, ...(set === undefined ? {} : { set }) },
+    tables: specTables(pipeline),
+    filesRoot: files.root,
+    service: {
+      id: serviceId,
+      origin,
+      // What a variable puts into an address may be a token.
+      ...(redactor.applyToData(baseUrl) === baseUrl ? { baseUrl } : {}),
+    },
+    selection,
+    settings: specSettings(settings),
+    ...(redoName === undefined ? {} : { redo: redoName }),
+    place: held.place,
+    queue: namedQueue(flags.queue, redactor).choice,
+  };
+  const written = specText(spec);
+  await bindDirectory(facts, directory, { file: path, text });
+  const totals = await reader.totals();
+  const before = await readRunFacts(reader);
+  const { isSame, hasEnded } = await saidBefore(engine, run, written);
+  // What was learned is forgotten once, when the run begins.
+  if (settings.relearn === true && !isSame) await forgetService(facts, { pool, run });
+  const runFacts: RunFacts = {
+    filesRoot: files.root,
+    tables,
+    serviceId,
+    origin,
+    ...(set === undefined ? {} : { set }),
+    selection,
+    startedAt: held.startedAt,
+    atStart: {
+      settled: settledJobs(totals),
+      attempts: totals.attempts,
+      cost: totals.cost,
+      possibleCost: totals.possibleCost,
+    },
+    // A run that goes on began when it began.
+    ...(isSame && before !== undefined ? { startedAt: before.startedAt, atStart: before.atStart } : {}),
+  };
+  await enterService(facts, { id: serviceId, origin });
+  await writeRunFacts(facts, runFacts);
+  await forgetOtherInputs(tables, directory);
+  await forgetOtherTables(
+    pool,
+    run,
+    tables.map(({ sha256 }) => sha256),
+  );
+  return {
+    ...held,
+    engine,
+    plan,
+    tables,
+    images,
+    sharedImages,
+    settings,
+    redo,
+    spec: JSON.parse(written) as RunSpec,
+    specText: written,
+    runFacts,
+    cells,
+    goesOn: isSame,
+    wasComplete: hasEnded && before?.outcome?.end.kind === 'complete',
+  };
+}
+
+/** Whether the run is open still, or has ended by itself, and was asked for in these words. */
+async function saidBefore(
+  { pool }: OpenEngine,
+  run: number,
+  spec: string,
+): Promise<{ readonly isSame: boolean; readonly hasEnded: boolean }> {
+  const { rows } = await pool.query<{ state: string }>(
+    'SELECT state FROM promptpress.runs WHERE run = $1 AND spec IS NOT DISTINCT FROM $2 AND ended IS NULL',
+    [run, spec],
+  );
+  const state = rows[0]?.state;
+  return { isSame: state === 'open', hasEnded: state === 'ended' };
+}
+
+/** Cells of a slice of this run. */
+export function sliceSize(plan: Plan, cells: number): number {
+  const most = makesTasks(plan) ? mostCells.image : mostCells.text;
+  return Math.max(1, Math.min(most, Math.ceil(cells / fewestSlices)));
+}

@@ -1,0 +1,133 @@
+import type { Context } from '../../../cli/args/command.ts';
+import { noteLateFacts } from '../../../engine/slices/late-facts.ts';
+import { liveSessions } from '../../../engine/slices/session.ts';
+import { countSubmissions } from '../../../engine/state/facts.ts';
+import { passForgotten } from '../../../engine/state/slices.ts';
+import type { Pipeline } from '../../../pipeline/pipeline.ts';
+import type { Clock } from '../../../run/clock.ts';
+import { createImageService } from '../../../service/client.ts';
+import type { ImageService } from '../../../service/image-service.ts';
+import type { LateFact } from '../../../state/store.ts';
+import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
+import { continueWithout, findingsText, findMissing, searchTasks } from '../../run/doubt/find-tasks.ts';
+import { connectingTo, serviceOptions } from '../../service/clients.ts';
+import type { AdmittedService } from '../../service/trust.ts';
+import type { MissingWork } from '../../workspace/checks/stale-state.ts';
+import type { BegunOnEngine } from './begin.ts';
+
+/** Facts that are noted together. */
+const atOnce = 256;
+
+/**
+ * `--in-doubt find`: searches the tasks of jobs in doubt, and notes them as what was heard late of their submissions: whoever is given such
+ * a job takes its task on.
+ *
+ * @returns for the user; undefined where nothing is in doubt
+ * @throws EngineError
+ */
+export async function findOnEngine(
+  { plan: { pipeline }, engine: { pool }, run, facts }: BegunOnEngine,
+  service: AdmittedService & { readonly baseUrl: string },
+  signal: AbortSignal,
+  { io }: Context,
+): Promise<string | undefined> {
+  return await closingAfter(async (disposables) => {
+    const images = imagesFor(service, pipeline, disposables, io);
+    const heard: LateFact[] = [];
+    const isAtWork = (await liveSessions(pool, run)) > 0;
+    const found = await searchTasks(facts.reader, images, signal, isAtWork, async (record, task) => {
+      const { key, submittedAt, submittedBy } = record;
+      if (submittedAt === undefined || submittedBy === undefined) return;
+      heard.push({ key, submittedAt, submittedBy, taskId: task.id });
+      if (heard.length >= atOnce) await noteLateFacts(pool, run, heard.splice(0));
+    });
+    await noteLateFacts(pool, run, heard);
+    return found.doubtful === 0 ? undefined : findingsText(found);
+  });
+}
+
+/**
+ * Goes on with an engine whose state is older than its run: with the tasks that the gateway lists, or without them.
+ *
+ * @param missing what the state does not know
+ * @returns for the user
+ * @throws StateError `state.old` where the service's tasks cannot be asked for; EngineError
+ */
+export async function continueOlder(
+  { plan: { pipeline }, engine: { pool }, run, facts, directory }: BegunOnEngine,
+  missing: MissingWork,
+  service: AdmittedService & { readonly baseUrl: string },
+  accepts: boolean,
+  signal: AbortSignal,
+  { io }: Context,
+): Promise<string> {
+  const state = {
+    reader: facts.reader,
+    setFact: (name: string, value: string) => facts.setFact(name, value),
+    acceptMissing: async () => {
+      await passForgotten(pool, run);
+      await countSubmissions(pool, run, missing.submits);
+    },
+  };
+  if (accepts) return await continueWithout(state, missing);
+  return await closingAfter(async (disposables) => {
+    const images = imagesFor(service, pipeline, disposables, io);
+    return await findMissing(state, directory, missing, pipeline.service.tag ? images : {}, signal);
+  });
+}
+
+/**
+ * Searches again whenever more jobs are in doubt than at the last search: what a dead worker had sent is seconds old when its slice is
+ * taken over, and gateways list only their newest tasks.
+ *
+ * @param inDoubt how many jobs are in doubt
+ * @returns ends the watch, once a search that is under way is over
+ */
+export function watchDoubts(
+  inDoubt: () => Promise<number>,
+  search: () => Promise<unknown>,
+  clock: Pick<Clock, 'now' | 'at'>,
+  everyMs: number,
+): () => Promise<void> {
+  let known: number | undefined;
+  let cancel: (() => void) | undefined;
+  let looking: Promise<void> | undefined;
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    const now = await inDoubt();
+    if (known !== undefined && now > known) await search();
+    known = now;
+  };
+  const next = (): void => {
+    if (isOver) return;
+    cancel = clock.at(clock.now() + everyMs, () => {
+      // An engine that cannot be asked now is asked again, and the run says so itself.
+      looking = look()
+        .catch(() => undefined)
+        .finally(next);
+    });
+  };
+  looking = look()
+    .catch(() => undefined)
+    .finally(next);
+  return async () => {
+    isOver = true;
+    cancel?.();
+    await looking;
+  };
+}
+
+/** The gateway, to be asked for its tasks. `disposables` closes it. */
+function imagesFor(
+  service: AdmittedService & { readonly baseUrl: string },
+  pipeline: Pipeline,
+  disposables: Disposables,
+  { env }: Context['io'],
+): ImageService {
+  const connecting = connectingTo(service, pipeline, env);
+  const { requestMs } = pipeline.timeouts;
+  const options = serviceOptions(service.baseUrl, service, requestMs, connecting, disposables);
+  const images = createImageService({ ...options, clicks: service.clicks });
+  disposables.add(() => images.close());
+  return images;
+}

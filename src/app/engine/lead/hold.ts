@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { ArtifactStore } from '../../../artifacts/store/store.ts';
+import type { Context } from '../../../cli/args/command.ts';
+import type { FlagValues } from '../../../cli/args/flags.ts';
+import type { runFlags } from '../../../cli/args/run-flags.ts';
+import { holdRun, type RunHold } from '../../../engine/slices/lead-hold.ts';
+import { forgetEmptyRun } from '../../../engine/slices/remove.ts';
+import { liveForMs } from '../../../engine/slices/session.ts';
+import { openFacts } from '../../../engine/state/facts.ts';
+import { engineReader } from '../../../engine/state/reader.ts';
+import { registerRun } from '../../../engine/state/slices.ts';
+import { artifactPlaceFact, namesDirectory } from '../../../report/facts/layout.ts';
+import { noteOnOtherService } from '../../../report/text/other-service.ts';
+import { checkDirectory } from '../../../state/binding.ts';
+import { type FactKeeper, StateError } from '../../../state/store.ts';
+import type { Disposables } from '../../adapters/disposables.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import type { Interrupts } from '../../output/io.ts';
+import { checkPlace } from '../../run/session.ts';
+import { placeFacts, type RemotePlace, s3PlaceOf, takePlace } from '../../service/artifact-place.ts';
+import type { OpenEngine } from '../../service/engine/connect.ts';
+import { directoryFact, ownDirectory } from '../../service/engine/directory.ts';
+import { folderCounts } from '../../service/engine/folder-counts.ts';
+import type { AdmittedService } from '../../service/trust.ts';
+import { placeOfRun } from '../../workspace/checks/place.ts';
+import { checkSet } from '../../workspace/checks/set.ts';
+import { type MissingWork, missingOnEngine, olderState } from '../../workspace/checks/stale-state.ts';
+import type { ReadPipeline } from '../../workspace/read-pipeline.ts';
+import { takeFolder, writeMark } from '../place.ts';
+import type { SpecPlace } from '../spec.ts';
+import { isOwnBeside, moveOut } from './move.ts';
+
+/** A run on an engine that this process leads, and its run directory. */
+export interface LedDirectory {
+  readonly run: number;
+  readonly name: string;
+  /** `postgres://…#name`, without a password. */
+  readonly shown: string;
+  readonly hold: RunHold;
+  readonly facts: FactKeeper;
+  /** Absolute. */
+  readonly directory: string;
+  readonly place: SpecPlace;
+  readonly artifacts: ArtifactStore;
+  /** Where they lie; absent: in the directory. */
+  readonly remote?: RemotePlace;
+  readonly startedAt: number;
+  /** What the engine's state does not know, where the user goes on all the same. */
+  readonly missing?: MissingWork;
+}
+
+/**
+ * Takes hold of a run on an engine for a pipeline, and of its run directory. `disposables` lets go of both.
+ *
+ * @throws StateError, EngineError, CliError
+ */
+export async function holdOnEngine(
+  read: ReadPipeline,
+  service: AdmittedService & { readonly baseUrl: string },
+  engine: OpenEngine,
+  flags: FlagValues<typeof runFlags>,
+  interrupts: Pick<Interrupts, 'drain' | 'leave' | 'first'>,
+  disposables: Disposables,
+  context: Context,
+): Promise<LedDirectory> {
+  const { io } = context;
+  const { leave } = interrupts;
+  const { pipeline, path } = read;
+  const { address, pool } = engine;
+  const name = address.run ?? pipeline.name;
+  const shown = `${address.shown}#${name}`;
+  const startedAt = io.now();
+  const directory = await placeOfRun(read, flags, io.cwd);
+  const isDefault = !namesDirectory(flags);
+  await checkPlace(directory, { trusted: flags['trust-directory'], isDefault }, io);
+  const run = await registerRun(pool, name);
+  let isTaken = false;
+  // One that is refused leaves no run without anything.
+  disposables.add(async () => {
+    if (!isTaken) await forgetEmptyRun(pool, run).catch(() => undefined);
+  });
+  const hold = await holdRun(engine, run, name, {
+    signal: leave,
+    onWait: (ms) => io.err(`${waitText(name, ms)}\n`),
+  });
+  disposables.add(() => hold.close());
+  const reader = engineReader(pool, run);
+  const facts = { reader, ...(await openFacts(pool, run, hold.epoch)) };
+  await refuseOtherPipeline(facts, directory, { file: path, text: pipeline.source.text }, shown);
+  await checkSet(reader, directory, pipeline, io.cwd);
+  await refuseOtherService(facts, service, shown, { directory, file: pipeline.source.file, cwd: io.cwd });
+  const wanted = s3PlaceOf(flags.out);
+  if (flags['move-out'])
+    await moveOut(
+      { engine, run, shown, hold, facts, directory, wanted, pipeline: name },
+      interrupts,
+      context,
+    );
+  const known = facts.fact(placeFacts.owner);
+  const id = known ?? randomUUID();
+  // Durable before the place is taken in its name.
+  if (known === undefined) await facts.setFact(placeFacts.owner, id);
+  const mark = { engine: shown, place: id };
+  if (isOwnBeside(facts, directory)) await writeMark(directory, mark);
+  else await takeFolder(directory, mark, await resultsElsewhere(facts));
+  isTaken = true;
+  await facts.setFact(directoryFact, JSON.stringify({ path: directory, host: hostname() }));
+  const taken = await takePlace(
+    {
+      directory,
+      pipeline: name,
+      wanted,
+      othersForMs: await liveForMs(pool, run),
+      isShared: true,
+    },
+    facts,
+    leave,
+    disposables,
+    context,
+  );
+  const { store: artifacts, remote } = taken;
+  const place: SpecPlace =
+    remote === undefined ? { kind: 'folder', path: directory, id } : { kind: 's3', url: remote.url, id };
+  const missing = await missingOnEngine(pool, run, shown, remote?.counts ?? folderCounts(directory));
+  if (missing !== undefined && !flags['accept-older-state'] && flags['in-doubt'] !== 'find')
+    throw olderState(directory, missing);
+  const held = { run, name, shown, hold, facts, directory, place, artifacts, startedAt };
+  return {
+    ...held,
+    ...(remote === undefined ? {} : { remote }),
+    ...(missing === undefined ? {} : { missing }),
+  };
+}
+
+const waitText = (name: string, ms: number): string =>
+  `A process led the run ${name} that may be gone: where nothing is heard of it for ${Math.ceil(ms / 1000)} s, the run is led from here.`;
+
+/** Where a run has its results, in words; undefined: it has none, or has them in a bucket. */
+async function resultsElsewhere(facts: FactKeeper): Promise<string | undefined> {
+  const { reader } = facts;
+  if (facts.fact(artifactPlaceFact) !== undefined || (await reader.totals()).attempts === 0) return undefined;
+  const own = await ownDirectory(reader);
+  return own && `${own.path} of ${own.host}`;
+}
+
+/** @throws CliError (exit 2) where the run of this name is of another pipeline */
+async function refuseOtherPipeline(
+  { reader }: FactKeeper,
+  directory: string,
+  identity: { readonly file: string; readonly text: string },
+  shown: string,
+): Promise<void> {
+  try {
+    await checkDirectory(reader, directory, identity);
+  } catch (error) {
+    if (!(error instanceof StateError) || error.code !== 'state.foreign') throw error;
+    throw usageError(
+      `The run ${shown} is of another pipeline, or of another file of this name.`,
+      'Give this run a name of its own behind the address: --engine postgres://…#NAME',
+    );
+  }
+}
+
+/** @throws CliError (exit 2) where the run's jobs were made for another service */
+async function refuseOtherService(
+  { reader }: FactKeeper,
+  { id, baseUrl }: AdmittedService & { readonly baseUrl: string },
+  shown: string,
+  place: { readonly directory: string; readonly file: string; readonly cwd: string },
+): Promise<void> {
+  const service = { id, origin: new URL(baseUrl).origin };
+  const other = await noteOnOtherService(reader, service, { ...place, name: shown });
+  if (other === undefined) return;
+  throw usageError(
+    other.message,
+    'To begin again with this one, give the run a name of its own: --engine postgres://…#NAME',
+  );
+}

@@ -1,0 +1,195 @@
+import type { ProgressSource } from '../../../cli/terminal/progress/progress.ts';
+import type { EnginePool } from '../../../engine/postgres/pool.ts';
+import { type RunStatus, runStatus } from '../../../engine/slices/runs.ts';
+import { liveSessions } from '../../../engine/slices/session.ts';
+import type { StepCounts } from '../../../report/metrics/job-counts.ts';
+import type { RunEvent } from '../../../run/events.ts';
+import type { StateReader, StoreTotals } from '../../../state/reader.ts';
+import type { LastFailure, Progress, ProgressStart, StepProgress } from '../../progress/model.ts';
+
+/** How often the sums are asked for, ms. */
+const everyMs = 1000;
+
+/** Jobs are counted by step as often as that takes no more than this part of the time: of many jobs it takes seconds. */
+const countingShare = 0.02;
+
+const rateWindowMs = 60_000;
+
+interface Counted {
+  readonly done: number;
+  readonly failed: number;
+  readonly inDoubt: number;
+  readonly active: number;
+}
+
+const none: Counted = { done: 0, failed: 0, inDoubt: 0, active: 0 };
+
+/** How far a run on an engine is, over all of its workers: the sums that the engine has, asked for again and again. */
+export class EngineProgress implements ProgressSource {
+  readonly #start: ProgressStart;
+  readonly #startedAt: number;
+  readonly #pool: EnginePool;
+  readonly #run: number;
+  readonly #reader: StateReader;
+  #totals: StoreTotals | undefined;
+  #status: RunStatus | undefined;
+  #workers = 0;
+  /** Slices wait, and nobody was seen at work since. */
+  #lacksWorkers = false;
+  #steps = new Map<string, Counted>();
+  #countedAt = Number.NEGATIVE_INFINITY;
+  #countingMs = 0;
+  /** Jobs settled in all, by the second in which that was heard. */
+  readonly #settled: { readonly at: number; readonly jobs: number }[] = [];
+  #lastFailure: LastFailure | undefined;
+  #isStopping = false;
+
+  constructor(
+    start: ProgressStart,
+    startedAt: number,
+    engine: { readonly pool: EnginePool; readonly run: number; readonly reader: StateReader },
+  ) {
+    this.#start = start;
+    this.#startedAt = startedAt;
+    this.#pool = engine.pool;
+    this.#run = engine.run;
+    this.#reader = engine.reader;
+  }
+
+  /** How often {@link look} is to be called, ms. */
+  static readonly everyMs = everyMs;
+
+  /** Sums over all jobs, as they were last seen. */
+  get totals(): StoreTotals | undefined {
+    return this.#totals;
+  }
+
+  /** Asks the engine. @throws EngineError */
+  async look(now: () => number): Promise<void> {
+    const [totals, status, workers] = await Promise.all([
+      this.#reader.totals(),
+      runStatus(this.#pool, this.#run),
+      liveSessions(this.#pool, this.#run),
+    ]);
+    this.#totals = totals;
+    this.#status = status;
+    this.#workers = workers;
+    const { done, failed, 'in-doubt': inDoubt } = totals.jobs;
+    const at = now();
+    this.#settled.push({ at, jobs: done + failed + inDoubt });
+    while ((this.#settled[0]?.at ?? at) < at - rateWindowMs) this.#settled.shift();
+    if (at - this.#countedAt < this.#countingMs / countingShare) return;
+    const { rows } = await this.#pool.scan<{ step: string; status: string; jobs: number }>(
+      'SELECT step, status, count(*)::float8 AS jobs FROM promptpress.jobs WHERE run = $1 GROUP BY step, status',
+      [this.#run],
+    );
+    this.#countedAt = now();
+    this.#countingMs = this.#countedAt - at;
+    const steps = new Map<string, Counted>();
+    for (const { step, status: of, jobs } of rows) {
+      const name = bucketOf(of);
+      if (name === undefined) continue;
+      const before = steps.get(step) ?? none;
+      steps.set(step, { ...before, [name]: before[name] + jobs });
+    }
+    this.#steps = steps;
+  }
+
+  /** Said once when workers are there that were waited for. */
+  joined(): string | undefined {
+    const { waiting = 0 } = this.#status ?? {};
+    if (this.#workers === 0) this.#lacksWorkers ||= waiting > 0;
+    else if (this.#lacksWorkers) {
+      this.#lacksWorkers = false;
+      return `${this.#workers === 1 ? 'A worker has' : `${this.#workers} workers have`} joined: the run goes on.`;
+    }
+    return undefined;
+  }
+
+  /** The jobs of each step, over all workers. */
+  counts(): readonly StepCounts[] {
+    return this.#start.steps.map(({ name, isText, total, skipped, blocked }) => {
+      const { done, failed, inDoubt } = this.#steps.get(name) ?? none;
+      const counts = { name, isText, skipped, blocked, done, failed, inDoubt };
+      return total === undefined ? counts : { ...counts, total };
+    });
+  }
+
+  take(event: RunEvent): void {
+    if (event.type === 'run:stopping') this.#isStopping = true;
+    if (event.type === 'job:status' && event.to === 'failed' && event.error !== undefined)
+      this.#lastFailure = { step: event.step, cell: event.cell, error: event.error };
+  }
+
+  progress(now: number): Progress {
+    const steps = this.#start.steps.map((start): StepProgress => {
+      const { name, total, skipped, blocked } = start;
+      const counts = this.#steps.get(name) ?? none;
+      return { name, skipped, blocked, ...counts, ...(total === undefined ? {} : { total }) };
+    });
+    const open = this.#open(steps);
+    const perMinute = this.#perMinute();
+    const cost = Math.max(0, (this.#totals?.cost ?? 0) - this.#start.earlier.cost);
+    const tasks = steps.reduce((sum, { active }) => sum + active, 0);
+    const isStopping = this.#isStopping || (this.#status !== undefined && this.#status.state !== 'open');
+    return {
+      name: this.#start.name,
+      startedAt: Math.min(now, this.#startedAt),
+      steps,
+      open,
+      tasks,
+      downloads: 0,
+      texts: 0,
+      ...(open > 0 && perMinute > 0 ? { leftMs: (open / perMinute) * 60_000 } : {}),
+      ...(cost > 0 ? { cost } : {}),
+      earlier: this.#start.earlier,
+      perMinute,
+      ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
+      ...this.#notice(),
+      stopping: isStopping,
+    };
+  }
+
+  #open(steps: readonly StepProgress[]): number {
+    const status = this.#status;
+    if (status?.fed === true && status.waiting === 0) return 0;
+    const left = steps.reduce(
+      (sum, { total = 0, done, failed, inDoubt, skipped, blocked, active }) =>
+        sum + Math.max(active, total - done - failed - inDoubt - skipped - blocked),
+      0,
+    );
+    return Math.max(1, left);
+  }
+
+  #perMinute(): number {
+    const [first] = this.#settled;
+    const last = this.#settled.at(-1);
+    if (first === undefined || last === undefined || last.at - first.at < everyMs / 2) return 0;
+    return (Math.max(0, last.jobs - first.jobs) * 60_000) / (last.at - first.at);
+  }
+
+  #notice(): { readonly notice?: string } {
+    const status = this.#status;
+    if (status === undefined) return {};
+    const { waiting } = status;
+    if (this.#workers === 0 && waiting > 0)
+      return { notice: 'no worker is at work: promptpress worker --engine … starts one' };
+    const workers = `${this.#workers} ${this.#workers === 1 ? 'worker' : 'workers'}`;
+    return { notice: `${workers}, ${waiting} ${waiting === 1 ? 'slice' : 'slices'} left` };
+  }
+}
+
+function bucketOf(status: string): keyof Counted | undefined {
+  switch (status) {
+    case 'done':
+      return 'done';
+    case 'failed':
+      return 'failed';
+    case 'in-doubt':
+      return 'inDoubt';
+    case 'pending':
+      return undefined;
+    default:
+      return 'active';
+  }
+}

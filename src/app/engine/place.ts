@@ -1,0 +1,156 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SharedInputs } from '../../artifacts/inputs.ts';
+import { countNames, type SubmissionCounts } from '../../artifacts/store/counts.ts';
+import { openArtifactFolder } from '../../artifacts/store/folder.ts';
+import { readS3Address } from '../../artifacts/store/s3/address.ts';
+import type { ArtifactStore } from '../../artifacts/store/store.ts';
+import type { Context } from '../../cli/args/command.ts';
+import { writeWhole } from '../../manifest/whole-file.ts';
+import { runFiles } from '../../report/facts/layout.ts';
+import { makeFolders } from '../../state/files/folders.ts';
+import { kindAt } from '../../state/files/plain-path.ts';
+import { stateFileName } from '../../state/state-files.ts';
+import type { Disposables } from '../adapters/disposables.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { type ArtifactPlace, inBucket, openClient, patience } from '../service/artifact-place.ts';
+import { type EngineMarker, engineOf } from '../service/engine/directory.ts';
+import { folderCounts } from '../service/engine/folder-counts.ts';
+import { folderInputs } from '../service/engine/folder-inputs.ts';
+import { refuseOtherDirectory } from '../workspace/checks/owned.ts';
+import type { SpecPlace } from './spec.ts';
+
+/**
+ * Makes a folder the place of a run on an engine, which says so in it from then on. A place is known by that mark and not by its path, as
+ * mounts differ: a folder without it is another place, whatever lies in it.
+ *
+ * @param elsewhere where the run has results already; absent: it has none, or has them in a bucket
+ * @throws CliError (exit 2) where it is another run's; StateError `directory.foreign`; the error of the file system
+ */
+export async function takeFolder(directory: string, marker: EngineMarker, elsewhere?: string): Promise<void> {
+  const found = engineOf(directory);
+  if (found?.place === marker.place) return;
+  if (found?.engine === marker.engine)
+    throw elsewhere === undefined
+      ? usageError(
+          `${directory} holds the files of an earlier run ${found.engine}, which the engine does not have any more.`,
+          `Choose another folder with --out. Or remove ${join(directory, runFiles.engine)}: then this run makes everything anew there, and its files take the place of those of the same jobs.`,
+        )
+      : usageError(
+          `The results of ${marker.engine} were moved out of ${directory}: they lie in ${elsewhere}.`,
+          'Name that folder with --out, under whatever path this machine has it.',
+        );
+  if (found !== undefined)
+    throw usageError(
+      `${directory} holds the files of another run: ${found.engine}.`,
+      'Choose another folder with --out.',
+    );
+  if (kindAt(join(directory, stateFileName)) !== 'nothing')
+    throw usageError(
+      `${directory} holds a run of one machine, and its state cannot be continued on an engine.`,
+      'Choose another folder with --out, or leave --engine out to continue it here.',
+    );
+  if (elsewhere !== undefined)
+    throw usageError(
+      `The results of ${marker.engine} lie in ${elsewhere}, and ${directory} is another folder: it has no ${runFiles.engine} of this run.`,
+      [
+        'Name that folder with --out, under whatever path this machine has it. To have the results copied to another one, add --move-out.',
+        `Where that folder is gone, put it back from a backup, with its ${runFiles.engine}. Without one: write ${JSON.stringify(marker)} into ${join(directory, runFiles.engine)}; promptpress verify --repair then downloads again what the service still has.`,
+      ].join('\n'),
+    );
+  await refuseOtherDirectory(directory);
+  makeFolders(directory);
+  // What was counted there was of a run that has left the folder.
+  for (const name of countNames) await rm(join(directory, name), { force: true });
+  await writeMark(directory, marker);
+}
+
+/** @throws the error of the file system */
+export const writeMark = (directory: string, marker: EngineMarker): Promise<void> =>
+  writeWhole(join(directory, runFiles.engine), [`${JSON.stringify(marker, undefined, 2)}\n`]);
+
+/**
+ * The place of a run as this machine has it. A folder is known by its mark: mounts differ.
+ *
+ * @param folders that the user names, absolute; where none of them is it, that of the coordinator may be
+ * @throws CliError (exit 2) where no folder has the mark
+ */
+export function placeHere(place: SpecPlace, folders: readonly string[]): SpecPlace {
+  if (place.kind === 's3') return place;
+  const looked = [...folders, place.path];
+  const path = looked.find((folder) => engineOf(folder)?.place === place.id);
+  if (path !== undefined) return { ...place, path };
+  throw usageError(
+    `Its files lie in ${place.path} of its coordinator, in the folder with the mark ${place.id} (${runFiles.engine}). On this machine ${looked.map(markWords).join(', ')}.`,
+    'All workers of a run write to one folder: share it (NFS), and name it as this machine has it with --out DIR. Or begin the run with --out s3://bucket/prefix.',
+  );
+}
+
+function markWords(folder: string): string {
+  const found = engineOf(folder);
+  if (found === undefined) return `${folder} has no mark, or is not there`;
+  return `${folder} has the mark ${found.place}, of ${found.engine}`;
+}
+
+/**
+ * Opens the place of a run's files as one of its workers: nothing of others' is removed.
+ *
+ * @param run for messages
+ * @param isNamed the user has named the bucket, and not the state alone
+ * @throws CliError (exit 2) where this machine does not have it, or the environment does not say how it is reached; SaveError
+ */
+export async function openPlace(
+  place: SpecPlace,
+  run: string,
+  signal: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+  isNamed = false,
+): Promise<ArtifactPlace> {
+  if (place.kind === 'folder') return { store: openShared(place.path, disposables) };
+  return await openBucket(place, run, isNamed ? undefined : `the run ${run}`, signal, disposables, context);
+}
+
+/** The counts of submissions in a place that is open. */
+export function countsOf(place: SpecPlace, { remote }: ArtifactPlace): SubmissionCounts {
+  if (remote !== undefined) return remote.counts;
+  if (place.kind === 'folder') return folderCounts(place.path);
+  throw new Error('Internal error: a place in a bucket is reached over its client.');
+}
+
+/** The files of its pipeline that the workers of a run share. */
+export function inputsOf(place: SpecPlace, remote: ArtifactPlace['remote']): SharedInputs {
+  if (remote !== undefined) return remote.inputs;
+  if (place.kind === 'folder') return folderInputs(place.path);
+  throw new Error('Internal error: a place in a bucket is reached over its client.');
+}
+
+/** The artifacts of a folder that several processes write to. */
+export function openShared(directory: string, disposables: Disposables): ArtifactStore {
+  const store = openArtifactFolder(directory, true);
+  disposables.add(() => store.close());
+  return store;
+}
+
+async function openBucket(
+  { url, id }: Extract<SpecPlace, { kind: 's3' }>,
+  run: string,
+  namedBy: string | undefined,
+  signal: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+): Promise<ArtifactPlace> {
+  const address = readS3Address(url);
+  if (typeof address === 'string') throw usageError(`Its files lie in ${url}. ${address}`);
+  const client = await openClient(address, namedBy, signal, disposables, context);
+  client.patienceMs = patience.atStart;
+  const { claimPlace } = await import('../../artifacts/store/s3/claim.ts');
+  const claim = await claimPlace(client, { id, pipeline: run });
+  if ('message' in claim) throw usageError(claim.message, claim.hint);
+  client.patienceMs = patience.later;
+  // What is received lies here until it is in the bucket.
+  const directory = await mkdtemp(join(tmpdir(), 'promptpress-worker-'));
+  disposables.add(() => rm(directory, { recursive: true, force: true }));
+  return await inBucket(client, directory, disposables);
+}

@@ -1,0 +1,58 @@
+import type { Context } from '../../cli/args/command.ts';
+import type { FlagValues } from '../../cli/args/flags.ts';
+import type { setFlag } from '../../cli/args/run-flags.ts';
+import { checkChosen, checkSelection, selectionOf } from '../../cli/args/selection-flags.ts';
+import { closingAfter } from '../adapters/disposables.ts';
+import { exitCodes, usageError } from '../errors/cli-error.ts';
+import { without } from '../errors/correction.ts';
+import { estimateWith, type PlanFlags, printCells, printPlan } from '../run/dry-run.ts';
+import { planOfDirectory } from '../workspace/last-plan.ts';
+import { openTarget } from '../workspace/open.ts';
+
+/** Flags that change what is planned, or where it is done: a run on an engine has its own. */
+const ofFiles = [
+  'out',
+  'run-directory',
+  'trust-directory',
+  'sandbox',
+  'base-url',
+  'new-service',
+  'files-root',
+  'set',
+  'engine',
+] as const;
+
+/**
+ * `promptpress plan postgres://…#name`: what a run would do of the pipeline that the engine has, as it was when it ran last.
+ *
+ * @throws CliError (exit 2), EngineError
+ */
+export const showEnginePlan = (
+  target: string,
+  flags: PlanFlags & FlagValues<typeof setFlag> & { readonly cells: boolean },
+  context: Context,
+): Promise<number> =>
+  closingAfter(async (disposables) => {
+    const { cwd } = context.io;
+    const other = ofFiles.find((name) => isGiven(flags[name]));
+    if (other !== undefined)
+      throw usageError(
+        `--${other} goes together with a pipeline file, and a run on an engine is planned as it ran last.`,
+        `To plan a pipeline file as it would run there: promptpress plan FILE --engine postgres://…#NAME`,
+        without(`--${other}`),
+      );
+    const { directory, place, state } = await openTarget(target, flags, context);
+    disposables.add(() => state.close());
+    const { plan, facts } = await planOfDirectory(directory, state, context);
+    const selection = selectionOf(flags);
+    await checkSelection(plan, selection);
+    if (flags.cells) return await printCells(plan, flags, context);
+    const running = (await place.owner()) !== undefined;
+    const report = await estimateWith(plan, flags, state, running, cwd);
+    checkChosen(plan, report.cells.chosen);
+    await printPlan(report, facts.origin, flags, context);
+    return exitCodes.ok;
+  });
+
+const isGiven = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;

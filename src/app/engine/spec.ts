@@ -1,0 +1,180 @@
+import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
+import {
+  aFlag,
+  aMapping,
+  aNumber,
+  aText,
+  aWord,
+  either,
+  listOf,
+  mapOf,
+} from '../../pipeline/values/shape.ts';
+import { isObject } from '../../pipeline/values/value.ts';
+import { isSelection, type Selection } from '../../plan/cell.ts';
+import { isTextKind } from '../../plan/job-request.ts';
+import type { StepsPlan } from '../../plan/plan.ts';
+import type { RunSettings } from '../../run/ports.ts';
+import { version } from '../version.ts';
+import type { QueueChoice } from './queue.ts';
+
+/** A table of which a worker needs the names of the columns, and no row. */
+export interface SpecTable {
+  /** As the pipeline names it. */
+  readonly declared: string;
+  readonly format: Extract<Pipeline['matrix']['axes'][number], { kind: 'rows' }>['format'];
+  readonly columns: readonly string[];
+}
+
+/** Where the files of a run lie, for all of its workers. */
+export type SpecPlace =
+  /** A folder that all of them share, and what its marker says. */
+  | { readonly kind: 'folder'; readonly path: string; readonly id: string }
+  /** `s3://bucket/prefix`, and whose it is. */
+  | { readonly kind: 's3'; readonly url: string; readonly id: string };
+
+/** The service, as every worker must reach it. Names and keys come from each one's own environment. */
+export interface SpecService {
+  readonly id: string;
+  readonly origin: string;
+  /** The whole address, where nothing of it is a secret. */
+  readonly baseUrl?: string;
+}
+
+/**
+ * What a run is, for workers on other machines: all that decides what its jobs are and how they are carried out, and no secret. The same
+ * command gives the same text, by which a run that was left is known again.
+ */
+export interface RunSpec {
+  /** The release: another one may make other jobs of the same pipeline. */
+  readonly promptpress: string;
+  readonly pipeline: {
+    readonly file: string;
+    readonly folder: string;
+    readonly text: string;
+    readonly set?: readonly AxisSetting[];
+  };
+  readonly tables: readonly SpecTable[];
+  /** The folder that files of the pipeline must lie in, where the run was begun. */
+  readonly filesRoot: string;
+  readonly service: SpecService;
+  readonly selection: Selection;
+  readonly settings: RunSettings;
+  /** Names what its flags say of jobs that are to be made anew: other words begin anew. Absent: nothing. */
+  readonly redo?: string;
+  readonly place: SpecPlace;
+  readonly queue: QueueChoice;
+}
+
+/** False where all steps are text calls. */
+export const makesTasks = ({ slotGraph }: Pick<StepsPlan, 'slotGraph'>): boolean =>
+  slotGraph.templates.some(({ step }) => !isTextKind(step.kind));
+
+/** The tables of a pipeline as a worker needs them. */
+export const specTables = ({ matrix }: Pick<Pipeline, 'matrix'>): readonly SpecTable[] =>
+  matrix.axes.flatMap((axis) => {
+    if (axis.kind !== 'rows') return [];
+    const { declared, format, columns } = axis;
+    return [{ declared, format, columns }];
+  });
+
+/** The settings that every worker obeys. What is forgotten when a run begins, its coordinator forgets; it searches what is in doubt, too. */
+export function specSettings({ relearn: _once, findInDoubt: _for, ...settings }: RunSettings): RunSettings {
+  return settings;
+}
+
+/** The text that is kept. */
+export const specText = (spec: Omit<RunSpec, 'promptpress'>): string =>
+  JSON.stringify({ promptpress: version, ...spec });
+
+/** What is known of a run whose text another release wrote, or nobody. */
+export type ReadSpec =
+  | { readonly spec: RunSpec }
+  /** The release that wrote it; absent: it is damaged. */
+  | { readonly other: string | undefined };
+
+/** Reads what {@link specText} wrote. */
+export function readSpec(text: string | null): ReadSpec {
+  const value = parsed(text ?? '');
+  const release = isObject(value) ? value['promptpress'] : undefined;
+  if (typeof release !== 'string') return { other: undefined };
+  if (release !== version) return { other: release };
+  return isSpec(value) ? { spec: value } : { other: undefined };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const rate = aMapping({ count: aNumber, perMs: aNumber });
+const reasons = listOf(
+  either(aMapping({ kind: aWord('text'), text: aText }), aMapping({ kind: aWord('pattern'), source: aText })),
+);
+const rates = { submit: rate, poll: rate, download: rate, text: rate, tokens: rate };
+const settings = aMapping(
+  {
+    limits: aMapping({ tasks: aNumber, requests: aNumber }, rates),
+    retry: aMapping(
+      {
+        attempts: aNumber,
+        baseMs: aNumber,
+        capMs: aNumber,
+        resubmits: aNumber,
+        ambiguous: aWord('retry', 'hold'),
+        patienceMs: aNumber,
+        invalid: aNumber,
+        permanent: reasons,
+        transient: reasons,
+      },
+      { quota: listOf(aText) },
+    ),
+    timeouts: aMapping({ taskMs: aNumber }, { queueMs: aNumber, textMs: aNumber }),
+    poll: aMapping({ minMs: aNumber, maxMs: aNumber }, { list: aFlag }),
+    budget: aMapping({}, { submits: aNumber, tokens: aNumber, cost: aNumber, ask: aNumber }),
+    prices: mapOf(either(aNumber, aMapping({ input: aNumber, output: aNumber }))),
+    inDoubt: aWord('hold', 'retry'),
+    failFast: aFlag,
+  },
+  {
+    speed: aWord('relax', 'fast', 'turbo'),
+    tag: aFlag,
+    keepReplies: aWord('all', 'failed', 'none'),
+    retryFailed: aMapping({}, { code: aText }),
+    maxFailures: aNumber,
+    maxSubmits: aNumber,
+    maxDurationMs: aNumber,
+  },
+);
+
+/** Whoever may write rows of the engine may have written it. */
+const isSpec = aMapping(
+  {
+    pipeline: aMapping(
+      { file: aText, folder: aText, text: aText },
+      { set: listOf(aMapping({ axis: aText, value: aText })) },
+    ),
+    tables: listOf(
+      aMapping({
+        declared: aText,
+        format: aWord('csv', 'tsv', 'jsonl', 'json', 'yaml', 'files'),
+        columns: listOf(aText),
+      }),
+    ),
+    filesRoot: aText,
+    service: aMapping({ id: aText, origin: aText }, { baseUrl: aText }),
+    selection: isSelection,
+    settings,
+    place: either(
+      aMapping({ kind: aWord('folder'), path: aText, id: aText }),
+      aMapping({ kind: aWord('s3'), url: aText, id: aText }),
+    ),
+    queue: either(
+      aMapping({ kind: aWord('bullmq', 'lease') }),
+      aMapping({ kind: aWord('redis'), url: aText }),
+    ),
+  },
+  { redo: aText },
+) as (value: unknown) => value is RunSpec;

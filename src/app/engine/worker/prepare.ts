@@ -1,0 +1,109 @@
+import { join, relative } from 'node:path';
+import { createImageFiles } from '../../../artifacts/input/known-files.ts';
+import type { Context } from '../../../cli/args/command.ts';
+import { SharedImages } from '../../../engine/images.ts';
+import type { EnginePool } from '../../../engine/postgres/pool.ts';
+import { isWithin } from '../../../pipeline/files.ts';
+import { parsePipeline } from '../../../pipeline/parse.ts';
+import type { Pipeline } from '../../../pipeline/pipeline.ts';
+import { prepareSteps, type StepsPlan } from '../../../plan/plan.ts';
+import { machineFiles } from '../../adapters/files.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import { settleService } from '../../service/settings.ts';
+import { type AdmittedService, admit } from '../../service/trust.ts';
+import { filesRoot } from '../../workspace/read-pipeline.ts';
+import type { RunSpec } from '../spec.ts';
+import { withoutTables } from './headers.ts';
+
+/** A run as a worker has made it ready, from its spec alone. */
+export interface PreparedRun {
+  readonly pipeline: Pipeline;
+  readonly plan: StepsPlan;
+  readonly images: SharedImages;
+  /** The folder on this machine that files of the pipeline must lie in, links resolved. */
+  readonly filesRoot: string;
+  readonly service: AdmittedService & { readonly baseUrl: string };
+}
+
+/** The run that is made ready. */
+export interface PreparedFor {
+  readonly pool: EnginePool;
+  readonly run: number;
+  readonly invocation: number;
+  /** For messages: where its pipeline is from. */
+  readonly shown: string;
+}
+
+/**
+ * Makes a run ready without its tables.
+ *
+ * @throws CliError (exit 2): what this machine lacks for it, and what to do
+ */
+export async function prepareRun(
+  spec: RunSpec,
+  flags: { readonly 'files-root'?: string | undefined },
+  run: PreparedFor,
+  context: Context,
+): Promise<PreparedRun> {
+  const { root, folder } = await placeHere(spec, flags['files-root'], context.io.cwd);
+  const { file, text, set } = spec.pipeline;
+  const { pipeline, diagnostics } = await parsePipeline(
+    { file, folder, text, ...(set === undefined ? {} : { set }) },
+    withoutTables(machineFiles(root), spec.tables, folder),
+  );
+  if (pipeline === undefined) {
+    const [first] = diagnostics.filter(({ severity }) => severity === 'error');
+    throw usageError(
+      `Its pipeline is not right on this machine: ${first?.message ?? ''}`,
+      `Its files are looked for below ${root}: start the worker in a copy of the project, or name that with --files-root.`,
+    );
+  }
+  const service = await serviceHere(spec, pipeline, run.shown, context);
+  const images = new SharedImages(createImageFiles({ folder, filesRoot: root }), run.pool, run.run, false);
+  images.begin(run.invocation);
+  const prepared = prepareSteps(pipeline, { serviceId: spec.service.id, images });
+  if (!prepared.ok) throw usageError(prepared.error.map(({ message }) => message).join(' '));
+  return { pipeline, plan: prepared.value, images, filesRoot: root, service };
+}
+
+/**
+ * Where the files of a pipeline lie on this machine: below the folder that the user named, or that this process stands in. What a spec names
+ * counts only within: a worker reads no other files, whoever wrote the spec.
+ */
+async function placeHere(
+  { pipeline, filesRoot: recorded }: RunSpec,
+  flag: string | undefined,
+  cwd: string,
+): Promise<{ readonly root: string; readonly folder: string }> {
+  const own = await filesRoot(flag, cwd, cwd);
+  if (isWithin(own, recorded)) return { root: recorded, folder: pipeline.folder };
+  if (isWithin(own, pipeline.folder)) return { root: own, folder: pipeline.folder };
+  const below = relative(recorded, pipeline.folder);
+  return { root: own, folder: isWithin(recorded, pipeline.folder) ? join(own, below) : own };
+}
+
+/** The service as this machine's environment has it, which must be that of the run. */
+async function serviceHere(
+  { service: wanted }: RunSpec,
+  { source, service }: Pipeline,
+  run: string,
+  context: Context,
+): Promise<PreparedRun['service']> {
+  const { io, redactor } = context;
+  const part = { source, service: { ...service, baseUrl: wanted.baseUrl ?? service.baseUrl } };
+  const settled = settleService(part, { sandbox: false }, io.env, redactor);
+  const { baseUrl } = settled;
+  if (baseUrl === undefined) throw new Error('Internal error: a run on an engine has a service.');
+  const { origin } = new URL(baseUrl);
+  if (origin !== wanted.origin)
+    throw usageError(
+      `Its service is ${wanted.origin}, and the environment of this worker names ${origin}.`,
+      `Start a worker with PROMPTPRESS_BASE_URL=${wanted.baseUrl ?? wanted.origin} for it.`,
+    );
+  if (settled.id !== wanted.id)
+    throw usageError(
+      `Its service is known as ${wanted.id} (service.id), and in the environment of this worker it would be ${settled.id}.`,
+      'Give the worker the same variables as the run.',
+    );
+  return { ...(await admit(settled, run, context, { mayAsk: true, isKeyless: true })), baseUrl };
+}

@@ -1,0 +1,133 @@
+import { hostname } from 'node:os';
+import type { Context } from '../../../cli/args/command.ts';
+import type { SliceQueue } from '../../../engine/queue/queue.ts';
+import type { WorkerSlots } from '../../../engine/slots.ts';
+import { countSubmissions } from '../../../engine/state/facts.ts';
+import { type Work, workOn } from '../../../engine/worker.ts';
+import type { RunListener } from '../../../run/events.ts';
+import type { RunControl, RunReport, RunSettings } from '../../../run/ports.ts';
+import { stepsForRun } from '../../../run/run-plan.ts';
+import { KnownEndpoints } from '../../../service/failures/known-endpoints.ts';
+import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
+import type { ArtifactPlace } from '../../service/artifact-place.ts';
+import { addressId } from '../../service/clients.ts';
+import type { OpenEngine } from '../../service/engine/connect.ts';
+import { missingOnEngine, olderState } from '../../workspace/checks/stale-state.ts';
+import { countsOf, inputsOf, openPlace, placeHere } from '../place.ts';
+import { makesTasks, type RunSpec, type SpecPlace } from '../spec.ts';
+import { openOutside } from './outside.ts';
+import type { PreparedRun } from './prepare.ts';
+import { SubmissionCounter } from './submission-counter.ts';
+
+/** A worker that has shown no sign for so long has lost its slices, ms. */
+export const defaultLeaseMs = 30_000;
+
+/** How a process is called among the workers. */
+export const workerName = (given: string | undefined): string => given ?? `${hostname()}-${process.pid}`;
+
+/** How this process works on a run. */
+export interface Working {
+  readonly run: number;
+  readonly invocation: number;
+  readonly spec: RunSpec;
+  readonly prepared: PreparedRun;
+  /** Shown beside its sessions; unique among the processes that work there. */
+  readonly name: string;
+  readonly leaseMs: number;
+  readonly slots: WorkerSlots;
+  /** As the run chose it. */
+  readonly queue: SliceQueue;
+  readonly once?: boolean;
+  /** Where this machine may have the folder of the run, absolute; that of the coordinator is looked at last. */
+  readonly folders?: readonly string[];
+  /** It leads the run too. */
+  readonly isCoordinator?: boolean;
+}
+
+/**
+ * Works on one run until it is over, or this process is to end.
+ *
+ * @throws EngineError; CliError (exit 2) for what this machine lacks; Error beginning `Internal error:` for a bug
+ */
+export async function workOnRun(
+  engine: OpenEngine,
+  working: Working,
+  control: RunControl,
+  listener: RunListener,
+  context: Context,
+): Promise<RunReport> {
+  context.io.boundHeapGrowth();
+  return await closingAfter(async (disposables) => {
+    const { run, name, prepared } = working;
+    const here = placeHere(working.spec.place, working.folders ?? []);
+    const place = await openPlace(here, prepared.pipeline.name, control.leave, disposables, context);
+    const { pool, address, clock } = engine;
+    const counts = countsOf(here, place);
+    const checkAge = async (): Promise<void> => {
+      const missing = await missingOnEngine(pool, run, address.shown, counts);
+      if (missing !== undefined) throw olderState(address.shown, missing);
+    };
+    const counter = new SubmissionCounter({
+      clock,
+      add: (count) => countSubmissions(pool, run, count),
+      raise: (total) => counts.raise(name, total),
+      ...(place.remote && { results: place.remote.results(prepared.pipeline.retry.patienceMs) }),
+    });
+    try {
+      const work = { ...workOf(working, here, place, counter, disposables, context), checkAge };
+      return await workOn(engine, work, control, (event) => {
+        if (event.type === 'job:status' && event.to === 'submitting') counter.note();
+        listener(event);
+      });
+    } finally {
+      await counter.stop();
+    }
+  });
+}
+
+function workOf(
+  working: Working,
+  place: SpecPlace,
+  { store: artifacts, remote }: ArtifactPlace,
+  results: SubmissionCounter,
+  disposables: Disposables,
+  context: Context,
+): Work {
+  const { run, invocation, spec, prepared, name, leaseMs, slots } = working;
+  const { pipeline, plan, images, filesRoot, service } = prepared;
+  const settings: RunSettings = spec.settings;
+  const endpoints = new KnownEndpoints();
+  return {
+    run,
+    invocation,
+    name,
+    leaseMs,
+    queue: working.queue,
+    plan: stepsForRun(plan, spec.selection),
+    selection: spec.selection,
+    settings,
+    service: spec.service.id,
+    address: { id: addressId(service.baseUrl, service), endpoints },
+    makesTasks: makesTasks(plan),
+    images,
+    slots,
+    ...(working.once === true ? { once: true } : {}),
+    ...(working.isCoordinator === true ? { endsRun: true } : {}),
+    ports: openOutside(
+      {
+        pipeline,
+        service,
+        endpoints,
+        filesRoot,
+        artifacts,
+        shared: inputsOf(place, remote),
+        results,
+        ...(place.kind === 'folder' ? { directory: place.path } : {}),
+      },
+      context,
+      disposables,
+    ),
+    isHeldBack: () => results.isAway,
+    random: Math.random,
+  };
+}

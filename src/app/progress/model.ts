@@ -1,0 +1,284 @@
+import { type IsOptional, missingCode, neverOptional } from '../../plan/graph/optional.ts';
+import type { JobError, JobStatus, TokenUsage } from '../../plan/job.ts';
+import { laneWords } from '../../report/text/pace-words.ts';
+import type { RunEvent } from '../../run/events.ts';
+import { Spending, type Spent } from './spending.ts';
+import type { StepStart } from './step-start.ts';
+import { type RoomLimits, TimeLeft } from './time-left.ts';
+import { type Room, Work } from './work.ts';
+
+/** How far one step is. Counts are jobs. */
+export interface StepProgress {
+  readonly name: string;
+  readonly done: number;
+  readonly failed: number;
+  readonly inDoubt: number;
+  /** Their optional button is not there, or their condition does not hold. */
+  readonly skipped: number;
+  /** A job that they need failed. */
+  readonly blocked: number;
+  /** Submitted and not settled. */
+  readonly active: number;
+  /** How many there will be; absent while that is not known (wildcards, conditions, very large plans). */
+  readonly total?: number;
+}
+
+/** What a progress view shows: plain data, no clock. */
+export interface Progress {
+  readonly name: string;
+  readonly startedAt: number;
+  readonly steps: readonly StepProgress[];
+  /** Jobs that are not settled and will be worked on, as far as is known. */
+  readonly open: number;
+  /** Image tasks that the service works on. */
+  readonly tasks: number;
+  /** Results that are downloaded or written. */
+  readonly downloads: number;
+  /** Text calls under way. */
+  readonly texts: number;
+  /** Absent while too little is known. */
+  readonly leftMs?: number;
+  /** Of this invocation; absent without prices. */
+  readonly cost?: number;
+  /** Of this invocation; absent while none were counted. */
+  readonly tokens?: TokenUsage;
+  /** Of earlier invocations; 0: none. */
+  readonly earlier: Spent;
+  /** Jobs settled in the last minute or since the start, whichever is shorter. */
+  readonly perMinute: number;
+  /** Why the last job that failed did. */
+  readonly lastFailure?: LastFailure;
+  /** Why no job makes progress at the moment. */
+  readonly notice?: string;
+  /** The run takes on nothing new. */
+  readonly stopping: boolean;
+}
+
+/** A failure, and where. */
+export interface LastFailure {
+  readonly step: string;
+  readonly cell: number;
+  readonly error: JobError;
+}
+
+/** What a run is before it begins, for its progress. */
+export interface ProgressStart {
+  readonly name: string;
+  readonly steps: readonly StepStart[];
+  /** Chosen cells. */
+  readonly cells: number;
+  readonly limits: RoomLimits;
+  /** Of earlier runs in the directory. */
+  readonly earlier: Spent;
+  /** Default: no button is. */
+  readonly isOptional?: IsOptional;
+}
+
+type Bucket = 'done' | 'failed' | 'inDoubt' | 'skipped' | 'blocked' | 'active';
+type JobChange = Extract<RunEvent, { type: 'job:status' }>;
+type SlotChange = Extract<RunEvent, { type: 'slot:status' }>;
+
+const rateWindowMs = 60_000;
+
+/** A run in which nothing has changed for so long, and for longer than all of it was to take, gets no figure: it would stay the same. */
+const stuckMs = 60_000;
+
+/** Listens to a run and knows at any time how far it is. */
+export class ProgressModel {
+  readonly #start: ProgressStart;
+  readonly #startedAt: number;
+  readonly #isOptional: IsOptional;
+  readonly #steps: Map<string, { name: string; total?: number } & Record<Bucket, number>>;
+  readonly #work: Work;
+  readonly #timeLeft: TimeLeft;
+  /** Settled jobs per second of the last minute, by second. */
+  readonly #settled = new Map<number, number>();
+  readonly #spending = new Spending();
+  #opened = 0;
+  #openCells = 0;
+  #lastFailure: LastFailure | undefined;
+  #pause: Extract<RunEvent, { readonly type: 'route:pause' }> | undefined;
+  #waiting: string | undefined;
+  #stopping = false;
+  /** When a job last changed. */
+  #movedAt: number;
+  /** The time left that was shown then. */
+  #promised: number | undefined;
+
+  /** @param startedAt Unix ms */
+  constructor(start: ProgressStart, startedAt: number) {
+    this.#start = start;
+    this.#startedAt = startedAt;
+    this.#movedAt = startedAt;
+    this.#isOptional = start.isOptional ?? neverOptional;
+    this.#steps = new Map(start.steps.map((step) => [step.name, countsOf(step)]));
+    this.#work = new Work(start.steps);
+    this.#timeLeft = new TimeLeft(start.limits, startedAt);
+  }
+
+  /** @param now Unix ms */
+  take(event: RunEvent, now: number): void {
+    switch (event.type) {
+      case 'job:status':
+        this.#move(event, now);
+        this.#spending.take(event);
+        this.#waiting = undefined;
+        this.#movedAt = now;
+        this.#promised = undefined;
+        return;
+      case 'slot:status':
+        return this.#ruleOut(event);
+      case 'cell:open':
+        this.#opened += 1;
+        this.#openCells += 1;
+        return;
+      case 'cell:close':
+      case 'cell:left':
+        this.#openCells -= 1;
+        return;
+      case 'route:pause':
+        this.#pause = event;
+        return;
+      case 'run:waiting':
+        this.#waiting = event.reason;
+        return;
+      case 'run:stopping':
+        this.#stopping = true;
+        return;
+      case 'run:start':
+      case 'run:end':
+      case 'request:end':
+      case 'route:pace':
+      case 'run:notice':
+      case 'job:retry':
+      case 'grid:cut':
+      case 'run:memory':
+      case 'slice:end':
+        return;
+    }
+  }
+
+  /** @param now Unix ms; never before that of the call before */
+  progress(now: number): Progress {
+    const notice = this.#notice(now);
+    const { cost, tokens } = this.#spending;
+    const cells = this.#opened < this.#start.cells;
+    const outlook = this.#work.outlook(now);
+    // Once each cell is closed nothing comes, whatever was expected of it.
+    const isOver = !cells && this.#openCells === 0;
+    const inRoom = (room: Room): number => this.#work.inRoom(room);
+    const estimate = this.#timeLeft.look(isOver ? { ...outlook, jobs: 0 } : outlook, now, {
+      cells,
+      stopping: this.#stopping,
+      learned: { task: this.#work.learned('task'), text: this.#work.learned('text') },
+    });
+    this.#promised ??= estimate;
+    const isStuck = now - this.#movedAt > Math.max(stuckMs, this.#promised ?? 0);
+    const left = isStuck && !isOver ? undefined : estimate;
+    return {
+      name: this.#start.name,
+      startedAt: this.#startedAt,
+      steps: [...this.#steps.values()].map((step) => ({ ...step })),
+      open: isOver ? 0 : outlook.jobs,
+      tasks: inRoom('task'),
+      downloads: this.#work.saving,
+      texts: inRoom('text'),
+      ...(left === undefined ? {} : { leftMs: left }),
+      ...(cost === undefined ? {} : { cost }),
+      ...(tokens === undefined ? {} : { tokens }),
+      earlier: this.#start.earlier,
+      perMinute: this.#perMinute(now),
+      ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
+      ...(notice === undefined ? {} : { notice }),
+      stopping: this.#stopping,
+    };
+  }
+
+  #move(event: JobChange, now: number): void {
+    const { from, to, error } = event;
+    const step = this.#steps.get(event.step);
+    const before = bucketOf(from);
+    const isSkipped = to === 'failed' && error?.code === missingCode && this.#isOptional(event);
+    const after = isSkipped ? 'skipped' : bucketOf(to);
+    if (step !== undefined) {
+      if (before !== undefined) step[before] = Math.max(0, step[before] - 1);
+      if (after !== undefined) step[after] += 1;
+    }
+    this.#work.take(event, from, to, now);
+    if (error !== undefined && (after === 'failed' || after === 'inDoubt'))
+      this.#lastFailure = { step: event.step, cell: event.cell, error };
+    if (after === undefined || after === 'active') return;
+    const second = Math.floor(now / 1000);
+    this.#settled.set(second, (this.#settled.get(second) ?? 0) + 1);
+    this.#forget(now);
+  }
+
+  #ruleOut({ step: name, branch, cell, status, error }: SlotChange): void {
+    this.#work.ruleOut(name, branch);
+    const step = this.#steps.get(name);
+    if (step === undefined || status === 'pending') return;
+    step[status] += 1;
+    if (status === 'failed' && error !== undefined) this.#lastFailure = { step: name, cell, error };
+  }
+
+  #perMinute(now: number): number {
+    this.#forget(now);
+    const count = [...this.#settled.values()].reduce((sum, more) => sum + more, 0);
+    const span = Math.min(rateWindowMs, Math.max(1000, now - this.#startedAt));
+    return (count * 60_000) / span;
+  }
+
+  #forget(now: number): void {
+    const oldest = Math.floor((now - rateWindowMs) / 1000);
+    for (const second of this.#settled.keys()) {
+      if (second >= oldest) return;
+      this.#settled.delete(second);
+    }
+  }
+
+  #notice(now: number): string | undefined {
+    if (this.#pause !== undefined && this.#pause.untilMs > now) {
+      const seconds = Math.ceil((this.#pause.untilMs - now) / 1000);
+      return `${laneWords(this.#pause)} are refused, asked again in ${seconds} s: ${this.#pause.reason}`;
+    }
+    return this.#waiting === undefined ? undefined : `waiting: ${this.#waiting}`;
+  }
+}
+
+const countsOf = ({
+  name,
+  total,
+  done,
+  failed,
+  inDoubt,
+  skipped,
+  blocked,
+}: StepStart): { name: string; total?: number } & Record<Bucket, number> => ({
+  name,
+  ...(total === undefined ? {} : { total }),
+  done,
+  failed,
+  inDoubt,
+  skipped,
+  blocked,
+  active: 0,
+});
+
+function bucketOf(status: JobStatus | undefined): Bucket | undefined {
+  switch (status) {
+    case undefined:
+    case 'pending':
+      return undefined;
+    case 'submitting':
+    case 'running':
+    case 'modal':
+    case 'saving':
+      return 'active';
+    case 'done':
+      return 'done';
+    case 'failed':
+      return 'failed';
+    case 'in-doubt':
+      return 'inDoubt';
+  }
+}

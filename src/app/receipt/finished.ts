@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import type { FlagValues } from '../../cli/args/flags.ts';
+import type { runFlags } from '../../cli/args/run-flags.ts';
+import type { ManifestTotals } from '../../manifest/tally.ts';
+import { buildGraph } from '../../plan/graph/build.ts';
+import { isTextKind } from '../../plan/job-request.ts';
+import { runFiles } from '../../report/facts/layout.ts';
+import type { StepCounts } from '../../report/metrics/job-counts.ts';
+import type { RunEnd } from '../../run/events.ts';
+import type { Interrupts, Io } from '../output/io.ts';
+import type { Redactor } from '../output/redact.ts';
+import { runExitCode } from '../run/exit-code.ts';
+import { openRunLog } from '../run/log.ts';
+import type { RedoOutcome } from '../run/redo-order.ts';
+import { type BegunRun, beginRun, type HeldDirectory, type RunOpening } from '../run/session.ts';
+import type { ReadPipeline } from '../workspace/read-pipeline.ts';
+import { refreshReceipt } from './note.ts';
+import type { Receipt, RunIdentity } from './receipt.ts';
+import { recogniseRun } from './recognise.ts';
+
+/** The flags of `promptpress run`. */
+export type RunFlags = FlagValues<typeof runFlags>;
+
+/** What a run came to. */
+export interface RunResult {
+  readonly report: { readonly end: RunEnd; readonly submits: number; readonly redosFailed: number };
+  readonly totals: ManifestTotals | undefined;
+  readonly exitCode: number;
+  /** Grids that were cut into frames. */
+  readonly gridsCut: number;
+  readonly timedOutAgain?: number;
+  /** Absent: nobody wants any job made anew. */
+  readonly redo?: RedoOutcome | undefined;
+}
+
+/** What decides what is left to do in a run. */
+export const identityOfRun = (
+  { pipeline: { source }, path, files }: ReadPipeline,
+  { service, selection }: RunOpening,
+): RunIdentity => ({
+  path,
+  text: source.text,
+  ...(source.set === undefined ? {} : { set: source.set }),
+  service,
+  filesRoot: files.root,
+  selection,
+});
+
+/**
+ * A run that only repeats the last one is begun without reading its tables, and without its matrix.
+ *
+ * @returns undefined where there may be something to do
+ */
+export async function openFinished(
+  read: ReadPipeline,
+  opening: RunOpening,
+  held: HeldDirectory,
+  flags: RunFlags,
+  redactor: Redactor,
+): Promise<{ readonly begun: BegunRun; readonly receipt: Receipt } | undefined> {
+  if (held.missing !== undefined || !isPlain(flags)) return undefined;
+  const identity = identityOfRun(read, opening);
+  const wanted = {
+    directory: held.directory,
+    escapeFormulas: flags['escape-formulas'],
+    redactor,
+  };
+  const receipt = await recogniseRun(held.state.reader, identity, wanted, read.files);
+  if (receipt === undefined) return undefined;
+  const { pipeline } = read;
+  const slotGraph = buildGraph(pipeline.steps, pipeline.models);
+  if ('tooMany' in slotGraph) return undefined;
+  const { tables, images } = receipt;
+  const { service, selection } = opening;
+  const facts = await beginRun(
+    {
+      identity: { file: read.path, text: pipeline.source.text },
+      filesRoot: read.files.root,
+      tables,
+      service,
+      selection,
+    },
+    pipeline,
+    held,
+  );
+  const plan = { pipeline, serviceId: service.id, slotGraph, matrix: { cellCount: receipt.cells } };
+  return { receipt, begun: { ...held, plan, tables, images: { known: () => images }, selection, facts } };
+}
+
+/** No flag asks for more than a plain run does, or may end it before its work is done. */
+const isPlain = (flags: RunFlags): boolean =>
+  !flags['retry-failed'] &&
+  flags.code === undefined &&
+  flags.redo.length === 0 &&
+  flags['redo-jobs'] === undefined &&
+  !flags['redo-again'] &&
+  !flags['redo-cancel'] &&
+  flags['in-doubt'] === undefined &&
+  !flags.relearn &&
+  !flags['new-service'] &&
+  !flags['accept-older-state'] &&
+  !flags.frozen &&
+  !flags['fail-fast'] &&
+  flags['max-failures'] === undefined &&
+  flags['max-submits'] === undefined &&
+  flags['max-duration'] === undefined;
+
+/** The steps of a run that has nothing to do, as its metrics count them; none where its receipt does not say. */
+export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Receipt): readonly StepCounts[] =>
+  plan.pipeline.steps.flatMap(({ name, kind }) => {
+    const step = steps[name];
+    if (step === undefined) return [];
+    const { done, failed, skipped, blocked } = step;
+    const total = done + failed + skipped + blocked;
+    return [{ name, isText: isTextKind(kind), done, failed, inDoubt: 0, skipped, blocked, total }];
+  });
+
+/** The result of a run that has nothing to do; its log says that it began and ended. */
+export function finishedResult(
+  { directory, state }: BegunRun,
+  receipt: Receipt,
+  readSince: number,
+  flags: RunFlags,
+  interrupts: Interrupts,
+  { io, redactor }: { readonly io: Io; readonly redactor: Redactor },
+): RunResult {
+  const log = openRunLog(
+    join(directory, runFiles.log),
+    flags['log-level'] ?? 'info',
+    redactor,
+    () => io.now(),
+    (error) => io.err(`The log can no longer be written: ${error.message}\n`),
+  );
+  const end: RunEnd =
+    interrupts.first() === undefined ? { kind: 'complete' } : { kind: 'interrupted', forced: false };
+  try {
+    log.listener({ type: 'run:start', at: io.now() });
+    log.listener({ type: 'run:end', end });
+  } finally {
+    log.close();
+  }
+  refreshReceipt(state, receipt, readSince);
+  const { totals } = receipt;
+  const exitCode = runExitCode(end, totals.slots, interrupts.first());
+  return { report: { end, submits: 0, redosFailed: 0 }, totals, exitCode, gridsCut: 0 };
+}

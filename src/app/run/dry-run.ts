@@ -1,0 +1,318 @@
+import type { Context } from '../../cli/args/command.ts';
+import type { FlagValues } from '../../cli/args/flags.ts';
+import {
+  type engineFlag,
+  engineOfRun,
+  type placeFlags,
+  type revivalFlags,
+} from '../../cli/args/run-flags.ts';
+import {
+  checkChosen,
+  checkSelection,
+  type selectionFlags,
+  selectionOf,
+} from '../../cli/args/selection-flags.ts';
+import { estimatePlan } from '../../plan/estimate/estimate.ts';
+import type { PlanReport } from '../../plan/estimate/report.ts';
+import { type Plan, preparePlan } from '../../plan/plan.ts';
+import { seenFrom } from '../../report/facts/place.ts';
+import { readRunFacts } from '../../report/facts/run.ts';
+import type { RunService } from '../../report/facts/services.ts';
+import { totalsWithLeft } from '../../report/facts/spent.ts';
+import { setWords } from '../../report/text/next-commands.ts';
+import { noteOnOtherService } from '../../report/text/other-service.ts';
+import { planText } from '../../report/text/plan-text.ts';
+import { lockOwner } from '../../state/lock/lock.ts';
+import type { StateReader } from '../../state/reader.ts';
+import { openStateForReading } from '../../state/state.ts';
+import { closingAfter, type Disposables } from '../adapters/disposables.ts';
+import { exitCodes, ReportedError } from '../errors/cli-error.ts';
+import { jsonLine } from '../output/json-line.ts';
+import { identifyService, type ServiceIdentity } from '../service/settings.ts';
+import { checkRunDirectory } from '../workspace/checks/directory.ts';
+import { placeOfRun } from '../workspace/checks/place.ts';
+import { otherSet } from '../workspace/checks/set.ts';
+import { imagesForPlan } from '../workspace/images.ts';
+import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
+import { askedFor, plannedRedos, redoWishOf, staysWords } from './redo-order.ts';
+import { revivalOf } from './settings.ts';
+
+/** The flags that say what is planned. */
+export type PlanFlags = FlagValues<
+  typeof placeFlags & typeof selectionFlags & typeof revivalFlags & typeof engineFlag
+> & {
+  readonly json: boolean;
+};
+
+/** Stands for the service in job keys while no address is known; a run never uses it. */
+const unknownService = 'unknown';
+
+/** The report of a plan in which nothing is left to do, where that is known without looking at its slots. */
+export type KnownPlan = (
+  read: ReadPipeline,
+  flags: PlanFlags,
+  place: { readonly state: StateReader; readonly service: RunService },
+) => Promise<PlanReport | undefined>;
+
+/** What `plan` and `run --dry-run` do: say what a run would do, and why. Changes nothing, asks no service. */
+export const showPlan = (
+  read: ReadPipeline,
+  flags: PlanFlags,
+  context: Context,
+  known: KnownPlan,
+): Promise<number> =>
+  closingAfter(async (disposables) => {
+    const { io } = context;
+    const { report, origin, note } = await estimated(read, flags, disposables, context, known);
+    await printPlan(report, origin, flags, context);
+    if (note !== undefined) io.err(`promptpress: ${note}\n`);
+    return exitCodes.ok;
+  });
+
+/** Prints what a run would do. @param origin where it would send its requests */
+export async function printPlan(
+  report: PlanReport,
+  origin: string | undefined,
+  { json }: Pick<PlanFlags, 'json'>,
+  { io }: Context,
+): Promise<void> {
+  const place = origin === undefined ? {} : { origin };
+  if (json) await io.data(jsonLine({ ...report, ...place }));
+  else await io.out(planText(report, origin));
+}
+
+/** What a run with these flags would do, in the words of `plan`. */
+export const estimateRun = async (
+  read: ReadPipeline,
+  flags: PlanFlags,
+  disposables: Disposables,
+  context: Context,
+  known: KnownPlan,
+): Promise<PlanReport> => (await estimated(read, flags, disposables, context, known)).report;
+
+async function estimated(
+  read: ReadPipeline,
+  flags: PlanFlags,
+  disposables: Disposables,
+  context: Context,
+  known: KnownPlan,
+): Promise<{ readonly report: PlanReport } & Pick<OpenPlace, 'origin' | 'note'>> {
+  const place = await openPlace(read, flags, disposables, context);
+  const { state, service, origin, note, running } = place;
+  const settled = state && (await known(read, flags, { state, service }));
+  if (settled !== undefined) return { report: settled, origin, note };
+  const plan = await planAt(read, flags, place, context);
+  const report = await estimateWith(plan, flags, state, running, context.io.cwd);
+  checkChosen(plan, report.cells.chosen);
+  return { report, origin, note };
+}
+
+/** What a run with these flags would do, by what is done and what is to be made anew. @param running a run is on */
+export async function estimateWith(
+  plan: Plan,
+  flags: PlanFlags,
+  state: StateReader | undefined,
+  running: boolean,
+  cwd: string,
+): Promise<PlanReport> {
+  const revival = await revivalOf(flags, state);
+  const wish = await redoWishOf(flags, state, cwd);
+  const planned = state && (await plannedRedos(wish, state));
+  const { keys, redo, stays = 0 } = planned ?? {};
+  const counted = state && { ...state, totals: () => totalsWithLeft(state, running) };
+  const report = await estimatePlan(plan, selectionOf(flags), counted, { ...revival, running, redo: keys });
+  const warning = { code: 'redo.made', message: `${sentence(staysWords(stays, askedFor(wish).length))}.` };
+  return {
+    ...report,
+    ...(redo === undefined ? {} : { redo }),
+    warnings: stays === 0 ? report.warnings : [...report.warnings, warning],
+  };
+}
+
+const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
+/** The run directory of a plan. */
+interface OpenPlace {
+  readonly state: StateReader | undefined;
+  readonly service: RunService;
+  /** Where a run would send its requests. */
+  readonly origin: string | undefined;
+  readonly note: string | undefined;
+  /** A run is on. */
+  readonly running: boolean;
+}
+
+/** `plan --cells`: one JSON object per chosen cell and line. */
+export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
+  closingAfter(async (disposables) => {
+    const place = await openPlace(read, flags, disposables, context);
+    return await printCells(await planAt(read, flags, place, context), flags, context);
+  });
+
+/** Prints the chosen cells of a plan, as fast as they are read and no faster. @returns the exit code */
+export async function printCells(
+  plan: Plan,
+  flags: FlagValues<typeof selectionFlags>,
+  { io }: Context,
+): Promise<number> {
+  let batch = '';
+  let chosen = 0;
+  for await (const { number, vars, repeat } of plan.matrix.cells(selectionOf(flags))) {
+    if (io.outClosed.aborted) return exitCodes.ok;
+    chosen += 1;
+    const times = plan.pipeline.matrix.repeat > 1 ? { repeat } : {};
+    batch += jsonLine({ cell: number, vars, ...times });
+    if (batch.length < 16_384) continue;
+    await io.data(batch);
+    batch = '';
+  }
+  checkChosen(plan, chosen);
+  await io.data(batch);
+  return exitCodes.ok;
+}
+
+async function openPlace(
+  read: ReadPipeline,
+  flags: PlanFlags,
+  disposables: Disposables,
+  context: Context,
+): Promise<OpenPlace> {
+  const { io } = context;
+  const { pipeline } = read;
+  const identity = identifyService(pipeline, flags, io.env);
+  const engine = engineOfRun(flags, io);
+  const kept =
+    engine === undefined
+      ? await keptInDirectory(read, flags, disposables, context)
+      : await keptOnEngine(engine, read, disposables, context);
+  const { name, elsewhere, running } = kept;
+  // A run with another --set is refused there, so what lies there is no part of the plan.
+  const otherBefore = kept.state && (await otherSet(kept.state, pipeline));
+  const state = otherBefore === undefined ? kept.state : undefined;
+  const { serviceId, origin, note } = await settleIdentity(identity, state);
+  const service = { id: serviceId, ...(origin === undefined ? {} : { origin }) };
+  const place = { directory: kept.directory, name, file: pipeline.source.file, cwd: io.cwd };
+  const other = state && !flags['new-service'] ? await noteOnOtherService(state, service, place) : undefined;
+  const notes =
+    otherBefore === undefined
+      ? [
+          kept.note,
+          other === undefined
+            ? note
+            : `${other.message} A run is refused.\n  ${(kept.waysOn ?? other.hint).replaceAll('\n', '\n  ')}`,
+        ]
+      : [
+          `${name} was run ${otherBefore.length === 0 ? 'without --set' : `with ${setWords(otherBefore)}`}, so this plan is for ${elsewhere}.`,
+        ];
+  const said = notes.filter((text) => text !== undefined);
+  return {
+    state,
+    service,
+    origin,
+    running,
+    note: said.length === 0 ? undefined : said.join('\npromptpress: '),
+  };
+}
+
+/** Where what is done of a pipeline is kept. */
+interface Kept {
+  readonly state: StateReader | undefined;
+  /** A run is on. */
+  readonly running: boolean;
+  /** Absolute. */
+  readonly directory: string;
+  /** As the user names it. */
+  readonly name: string;
+  /** A place of the same kind where nothing has run, and how it is named. */
+  readonly elsewhere: string;
+  /** What can be done where jobs of another service lie there; absent: what can be done in a run directory. */
+  readonly waysOn?: string;
+  readonly note?: string;
+}
+
+async function keptInDirectory(
+  read: ReadPipeline,
+  flags: PlanFlags,
+  disposables: Disposables,
+  { io }: Context,
+): Promise<Kept> {
+  const directory = await placeOfRun(read, flags, io.cwd);
+  await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, io.env);
+  const state = openStateForReading(directory);
+  if (state !== undefined) disposables.add(() => state.close());
+  return {
+    state,
+    running: lockOwner(directory) !== undefined,
+    directory,
+    name: seenFrom(io.cwd, directory),
+    elsewhere: 'a directory where nothing has run (--out)',
+  };
+}
+
+async function keptOnEngine(
+  given: string,
+  { pipeline }: ReadPipeline,
+  disposables: Disposables,
+  context: Context,
+): Promise<Kept> {
+  const { findEngineRun } = await import('../service/engine/run.ts');
+  const { shown, found } = await findEngineRun(given, pipeline.name, context);
+  const there = {
+    elsewhere: 'a run of another name, of which nothing is done (--engine postgres://…#NAME)',
+    waysOn: 'To begin again with this one, give the run a name of its own: --engine postgres://…#NAME',
+  };
+  if (found === undefined)
+    return {
+      ...there,
+      state: undefined,
+      running: false,
+      directory: context.io.cwd,
+      name: shown,
+      note: `There is no run ${shown} yet: nothing of it is done.`,
+    };
+  const { place, state } = found;
+  disposables.add(() => state.close());
+  const running = (await place.owner()) !== undefined;
+  return { ...there, state, running, directory: place.directory, name: place.name };
+}
+
+/** The plan of a pipeline over what lies in its run directory, and the selection checked against it. */
+async function planAt(
+  { pipeline, files }: ReadPipeline,
+  flags: PlanFlags,
+  { state, service }: OpenPlace,
+  context: Context,
+): Promise<Plan> {
+  const prepared = await preparePlan(pipeline, {
+    files,
+    serviceId: service.id,
+    images: imagesForPlan(pipeline, files.root, state),
+  });
+  if (!prepared.ok) {
+    await printDiagnostics(prepared.error, context);
+    throw new ReportedError(exitCodes.usage);
+  }
+  await checkSelection(prepared.value, selectionOf(flags));
+  return prepared.value;
+}
+
+/** Without an address the service of the last run is meant; without a last run nothing can be done already. */
+async function settleIdentity(
+  { id, origin, missing }: ServiceIdentity,
+  state: StateReader | undefined,
+): Promise<{ readonly serviceId: string; readonly origin: string | undefined; readonly note?: string }> {
+  if (id !== undefined) return { serviceId: id, origin };
+  const last = state === undefined ? undefined : await readRunFacts(state);
+  if (last !== undefined) {
+    return {
+      serviceId: last.serviceId,
+      origin: last.origin,
+      note: `${missing} is not set: this plan is for the service of the last run, ${last.serviceId}.`,
+    };
+  }
+  return {
+    serviceId: unknownService,
+    origin,
+    note: `${missing} is not set, so the service is not known; nothing has run here yet either, so the plan is the same for any.`,
+  };
+}

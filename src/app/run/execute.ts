@@ -1,0 +1,274 @@
+import { join } from 'node:path';
+import { imageLibrary } from '../../artifacts/formats/image-library.ts';
+import { wallClock } from '../../cli/adapters/clock.ts';
+import { memoryOf } from '../../cli/adapters/memory.ts';
+import { sandboxNames } from '../../cli/args/sandbox-flags.ts';
+import type { ManifestTotals } from '../../manifest/tally.ts';
+import { type ManifestOptions, writeManifest } from '../../manifest/write.ts';
+import type { Cell } from '../../plan/cell.ts';
+import { chosenSteps } from '../../plan/graph/step-selection.ts';
+import { isTextKind } from '../../plan/job-request.ts';
+import { runFiles } from '../../report/facts/layout.ts';
+import { jobCommands } from '../../report/text/next-commands.ts';
+import type { Clock } from '../../run/clock.ts';
+import type { RunListener } from '../../run/events.ts';
+import { learnedFact } from '../../run/limits/learned.ts';
+import type { RunControl, RunReport, RunSettings } from '../../run/ports.ts';
+import type { DiskPort } from '../../run/resources/disk-room.ts';
+import { runPlan } from '../../run/run.ts';
+import { planForRun } from '../../run/run-plan.ts';
+import { readService } from '../../run/scheduler/routes/learned-limits.ts';
+import type { SandboxSettings } from '../../sandbox/settings.ts';
+import { createImageService } from '../../service/client.ts';
+import { KnownEndpoints } from '../../service/failures/known-endpoints.ts';
+import { dataMaskOf, sandboxKey, secretMaskOf } from '../../service/http/secrets.ts';
+import type { StateReader } from '../../state/reader.ts';
+import type { Disposables } from '../adapters/disposables.ts';
+import type { Environment } from '../output/io.ts';
+import type { Redactor } from '../output/redact.ts';
+import { addressId, connectingTo, openTextService, serviceOptions } from '../service/clients.ts';
+import { followedAt, linkOptions, openArtifacts, openInputs } from '../service/downloads.ts';
+import { asksModels } from '../service/models.ts';
+import type { ServiceSettings } from '../service/settings.ts';
+import type { AdmittedService } from '../service/trust.ts';
+import { continueWithout, findingsText, findMissing, findTasks, takingOn } from './doubt/find-tasks.ts';
+import { type RunLog, tracedText } from './log.ts';
+import { checkModelsBeside } from './model-warnings.ts';
+import type { RunSession } from './session.ts';
+
+/**
+ * The address that a run's requests go to: the service's, or that of a sandbox that is started for it.
+ *
+ * @param settings of that sandbox
+ */
+export async function reachService(
+  service: ServiceSettings,
+  { directory }: Pick<RunSession, 'directory'>,
+  settings: Partial<SandboxSettings>,
+  disposables: Disposables,
+): Promise<string> {
+  if (service.baseUrl !== undefined) return service.baseUrl;
+  const { startSandbox } = await import('../../sandbox/sandbox.ts');
+  const sandbox = await startSandbox({
+    apiKey: service.apiKey ?? sandboxKey,
+    // A rehearsal has no client but promptpress, which presses by submit/change where it is told to.
+    names: { ...sandboxNames(service.names), familyClients: service.clicks === 'change' },
+    // On disk, so that a killed run continues with the tasks it had begun.
+    state: join(directory, runFiles.sandbox),
+    settings: { auth: service.auth, ...settings },
+  });
+  disposables.add(() => sandbox.close());
+  return sandbox.url;
+}
+
+/** Runs the plan of a session against the service at an address. @throws ImageLibraryError before anything is asked */
+export async function execute(
+  session: RunSession,
+  to: {
+    readonly baseUrl: string;
+    readonly service: AdmittedService;
+    readonly settings: RunSettings;
+    /** Tasks of jobs in doubt are looked for first (`--in-doubt find`). */
+    readonly find: boolean;
+    /** An older state is continued as it is (`--accept-older-state`). */
+    readonly acceptOlder: boolean;
+    readonly env: Environment;
+    /** Leaves out cells in which nothing is to be done. */
+    readonly narrowed?: (cells: AsyncIterable<Cell>) => AsyncIterable<Cell>;
+  },
+  control: RunControl,
+  watch: {
+    readonly listener: RunListener;
+    readonly log: RunLog;
+    /** Shows the user a line. */
+    readonly say: (text: string) => void;
+    readonly disk: DiskPort;
+  },
+  disposables: Disposables,
+): Promise<RunReport> {
+  const { plan, selection, state, directory, filesRoot } = session;
+  const { baseUrl, service, settings } = to;
+  const { timeouts, source, retry } = plan.pipeline;
+  if (drawsImages(plan, selection, service.baseUrl === undefined)) imageLibrary();
+  const connecting = connectingTo(service, plan.pipeline, to.env);
+  const mask = secretMaskOf(service.secrets);
+  const dataMask = dataMaskOf(service.credentials);
+  const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
+  const isRehearsal = service.baseUrl === undefined;
+  // A sandbox is another one each time, at another port.
+  const id = isRehearsal ? '' : addressId(baseUrl, service);
+  const kept = settings.relearn === true ? undefined : state.fact(learnedFact('service'));
+  const { hasAnswered: answeredBefore, showsButtons } = readService(isRehearsal ? undefined : kept, id);
+  const endpoints = new KnownEndpoints({ answeredBefore, showsButtons });
+  const options = { ...own, endpoints, quotaWords: retry.quota ?? [] };
+  const images = createImageService({
+    ...options,
+    clicks: service.clicks,
+    onKeyForm: (words) => {
+      watch.log.warn({ words }, 'service:key-form');
+      watch.say(`Warning: ${words}`);
+    },
+  });
+  disposables.add(() => images.close());
+  if (session.missing !== undefined) {
+    const { missing } = session;
+    watch.say(
+      to.acceptOlder
+        ? await continueWithout(state, missing)
+        : await findMissing(
+            state,
+            directory,
+            missing,
+            plan.pipeline.service.tag ? images : {},
+            control.drain,
+          ),
+    );
+  }
+  if (to.find) {
+    const { prices } = plan.pipeline;
+    const found = await findTasks(state, images, prices, () => wallClock.now(), control.drain);
+    if (found.doubtful > 0) watch.say(findingsText(found));
+  }
+  const asked = openTextService(options, timeouts, disposables);
+  const { trace } = watch.log;
+  const text = trace === undefined ? asked : tracedText(asked, trace, mask);
+  const notice = (message: string): void =>
+    watch.listener({ type: 'run:notice', code: 'download.own-link', message });
+  const links = linkOptions(
+    { baseUrl, requestMs: timeouts.requestMs, mask, dataMask, notice },
+    connecting,
+    disposables,
+  );
+  const artifacts = openArtifacts(session, links, disposables);
+  const inputs = openInputs(
+    { store: session.artifacts, folder: source.folder, filesRoot },
+    links,
+    disposables,
+  );
+  // A sandbox answers for every model, so that its list says nothing.
+  const listener =
+    service.baseUrl !== undefined && asksModels(plan, selection)
+      ? onceAtWork(watch.listener, () => checkModelsBeside(session, asked, watch, disposables))
+      : watch.listener;
+  const whole = planForRun(plan, selection);
+  const { narrowed = (cells) => cells } = to;
+  const run = runPlan(
+    { ...whole, cells: (chosen) => narrowed(whole.cells(chosen)) },
+    selection,
+    settings,
+    {
+      store: { ...state, commit: (turn) => state.commitSoon(turn) },
+      service: await takingOn(images, state.reader),
+      address: { id, endpoints },
+      text,
+      inputs,
+      artifacts: service.baseUrl === undefined ? followedAt(baseUrl, artifacts) : artifacts,
+      ...(session.remote && { results: session.remote.results(retry.patienceMs) }),
+      clock: wallClock,
+      random: Math.random,
+      memory: () => memoryOf(options.bodies),
+      disk: watch.disk,
+    },
+    control,
+    listener,
+  );
+  // What is held for answers is room for the manifest by now.
+  return await run.finally(() => state.releaseRoom());
+}
+
+/** Whether a run has images to cut, masks to make, or, in a rehearsal, images to draw or to look at: nothing is paid for before that can be done. */
+function drawsImages(
+  plan: RunSession['plan'],
+  { only }: RunSession['selection'],
+  isRehearsal: boolean,
+): boolean {
+  const chosen = chosenSteps(plan, only);
+  return plan.pipeline.steps.some(
+    ({ name, kind, split, request, path }) =>
+      (!chosen.ok || chosen.value.steps.has(name)) &&
+      (split === true ||
+        'mask' in request ||
+        path.some(({ mask }) => mask !== undefined) ||
+        (isRehearsal && (!isTextKind(kind) || 'images' in request))),
+  );
+}
+
+/** Calls once, when the first job changes: a run that finds everything done asks the service for nothing. */
+export function onceAtWork(listener: RunListener, call: () => void): RunListener {
+  let isAtWork = false;
+  return (event) => {
+    if (!isAtWork && event.type === 'job:status') {
+      isAtWork = true;
+      call();
+    }
+    listener(event);
+  };
+}
+
+/** How long somebody who ends a run waits for its manifest, ms: of millions of rows, or of templates that take long, it may take hours. */
+const listGraceMs = 10_000;
+
+/**
+ * Lists results for as long as the user waits for that: to the end, unless a signal has come.
+ *
+ * @param place of the results, as a command names it
+ * @param say told what is left undone, and how it is done
+ * @param list its signal's reason is taken for the end of the wait
+ * @returns undefined: the user would not wait for it
+ * @throws what `list` throws
+ */
+export async function listInTime<T>(
+  { drain, leave }: RunControl,
+  place: string,
+  say: (text: string) => void,
+  list: (signal: AbortSignal) => Promise<T>,
+  clock: Clock = wallClock,
+): Promise<T | undefined> {
+  if (leave.aborted) return undefined;
+  const over = new AbortController();
+  let cancel: (() => void) | undefined;
+  const onDrain = (): void => {
+    cancel = clock.at(clock.now() + listGraceMs, () => over.abort());
+  };
+  if (drain.aborted) onDrain();
+  else drain.addEventListener('abort', onDrain, { once: true });
+  try {
+    return await list(AbortSignal.any([leave, over.signal]));
+  } catch (error) {
+    if (leave.aborted) return undefined;
+    if (!over.signal.aborted) throw error;
+    const { manifest } = jobCommands(place);
+    say(
+      `Writing manifest.csv takes longer than ${listGraceMs / 1000} s after a signal, and is left undone:\n  ${manifest}\n`,
+    );
+    return undefined;
+  } finally {
+    cancel?.();
+    drain.removeEventListener('abort', onDrain);
+  }
+}
+
+/** Writes the manifest of a session. @throws the error of the file system, StateError, TableError, the signal's reason */
+export async function listResults(
+  {
+    plan,
+    selection,
+    state,
+    directory,
+  }: Pick<RunSession, 'plan' | 'selection' | 'directory'> & {
+    readonly state: { readonly reader: StateReader };
+  },
+  redactor: Redactor,
+  signal: AbortSignal,
+  options: Pick<ManifestOptions, 'escapeFormulas' | 'onText' | 'onCell' | 'onRow'>,
+): Promise<ManifestTotals> {
+  return await writeManifest({
+    plan,
+    selection,
+    reader: state.reader,
+    file: join(directory, runFiles.manifest),
+    redact: redactor.applyToData,
+    signal,
+    ...options,
+  });
+}

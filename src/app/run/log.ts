@@ -1,0 +1,181 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { pino } from 'pino';
+import type { LogLevel } from '../../cli/args/run-flags.ts';
+import { paceWords } from '../../report/text/pace-words.ts';
+import type { RunEvent, RunListener } from '../../run/events.ts';
+import type { InlineImage, TextCallRequest, TextService } from '../../service/text-service.ts';
+import { checkFile, ownFile, refuseSecondName } from '../../state/files/plain-path.ts';
+import { plainJson } from '../output/json-line.ts';
+import type { Redactor } from '../output/redact.ts';
+import type { RemotePlace } from '../service/artifact-place.ts';
+
+/** A run's log. */
+export interface RunLog {
+  readonly listener: RunListener;
+  /** One line beyond the run's own events. */
+  info(facts: Readonly<Record<string, unknown>>, message: string): void;
+  warn(facts: Readonly<Record<string, unknown>>, message: string): void;
+  debug(facts: Readonly<Record<string, unknown>>, message: string): void;
+  /** Only for `trace`, the one level that shows the content of requests and responses; undefined at any other level. */
+  readonly trace?: (facts: Readonly<Record<string, unknown>>, message: string) => void;
+  close(): void;
+}
+
+const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | ownFile;
+
+/**
+ * Appends to a run's log: NDJSON, readable by its owner only, secrets masked, nothing in it that a terminal obeys.
+ *
+ * `info` has what a person would want to know afterwards; each change of each job and each text call is `debug`, each other
+ * request `trace`, so that the log of a million jobs stays small. The texts of a call and of its reply appear only at
+ * `trace`, and are cut. Lines are written at once: they are few, and the last ones before a crash are the ones that matter.
+ *
+ * @throws StateError where the file is a link, no file, or has a second name; the error of the file system
+ * @param onError called once when the log can no longer be written; the run continues, its state is enough
+ */
+export function openRunLog(
+  file: string,
+  level: LogLevel,
+  redactor: Redactor,
+  now: () => number,
+  onError: (error: Error) => void,
+): RunLog {
+  checkFile(file, { inPlace: true });
+  const descriptor = openSync(file, appending, 0o600);
+  refuseSecondName(file, descriptor);
+  let open = true;
+  const write = (line: string): void => {
+    if (!open) return;
+    try {
+      writeSync(descriptor, plainJson(redactor.apply(line)));
+    } catch (error) {
+      close();
+      onError(error as Error);
+    }
+  };
+  const close = (): void => {
+    if (!open) return;
+    open = false;
+    closeSync(descriptor);
+  };
+  const log = pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write },
+  );
+  return {
+    listener: (event) => {
+      const eventLevel = levelOf(event);
+      if (!log.isLevelEnabled(eventLevel)) return;
+      const { type, ...facts } = readable(event);
+      log[eventLevel](facts, type);
+    },
+    info: (facts, message) => log.info(facts, message),
+    warn: (facts, message) => log.warn(facts, message),
+    debug: (facts, message) => log.debug(facts, message),
+    ...(level === 'trace' ? { trace: (facts, message) => log.trace(facts, message) } : {}),
+    close,
+  };
+}
+
+/** Says of a run whose files lie in a bucket why nobody could look for uploads that were left there: nothing depends on it. */
+export function noteUnlooked(
+  { remote }: { readonly remote?: Pick<RemotePlace, 'unlooked'> },
+  log: Pick<RunLog, 'debug'>,
+): void {
+  if (remote?.unlooked !== undefined) log.debug({ words: remote.unlooked }, 'store:uploads');
+}
+
+type EventLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+function levelOf(event: RunEvent): EventLevel {
+  switch (event.type) {
+    case 'run:start':
+    case 'route:pace':
+    case 'run:memory':
+      return 'info';
+    case 'cell:open':
+    case 'cell:close':
+    case 'cell:left':
+    case 'slice:end':
+    case 'slot:status':
+      return 'debug';
+    case 'job:status':
+      return event.to === 'failed' || event.to === 'in-doubt' ? 'warn' : 'debug';
+    case 'grid:cut':
+      return event.error === undefined ? 'debug' : 'warn';
+    case 'request:end':
+      return event.route === 'text' ? 'debug' : 'trace';
+    case 'route:pause':
+    case 'job:retry':
+    case 'run:waiting':
+    case 'run:notice':
+      return 'warn';
+    case 'run:stopping':
+    case 'run:end':
+      return event.end.kind === 'complete' || event.end.kind === 'interrupted' ? 'info' : 'error';
+  }
+}
+
+/** Times as people and log tools read them. */
+function readable(event: RunEvent): { readonly type: string } & Readonly<Record<string, unknown>> {
+  if (event.type === 'route:pause') {
+    const { untilMs, ...rest } = event;
+    return { ...rest, until: new Date(untilMs).toISOString() };
+  }
+  if (event.type === 'route:pace') return { ...event, words: paceWords(event) };
+  if (event.type === 'run:start') return { type: event.type };
+  return { ...event };
+}
+
+/** Characters of a request or an answer that stand in a log. */
+const longest = 2000;
+
+/** Logs the request and the reply of each text call; images by their size alone. */
+export function tracedText(
+  service: TextService,
+  trace: (facts: Readonly<Record<string, unknown>>, message: string) => void,
+  mask: (text: string) => string,
+): TextService {
+  // Masked before it is cut: half a secret is no longer found.
+  const shown = (value: unknown): string => {
+    const text = mask(JSON.stringify(value));
+    return text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text;
+  };
+  return {
+    ask: async (request, signal) => {
+      trace({ request: shown(withoutData(request)) }, 'text:ask');
+      const result = await service.ask(request, signal);
+      if (result.ok) {
+        const { candidates, blockReason, usage, model, requestId } = result.value;
+        const shownText = candidates.map(({ text, finishReason, functionCalls, images }) => ({
+          text,
+          finishReason,
+          functionCalls,
+          images: images.map(sizeOnly),
+        }));
+        trace({ answer: shown(shownText), blockReason, usage, model, requestId }, 'text:answer');
+      } else {
+        const { code, message, status, requestId } = result.error;
+        trace({ code, message, status, requestId }, 'text:refusal');
+      }
+      return result;
+    },
+    models: (signal) => service.models(signal),
+    close: () => service.close(),
+  };
+}
+
+const withoutData = ({ images, earlier, ...request }: TextCallRequest): unknown => ({
+  ...request,
+  images: images.map(sizeOnly),
+  earlier: earlier.map((turn) => ({ ...turn, images: turn.images.map(sizeOnly) })),
+});
+
+/** Three bytes lie in four characters. */
+const sizeOnly = ({ mimeType, data }: InlineImage): string =>
+  `${mimeType}, ${Math.floor((data.length * 3) / 4)} bytes`;

@@ -1,0 +1,83 @@
+import { estimatePlan } from '../../plan/estimate/estimate.ts';
+import type { StepReport } from '../../plan/estimate/report.ts';
+import type { RevivalFlags } from '../../plan/estimate/revival.ts';
+import { optionalIn } from '../../plan/graph/optional.ts';
+import { chosenSteps } from '../../plan/graph/step-selection.ts';
+import type { JobRecord } from '../../plan/job.ts';
+import { isTextKind } from '../../plan/job-request.ts';
+import { settledJobs } from '../../report/facts/run.ts';
+import type { RunSettings } from '../../run/ports.ts';
+import type { StateReader } from '../../state/reader.ts';
+import type { ProgressStart } from '../progress/model.ts';
+import type { StepStart } from '../progress/step-start.ts';
+import { stepWork } from '../progress/step-work.ts';
+import type { RunSession } from './session.ts';
+
+/** Examining more slots than this one by one would delay the start of a run noticeably. */
+const mostSlots = 20_000;
+
+/** So many finished jobs say how long jobs take; keys are hashes, so the first ones are as good as drawn. */
+const mostRecords = 256;
+
+/** What a run is before it begins: its steps, how many jobs each has, how many are settled, and what is known of durations. */
+export async function progressStart(
+  {
+    plan,
+    selection,
+    state,
+  }: Pick<RunSession, 'plan' | 'selection'> & { readonly state: { readonly reader: StateReader } },
+  settings: Pick<RunSettings, 'limits'> & RevivalFlags,
+): Promise<ProgressStart> {
+  const { reader } = state;
+  const { exact, steps, cells, total } = await estimatePlan(plan, selection, reader, {
+    ...settings,
+    mostSlots,
+  });
+  const totals = await reader.totals();
+  const chosen = chosenSteps(plan, selection.only);
+  if (!chosen.ok) throw new Error(`Internal error: ${chosen.error.message}`);
+  const work = stepWork(plan.slotGraph, chosen.value.places, await finished(reader));
+  const isNew = Object.values(totals.jobs).every((count) => count === 0);
+  // Where slots are only multiplied, finished jobs are not subtracted: they are taken to be spread over all steps.
+  const settled = exact || total.slots === 0 ? 0 : Math.min(1, settledJobs(totals) / total.slots);
+  return {
+    name: plan.pipeline.name,
+    cells: cells.chosen,
+    limits: { task: settings.limits.tasks, text: settings.limits.requests },
+    earlier: { cost: totals.cost, tokens: totals.tokens },
+    isOptional: optionalIn(plan.slotGraph),
+    steps: steps.map((report) => ({
+      ...startOf(report, exact || isNew, settled),
+      work: work.get(report.step) ?? [],
+    })),
+  };
+}
+
+function startOf(report: StepReport, isCounted: boolean, settled: number): Omit<StepStart, 'work'> {
+  const { step, kind, open, waiting, jobs, shared, done, failed, inDoubt, skipped, blocked, invalid } =
+    report;
+  const { submits, running, unsaved } = report;
+  return {
+    name: step,
+    isText: isTextKind(kind),
+    done,
+    failed: failed + invalid,
+    inDoubt,
+    skipped,
+    blocked,
+    // Upper bounds are as good as totals while nothing is done; afterwards they would be misleading.
+    ...(open || waiting > 0 || !isCounted ? {} : { total: jobs + skipped + blocked + invalid }),
+    left: (submits + running + unsaved + waiting) * (1 - settled),
+    jobsPerSlot: jobs === 0 ? 1 : jobs / (jobs + shared),
+  };
+}
+
+/** Some of the jobs that earlier runs finished. */
+async function finished(reader: Pick<StateReader, 'withStatus'>): Promise<readonly JobRecord[]> {
+  const records: JobRecord[] = [];
+  for await (const record of reader.withStatus('done')) {
+    records.push(record);
+    if (records.length === mostRecords) break;
+  }
+  return records;
+}

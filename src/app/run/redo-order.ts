@@ -1,0 +1,149 @@
+import type { FlagValues } from '../../cli/args/flags.ts';
+import type { revivalFlags } from '../../cli/args/run-flags.ts';
+import { count, counted } from '../../report/text/amounts.ts';
+import type { StateReader } from '../../state/reader.ts';
+import {
+  isOpenOrder,
+  nameOfRequest,
+  type RedoAdded,
+  RedoAsked,
+  type RedoCounts,
+  type RedoRequest,
+} from '../../state/redo-order.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { without } from '../errors/correction.ts';
+import { findJob, jobsInFile } from '../workspace/find-job.ts';
+
+/** What the flags say of jobs that are to be made anew. */
+export interface RedoWish {
+  readonly requests: readonly RedoRequest[];
+  /** What is left of earlier orders is dropped. */
+  readonly cancels: boolean;
+}
+
+/** The orders of a state where a run takes them up: in a run directory, or on an engine. */
+export interface RedoTaker {
+  add(request: RedoRequest): RedoAdded | Promise<RedoAdded>;
+  cancel(): number | Promise<number>;
+  close(): number | Promise<number>;
+}
+
+/** What became of the orders of a state in a run. */
+export interface RedoOutcome extends RedoCounts {
+  /** Jobs of the orders that it has closed, of which nothing was left. */
+  readonly closed: number;
+}
+
+/** @throws CliError (exit 2) for flags that contradict one another, and for a job that the state does not know */
+export async function redoWishOf(
+  flags: FlagValues<typeof revivalFlags>,
+  state: StateReader | undefined,
+  cwd: string,
+): Promise<RedoWish> {
+  const { redo, 'redo-jobs': redoJobs, 'redo-again': again, 'redo-cancel': cancels } = flags;
+  if (again && redoJobs === undefined)
+    throw usageError(
+      '--redo-again goes with --redo-jobs; alone it names no job.',
+      'Name the file of jobs: --redo-jobs FILE --redo-again. --redo JOB always makes its job anew.',
+      without('--redo-again'),
+    );
+  if (cancels && (redo.length > 0 || redoJobs !== undefined))
+    throw usageError(
+      `--redo-cancel drops the jobs that are left to be made anew, and ${redoJobs === undefined ? '--redo' : '--redo-jobs'} asks for such jobs.`,
+      'Give one of them; a run with --redo-cancel can be followed by one with the other.',
+      without('--redo-cancel'),
+    );
+  if (state === undefined) {
+    const given = redo.length > 0 ? '--redo' : redoJobs === undefined ? undefined : '--redo-jobs';
+    if (given !== undefined) throw usageError(`${given}: nothing has run here yet.`);
+    return { requests: [], cancels };
+  }
+  const named: string[] = [];
+  for (const job of redo) named.push(await findJob(job, state));
+  const listed = redoJobs === undefined ? [] : await jobsInFile(redoJobs, '--redo-jobs', state, cwd);
+  return {
+    requests: [
+      ...(named.length === 0 ? [] : [{ keys: named, again: true }]),
+      ...(listed.length === 0 ? [] : [{ keys: listed, again }]),
+    ],
+    cancels,
+  };
+}
+
+/** All jobs that the flags name. */
+export const askedFor = ({ requests }: RedoWish): readonly string[] => [
+  ...new Set(requests.flatMap(({ keys }) => keys)),
+];
+
+/** Names what the flags say; undefined: nothing. */
+export const nameOfWish = ({ requests, cancels }: RedoWish): string | undefined =>
+  cancels ? 'cancel' : requests.length === 0 ? undefined : requests.map(nameOfRequest).join(' ');
+
+/** What a run would make anew, by what is open and by what the flags say; nothing is written. */
+export async function plannedRedos(
+  wish: RedoWish,
+  { redos }: StateReader,
+): Promise<{
+  readonly keys: ReadonlySet<string>;
+  readonly redo?: RedoCounts;
+  /** Jobs that were made anew already, and stay. */
+  readonly stays: number;
+}> {
+  const keys = new Set<string>();
+  if (!wish.cancels) for await (const key of redos.waiting()) keys.add(key);
+  let stays = 0;
+  for (const request of wish.requests) {
+    const asked = new RedoAsked(request);
+    for (const group of asked.groups())
+      for (const [key, { state }] of group.take(await redos.entries(group.keys)))
+        if (state === 'waiting') keys.add(key);
+    stays += asked.sums.made;
+  }
+  const { begun, made } = wish.cancels ? { begun: 0, made: 0 } : await redos.counts();
+  const counts = { waiting: keys.size, begun, made };
+  return { keys, stays, ...(isOpenOrder(counts) && { redo: counts }) };
+}
+
+/**
+ * Writes down what the flags ask for, before anything is submitted.
+ *
+ * @returns what the user is to be told of the orders
+ */
+export async function takeOrders(
+  wish: RedoWish,
+  orders: RedoTaker,
+  reader: StateReader,
+): Promise<readonly string[]> {
+  const told: string[] = [];
+  if (wish.cancels) {
+    const dropped = await orders.cancel();
+    told.push(
+      dropped === 0
+        ? 'Redo: there is no order to drop.'
+        : `Redo: the order is dropped; ${counted(dropped, 'job')} of it ${dropped === 1 ? 'is' : 'are'} not made anew.`,
+    );
+  }
+  let stays = 0;
+  for (const request of wish.requests) stays += (await orders.add(request)).made;
+  if (stays > 0) told.push(`Redo: ${staysWords(stays, askedFor(wish).length)}.`);
+  const { waiting, begun } = await reader.redos.counts();
+  if (waiting + begun > 0)
+    told.push(
+      `Redo: ${counted(waiting + begun, 'job')} to be made anew${begun === 0 ? '' : `, ${count(begun)} of them begun`}. Every run goes on with that; --redo-cancel drops what is left.`,
+    );
+  return told;
+}
+
+/** Of so many jobs of a file some were made by an earlier order. */
+export const staysWords = (stays: number, asked: number): string =>
+  `${stays === asked ? (stays === 1 ? 'the job' : `all ${count(stays)} jobs`) : `${count(stays)} of ${counted(asked, 'job')}`} ${stays === 1 ? 'was' : 'were'} made anew already and ${stays === 1 ? 'stays' : 'stay'} so; --redo-again makes ${stays === 1 ? 'it' : 'them'} once more`;
+
+/** Closes the orders of which nothing is left, and says what is open; undefined: there was no order. */
+export async function closeOrders(
+  orders: Pick<RedoTaker, 'close'>,
+  { redos }: StateReader,
+): Promise<RedoOutcome | undefined> {
+  const closed = await orders.close();
+  const counts = await redos.counts();
+  return closed > 0 || isOpenOrder(counts) ? { ...counts, closed } : undefined;
+}

@@ -1,0 +1,82 @@
+import { createArtifactWriter } from '../../artifacts/artifact-writer.ts';
+import type { LinkOptions } from '../../artifacts/download/link-route.ts';
+import { createInputReader, type InputReaderOptions } from '../../artifacts/input/reader.ts';
+import type { InputReader } from '../../artifacts/inputs.ts';
+import type { ArtifactStore } from '../../artifacts/store/store.ts';
+import type { ReplyKeeper } from '../../artifacts/write-reply.ts';
+import type { ArtifactWriter } from '../../artifacts/writer.ts';
+import { wallClock } from '../../cli/adapters/clock.ts';
+import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
+import { proxiesOf } from '../../service/http/connect/proxies.ts';
+import type { Disposables } from '../adapters/disposables.ts';
+import type { Connecting } from './clients.ts';
+
+/** The longest that one download may take, however steadily it comes; more where a request may take more. */
+const leastTotalMs = 600_000;
+
+/** How links are followed. A proxy of the environment is used for downloads as for requests. */
+export function linkOptions(
+  to: {
+    readonly baseUrl: string;
+    /** The longest silence of a server, in ms. */
+    readonly requestMs: number;
+    /** Removes secrets from messages about servers. */
+    readonly mask: (text: string) => string;
+    /** Removes credentials from data that servers send. */
+    readonly dataMask: (text: string) => string;
+    /** Of what is said once. Default: nobody hears it. */
+    readonly notice?: (message: string) => void;
+  },
+  connecting: Connecting,
+  disposables: Disposables,
+): LinkOptions {
+  const { baseUrl, requestMs, mask, dataMask, notice } = to;
+  const { connections, env } = connecting;
+  const timeouts = { idleMs: requestMs, totalMs: Math.max(leastTotalMs, requestMs) };
+  const options = { baseUrl, connections, timeouts, mask, dataMask, ...(notice && { notice }) };
+  if (env === undefined) return options;
+  const proxyFor = proxiesOf(env);
+  const dispatcher = createDispatcher(connecting);
+  disposables.add(() => dispatcher.destroy());
+  return { ...options, dispatcher, isProxied: (url) => proxyFor(url) !== undefined };
+}
+
+/** What brings images into a store, and replies into the state. */
+export function openArtifacts(
+  { artifacts: store, state: replies }: { readonly artifacts: ArtifactStore; readonly state: ReplyKeeper },
+  links: LinkOptions,
+  disposables: Disposables,
+): ArtifactWriter {
+  const artifacts = createArtifactWriter({ ...links, store, replies, clock: wallClock });
+  disposables.add(() => artifacts.close());
+  return artifacts;
+}
+
+/** What reads the images that text calls show. */
+export function openInputs(
+  place: Pick<InputReaderOptions, 'store' | 'folder' | 'filesRoot' | 'shared'>,
+  links: LinkOptions,
+  disposables: Disposables,
+): InputReader {
+  const inputs = createInputReader({ ...links, ...place, clock: wallClock });
+  disposables.add(() => inputs.close());
+  return inputs;
+}
+
+/**
+ * Downloads of a run in the sandbox. A restarted sandbox continues its tasks on another port, so an earlier link leads
+ * nowhere: each link is followed at the sandbox's current address.
+ */
+export const followedAt = (baseUrl: string, writer: ArtifactWriter): ArtifactWriter => ({
+  save: (request, signal) => writer.save({ ...request, url: moved(request.url, baseUrl) }, signal),
+  cut: (request, signal) => writer.cut(request, signal),
+  keep: (request, signal) => writer.keep(request, signal),
+  close: () => writer.close(),
+});
+
+function moved(link: string, baseUrl: string): string {
+  // The follower of the link reports a text that is no link.
+  if (!URL.canParse(link)) return link;
+  const { pathname, search } = new URL(link);
+  return `${baseUrl}${pathname}${search}`;
+}

@@ -1,0 +1,191 @@
+import { dirname, join } from 'node:path';
+import { wallClock } from '../../../cli/adapters/clock.ts';
+import type { Context } from '../../../cli/args/command.ts';
+import type { EngineAddress } from '../../../engine/postgres/address.ts';
+import type { EnginePool } from '../../../engine/postgres/pool.ts';
+import type { HeardFile } from '../../../engine/slices/heard-file.ts';
+import type { Clock } from '../../../run/clock.ts';
+import { StateError } from '../../../state/store.ts';
+import type { Disposables } from '../../adapters/disposables.ts';
+import { type CliError, usageError } from '../../errors/cli-error.ts';
+import { failureText } from '../../errors/render.ts';
+import { admitKey, isOfEnvFile, mayGo } from '../trust.ts';
+import { passwordVariable, trustFile } from '../trust-file.ts';
+
+/** Stands for `--engine`: the address has a password in it, which a command line shows to everybody on the machine. */
+export const engineVariable = 'PROMPTPRESS_ENGINE';
+
+/** An engine that answers, and whose tables are those of this release. */
+export interface OpenEngine {
+  readonly address: EngineAddress;
+  readonly pool: EnginePool;
+  readonly clock: Clock;
+  /** Of a process that works: what it hears while the engine is away. */
+  readonly heard?: HeardFile;
+}
+
+/** How a command uses an engine. */
+export interface EngineUse {
+  /**
+   * `run` makes or upgrades the tables; `worker` refuses those of another release; both refuse a server that could forget what it has
+   * acknowledged. `reading` asks any server that holds runs of this release.
+   */
+  readonly as: 'run' | 'worker' | 'reading';
+  /** Shown by PostgreSQL beside the connections: `promptpress worker`. */
+  readonly name: string;
+  /** At most. Default 3. */
+  readonly connections?: number;
+  /** Where the server has no connection left, that is said once, and waited for until the signal ends it. Absent: it fails at once. */
+  readonly waits?: { readonly signal: AbortSignal; say(text: string): void };
+  /** How long a server that does not answer is asked again, ms. Default 0. */
+  readonly patienceMs?: number;
+}
+
+/** Whether a user means the address of an engine, and not a file or a folder. */
+export const isEngineWord = (word: string): boolean => /^postgres(?:ql)?:\/\//i.test(word);
+
+/** Said of a run on an engine, where a command works on run directories alone. */
+export const noEngineHere = (command: string, instead: string): CliError =>
+  usageError(`promptpress ${command} takes no run on an engine: it works on run directories.`, instead);
+
+/** The address that a user gave, or that the environment has in its place; undefined: none. */
+export const givenEngine = (
+  given: string | undefined,
+  { env }: { readonly env: Context['io']['env'] },
+): string | undefined => given ?? (env[engineVariable] === '' ? undefined : env[engineVariable]);
+
+/** The variable that names a file with passwords, which `pg` reads by itself. */
+const passwordFileVariable = 'PGPASSFILE';
+
+/**
+ * The address of an engine, with its password from wherever it is. From here on no message shows it. An address out of a file of variables gets
+ * the passwords of that file, and of this machine only what the user has allowed.
+ *
+ * @param how whether the user may be asked
+ * @throws CliError (exit 2) where none is given, or a password may not go there; EngineError `engine.address`
+ */
+export async function readEngineAddress(
+  given: string | undefined,
+  context: Context,
+  how = { mayAsk: true },
+): Promise<EngineAddress> {
+  const { io, redactor } = context;
+  const text = givenEngine(given, io);
+  if (text === undefined)
+    throw usageError(
+      'No engine is named.',
+      `Give --engine postgres://user@host:5432/database, or set ${engineVariable} to it; a password belongs into the variable.`,
+    );
+  const { parseEngineAddress } = await import('../../../engine/postgres/address.ts');
+  const address = parseEngineAddress(text);
+  const isFiles = isOfEnvFile(engineVariable, context) && text === io.env[engineVariable];
+  const password = address.password ?? passwordFor(address, io.env, parseEngineAddress);
+  for (const secret of [...address.secrets, ...(password === undefined ? [] : [password])])
+    if (!isGuessed(secret, address)) redactor.addCredential(secret);
+  if (password === undefined) {
+    const wanted = { key: passwordFileVariable, origin: address.origin };
+    return isFiles && !mayGo(wanted, context) ? { ...address, password: '' } : address;
+  }
+  if (isFiles && address.password === undefined)
+    await admitKey({ key: passwordVariable, origin: address.origin }, engineVariable, context, how);
+  return { ...address, password };
+}
+
+/** Whoever tries any password tries these first; masked, every address in a message would be illegible. */
+const isGuessed = (password: string, { user, database }: EngineAddress): boolean =>
+  ['postgres', user, database].includes(password);
+
+/** An address as messages show it has no password: the environment has it, for the same user of the same database. */
+function passwordFor(
+  { host, port, user, database }: EngineAddress,
+  env: Context['io']['env'],
+  parse: (text: string) => EngineAddress,
+): string | undefined {
+  const own = env[passwordVariable];
+  if (own !== undefined && own !== '') return own;
+  const text = givenEngine(undefined, { env });
+  if (text === undefined) return undefined;
+  try {
+    const other = parse(text);
+    const isSame =
+      other.host === host && other.port === port && other.user === user && other.database === database;
+    return isSame ? other.password : undefined;
+  } catch {
+    // Nobody asked for that address.
+    return undefined;
+  }
+}
+
+/**
+ * Reaches an engine. `disposables` closes its connections.
+ *
+ * @param given of a flag or an operand; absent: the environment's
+ * @throws CliError (exit 2), EngineError
+ */
+export async function openEngine(
+  given: string | undefined,
+  use: EngineUse,
+  disposables: Disposables,
+  context: Context,
+): Promise<OpenEngine> {
+  const address = await readEngineAddress(given, context);
+  const [{ openPool }, { checkServer }, { checkSchema, migrate }, { migrations }] = await Promise.all([
+    import('../../../engine/postgres/pool.ts'),
+    import('../../../engine/postgres/checks.ts'),
+    import('../../../engine/postgres/migrate.ts'),
+    import('../../../engine/migrations.ts'),
+  ]);
+  const { as, name, connections, patienceMs } = use;
+  const pool = await openPool(address, {
+    clock: wallClock,
+    name: `promptpress ${name}`,
+    ...(connections === undefined ? {} : { connections }),
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+  });
+  disposables.add(() => pool.close());
+  if (use.waits !== undefined) await freeConnection(pool, use.waits);
+  if (as !== 'reading') await checkServer(pool);
+  if (as === 'run') await migrate(pool, migrations);
+  else await checkSchema(pool, migrations.length);
+  const heard = as === 'reading' ? undefined : await openHeard(pool, disposables, context);
+  return { address, pool, clock: wallClock, ...(heard && { heard }) };
+}
+
+/** What a worker hears while its engine is away lies beside what the user trusts. Undefined, with a word, where it cannot be kept. */
+async function openHeard(
+  pool: OpenEngine['pool'],
+  disposables: Disposables,
+  { io }: Context,
+): Promise<OpenEngine['heard']> {
+  const { HeardFile } = await import('../../../engine/slices/heard-file.ts');
+  const folder = join(dirname(trustFile(io.env)), 'heard');
+  const warn = (text: string): void => io.err(failureText(`warning: ${text}`));
+  try {
+    const heard = new HeardFile(folder, pool, warn, wallClock);
+    disposables.add(() => heard.close());
+    return heard;
+  } catch (error) {
+    warn(
+      `Answers that are heard while the engine is away are lost if this process ends before it is back: nothing can be kept in ${folder} (${(error as Error).message}).`,
+    );
+    return undefined;
+  }
+}
+
+/** How often a server without a free connection is asked again, ms. */
+const againMs = 2000;
+
+async function freeConnection(pool: EnginePool, waits: NonNullable<EngineUse['waits']>): Promise<void> {
+  const { pause } = await import('../../../engine/slices/feeder.ts');
+  for (let isSaid = false; ; isSaid = true) {
+    try {
+      await pool.query('SELECT 1');
+      return;
+    } catch (error) {
+      const isFull = error instanceof StateError && error.code === 'engine.connections';
+      if (!isFull || waits.signal.aborted) throw error;
+      if (!isSaid) waits.say(`${error.message} It is waited for.`);
+    }
+    await pause(wallClock, againMs, waits.signal);
+  }
+}

@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { Context } from '../../../cli/args/command.ts';
+import { isObject } from '../../../pipeline/values/value.ts';
+import { artifactPlaceFact, runFiles } from '../../../report/facts/layout.ts';
+import { kindAt, readOwnText } from '../../../state/files/plain-path.ts';
+import type { StateReader } from '../../../state/reader.ts';
+import { stateFileName } from '../../../state/state-files.ts';
+import type { Disposables } from '../../adapters/disposables.ts';
+import { usageError } from '../../errors/cli-error.ts';
+
+/** Name of the fact that says where the coordinator had the run directory: {@link DirectoryFact} as JSON. */
+export const directoryFact = 'run.directory';
+
+/** The run directory of a run on an engine, on the machine that it was begun on. */
+interface DirectoryFact {
+  readonly path: string;
+  readonly host: string;
+}
+
+/** What a command needs of a run's directory: nothing, the files of its results, or a place to write what it makes. */
+export type DirectoryUse = 'nothing' | 'files' | 'place';
+
+/**
+ * Where a command finds the files of a run, or writes what it makes. Absolute.
+ *
+ * @param out of the user; a folder to write in that is not the run's has been found to hold nothing else
+ * @throws CliError (exit 2) where they are not on this machine; EngineError
+ */
+export async function directoryFor(
+  shown: string,
+  state: StateReader,
+  { out, needs }: { readonly out?: string | undefined; readonly needs: DirectoryUse },
+  disposables: Disposables,
+  { io }: Context,
+): Promise<string> {
+  const id = await state.fact('artifacts.owner');
+  const own = await ownDirectory(state);
+  const here = own !== undefined && isHere(own.path, shown, id) ? own.path : undefined;
+  if (needs === 'nothing') return out === undefined ? (here ?? io.cwd) : resolve(io.cwd, out);
+  const isInBucket = (await state.fact(artifactPlaceFact)) !== undefined;
+  if (out !== undefined && !/^s3:/i.test(out)) {
+    const directory = resolve(io.cwd, out);
+    const found = engineOf(directory)?.place;
+    const isOther = found !== undefined && found !== id;
+    if (isOther || existsSync(join(directory, stateFileName)))
+      throw usageError(`--out: ${out} holds another run.`, 'Name a folder of its own.');
+    if (needs === 'files' && !isInBucket && found === undefined)
+      throw usageError(
+        `--out: ${out} is not the folder that the files of ${shown} lie in: it has no ${runFiles.engine}.`,
+        own === undefined ? undefined : `They lie in ${own.path} of ${own.host}.`,
+      );
+    if (needs === 'place') await mkdir(directory, { recursive: true });
+    return directory;
+  }
+  if (here !== undefined) return here;
+  if (needs === 'files' && isInBucket) {
+    const folder = await mkdtemp(join(tmpdir(), 'promptpress-'));
+    disposables.add(async () => await rm(folder, { recursive: true, force: true }));
+    return folder;
+  }
+  const there = own === undefined ? 'another machine' : `${own.path} of ${own.host}`;
+  throw needs === 'files'
+    ? usageError(
+        `The files of ${shown} lie in ${there}, and that folder is not on this machine.`,
+        'Name it as this machine has it: --out DIR',
+      )
+    : usageError(
+        `${shown} has its run directory in ${there}, not on this machine.`,
+        'Say where to write here: --out DIR',
+      );
+}
+
+/** Where the coordinator of a run last had its run directory, for messages alone. @throws EngineError */
+export async function ownDirectory(state: Pick<StateReader, 'fact'>): Promise<DirectoryFact | undefined> {
+  const text = await state.fact(directoryFact);
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) return undefined;
+    const { path, host } = value;
+    return typeof path === 'string' && typeof host === 'string' ? { path, host } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Only the folder itself says whose it is: whoever writes to the engine could name any. Its mark names the run, which another one on the same
+ * engine does not have.
+ */
+function isHere(path: string, shown: string, id: string | undefined): boolean {
+  const found = isAbsolute(path) ? engineOf(path) : undefined;
+  return found !== undefined && found.place === id && runOf(found.engine) === runOf(shown);
+}
+
+/** The name of a run: machines may reach its engine under different addresses. */
+const runOf = (shown: string): string => shown.slice(shown.indexOf('#') + 1);
+
+/** Longer than any marker. */
+const mostBytes = 65_536;
+
+/** What a folder says of the run on an engine that its files are of. */
+export interface EngineMarker {
+  /** `postgres://…#name`, without a password. */
+  readonly engine: string;
+  /** Of the run, for ever: on every machine the folder with this id is the same one. */
+  readonly place: string;
+}
+
+/** The run on an engine that a folder says its files are of; undefined: it says nothing. */
+export function engineOf(directory: string): EngineMarker | undefined {
+  const file = join(directory, runFiles.engine);
+  if (kindAt(file) !== 'file') return undefined;
+  try {
+    const value: unknown = JSON.parse(readOwnText(file, mostBytes) ?? '');
+    if (!isObject(value)) return undefined;
+    const { engine, place } = value;
+    return typeof engine === 'string' && typeof place === 'string' ? { engine, place } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,235 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Pipeline, Speed } from '../../pipeline/pipeline.ts';
+import { addressVariable } from '../../pipeline/settings/variables.ts';
+import { sandboxId } from '../../report/facts/services.ts';
+import { readApiKey } from '../../service/http/base-url.ts';
+import { type NameKey, type Names, resolveNames } from '../../service/names.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { without } from '../errors/correction.ts';
+import type { Environment } from '../output/io.ts';
+import { Redactor } from '../output/redact.ts';
+import { fillIn, keyField, missingVariables } from './environment.ts';
+import { keyVariable } from './trust-file.ts';
+import { checkBaseUrl } from './warnings.ts';
+
+/** The flags that say which service is meant. */
+export interface ServiceFlags {
+  readonly sandbox: boolean;
+  readonly 'base-url'?: string | undefined;
+  readonly speed?: Speed | undefined;
+}
+
+/** The part of a pipeline that identifies its service. */
+export type ServicePart = Pick<Pipeline, 'service' | 'source'>;
+
+/** Which service a run talks to, and how. */
+export interface ServiceSettings {
+  /** Absent with `--sandbox`: its address is known when it has started. */
+  readonly baseUrl?: string;
+  /** The user gave the address himself, by flag or environment; the pipeline file did not. True with `--sandbox`. */
+  readonly isUsersAddress: boolean;
+  /** The variable of the environment that gave the address; absent where a flag or the pipeline file did. */
+  readonly addressVariable?: string;
+  /** Absent with `auth: none` where its variable is not set. */
+  readonly apiKey?: string;
+  /** Name of the variable that holds the key; absent with `--sandbox`, whose key is made for it, and where there is none. */
+  readonly keyVariable?: string;
+  /** Where the key came from, for messages; absent with `--sandbox`. */
+  readonly keySource?: string;
+  /** The key and all other values of variables that may not be shown. */
+  readonly secrets: readonly string[];
+  /** The values that give access: the key, and each variable in the path of the address. */
+  readonly credentials: readonly string[];
+  /** Part of every job key. */
+  readonly id: string;
+  /** Undefined: the gateway's own. */
+  readonly speed: Speed | undefined;
+  readonly names: Names;
+  readonly auth: Pipeline['service']['auth'];
+  readonly clicks: Pipeline['service']['clicks'];
+}
+
+/**
+ * Settles the service block for a run: flags beat environment, environment beats file.
+ * Secrets go to the redactor before anything else can happen to them.
+ *
+ * @throws CliError (exit 2) for a missing variable, a wrong address, or no address at all
+ */
+export function settleService(
+  pipeline: ServicePart,
+  flags: ServiceFlags,
+  env: Environment,
+  redactor: Redactor,
+): ServiceSettings {
+  const { service } = pipeline;
+  const { auth, clicks } = service;
+  const shared = { speed: flags.speed ?? service.speed, auth, clicks };
+  if (flags.sandbox) {
+    refuseBoth(flags);
+    const apiKey = `sandbox-${randomBytes(12).toString('hex')}`;
+    redactor.addCredential(apiKey);
+    const names = settleNames(pipeline, env, redactor);
+    return { ...shared, names, apiKey, isUsersAddress: true, ...maskedBy(redactor), id: sandboxId };
+  }
+
+  const address = settleAddress(pipeline, flags, env, redactor);
+  const { baseUrl } = address;
+  const key = settleKey(pipeline, env, redactor);
+  const id =
+    service.id === undefined ? new URL(baseUrl).origin : settleId(service.id, pipeline, env, redactor);
+  const names = settleNames(pipeline, env, redactor);
+  return { ...shared, ...key, ...address, names, id, ...maskedBy(redactor) };
+}
+
+const maskedBy = ({ secrets, credentials }: Redactor): Pick<ServiceSettings, 'secrets' | 'credentials'> => ({
+  secrets,
+  credentials,
+});
+
+/** What a plan can know of the service without a network and without a key. */
+export interface ServiceIdentity {
+  /** Undefined: no address is known. */
+  readonly id?: string;
+  /** Where requests would go; undefined where no address is known, and in a rehearsal. */
+  readonly origin?: string;
+  /** The variable that would give it. */
+  readonly missing?: string;
+}
+
+/** The identity for a plan; what is missing is no failure there. @throws CliError for a wrong address */
+export function identifyService(
+  pipeline: ServicePart,
+  flags: ServiceFlags,
+  env: Environment,
+): ServiceIdentity {
+  if (flags.sandbox) {
+    refuseBoth(flags);
+    return { id: sandboxId };
+  }
+  const { id, baseUrl } = pipeline.service;
+  const isFiles = flags['base-url'] === undefined && (env[addressVariable] ?? '') === '';
+  const [noAddress] = isFiles ? missingVariables(baseUrl, env) : [];
+  const at = noAddress === undefined ? originOf(pipeline, flags, env) : undefined;
+  if (id === undefined)
+    return at === undefined ? { missing: noAddress ?? addressVariable } : { id: at, origin: at };
+  const [missing] = missingVariables(id, env);
+  return {
+    ...(missing === undefined ? { id: settleId(id, pipeline, env, new Redactor()) } : { missing }),
+    ...(at === undefined ? {} : { origin: at }),
+  };
+}
+
+const originOf = (pipeline: ServicePart, flags: ServiceFlags, env: Environment): string =>
+  new URL(settleAddress(pipeline, flags, env, new Redactor()).baseUrl).origin;
+
+function refuseBoth(flags: ServiceFlags): void {
+  if (flags['base-url'] === undefined) return;
+  throw usageError(
+    '--sandbox and --base-url name two services.',
+    'Give one of them: --sandbox for the local service, --base-url for another one.',
+    without('--sandbox'),
+  );
+}
+
+type Address = Pick<ServiceSettings, 'isUsersAddress' | 'addressVariable'> & { readonly baseUrl: string };
+
+function settleAddress(
+  pipeline: ServicePart,
+  flags: ServiceFlags,
+  env: Environment,
+  redactor: Redactor,
+): Address {
+  const flag = flags['base-url'];
+  if (flag !== undefined) return { baseUrl: checkBaseUrl(flag, '--base-url'), isUsersAddress: true };
+  const variable = env[addressVariable] ?? '';
+  if (variable !== '')
+    return { baseUrl: checkBaseUrl(variable, addressVariable), isUsersAddress: true, addressVariable };
+  const written = pipeline.service.baseUrl;
+  if (written === `\${${addressVariable}}`) throw noAddress(pipeline);
+  const { text, values } = fillIn(written, 'service.baseUrl', { env, pipeline });
+  // Scheme and host are recorded and shown: they say which service it was. What a variable puts behind them may be a token.
+  for (const value of values) if (!isOrigin(value, text)) redactor.addCredential(value);
+  // Also where variables are parts of it: which part is the host, the file says.
+  return { baseUrl: checkBaseUrl(text, `service.baseUrl of ${pipeline.source.file}`), isUsersAddress: false };
+}
+
+const noAddress = ({ source }: ServicePart): Error =>
+  usageError(
+    'No service is named: there is no base address.',
+    `Set ${addressVariable} (or give --base-url) and ${keyVariable} to run against a service, or rehearse on this machine without a key: promptpress run ${source.file} --sandbox`,
+  );
+
+const isOrigin = (value: string, address: string): boolean =>
+  value.includes('://') || (URL.canParse(address) && new URL(address).origin.includes(value));
+
+/** The key, and the variable that held it: what the user checks when the key is rejected. */
+function settleKey(
+  pipeline: ServicePart,
+  env: Environment,
+  redactor: Redactor,
+): Pick<ServiceSettings, 'apiKey' | 'keyVariable' | 'keySource'> {
+  const { apiKey: written, auth } = pipeline.service;
+  const variable = env[keyVariable] ?? '';
+  if (auth === 'none' && variable === '' && missingVariables(written, env).length > 0) return {};
+  const { text: key, values } =
+    variable === '' ? fillIn(written, keyField, { env, pipeline }) : { text: variable, values: [] };
+  for (const value of [key, ...values]) if (value !== '') redactor.addCredential(value);
+  const beaten = written === `\${${keyVariable}}` ? '' : `, which beats service.apiKey of the pipeline`;
+  const keySource =
+    variable === '' ? `${written} (service.apiKey of the pipeline)` : `the variable ${keyVariable}${beaten}`;
+  const read = readApiKey(key);
+  if (!read.ok) throw usageError(read.error.message, `It comes from ${keySource}.`);
+  redactor.addCredential(read.value);
+  return { apiKey: read.value, keyVariable: variable === '' ? written.slice(2, -1) : keyVariable, keySource };
+}
+
+/**
+ * The service's identity is part of every key and kept in the state, which must not hold the value of a variable. So an
+ * identity with variables is stored as it is written, with a hash of its expanded value.
+ */
+function settleId(written: string, pipeline: ServicePart, env: Environment, redactor: Redactor): string {
+  const { text, values } = fillIn(written, 'service.id', { env, pipeline });
+  if (values.length === 0) return text;
+  for (const value of values) redactor.add(value);
+  return `${written}#${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+}
+
+/** Words that stand in every address and in every customId that the service gives: to mask them would spoil the data. */
+const openNames: readonly NameKey[] = [
+  'path',
+  'relaxPrefix',
+  'fastPrefix',
+  'turboPrefix',
+  'nativePath',
+  'customId',
+];
+
+function settleNames(pipeline: ServicePart, env: Environment, redactor: Redactor): Names {
+  const { preset, own } = pipeline.service.names;
+  const settled = Object.entries(own).map(([name, text]) => {
+    const field = `service.names.${name}`;
+    const isOpen = openNames.some((open) => open === name);
+    return [
+      name,
+      isOpen ? fillIn(text, field, { env, pipeline }).text : secretly(text, field, pipeline, env, redactor),
+    ];
+  });
+  const names = resolveNames(preset, Object.fromEntries(settled) as Record<string, string>);
+  if (names.ok) return names.value;
+  throw usageError(
+    names.error.map(({ message }) => message).join(' '),
+    `See service.names of ${pipeline.source.file}.`,
+  );
+}
+
+function secretly(
+  text: string,
+  field: string,
+  pipeline: ServicePart,
+  env: Environment,
+  redactor: Redactor,
+): string {
+  const { text: filled, values } = fillIn(text, field, { env, pipeline });
+  for (const value of values) redactor.add(value);
+  return filled;
+}

@@ -1,0 +1,35 @@
+import { hostname } from 'node:os';
+import type { Context } from '../../../cli/args/command.ts';
+import { acquireLock } from '../../../state/lock/lock.ts';
+import { openState } from '../../../state/state.ts';
+import type { StateStore } from '../../../state/store.ts';
+import type { Disposables } from '../../adapters/disposables.ts';
+import { takeState } from './maker.ts';
+
+/**
+ * Opens the state of a run directory for a command that changes it and is no run.
+ *
+ * @param named the command, for whoever finds the directory held
+ * @param trust what {@link takeState} asks
+ * @throws StateError `state.locked` (exit 75) while a run is on, `directory.stranger`
+ */
+export function holdState(
+  directory: string,
+  named: string,
+  trust: { readonly trusted: boolean },
+  disposables: Disposables,
+  context: Context,
+): StateStore {
+  const { io } = context;
+  const lock = acquireLock(directory, {
+    pid: process.pid,
+    host: hostname(),
+    startedAt: new Date(io.now()).toISOString(),
+    command: named,
+  });
+  disposables.add(() => lock.release());
+  const state = openState(directory, { lock });
+  disposables.add(() => state.close());
+  takeState(state, directory, trust, context);
+  return state;
+}

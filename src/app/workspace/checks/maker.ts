@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../../../cli/args/command.ts';
+import { artifactPlaceFact } from '../../../report/facts/layout.ts';
+import { pipelineFacts } from '../../../state/binding.ts';
+import { StateError, type StateStore } from '../../../state/store.ts';
+import { failureText } from '../../errors/render.ts';
+import { isSealed, sealOf } from '../../service/maker-key.ts';
+
+/** Name of the fact by which a state shows whose it is: `<id>.<seal of the id>`. */
+export const makerFact = 'state.maker';
+
+/**
+ * Refuses a state that this user did not make on this machine: it came with an archive, or from another machine, and whoever made it decides what
+ * counts as done and what is sent. One that is taken, or is new, has his mark from then on.
+ *
+ * @param trusted `--trust-directory`
+ * @throws StateError `directory.stranger`
+ */
+export function takeState(
+  state: StateStore,
+  directory: string,
+  { trusted }: { readonly trusted: boolean },
+  { io }: Context,
+): void {
+  const [id = '', seal = ''] = state.fact(makerFact)?.split('.') ?? [];
+  if (isSealed(id, seal, io.env)) return;
+  if (!trusted && !isNew(state))
+    throw new StateError(
+      'directory.stranger',
+      `The run in ${directory} was not begun by you on this machine: its state does not have your mark.`,
+      {
+        hint:
+          'Whoever began it decides what counts as done and what is sent. If you trust them, or it is yours from another machine, give --trust-directory ' +
+          'once: from then on it has your mark. Else take another directory with --out.\n' +
+          'Your marks are made with $XDG_STATE_HOME/promptpress/maker.key (~/.local/state): a machine that keeps nothing needs the flag each time.',
+      },
+    );
+  const own = randomUUID();
+  let mark: string;
+  try {
+    mark = `${own}.${sealOf(own, io.env)}`;
+  } catch (error) {
+    if (trusted) return;
+    const words = `warning: The state in ${directory} cannot get your mark: ${(error as Error).message}`;
+    const hint = 'Later runs there need --trust-directory, or a folder in XDG_STATE_HOME that you may write.';
+    io.err(failureText(words, hint));
+    return;
+  }
+  state.setFact(makerFact, mark);
+}
+
+/** Nothing is said in it yet: a crash may have come between its making and its mark. */
+const isNew = (state: StateStore): boolean =>
+  [pipelineFacts.text, artifactPlaceFact].every((name) => state.fact(name) === undefined) &&
+  Object.values(state.totals().jobs).every((jobs) => jobs === 0);

@@ -1,0 +1,123 @@
+import { realpath } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import type { Context } from '../../../cli/args/command.ts';
+import { type RunFacts, readRunFacts } from '../../../report/facts/run.ts';
+import { StateServices } from '../../../report/facts/services.ts';
+import { pipelineFacts } from '../../../state/binding.ts';
+import { lockOwner } from '../../../state/lock/lock.ts';
+import { openStateForReading } from '../../../state/state.ts';
+import { invocationFact, StateError } from '../../../state/store.ts';
+import type { MergeSource } from '../../../upkeep/merge.ts';
+import type { Disposables } from '../../adapters/disposables.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import { openArtifactsOf } from '../../service/artifact-place.ts';
+import { checkRunDirectory } from './directory.ts';
+import { checkAge } from './stale-state.ts';
+
+/** A run directory that is to be merged. */
+export interface MergedRun extends MergeSource {
+  /** With links resolved. */
+  readonly directory: string;
+  readonly facts: RunFacts;
+  readonly text: string;
+  /** Of the pipeline's file. */
+  readonly path: string;
+  /** {@link witnessOf} the state when it was opened. */
+  readonly witness: string;
+}
+
+/**
+ * Opens a run directory for reading that nobody uses.
+ *
+ * @throws CliError (exit 2) where nothing has run there, or for several services; StateError `state.locked` (exit 75) while a run is on
+ */
+export async function openMergedRun(
+  name: string,
+  flags: { readonly 'trust-directory': boolean },
+  signal: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+): Promise<MergedRun> {
+  const { io } = context;
+  const noRun = (): Error =>
+    usageError(`There is no run in ${name}.`, 'merge takes run directories; promptpress ls lists them.');
+  const directory = await realpath(resolve(io.cwd, name)).catch(() => {
+    throw noRun();
+  });
+  await checkRunDirectory(directory, { trusted: flags['trust-directory'], artifacts: true }, io.env);
+  refuseHeld(directory, name);
+  const reader = openStateForReading(directory);
+  if (reader === undefined) throw noRun();
+  disposables.add(async () => await reader.close());
+  await checkAge(reader, directory, io.env);
+  const facts = await readRunFacts(reader);
+  const text = await reader.fact(pipelineFacts.text);
+  const path = await reader.fact(pipelineFacts.path);
+  if (facts === undefined || text === undefined || path === undefined) throw noRun();
+  if (!(await StateServices.of(reader)).areAllOf(facts.serviceId))
+    throw usageError(
+      `${name} holds jobs of several services.`,
+      'Only directories with jobs of one and the same service can be merged.',
+    );
+  const { store: artifacts } = await openArtifactsOf(directory, reader, signal, disposables, context);
+  return { directory, name, reader, artifacts, facts, text, path, witness: await witnessOf(reader) };
+}
+
+/**
+ * Refuses a directory that does not belong together with those before it.
+ *
+ * @throws CliError (exit 2) which says in what they differ
+ */
+export function refuseOther(run: MergedRun, before: readonly MergedRun[]): void {
+  const [first] = before;
+  if (first === undefined) return;
+  const same = before.find(({ directory }) => directory === run.directory);
+  if (same !== undefined)
+    throw usageError(`${same.name} and ${run.name} are one directory.`, 'Name each of them once.');
+  const what = differenceOf(first, run);
+  if (what === undefined) return;
+  throw usageError(
+    `${first.name} and ${run.name} differ in ${what}.`,
+    'Only parts of one plan can be merged: run the same pipeline with the same tables against the same service in each.',
+  );
+}
+
+function differenceOf(a: MergedRun, b: MergedRun): string | undefined {
+  if (a.text !== b.text) return 'the text of their pipelines';
+  if (JSON.stringify(a.facts.set ?? []) !== JSON.stringify(b.facts.set ?? [])) return 'what --set replaced';
+  if (a.facts.serviceId !== b.facts.serviceId)
+    return `their services (${a.facts.serviceId} and ${b.facts.serviceId})`;
+  const [tables, others] = [a.facts.tables, b.facts.tables];
+  const at = tables.findIndex(({ sha256 }, index) => others[index]?.sha256 !== sha256);
+  if (at >= 0 || tables.length !== others.length)
+    return `their tables (${relative(dirname(a.path), (tables[at] ?? others[0])?.file ?? '')})`;
+  return undefined;
+}
+
+/** Refuses what was read from a directory in which a run began meanwhile. @throws StateError */
+export async function refuseChanged({ directory, name, reader, witness }: MergedRun): Promise<void> {
+  refuseHeld(directory, name);
+  if ((await witnessOf(reader)) === witness) return;
+  throw new StateError('state.locked', `A run has changed ${name} while it was merged. Nothing was made.`, {
+    hint: 'Give the same command again.',
+  });
+}
+
+function refuseHeld(directory: string, name: string): void {
+  const owner = lockOwner(directory);
+  if (owner === undefined) return;
+  throw new StateError('state.locked', `A run is on in ${name} (process ${owner.pid} on ${owner.host}).`, {
+    hint: 'Wait for it or stop it, and give the same command again.',
+  });
+}
+
+/** Differs where a run has begun, or has changed a job. */
+async function witnessOf(reader: MergedRun['reader']): Promise<string> {
+  const facts = await Promise.all([invocationFact, 'run.last'].map((name) => reader.fact(name)));
+  return JSON.stringify([
+    await reader.totals(),
+    await reader.submissions(),
+    await reader.lastNumber(),
+    facts,
+  ]);
+}

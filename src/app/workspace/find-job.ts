@@ -1,0 +1,213 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Context } from '../../cli/args/command.ts';
+import { runsFolder } from '../../report/facts/layout.ts';
+import { placeOfDirectory, seenFrom } from '../../report/facts/place.ts';
+import type { StateReader } from '../../state/reader.ts';
+import { openStateForReading } from '../../state/state.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { adding, type Correction, writing } from '../errors/correction.ts';
+import type { Io } from '../output/io.ts';
+import { checkRunDirectory } from './checks/directory.ts';
+import { readJobFile } from './checks/job-file.ts';
+import { openTarget, type RunTarget, type TargetFlags } from './open.ts';
+
+/** Fewer characters than this name nothing in particular. */
+const leastLength = 4;
+
+/** Of many jobs that begin alike, as many are shown. */
+const mostListed = 5;
+
+/** The keys that a user's word can mean: itself, else those that begin so, at most one more than are ever shown. */
+export async function jobsNamed(named: string, state: StateReader): Promise<readonly string[]> {
+  if ((await state.get(named)) !== undefined) return [named];
+  return named.length < leastLength ? [] : await state.keysWithPrefix(named, mostListed + 1);
+}
+
+/**
+ * The key of the one job that a user names, by the whole key or by its beginning.
+ *
+ * @throws CliError (exit 2) when there is none, or more than one
+ */
+export async function findJob(named: string, state: StateReader): Promise<string> {
+  const found = await jobsNamed(named, state);
+  const [key] = found;
+  if (key === undefined) throw noSuchJob(named, await state.keysWithPrefix('', 1));
+  if (found.length > 1) throw severalJobs(named, found);
+  return key;
+}
+
+/** Keys that are looked up together. */
+const lookedUp = 1000;
+
+/**
+ * The keys of the jobs that a file lists, by whole keys or by their beginnings.
+ *
+ * @throws CliError (exit 2) with the line of the first one that names no job, or several; the error of the file system
+ */
+export async function jobsInFile(
+  name: string,
+  flag: string,
+  state: StateReader,
+  cwd: string,
+): Promise<readonly string[]> {
+  const keys: string[] = [];
+  const look = async (group: readonly (readonly [string, number])[]): Promise<void> => {
+    const known = await state.numbersOf(group.map(([key]) => key));
+    for (const [word, line] of group) {
+      const found = known.has(word) ? [word] : await jobsNamed(word, state);
+      const [key] = found;
+      if (key === undefined || found.length > 1)
+        throw usageError(
+          `${flag} ${name}, line ${line}: ${key === undefined ? 'no job of this run directory has' : 'several jobs have keys that begin with'} "${word}"${key === undefined ? ' as its key' : ''}.`,
+          'Nothing was submitted. The column "job" of manifest.csv has the keys, in the run directory.',
+        );
+      keys.push(key);
+    }
+  };
+  let group: (readonly [string, number])[] = [];
+  for (const entry of await readJobFile(name, flag, cwd, 'keep')) {
+    group.push(entry);
+    if (group.length < lookedUp) continue;
+    await look(group);
+    group = [];
+  }
+  await look(group);
+  return keys;
+}
+
+/** @param known a key that is there, if there is one: it shows what a key looks like */
+function noSuchJob(named: string, [known]: readonly string[]): Error {
+  const message =
+    named.length < leastLength
+      ? `"${named}" is too short to name a job: give ${leastLength} characters of its key or more.`
+      : `No job has the key "${named}", nor one that begins so.`;
+  return usageError(
+    message,
+    'The column "job" of manifest.csv has the keys, in the run directory; the beginning of one is enough.',
+    known === undefined ? undefined : exchangingJob(named, known.slice(0, shownLength), 'example'),
+  );
+}
+
+/** As much of a key as names one job in practice. */
+const shownLength = 8;
+
+const severalJobs = (named: string, found: readonly string[]): Error => {
+  const more = found.length > mostListed ? ', …' : '';
+  return usageError(
+    `Several jobs have keys that begin with "${named}": ${found.slice(0, mostListed).join(', ')}${more}`,
+    'Give more of the key.',
+    exchangingJob(named, found[0] ?? named, 'example'),
+  );
+};
+
+const exchangingJob = (named: string, key: string, kind: Correction['kind']): Correction => ({
+  kind,
+  words: (words) => words.map((word, at) => (at > 0 && word === named ? key : word)),
+});
+
+/** A job that the user named, and the run directory it is in. */
+export interface JobTarget extends RunTarget {
+  readonly key: string;
+}
+
+/**
+ * Finds the job that `JOB [FILE|DIR]` means. Without a place: the run directory that the current folder is, else the
+ * one that knows the job under `runs/`, here or in a folder of this one, where pipelines may lie (the service is part of
+ * every key, so that a rehearsal's job is not in the real run). The caller closes the state.
+ *
+ * @throws CliError (exit 2) when there is no such job, or no such run
+ */
+export async function openJob(
+  named: string,
+  target: string | undefined,
+  flags: TargetFlags,
+  context: Context,
+): Promise<JobTarget> {
+  if (target === undefined && (flags.sandbox || flags.out !== undefined)) {
+    throw usageError(
+      '--sandbox and --out say which run of a pipeline file is meant; no file is named.',
+      'Name the pipeline file, or the run directory alone.',
+      adding('pipeline.yaml'),
+    );
+  }
+  const place = target === undefined ? await placeOf(named, flags, context.io) : undefined;
+  const run = place ?? (await openTarget(target ?? '.', flags, context));
+  try {
+    return { ...run, key: await findJob(named, run.state) };
+  } catch (error) {
+    await run.state.close();
+    throw error;
+  }
+}
+
+async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Promise<RunTarget> {
+  const trust = { trusted: flags['trust-directory'] };
+  await checkRunDirectory(cwd, trust, env);
+  const here = openStateForReading(cwd);
+  if (here !== undefined) return { directory: cwd, state: here, place: placeOfDirectory(cwd, cwd) };
+
+  const found: RunTarget[] = [];
+  const examples: string[] = [];
+  let searched = 0;
+  try {
+    for (const directory of await runDirectories(cwd)) {
+      await checkRunDirectory(directory, trust, env);
+      const state = openStateForReading(directory);
+      if (state === undefined) continue;
+      searched += 1;
+      if ((await jobsNamed(named, state)).length > 0)
+        found.push({ directory, state, place: placeOfDirectory(directory, cwd) });
+      else {
+        if (examples.length === 0) examples.push(...(await state.keysWithPrefix('', 1)));
+        await state.close();
+      }
+    }
+  } catch (error) {
+    for (const { state } of found) await state.close();
+    throw error;
+  }
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only;
+  for (const { state } of found) await state.close();
+  if (searched === 0) {
+    throw usageError(
+      `There is no run under ${runsFolder}/ here, nor in a folder of this one.`,
+      'Name the run behind the job, by its pipeline or its directory; promptpress ls lists the runs below a folder.',
+      writing('ls'),
+    );
+  }
+  if (only === undefined) throw noSuchJob(named, examples);
+  throw usageError(
+    `Several runs have jobs that begin with "${named}": ${found.map(({ directory }) => seenFrom(cwd, directory)).join(', ')}.`,
+    'Name the run behind the job.',
+    adding(seenFrom(cwd, only.directory)),
+  );
+}
+
+/** More folders than one has pipelines in: past them, the run is to be named. */
+const mostFolders = 1000;
+
+/** Those of the current folder first, then those of the folders in it, each in the order of their names. */
+async function runDirectories(cwd: string): Promise<readonly string[]> {
+  const folders = (await foldersIn(cwd)).filter((folder) => !/^(?:\.|node_modules$)/.test(basename(folder)));
+  const places: string[] = [];
+  for (const folder of [cwd, ...folders.slice(0, mostFolders)])
+    places.push(...(await foldersIn(join(folder, runsFolder))));
+  return places;
+}
+
+/** None where there is no folder, or none that may be read. */
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(folder, name))
+      .sort();
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM'].includes(code)) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,144 @@
+import { open, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import type { Context } from '../../cli/args/command.ts';
+import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
+import type { FilePort } from '../../pipeline/files.ts';
+import { parsePipeline } from '../../pipeline/parse.ts';
+import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
+import { yamlLimits } from '../../pipeline/yaml/limits.ts';
+import { quoted } from '../../report/text/printable.ts';
+import { defaultFilesRoot, machineFiles } from '../adapters/files.ts';
+import { CliError, exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
+import type { Io } from '../output/io.ts';
+import { noPipelineFile } from './default-file.ts';
+
+/** A pipeline that was read, and the files that it may use. */
+export interface ReadPipeline {
+  readonly pipeline: Pipeline;
+  /** Absolute path of its file. */
+  readonly path: string;
+  readonly files: FilePort;
+}
+
+/**
+ * Reads and checks a pipeline file, and prints every diagnostic.
+ *
+ * @param file as the user gave it, relative to the current folder
+ * @throws CliError when there is no such file, Reported (exit 2) when it is not valid
+ */
+export async function loadPipeline(
+  file: string,
+  flags: { readonly 'files-root'?: string | undefined; readonly set?: readonly AxisSetting[] },
+  context: Context,
+): Promise<ReadPipeline> {
+  const { pipeline, path, files, diagnostics } = await checkPipeline(file, flags, context);
+  if (pipeline === undefined) refuseOtherFile(file, diagnostics, context);
+  await printDiagnostics(diagnostics, context);
+  if (pipeline === undefined) throw new ReportedError(exitCodes.usage);
+  return { pipeline, path, files };
+}
+
+/** What is true of a file that is no pipeline at all: it has none of what every pipeline has. */
+const ofNoPipeline = (diagnostics: readonly Diagnostic[]): boolean =>
+  diagnostics.some(({ code, line }) => code === 'yaml.syntax' || (code === 'schema.type' && line === 1)) ||
+  diagnostics.filter(({ code }) => code === 'schema.missing-key').length > 1;
+
+/**
+ * Refuses a file that is another one by its name and by what stands in it: that keys are missing there would send its author to
+ * work on the wrong file.
+ *
+ * @param diagnostics of a file that is not valid
+ * @throws CliError (exit 2)
+ */
+export function refuseOtherFile(
+  file: string,
+  diagnostics: readonly Diagnostic[],
+  { io }: Pick<Context, 'io'>,
+): void {
+  if (/\.(?:ya?ml|json)$/i.test(file) || !ofNoPipeline(diagnostics)) return;
+  throw noPipelineFile(
+    /\.(?:csv|tsv|jsonl|ndjson|xlsx?|ods)$/i.test(file)
+      ? `${file} is a table and no pipeline. A pipeline names its table: matrix: { rows: ${basename(file)} }.`
+      : `${file} is no pipeline: a pipeline is a YAML file (.yaml) with a name and steps, and this one has neither.`,
+    file,
+    io,
+  );
+}
+
+/** Reads and checks a pipeline file; says nothing. @throws CliError when there is no such file */
+export async function checkPipeline(
+  file: string,
+  flags: { readonly 'files-root'?: string | undefined; readonly set?: readonly AxisSetting[] },
+  { io }: Context,
+): Promise<
+  Partial<Pick<ReadPipeline, 'pipeline'>> &
+    Omit<ReadPipeline, 'pipeline'> & { readonly diagnostics: readonly Diagnostic[] }
+> {
+  const path = resolve(io.cwd, file);
+  const text = await readText(path, file, io);
+  const folder = dirname(path);
+  const files = machineFiles(await filesRoot(flags['files-root'], folder, io.cwd));
+  const { pipeline, diagnostics } = await parsePipeline(
+    { file, folder, text, ...(flags.set === undefined ? {} : { set: flags.set }) },
+    files,
+  );
+  return { path, files, diagnostics, ...(pipeline === undefined ? {} : { pipeline }) };
+}
+
+/** Shows diagnostics on standard error, in the order of the file. */
+export async function printDiagnostics(diagnostics: readonly Diagnostic[], { io }: Context): Promise<void> {
+  if (diagnostics.length === 0) return;
+  const { formatDiagnostic } = await import('../../pipeline/diagnostics/format.ts');
+  for (const diagnostic of diagnostics) {
+    io.err(`${formatDiagnostic(diagnostic, { color: io.colors })}\n`);
+  }
+}
+
+async function readText(path: string, file: string, io: Pick<Io, 'cwd'>): Promise<string> {
+  try {
+    return await readStart(path, file);
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw noPipelineFile(`There is no file ${file}.`, file, io);
+    }
+    if (code === 'EISDIR')
+      throw noPipelineFile(`${file} is a folder; this command takes a pipeline file.`, file, io);
+    if (code === 'EACCES' || code === 'EPERM')
+      throw usageError(`${file} may not be read.`, `Let yourself read it: chmod u+r ${quoted(file)}`);
+    if (code === 'ENAMETOOLONG' || code === 'ELOOP' || code === 'ERR_INVALID_ARG_VALUE') {
+      throw usageError(`No file can be named ${file.slice(0, 200)}.`, (error as Error).message.slice(0, 200));
+    }
+    throw error;
+  }
+}
+
+/** Bytes that are more than `yamlLimits.characters` whatever the characters: one of UTF-16 has at most three. */
+const mostBytes = 3 * yamlLimits.characters + 4;
+
+/** The text of a file. Of a file that is too large, only enough to know that. @throws CliError for what is no file */
+async function readStart(path: string, file: string): Promise<string> {
+  const facts = await stat(path);
+  // Opening a pipe waits until somebody writes into it; a device may have no end.
+  if (!facts.isFile() && !facts.isDirectory()) throw usageError(`${file} is neither a file nor a folder.`);
+  await using handle = await open(path);
+  const bytes = Buffer.alloc(Math.min(mostBytes, Math.max(facts.size, 64 * 1024)) + 1);
+  let length = 0;
+  while (length < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.toString('utf8', 0, length);
+}
+
+/** The folder that the pipeline's files must lie in, links resolved. @throws CliError when the flag names none */
+export async function filesRoot(flag: string | undefined, folder: string, cwd: string): Promise<string> {
+  if (flag === undefined) return await realpath(defaultFilesRoot(folder));
+  try {
+    return await realpath(resolve(cwd, flag));
+  } catch (cause) {
+    throw usageError(`--files-root: there is no folder ${flag}.`, (cause as Error).message);
+  }
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { byStatus, readManifest } from '../../rig/manifest.ts';
+import { asked } from '../../rig/postgres/asked.ts';
+import { hasPostgres } from '../../rig/postgres.ts';
+import { type Crew, startCrew } from './crew-rig.ts';
+
+const good = '{ generate: { model: text-pro, prompt: "Say {{ n }}" } }';
+const pipeline = (name: string, cells: number, other: string): string => `name: ${name}
+poll: { min: 20ms, max: 100ms }
+matrix: { n: { from: 1, to: ${cells} } }
+retry: { attempts: 1 }
+steps:
+  good: ${good}
+  other: ${other}
+`;
+const chat = '{ chat: { model: text-pro, prompt: "Say {{ n }}" } }';
+const forbidden = { status: 403, body: { error: { message: 'not for you' } } };
+
+describe.runIf(hasPostgres)('a kind of request that is closed on an engine', () => {
+  let crew: Crew;
+  let engine: readonly string[];
+  beforeAll(async () => {
+    const script = () => ({ status: 'FAILURE', failReason: '[Missing Access] of this account' });
+    crew = await startCrew(undefined, { script });
+    engine = ['--engine', crew.database.url];
+  });
+  afterAll(() => crew[Symbol.asyncDispose]());
+
+  const statusesOf = async (name: string, step: string) => {
+    const rows = await readManifest(crew.at('runs', name, 'manifest.csv'));
+    return byStatus(rows.filter((row) => row['step'] === step));
+  };
+  const start = (name: string) => crew.start(['worker', '--name', name, ...engine]);
+  const end = async ({ interrupt, done, err }: ReturnType<Crew['start']>): Promise<string> => {
+    interrupt();
+    expect(await done, err()).toBe(0);
+    return err();
+  };
+  /** Resolves once one worker has told the others of a closed kind. */
+  const closed = async (name: string) => {
+    await expect
+      .poll(
+        () =>
+          asked(
+            crew.database.url,
+            `SELECT count(*)::int AS n FROM promptpress.facts JOIN promptpress.runs USING (run)
+             WHERE runs.name = '${name}' AND facts.name LIKE 'kind.closed %'`,
+          ),
+        { timeout: 30_000 },
+      )
+      .toEqual([{ n: 1 }]);
+  };
+
+  it.each([
+    ['refused', 'chat', chat, 'route.refused', 'The service refused 20 text-pro (chat) requests in a row'],
+    [
+      'account',
+      'imagine',
+      '{ imagine: "picture {{ n }}" }',
+      'tasks.failing',
+      'tasks of imagine in a row were accepted and failed',
+    ],
+  ] as const)(
+    'is asked for by no other worker, and all else is done by all of them: %s',
+    async (name, route, other, code, words) => {
+      await crew.write(`${name}.yaml`, pipeline(name, 400, other));
+      const refusal = crew.service.fault('chat', forbidden);
+      const held = crew.service.fault('generate', { hang: 'before' }, { skip: 4 });
+      const before = crew.service.count(route);
+      const run = crew.start(['run', `${name}.yaml`, '--no-work', ...engine]);
+      const first = start('w1');
+      await closed(name);
+      const others = start('w2');
+      const askedByFirst = crew.service.count(route);
+      // As many as one worker has under way at most, and one of the other.
+      await held.hit(33);
+      held.release();
+      expect(await run.done, run.err()).toBe(3);
+      refusal.remove();
+      held.remove();
+      expect(run.err()).toContain(`stopped (${code}: `);
+      expect(run.err()).toContain(words);
+      const said = [await end(first), await end(others)];
+      for (const err of said) expect(err).toMatch(/; [1-9]\d* submissions of this worker/);
+      expect(crew.service.count(route) - askedByFirst).toBe(0);
+      expect(askedByFirst - before).toBeLessThan(20 + 32);
+      expect(await statusesOf(name, 'good')).toEqual({ done: 400 });
+      const { failed = 0, pending = 0 } = await statusesOf(name, 'other');
+      expect([failed + pending, name === 'account' ? failed < 3 + 12 : failed === 0]).toEqual([400, true]);
+    },
+    60_000,
+  );
+
+  it('has left its rows to the next run, which does them once they are served', async () => {
+    await crew.write('later.yaml', pipeline('later', 60, chat));
+    const refusal = crew.service.fault('chat', forbidden);
+    const first = await crew.pp('run', 'later.yaml', ...engine);
+    expect(first.code, first.err).toBe(3);
+    expect(await statusesOf('later', 'other')).toEqual({ pending: 60 });
+    expect(first.err).toMatch(/\d+ jobs of text-pro \(chat\) wait for a later run/);
+    refusal.remove();
+    const next = await crew.pp('run', 'later.yaml', ...engine);
+    expect(next.code, next.err).toBe(0);
+    expect(await statusesOf('later', 'other')).toEqual({ done: 60 });
+  }, 60_000);
+
+  it('leaves the rows of a few refusals too, where a worker was served none', async () => {
+    await crew.write('few.yaml', pipeline('few', 6, chat));
+    const refusal = crew.service.fault('chat', forbidden);
+    const run = await crew.pp('run', 'few.yaml', ...engine);
+    refusal.remove();
+    expect(run.code, run.err).toBe(3);
+    expect([await statusesOf('few', 'good'), await statusesOf('few', 'other')]).toEqual([
+      { done: 6 },
+      { pending: 6 },
+    ]);
+  }, 60_000);
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asked } from '../../../rig/postgres/asked.ts';
+import { hasPostgres } from '../../../rig/postgres.ts';
+import { type Crew, startCrew } from '../crew-rig.ts';
+
+const pipeline = `name: anew
+poll: { min: 20ms, max: 100ms }
+retry: { attempts: 1 }
+matrix: { animal: [fox, owl, elk] }
+steps: { grid: { imagine: "{{ animal }}" } }
+`;
+
+describe.skipIf(!hasPostgres)('an order to make jobs anew, on an engine', () => {
+  let crew: Crew;
+  beforeAll(async () => {
+    crew = await startCrew();
+  });
+  afterAll(async () => {
+    await crew[Symbol.asyncDispose]();
+  });
+
+  it('is continued by later runs until it is closed, and each of its jobs is paid anew once', async () => {
+    const engine = ['--engine', crew.database.url, '--queue', 'lease'];
+    await crew.write('anew.yaml', pipeline);
+    const run = async (...flags: readonly string[]) => {
+      const { out, err } = await crew.pp('run', 'anew.yaml', ...engine, '--json', ...flags);
+      const { submits, redo } = JSON.parse(out) as { submits: number; redo?: Record<string, number> };
+      return { submits, redo, err };
+    };
+    expect((await run()).submits).toBe(3);
+    const rows = await asked<{ key: string }>(
+      crew.database.url,
+      'SELECT key FROM promptpress.jobs ORDER BY key',
+    );
+    await crew.write('jobs.txt', rows.map(({ key }) => key).join('\n'));
+    const first = await run('--redo-jobs', 'jobs.txt', '--max-submits', '1');
+    expect([first.submits, first.redo]).toEqual([1, { waiting: 2, begun: 0, made: 1, closed: 0 }]);
+    const plan = await crew.pp('plan', 'anew.yaml', '--engine', crew.database.url, '--json');
+    expect(JSON.parse(plan.out)).toMatchObject({ total: { submits: 2 }, redo: { waiting: 2, made: 1 } });
+    const second = await run();
+    expect([second.submits, second.redo]).toEqual([2, { waiting: 0, begun: 0, made: 0, closed: 3 }]);
+    const third = await run('--redo-jobs', 'jobs.txt');
+    expect([third.submits, third.redo]).toEqual([0, undefined]);
+    expect(third.err).toContain('all 3 jobs were made anew already');
+    expect((await run('--redo-jobs', 'jobs.txt', '--redo-again')).submits).toBe(3);
+    expect(crew.service.count('imagine')).toBe(9);
+  });
+
+  it('is dropped only once no worker can go on with it', async () => {
+    const { url } = crew.database;
+    const anew = (...flags: readonly string[]) =>
+      crew.pp('run', 'anew.yaml', '--engine', url, '--queue', 'lease', '--detach', ...flags);
+    await anew('--redo-jobs', 'jobs.txt', '--redo-again');
+    await asked(
+      url,
+      "INSERT INTO promptpress.sessions (name, run) SELECT 'at work', run FROM promptpress.runs",
+    );
+    await asked(
+      url,
+      'UPDATE promptpress.slices SET epoch = epoch + 1, holder = (SELECT max(session) FROM promptpress.sessions) WHERE NOT done',
+    );
+    await asked(
+      url,
+      `CREATE TABLE held AS SELECT count(*)::int AS slices FROM promptpress.slices WHERE holder IS NOT NULL;
+       CREATE FUNCTION note_held() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         INSERT INTO held SELECT count(*) FROM promptpress.slices WHERE holder IS NOT NULL;
+         RETURN NULL;
+       END $$;
+       CREATE TRIGGER note_held AFTER DELETE ON promptpress.redos EXECUTE FUNCTION note_held()`,
+    );
+    expect((await anew('--redo-cancel')).err).toContain('Redo: the order is dropped; 3 jobs of it');
+    expect(await asked(url, 'SELECT slices FROM held')).toEqual([{ slices: 3 }, { slices: 0 }]);
+  });
+});

@@ -1,0 +1,268 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countNames } from '../../../src/artifacts/store/counts.ts';
+import { migrations } from '../../../src/engine/migrations.ts';
+import { asked } from '../../rig/postgres/asked.ts';
+import type { PostgresServer } from '../../rig/postgres/server.ts';
+import { hasOwnPostgres, ownServer } from '../../rig/postgres.ts';
+import { type Crew, startCrew } from './crew-rig.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  if (hasOwnPostgres) server = await ownServer();
+});
+afterAll(async () => {
+  if (hasOwnPostgres) await server[Symbol.asyncDispose]();
+});
+
+/** Until a submission is answered the others wait for it. */
+const afterFirst = { skip: 1 };
+
+/** Pictures of the run, and tasks that may be in flight. */
+const pictures = 8;
+const tasks = 3;
+
+const pipeline = `name: pictures
+limits: { tasks: ${tasks} }
+poll: { min: 20ms, max: 100ms }
+matrix: { n: { from: 1, to: ${pictures} } }
+steps: { grid: { imagine: "picture {{ n }}" } }
+`;
+
+/** A run on a database of its own, whose user is no superuser. */
+class Outage implements AsyncDisposable {
+  readonly crew: Crew;
+  readonly name: string;
+
+  private constructor(crew: Crew, name: string) {
+    this.crew = crew;
+    this.name = name;
+  }
+
+  static async begin(): Promise<Outage> {
+    const name = `outage_${randomBytes(4).toString('hex')}`;
+    await asked(server.url(), `CREATE ROLE ${name} LOGIN PASSWORD 'the-right-one'`);
+    await asked(server.url(), `CREATE DATABASE ${name} OWNER ${name} ENCODING 'UTF8' TEMPLATE template0`);
+    const url = new URL(server.url(name));
+    url.username = name;
+    url.password = 'the-right-one';
+    const crew = await startCrew({ url: url.href, [Symbol.asyncDispose]: () => Promise.resolve() });
+    await crew.write('pictures.yaml', pipeline);
+    return new Outage(crew, name);
+  }
+
+  /** A leader that works, too. */
+  run(...args: readonly string[]): ReturnType<Crew['start']> {
+    const { url } = this.crew.database;
+    const flags = ['--queue', 'lease', '--lease', '1s', '--slots', String(tasks)];
+    return this.crew.start(['run', 'pictures.yaml', '--engine', url, ...flags, ...args]);
+  }
+
+  worker(...args: readonly string[]): ReturnType<Crew['start']> {
+    const { url } = this.crew.database;
+    return this.crew.start(['worker', '--name', 'w1', '--engine', url, '--lease', '1s', ...args]);
+  }
+
+  /** As the superuser; all other connections to the database end then. */
+  async change(statement: string): Promise<void> {
+    await asked(server.url(), statement);
+    await asked(
+      server.url(),
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${this.name}'`,
+    );
+  }
+
+  get submitted(): number {
+    return this.crew.service.count('imagine');
+  }
+
+  /** What there is in the end, and how much was paid for it. */
+  async end() {
+    const rows = await this.crew.rows('runs/pictures');
+    return { rows: rows.map(({ status }) => status), submitted: this.submitted };
+  }
+
+  /** The same command goes on; what it leaves in doubt was submitted, and is found. @returns how the last one ended */
+  async again(): Promise<number> {
+    const code = await this.run().done;
+    return code === 5 ? await this.run('--in-doubt', 'find').done : code;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.crew[Symbol.asyncDispose]();
+  }
+}
+
+/** All of it is there, and nothing was paid twice. */
+const whole = { rows: Array(pictures).fill('done') as unknown, submitted: pictures };
+
+const patience = { timeout: 50_000, interval: 50 };
+
+/** A run whose engine has a trouble that is waited for. */
+async function through(
+  outage: Outage,
+  { begin, end }: { readonly begin: () => Promise<unknown>; readonly end: () => Promise<unknown> },
+  words: string,
+) {
+  const held = outage.crew.service.fault('imagine', { hang: 'after' }, afterFirst);
+  const leading = outage.run();
+  await held.hit(tasks);
+  await begin();
+  held.release();
+  await expect.poll(() => leading.err(), patience).toContain(words);
+  const meanwhile = outage.submitted;
+  await end();
+  const code = await leading.done;
+  const err = leading.err();
+  const isSaid = err.includes('Nothing is lost: it is waited for, and nothing new is sent meanwhile.');
+  const isBack = / is back after \d+ s: the work goes on\./.test(err);
+  return { meanwhile, code, isSaid, isBack, ...(await outage.end()), err };
+}
+
+/** No submission leaves whose intent is not durable. */
+const wentOn = { meanwhile: 1 + tasks, code: 0, isSaid: true, isBack: true, ...whole };
+
+describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on it', () => {
+  it('is away for a while: it is waited for', async () => {
+    await using outage = await Outage.begin();
+    const worker = outage.worker();
+    const begin = async (): Promise<void> => {
+      await expect.poll(() => worker.err(), patience).toContain('taken on');
+      await server.stop();
+      await expect.poll(() => worker.err(), patience).toContain(' does not answer (');
+    };
+    const away = await through(outage, { begin, end: () => server.start() }, ' does not answer (');
+    expect(away, away.err).toMatchObject(wentOn);
+    expect(away.err).not.toContain('the-right-one');
+    await expect.poll(() => worker.err(), patience).toMatch(/ is back after \d+ s/);
+    worker.interrupt('SIGTERM');
+    expect(await worker.done, worker.err()).toBe(0);
+  }, 120_000);
+
+  it('is put back in an older state: nothing more is sent, the run ends, and goes on with the tasks of the gateway', async () => {
+    await using outage = await Outage.begin();
+    const { crew } = outage;
+    const counted = (): number =>
+      Math.max(
+        ...countNames
+          .map((name) => crew.at('runs/pictures', name))
+          .map((file) => (existsSync(file) ? Number(readFileSync(file, 'latin1')) : 0)),
+      );
+    const held = crew.service.fault('imagine', { hang: 'after' }, afterFirst);
+    const worker = outage.worker();
+    const leading = outage.run();
+    await held.hit(tasks);
+    await server.crash();
+    const putBack = await server.backup();
+    await server.start();
+    const heldAgain = crew.service.fault('imagine', { hang: 'after' });
+    held.remove();
+    held.release();
+    await heldAgain.hit(tasks);
+    const before = outage.submitted;
+    await expect.poll(counted, patience).toBe(before);
+    await server.crash();
+    await putBack();
+    await server.start();
+    heldAgain.release();
+    expect(await leading.done, leading.err()).toBe(74);
+    // It compares the counts itself, unless the lead has ended the run before.
+    const said = new RegExp(
+      ` of the ${before} submissions|pictures: ended: .* has an older state of the run`,
+    );
+    await expect.poll(() => worker.err(), patience).toMatch(said);
+    expect(outage.submitted).toBe(before);
+    const refused = outage.run();
+    expect(await refused.done).toBe(74);
+    expect(refused.err()).toContain(` of the ${before} submissions`);
+    expect([0, 5]).toContain(await outage.run('--in-doubt', 'find').done);
+    expect(await outage.again()).toBe(0);
+    expect(await outage.end()).toEqual(whole);
+    worker.interrupt('SIGTERM');
+    expect(await worker.done, worker.err()).toBe(0);
+  }, 120_000);
+});
+
+describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
+  it('has no space left: it is waited for', async () => {
+    await using outage = await Outage.begin();
+    const change = (statement: string) => () => asked(server.url(outage.name), statement);
+    const full = await through(
+      outage,
+      {
+        begin: change(`CREATE FUNCTION promptpress.full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+          END $$;
+          CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON promptpress.jobs EXECUTE FUNCTION promptpress.full_disk()`),
+        end: change('DROP FUNCTION promptpress.full_disk CASCADE'),
+      },
+      ' has no space left on its disk (could not extend file: No space left on device).',
+    );
+    expect(full, full.err).toMatchObject(wentOn);
+  }, 120_000);
+
+  it('can only be read: it is waited for', async () => {
+    await using outage = await Outage.begin();
+    const { name } = outage;
+    const readOnly = await through(
+      outage,
+      {
+        begin: () => outage.change(`ALTER DATABASE ${name} SET default_transaction_read_only = on`),
+        end: () => outage.change(`ALTER DATABASE ${name} RESET default_transaction_read_only`),
+      },
+      ' is read-only (',
+    );
+    expect(readOnly, readOnly.err).toMatchObject(wentOn);
+  }, 120_000);
+
+  it('refuses the password: run and worker end, and the same command goes on', async () => {
+    await using outage = await Outage.begin();
+    const held = outage.crew.service.fault('imagine', { hang: 'after' }, afterFirst);
+    const worker = outage.worker();
+    const leading = outage.run();
+    await expect.poll(() => worker.err(), patience).toContain('taken on');
+    await held.hit(tasks);
+    await outage.change(`ALTER ROLE ${outage.name} PASSWORD 'another'`);
+    held.release();
+    for (const each of [leading, worker]) {
+      expect(await each.done, each.err()).toBe(74);
+      expect(each.err()).toContain(' refuses this user or password (');
+      expect(each.err()).toContain('once that is mended, give the same command again');
+    }
+    const refused = await outage.run().done;
+    expect(refused).toBe(2);
+    expect(outage.submitted).toBe(1 + tasks);
+
+    await outage.change(`ALTER ROLE ${outage.name} PASSWORD 'the-right-one'`);
+    expect(await outage.again()).toBe(0);
+    expect(await outage.end()).toEqual(whole);
+  }, 120_000);
+
+  it('was changed by another release: run and worker end, and the same command goes on', async () => {
+    await using outage = await Outage.begin();
+    const held = outage.crew.service.fault('imagine', { hang: 'after' }, afterFirst);
+    const worker = outage.worker();
+    const leading = outage.run();
+    await expect.poll(() => worker.err(), patience).toContain('taken on');
+    await held.hit(tasks);
+    await asked(server.url(outage.name), 'UPDATE promptpress.schema_version SET version = 99');
+    held.release();
+    for (const each of [leading, worker]) {
+      expect(await each.done, each.err()).toBe(74);
+      expect(each.err()).toMatch(
+        /were changed by another release of promptpress \(version 99; this release knows \d+\)/,
+      );
+    }
+    for (const late of [outage.run(), outage.worker()]) {
+      expect(await late.done).toBe(2);
+      expect(late.err()).toMatch(/was written by a newer release of promptpress \(version 99/);
+    }
+    await asked(
+      server.url(outage.name),
+      `UPDATE promptpress.schema_version SET version = ${migrations.length}`,
+    );
+    expect(await outage.again()).toBe(0);
+    expect(await outage.end()).toEqual(whole);
+  }, 120_000);
+});

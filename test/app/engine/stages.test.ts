@@ -1,0 +1,167 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { promptpress, type Said } from '../../cli/test-io.ts';
+import { hasPostgres } from '../../rig/postgres.ts';
+import { type Crew, startCrew } from './crew-rig.ts';
+
+const pipeline = (name: string): string => `name: ${name}
+poll: { min: 20ms, max: 100ms }
+matrix: { animal: [fox, owl] }
+steps:
+  grid: { imagine: "{{ animal }}" }
+`;
+
+interface Listed {
+  readonly directory: string;
+  readonly state: string;
+  readonly workers?: number;
+}
+
+/** What a command has printed, which fits its schema. */
+async function fitting(command: 'ls' | 'status', { out }: Said): Promise<unknown> {
+  const file = join(import.meta.dirname, `../../../../schemas/${command}.schema.json`);
+  const schema = JSON.parse(await readFile(file, 'utf8')) as object;
+  const check = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+  const value: unknown = JSON.parse(out);
+  expect(check(value), JSON.stringify(check.errors)).toBe(true);
+  return value;
+}
+
+describe.skipIf(!hasPostgres)('a run on an engine', () => {
+  let crew: Crew;
+  let engine: readonly string[];
+  beforeAll(async () => {
+    crew = await startCrew();
+    engine = ['--engine', crew.database.url, '--queue', 'lease'];
+  });
+  afterAll(async () => {
+    await crew[Symbol.asyncDispose]();
+  });
+
+  /** What `ls` and `status` say of it, as JSON and in words. */
+  async function stageOf(name: string): Promise<readonly unknown[]> {
+    const { runs } = (await fitting('ls', await crew.pp('ls', crew.database.url, '--json'))) as {
+      readonly runs: readonly Listed[];
+    };
+    const found = runs.find(({ directory }) => directory.endsWith(`#${name}`));
+    const place = `${crew.database.url}#${name}`;
+    const { stage } = (await fitting('status', await crew.pp('status', place, '--json'))) as {
+      stage?: { readonly state: string; readonly workers: number };
+    };
+    const words = (await crew.pp('status', place)).out.split('\n').slice(0, 2).join('\n');
+    return [found?.state, found?.workers, stage?.state, stage?.workers, words];
+  }
+
+  it('keeps its results in one folder, known by its mark and not by its path', async () => {
+    await crew.write('placed.yaml', pipeline('placed'));
+    const { code } = await crew.pp('run', 'placed.yaml', ...engine, '--out', 'first');
+    expect(code).toBe(0);
+    const other = await crew.pp('run', 'placed.yaml', ...engine, '--out', 'second');
+    expect(other.code).toBe(2);
+    expect(other.err).toContain('is another folder');
+    await rename(crew.at('first'), crew.at('moved'));
+    expect((await crew.pp('run', 'placed.yaml', ...engine, '--out', 'moved')).code).toBe(0);
+  });
+
+  it('is registered, running, then complete, and says what to do', async () => {
+    await crew.write('staged.yaml', pipeline('staged'));
+    expect((await crew.pp('run', 'staged.yaml', ...engine, '--detach')).code).toBe(0);
+    expect(await stageOf('staged')).toEqual([
+      'registered',
+      undefined,
+      'registered',
+      0,
+      expect.stringMatching(
+        /: registered for .*\n {2}No worker has begun; start one: promptpress worker --engine/,
+      ),
+    ]);
+    const hanging = crew.service.fault('imagine', { hang: 'before' }, { times: 1 });
+    const worker = crew.start(['worker', '--once', ...engine]);
+    await hanging.hit(1);
+    expect(await stageOf('staged')).toEqual([
+      'running',
+      1,
+      'running',
+      1,
+      expect.stringMatching(/: running for .* \(1 worker\)\n.* --watch shows it/),
+    ]);
+    expect((await crew.pp('ls', crew.database.url)).out).toContain('running (1 worker)');
+    hanging.release();
+    expect(await worker.done).toBe(0);
+    // Nobody led it to its end.
+    expect(await stageOf('staged')).toEqual([
+      'complete',
+      undefined,
+      'complete',
+      0,
+      expect.stringMatching(/: complete\n.*its command, given again, writes the manifest/),
+    ]);
+    const ended = await crew.pp('run', 'staged.yaml', ...engine);
+    expect([ended.code, ended.err]).toEqual([0, expect.stringContaining('2 done')]);
+    expect((await stageOf('staged')).slice(0, 3)).toEqual(['complete', undefined, 'complete']);
+  });
+
+  it('waits for workers where its last one has gone', async () => {
+    await crew.write('left.yaml', pipeline('left'));
+    await crew.pp('run', 'left.yaml', ...engine, '--detach');
+    const hanging = crew.service.fault('imagine', { hang: 'before' }, { times: 1 });
+    const worker = crew.start(['worker', ...engine]);
+    await hanging.hit(1);
+    worker.interrupt();
+    hanging.release();
+    await worker.done;
+    const [listed, , stage, , words] = await stageOf('left');
+    expect([listed, stage, words]).toEqual([
+      'waiting',
+      'waiting',
+      expect.stringContaining('waiting for workers'),
+    ]);
+  });
+
+  it('that is complete is led without workers to its end at once', async () => {
+    await crew.write('over.yaml', pipeline('over'));
+    expect((await crew.pp('run', 'over.yaml', ...engine)).code).toBe(0);
+    const submits = crew.service.count('imagine');
+    const again = await crew.pp('run', 'over.yaml', ...engine, '--no-work');
+    expect([again.code, again.err]).toEqual([0, expect.stringContaining('0 submissions in this run')]);
+    expect(crew.service.count('imagine')).toBe(submits);
+    expect((await stageOf('over')).slice(0, 3)).toEqual(['complete', undefined, 'complete']);
+  });
+
+  it('is made anew in its folder once it was removed', async () => {
+    await crew.write('gone.yaml', pipeline('gone'));
+    expect((await crew.pp('run', 'gone.yaml', ...engine)).code).toBe(0);
+    const place = `${crew.database.url}#gone`;
+    const mark = await readFile(crew.at('runs/gone/engine.json'), 'utf8');
+    expect((await crew.pp('rm', place, '--yes')).code).toBe(0);
+    expect((await crew.pp('run', 'gone.yaml', ...engine)).code).toBe(0);
+    // A folder that another machine removed the run of is told from one of another run, and leaves none behind.
+    expect((await crew.pp('rm', place, '--yes')).code).toBe(0);
+    await writeFile(crew.at('runs/gone/engine.json'), mark);
+    const refused = await crew.pp('run', 'gone.yaml', ...engine);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('does not have any more')]);
+    expect((await crew.pp('ls', crew.database.url)).out).not.toContain('#gone');
+    await rm(crew.at('runs/gone/engine.json'));
+    expect((await crew.pp('run', 'gone.yaml', ...engine)).code).toBe(0);
+  });
+
+  it('is missed aloud by a worker that is not to wait for one', async () => {
+    await using fresh = await startCrew();
+    const words = ['worker', '--once', '--name', 'one', '--engine', fresh.database.url];
+    const empty = await fresh.pp(...words);
+    expect([empty.code, empty.err]).toEqual([0, expect.stringMatching(/one: The engine .* holds no run\./)]);
+    await fresh.write('over.yaml', pipeline('over'));
+    expect((await fresh.pp('run', 'over.yaml', ...words.slice(4))).code).toBe(0);
+    const over = await fresh.pp(...words);
+    expect([over.code, over.err]).toEqual([0, expect.stringContaining('one: no run is open on the engine')]);
+  });
+
+  it('is not what a rehearsal is, though the environment names an engine', async () => {
+    await crew.write('staged.yaml', pipeline('staged'));
+    const env = { ...crew.env, PROMPTPRESS_ENGINE: crew.database.url };
+    const said = await promptpress(['run', 'staged.yaml', '--sandbox', '--no-work'], { cwd: crew.at(), env });
+    expect([said.code, said.err]).toEqual([2, expect.stringContaining('a rehearsal is for this machine')]);
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { SubmissionCounter } from '../../../../src/app/engine/worker/submission-counter.ts';
+
+/** A counter whose time the test turns on. */
+function counting(start = 0) {
+  let now = 0;
+  let alarm: { readonly at: number; readonly ring: () => void } | undefined;
+  const known = {
+    total: start,
+    raised: [] as number[],
+    said: [] as (string | undefined)[],
+    adds: 0,
+    results: (_why?: string): void => undefined,
+  };
+  const broken = { engine: false, place: false };
+  const counter = new SubmissionCounter({
+    clock: {
+      now: () => now,
+      at: (at, ring) => {
+        alarm = { at, ring };
+        return () => {
+          alarm = undefined;
+        };
+      },
+    },
+    add: (count) => {
+      known.adds += 1;
+      if (broken.engine) return Promise.reject(new Error('away'));
+      known.total += count;
+      return Promise.resolve(known.total);
+    },
+    raise: (total) => {
+      if (broken.place) return Promise.reject(new Error('read-only'));
+      known.raised.push(total);
+      return Promise.resolve();
+    },
+    results: {
+      onAway: (listener) => {
+        known.results = listener;
+        return () => undefined;
+      },
+    },
+  });
+  counter.onAway((why) => known.said.push(why));
+  const pass = async (ms: number): Promise<void> => {
+    const until = now + ms;
+    while (alarm !== undefined && alarm.at <= until) {
+      const { at, ring } = alarm;
+      now = at;
+      alarm = undefined;
+      ring();
+      for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+    now = until;
+  };
+  return { counter, known, broken, pass };
+}
+
+describe('the submissions of a worker', () => {
+  it('are counted once a second, however many there are', async () => {
+    const { counter, known, pass } = counting(40);
+    for (let sent = 0; sent < 100; sent += 1) {
+      counter.note();
+      await pass(50);
+    }
+    expect(known.raised.length).toBeLessThanOrEqual(5);
+    expect(known.raised[0]).toBe(60);
+    await pass(1000);
+    expect(known.raised.at(-1)).toBe(140);
+    const { adds } = known;
+    await pass(60_000);
+    expect(known.adds).toBe(adds);
+    counter.note();
+    await counter.stop();
+    expect(known.raised.at(-1)).toBe(141);
+  });
+
+  it('wait for an engine that is away, and are said nowhere else before it has them', async () => {
+    const { counter, known, broken, pass } = counting();
+    broken.engine = true;
+    counter.note();
+    await pass(3500);
+    expect([known.adds, known.raised, known.said]).toEqual([3, [], []]);
+    broken.engine = false;
+    await pass(1000);
+    expect(known.raised).toEqual([1]);
+  });
+
+  it('hold back all that is new while their place cannot be written, which is told once', async () => {
+    const { counter, known, broken, pass } = counting();
+    broken.place = true;
+    counter.note();
+    await pass(3500);
+    expect([known.adds, known.raised, known.said]).toEqual([1, [], [expect.stringContaining('read-only')]]);
+    expect(counter.isAway).toBe(true);
+    broken.place = false;
+    await pass(1000);
+    expect([known.raised, known.said.length, known.said[1], counter.isAway]).toEqual([
+      [1],
+      2,
+      undefined,
+      false,
+    ]);
+    broken.place = true;
+    counter.note();
+    await counter.stop();
+    expect(known.said).toHaveLength(3);
+  });
+
+  it('are no end of another trouble of their place', async () => {
+    const { counter, known, broken, pass } = counting();
+    broken.place = true;
+    counter.note();
+    await pass(1000);
+    known.results('the bucket is away');
+    broken.place = false;
+    await pass(1000);
+    expect(known.said.slice(1)).toEqual(['the bucket is away', 'the bucket is away']);
+    known.results();
+    expect([known.said.at(-1), counter.isAway]).toEqual([undefined, false]);
+  });
+});

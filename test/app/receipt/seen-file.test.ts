@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { isAsSeen, matured, type SeenFile, seenFile } from '../../../src/app/receipt/seen-file.ts';
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** Two changes within so long may bear the same time, ms. */
+const grainMs = 2000;
+
+/** A file, and the moment of its last change, Unix ms. */
+function fileOf(content: string): { readonly path: string; readonly changedMs: number } {
+  const folder = mkdtempSync(join(tmpdir(), 'seen-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'words.csv');
+  writeFileSync(path, content);
+  return { path, changedMs: Math.floor(statSync(path).ctimeMs) };
+}
+
+it('reads a file again that was changed within the grain of its time, and no older one', () => {
+  const { path, changedMs } = fileOf('new');
+  const at = (now: number): SeenFile | undefined => seenFile(path, sha256('new'), now, now);
+  // The same size and times as when it was read, and other bytes: a second change within the grain.
+  const other = (seen: SeenFile | undefined): SeenFile => ({ ...(seen as SeenFile), sha256: sha256('old') });
+  for (const [later, young] of [
+    [0, true],
+    [grainMs - 1, true],
+    [grainMs, false],
+    [60_000, false],
+  ] as const) {
+    const seen = at(changedMs + later);
+    expect([later, seen?.young]).toEqual([later, young]);
+    expect(isAsSeen(seen as SeenFile)).toBe(true);
+    expect([later, isAsSeen(other(seen))]).toEqual([later, !young]);
+  }
+});
+
+it('takes no bytes for those of a file that changed within the grain before it was read', () => {
+  const { path, changedMs } = fileOf('new');
+  const seen = (readSince: number, text: string): unknown =>
+    seenFile(path, sha256(text), readSince, changedMs + 60_000)?.sha256;
+  for (const readSince of [changedMs - 1000, changedMs, changedMs + grainMs - 1]) {
+    expect(seen(readSince, 'old')).toBeUndefined();
+    expect(seen(readSince, 'new')).toBe(sha256('new'));
+  }
+  // Changed long before it was read: what was read is believed.
+  expect(seen(changedMs + grainMs, 'new')).toBe(sha256('new'));
+});
+
+it('lets a file be old once it was read again behind the grain', () => {
+  const { path, changedMs } = fileOf('new');
+  const young = seenFile(path, sha256('new'), changedMs, changedMs) as SeenFile;
+  expect(young.young).toBe(true);
+  expect(matured(young, changedMs + grainMs - 1).young).toBe(true);
+  expect(matured(young, changedMs + grainMs).young).toBe(false);
+});

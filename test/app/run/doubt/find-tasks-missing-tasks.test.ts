@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { findMissing, takingOn } from '../../../../src/app/run/doubt/find-tasks.ts';
+import type { ImageService, Task } from '../../../../src/service/image-service.ts';
+import { memoryStore } from '../../../rig/memory-store.ts';
+
+const task = (id: string, tag: string): Task => ({
+  id,
+  tag,
+  state: 'success',
+  status: 'SUCCESS',
+  buttons: [],
+});
+
+describe('tasks of submissions that an older state does not know', () => {
+  it('are kept by their tag, whatever the service has tagged others with', async () => {
+    const store = memoryStore();
+    const tags = ['constructor', 'toString', '__proto__', 'aa11', 'aa11'];
+    const value = tags.map((tag, index) => task(`T${index}`, tag));
+    const service = { listTasks: () => Promise.resolve({ ok: true, value } as const) };
+    const said = await findMissing(
+      store,
+      '/runs/one',
+      { submits: 2, of: 2 },
+      service,
+      new AbortController().signal,
+    );
+    expect(said).toContain('tasks of 4 jobs');
+    const found = JSON.parse(store.fact('state.found') ?? '') as Record<string, readonly unknown[]>;
+    expect(Object.keys(found).sort()).toEqual([...new Set(tags)].sort());
+    expect(found['aa11']).toEqual([
+      { id: 'T3', state: 'success' },
+      { id: 'T4', state: 'success' },
+    ]);
+  });
+
+  it('are answered without a request; what is requested says when it leaves, as the service itself does', async () => {
+    const store = memoryStore();
+    store.setFact('state.found', JSON.stringify({ aa11: [{ id: 'T3', state: 'success' }] }));
+    const asked: string[] = [];
+    const said = (name: string) => (_request: unknown, _signal: AbortSignal, onLeave?: () => void) => {
+      asked.push(name);
+      onLeave?.();
+      return Promise.resolve({ ok: true, value: { kind: 'accepted', taskId: name, code: 1 } } as const);
+    };
+    const service = { tellsLeaving: true, imagine: said('imagine'), begin: said('begin') };
+    const taking = await takingOn(service as unknown as ImageService, store.reader);
+    expect(taking.tellsLeaving).toBe(true);
+    const { signal } = new AbortController();
+    let left = 0;
+    const onLeave = (): void => void (left += 1);
+    const submission = { speed: 'relax', fields: {} } as const;
+    expect(await taking.imagine({ ...submission, tag: 'aa11' }, signal, onLeave)).toMatchObject({
+      value: { taskId: 'T3' },
+    });
+    expect([asked, left]).toEqual([[], 0]);
+    await taking.imagine({ ...submission, tag: 'bb22' }, signal, onLeave);
+    await taking.begin({ ...submission, kind: 'describe', images: [] }, signal, onLeave);
+    expect([asked, left]).toEqual([['imagine', 'begin'], 2]);
+  });
+});

@@ -1,0 +1,57 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { Redactor } from '../../../src/app/output/redact.ts';
+import { openRunLog, tracedText } from '../../../src/app/run/log.ts';
+import type { TextService } from '../../../src/service/text-service.ts';
+
+it('says in words which rule of pace holds', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'log-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'run.log');
+  const log = openRunLog(
+    file,
+    'info',
+    new Redactor(),
+    () => 0,
+    (error) => {
+      throw error;
+    },
+  );
+  log.listener({ type: 'route:pace', route: 'text', kind: 'text-pro', atOnce: 2 });
+  log.close();
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({
+      level: 'info',
+      msg: 'route:pace',
+      kind: 'text-pro',
+      atOnce: 2,
+      words: '2 at a time fit at text-pro',
+    }),
+  ]);
+});
+
+it('shows no part of a secret that lies across the cut of a long text', async () => {
+  const secret = 'S3cret-0123456789-abcdefghij';
+  const redactor = new Redactor();
+  redactor.addCredential(secret);
+  const said: string[] = [];
+  const answer = (text: string) => ({
+    ok: true as const,
+    value: { candidates: [{ text, finishReason: 'STOP', functionCalls: [], images: [] }] },
+  });
+  for (let before = 1800; before <= 2100; before += 1) {
+    const text = `${'x'.repeat(before)}${secret}${'y'.repeat(200)}`;
+    const service = { ask: () => Promise.resolve(answer(text)) } as unknown as TextService;
+    const trace = (facts: object): void => void said.push(JSON.stringify(facts));
+    const traced = tracedText(service, trace, (words) => redactor.apply(words));
+    await traced.ask(
+      { kind: 'generate', fields: { prompt: text }, images: [], earlier: [], turns: [], stream: false },
+      new AbortController().signal,
+    );
+  }
+  expect(said).toHaveLength(602);
+  expect(said.filter((line) => line.includes(secret.slice(0, 4)))).toEqual([]);
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../../src/app/errors/cli-error.ts';
+import { revivalOf } from '../../../src/app/run/settings.ts';
+import { imagineRecord } from '../../rig/jobs.ts';
+import { memoryStore } from '../../rig/memory-store.ts';
+
+const flags = {
+  'retry-failed': true,
+  code: undefined,
+  redo: [],
+  'redo-jobs': undefined,
+  'in-doubt': undefined,
+} as const;
+
+function stateWith(...codes: readonly string[]) {
+  const store = memoryStore();
+  const records = codes.map((code, at) =>
+    imagineRecord({ key: `k${at}`, status: 'failed', error: { code, message: 'no' } }),
+  );
+  store.commit({ records, attempts: [] });
+  return store;
+}
+
+async function refusal(code: string, ...codes: readonly string[]): Promise<CliError | undefined> {
+  try {
+    await revivalOf({ ...flags, code }, stateWith(...codes).reader);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+}
+
+describe('--retry-failed --code', () => {
+  it('names the code that no failure has, and those that there are', async () => {
+    const error = await refusal('task.faild', 'task.failed', 'task.failed', 'task.timeout');
+    expect(error?.exitCode).toBe(2);
+    const words = JSON.stringify([error?.message, error?.hint]);
+    for (const part of ['--code task.faild', 'task.failed (2)', 'task.timeout (1)'])
+      expect(words).toContain(part);
+    expect(words).not.toContain('--retry-failed');
+  });
+
+  it('takes a code that a failure has, and any where nothing has failed', async () => {
+    expect(await refusal('task.failed', 'task.failed', 'task.timeout')).toBeUndefined();
+    expect(await refusal('task.failed')).toBeUndefined();
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../../src/app/errors/cli-error.ts';
+import { Redactor } from '../../../src/app/output/redact.ts';
+import { identifyService, type ServiceFlags, settleService } from '../../../src/app/service/settings.ts';
+import { addressWarning } from '../../../src/app/service/warnings.ts';
+import { pipelineOf } from '../../rig/pipeline-builder.ts';
+
+const steps = 'steps:\n  grid:\n    imagine: a fox\n';
+const none: ServiceFlags = { sandbox: false };
+const key = 'sk-0123456789';
+
+async function settle(
+  service: string,
+  env: Readonly<Record<string, string>>,
+  flags: ServiceFlags = none,
+): Promise<ReturnType<typeof settleService> & { readonly redactor: Redactor }> {
+  const redactor = new Redactor();
+  const pipeline = await pipelineOf(`name: test\n${service}${steps}`);
+  return { ...settleService(pipeline, flags, env, redactor), redactor };
+}
+
+async function refusal(...args: Parameters<typeof settle>): Promise<CliError> {
+  try {
+    await settle(...args);
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('which service a run talks to', () => {
+  it('flags beat the environment, which beats the file', async () => {
+    const file = 'service: { baseUrl: "https://file.test", apiKey: "${MY_KEY}", speed: fast }\n';
+    const env = { MY_KEY: 'of-the-file-key' };
+    const everything = { ...env, PROMPTPRESS_BASE_URL: 'https://env.test/', PROMPTPRESS_API_KEY: key };
+    expect(await settle(file, env)).toMatchObject({
+      baseUrl: 'https://file.test',
+      apiKey: 'of-the-file-key',
+      speed: 'fast',
+      id: 'https://file.test',
+    });
+    expect(await settle(file, everything)).toMatchObject({ baseUrl: 'https://env.test', apiKey: key });
+    expect(
+      await settle(file, everything, { sandbox: false, 'base-url': 'https://flag.test', speed: 'turbo' }),
+    ).toMatchObject({ baseUrl: 'https://flag.test', speed: 'turbo', id: 'https://flag.test' });
+  });
+
+  it('is named by service.id where there is one, else by the origin, else by the word sandbox', async () => {
+    const env = { PROMPTPRESS_API_KEY: key, PROMPTPRESS_BASE_URL: 'https://x.test:8443/gateway' };
+    expect((await settle('service: { id: mine }\n', env)).id).toBe('mine');
+    expect(await settle('', env)).toMatchObject({
+      id: 'https://x.test:8443',
+      baseUrl: 'https://x.test:8443/gateway',
+    });
+    const rehearsal = await settle('service: { id: mine }\n', {}, { sandbox: true });
+    expect(rehearsal).toMatchObject({ id: 'sandbox' });
+    expect(rehearsal).not.toHaveProperty('baseUrl');
+  });
+
+  it('without an address is refused with both ways named', async () => {
+    const { message, hint, exitCode } = await refusal('', { PROMPTPRESS_API_KEY: key });
+    expect(exitCode).toBe(2);
+    expect(message).toContain('no base address');
+    expect(hint).toContain('PROMPTPRESS_BASE_URL');
+    expect(hint).toContain('--sandbox');
+  });
+
+  it('names a missing variable and the line that asks for it', async () => {
+    const file = 'service:\n  baseUrl: https://x.test\n  # ${MY_KEY} in a comment\n  apiKey: ${MY_KEY}\n';
+    const { message, exitCode } = await refusal(file, { MY_KEY: '' });
+    expect(exitCode).toBe(2);
+    expect(message).toContain('MY_KEY');
+    expect(message).toContain('test.yaml:5');
+    expect((await refusal('service: { baseUrl: "https://x.test" }\n', {})).message).toContain(
+      'PROMPTPRESS_API_KEY',
+    );
+  });
+
+  it('takes the default of ${VAR:-default} where the variable is not set or empty', async () => {
+    const file = 'service: { baseUrl: "${PROMPTPRESS_VAR_WHERE:-https://default.test}" }\n';
+    const env = { PROMPTPRESS_API_KEY: key };
+    expect((await settle(file, env)).baseUrl).toBe('https://default.test');
+    expect((await settle(file, { ...env, PROMPTPRESS_VAR_WHERE: '' })).baseUrl).toBe('https://default.test');
+    expect((await settle(file, { ...env, PROMPTPRESS_VAR_WHERE: 'https://w.test' })).baseUrl).toBe(
+      'https://w.test',
+    );
+  });
+
+  it('takes a default up to its brace, dollar signs too', async () => {
+    const env = { PROMPTPRESS_API_KEY: key };
+    const file = (text: string): string => `service: { baseUrl: "${text}" }\n`;
+    expect((await settle(file('${PROMPTPRESS_VAR_A:-https://x.test/$a$$}'), env)).baseUrl).toBe(
+      'https://x.test/$a$$',
+    );
+  });
+
+  it('knows the key as a secret before anything can go wrong with it', async () => {
+    expect(
+      (await settle('', { PROMPTPRESS_API_KEY: key, PROMPTPRESS_BASE_URL: 'https://x.test' })).redactor.apply(
+        key,
+      ),
+    ).toBe('[secret]');
+    const { message, hint } = await refusal('', {
+      PROMPTPRESS_API_KEY: `${key} ${key}`,
+      PROMPTPRESS_BASE_URL: 'https://x.test',
+    });
+    expect(`${message} ${hint}`).not.toContain(key);
+  });
+
+  it.each(['ftp://x.test', 'x.test', 'https://user:pass-word@x.test', 'https://x.test?a=b'])(
+    'refuses the address %s, without showing a password',
+    async (address) => {
+      const { exitCode, message, hint } = await refusal('', {
+        PROMPTPRESS_API_KEY: key,
+        PROMPTPRESS_BASE_URL: address,
+      });
+      expect(exitCode).toBe(2);
+      expect(`${message} ${hint}`).toContain('PROMPTPRESS_BASE_URL');
+      expect(`${message} ${hint}`).not.toContain('pass-word');
+    },
+  );
+
+  it('doubts an address that ends in /v1', () => {
+    expect(addressWarning('https://x.test/v1')).toContain('https://x.test');
+    expect(addressWarning('https://x.test/gateway')).toBeUndefined();
+  });
+
+  it('refuses two services at once', async () => {
+    expect((await refusal('', {}, { sandbox: true, 'base-url': 'https://x.test' })).exitCode).toBe(2);
+  });
+});
+
+describe('which service a plan is for', () => {
+  it('is known without a key, and without an address it says what is missing', async () => {
+    const plain = await pipelineOf(`name: test\n${steps}`);
+    expect(identifyService(plain, none, {})).toEqual({ missing: 'PROMPTPRESS_BASE_URL' });
+    expect(identifyService(plain, none, { PROMPTPRESS_BASE_URL: 'https://x.test/y' })).toEqual({
+      id: 'https://x.test',
+      origin: 'https://x.test',
+    });
+    expect(identifyService(plain, { sandbox: true }, {})).toEqual({ id: 'sandbox' });
+    const named = await pipelineOf(`name: test\nservice: { id: mine }\n${steps}`);
+    expect(identifyService(named, none, {})).toEqual({ id: 'mine' });
+  });
+});
