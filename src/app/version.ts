@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { versions } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 /** A file of the package, from the sources as from the build: both lie two folders deep. */
@@ -8,6 +9,9 @@ export const packageFile = (name: string): string => fileURLToPath(new URL(`../.
 export const version: string = (
   JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { readonly version: string }
 ).version;
+
+/** The version of Node.js that runs it, without a `v`. */
+export const nodeVersion: string = versions.node;
 
 /** Where bugs are reported. */
 export const reportAdvice =

@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Context } from '../app/context.ts';
 import { exitCodes } from '../app/errors/cli-error.ts';
 import { shownErrorOf } from '../app/errors/render.ts';
 import { Redactor } from '../app/output/redact.ts';
 import { type RawIo, safeIo } from '../app/output/safe-io.ts';
 import { version } from '../app/version.ts';
-import type { Command, Context } from './args/command.ts';
+import type { Command } from './args/command.ts';
 import { commandHelp, overview } from './args/help.ts';
 import type { Kind } from './args/other-commands.ts';
 import { type CommandName, summaries } from './args/summaries.ts';

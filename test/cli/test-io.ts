@@ -1,4 +1,5 @@
 import type { InterruptName, Interrupts, Io, Terminal } from '../../src/app/output/io.ts';
+import { wallClock } from '../../src/cli/adapters/clock.ts';
 import { program } from '../../src/cli/program.ts';
 import { cli, isInstalled } from '../rig/cli.ts';
 import { withStateHome } from '../rig/state-home.ts';
@@ -58,6 +59,12 @@ export function testIo(options: {
     ...(answer === undefined ? {} : { ask: (question) => Promise.resolve(answer(question)) }),
     colors: false,
     now: options.now ?? Date.now,
+    machine: {
+      clock: wallClock,
+      timeOfDay: Date.now,
+      pid: process.pid,
+      memory: () => process.memoryUsage(),
+    },
     freeBytes: options.freeBytes ?? (() => undefined),
     every: (_ms, call) => {
       timers.add(call);

@@ -44,6 +44,21 @@ export const rooms: Readonly<Record<string, Room>> = {
       'artifacts/formats/image-library.ts',
     ],
   },
+  app: {
+    imports: [
+      'pipeline',
+      'plan',
+      'run',
+      'service',
+      'state',
+      'artifacts',
+      'manifest',
+      'upkeep',
+      'report',
+      'engine',
+      'sandbox',
+    ],
+  },
   cli: {
     imports: [
       'pipeline',
@@ -57,6 +72,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'report',
       'engine',
       'sandbox',
+      'app',
     ],
   },
 };
@@ -119,14 +135,16 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'sandbox/text/json': ['scalar'],
   'sandbox/text/protocol': ['native', 'chat'],
 
-  cli: ['terminal', 'errors', 'adapters', 'args', 'service', 'workspace', 'run', 'receipt', 'commands'],
-  'cli/adapters': ['git'],
+  app: ['output', 'errors', 'progress', 'adapters', 'service', 'workspace', 'run', 'receipt', 'engine'],
+  'app/adapters': ['git'],
+  'app/engine': ['worker', 'lead'],
+  'app/receipt': ['merge'],
+  'app/run': ['doubt'],
+  'app/service': ['engine'],
+  'app/workspace': ['checks'],
+
+  cli: ['terminal', 'adapters', 'args', 'commands'],
   'cli/args': ['completion'],
   'cli/commands': ['machine', 'status', 'results'],
-  'cli/service': ['engine'],
-  'cli/receipt': ['merge'],
-  'cli/run': ['doubt', 'engine'],
-  'cli/run/engine': ['worker', 'lead'],
   'cli/terminal': ['progress'],
-  'cli/workspace': ['checks'],
 };

@@ -29,7 +29,7 @@ const joined = (text: string): string => text.replaceAll(/\s*\n\s*(?:\*|\/\/)?\s
 /** Documents of other repositories, and files that a test writes itself. */
 const foreign: Readonly<Record<string, readonly string[]>> = {
   'src/service/README.md': ['docs/api.md'],
-  'test/cli/workspace/checks/owned.test.ts': ['out/README.md'],
+  'test/app/workspace/checks/owned.test.ts': ['out/README.md'],
 };
 
 /** Documents that a text names, from the repository's root or from the folder of the text; addresses are left out. */

@@ -71,8 +71,8 @@ test('every folder of tests below a room is a folder of that room', () => {
 
 /** Where secrets are taken out of words by hand, and why the outputs of a command do not do so there. */
 const ownOutputs = {
-  'cli/run/log.ts': 'the log is a file',
-  'cli/service/notify.ts': 'the notification is a request',
+  'app/run/log.ts': 'the log is a file',
+  'app/service/notify.ts': 'the notification is a request',
 };
 
 test('no command takes secrets out of its words: its outputs do', () => {
@@ -87,9 +87,9 @@ test('only the program and its failures are given outputs that write texts as th
     /\b(?:safeIo|processIo)\(/.test(readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8')),
   );
   expect(making.map(({ file }) => file)).toEqual([
+    'app/output/safe-io.ts',
     'cli/adapters/process-io.ts',
     'cli/main.ts',
     'cli/program.ts',
-    'cli/terminal/safe-io.ts',
   ]);
 });

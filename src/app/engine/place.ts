@@ -6,13 +6,13 @@ import { countNames, type SubmissionCounts } from '../../artifacts/store/counts.
 import { openArtifactFolder } from '../../artifacts/store/folder.ts';
 import { readS3Address } from '../../artifacts/store/s3/address.ts';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
-import type { Context } from '../../cli/args/command.ts';
 import { writeWhole } from '../../manifest/whole-file.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { makeFolders } from '../../state/files/folders.ts';
 import { kindAt } from '../../state/files/plain-path.ts';
 import { stateFileName } from '../../state/state-files.ts';
 import type { Disposables } from '../adapters/disposables.ts';
+import type { Context } from '../context.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { type ArtifactPlace, inBucket, openClient, patience } from '../service/artifact-place.ts';
 import { type EngineMarker, engineOf } from '../service/engine/directory.ts';

@@ -1,13 +1,12 @@
-import type { Context } from '../../cli/args/command.ts';
-import type { FlagValues } from '../../cli/args/flags.ts';
-import type { setFlag } from '../../cli/args/run-flags.ts';
-import { checkChosen, checkSelection, selectionOf } from '../../cli/args/selection-flags.ts';
 import { closingAfter } from '../adapters/disposables.ts';
+import type { Context } from '../context.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { without } from '../errors/correction.ts';
+import type { SetFlag } from '../flags.ts';
 import { estimateWith, type PlanFlags, printCells, printPlan } from '../run/dry-run.ts';
 import { planOfDirectory } from '../workspace/last-plan.ts';
 import { openTarget } from '../workspace/open.ts';
+import { checkChosen, checkSelection, selectionOf } from '../workspace/selection.ts';
 
 /** Flags that change what is planned, or where it is done: a run on an engine has its own. */
 const ofFiles = [
@@ -29,7 +28,7 @@ const ofFiles = [
  */
 export const showEnginePlan = (
   target: string,
-  flags: PlanFlags & FlagValues<typeof setFlag> & { readonly cells: boolean },
+  flags: PlanFlags & SetFlag & { readonly cells: boolean },
   context: Context,
 ): Promise<number> =>
   closingAfter(async (disposables) => {

@@ -5,7 +5,7 @@ import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { TableError } from '../../pipeline/matrix/table/error.ts';
 import { systemCode, systemWords } from '../../state/files/disk-errors.ts';
 import { StateError } from '../../state/store.ts';
-import { reportAdvice, version } from '../version.ts';
+import { nodeVersion, reportAdvice, version } from '../version.ts';
 import { CliError, exitCodes, ReportedError } from './cli-error.ts';
 import { correctedLine } from './correction.ts';
 
@@ -148,7 +148,7 @@ function isDiskError(error: unknown): error is NodeJS.ErrnoException {
 function internalText(error: unknown): string {
   const stack = error instanceof Error ? stackOf(error) : String(error);
   const marked = stack.includes('Internal error:') ? stack : `Internal error: ${stack}`;
-  return failureText(marked, `${reportAdvice} promptpress ${version}, Node.js ${process.version}.`);
+  return failureText(marked, `${reportAdvice} promptpress ${version}, Node.js v${nodeVersion}.`);
 }
 
 /** The stack, with those of its causes: the first failure is usually the last of them. */

@@ -1,3 +1,5 @@
+import type { Clock } from '../../run/clock.ts';
+
 /**
  * Everything a command asks of the process it runs in. `main.ts` gives the real one; a test gives its own and can
  * run every command in process.
@@ -24,6 +26,7 @@ export interface Io {
   readonly colors: boolean;
   /** Unix milliseconds as the machine's clock said when the process began, and what has passed since: a clock that is set changes no duration. */
   now(): number;
+  readonly machine: Machine;
   /** Bytes that this process may still write in a folder; undefined where the system does not report it. */
   freeBytes(folder: string): number | undefined;
   /** Calls back about every `ms` until the result is called; does not keep the process alive. */
@@ -38,6 +41,17 @@ export interface Io {
   boundHeapGrowth(): void;
   /** What runs long keeps the optimizing compiler of its process from taking most of it, from now on. Not for a shared process either. */
   boundCompiler(): void;
+}
+
+/** The process and the machine that it runs on. */
+export interface Machine {
+  /** Of waits and records: a clock of the machine that is set makes none of them wrong. */
+  readonly clock: Clock;
+  /** Unix milliseconds as the clock of the machine says now: signatures and the times of files are compared with it. */
+  timeOfDay(): number;
+  readonly pid: number;
+  /** Bytes, as `process.memoryUsage`. */
+  memory(): Readonly<Record<'rss' | 'heapUsed' | 'external' | 'arrayBuffers', number>>;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;

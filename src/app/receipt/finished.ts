@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import type { FlagValues } from '../../cli/args/flags.ts';
-import type { runFlags } from '../../cli/args/run-flags.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { buildGraph } from '../../plan/graph/build.ts';
 import { isTextKind } from '../../plan/job-request.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { StepCounts } from '../../report/metrics/job-counts.ts';
 import type { RunEnd } from '../../run/events.ts';
+import type { RunFlags } from '../flags.ts';
 import type { Interrupts, Io } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';
 import { runExitCode } from '../run/exit-code.ts';
@@ -17,9 +16,6 @@ import type { ReadPipeline } from '../workspace/read-pipeline.ts';
 import { refreshReceipt } from './note.ts';
 import type { Receipt, RunIdentity } from './receipt.ts';
 import { recogniseRun } from './recognise.ts';
-
-/** The flags of `promptpress run`. */
-export type RunFlags = FlagValues<typeof runFlags>;
 
 /** What a run came to. */
 export interface RunResult {
@@ -124,12 +120,8 @@ export function finishedResult(
   interrupts: Interrupts,
   { io, redactor }: { readonly io: Io; readonly redactor: Redactor },
 ): RunResult {
-  const log = openRunLog(
-    join(directory, runFiles.log),
-    flags['log-level'] ?? 'info',
-    redactor,
-    () => io.now(),
-    (error) => io.err(`The log can no longer be written: ${error.message}\n`),
+  const log = openRunLog(join(directory, runFiles.log), flags['log-level'] ?? 'info', redactor, io, (error) =>
+    io.err(`The log can no longer be written: ${error.message}\n`),
   );
   const end: RunEnd =
     interrupts.first() === undefined ? { kind: 'complete' } : { kind: 'interrupted', forced: false };

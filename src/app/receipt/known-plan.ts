@@ -1,9 +1,9 @@
-import { selectionOf } from '../../cli/args/selection-flags.ts';
 import { isNarrowed } from '../../manifest/cells.ts';
 import { settledReport } from '../../plan/estimate/settled.ts';
 import { buildGraph } from '../../plan/graph/build.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
 import type { KnownPlan } from '../run/dry-run.ts';
+import { selectionOf } from '../workspace/selection.ts';
 import { recognisePlan } from './recognise.ts';
 
 /** The plan of a whole pipeline in whose last run nothing was left to do, from what that run noted: no table is read, and no slot looked at. */

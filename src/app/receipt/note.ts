@@ -63,6 +63,8 @@ export class ManifestWatch {
 export interface Noted {
   /** Unix ms, of the clock of the file system: no file of the pipeline was read before. */
   readonly readSince: number;
+  /** The same, now. */
+  readonly now: number;
   /** The run went to its end, and nothing that it was to redo has failed. */
   readonly isComplete: boolean;
   /** Some job changed in it. */
@@ -85,7 +87,7 @@ export async function noteReceipt(run: BegunRun, identity: RunIdentity, outcome:
   const isWhole = !isNarrowed(identity.selection);
   const files =
     outcome.isComplete && isSettled(totals, outcome.worked) && (await isAtRest(state.reader))
-      ? filesOf(run, outcome.readSince)
+      ? filesOf(run, outcome)
       : undefined;
   const manifest = writtenFile(join(directory, runFiles.manifest), written.sha256);
   if (manifest === undefined) return;
@@ -114,9 +116,8 @@ export async function noteReceipt(run: BegunRun, identity: RunIdentity, outcome:
 /** The files of which a plan was made; undefined where one may be another one by now. */
 function filesOf(
   { directory, plan, tables, images }: BegunRun,
-  readSince: number,
+  { readSince, now }: Noted,
 ): readonly SeenFile[] | undefined {
-  const now = Date.now();
   const { folder } = plan.pipeline.source;
   const listings = new Set(
     plan.pipeline.matrix.axes.flatMap((axis) =>

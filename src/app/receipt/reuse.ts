@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { isNarrowed } from '../../manifest/cells.ts';
 import { runFiles } from '../../report/facts/layout.ts';
+import type { RunFlags } from '../flags.ts';
 import type { HeldDirectory, RunOpening } from '../run/session.ts';
 import type { ReadPipeline } from '../workspace/read-pipeline.ts';
-import { identityOfRun, type RunFlags } from './finished.ts';
+import { identityOfRun } from './finished.ts';
 import type { Reuse } from './merge/merge.ts';
 import { baseText, readReceipt, witnessOf } from './receipt.ts';
 import { readSettledCells } from './settled-cells.ts';

@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import type { Context } from '../../cli/args/command.ts';
-import { showProgress } from '../../cli/terminal/progress/progress.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { seenFrom } from '../../report/facts/place.ts';
 import type { RunListener } from '../../run/events.ts';
@@ -10,8 +8,11 @@ import { isOpenOrder } from '../../state/redo-order.ts';
 import { diskOf } from '../adapters/disk-room.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { MetricsWatch } from '../adapters/metrics-watch.ts';
+import type { Context } from '../context.ts';
 import { shownErrorOf } from '../errors/render.ts';
+import type { RunFlags } from '../flags.ts';
 import type { Interrupts } from '../output/io.ts';
+import { showNoProgress } from '../progress/show.ts';
 import { execute, listInTime, listResults, onceAtWork } from '../run/execute.ts';
 import { runExitCode } from '../run/exit-code.ts';
 import { noteUnlooked, openRunLog, type RunLog } from '../run/log.ts';
@@ -19,7 +20,7 @@ import { progressStart } from '../run/progress-start.ts';
 import { closeOrders } from '../run/redo-order.ts';
 import type { RunSession } from '../run/session.ts';
 import type { AdmittedService } from '../service/trust.ts';
-import type { RunFlags, RunResult } from './finished.ts';
+import type { RunResult } from './finished.ts';
 import { type Reuse, writeMerged } from './merge/merge.ts';
 import { ManifestWatch, noteReceipt } from './note.ts';
 import type { RunIdentity } from './receipt.ts';
@@ -63,7 +64,7 @@ export async function workOff(
         settings,
         find: flags['in-doubt'] === 'find',
         acceptOlder: flags['accept-older-state'],
-        env: context.io.env,
+        io: context.io,
         ...(reuse === undefined ? {} : { narrowed: (cells) => openCells(cells, reuse.settled) }),
       },
       interrupts,
@@ -99,6 +100,7 @@ export async function workOff(
       written: manifest.result(),
       cells,
       escapeFormulas: flags['escape-formulas'],
+      now: context.io.machine.timeOfDay(),
     });
   return { report, totals, exitCode, gridsCut, timedOutAgain, redo };
 }
@@ -118,7 +120,7 @@ async function watched(
     readonly disk: DiskPort;
   }) => Promise<RunReport>,
 ): Promise<RunReport> {
-  const { io, redactor } = context;
+  const { io, redactor, showProgress = showNoProgress } = context;
   const start = await progressStart(session, settings);
   metrics?.begin(start);
   const progress = showProgress(io, start, { quiet: flags['no-progress'] || flags.quiet });
@@ -129,7 +131,7 @@ async function watched(
     join(session.directory, runFiles.log),
     flags['log-level'] ?? 'info',
     redactor,
-    () => io.now(),
+    io,
     (error) => progress.say(`The log can no longer be written: ${error.message}`),
   );
   disposables.add(() => log.close());
@@ -164,19 +166,25 @@ async function listed(
   try {
     const { plan, directory, state } = session;
     const say = (text: string): void => io.err(text);
-    const totals = await listInTime(interrupts, seenFrom(io.cwd, directory), say, async (signal) => {
-      if (reuse !== undefined) {
-        const { manifest: watch, cells } = watches;
-        const { reader } = state;
-        const options = { plan, reader, directory, reuse, redactor, watch, cells, signal };
-        const merged = await writeMerged(options);
-        if (merged !== undefined) return merged;
-      }
-      watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
-      const { onText, onRow } = watches.manifest;
-      const { onCell } = watches.cells;
-      return await listResults(session, redactor, signal, { escapeFormulas, onText, onCell, onRow });
-    });
+    const totals = await listInTime(
+      interrupts,
+      seenFrom(io.cwd, directory),
+      say,
+      async (signal) => {
+        if (reuse !== undefined) {
+          const { manifest: watch, cells } = watches;
+          const { reader } = state;
+          const options = { plan, reader, directory, reuse, redactor, watch, cells, signal };
+          const merged = await writeMerged(options);
+          if (merged !== undefined) return merged;
+        }
+        watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
+        const { onText, onRow } = watches.manifest;
+        const { onCell } = watches.cells;
+        return await listResults(session, redactor, signal, { escapeFormulas, onText, onCell, onRow });
+      },
+      io.machine.clock,
+    );
     return { ...watches, totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
   } catch (error) {
     const shownError = shownErrorOf(error);

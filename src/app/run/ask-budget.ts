@@ -1,9 +1,8 @@
-import type { Context } from '../../cli/args/command.ts';
-import type { FlagValues } from '../../cli/args/flags.ts';
-import type { runFlags } from '../../cli/args/run-flags.ts';
 import { money } from '../../report/text/amounts.ts';
 import { closingAfter } from '../adapters/disposables.ts';
+import type { Context } from '../context.ts';
 import { usageError } from '../errors/cli-error.ts';
+import type { RunFlags } from '../flags.ts';
 import type { ReadPipeline } from '../workspace/read-pipeline.ts';
 import { estimateRun, type KnownPlan } from './dry-run.ts';
 
@@ -16,7 +15,7 @@ import { estimateRun, type KnownPlan } from './dry-run.ts';
  */
 export async function askAboutCost(
   read: ReadPipeline,
-  flags: FlagValues<typeof runFlags>,
+  flags: RunFlags,
   context: Context,
   known: KnownPlan,
 ): Promise<void> {

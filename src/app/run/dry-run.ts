@@ -1,17 +1,3 @@
-import type { Context } from '../../cli/args/command.ts';
-import type { FlagValues } from '../../cli/args/flags.ts';
-import {
-  type engineFlag,
-  engineOfRun,
-  type placeFlags,
-  type revivalFlags,
-} from '../../cli/args/run-flags.ts';
-import {
-  checkChosen,
-  checkSelection,
-  type selectionFlags,
-  selectionOf,
-} from '../../cli/args/selection-flags.ts';
 import { estimatePlan } from '../../plan/estimate/estimate.ts';
 import type { PlanReport } from '../../plan/estimate/report.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
@@ -26,7 +12,15 @@ import { lockOwner } from '../../state/lock/lock.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
+import type { Context } from '../context.ts';
 import { exitCodes, ReportedError } from '../errors/cli-error.ts';
+import {
+  type EngineFlag,
+  engineOfRun,
+  type PlaceFlags,
+  type RevivalFlags,
+  type SelectionFlags,
+} from '../flags.ts';
 import { jsonLine } from '../output/json-line.ts';
 import { identifyService, type ServiceIdentity } from '../service/settings.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
@@ -34,15 +28,12 @@ import { placeOfRun } from '../workspace/checks/place.ts';
 import { otherSet } from '../workspace/checks/set.ts';
 import { imagesForPlan } from '../workspace/images.ts';
 import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
+import { checkChosen, checkSelection, selectionOf } from '../workspace/selection.ts';
 import { askedFor, plannedRedos, redoWishOf, staysWords } from './redo-order.ts';
 import { revivalOf } from './settings.ts';
 
 /** The flags that say what is planned. */
-export type PlanFlags = FlagValues<
-  typeof placeFlags & typeof selectionFlags & typeof revivalFlags & typeof engineFlag
-> & {
-  readonly json: boolean;
-};
+export type PlanFlags = PlaceFlags & SelectionFlags & RevivalFlags & EngineFlag & { readonly json: boolean };
 
 /** Stands for the service in job keys while no address is known; a run never uses it. */
 const unknownService = 'unknown';
@@ -150,11 +141,7 @@ export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context
   });
 
 /** Prints the chosen cells of a plan, as fast as they are read and no faster. @returns the exit code */
-export async function printCells(
-  plan: Plan,
-  flags: FlagValues<typeof selectionFlags>,
-  { io }: Context,
-): Promise<number> {
+export async function printCells(plan: Plan, flags: SelectionFlags, { io }: Context): Promise<number> {
   let batch = '';
   let chosen = 0;
   for await (const { number, vars, repeat } of plan.matrix.cells(selectionOf(flags))) {

@@ -1,8 +1,5 @@
 import { join } from 'node:path';
 import { imageLibrary } from '../../artifacts/formats/image-library.ts';
-import { wallClock } from '../../cli/adapters/clock.ts';
-import { memoryOf } from '../../cli/adapters/memory.ts';
-import { sandboxNames } from '../../cli/args/sandbox-flags.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { type ManifestOptions, writeManifest } from '../../manifest/write.ts';
 import type { Cell } from '../../plan/cell.ts';
@@ -18,48 +15,22 @@ import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { runPlan } from '../../run/run.ts';
 import { planForRun } from '../../run/run-plan.ts';
 import { readService } from '../../run/scheduler/routes/learned-limits.ts';
-import type { SandboxSettings } from '../../sandbox/settings.ts';
 import { createImageService } from '../../service/client.ts';
 import { KnownEndpoints } from '../../service/failures/known-endpoints.ts';
-import { dataMaskOf, sandboxKey, secretMaskOf } from '../../service/http/secrets.ts';
+import { dataMaskOf, secretMaskOf } from '../../service/http/secrets.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { Disposables } from '../adapters/disposables.ts';
-import type { Environment } from '../output/io.ts';
+import { memoryOf } from '../adapters/memory.ts';
+import type { Io } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';
 import { addressId, connectingTo, openTextService, serviceOptions } from '../service/clients.ts';
 import { followedAt, linkOptions, openArtifacts, openInputs } from '../service/downloads.ts';
 import { asksModels } from '../service/models.ts';
-import type { ServiceSettings } from '../service/settings.ts';
 import type { AdmittedService } from '../service/trust.ts';
 import { continueWithout, findingsText, findMissing, findTasks, takingOn } from './doubt/find-tasks.ts';
 import { type RunLog, tracedText } from './log.ts';
 import { checkModelsBeside } from './model-warnings.ts';
 import type { RunSession } from './session.ts';
-
-/**
- * The address that a run's requests go to: the service's, or that of a sandbox that is started for it.
- *
- * @param settings of that sandbox
- */
-export async function reachService(
-  service: ServiceSettings,
-  { directory }: Pick<RunSession, 'directory'>,
-  settings: Partial<SandboxSettings>,
-  disposables: Disposables,
-): Promise<string> {
-  if (service.baseUrl !== undefined) return service.baseUrl;
-  const { startSandbox } = await import('../../sandbox/sandbox.ts');
-  const sandbox = await startSandbox({
-    apiKey: service.apiKey ?? sandboxKey,
-    // A rehearsal has no client but promptpress, which presses by submit/change where it is told to.
-    names: { ...sandboxNames(service.names), familyClients: service.clicks === 'change' },
-    // On disk, so that a killed run continues with the tasks it had begun.
-    state: join(directory, runFiles.sandbox),
-    settings: { auth: service.auth, ...settings },
-  });
-  disposables.add(() => sandbox.close());
-  return sandbox.url;
-}
 
 /** Runs the plan of a session against the service at an address. @throws ImageLibraryError before anything is asked */
 export async function execute(
@@ -72,7 +43,7 @@ export async function execute(
     readonly find: boolean;
     /** An older state is continued as it is (`--accept-older-state`). */
     readonly acceptOlder: boolean;
-    readonly env: Environment;
+    readonly io: Pick<Io, 'env' | 'machine'>;
     /** Leaves out cells in which nothing is to be done. */
     readonly narrowed?: (cells: AsyncIterable<Cell>) => AsyncIterable<Cell>;
   },
@@ -88,9 +59,10 @@ export async function execute(
 ): Promise<RunReport> {
   const { plan, selection, state, directory, filesRoot } = session;
   const { baseUrl, service, settings } = to;
+  const { clock } = to.io.machine;
   const { timeouts, source, retry } = plan.pipeline;
   if (drawsImages(plan, selection, service.baseUrl === undefined)) imageLibrary();
-  const connecting = connectingTo(service, plan.pipeline, to.env);
+  const connecting = connectingTo(service, plan.pipeline, to.io.env);
   const mask = secretMaskOf(service.secrets);
   const dataMask = dataMaskOf(service.credentials);
   const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
@@ -126,7 +98,7 @@ export async function execute(
   }
   if (to.find) {
     const { prices } = plan.pipeline;
-    const found = await findTasks(state, images, prices, () => wallClock.now(), control.drain);
+    const found = await findTasks(state, images, prices, () => clock.now(), control.drain);
     if (found.doubtful > 0) watch.say(findingsText(found));
   }
   const asked = openTextService(options, timeouts, disposables);
@@ -135,7 +107,7 @@ export async function execute(
   const notice = (message: string): void =>
     watch.listener({ type: 'run:notice', code: 'download.own-link', message });
   const links = linkOptions(
-    { baseUrl, requestMs: timeouts.requestMs, mask, dataMask, notice },
+    { baseUrl, requestMs: timeouts.requestMs, mask, dataMask, clock, notice },
     connecting,
     disposables,
   );
@@ -164,9 +136,9 @@ export async function execute(
       inputs,
       artifacts: service.baseUrl === undefined ? followedAt(baseUrl, artifacts) : artifacts,
       ...(session.remote && { results: session.remote.results(retry.patienceMs) }),
-      clock: wallClock,
+      clock,
       random: Math.random,
-      memory: () => memoryOf(options.bodies),
+      memory: () => memoryOf(to.io.machine, options.bodies),
       disk: watch.disk,
     },
     control,
@@ -222,7 +194,7 @@ export async function listInTime<T>(
   place: string,
   say: (text: string) => void,
   list: (signal: AbortSignal) => Promise<T>,
-  clock: Clock = wallClock,
+  clock: Clock,
 ): Promise<T | undefined> {
   if (leave.aborted) return undefined;
   const over = new AbortController();

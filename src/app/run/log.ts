@@ -1,10 +1,11 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { pino } from 'pino';
-import type { LogLevel } from '../../cli/args/run-flags.ts';
 import { paceWords } from '../../report/text/pace-words.ts';
 import type { RunEvent, RunListener } from '../../run/events.ts';
 import type { InlineImage, TextCallRequest, TextService } from '../../service/text-service.ts';
 import { checkFile, ownFile, refuseSecondName } from '../../state/files/plain-path.ts';
+import type { LogLevel } from '../flags.ts';
+import type { Io } from '../output/io.ts';
 import { plainJson } from '../output/json-line.ts';
 import type { Redactor } from '../output/redact.ts';
 import type { RemotePlace } from '../service/artifact-place.ts';
@@ -37,7 +38,7 @@ export function openRunLog(
   file: string,
   level: LogLevel,
   redactor: Redactor,
-  now: () => number,
+  io: Pick<Io, 'now' | 'machine'>,
   onError: (error: Error) => void,
 ): RunLog {
   checkFile(file, { inPlace: true });
@@ -61,8 +62,8 @@ export function openRunLog(
   const log = pino(
     {
       level,
-      base: { pid: process.pid },
-      timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
+      base: { pid: io.machine.pid },
+      timestamp: () => `,"time":"${new Date(io.now()).toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
     { write },

@@ -1,5 +1,3 @@
-import type { FlagValues } from '../../cli/args/flags.ts';
-import type { revivalFlags } from '../../cli/args/run-flags.ts';
 import { count, counted } from '../../report/text/amounts.ts';
 import type { StateReader } from '../../state/reader.ts';
 import {
@@ -12,6 +10,7 @@ import {
 } from '../../state/redo-order.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { without } from '../errors/correction.ts';
+import type { RevivalFlags } from '../flags.ts';
 import { findJob, jobsInFile } from '../workspace/find-job.ts';
 
 /** What the flags say of jobs that are to be made anew. */
@@ -36,7 +35,7 @@ export interface RedoOutcome extends RedoCounts {
 
 /** @throws CliError (exit 2) for flags that contradict one another, and for a job that the state does not know */
 export async function redoWishOf(
-  flags: FlagValues<typeof revivalFlags>,
+  flags: RevivalFlags,
   state: StateReader | undefined,
   cwd: string,
 ): Promise<RedoWish> {

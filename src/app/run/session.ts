@@ -2,8 +2,6 @@ import { hostname } from 'node:os';
 import type { KnownImageFiles } from '../../artifacts/input/known-files.ts';
 import type { S3Address } from '../../artifacts/store/s3/address.ts';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
-import type { Context } from '../../cli/args/command.ts';
-import { checkChosen, checkSelection } from '../../cli/args/selection-flags.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { Matrix } from '../../plan/matrix/types.ts';
@@ -18,6 +16,7 @@ import type { StateReader } from '../../state/reader.ts';
 import { openState } from '../../state/state.ts';
 import { StateError, type StateStore } from '../../state/store.ts';
 import type { Disposables } from '../adapters/disposables.ts';
+import type { Context } from '../context.ts';
 import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
 import { giving, without } from '../errors/correction.ts';
 import { type RemotePlace, takePlace } from '../service/artifact-place.ts';
@@ -29,6 +28,7 @@ import { type MissingWork, missingWork, noteMissing, olderState } from '../works
 import { checkFrozen } from '../workspace/frozen.ts';
 import { imagesForRun } from '../workspace/images.ts';
 import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
+import { checkChosen, checkSelection } from '../workspace/selection.ts';
 import { forgetOtherInputs, keepInputs, keptFiles } from '../workspace/tables.ts';
 
 /** A run directory that is held, and that belongs to the pipeline. */
@@ -107,7 +107,7 @@ export async function holdDirectory(
   await refuseOtherDirectory(directory);
   if (run.isDefault) await refuseDefaultDirectory(directory, pipeline, io.cwd);
   const lock = acquireLock(directory, {
-    pid: process.pid,
+    pid: io.machine.pid,
     host: hostname(),
     startedAt: new Date(startedAt).toISOString(),
     command: 'promptpress run',

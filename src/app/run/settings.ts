@@ -1,11 +1,8 @@
-import type { FlagValues } from '../../cli/args/flags.ts';
-import type { revivalFlags, runFlags } from '../../cli/args/run-flags.ts';
 import type { Pipeline, Speed } from '../../pipeline/pipeline.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { usageError } from '../errors/cli-error.ts';
-
-type Revival = FlagValues<typeof revivalFlags>;
+import type { RevivalFlags, RunFlags } from '../flags.ts';
 
 /** Which settled jobs the flags have tried again. */
 export interface RevivalSettings {
@@ -15,7 +12,7 @@ export interface RevivalSettings {
 
 /** @throws CliError (exit 2) for `--code` alone, and for a code that no failure has */
 export async function revivalOf(
-  flags: Pick<Revival, 'code' | 'retry-failed' | 'in-doubt'>,
+  flags: Pick<RevivalFlags, 'code' | 'retry-failed' | 'in-doubt'>,
   state: StateReader | undefined,
 ): Promise<RevivalSettings> {
   const { code } = flags;
@@ -64,7 +61,7 @@ async function countOf(all: AsyncIterable<unknown>): Promise<number> {
 /** What the pipeline and the flags settle about one run. */
 export async function runSettings(
   pipeline: Pipeline,
-  flags: FlagValues<typeof runFlags>,
+  flags: RunFlags,
   speed: Speed | undefined,
   state: StateReader,
 ): Promise<RunSettings> {

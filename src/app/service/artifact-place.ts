@@ -14,14 +14,13 @@ import {
 } from '../../artifacts/store/s3/address.ts';
 import type { S3Client } from '../../artifacts/store/s3/client.ts';
 import { type ArtifactStore, hasArtifacts } from '../../artifacts/store/store.ts';
-import { wallClock } from '../../cli/adapters/clock.ts';
-import type { Context } from '../../cli/args/command.ts';
 import { artifactPlaceFact, runFiles } from '../../report/facts/layout.ts';
 import { quoted } from '../../report/text/printable.ts';
 import type { ResultStore } from '../../run/ports.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { FactKeeper } from '../../state/store.ts';
 import type { Disposables } from '../adapters/disposables.ts';
+import type { Context } from '../context.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
 import { admitBucket, admitKey, isOfEnvFile } from './trust.ts';
@@ -367,7 +366,7 @@ export async function openClient(
       settings,
       dispatcher,
       // Signatures are judged by the time of day, also where the machine's clock was put right after the start.
-      clock: { ...wallClock, now: Date.now },
+      clock: { ...io.machine.clock, now: () => io.machine.timeOfDay() },
       random: Math.random,
       signal,
       patienceMs: patience.later,

@@ -5,7 +5,7 @@ import type { InputReader } from '../../artifacts/inputs.ts';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import type { ReplyKeeper } from '../../artifacts/write-reply.ts';
 import type { ArtifactWriter } from '../../artifacts/writer.ts';
-import { wallClock } from '../../cli/adapters/clock.ts';
+import type { Clock } from '../../run/clock.ts';
 import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
 import { proxiesOf } from '../../service/http/connect/proxies.ts';
 import type { Disposables } from '../adapters/disposables.ts';
@@ -13,6 +13,9 @@ import type { Connecting } from './clients.ts';
 
 /** The longest that one download may take, however steadily it comes; more where a request may take more. */
 const leastTotalMs = 600_000;
+
+/** How links are followed, and by which clock. */
+type Links = LinkOptions & { readonly clock: Clock };
 
 /** How links are followed. A proxy of the environment is used for downloads as for requests. */
 export function linkOptions(
@@ -24,16 +27,17 @@ export function linkOptions(
     readonly mask: (text: string) => string;
     /** Removes credentials from data that servers send. */
     readonly dataMask: (text: string) => string;
+    readonly clock: Clock;
     /** Of what is said once. Default: nobody hears it. */
     readonly notice?: (message: string) => void;
   },
   connecting: Connecting,
   disposables: Disposables,
-): LinkOptions {
-  const { baseUrl, requestMs, mask, dataMask, notice } = to;
+): Links {
+  const { baseUrl, requestMs, mask, dataMask, clock, notice } = to;
   const { connections, env } = connecting;
   const timeouts = { idleMs: requestMs, totalMs: Math.max(leastTotalMs, requestMs) };
-  const options = { baseUrl, connections, timeouts, mask, dataMask, ...(notice && { notice }) };
+  const options = { baseUrl, connections, timeouts, mask, dataMask, clock, ...(notice && { notice }) };
   if (env === undefined) return options;
   const proxyFor = proxiesOf(env);
   const dispatcher = createDispatcher(connecting);
@@ -44,10 +48,10 @@ export function linkOptions(
 /** What brings images into a store, and replies into the state. */
 export function openArtifacts(
   { artifacts: store, state: replies }: { readonly artifacts: ArtifactStore; readonly state: ReplyKeeper },
-  links: LinkOptions,
+  links: Links,
   disposables: Disposables,
 ): ArtifactWriter {
-  const artifacts = createArtifactWriter({ ...links, store, replies, clock: wallClock });
+  const artifacts = createArtifactWriter({ ...links, store, replies });
   disposables.add(() => artifacts.close());
   return artifacts;
 }
@@ -55,10 +59,10 @@ export function openArtifacts(
 /** What reads the images that text calls show. */
 export function openInputs(
   place: Pick<InputReaderOptions, 'store' | 'folder' | 'filesRoot' | 'shared'>,
-  links: LinkOptions,
+  links: Links,
   disposables: Disposables,
 ): InputReader {
-  const inputs = createInputReader({ ...links, ...place, clock: wallClock });
+  const inputs = createInputReader({ ...links, ...place });
   disposables.add(() => inputs.close());
   return inputs;
 }

@@ -1,4 +1,3 @@
-import { sandboxNames } from '../../cli/args/sandbox-flags.ts';
 import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { TemplateTree } from '../../pipeline/templates/template.ts';
@@ -16,6 +15,7 @@ import type { Disposables } from '../adapters/disposables.ts';
 import { CliError, exitCodes } from '../errors/cli-error.ts';
 import type { Environment } from '../output/io.ts';
 import { connectingTo, openTextService, serviceOptions } from './clients.ts';
+import { sandboxNames } from './sandbox.ts';
 import type { AdmittedService } from './trust.ts';
 
 /** The models of a service, by id, and who was asked. */

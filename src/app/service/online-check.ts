@@ -1,8 +1,8 @@
-import type { Context } from '../../cli/args/command.ts';
 import { isTextKind } from '../../plan/job-request.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { ModelCheck } from '../../report/text/validation.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
+import type { Context } from '../context.ts';
 import { askImages, askModels, modelsOf, notListed, unlistedModels } from './models.ts';
 import { type ServiceFlags, settleService } from './settings.ts';
 import { type AdmittedService, admit } from './trust.ts';

@@ -1,6 +1,7 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { getuid } from 'node:process';
 import { writeWhole } from '../../manifest/whole-file.ts';
 import { makeFolders } from '../../state/files/folders.ts';
 import type { Environment } from '../output/io.ts';
@@ -95,7 +96,7 @@ export function readPrivate(file: string, others: bigint): string | undefined {
 function refuseOthers(found: BigIntStats, others: bigint): void {
   if (!found.isFile()) throw new Error('it is no file');
   if (found.size > BigInt(mostBytes)) throw new Error('it is too large');
-  const user = process.getuid?.();
+  const user = getuid?.();
   if (user === undefined) return;
   if (found.uid !== BigInt(user) && found.uid !== 0n) throw new Error('it belongs to another user');
   const verb = (found.mode & mayWrite) === 0n ? 'read' : 'write';

@@ -1,5 +1,5 @@
-import type { Context } from '../../cli/args/command.ts';
 import { readBaseUrl } from '../../service/http/base-url.ts';
+import type { Context } from '../context.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
 import type { Environment } from '../output/io.ts';

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Context } from '../../cli/args/command.ts';
 import { runsFolder } from '../../report/facts/layout.ts';
 import { placeOfDirectory, seenFrom } from '../../report/facts/place.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
+import type { Context } from '../context.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { adding, type Correction, writing } from '../errors/correction.ts';
 import type { Io } from '../output/io.ts';

@@ -1,10 +1,10 @@
-import type { Context } from '../../cli/args/command.ts';
 import { type FilePort, isWithin } from '../../pipeline/files.ts';
 import { parsePipeline } from '../../pipeline/parse.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { seenFrom } from '../../report/facts/place.ts';
 import type { RunFacts } from '../../report/facts/run.ts';
 import type { StateReader } from '../../state/reader.ts';
+import type { Context } from '../context.ts';
 import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
 import { imagesOfDirectory } from './images.ts';
 import { keptSource } from './last-pipeline.ts';

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isS3Address } from '../../artifacts/store/s3/address.ts';
-import type { Context } from '../../cli/args/command.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { type DirectoryFlags, runFiles } from '../../report/facts/layout.ts';
 import { placeOfDirectory, type RunPlace, seenFrom } from '../../report/facts/place.ts';
@@ -10,6 +9,7 @@ import { kindAt } from '../../state/files/plain-path.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { StateChanges } from '../../state/sqlite/changes.ts';
 import { openStateForReading } from '../../state/state.ts';
+import type { Context } from '../context.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { adding, type Correction, without, writing } from '../errors/correction.ts';
 import { refuseOtherPlace } from '../service/artifact-place.ts';

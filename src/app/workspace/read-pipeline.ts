@@ -1,6 +1,5 @@
 import { open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { Context } from '../../cli/args/command.ts';
 import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
 import type { FilePort } from '../../pipeline/files.ts';
 import { parsePipeline } from '../../pipeline/parse.ts';
@@ -8,6 +7,7 @@ import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
 import { yamlLimits } from '../../pipeline/yaml/limits.ts';
 import { quoted } from '../../report/text/printable.ts';
 import { defaultFilesRoot, machineFiles } from '../adapters/files.ts';
+import type { Context } from '../context.ts';
 import { CliError, exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
 import type { Io } from '../output/io.ts';
 import { noPipelineFile } from './default-file.ts';

@@ -13,7 +13,7 @@ import type { RunSettings } from '../../run/ports.ts';
 import type { GitFacts } from '../adapters/git/git.ts';
 import { plainJson } from '../output/json-line.ts';
 import type { Redactor } from '../output/redact.ts';
-import { version } from '../version.ts';
+import { nodeVersion, version } from '../version.ts';
 
 /** Images that are listed one by one; each job of the state names its own. Of jobs that are made again as many. */
 const mostListed = 1000;
@@ -73,7 +73,7 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
     settings;
   return {
     promptpress: version,
-    node: process.versions.node,
+    node: nodeVersion,
     pipeline: {
       name,
       file: source.file,

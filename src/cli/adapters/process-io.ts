@@ -36,6 +36,12 @@ export function processIo(): RawIo {
     ...(canPrompt() ? { ask } : {}),
     colors: wantsColors(),
     now: () => wallClock.now(),
+    machine: {
+      clock: wallClock,
+      timeOfDay: Date.now,
+      pid: process.pid,
+      memory: () => process.memoryUsage(),
+    },
     freeBytes: (folder) => freeBytesIn(folder),
     every: (ms, call) => {
       const timer = setInterval(call, ms).unref();

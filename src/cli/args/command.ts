@@ -1,28 +1,10 @@
+import type { Context } from '../../app/context.ts';
 import { usageError } from '../../app/errors/cli-error.ts';
 import type { Correction } from '../../app/errors/correction.ts';
-import type { Io } from '../../app/output/io.ts';
-import type { Redactor } from '../../app/output/redact.ts';
 import { quoted } from '../../report/text/printable.ts';
 import { readEnvFile } from '../adapters/env-file.ts';
 import { type Arguments, type FlagTable, type FlagValues, readArguments, toggle, valued } from './flags.ts';
 import { anyText } from './values.ts';
-
-/** What a command is given beside its arguments. */
-export interface Context {
-  readonly io: Io;
-  /** Takes secrets out of files and requests, as the outputs of `io` do by themselves; the command adds each secret that it learns. */
-  readonly redactor: Redactor;
-  /** The variables of the environment that came from a file (`--dotenv`); absent: none was named. */
-  readonly envFile?: EnvFile;
-}
-
-/** A file of variables that the user named. */
-export interface EnvFile {
-  /** As the user named it. */
-  readonly file: string;
-  /** Names of its variables that the environment itself does not have. */
-  readonly names: ReadonlySet<string>;
-}
 
 /** All that help says of a command, and its table of flags: parser and help read the same one. */
 export interface CommandHelp {

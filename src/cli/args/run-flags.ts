@@ -1,13 +1,10 @@
 import { usageError } from '../../app/errors/cli-error.ts';
 import { adding } from '../../app/errors/correction.ts';
-import { type FlagValues, repeated, toggle, valued } from './flags.ts';
+import { engineOfRun, logLevels, type RunFlags } from '../../app/flags.ts';
+import { repeated, toggle, valued } from './flags.ts';
 import { rehearsalFlags } from './sandbox-flags.ts';
 import { selectionFlags } from './selection-flags.ts';
 import { anyText, axisValue, duration, oneOf, wholeNumber } from './values.ts';
-
-/** pino's levels, and silence. */
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 /** Flags that say which directory and which service is meant. */
 export const placeFlags = {
@@ -183,11 +180,7 @@ export const runFlags = {
 } as const;
 
 /** @throws CliError (exit 2) for settings of the sandbox where none is started */
-export function checkRehearsal({
-  sandbox,
-  pace,
-  fault,
-}: FlagValues<Pick<typeof runFlags, 'sandbox' | 'pace' | 'fault'>>): void {
+export function checkRehearsal({ sandbox, pace, fault }: Pick<RunFlags, 'sandbox' | 'pace' | 'fault'>): void {
   if (sandbox || (pace === undefined && fault.length === 0)) return;
   throw usageError(
     `${pace === undefined ? '--fault' : '--pace'} is a setting of the sandbox, and this run is no rehearsal.`,
@@ -196,22 +189,9 @@ export function checkRehearsal({
   );
 }
 
-/**
- * The engine that a run is for: of the flag, else of the environment; undefined: none. A rehearsal is for this machine, whatever the
- * environment has.
- */
-export const engineOfRun = (
-  { engine, sandbox }: FlagValues<Pick<typeof runFlags, 'engine' | 'sandbox'>>,
-  { env }: { readonly env: Readonly<Record<string, string | undefined>> },
-): string | undefined => {
-  if (engine !== undefined || sandbox) return engine;
-  const variable = env['PROMPTPRESS_ENGINE'] ?? '';
-  return variable === '' ? undefined : variable;
-};
-
 /** @throws CliError (exit 2) for flags of a run on several machines without an engine, and for those that no engine has */
 export function checkEngineFlags(
-  flags: FlagValues<typeof runFlags>,
+  flags: RunFlags,
   io: { readonly env: Readonly<Record<string, string | undefined>> },
 ): void {
   if (engineOfRun(flags, io) === undefined) {

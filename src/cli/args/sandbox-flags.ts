@@ -1,8 +1,9 @@
 import { usageError } from '../../app/errors/cli-error.ts';
 import { revaluing } from '../../app/errors/correction.ts';
+import { sandboxNames } from '../../app/service/sandbox.ts';
 import type { Fault } from '../../sandbox/faults/fault.ts';
 import { parseFault } from '../../sandbox/faults/parse.ts';
-import { neutralNames, type SandboxNames } from '../../sandbox/names.ts';
+import type { SandboxNames } from '../../sandbox/names.ts';
 import { type Quirk, quirkNames, quirkWords } from '../../sandbox/quirks.ts';
 import {
   defaultSettings,
@@ -10,7 +11,7 @@ import {
   type SandboxSettings,
   type TaskSpeed,
 } from '../../sandbox/settings.ts';
-import { type NamePreset, type Names, nameKeys, namePresets, resolveNames } from '../../service/names.ts';
+import { type NamePreset, nameKeys, namePresets, resolveNames } from '../../service/names.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type Flag, type FlagValues, type Reading, repeated, toggle, valued } from './flags.ts';
 import { duration, oneOf, wholeNumber } from './values.ts';
@@ -155,16 +156,6 @@ export const rehearsalFlags = {
   fault: withSandbox(settingFlags.fault),
 } as const;
 
-/** The settings that the flags of a rehearsal ask for. A rehearsal asks the models that the real run will ask, whatever they are called. */
-export const rehearsalSettings = ({
-  pace,
-  fault,
-}: FlagValues<typeof rehearsalFlags>): Partial<SandboxSettings> => ({
-  anyModel: true,
-  faults: fault,
-  ...(pace === undefined ? {} : { pace }),
-});
-
 /** The settings that these flags ask for; those without a flag, and the flags that are not given, are absent. */
 export function flagSettings(flags: FlagValues<typeof settingFlags>): Partial<SandboxSettings> {
   const durations: Record<OperationClass, Record<TaskSpeed, number>> = { ...defaultSettings.durations };
@@ -196,18 +187,6 @@ export function flagSettings(flags: FlagValues<typeof settingFlags>): Partial<Sa
   const settings = Object.entries(given).filter(([, value]) => value !== undefined);
   return Object.fromEntries(settings);
 }
-
-/**
- * The words that a sandbox must know to be the service that a pipeline's `service.names` describes. A gateway that has the
- * native text endpoint at one of its usual paths has it at the other one too; a path of its own is the only one. A
- * rehearsal has no client but promptpress: what others send is not taken.
- */
-export const sandboxNames = ({ botType, nativePath, ...names }: Names): SandboxNames => ({
-  ...names,
-  botTypes: [botType, 'NIJI_JOURNEY'],
-  nativePaths: neutralNames.nativePaths.includes(nativePath) ? neutralNames.nativePaths : [nativePath],
-  familyClients: false,
-});
 
 const familyPreset: NamePreset = 'midjourney-proxy';
 

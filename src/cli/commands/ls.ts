@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { closingAfter } from '../../app/adapters/disposables.ts';
+import type { Context } from '../../app/context.ts';
 import { exitCodes, usageError } from '../../app/errors/cli-error.ts';
 import { shownErrorOf } from '../../app/errors/render.ts';
 import { jsonLine } from '../../app/output/json-line.ts';
@@ -16,7 +17,7 @@ import { stageAdvice } from '../../report/text/stage-advice.ts';
 import { tableLines } from '../../report/text/table.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
-import { type Context, command } from '../args/command.ts';
+import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';

@@ -1,5 +1,6 @@
 import { closingAfter } from '../../app/adapters/disposables.ts';
 import { machineFiles } from '../../app/adapters/files.ts';
+import type { Context } from '../../app/context.ts';
 import { exitCodes, ReportedError } from '../../app/errors/cli-error.ts';
 import { failureText } from '../../app/errors/render.ts';
 import { jsonLine } from '../../app/output/json-line.ts';
@@ -16,7 +17,7 @@ import { shownLine } from '../../report/text/printable.ts';
 import { tableLines } from '../../report/text/table.ts';
 import { type NamePreset, namePresets } from '../../service/names.ts';
 import type { Model } from '../../service/text-service.ts';
-import { type Context, command } from '../args/command.ts';
+import { command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';

@@ -1,4 +1,5 @@
 import { closingAfter, type Disposables } from '../../app/adapters/disposables.ts';
+import type { Context } from '../../app/context.ts';
 import { CliError, exitCodes, usageError } from '../../app/errors/cli-error.ts';
 import { type Decision, resolveInDoubt } from '../../app/run/doubt/resolution.ts';
 import type { EngineRun } from '../../app/service/engine/run.ts';
@@ -14,7 +15,7 @@ import { priceOfJob } from '../../run/run-plan.ts';
 import { isUsableTaskId } from '../../service/image/task-id.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { Turn } from '../../state/store.ts';
-import { type Context, command } from '../args/command.ts';
+import { command } from '../args/command.ts';
 import { type FlagValues, toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';

@@ -3,8 +3,10 @@ import { closingAfter, type Disposables } from '../../app/adapters/disposables.t
 import { gitFacts } from '../../app/adapters/git/git.ts';
 import { checkMetricsFile } from '../../app/adapters/metrics-file.ts';
 import { type MetricsWatch, watchMetrics } from '../../app/adapters/metrics-watch.ts';
+import type { Context } from '../../app/context.ts';
 import { exitCodes } from '../../app/errors/cli-error.ts';
 import { failureText, shownErrorOf } from '../../app/errors/render.ts';
+import { engineOfRun } from '../../app/flags.ts';
 import type { Interrupts } from '../../app/output/io.ts';
 import { jsonLine } from '../../app/output/json-line.ts';
 import { finishedResult, identityOfRun, openFinished, settledSteps } from '../../app/receipt/finished.ts';
@@ -13,13 +15,13 @@ import { reusableCells } from '../../app/receipt/reuse.ts';
 import { workOff } from '../../app/receipt/work-off.ts';
 import { askAboutCost } from '../../app/run/ask-budget.ts';
 import { showPlan } from '../../app/run/dry-run.ts';
-import { reachService } from '../../app/run/execute.ts';
 import { askedFor, redoWishOf, takeOrders } from '../../app/run/redo-order.ts';
 import { type HeldDirectory, holdDirectory, openRunSession, type RunOpening } from '../../app/run/session.ts';
 import { runSettings } from '../../app/run/settings.ts';
 import { summarize } from '../../app/run/summary.ts';
 import { publishFiles, s3PlaceOf } from '../../app/service/artifact-place.ts';
 import { notify, notifyTarget } from '../../app/service/notify.ts';
+import { reachService, rehearsalSettings } from '../../app/service/sandbox.ts';
 import { settleService } from '../../app/service/settings.ts';
 import { type AdmittedService, admit } from '../../app/service/trust.ts';
 import { addressWarning, keyWarning } from '../../app/service/warnings.ts';
@@ -27,6 +29,7 @@ import { placeOfRun } from '../../app/workspace/checks/place.ts';
 import { fileOrDefault } from '../../app/workspace/default-file.ts';
 import { loadPipeline, type ReadPipeline } from '../../app/workspace/read-pipeline.ts';
 import { type RunBegin, writeRunRecord } from '../../app/workspace/record.ts';
+import { selectionOf } from '../../app/workspace/selection.ts';
 import { isInterrupted } from '../../plan/estimate/revival.ts';
 import { namesDirectory, runFiles } from '../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
@@ -35,14 +38,12 @@ import { runAgain } from '../../report/text/next-commands.ts';
 import { serviceWords } from '../../report/text/plan-text.ts';
 import { endingText, type RunSummary } from '../../report/text/summary.ts';
 import type { StoreTotals } from '../../state/reader.ts';
-import { wallClock } from '../adapters/clock.ts';
-import { type Context, command } from '../args/command.ts';
+import { command } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
-import { checkEngineFlags, checkRehearsal, engineOfRun, runFlags } from '../args/run-flags.ts';
-import { rehearsalSettings } from '../args/sandbox-flags.ts';
-import { selectionOf } from '../args/selection-flags.ts';
+import { checkEngineFlags, checkRehearsal, runFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { holdWords } from '../terminal/held-words.ts';
+import { showProgress } from '../terminal/progress/progress.ts';
 
 type RunFlags = FlagValues<typeof runFlags>;
 
@@ -72,7 +73,8 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
     flags: runFlags,
   },
   { least: 0, most: 1 },
-  async (flags, [given], context) => {
+  async (flags, [given], plain) => {
+    const context = { ...plain, showProgress };
     context.io.boundCompiler();
     const file = fileOrDefault(given, 'run', context.io);
     checkRehearsal(flags);
@@ -185,7 +187,7 @@ async function runPipeline(
   const { end, exitCode } = summary;
   await metrics?.end({ exitCode, kind: end.kind });
   if (target !== undefined) {
-    const ports = { clock: wallClock, env: io.env, leave: interrupts.leave };
+    const ports = { clock: io.machine.clock, env: io.env, leave: interrupts.leave };
     const failure = await notify(target, summary, redactor, ports);
     if (failure !== undefined) warn(failure);
   }

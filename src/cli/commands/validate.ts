@@ -1,3 +1,4 @@
+import type { Context } from '../../app/context.ts';
 import { exitCodes, usageError } from '../../app/errors/cli-error.ts';
 import { without } from '../../app/errors/correction.ts';
 import { failureText } from '../../app/errors/render.ts';
@@ -20,7 +21,7 @@ import {
   type Validation,
   validationWords,
 } from '../../report/text/validation.ts';
-import { type Context, command } from '../args/command.ts';
+import { command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { placeFlags, setFlag } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';

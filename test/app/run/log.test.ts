@@ -5,20 +5,15 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Redactor } from '../../../src/app/output/redact.ts';
 import { openRunLog, tracedText } from '../../../src/app/run/log.ts';
 import type { TextService } from '../../../src/service/text-service.ts';
+import { testIo } from '../../cli/test-io.ts';
 
 it('says in words which rule of pace holds', () => {
   const folder = mkdtempSync(join(tmpdir(), 'log-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'run.log');
-  const log = openRunLog(
-    file,
-    'info',
-    new Redactor(),
-    () => 0,
-    (error) => {
-      throw error;
-    },
-  );
+  const log = openRunLog(file, 'info', new Redactor(), testIo({ cwd: folder, now: () => 0 }).io, (error) => {
+    throw error;
+  });
   log.listener({ type: 'route:pace', route: 'text', kind: 'text-pro', atOnce: 2 });
   log.close();
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');

@@ -3,25 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { compilerFlags, memoryOf } from '../../../src/cli/adapters/memory.ts';
+import { compilerFlags } from '../../../src/cli/adapters/memory.ts';
 import { program } from '../../../src/cli/program.ts';
-import { BodyPool } from '../../../src/service/http/body/budget.ts';
 import { temporaryFolder } from '../../rig/cli.ts';
 import { testIo } from '../test-io.ts';
-
-it('reads the memory of the process, and the part of responses in it', () => {
-  const bodies = new BodyPool(0);
-  const { signal } = new AbortController();
-  const [first, second] = [bodies.open(signal), bodies.open(signal)];
-  void first.take(100_000);
-  void second.take(70_000);
-  const { rssBytes, heapBytes, externalBytes, arrayBufferBytes, ...answers } = memoryOf(bodies);
-  expect(Math.min(rssBytes, heapBytes, externalBytes, arrayBufferBytes)).toBeGreaterThan(0);
-  expect(answers).toEqual({ answerBytes: 34_464, mostAnswerBytes: 34_464, answersWaiting: 1 });
-  first.release();
-  expect(memoryOf(bodies)).toMatchObject({ answerBytes: 4464, mostAnswerBytes: 34_464, answersWaiting: 0 });
-  second.release();
-});
 
 it('bounds the heap and the compiler of the process of a run, and of no short command', async () => {
   await using folder = await temporaryFolder();

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 
-import { namesOf, sandboxNames } from '../../../src/cli/args/sandbox-flags.ts';
+import { sandboxNames } from '../../../src/app/service/sandbox.ts';
+import { namesOf } from '../../../src/cli/args/sandbox-flags.ts';
 import { midjourneyProxyNames, neutralNames } from '../../../src/sandbox/names.ts';
 import { nameKeys, namePresets, resolveNames } from '../../../src/service/names.ts';
 

@@ -82,7 +82,7 @@ export async function findGit(
   signal: AbortSignal,
 ): Promise<GitProcess | undefined> {
   const folders = programFolders(env['PATH'] ?? env['Path'] ?? '');
-  const program = await findProgram(folders, process.platform === 'win32' ? 'git.exe' : 'git');
+  const program = await findProgram(folders, 'git');
   if (program === undefined) return undefined;
   const known = passedOn.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
   const base = { ...Object.fromEntries(known), PATH: folders.join(delimiter), ...alwaysSet };

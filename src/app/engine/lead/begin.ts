@@ -1,8 +1,4 @@
 import { createImageFiles, type KnownImageFiles } from '../../../artifacts/input/known-files.ts';
-import type { Context } from '../../../cli/args/command.ts';
-import type { FlagValues } from '../../../cli/args/flags.ts';
-import type { runFlags } from '../../../cli/args/run-flags.ts';
-import { checkChosen, checkSelection, selectionOf } from '../../../cli/args/selection-flags.ts';
 import { SharedImages } from '../../../engine/images.ts';
 import { forgetService } from '../../../engine/limits/known-service.ts';
 import { forgetOtherTables, keepTable } from '../../../engine/state/tables.ts';
@@ -17,19 +13,21 @@ import {
 import { enterService } from '../../../report/facts/services.ts';
 import type { RunSettings } from '../../../run/ports.ts';
 import { bindDirectory } from '../../../state/binding.ts';
+import type { Context } from '../../context.ts';
 import { exitCodes, ReportedError } from '../../errors/cli-error.ts';
+import type { RunFlags } from '../../flags.ts';
 import { nameOfWish, type RedoWish, redoWishOf } from '../../run/redo-order.ts';
 import { runSettings } from '../../run/settings.ts';
 import type { OpenEngine } from '../../service/engine/connect.ts';
 import type { AdmittedService } from '../../service/trust.ts';
 import { checkFrozen } from '../../workspace/frozen.ts';
 import { printDiagnostics, type ReadPipeline } from '../../workspace/read-pipeline.ts';
+import { checkChosen, checkSelection, selectionOf } from '../../workspace/selection.ts';
 import { forgetOtherInputs, keepInputs, keptFiles } from '../../workspace/tables.ts';
 import { namedQueue } from '../queue.ts';
 import { makesTasks, type RunSpec, specSettings, specTables, specText } from '../spec.ts';
 import type { LedDirectory } from './hold.ts';
 
-type RunFlags = FlagValues<typeof runFlags>;
 type Service = AdmittedService & { readonly baseUrl: string };
 
 /** Cells of a slice at most: few where each has images to wait for, so that a takeover is cheap. */

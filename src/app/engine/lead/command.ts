@@ -1,16 +1,14 @@
 import { resolve } from 'node:path';
-import { wallClock } from '../../../cli/adapters/clock.ts';
-import type { Context } from '../../../cli/args/command.ts';
-import type { FlagValues } from '../../../cli/args/flags.ts';
-import type { runFlags } from '../../../cli/args/run-flags.ts';
 import type { CrewStatus } from '../../../report/facts/crew.ts';
 import type { RunSummary } from '../../../report/text/summary.ts';
 import type { StoreTotals } from '../../../state/reader.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import { checkMetricsFile } from '../../adapters/metrics-file.ts';
 import { watchMetrics } from '../../adapters/metrics-watch.ts';
+import type { Context } from '../../context.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
 import { failureText, shownErrorOf } from '../../errors/render.ts';
+import type { RunFlags } from '../../flags.ts';
 import { openEngine } from '../../service/engine/connect.ts';
 import { notify, notifyTarget } from '../../service/notify.ts';
 import type { AdmittedService } from '../../service/trust.ts';
@@ -31,7 +29,7 @@ const connections = 2;
 export async function runOnEngine(
   read: ReadPipeline,
   service: AdmittedService,
-  flags: FlagValues<typeof runFlags>,
+  flags: RunFlags,
   context: Context,
   say: (text: string) => void,
 ): Promise<number> {
@@ -78,7 +76,7 @@ export async function runOnEngine(
     if (summary === undefined) return exitCodes.ok;
     await metrics?.watch.end({ exitCode: summary.exitCode, kind: summary.end.kind });
     if (target !== undefined) {
-      const ports = { clock: wallClock, env: io.env, leave: interrupts.leave };
+      const ports = { clock: io.machine.clock, env: io.env, leave: interrupts.leave };
       const failure = await notify(target, summary, redactor, ports);
       if (failure !== undefined) warn(failure);
     }
@@ -90,7 +88,7 @@ export async function runOnEngine(
 async function metricsOf(
   { pipeline }: ReadPipeline,
   { facts, startedAt }: LedDirectory,
-  flags: FlagValues<typeof runFlags>,
+  flags: RunFlags,
   warn: (text: string) => void,
   { io }: Context,
 ): Promise<LeadMetrics | undefined> {

@@ -1,9 +1,5 @@
 import { join } from 'node:path';
 import { readPipelineFile } from '../../../artifacts/input/file.ts';
-import { wallClock } from '../../../cli/adapters/clock.ts';
-import type { Context } from '../../../cli/args/command.ts';
-import type { FlagValues } from '../../../cli/args/flags.ts';
-import type { runFlags } from '../../../cli/args/run-flags.ts';
 import { type LedEnd, type LedRun, lead } from '../../../engine/coordinator.ts';
 import { type UnheardJobs, unheardJobs } from '../../../engine/doubts.ts';
 import { type RegisteredFile, registered } from '../../../engine/images.ts';
@@ -25,8 +21,10 @@ import { endingText, type RunSummary } from '../../../report/text/summary.ts';
 import { lasted } from '../../../run/scheduler/state/lifecycle.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import { gitFacts } from '../../adapters/git/git.ts';
+import type { Context } from '../../context.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
 import { shownErrorOf } from '../../errors/render.ts';
+import type { RunFlags } from '../../flags.ts';
 import type { Interrupts } from '../../output/io.ts';
 import { jsonLine } from '../../output/json-line.ts';
 import { listInTime, listResults } from '../../run/execute.ts';
@@ -47,7 +45,6 @@ import { continueOlder, findOnEngine, watchDoubts } from './find.ts';
 import type { LedDirectory } from './hold.ts';
 import { type LeadMetrics, openView } from './view.ts';
 
-type RunFlags = FlagValues<typeof runFlags>;
 type Service = AdmittedService & { readonly baseUrl: string };
 
 /**
@@ -177,8 +174,12 @@ async function isSettled(
 ): Promise<boolean> {
   const state = { plan, selection: spec.selection, state: facts, directory };
   const say = (text: string): void => io.err(text);
-  const totals = await listInTime(interrupts, shown, say, (signal) =>
-    listResults(state, redactor, signal, {}),
+  const totals = await listInTime(
+    interrupts,
+    shown,
+    say,
+    (signal) => listResults(state, redactor, signal, {}),
+    io.machine.clock,
   );
   return totals !== undefined && totals.slots.pending === 0 && totals.slots.running === 0;
 }
@@ -196,7 +197,7 @@ async function led(
   disposables: Disposables,
   context: Context,
 ): Promise<LedEnd> {
-  const { redactor } = context;
+  const { io, redactor } = context;
   const { engine, run, name, hold, plan, spec, specText: text, settings, cells } = begun;
   const leaseMs = flags.lease ?? defaultLeaseMs;
   const { selection } = spec;
@@ -205,7 +206,7 @@ async function led(
     // What ends the run is said at its end.
     if (trouble.kind !== 'lost') view.say(troubleLine(trouble, engine.address.shown));
   });
-  const worker = workerName(undefined);
+  const worker = workerName(undefined, io.machine);
   const named = namedQueue(flags.queue, redactor);
   const queue = await openQueue(engine, spec.queue, { worker, leaseMs, mayMigrate: true, named });
   disposables.add(() => queue.close());
@@ -219,7 +220,7 @@ async function led(
             const found = await findOnEngine(begun, service, interrupts.drain, context);
             if (found !== undefined) view.say(found);
           },
-          wallClock,
+          io.machine.clock,
           searchEveryMs,
         )
       : undefined;
@@ -346,8 +347,12 @@ async function listed(
   try {
     const state = { plan, selection: spec.selection, state: facts, directory };
     const say = (text: string): void => io.err(text);
-    const totals = await listInTime(interrupts, shown, say, (signal) =>
-      listResults(state, redactor, signal, { escapeFormulas: flags['escape-formulas'] }),
+    const totals = await listInTime(
+      interrupts,
+      shown,
+      say,
+      (signal) => listResults(state, redactor, signal, { escapeFormulas: flags['escape-formulas'] }),
+      io.machine.clock,
     );
     return { totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
   } catch (error) {

@@ -1,4 +1,3 @@
-import type { Context } from '../../../cli/args/command.ts';
 import { noteLateFacts } from '../../../engine/slices/late-facts.ts';
 import { liveSessions } from '../../../engine/slices/session.ts';
 import { countSubmissions } from '../../../engine/state/facts.ts';
@@ -9,6 +8,7 @@ import { createImageService } from '../../../service/client.ts';
 import type { ImageService } from '../../../service/image-service.ts';
 import type { LateFact } from '../../../state/store.ts';
 import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../context.ts';
 import { continueWithout, findingsText, findMissing, searchTasks } from '../../run/doubt/find-tasks.ts';
 import { connectingTo, serviceOptions } from '../../service/clients.ts';
 import type { AdmittedService } from '../../service/trust.ts';

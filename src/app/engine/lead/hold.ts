@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ArtifactStore } from '../../../artifacts/store/store.ts';
-import type { Context } from '../../../cli/args/command.ts';
-import type { FlagValues } from '../../../cli/args/flags.ts';
-import type { runFlags } from '../../../cli/args/run-flags.ts';
 import { holdRun, type RunHold } from '../../../engine/slices/lead-hold.ts';
 import { forgetEmptyRun } from '../../../engine/slices/remove.ts';
 import { liveForMs } from '../../../engine/slices/session.ts';
@@ -15,7 +12,9 @@ import { noteOnOtherService } from '../../../report/text/other-service.ts';
 import { checkDirectory } from '../../../state/binding.ts';
 import { type FactKeeper, StateError } from '../../../state/store.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../context.ts';
 import { usageError } from '../../errors/cli-error.ts';
+import type { RunFlags } from '../../flags.ts';
 import type { Interrupts } from '../../output/io.ts';
 import { checkPlace } from '../../run/session.ts';
 import { placeFacts, type RemotePlace, s3PlaceOf, takePlace } from '../../service/artifact-place.ts';
@@ -59,7 +58,7 @@ export async function holdOnEngine(
   read: ReadPipeline,
   service: AdmittedService & { readonly baseUrl: string },
   engine: OpenEngine,
-  flags: FlagValues<typeof runFlags>,
+  flags: RunFlags,
   interrupts: Pick<Interrupts, 'drain' | 'leave' | 'first'>,
   disposables: Disposables,
   context: Context,

@@ -1,4 +1,3 @@
-import type { ProgressSource } from '../../../cli/terminal/progress/progress.ts';
 import type { EnginePool } from '../../../engine/postgres/pool.ts';
 import { type RunStatus, runStatus } from '../../../engine/slices/runs.ts';
 import { liveSessions } from '../../../engine/slices/session.ts';
@@ -6,6 +5,7 @@ import type { StepCounts } from '../../../report/metrics/job-counts.ts';
 import type { RunEvent } from '../../../run/events.ts';
 import type { StateReader, StoreTotals } from '../../../state/reader.ts';
 import type { LastFailure, Progress, ProgressStart, StepProgress } from '../../progress/model.ts';
+import type { ProgressSource } from '../../progress/show.ts';
 
 /** How often the sums are asked for, ms. */
 const everyMs = 1000;

@@ -1,8 +1,4 @@
 import { join } from 'node:path';
-import type { Context } from '../../../cli/args/command.ts';
-import type { FlagValues } from '../../../cli/args/flags.ts';
-import type { runFlags } from '../../../cli/args/run-flags.ts';
-import { showProgress } from '../../../cli/terminal/progress/progress.ts';
 import { readCrew } from '../../../engine/slices/crew.ts';
 import { every } from '../../../engine/slices/session.ts';
 import type { CrewStatus } from '../../../report/facts/crew.ts';
@@ -11,6 +7,9 @@ import type { RunListener } from '../../../run/events.ts';
 import type { StoreTotals } from '../../../state/reader.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import type { MetricsWatch } from '../../adapters/metrics-watch.ts';
+import type { Context } from '../../context.ts';
+import type { RunFlags } from '../../flags.ts';
+import { showNoProgress } from '../../progress/show.ts';
 import { noteUnlooked, openRunLog } from '../../run/log.ts';
 import { progressStart } from '../../run/progress-start.ts';
 import type { BegunOnEngine } from './begin.ts';
@@ -33,12 +32,12 @@ export interface LeadView {
 /** Shows the progress of all workers, and keeps the log and the metrics. */
 export async function openView(
   begun: BegunOnEngine,
-  flags: FlagValues<typeof runFlags>,
+  flags: RunFlags,
   metrics: LeadMetrics | undefined,
   disposables: Disposables,
   context: Context,
 ): Promise<LeadView> {
-  const { io, redactor } = context;
+  const { io, redactor, showProgress = showNoProgress } = context;
   const { engine, run, plan, spec, settings, directory, facts, runFacts } = begun;
   const { reader } = facts;
   const start = await progressStart({ plan, selection: spec.selection, state: { reader } }, settings);
@@ -60,12 +59,8 @@ export async function openView(
   };
   metrics?.watch.begin(start);
   const stopLooking = every(engine.clock, EngineProgress.everyMs, look);
-  const log = openRunLog(
-    join(directory, runFiles.log),
-    flags['log-level'] ?? 'info',
-    redactor,
-    now,
-    (error) => shown.say(`The log can no longer be written: ${error.message}`),
+  const log = openRunLog(join(directory, runFiles.log), flags['log-level'] ?? 'info', redactor, io, (error) =>
+    shown.say(`The log can no longer be written: ${error.message}`),
   );
   disposables.add(() => log.close());
   noteUnlooked(begun, log);

@@ -1,7 +1,5 @@
 import type { SharedInputs } from '../../../artifacts/inputs.ts';
 import type { ArtifactStore } from '../../../artifacts/store/store.ts';
-import { memoryOf } from '../../../cli/adapters/memory.ts';
-import type { Context } from '../../../cli/args/command.ts';
 import type { Work } from '../../../engine/worker.ts';
 import type { Pipeline } from '../../../pipeline/pipeline.ts';
 import type { ResultStore } from '../../../run/ports.ts';
@@ -9,6 +7,8 @@ import { createImageService } from '../../../service/client.ts';
 import type { KnownEndpoints } from '../../../service/failures/known-endpoints.ts';
 import { dataMaskOf, secretMaskOf } from '../../../service/http/secrets.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
+import { memoryOf } from '../../adapters/memory.ts';
+import type { Context } from '../../context.ts';
 import { failureText } from '../../errors/render.ts';
 import { takingOn } from '../../run/doubt/find-tasks.ts';
 import { connectingTo, openTextService, serviceOptions } from '../../service/clients.ts';
@@ -45,7 +45,7 @@ export function openOutside(of: OutsideOf, { io }: Context, disposables: Disposa
   disposables.add(() => images.close());
   const text = openTextService(options, timeouts, disposables);
   const links = linkOptions(
-    { baseUrl, requestMs: timeouts.requestMs, mask, dataMask, notice: warn },
+    { baseUrl, requestMs: timeouts.requestMs, mask, dataMask, clock: io.machine.clock, notice: warn },
     connecting,
     disposables,
   );
@@ -62,7 +62,7 @@ export function openOutside(of: OutsideOf, { io }: Context, disposables: Disposa
     // Of each session of the worker: replies go with its own commits.
     artifacts: openArtifacts({ artifacts: of.artifacts, state: store }, links, disposables),
     ...(of.results && { results: of.results }),
-    memory: () => memoryOf(options.bodies),
+    memory: () => memoryOf(io.machine, options.bodies),
     ...(directory === undefined
       ? {}
       : {

@@ -1,6 +1,5 @@
 import { join, relative } from 'node:path';
 import { createImageFiles } from '../../../artifacts/input/known-files.ts';
-import type { Context } from '../../../cli/args/command.ts';
 import { SharedImages } from '../../../engine/images.ts';
 import type { EnginePool } from '../../../engine/postgres/pool.ts';
 import { isWithin } from '../../../pipeline/files.ts';
@@ -8,6 +7,7 @@ import { parsePipeline } from '../../../pipeline/parse.ts';
 import type { Pipeline } from '../../../pipeline/pipeline.ts';
 import { prepareSteps, type StepsPlan } from '../../../plan/plan.ts';
 import { machineFiles } from '../../adapters/files.ts';
+import type { Context } from '../../context.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { settleService } from '../../service/settings.ts';
 import { type AdmittedService, admit } from '../../service/trust.ts';

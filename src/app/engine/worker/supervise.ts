@@ -1,5 +1,4 @@
 import { SaveError } from '../../../artifacts/failure.ts';
-import type { Context } from '../../../cli/args/command.ts';
 import { EngineError } from '../../../engine/postgres/engine-error.ts';
 import { type EngineTrouble, troubleLine } from '../../../engine/postgres/troubles.ts';
 import type { SliceQueue } from '../../../engine/queue/queue.ts';
@@ -9,6 +8,7 @@ import { shownLine } from '../../../report/text/printable.ts';
 import type { RunEnd, RunListener } from '../../../run/events.ts';
 import { StateError } from '../../../state/store.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../context.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import type { Interrupts } from '../../output/io.ts';
 import type { OpenEngine } from '../../service/engine/connect.ts';

@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import type { Context } from '../../../cli/args/command.ts';
 import type { SliceQueue } from '../../../engine/queue/queue.ts';
 import type { WorkerSlots } from '../../../engine/slots.ts';
 import { countSubmissions } from '../../../engine/state/facts.ts';
@@ -9,6 +8,8 @@ import type { RunControl, RunReport, RunSettings } from '../../../run/ports.ts';
 import { stepsForRun } from '../../../run/run-plan.ts';
 import { KnownEndpoints } from '../../../service/failures/known-endpoints.ts';
 import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../context.ts';
+import type { Machine } from '../../output/io.ts';
 import type { ArtifactPlace } from '../../service/artifact-place.ts';
 import { addressId } from '../../service/clients.ts';
 import type { OpenEngine } from '../../service/engine/connect.ts';
@@ -23,7 +24,8 @@ import { SubmissionCounter } from './submission-counter.ts';
 export const defaultLeaseMs = 30_000;
 
 /** How a process is called among the workers. */
-export const workerName = (given: string | undefined): string => given ?? `${hostname()}-${process.pid}`;
+export const workerName = (given: string | undefined, { pid }: Machine): string =>
+  given ?? `${hostname()}-${pid}`;
 
 /** How this process works on a run. */
 export interface Working {

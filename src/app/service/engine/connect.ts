@@ -1,12 +1,11 @@
 import { dirname, join } from 'node:path';
-import { wallClock } from '../../../cli/adapters/clock.ts';
-import type { Context } from '../../../cli/args/command.ts';
 import type { EngineAddress } from '../../../engine/postgres/address.ts';
 import type { EnginePool } from '../../../engine/postgres/pool.ts';
 import type { HeardFile } from '../../../engine/slices/heard-file.ts';
 import type { Clock } from '../../../run/clock.ts';
 import { StateError } from '../../../state/store.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors/cli-error.ts';
 import { failureText } from '../../errors/render.ts';
 import { admitKey, isOfEnvFile, mayGo } from '../trust.ts';
@@ -136,19 +135,20 @@ export async function openEngine(
     import('../../../engine/migrations.ts'),
   ]);
   const { as, name, connections, patienceMs } = use;
+  const { clock } = context.io.machine;
   const pool = await openPool(address, {
-    clock: wallClock,
+    clock,
     name: `promptpress ${name}`,
     ...(connections === undefined ? {} : { connections }),
     ...(patienceMs === undefined ? {} : { patienceMs }),
   });
   disposables.add(() => pool.close());
-  if (use.waits !== undefined) await freeConnection(pool, use.waits);
+  if (use.waits !== undefined) await freeConnection(pool, use.waits, clock);
   if (as !== 'reading') await checkServer(pool);
   if (as === 'run') await migrate(pool, migrations);
   else await checkSchema(pool, migrations.length);
   const heard = as === 'reading' ? undefined : await openHeard(pool, disposables, context);
-  return { address, pool, clock: wallClock, ...(heard && { heard }) };
+  return { address, pool, clock, ...(heard && { heard }) };
 }
 
 /** What a worker hears while its engine is away lies beside what the user trusts. Undefined, with a word, where it cannot be kept. */
@@ -161,7 +161,7 @@ async function openHeard(
   const folder = join(dirname(trustFile(io.env)), 'heard');
   const warn = (text: string): void => io.err(failureText(`warning: ${text}`));
   try {
-    const heard = new HeardFile(folder, pool, warn, wallClock);
+    const heard = new HeardFile(folder, pool, warn, io.machine.clock);
     disposables.add(() => heard.close());
     return heard;
   } catch (error) {
@@ -175,7 +175,11 @@ async function openHeard(
 /** How often a server without a free connection is asked again, ms. */
 const againMs = 2000;
 
-async function freeConnection(pool: EnginePool, waits: NonNullable<EngineUse['waits']>): Promise<void> {
+async function freeConnection(
+  pool: EnginePool,
+  waits: NonNullable<EngineUse['waits']>,
+  clock: Clock,
+): Promise<void> {
   const { pause } = await import('../../../engine/slices/feeder.ts');
   for (let isSaid = false; ; isSaid = true) {
     try {
@@ -186,6 +190,6 @@ async function freeConnection(pool: EnginePool, waits: NonNullable<EngineUse['wa
       if (!isFull || waits.signal.aborted) throw error;
       if (!isSaid) waits.say(`${error.message} It is waited for.`);
     }
-    await pause(wallClock, againMs, waits.signal);
+    await pause(clock, againMs, waits.signal);
   }
 }

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import type { Context } from '../../../cli/args/command.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
 import { artifactPlaceFact, runFiles } from '../../../report/facts/layout.ts';
 import { kindAt, readOwnText } from '../../../state/files/plain-path.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { stateFileName } from '../../../state/state-files.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../context.ts';
 import { usageError } from '../../errors/cli-error.ts';
 
 /** Name of the fact that says where the coordinator had the run directory: {@link DirectoryFact} as JSON. */

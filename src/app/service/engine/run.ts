@@ -1,10 +1,10 @@
-import type { Context } from '../../../cli/args/command.ts';
 import { nearest } from '../../../pipeline/diagnostics/did-you-mean.ts';
 import type { RunPlace } from '../../../report/facts/place.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import type { StateChanges } from '../../../state/sqlite/changes.ts';
 import { StateError } from '../../../state/store.ts';
 import { Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../context.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Correction } from '../../errors/correction.ts';
 import { type EngineUse, type OpenEngine, openEngine, readEngineAddress } from './connect.ts';

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import type { Context } from '../../../cli/args/command.ts';
 import { acquireLock } from '../../../state/lock/lock.ts';
 import { openState } from '../../../state/state.ts';
 import type { StateStore } from '../../../state/store.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../context.ts';
 import { takeState } from './maker.ts';
 
 /**
@@ -22,7 +22,7 @@ export function holdState(
 ): StateStore {
   const { io } = context;
   const lock = acquireLock(directory, {
-    pid: process.pid,
+    pid: io.machine.pid,
     host: hostname(),
     startedAt: new Date(io.now()).toISOString(),
     command: named,

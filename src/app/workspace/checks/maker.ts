@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../../../cli/args/command.ts';
 import { artifactPlaceFact } from '../../../report/facts/layout.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import { StateError, type StateStore } from '../../../state/store.ts';
+import type { Context } from '../../context.ts';
 import { failureText } from '../../errors/render.ts';
 import { isSealed, sealOf } from '../../service/maker-key.ts';
 

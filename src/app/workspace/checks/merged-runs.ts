@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import type { Context } from '../../../cli/args/command.ts';
 import { type RunFacts, readRunFacts } from '../../../report/facts/run.ts';
 import { StateServices } from '../../../report/facts/services.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
@@ -9,6 +8,7 @@ import { openStateForReading } from '../../../state/state.ts';
 import { invocationFact, StateError } from '../../../state/store.ts';
 import type { MergeSource } from '../../../upkeep/merge.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
+import type { Context } from '../../context.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { checkRunDirectory } from './directory.ts';

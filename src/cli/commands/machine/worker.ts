@@ -1,14 +1,15 @@
 import { join, resolve } from 'node:path';
 import { closingAfter, Disposables } from '../../../app/adapters/disposables.ts';
+import type { Context } from '../../../app/context.ts';
 import { exitCodes } from '../../../app/errors/cli-error.ts';
+import { type LogLevel, logLevels } from '../../../app/flags.ts';
 import { openRunLog, type RunLog } from '../../../app/run/log.ts';
 import { type OpenEngine, openEngine } from '../../../app/service/engine/connect.ts';
 import { shownLine } from '../../../report/text/printable.ts';
 import { StateError } from '../../../state/store.ts';
-import { wallClock } from '../../adapters/clock.ts';
-import { type Context, command } from '../../args/command.ts';
+import { command } from '../../args/command.ts';
 import { repeated, toggle, valued } from '../../args/flags.ts';
-import { type LogLevel, logLevels, placeFlags, queueFlag, workingFlags } from '../../args/run-flags.ts';
+import { placeFlags, queueFlag, workingFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf } from '../../args/values.ts';
 
@@ -73,7 +74,7 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
       // Whoever has reached no engine holds nothing of it.
       const interrupts = io.interrupts('late');
       disposables.add(() => interrupts.stop());
-      const name = workerName(flags.name);
+      const name = workerName(flags.name, io.machine);
       const engine = await reached(flags, name, interrupts.drain, disposables, context);
       if (engine === undefined) return exitCodes.ok;
       interrupts.listen();
@@ -101,12 +102,8 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
 function openLog(level: LogLevel | undefined, name: string, { io, redactor }: Context): RunLog | undefined {
   if (level === undefined) return undefined;
   const file = join(io.cwd, `worker-${name.replaceAll(/[^\w.-]/g, '_')}.log`);
-  return openRunLog(
-    file,
-    level,
-    redactor,
-    () => io.now(),
-    (error) => io.err(`The log can no longer be written: ${error.message}\n`),
+  return openRunLog(file, level, redactor, io, (error) =>
+    io.err(`The log can no longer be written: ${error.message}\n`),
   );
 }
 
@@ -153,7 +150,7 @@ async function reached(
         io.err(`${new Date(io.now()).toISOString()} ${name}: ${shownLine(message)} It is tried again.\n`);
       said = message;
     }
-    await pause(wallClock, againMs, drain);
+    await pause(io.machine.clock, againMs, drain);
   }
   return undefined;
 }

@@ -8,6 +8,7 @@ import { readJobFile } from '../../../app/workspace/checks/job-file.ts';
 import { targetOrDefault } from '../../../app/workspace/default-file.ts';
 import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
 import { openTarget } from '../../../app/workspace/open.ts';
+import { checkSelection } from '../../../app/workspace/selection.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
 import { isTextKind } from '../../../plan/job-request.ts';
 import type { Plan } from '../../../plan/plan.ts';
@@ -22,7 +23,7 @@ import { readOwnText } from '../../../state/files/plain-path.ts';
 import { command } from '../../args/command.ts';
 import { type Reading, repeated, toggle, valued } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
-import { checkSelection, selectionFlags } from '../../args/selection-flags.ts';
+import { selectionFlags } from '../../args/selection-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf, splitParts } from '../../args/values.ts';
 

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { closingAfter, type Disposables } from '../../../app/adapters/disposables.ts';
+import type { Context } from '../../../app/context.ts';
 import { CliError, exitCodes, usageError } from '../../../app/errors/cli-error.ts';
 import { runExitCode } from '../../../app/run/exit-code.ts';
 import { isEngineWord, noEngineHere } from '../../../app/service/engine/connect.ts';
@@ -30,7 +31,7 @@ import { isMissing } from '../../../state/files/folders.ts';
 import { isFreeFolder, writeWholeFolder } from '../../../state/files/whole-folder.ts';
 import { invocationFact, type StateStore } from '../../../state/store.ts';
 import { type Merged, MergeError, mergeInto } from '../../../upkeep/merge.ts';
-import { type Context, command } from '../../args/command.ts';
+import { command } from '../../args/command.ts';
 import { valued } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { closingAfter, type Disposables } from '../../../app/adapters/disposables.ts';
+import type { Context } from '../../../app/context.ts';
 import { exitCodes, usageError } from '../../../app/errors/cli-error.ts';
 import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
 import { engineVariable } from '../../../app/service/engine/connect.ts';
@@ -23,7 +24,6 @@ import { StateError } from '../../../state/store.ts';
 import type { Finding } from '../../../upkeep/finding.ts';
 import { isRepairable } from '../../../upkeep/verify.ts';
 import { withoutFiles, withoutFrames } from '../../../upkeep/without-files.ts';
-import type { Context } from '../../args/command.ts';
 import { holdWords } from '../../terminal/held-words.ts';
 import { run } from '../run.ts';
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { closingAfter } from '../../../app/adapters/disposables.ts';
+import type { Context } from '../../../app/context.ts';
 import { CliError, exitCodes } from '../../../app/errors/cli-error.ts';
 import { jsonLine } from '../../../app/output/json-line.ts';
 import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
@@ -15,7 +16,7 @@ import { count, counted, sameFilesWords } from '../../../report/text/amounts.ts'
 import { quoted, shownLine } from '../../../report/text/printable.ts';
 import { type Finding, isFault, type Looked } from '../../../upkeep/finding.ts';
 import { verify } from '../../../upkeep/verify.ts';
-import { type Context, command } from '../../args/command.ts';
+import { command } from '../../args/command.ts';
 import { toggle } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';

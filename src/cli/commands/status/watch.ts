@@ -1,11 +1,11 @@
 import type { Disposables } from '../../../app/adapters/disposables.ts';
+import type { Context } from '../../../app/context.ts';
 import type { InterruptName, Io, Terminal } from '../../../app/output/io.ts';
 import { columnsOf, cut } from '../../../pipeline/diagnostics/columns.ts';
 import { printable } from '../../../pipeline/diagnostics/terminal-text.ts';
 import { count, money, rateWords } from '../../../report/text/amounts.ts';
 import { type RunStatus, statusNumbers } from '../../../report/text/status/status.ts';
 import { wallClock } from '../../adapters/clock.ts';
-import type { Context } from '../../args/command.ts';
 import { Screen } from '../../terminal/progress/screen.ts';
 
 const everyMs = 2_000;

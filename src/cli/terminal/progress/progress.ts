@@ -1,5 +1,6 @@
 import type { Io } from '../../../app/output/io.ts';
-import { type Progress, ProgressModel, type ProgressStart } from '../../../app/progress/model.ts';
+import { ProgressModel } from '../../../app/progress/model.ts';
+import type { ProgressShow, ProgressSource, ShowProgress } from '../../../app/progress/show.ts';
 import { counted, span } from '../../../report/text/amounts.ts';
 import { laneWords, paceWords } from '../../../report/text/pace-words.ts';
 import { sentence, shownLine } from '../../../report/text/printable.ts';
@@ -8,38 +9,13 @@ import { Screen } from './screen.ts';
 import { Intervals, progressSentence } from './sentence.ts';
 import { paintWith, progressLines } from './view.ts';
 
-/** Shows the progress of a run. */
-export interface ProgressShow {
-  readonly listener: RunListener;
-  /** Prints a line without disturbing the view. */
-  say(text: string): void;
-  /** Takes the view off the terminal. */
-  end(): void;
-}
-
 const redrawMs = 200;
 const sentenceMs = 1000;
 /** Of a route that is refused again and again is spoken once in this time. */
 const pauseMs = 60_000;
 
-/** Knows at any time how far a run is. */
-export interface ProgressSource {
-  take(event: RunEvent, now: number): void;
-  /** @param now Unix ms; never before that of the call before */
-  progress(now: number): Progress;
-}
-
-/**
- * How a run's progress is shown: a live view on a terminal, else a line now and then.
- *
- * @param source what knows it; absent: the events that the view listens to
- */
-export function showProgress(
-  io: Io,
-  run: ProgressStart,
-  options: { readonly quiet: boolean },
-  source?: ProgressSource,
-): ProgressShow {
+/** A live view on a terminal, else a line now and then. */
+export const showProgress: ShowProgress = (io, run, options, source) => {
   const model = source ?? new ProgressModel(run, io.now());
   const { terminal } = io;
   if (terminal === undefined || options.quiet) return inSentences(io, model, options.quiet);
@@ -67,7 +43,7 @@ export function showProgress(
       screen.release();
     },
   };
-}
+};
 
 function inSentences(io: Io, model: ProgressSource, quiet: boolean): ProgressShow {
   const say = (text: string): void => io.err(`${text}\n`);

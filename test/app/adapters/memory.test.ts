@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { memoryOf } from '../../../src/app/adapters/memory.ts';
+import { BodyPool } from '../../../src/service/http/body/budget.ts';
+import { testIo } from '../../cli/test-io.ts';
+
+it('reads the memory of the process, and the part of responses in it', () => {
+  const { machine } = testIo({ cwd: '/' }).io;
+  const bodies = new BodyPool(0);
+  const { signal } = new AbortController();
+  const [first, second] = [bodies.open(signal), bodies.open(signal)];
+  void first.take(100_000);
+  void second.take(70_000);
+  const { rssBytes, heapBytes, externalBytes, arrayBufferBytes, ...answers } = memoryOf(machine, bodies);
+  expect(Math.min(rssBytes, heapBytes, externalBytes, arrayBufferBytes)).toBeGreaterThan(0);
+  expect(answers).toEqual({ answerBytes: 34_464, mostAnswerBytes: 34_464, answersWaiting: 1 });
+  first.release();
+  expect(memoryOf(machine, bodies)).toMatchObject({
+    answerBytes: 4464,
+    mostAnswerBytes: 34_464,
+    answersWaiting: 0,
+  });
+  second.release();
+});
