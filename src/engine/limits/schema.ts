@@ -146,62 +146,62 @@ RETURNS TABLE (session bigint, age double precision, shares jsonb, now double pr
 #variable_conflict use_column
 DECLARE
   now_ms double precision;
+  tasks jsonb := p_kinds -> 'tasks';
   accepted integer;
   was record;
-  mine jsonb := '{}';
+  mine jsonb;
   parts jsonb;
-  others jsonb;
-  kind record;
-  had double precision;
-  has double precision;
-  most double precision;
-  unit double precision;
+  others jsonb := '{}';
 BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended(p_service, 7));
-  SELECT coalesce(s.shares, '{}') AS shares, coalesce(s.given, '{}') AS given, s.asked, s.run INTO was FROM promptpress.sessions s
+  SELECT coalesce(s.shares, '{}') AS shares, coalesce(s.given, '{}') AS given, s.asked, s.run INTO was
+  FROM promptpress.sessions s WHERE s.session = p_session;
+  -- Only what rises is above the limit with the parts of others: all else waits for nobody.
+  IF p_needs IS NOT NULL
+    OR (tasks IS NOT NULL AND (tasks ->> 'full')::boolean IS DISTINCT FROM false)
+    OR ((tasks ->> 'began')::integer > 0 AND EXISTS (SELECT FROM promptpress.accepted_tasks a WHERE a.service = p_service))
+    OR EXISTS (SELECT FROM jsonb_each(p_kinds) e
+      WHERE (e.value ->> 'target')::double precision > coalesce((was.shares -> e.key ->> 'granted')::double precision, 0))
+  THEN
+    PERFORM pg_advisory_xact_lock(hashtextextended(p_service, 7));
+    SELECT coalesce(jsonb_object_agg(o.key, jsonb_build_object('claimed', o.claimed, 'used', o.used)), '{}') INTO others FROM (
+      SELECT e.key, sum(c.used) AS used, sum(CASE
+        WHEN e.key <> 'tasks' THEN CASE WHEN t.age > 5000 + (e.value ->> 'window')::double precision THEN 0 ELSE greatest(c.granted, c.used) END
+        WHEN t.age > 10000 THEN promptpress.limits_worker_tasks(s.session) ELSE greatest(c.granted, c.used) END) AS claimed
+      FROM promptpress.sessions s CROSS JOIN LATERAL (SELECT extract(epoch FROM clock_timestamp() - s.seen) * 1000 AS age) t
+      CROSS JOIN LATERAL jsonb_each(s.shares) e
+      CROSS JOIN LATERAL (SELECT (e.value ->> 'granted')::double precision AS granted, (e.value ->> 'used')::double precision AS used) c
+      WHERE s.service = p_service AND s.shared AND s.session <> p_session GROUP BY e.key
+    ) o;
+    IF tasks IS NOT NULL THEN
+      accepted := promptpress.accept_tasks(p_service, (tasks ->> 'limit')::integer,
+        (coalesce((others -> 'tasks' ->> 'used')::double precision, 0) + (tasks ->> 'used')::double precision)::integer,
+        (tasks ->> 'full')::boolean, (tasks ->> 'began')::integer);
+    END IF;
+    parts := promptpress.purse_ask(was.run, p_session, was.given, p_needs);
+  END IF;
+  now_ms := extract(epoch FROM clock_timestamp()) * 1000;
+  SELECT jsonb_object_agg(e.key, e.value || jsonb_build_object('granted', g.has, 'since',
+    CASE WHEN (h.had >= h.unit) = (g.has >= h.unit) THEN coalesce((was.shares -> e.key ->> 'since')::double precision, now_ms) ELSE now_ms END)) INTO mine
+  FROM jsonb_each(p_kinds) e
+  CROSS JOIN LATERAL (SELECT coalesce((was.shares -> e.key ->> 'granted')::double precision, 0) AS had, (e.value ->> 'unit')::double precision AS unit,
+    least((e.value ->> 'limit')::double precision, CASE e.key WHEN 'tasks' THEN accepted END) AS most) h
+  -- What is used may be more than was granted: calls took more tokens than they were estimated to.
+  CROSS JOIN LATERAL (SELECT greatest(least(h.had, (e.value ->> 'holds')::double precision), (e.value ->> 'used')::double precision,
+    least((e.value ->> 'target')::double precision, h.most - coalesce((others -> e.key ->> 'claimed')::double precision, 0))) AS has) g;
+  UPDATE promptpress.sessions s SET seen = clock_timestamp(), service = p_service, asked = p_asked, shares = mine, shared = p_service <> '',
+    given = coalesce((SELECT jsonb_object_agg(e.key, e.value -> 'given') FROM jsonb_each(parts) e), s.given)
   WHERE s.session = p_session AND s.token = p_token AND NOT s.over AND s.asked < p_asked;
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  now_ms := extract(epoch FROM clock_timestamp()) * 1000;
   IF p_asked % 16 = 1 THEN
-    UPDATE promptpress.sessions s SET shared = false, shares = NULL
-    WHERE s.service = p_service AND s.shared AND s.session <> p_session
-      AND extract(epoch FROM s.seen) * 1000 + 10000 + (SELECT coalesce(max((e.value ->> 'window')::double precision), 0) FROM jsonb_each(s.shares) e) < now_ms
-      AND promptpress.limits_worker_tasks(s.session) = 0;
+    UPDATE promptpress.sessions s SET shared = false, shares = NULL WHERE s.session IN (
+      SELECT o.session FROM promptpress.sessions o
+      WHERE o.service = p_service AND o.shared AND o.session <> p_session AND promptpress.limits_worker_tasks(o.session) = 0
+        AND extract(epoch FROM o.seen) * 1000 + 10000 + (SELECT coalesce(max((e.value ->> 'window')::double precision), 0) FROM jsonb_each(o.shares) e) < now_ms
+      FOR UPDATE SKIP LOCKED
+    );
   END IF;
-  SELECT coalesce(jsonb_object_agg(o.key, o.claimed), '{}'), coalesce(sum(o.used) FILTER (WHERE o.key = 'tasks'), 0)
-  INTO others, most FROM (
-    SELECT e.key, sum(c.used) AS used, sum(CASE
-      WHEN e.key <> 'tasks' THEN CASE WHEN t.age > 5000 + (e.value ->> 'window')::double precision THEN 0 ELSE greatest(c.granted, c.used) END
-      WHEN t.age > 10000 THEN promptpress.limits_worker_tasks(s.session) ELSE greatest(c.granted, c.used) END) AS claimed
-    FROM promptpress.sessions s CROSS JOIN LATERAL (SELECT now_ms - extract(epoch FROM s.seen) * 1000 AS age) t
-    CROSS JOIN LATERAL jsonb_each(s.shares) e
-    CROSS JOIN LATERAL (SELECT (e.value ->> 'granted')::double precision AS granted, (e.value ->> 'used')::double precision AS used) c
-    WHERE s.service = p_service AND s.shared AND s.session <> p_session GROUP BY e.key
-  ) o;
-  IF p_kinds ? 'tasks' THEN
-    accepted := promptpress.accept_tasks(p_service, (p_kinds -> 'tasks' ->> 'limit')::integer,
-      (most + (p_kinds -> 'tasks' ->> 'used')::double precision)::integer,
-      (p_kinds -> 'tasks' ->> 'full')::boolean, (p_kinds -> 'tasks' ->> 'began')::integer);
-  END IF;
-  FOR kind IN SELECT e.key, e.value FROM jsonb_each(p_kinds) e LOOP
-    had := coalesce((was.shares -> kind.key ->> 'granted')::double precision, 0);
-    most := (kind.value ->> 'limit')::double precision;
-    IF kind.key = 'tasks' THEN
-      most := least(most, coalesce(accepted, most));
-    END IF;
-    unit := (kind.value ->> 'unit')::double precision;
-    -- What is used may be more than was granted: calls took more tokens than they were estimated to.
-    has := greatest(least(had, (kind.value ->> 'holds')::double precision), (kind.value ->> 'used')::double precision,
-      least((kind.value ->> 'target')::double precision, most - coalesce((others ->> kind.key)::double precision, 0)));
-    mine := mine || jsonb_build_object(kind.key, kind.value || jsonb_build_object('granted', has, 'since',
-      CASE WHEN (had >= unit) = (has >= unit) THEN coalesce((was.shares -> kind.key ->> 'since')::double precision, now_ms) ELSE now_ms END));
-  END LOOP;
-  parts := promptpress.purse_ask(was.run, p_session, was.given, p_needs);
-  UPDATE promptpress.sessions s SET seen = clock_timestamp(), service = p_service, asked = p_asked, shares = mine, shared = p_service <> '',
-    given = coalesce((SELECT jsonb_object_agg(e.key, e.value -> 'given') FROM jsonb_each(parts) e), s.given)
-  WHERE s.session = p_session;
   RETURN QUERY SELECT s.session, t.age, CASE WHEN t.age > 10000 AND s.shares ? 'tasks' THEN jsonb_set(jsonb_set(s.shares, '{tasks,used}', '0'),
       '{tasks,granted}', to_jsonb(promptpress.limits_worker_tasks(s.session))) ELSE s.shares END, now_ms, was.asked, parts
   FROM promptpress.sessions s CROSS JOIN LATERAL (SELECT now_ms - extract(epoch FROM s.seen)::double precision * 1000 AS age) t
