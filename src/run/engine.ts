@@ -1,5 +1,4 @@
 import pLimit from 'p-limit';
-import { nextTurn } from '../pipeline/turns.ts';
 import type { Selection } from '../plan/cell.ts';
 import type { Committed, Turn } from '../state/store.ts';
 import {
@@ -26,10 +25,10 @@ import { type Effect, isPaid, type RunCommit, type RunInput, routeOf } from './s
 import type { Scheduler } from './scheduler/scheduler.ts';
 import { watchSource } from './scheduler/slices/watch.ts';
 
-/** How many cells are read from the plan at a time; between two batches everything else gets its turn. */
+/** How many cells are read from the plan at a time. */
 const batchSize = 64;
 
-/** Cells that keep the process busy for longer are given one by one, with a turn for everything else in between, ms. */
+/** For so long an input keeps the process busy with cells; between it and the next one everything else gets its turn, ms. */
 const longMs = 8;
 
 /**
@@ -57,8 +56,6 @@ export class Engine {
   #isEnding = false;
   #lastHeard = 0;
   #readingCells = false;
-  /** Cells that are given together. */
-  #cellsAtOnce: number;
   #cancelAlarm: (() => void) | undefined;
   #resolveExit: ((exit: EngineExit) => void) | undefined;
 
@@ -73,8 +70,6 @@ export class Engine {
   ) {
     this.#tries = new CommitTries(ports.clock, settings.retry);
     this.#ports = ports;
-    // What a cell takes is not known at first.
-    this.#cellsAtOnce = ports.store.others === undefined ? 1 : batchSize;
     this.#scheduler = scheduler;
     this.#listener = listener;
     this.#disk = ports.disk && new DiskRoom(ports.disk, (event) => this.#emit(event));
@@ -219,7 +214,9 @@ export class Engine {
   /** Feeds the scheduler. Its decisions are committed once, with everything that happens in the turn. */
   #accept(input: RunInput): void {
     if (this.#resolveExit === undefined) return;
-    this.#guard(() => this.#scheduler.handle(input, this.#ports.clock.now()));
+    const { clock } = this.#ports;
+    const now = clock.now();
+    this.#guard(() => this.#scheduler.handle(input, now, () => clock.now() - now >= longMs));
     this.#turn.onInput();
   }
 
@@ -278,21 +275,10 @@ export class Engine {
   #readCells(): void {
     this.#readingCells = true;
     this.#inFlight.begin('free', async (signal) => {
-      const { store, clock } = this.#ports;
-      const isSlice = store.others !== undefined;
-      const { cells, ...batch } = await this.#source.next(isSlice ? this.#cellsAtOnce : batchSize, signal);
-      for (let rest = cells, isLast = false; !isLast && !signal.aborted; ) {
-        // Those of a slice are given in the turn that holds it: in a later one somebody else may have taken it over.
-        const some = isSlice ? rest : rest.slice(0, this.#cellsAtOnce);
-        rest = rest.slice(some.length);
-        isLast = rest.length === 0;
-        if (isLast) this.#readingCells = false;
-        const since = clock.now();
-        this.#accept({ type: 'cells', ...batch, cells: some, last: batch.last && isLast });
-        const isLong = clock.now() - since > longMs;
-        this.#cellsAtOnce = isLong ? 1 : Math.min(batchSize, 2 * this.#cellsAtOnce);
-        if (isLong && !isLast) await nextTurn();
-      }
+      const batch = await this.#source.next(batchSize, signal);
+      if (signal.aborted) return;
+      this.#readingCells = false;
+      this.#accept({ type: 'cells', ...batch });
     });
   }
 

@@ -67,6 +67,8 @@ export interface DriveOptions {
     readonly jobs: number;
     readonly cells: number;
   }) => void;
+  /** Asked after each cell that is resolved: true where the others are left to the next tick. Absent: never. */
+  readonly isLong?: () => boolean;
   readonly shared?: SharedLimits;
   readonly address?: ServiceAddress;
   /** Turns beyond this mean a run that goes round in circles. */
@@ -264,7 +266,7 @@ export function drive(options: DriveOptions): Driven {
     return result(scheduler.ended);
   };
 
-  scheduler.handle({ type: 'adopt', records: store.unfinished() }, now);
+  scheduler.handle({ type: 'adopt', records: store.unfinished() }, now, options.isLong);
   for (;;) {
     if (now >= (options.diesAt ?? Number.POSITIVE_INFINITY)) return result(undefined);
     if (failed !== undefined) {

@@ -200,4 +200,30 @@ describe('the engine', () => {
     expect(end).toEqual({ kind: 'interrupted', forced: false });
     expect(events.filter(({ type }) => type === 'cell:open').length).toBeLessThan(4);
   });
+
+  it('hears of a drain between two of the cells that wait for one job and each take long', async () => {
+    const drain = new AbortController();
+    const inner = jumpingClock();
+    let isMade = false;
+    let asked = 0;
+    const { end, events } = await run({
+      text: text.replace('to: 5', 'to: 300').replace('picture {{ n }}', 'a fox'),
+      settings: { limits: { tasks: 2, requests: 4 } },
+      clock: { ...inner, now: () => inner.now() + (isMade ? 100 * ++asked : 0) },
+      service: (port) => ({
+        fetchTask: async (...task) => {
+          const result = await port.fetchTask(...task);
+          isMade = result.ok && result.value.state === 'success';
+          return result;
+        },
+      }),
+      control: { drain: drain.signal },
+      listener: (event) => {
+        if (event.type === 'job:status' && event.to === 'saving') drain.abort();
+      },
+    });
+    expect(end).toEqual({ kind: 'interrupted', forced: false });
+    // Those that were resolved before it was heard wait for the next job of theirs, which has begun.
+    expect(events.filter(({ type }) => type === 'cell:left').length).toBeGreaterThan(100);
+  });
 });

@@ -91,6 +91,7 @@ export function drawScenario(seed: number): Scenario {
     }),
     commitMs: isLate ? 0 : chance.pick([0, 1, 500], 'commit'),
     ...(isLate && { lateCommitMs: chance.pick([20, 500, 5000], 'late commits', 'of') }),
+    ...(chance.happens(0.4, 'pauses') && { pauses: chance.pick([0.5, 1], 'pauses', 'share') }),
     ...(isOfTask && chance.happens(0.7, 'calm') && { calm: chance.pick([15, 30, 60], 'calm', 'for') }),
     lag: chance.happens(0.3, 'lag'),
     resultsLag: chance.happens(0.3, 'results lag'),

@@ -70,6 +70,8 @@ export interface Scenario {
   readonly commitMs: number;
   /** The store answers a commit up to so much later, ms, and other things happen meanwhile. Absent: it is done when it returns. */
   readonly lateCommitMs?: number;
+  /** Share of resolved cells behind which the others are left to the next tick. Absent: none. */
+  readonly pauses?: number;
   /** So many requests go well at first, so that trouble is also met far down a path. */
   readonly calm?: number;
   readonly lag: boolean;

@@ -73,7 +73,7 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
     const { capacity: _, ...rest } = scenario;
     yield rest;
   }
-  for (const outcast of ['barred', 'hidden', 'spell', 'outage'] as const)
+  for (const outcast of ['barred', 'hidden', 'spell', 'outage', 'pauses'] as const)
     if (scenario[outcast] !== undefined) {
       const { [outcast]: _, ...rest } = scenario;
       yield rest;

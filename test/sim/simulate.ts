@@ -84,6 +84,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     const kept = mutant === 'forgets-orders' ? withoutProgress(faulty) : faulty;
     const chance = new Chance(scenario.seed);
     let draws = 0;
+    let pauses = 0;
     const driven = drive({
       cells: planned,
       resolve: (cell, lookup) => asked.resolve(cell, lookup),
@@ -103,6 +104,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
           isDurableAtOnce: chance.happens(0.5, 'durable', n, turn),
         }),
       }),
+      isLong: () => chance.happens(scenario.pauses ?? 0, 'pause', n, ++pauses),
       onEffect: (effect, at) => auditor.sends(effect, at),
       onResult: (input, at) => {
         if (at - now > longestRunMs) throw new BrokenPromise('The run does not end.');

@@ -21,7 +21,7 @@ export function admitCells(state: SchedulerState): void {
   const { cells, slices } = state;
   visitDueCells(state);
   if (isAtEnd(state)) state.jobs.beginEnd();
-  for (;;) {
+  while (cells.open.due.size === 0) {
     if (cells.areAllGiven && cells.incoming.length === 0) {
       cells.incoming = cells.openedLast.toSorted((a, b) => a.tries - b.tries).map(({ cell }) => cell);
       cells.openedLast = [];
@@ -31,6 +31,7 @@ export function admitCells(state: SchedulerState): void {
     if (cell === undefined) return;
     visitCell(state, cells.open.open(cell, slices.takeHold(cell)));
     if (isAtEnd(state)) state.jobs.beginEnd();
+    if (state.isLong()) return;
   }
 }
 
@@ -44,12 +45,14 @@ const comesLast = ({ cells, options }: SchedulerState, slots: readonly Slot[]): 
   cells.openedLast.length < mostOpenedLast &&
   slots.some(({ record, ready }) => ready && record?.status === 'pending' && record.putBack === true);
 
-/** Resolves the open cells again in which a job was settled or released since the last call. */
+/** Resolves the cells that are due, until that takes long. */
 export function visitDueCells(state: SchedulerState): void {
-  const { cells } = state;
-  for (let open = cells.due.shift(); open !== undefined; open = cells.due.shift())
-    // Several of its jobs may be others' and released together: it may be closed since.
-    if (open.hold === undefined || cells.open.has(open)) visitCell(state, open);
+  const { due } = state.cells.open;
+  for (const open of due) {
+    due.delete(open);
+    visitCell(state, open);
+    if (state.isLong()) return;
+  }
 }
 
 /** Resolves a cell: takes up the jobs that can be worked on now, and closes the cell when there is none left. */

@@ -4,6 +4,7 @@ import { isPoll, pollBatch } from './batch-poll.ts';
 import { isDoubtSearch, searchDoubts } from './doubt-search.ts';
 import { drain } from './drain.ts';
 import { advance } from './job-runner.ts';
+import { hasDueCells } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 import { lookAgainAt, lookDueAt } from './state/wake.ts';
 
@@ -14,7 +15,7 @@ export type DispatchChoice =
 
 /** Grants jobs their wants until no job has its turn. */
 export function dispatch(state: SchedulerState): void {
-  while (!state.lifecycle.isHalted) {
+  while (!state.lifecycle.isHalted && !hasDueCells(state)) {
     const choice = nextDispatch(state);
     if (choice === undefined) return;
     if ('end' in choice) drain(state, choice.end);

@@ -21,7 +21,7 @@ export function leaveJob(state: SchedulerState, { record: { key } }: Job): void 
   jobs.drop(key);
   kinds.forget(key);
   cells.isWhole = false;
-  for (const open of cells.open.release(key)) if (open.waiting.size === 0) leaveCell(state, open);
+  leaveCells(state, cells.open.release(key));
 }
 
 /** Leaves a job whose download failed, and with it all files that wait for hosts which give none now. */
@@ -42,6 +42,13 @@ export function leaveCell({ cells, outbox, slices, lifecycle }: SchedulerState, 
   outbox.emit({ type: 'cell:left', cell: open.cell.number });
 }
 
+/** Leaves those of the cells in which nothing is waited for any more. What is due in a cell may still be begun, or told. */
+function leaveCells(state: SchedulerState, cells: Iterable<OpenCell>): void {
+  const { due } = state.cells.open;
+  for (const open of cells)
+    if (open.waiting.size === 0 && (state.lifecycle.isHalted || !due.has(open))) leaveCell(state, open);
+}
+
 /** Closes an open cell in which nothing is left to do. */
 export function closeCell({ cells, outbox, slices }: SchedulerState, open: OpenCell): void {
   cells.open.close(open);
@@ -51,13 +58,13 @@ export function closeCell({ cells, outbox, slices }: SchedulerState, open: OpenC
 
 /** Leaves the cells that are not open, and the jobs without a task on the service, to a later run. */
 function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
-  const { cells, jobs, outbox, slices } = state;
+  const { cells, jobs, outbox, slices, lifecycle } = state;
   if (!areAllCellsOpened(state)) cells.isWhole = false;
   cells.incoming = [];
   cells.openedLast = [];
-  for (const key of slices.awaited)
-    for (const open of cells.open.release(key)) if (open.waiting.size === 0) leaveCell(state, open);
+  for (const key of slices.awaited) leaveCells(state, cells.open.release(key));
   slices.awaited.clear();
   for (const job of jobs.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') leaveUnsaved(state, job);
+  if (lifecycle.isHalted) leaveCells(state, cells.open.due);
   outbox.emit({ type: 'run:stopping', end, ...jobs.inFlight });
 }

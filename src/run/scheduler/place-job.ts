@@ -32,7 +32,7 @@ import { lookAgainAt } from './state/wake.ts';
  * @param before the job as it was; undefined for one that is taken up
  */
 export function placeJob(state: SchedulerState, before: Job | undefined, job: Job): void {
-  const { jobs, budget, outbox, routes, stall, lifecycle, now } = state;
+  const { jobs, budget, outbox, routes, stall, lifecycle, now, cells } = state;
   const { record, want } = job;
   jobs.put(job);
   if (before !== undefined && isWorkedOn(before) && !isWorkedOn(job))
@@ -46,7 +46,7 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
     stall.moved(now);
     // What follows from the task need not wait for its files.
     if (before !== undefined && lacksFilesYet(record))
-      state.cells.due.push(...state.cells.open.awaiting(record.key).filter(({ hasMore }) => hasMore));
+      for (const open of cells.open.awaiting(record.key)) if (open.hasMore) cells.open.due.add(open);
   }
   if (want === before?.want) return;
   if (before !== undefined && isOutOfPlace(state, before, job)) return returnToCells(state, job);
@@ -190,7 +190,7 @@ function settle(state: SchedulerState, job: Job): void {
 
 /** A job is settled, or is left to the cells that ask for it: these are due. */
 export function releaseCells({ cells }: SchedulerState, key: string): void {
-  cells.due.push(...cells.open.release(key));
+  for (const open of cells.open.release(key)) cells.open.due.add(open);
 }
 
 /** A job is done that was never made again: cells in which nothing follows from it are not resolved again. */
@@ -198,7 +198,7 @@ function releaseDone(state: SchedulerState, record: JobRecord): void {
   const { cells, clicks } = state;
   if (record.request.kind === 'click') clicks.worked(record);
   for (const open of cells.open.release(record.key, true))
-    if (open.isComplete !== true) cells.due.push(open);
+    if (open.isComplete !== true) cells.open.due.add(open);
     else if (open.waiting.size === 0) closeCell(state, open);
 }
 

@@ -27,7 +27,7 @@ import { loseSlice, onRefused, onRequeued } from './slices/lose.ts';
 import { onResultFor, onSent, othersOf, withIntents } from './slices/results.ts';
 import { giveCells, onLooked } from './slices/take.ts';
 import { lasted } from './state/lifecycle.ts';
-import { areAllCellsOpened, canOpenCell, wantsCells } from './state/queries.ts';
+import { areAllCellsOpened, canOpenCell, hasDueCells, wantsCells } from './state/queries.ts';
 import { initialState, type SchedulerOptions, type SchedulerState } from './state/state.ts';
 import { durationEnd, nextWakeAt, noteSleep } from './state/wake.ts';
 
@@ -40,23 +40,32 @@ const nothing: RunCommit = { records: [], attempts: [], effects: [], events: [] 
  */
 export class Scheduler {
   readonly #state: SchedulerState;
+  #isLong = (): boolean => false;
 
   constructor(options: SchedulerOptions) {
     this.#state = initialState(options);
     options.shared?.closings?.tell(() => leftWork(this.#state));
   }
 
-  /** Handles an input of the moment `now` (Unix ms) and decides what follows. */
-  handle(input: RunInput, now: number): void {
+  /**
+   * Handles an input of the moment `now` (Unix ms) and decides what follows.
+   *
+   * @param isLong asked after each cell that is resolved: true where the others are left to the next tick, which is due at once. Absent:
+   *   what was given last; at first never
+   */
+  handle(input: RunInput, now: number, isLong = this.#isLong): void {
     const state = this.#state;
     noteSleep(state, now);
     state.now = now;
+    this.#isLong = isLong;
+    let wasLong = false;
+    state.isLong = () => (wasLong ||= isLong());
     accept(state, input);
     closeAsOthers(state);
     fireTimers(state);
     this.#work();
-    while (judgeRefused(state)) this.#work();
-    if (!endSlices(state)) return;
+    while (!hasDueCells(state) && judgeRefused(state)) this.#work();
+    if (hasDueCells(state) || !endSlices(state)) return;
     admitCells(state);
     dispatch(state);
   }
@@ -66,7 +75,7 @@ export class Scheduler {
     admitCells(state);
     dispatch(state);
     // A job that is returned to its cell on its turn leaves room for another cell, and nothing else may happen that opens one.
-    while (canOpenCell(state)) {
+    while (canOpenCell(state) && !state.isLong()) {
       admitCells(state);
       dispatch(state);
     }
@@ -134,7 +143,7 @@ export class Scheduler {
     if (!outbox.isEmpty) return undefined;
     const end = lifecycle.reached({
       requests: routes.inFlight,
-      jobs: jobs.size + slices.awaited.size + slices.ending.size,
+      jobs: jobs.size + cells.open.due.size + slices.awaited.size + slices.ending.size,
       isDone: areAllCellsOpened(this.#state),
       isWhole: cells.isWhole,
     });

@@ -105,7 +105,6 @@ export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit)
   if (slices.heldAs(hold) === undefined) return;
   cells.incoming = cells.incoming.filter((cell) => slices.holdOf(cell)?.slice !== hold.slice);
   for (const open of cells.open.all()) if (isMine(open)) leaveCell(state, open);
-  cells.due = cells.due.filter((open) => !isMine(open));
   slices.drop(hold.slice);
   outbox.forgetEnd(hold);
   slices.ending.add(hold);

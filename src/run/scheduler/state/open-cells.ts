@@ -29,6 +29,8 @@ const mostOpen = 4096;
 export class OpenCells {
   readonly #open = new Map<number, OpenCell>();
   readonly #watchers = new Map<string, Set<OpenCell>>();
+  /** Those in which a job was settled or released, in that order: each is resolved again before another job has its turn. */
+  readonly due = new Set<OpenCell>();
 
   get size(): number {
     return this.#open.size;
@@ -37,11 +39,6 @@ export class OpenCells {
   /** True while one more cell may be opened. */
   get hasRoom(): boolean {
     return this.#open.size < mostOpen;
-  }
-
-  /** True until the cell is closed. */
-  has(open: OpenCell): boolean {
-    return this.#open.get(open.cell.number) === open;
   }
 
   /** The open cells that wait for this job. */
@@ -62,6 +59,7 @@ export class OpenCells {
 
   close(open: OpenCell): void {
     this.#open.delete(open.cell.number);
+    this.due.delete(open);
     for (const key of open.waiting) this.#forget(key, open);
     open.waiting.clear();
   }

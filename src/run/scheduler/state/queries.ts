@@ -27,6 +27,9 @@ export function isFailure(state: SchedulerState, { key, status, error }: JobReco
 export const waitsForNewParent = (state: SchedulerState, key: string): boolean =>
   isAskedFor(state, key, (slot) => slot.waitsForRedo === true);
 
+/** Cells that are asked about a job, or a kind of them, at a time: their steps, and what a job waits for, are the same in all of them. */
+export const mostAsked = 64;
+
 function isAskedFor(
   { cells, options, lookup }: SchedulerState,
   key: string,
@@ -34,6 +37,7 @@ function isAskedFor(
 ): boolean {
   return cells.open
     .awaiting(key)
+    .slice(0, mostAsked)
     .some(({ cell }) => options.resolve(cell, lookup).some((slot) => slot.job?.key === key && by(slot)));
 }
 
@@ -84,6 +88,9 @@ export const isAtEnd = ({ cells, jobs: { slots } }: SchedulerState): boolean =>
 /** True while there is room for the first request of one more cell. */
 export const hasRoomForCell = ({ jobs, cells, now }: SchedulerState): boolean =>
   jobs.hasRoomForCell(now) && cells.open.hasRoom;
+
+/** True while open cells are to be resolved again before anything else is decided. */
+export const hasDueCells = ({ cells }: SchedulerState): boolean => cells.open.due.size > 0;
 
 /** True while a cell that the run was given may be opened. */
 export const canOpenCell = (state: SchedulerState): boolean =>

@@ -16,7 +16,7 @@ import { EndedTasks } from './ended-tasks.ts';
 import { FailingClicks } from './failing-clicks.ts';
 import { RunLifecycle } from './lifecycle.ts';
 import { LostTasks } from './lost-tasks.ts';
-import { type OpenCell, OpenCells } from './open-cells.ts';
+import { OpenCells } from './open-cells.ts';
 import { RecentButtons } from './recent-buttons.ts';
 import { Slices } from './slices.ts';
 import { StallDetector } from './stall.ts';
@@ -71,8 +71,6 @@ export interface CellsState {
   isLast: boolean;
   /** Cells that were not begun, because they need a kind of request that is closed. */
   left: number;
-  /** Open cells in which a job was settled or released: each is resolved again before anything else is decided. */
-  due: OpenCell[];
 }
 
 /** The whole state of a scheduler. Functions over this state decide what a run does; nothing else changes the state. */
@@ -80,6 +78,8 @@ export interface SchedulerState {
   readonly options: SchedulerOptions;
   /** Moment of the last input, Unix ms. */
   now: number;
+  /** Asked after each cell that is resolved: true, and so for the rest of this input, where the others are left to the next tick. */
+  isLong: () => boolean;
   /** Since when the run polls its tasks without a gap, Unix ms. */
   watchedSince: number;
   readonly jobs: ActiveJobs;
@@ -138,6 +138,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
   return {
     options,
     now: startedAt,
+    isLong: () => false,
     watchedSince: startedAt,
     jobs,
     cells: {
@@ -148,7 +149,6 @@ export function initialState(options: SchedulerOptions): SchedulerState {
       openedLast: [],
       isLast: false,
       left: 0,
-      due: [],
     },
     routes: jobs.routes,
     kinds: new Kinds(served, options.shared?.kinds),

@@ -1,7 +1,7 @@
 import { isParked } from '../../machine/job.ts';
 import { deferralCount } from '../../machine/retry/deferrals.ts';
 import type { KindState } from '../routes/kinds.ts';
-import { givesBackAt } from './queries.ts';
+import { canOpenCell, givesBackAt, hasDueCells } from './queries.ts';
 import type { SchedulerState } from './state.ts';
 
 /** A process that wakes this long after its due time has slept, ms. */
@@ -16,6 +16,7 @@ export function durationEnd({ options: { settings, startedAt } }: SchedulerState
 export function nextWakeAt(state: SchedulerState): number | undefined {
   const { lifecycle, jobs, routes, stall, now, kinds } = state;
   if (lifecycle.isHalted) return undefined;
+  if (hasDueCells(state) || (canOpenCell(state) && state.isLong())) return now;
   const moments = [
     jobs.delayed.nextAt(),
     jobs.overdue.givesBackAt,
