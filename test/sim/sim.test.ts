@@ -16,8 +16,8 @@ const seedsOfMost = [
   177, 292, 152, 151,
 ];
 const seedsOfAll = new Set([...seedsOfMost, ...Array.from({ length: 200 }, (_, at) => at + 1)]);
-/** Seeds in which an outcast probes a kind for all others, or is one of the last of a kind that was served. */
-const seedsOfOutcasts = [37, 39, 49, 193];
+/** Seeds in which an outcast probes a kind for all others, is one of the last of a kind that was served, or comes before all others. */
+const seedsOfOutcasts = [37, 39, 49, 193, 96, 97, 179, 231];
 /** Seeds in which a job of an order is in doubt over a dialog, has failed when it is ordered, or is a text between two rounds. */
 const seedsOfOrders = [903, 6078, 5808];
 

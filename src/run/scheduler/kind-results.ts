@@ -9,6 +9,7 @@ import { park, parkable, placeJob } from './place-job.ts';
 import { failRefused } from './refused-jobs.ts';
 import type { KindState } from './routes/kinds.ts';
 import { noteRouteOutcome, type RouteOutcome } from './routes/outcome.ts';
+import { mostAsked } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 import { isProbed } from './state/wake.ts';
 
@@ -104,16 +105,25 @@ export function noteTask(state: SchedulerState, kind: KindState, task: Task): vo
 /** Words of 429 and of 500 to 504, as Discord says them, and of a file that did not reach it. */
 const overloaded = /rate limit|\b50[0-4]\b|上传图片到discord失败/i;
 
-/** True where a job of it waits that is none of these. */
+/** True where a job of it waits that is none of these, or for a job above it. */
 function areOthersWaiting(
-  { jobs, kinds }: SchedulerState,
+  { jobs, kinds, cells, options, lookup }: SchedulerState,
   kind: KindState,
   asked: ReadonlySet<string>,
 ): boolean {
   for (const key of kind.parked) if (!asked.has(key)) return true;
   for (const job of jobs.all())
     if (!asked.has(job.record.key) && parkable(job) && kinds.of(job) === kind) return true;
-  return false;
+  // What follows from jobs under way may be of it too.
+  return cells.open
+    .all()
+    .filter(({ hasMore, waiting }) => hasMore && [...waiting].every((key) => !asked.has(key)))
+    .slice(0, mostAsked)
+    .some(({ cell }) =>
+      options
+        .resolve(cell, lookup)
+        .some((slot) => slot.status === 'pending' && !slot.ready && kinds.ofSlot(slot) === kind),
+    );
 }
 
 /** Its jobs that have no request under way wait until the kind is served again. */
