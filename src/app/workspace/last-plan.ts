@@ -1,5 +1,6 @@
 import { type FilePort, isWithin } from '../../pipeline/files.ts';
 import { parsePipeline } from '../../pipeline/parse.ts';
+import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { seenFrom } from '../../report/facts/place.ts';
 import type { RunFacts } from '../../report/facts/run.ts';
@@ -15,6 +16,7 @@ import { printDiagnostics } from './read-pipeline.ts';
  * `inputs/`. The pipeline file itself is not read: it may have been edited since.
  *
  * @param file the pipeline that the user named, absolute; absent: he named the run
+ * @param known the same text, as it was parsed before
  * @throws CliError (exit 2) when a table that was too large to keep is gone or has changed, Reported when the text is
  *   no longer valid
  */
@@ -24,6 +26,7 @@ export async function planOfDirectory(
   context: Context,
   file?: string,
   signal?: AbortSignal,
+  known?: Pipeline,
 ): Promise<{ readonly plan: Plan; readonly facts: RunFacts }> {
   const kept = await keptSource(directory, state, context.io, file);
   if (kept === undefined) {
@@ -34,7 +37,8 @@ export async function planOfDirectory(
   }
   const { facts, source, files } = kept;
   await refuseOutside(facts, files);
-  const { pipeline, diagnostics } = await parsePipeline(source, files);
+  const { pipeline = known, diagnostics } =
+    known === undefined ? await parsePipeline(source, files) : { diagnostics: [] };
   if (pipeline === undefined) {
     await printDiagnostics(diagnostics, context);
     throw new ReportedError(exitCodes.usage);

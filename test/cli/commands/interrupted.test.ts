@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { Lexer } from 'yaml';
 import { program } from '../../../src/cli/program.ts';
 import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress, testIo } from '../test-io.ts';
@@ -42,5 +43,27 @@ it.each([
     expect(await program(args, test.io), test.err()).toBe(143);
     expect((await readdir(cwd)).toSorted()).toEqual(['one', 'pipeline.yaml']);
     expect((await readdir(join(cwd, 'one'))).filter((name) => name.includes('manifest'))).toEqual([]);
+  },
+);
+
+it.each([
+  ['verify', ['verify', 'one']],
+  ['manifest', ['manifest', 'one']],
+  ['merge', ['merge', 'one', 'two', '--out', 'made']],
+])(
+  '%s leaves signals their default action while it parses the pipeline, which it does once',
+  async (_, args) => {
+    await cp(join(cwd, 'one'), join(cwd, 'two'), { recursive: true });
+    const { io, err } = testIo({ cwd });
+    const lex = vi.spyOn(Lexer.prototype, 'lex');
+    const listen = vi.fn<() => void>();
+    const interrupts: typeof io.interrupts = (late) => {
+      if (late === undefined) listen();
+      return { ...io.interrupts(late), listen };
+    };
+    // verify misses the manifest.
+    expect(await program(args, { ...io, interrupts }), err()).toBe(args[0] === 'verify' ? 1 : 0);
+    expect([lex.mock.calls.length, listen.mock.calls.length]).toEqual([1, 1]);
+    expect(lex.mock.invocationCallOrder[0]).toBeLessThan(listen.mock.invocationCallOrder[0] ?? 0);
   },
 );

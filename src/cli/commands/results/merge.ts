@@ -3,6 +3,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { closingAfter, type Disposables } from '../../../app/adapters/disposables.ts';
 import type { Context } from '../../../app/context.ts';
 import { CliError, exitCodes, usageError } from '../../../app/errors/cli-error.ts';
+import type { Interrupts } from '../../../app/output/io.ts';
 import { runExitCode } from '../../../app/run/exit-code.ts';
 import { isEngineWord, noEngineHere } from '../../../app/service/engine/connect.ts';
 import { holdState } from '../../../app/workspace/checks/hold-state.ts';
@@ -18,6 +19,7 @@ import { SaveError } from '../../../artifacts/failure.ts';
 import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { isS3Address } from '../../../artifacts/store/s3/address.ts';
 import { writeManifest } from '../../../manifest/write.ts';
+import type { Pipeline } from '../../../pipeline/pipeline.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { seenFrom } from '../../../report/facts/place.ts';
 import { outcomeFacts, writeRunFacts } from '../../../report/facts/run.ts';
@@ -81,10 +83,10 @@ The merged directory can be continued like any other: promptpress run FILE --out
         `--out: ${flags.out} is there already, and is no empty folder.`,
         'Name one that is not there. The merged directories are left as they are.',
       );
-    const interrupts = io.interrupts();
+    const interrupts = io.interrupts('late');
     try {
       return await closingAfter(
-        async (disposables) => await merged(names, to, flags, interrupts.drain, disposables, context),
+        async (disposables) => await merged(names, to, flags, interrupts, disposables, context),
       );
     } catch (error) {
       const signal = interrupts.first();
@@ -112,11 +114,12 @@ async function merged(
   names: readonly string[],
   to: string,
   flags: { readonly 'trust-directory': boolean },
-  signal: AbortSignal,
+  interrupts: Interrupts,
   disposables: Disposables,
   context: Context,
 ): Promise<number> {
   const { io } = context;
+  const signal = interrupts.drain;
   const runs: MergedRun[] = [];
   for (const name of names) {
     const run = await openMergedRun(name, flags, signal, disposables, context);
@@ -135,11 +138,14 @@ async function merged(
       await begin(state, folder, first, io.now());
       for (const run of runs) await mergeInto({ state, artifacts }, run, sums, signal);
       await countAll(state, runs);
-      return await finish(state, folder, first, signal, context);
+      return await finish(state, folder, first, plan.pipeline, signal, context);
     });
     for (const run of runs) await refuseChanged(run);
     return end;
   };
+  const { plan } = await planOfDirectory(first.directory, first.reader, context, undefined, signal);
+  // What is begun from here on is removed again.
+  interrupts.listen();
   const { exitCode, lines } = await writeWholeFolder(to, write, signal);
   await io.out(`${[...said(sums, to, names.length, io.cwd), ...lines].join('\n')}\n`);
   return exitCode;
@@ -186,15 +192,17 @@ async function finish(
   state: StateStore,
   folder: string,
   { facts }: MergedRun,
+  pipeline: Pipeline,
   signal: AbortSignal,
   context: Context,
 ): Promise<{ readonly exitCode: number; readonly lines: readonly string[] }> {
   const { io, redactor } = context;
-  const { plan, facts: own } = await planOfDirectory(folder, state.reader, context, undefined, signal);
+  const { reader } = state;
+  const { plan, facts: own } = await planOfDirectory(folder, reader, context, undefined, signal, pipeline);
   const totals = await writeManifest({
     plan,
     selection: {},
-    reader: state.reader,
+    reader,
     redact: redactor.applyToData,
     file: join(folder, runFiles.manifest),
     signal,

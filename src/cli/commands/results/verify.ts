@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { closingAfter } from '../../../app/adapters/disposables.ts';
 import type { Context } from '../../../app/context.ts';
 import { CliError, exitCodes } from '../../../app/errors/cli-error.ts';
+import type { Interrupts } from '../../../app/output/io.ts';
 import { jsonLine } from '../../../app/output/json-line.ts';
 import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
 import { engineVariable } from '../../../app/service/engine/connect.ts';
@@ -60,12 +61,13 @@ export const verifyCommand = command(
   async (flags, [given], context) => {
     const { io } = context;
     const target = targetOrDefault(given, 'verify', io);
-    const interrupts = io.interrupts();
+    // Until its plan is read, nothing is lost by a kill.
+    const interrupts = io.interrupts('late');
     try {
-      const first = await look(target, flags, context, interrupts.drain, flags.json && !flags.repair);
+      const first = await look(target, flags, context, interrupts, flags.json && !flags.repair);
       if (!flags.repair || first.faults.length === 0) return await tell(first, flags, context);
       const failed = await repair(first, flags, interrupts.leave, context);
-      const left = await look(first.target, flags, context, interrupts.drain, flags.json);
+      const left = await look(first.target, flags, context, interrupts, flags.json);
       const mended = first.faults.length - left.faults.length - failed;
       if (!flags.json) await io.out(`${counted(mended, 'fault')} mended.\n`);
       const code = await tell(left, flags, context);
@@ -115,14 +117,16 @@ async function look(
   target: string,
   flags: Flags,
   context: Context,
-  signal: AbortSignal,
+  interrupts: Pick<Interrupts, 'drain' | 'listen'>,
   asJson: boolean,
 ): Promise<Seen> {
+  const { drain: signal } = interrupts;
   return await closingAfter(async (disposables) => {
     const { io, redactor } = context;
     const { directory, place, engine, state, file } = await openTarget(target, flags, context, 'files');
     disposables.add(() => state.close());
     const { plan, facts } = await planOfDirectory(directory, state, context, file, signal);
+    interrupts.listen();
     const { store: artifacts } = await openArtifactsOf(directory, state, signal, disposables, context);
     const looked: Looked = { files: 0, bytes: 0, replies: 0 };
     const faults: Finding[] = [];
