@@ -54,6 +54,8 @@ export interface WorkersScenario {
   readonly doubled: number;
   /** Share of slices that the queue forgets for a while. */
   readonly forgotten: number;
+  /** Share of slices of which a worker lacks a file, until somebody has supplied it. */
+  readonly lacking: number;
   /** Share of submissions that the service does not accept, and of tasks that fail in a way that may pass. */
   readonly unaccepted: number;
   readonly failing: number;
@@ -66,6 +68,8 @@ export interface WorkersScenario {
   readonly unclear: number;
   /** Share of tasks that get the id of one that was made a moment ago, and nothing says whose it is. */
   readonly collides: number;
+  /** Share of resolved cells behind which the others are left to the next tick. */
+  readonly pauses: number;
   /** Slices of which something was heard late are fed again. */
   readonly feedsDoubts: boolean;
   /** The last one goes on until all is done. */
@@ -96,9 +100,11 @@ export function drawWorkers(seed: number, workers?: number): WorkersScenario {
     skewMs: chance.pick([0, 1000, 600_000], 'skew'),
     doubled: share('doubled', [0.1, 0.4]),
     forgotten: share('forgotten', [0.1, 0.3]),
+    lacking: share('lacking', [0.2, 0.6]),
     unaccepted: share('unaccepted', [0.05, 0.2]),
     failing: share('failing', [0.1, 0.3]),
     leaseMs: chance.pick([5000, 15_000], 'lease'),
+    pauses: share('pauses', [0.5, 1]),
     sharesRooms: false,
     hasModals: false,
     unclear: 0,
@@ -224,6 +230,7 @@ export function drawRestores(seed: number, workers?: number): WorkersScenario {
     collides: 0,
     unclear: 0,
     hasModals: false,
+    lacking: 0,
     runs: [...restored, plainRun],
   };
 }

@@ -142,6 +142,9 @@ export async function simulateWorkers(
       place,
       mutant,
       calmAt,
+      lacks: (worker, slice) =>
+        time.now < startedAt + chance.whole(0, 200_000, 'supplied', slice) &&
+        chance.happens(scenario.lacking, 'lacks', worker, slice),
       isDone: () => isDone(),
       onKilled: () => {
         kills += 1;

@@ -43,6 +43,8 @@ export interface World {
   readonly place: { highest: number };
   /** No more is killed or stopped from then on. */
   readonly calmAt: number;
+  /** True while a worker has not all files that a slice needs. */
+  readonly lacks: (worker: string, slice: number) => boolean;
   /** All slices are done, and nobody has anything to tell that he could not tell yet. */
   readonly isDone: () => boolean;
   /** The worker was killed; another one comes. */
@@ -69,6 +71,8 @@ export class SimWorker {
   readonly #kept = new Set<string>();
   /** Slices whose cells were given before what was left of them. */
   readonly #unadopted = new Set<number>();
+  /** Slices of which it lacked a file. */
+  readonly #lacking = new Set<number>();
   isDead = false;
   hasEnded = false;
   /** It ended because the state is older than the results. */
@@ -124,7 +128,10 @@ export class SimWorker {
     );
     this.#keep();
     this.#askForRoom();
-    this.#input({ type: 'tick' });
+    let pauses = 0;
+    const isLong = (): boolean => chance.happens(scenario.pauses, 'pause', name, ++pauses);
+    this.#scheduler.handle({ type: 'tick' }, this.#clock, isLong);
+    this.#turn();
   }
 
   /** A worker that holds a slice before it adopts what was left takes for its own and not begun what it finds there. */
@@ -439,6 +446,10 @@ export class SimWorker {
       const taken = queue.take();
       if (taken === undefined) return this.#later(500, () => this.#read());
       const { slice, cells } = taken;
+      if (this.#lacking.has(slice) && this.#world.lacks(this.name, slice)) {
+        queue.giveBack(slice, 1000);
+        return this.#later(1000, () => this.#read());
+      }
       const { epoch } = state.claim(slice);
       this.#world.holders.set(slice, this.name);
       this.#orphans.onTaken();
@@ -464,7 +475,9 @@ export class SimWorker {
     const { state, mutant } = this.#world;
     this.#prefetch(cells, new Set(), () => {
       if (this.isCut || this.#isBehind) return this.#reach(() => this.#load({ slice, epoch }, cells));
-      if (this.#silent.has(holderOf(slice, epoch))) {
+      const isLacking = this.#world.lacks(this.name, slice);
+      if (isLacking) this.#lacking.add(slice);
+      if (isLacking || this.#silent.has(holderOf(slice, epoch))) {
         this.#end({ slice, epoch }, 'waits');
         return this.#read();
       }
