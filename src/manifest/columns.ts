@@ -3,7 +3,7 @@ import { renderValue, type Value } from '../pipeline/values/value.ts';
 import { roundMoney } from '../plan/estimate/price.ts';
 import { knownCost, type TaskResult } from '../plan/job.ts';
 import type { ManifestRow, RowOutput } from './row.ts';
-import { textFields, tokenColumns } from './text-columns.ts';
+import { textFields, tokenColumns, tokenFields } from './text-columns.ts';
 
 /** The columns of `manifest.csv` in order; `var.<name>` of each matrix variable follow. */
 export const manifestColumns = [
@@ -30,13 +30,7 @@ export const manifestColumns = [
   'sha256',
   'finish_reason',
   'block_reason',
-  'prompt_tokens',
-  'cached_tokens',
-  'candidates_tokens',
-  'thoughts_tokens',
-  'tool_tokens',
-  'other_tokens',
-  'total_tokens',
+  ...tokenColumns,
   'cost',
   'attempts',
   'submitted_at',
@@ -104,13 +98,7 @@ export function rowValues({ cell, slot, artifact, firstOfJob, parentTaskId }: Ma
     sha256: artifact?.sha256,
     finish_reason: finishReason,
     block_reason: blockReason,
-    prompt_tokens: usage?.[tokenColumns.prompt_tokens],
-    cached_tokens: usage?.[tokenColumns.cached_tokens],
-    candidates_tokens: usage?.[tokenColumns.candidates_tokens],
-    thoughts_tokens: usage?.[tokenColumns.thoughts_tokens],
-    tool_tokens: usage?.[tokenColumns.tool_tokens],
-    other_tokens: usage?.[tokenColumns.other_tokens],
-    total_tokens: usage?.[tokenColumns.total_tokens],
+    ...(usage && tokenFields(usage)),
     cost: firstOfJob ? amount(record && knownCost(record)) : undefined,
     attempts: record?.attempts,
     submitted_at: time(record?.submittedAt),

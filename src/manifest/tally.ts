@@ -1,8 +1,8 @@
 import { roundMoney } from '../plan/estimate/price.ts';
 import { isInterrupted } from '../plan/estimate/revival.ts';
-import { UsageSum } from '../plan/estimate/usage.ts';
 import { type JobRecord, knownCost, type TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
+import { UsageSum } from '../plan/usage.ts';
 import { type CommonMessage, Messages } from './messages.ts';
 import type { ManifestRow } from './row.ts';
 import { SameFiles, type SameFilesFound } from './same-files.ts';

@@ -1,3 +1,4 @@
+import { tokenCounts } from '../pipeline/schema/step-kinds.ts';
 import type { JobRecord, TokenUsage } from '../plan/job.ts';
 import { isTextRequest, type TextCandidate } from '../plan/job-request.ts';
 import { describedText } from '../plan/resolve/reply.ts';
@@ -45,13 +46,15 @@ const isText = ({ mime }: RowOutput): boolean => !mime.startsWith('image/');
 export const hasAccount = ({ cost, usage, doubtful, assumed }: JobRecord): boolean =>
   cost !== undefined || usage !== undefined || doubtful !== undefined || assumed !== undefined;
 
-/** Token counts in the manifest's order; a property name each, so that sums and columns cannot disagree. */
-export const tokenColumns = {
-  prompt_tokens: 'prompt',
-  cached_tokens: 'cached',
-  candidates_tokens: 'candidates',
-  thoughts_tokens: 'thoughts',
-  tool_tokens: 'tool',
-  other_tokens: 'other',
-  total_tokens: 'total',
-} as const satisfies Record<string, keyof TokenUsage>;
+/** A column for each count of tokens, in the order of `tokenCounts`. */
+export const tokenColumns = tokenCounts.map((name) => `${name}_tokens` as const);
+
+/** What these columns show. */
+export function tokenFields(usage: TokenUsage): Partial<Record<(typeof tokenColumns)[number], number>> {
+  const fields: Partial<Record<(typeof tokenColumns)[number], number>> = {};
+  for (const name of tokenCounts) {
+    const value = usage[name];
+    if (value !== undefined) fields[`${name}_tokens`] = value;
+  }
+  return fields;
+}

@@ -1,4 +1,5 @@
 import type { Speed, StepKind } from '../pipeline/pipeline.ts';
+import type { TokenCount } from '../pipeline/schema/step-kinds.ts';
 import type { Value } from '../pipeline/values/value.ts';
 import type { JobRequest, ReplyPlace, TextCall, TextResult } from './job-request.ts';
 
@@ -112,18 +113,9 @@ export const artifactsOf = ({
 
 /**
  * Tokens as the service counted them (gateway 6.5). What it did not say is absent, which is not 0.
- * `prompt` includes `cached`; `total` = prompt + candidates + thoughts + tool + other.
+ * `prompt` includes `cached`, `other` is what the total has above its parts; what they say together stands in `usage.ts`.
  */
-export interface TokenUsage {
-  readonly prompt?: number;
-  readonly cached?: number;
-  readonly candidates?: number;
-  readonly thoughts?: number;
-  readonly tool?: number;
-  /** What the service's total has above its parts: priced at the dearer of both prices. */
-  readonly other?: number;
-  readonly total?: number;
-}
+export type TokenUsage = Readonly<Partial<Record<TokenCount, number>>>;
 
 /** What the service said when the task was finished. */
 export interface TaskResult {

@@ -1,5 +1,5 @@
-import { addUsage } from '../plan/estimate/usage.ts';
 import type { AssumedTokens, Attempt, DoubtfulSubmits, JobRecord, JobStatus } from '../plan/job.ts';
+import { addUsage } from '../plan/usage.ts';
 
 /**
  * How far a job has come, what is paid first: a task that is there, or may be there, is never given up for a failure elsewhere. One in doubt

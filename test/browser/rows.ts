@@ -160,11 +160,7 @@ export function rowsOfCell(cell: number, failing: (cell: number) => boolean): re
 
 const tokens = (prompt: number, candidates: number): NonNullable<PageDetail['tokens']> => ({
   prompt,
-  cached: undefined,
   candidates,
-  thoughts: undefined,
-  tool: undefined,
-  other: undefined,
   total: prompt + candidates,
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hasAccount, textFields, tokenColumns } from '../../src/manifest/text-columns.ts';
+import { manifestColumns } from '../../src/manifest/columns.ts';
+import { hasAccount, textFields, tokenColumns, tokenFields } from '../../src/manifest/text-columns.ts';
 import type { Artifact, JobRecord } from '../../src/plan/job.ts';
 import type { TextCandidate } from '../../src/plan/job-request.ts';
 import type { Slot } from '../../src/plan/slot.ts';
@@ -100,6 +101,9 @@ describe('what a job has an account of', () => {
 });
 
 it('every count of tokens has a column of its name, in the order of the manifest', () => {
-  const counts = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'other', 'total'];
-  expect(Object.entries(tokenColumns)).toEqual(counts.map((count) => [`${count}_tokens`, count]));
+  const usage = { prompt: 1, cached: 2, candidates: 3, thoughts: 4, tool: 5, other: 6, total: 7 };
+  expect(Object.entries(tokenFields(usage))).toEqual(
+    Object.entries(usage).map(([count, value]) => [`${count}_tokens`, value]),
+  );
+  expect(manifestColumns.filter((name) => name.endsWith('_tokens'))).toEqual(tokenColumns);
 });

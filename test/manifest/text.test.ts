@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ManifestTotals } from '../../src/manifest/tally.ts';
-import { tokenColumns } from '../../src/manifest/text-columns.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
+import { tokenCounts } from '../../src/pipeline/schema/step-kinds.ts';
 import type { Artifact, JobRecord, TokenUsage } from '../../src/plan/job.ts';
 import type { TextCandidate } from '../../src/plan/job-request.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -246,8 +246,8 @@ describe('the token columns', () => {
           });
           const { rows, totals, bytes } = await written(plan, store);
           expect(next).toBe(4);
-          for (const [column, name] of Object.entries(tokenColumns)) {
-            const sum = rows.reduce((total, row) => total + Number(row[column]), 0);
+          for (const name of tokenCounts) {
+            const sum = rows.reduce((total, row) => total + Number(row[`${name}_tokens`]), 0);
             const wanted = counted.reduce((total, used) => total + (used[name] ?? 0), 0);
             expect(sum).toBe(wanted);
             expect(totals.tokens?.[name] ?? 0).toBe(wanted);

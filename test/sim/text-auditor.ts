@@ -1,8 +1,9 @@
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
+import { totalTokens } from '../../src/plan/usage.ts';
 import { roundsIn } from '../../src/run/effects/function-calls.ts';
 import { isUnmade } from '../../src/run/machine/retry/service-failure.ts';
-import { totalTokens, usageOf } from '../../src/run/machine/text-call.ts';
+import { usageOf } from '../../src/run/machine/text-call.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
 import type { MemoryStore } from '../rig/memory-store.ts';
 import { type Invocation, rateWindowMs, type Scenario } from './scenario.ts';

@@ -1,5 +1,5 @@
-import { addUsage, usageCounts } from '../../plan/estimate/usage.ts';
 import type { TokenUsage } from '../../plan/job.ts';
+import { addUsage, usageSince } from '../../plan/usage.ts';
 import type { RunEvent } from '../../run/events.ts';
 
 type JobChange = Extract<RunEvent, { type: 'job:status' }>;
@@ -35,16 +35,7 @@ export class Spending {
     const more = (cost ?? 0) - before.cost;
     // A submission that was not accepted gives its price back.
     if (cost !== undefined || more !== 0) this.#cost = Math.max(0, (this.#cost ?? 0) + more);
-    const added = difference(usage, before.usage);
+    const added = usageSince(before.usage, usage);
     if (Object.keys(added).length > 0) this.#tokens = addUsage(this.#tokens, added);
   }
-}
-
-function difference(now: TokenUsage, before: TokenUsage): TokenUsage {
-  const added: { -readonly [K in keyof TokenUsage]: TokenUsage[K] } = {};
-  for (const name of usageCounts) {
-    const value = now[name];
-    if (value !== undefined) added[name] = value - (before[name] ?? 0);
-  }
-  return added;
 }

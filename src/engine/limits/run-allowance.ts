@@ -1,9 +1,9 @@
 import type { Budget } from '../../pipeline/pipeline.ts';
 import type { JobRecord } from '../../plan/job.ts';
+import { totalTokens } from '../../plan/usage.ts';
 import type { Clock } from '../../run/clock.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { unpriced } from '../../run/limits/budget.ts';
-import { totalTokens } from '../../run/machine/text-call.ts';
 import type { Allowance, Reserve } from '../../run/ports.ts';
 import type { Connection } from '../postgres/pool.ts';
 

@@ -31,8 +31,10 @@ export const stepFields: Readonly<Record<StepKind, readonly string[]>> = {
   chat: textFields,
 };
 
-/** What `steps.<name>.usage` counts, in tokens (gateway 6.5). */
-export const usageMembers = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'other', 'total'] as const;
+/** What `steps.<name>.usage` counts, in tokens (gateway 6.5): every count that there is, in the order in which they are shown. */
+export const tokenCounts = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'other', 'total'] as const;
+
+export type TokenCount = (typeof tokenCounts)[number];
 
 /** Fields of {@link stepFields} that are more than one text: a template may read a member of them. */
 export const structuredFields: ReadonlySet<string> = new Set(['json', 'parts', 'usage', 'prompts']);

@@ -1,6 +1,6 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { suggestion } from '../diagnostics/did-you-mean.ts';
-import { usageMembers } from '../schema/step-kinds.ts';
+import { tokenCounts } from '../schema/step-kinds.ts';
 import type { StepUse } from '../templates/template.ts';
 import { isMapping } from '../values/value.ts';
 import { member, toValue } from '../yaml/node.ts';
@@ -71,9 +71,9 @@ function checkUsage(use: StepUse, path: readonly string[], collector: Diagnostic
   const way = `steps.${use.step}.usage`;
   if (name === undefined) {
     checkText(use, 'object', collector);
-  } else if (!(usageMembers as readonly string[]).includes(name)) {
+  } else if (!(tokenCounts as readonly string[]).includes(name)) {
     const message = `"${way}" has no "${name}".`;
-    collector.error('step.field', use.position, message, () => suggestion(name, usageMembers, 'counts'));
+    collector.error('step.field', use.position, message, () => suggestion(name, tokenCounts, 'counts'));
   } else if (more !== undefined) {
     const message = `"${way}.${name}" is a number, so it has no "${more}".`;
     collector.error('step.field', use.position, message, `Write ${way}.${name}.`);

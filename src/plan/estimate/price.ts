@@ -2,6 +2,7 @@ import type { Price, StepKind } from '../../pipeline/pipeline.ts';
 import { type Prices, priceEntry } from '../../pipeline/settings/price-entry.ts';
 import type { TokenUsage } from '../job.ts';
 import type { Press, TextRequest } from '../job-request.ts';
+import { tokenSides } from '../usage.ts';
 
 /** An amount without the noise of binary fractions (0.1 + 0.2): nothing is priced in billionths. */
 export const roundMoney = (amount: number): number => Number(amount.toFixed(9));
@@ -39,13 +40,11 @@ export function replyPrice(
  * What tokens cost at a price per million. Undefined where no count is known; a count that the service left out beside others
  * means 0 (gateway 6.5). What nobody knows the side of has the dearer price.
  */
-function tokenPrice(
-  { input, output }: Exclude<Price, number>,
-  { prompt, tool, candidates, thoughts, other }: TokenUsage,
-): number | undefined {
-  if ([prompt, tool, candidates, thoughts, other].every((count) => count === undefined)) return undefined;
-  const [sent, made] = [(prompt ?? 0) + (tool ?? 0), (candidates ?? 0) + (thoughts ?? 0)];
-  return (sent * input + made * output + (other ?? 0) * Math.max(input, output)) / 1_000_000;
+function tokenPrice({ input, output }: Exclude<Price, number>, usage: TokenUsage): number | undefined {
+  const sides = tokenSides(usage);
+  if (sides === undefined) return undefined;
+  const { sent, made, other } = sides;
+  return (sent * input + made * output + other * Math.max(input, output)) / 1_000_000;
 }
 
 /** The names under which a request's button may have a price. */

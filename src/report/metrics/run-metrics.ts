@@ -1,5 +1,7 @@
+import { type TokenCount, tokenCounts } from '../../pipeline/schema/step-kinds.ts';
 import { type IsOptional, neverOptional } from '../../plan/graph/optional.ts';
 import type { TokenUsage } from '../../plan/job.ts';
+import { tokenParts } from '../../plan/usage.ts';
 import type { Route, RunEnd, RunEvent } from '../../run/events.ts';
 import type { StoreTotals } from '../../state/reader.ts';
 import type { CrewStatus } from '../facts/crew.ts';
@@ -35,22 +37,13 @@ export type DirectoryTotals = Pick<StoreTotals, 'jobs' | 'attempts' | 'cost' | '
 type RequestEnd = Extract<RunEvent, { type: 'request:end' }>;
 type JobChange = Extract<RunEvent, { type: 'job:status' }>;
 
-/** The tokens that add up to a total. */
-const kinds = [
-  'prompt',
-  'candidates',
-  'thoughts',
-  'tool',
-  'other',
-] as const satisfies readonly (keyof TokenUsage)[];
-
 /** Listens to a run, and says at any time what a monitoring system wants to know of it: plain data, no clock, no file. */
 export class RunMetrics {
   readonly #start: MetricsStart;
   #jobs = new JobCounts([], neverOptional);
   readonly #requests = new Map<string, { readonly route: Route; readonly class: string; count: number }>();
   readonly #durations = new Map<Route, { count: number; seconds: number }>();
-  readonly #tokens = { prompt: 0, candidates: 0, thoughts: 0, tool: 0, other: 0, cached: 0 };
+  readonly #tokens: { [Name in TokenCount]?: number } = {};
   /** What each unsettled job had used at its last event, in whichever run. */
   readonly #used = new Map<string, TokenUsage>();
   #retries = 0;
@@ -175,12 +168,12 @@ export class RunMetrics {
       counter(
         'tokens_total',
         'Tokens of the text calls of this run, as the service counted them, by kind.',
-        kinds.map((kind) => ({ labels: { kind }, value: tokens[kind] })),
+        tokenParts.map((kind) => ({ labels: { kind }, value: tokens[kind] ?? 0 })),
       ),
       counter(
         'cached_tokens_total',
         'Prompt tokens of this run that the service had in its cache; they are among those of the kind prompt.',
-        one(tokens.cached),
+        one(tokens.cached ?? 0),
       ),
       gauge(
         'submissions',
@@ -220,8 +213,8 @@ export class RunMetrics {
     else this.#used.set(key, usage);
     // As it is when it is taken up, earlier runs used it.
     if (before === undefined) return;
-    for (const kind of [...kinds, 'cached'] as const)
-      this.#tokens[kind] += Math.max(0, (usage[kind] ?? 0) - (before[kind] ?? 0));
+    for (const kind of tokenCounts)
+      this.#tokens[kind] = (this.#tokens[kind] ?? 0) + Math.max(0, (usage[kind] ?? 0) - (before[kind] ?? 0));
   }
 }
 

@@ -85,7 +85,7 @@ export function shownRow(row: ManifestRow, at: number, { variables, mask }: Show
       blockReason: masked(values.block_reason),
       attempts: record?.attempts,
       cost: cost === undefined ? undefined : roundMoney(cost),
-      tokens: record?.usage as PageDetail['tokens'],
+      tokens: record?.usage,
       submittedAt: record?.submittedAt,
     }),
   };

@@ -183,9 +183,8 @@ export interface PageDetail {
   readonly attempts?: number;
   /** Of its job, whichever row it stands on. */
   readonly cost?: number;
-  readonly tokens?: Readonly<
-    Record<'prompt' | 'cached' | 'candidates' | 'thoughts' | 'tool' | 'other' | 'total', number | undefined>
-  >;
+  /** Counts of tokens by name, in the order in which they are shown. */
+  readonly tokens?: Readonly<Record<string, number>>;
   /** Unix ms. */
   readonly submittedAt?: number;
   /** What to do about its error. */

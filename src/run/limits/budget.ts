@@ -1,8 +1,8 @@
 import { priceName } from '../../plan/estimate/cost.ts';
 import type { JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
+import { totalTokens } from '../../plan/usage.ts';
 import type { RunEnd } from '../events.ts';
-import { totalTokens } from '../machine/text-call.ts';
 import type { Allowance, Reserve, RunSettings } from '../ports.ts';
 import type { CostModel } from './cost.ts';
 

@@ -2,7 +2,7 @@ import { canonicalJson } from '../../pipeline/values/value.ts';
 import type { JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import { estimateTokens, type TokenEstimate } from '../../plan/request/tokens.ts';
-import { totalTokens } from '../machine/text-call.ts';
+import { totalTokens } from '../../plan/usage.ts';
 
 /** Weight of the newest answer; the mean follows a change of the prompts within a few answers. */
 const weight = 0.2;

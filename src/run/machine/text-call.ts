@@ -1,7 +1,8 @@
 import type { SaveFailure } from '../../artifacts/writer.ts';
-import { addUsage } from '../../plan/estimate/usage.ts';
+
 import type { AssumedTokens, JobError, JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
+import { addUsage, tokenSides, totalTokens } from '../../plan/usage.ts';
 import type { ServiceFailure } from '../../service/result.ts';
 import {
   type Asked,
@@ -99,10 +100,10 @@ function untoldOf(
   estimated: TokenUsage & { readonly total: number },
 ): (TokenUsage & { readonly total: number }) | undefined {
   if (usage === undefined || totalTokens(usage) === 0) return estimated;
-  const { prompt = 0, candidates = 0, thoughts = 0, tool = 0 } = usage;
-  if (totalTokens(usage) > prompt + candidates + thoughts + tool) return undefined;
-  if (prompt + tool === 0) return side('prompt', estimated);
-  return candidates + thoughts === 0 && saysSomething(result) ? side('candidates', estimated) : undefined;
+  const { sent, made } = tokenSides(usage) ?? { sent: 0, made: 0 };
+  if (totalTokens(usage) > sent + made) return undefined;
+  if (sent === 0) return side('prompt', estimated);
+  return made === 0 && saysSomething(result) ? side('candidates', estimated) : undefined;
 }
 
 const side = (name: 'prompt' | 'candidates', { [name]: count = 0 }: TokenUsage) => ({
@@ -267,16 +268,6 @@ function outcomeOf(result: CallResult): readonly [outcome: string, error?: JobEr
       return [result.kind, fileError(result.error)];
   }
 }
-
-/** All tokens of a reply: the service's total, else the sum of its parts (gateway 6.5). */
-export const totalTokens = ({
-  total,
-  prompt = 0,
-  candidates = 0,
-  thoughts = 0,
-  tool = 0,
-  other = 0,
-}: TokenUsage): number => total ?? prompt + candidates + thoughts + tool + other;
 
 /** The tokens of two replies together. A part that neither reports stays unknown; the total is always known. */
 export function sumUsage(sum: TokenUsage | undefined, more: TokenUsage | undefined): TokenUsage | undefined {

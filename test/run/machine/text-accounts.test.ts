@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, TokenUsage } from '../../../src/plan/job.ts';
+import { totalTokens } from '../../../src/plan/usage.ts';
 import type { CallResult, JobContext } from '../../../src/run/machine/job.ts';
-import {
-  onAskResult,
-  requeue,
-  sumUsage,
-  tokensUsed,
-  totalTokens,
-  usageOf,
-} from '../../../src/run/machine/text-call.ts';
+import { onAskResult, requeue, sumUsage, tokensUsed, usageOf } from '../../../src/run/machine/text-call.ts';
 import { connectionFailure, rejection } from '../../../src/service/failures/classify.ts';
 import type { ConnectionFailure } from '../../../src/service/http/reply.ts';
 import { readReply } from '../../../src/service/text/reply/read.ts';
@@ -193,12 +187,6 @@ describe('a side that the service did not count', () => {
 });
 
 describe('the tokens of an answer', () => {
-  it('are its total, else the sum of its parts, of which cached ones are none', () => {
-    expect(totalTokens({ total: 7, prompt: 1 })).toBe(7);
-    expect(totalTokens({ prompt: 1, candidates: 20, thoughts: 300, tool: 4000, cached: 50_000 })).toBe(4321);
-    expect(totalTokens({})).toBe(0);
-  });
-
   it('are added to others, and the total is always known', () => {
     expect(sumUsage(undefined, undefined)).toBeUndefined();
     expect(sumUsage({ prompt: 2 }, undefined)).toEqual({ prompt: 2, total: 2 });

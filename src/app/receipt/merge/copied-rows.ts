@@ -1,7 +1,7 @@
 import { manifestColumns } from '../../../manifest/columns.ts';
 import type { KeySet } from '../../../manifest/key-set.ts';
 import type { CopiedRows as CopiedSums } from '../../../manifest/tally.ts';
-import { tokenColumns } from '../../../manifest/text-columns.ts';
+import { tokenCounts } from '../../../pipeline/schema/step-kinds.ts';
 import { roundMoney } from '../../../plan/estimate/price.ts';
 import { knownCost } from '../../../plan/job.ts';
 import { inGroups } from '../../../plan/resolve/load-records.ts';
@@ -14,9 +14,7 @@ const at = Object.fromEntries(manifestColumns.map((name, index) => [name, index]
   Record<(typeof manifestColumns)[number], number>
 >;
 
-const tokenNames = Object.entries(tokenColumns).map(
-  ([column, name]) => [at[column as keyof typeof tokenColumns], name] as const,
-);
+const tokenNames = tokenCounts.map((name) => [at[`${name}_tokens`], name] as const);
 const accountColumns = [...tokenNames.map(([column]) => column), at.cost];
 
 /** What is gathered before it is written. */

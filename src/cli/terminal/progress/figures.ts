@@ -1,5 +1,6 @@
 import type { Progress, StepProgress } from '../../../app/progress/model.ts';
 import { columnsOf, cut } from '../../../pipeline/diagnostics/columns.ts';
+import { totalTokens } from '../../../plan/usage.ts';
 import { count, counted, money, rateWords, span, tokenWords } from '../../../report/text/amounts.ts';
 
 /** The numbers of a progress in words, with how important each is: 0 matters most. */
@@ -114,7 +115,7 @@ function flightWords({ tasks, downloads, texts }: Progress): string {
 /** Cost and tokens of this run, and of all runs where there were others; empty: nothing is counted. */
 export function spendingParts({ cost, tokens, earlier }: Progress): readonly Part[] {
   const words = tokenWords(tokens);
-  const allTokens = earlier.tokens + totalOf(tokens);
+  const allTokens = earlier.tokens + (tokens === undefined ? 0 : totalTokens(tokens));
   return [
     ...(cost === undefined && earlier.cost === 0
       ? []
@@ -125,12 +126,6 @@ export function spendingParts({ cost, tokens, earlier }: Progress): readonly Par
     ...(words === undefined ? [] : [{ text: words, rank: 2 }]),
     ...(earlier.tokens === 0 ? [] : [{ text: `this directory so far ${count(allTokens)} tokens`, rank: 3 }]),
   ];
-}
-
-function totalOf(tokens: Progress['tokens']): number {
-  if (tokens === undefined) return 0;
-  const { prompt = 0, candidates = 0, thoughts = 0, tool = 0, other = 0 } = tokens;
-  return tokens.total ?? prompt + candidates + thoughts + tool + other;
 }
 
 /** `last failure: grid, cell 12: task.failed: banned prompt`; undefined: nothing failed. */

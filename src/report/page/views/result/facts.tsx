@@ -10,10 +10,7 @@ export function Facts(props: { readonly result: PageResult; readonly detail: Pag
   const { result, detail } = props;
   const { summary } = useApp().source;
   const variables = (summary?.variables ?? []).map(({ name }, n): Fact => [name, result.vars[n] ?? '']);
-  const { tokens } = detail;
-  const counts = (['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'other', 'total'] as const).map(
-    (name): Fact => [name, tokens?.[name] === undefined ? undefined : count(tokens[name])],
-  );
+  const counts = Object.entries(detail.tokens ?? {}).map(([name, value]): Fact => [name, count(value)]);
   return (
     <>
       <Table name="Variables" facts={variables} />

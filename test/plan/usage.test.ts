@@ -1,8 +1,27 @@
 import { expect, it } from 'vitest';
-import { addUsage, UsageSum, usageCounts } from '../../../src/plan/estimate/usage.ts';
+import { addUsage, tokenSides, totalTokens, UsageSum, usageSince } from '../../src/plan/usage.ts';
 
-it('seven counts of tokens are known', () => {
-  expect(usageCounts).toEqual(['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'other', 'total']);
+it('the total is what the service said, else the sum of the parts, with the cache in the prompt', () => {
+  expect(totalTokens({ total: 7, prompt: 1 })).toBe(7);
+  expect(totalTokens({ prompt: 1, candidates: 20, thoughts: 300, tool: 4000, cached: 50_000 })).toBe(4321);
+  expect(totalTokens({})).toBe(0);
+});
+
+it('the sides are known as soon as one part of them is', () => {
+  expect(tokenSides({ cached: 1, total: 9 })).toBeUndefined();
+  expect(tokenSides({ prompt: 1, tool: 2, candidates: 4, thoughts: 8, other: 16 })).toEqual({
+    sent: 3,
+    made: 12,
+    other: 16,
+  });
+  expect(tokenSides({ thoughts: 0 })).toEqual({ sent: 0, made: 0, other: 0 });
+});
+
+it('a count has grown by what it knows now', () => {
+  expect(usageSince({ prompt: 1, tool: 2 }, { prompt: 3, thoughts: 4 })).toStrictEqual({
+    prompt: 2,
+    thoughts: 4,
+  });
 });
 
 it('counts are added one by one, and what neither side knows stays unknown', () => {
