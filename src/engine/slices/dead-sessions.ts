@@ -7,8 +7,17 @@ import { LateFacts } from './late-facts.ts';
 import { isLed } from './lead-hold.ts';
 import { every } from './session.ts';
 
+/**
+ * Says of sessions that they are over, and finds those that are not. A beat that comes first keeps the session; one that comes later finds it
+ * over. It is refused where beats are: while the engine only reads.
+ */
 const open = `
-  SELECT session::float8 AS session, seen::text AS seen, lease_ms AS lease FROM promptpress.sessions WHERE run = $1 AND NOT over`;
+  WITH gone AS (
+    UPDATE promptpress.sessions s SET over = true FROM unnest($2::bigint[], $3::timestamptz[]) AS silent(session, seen)
+    WHERE s.run = $1 AND s.session = silent.session AND s.seen = silent.seen AND NOT s.over RETURNING s.session
+  )
+  SELECT session::float8 AS session, seen::text AS seen, lease_ms AS lease FROM promptpress.sessions
+  WHERE run = $1 AND NOT over AND session NOT IN (SELECT session FROM gone)`;
 
 interface OpenRow {
   readonly session: number;
@@ -44,10 +53,18 @@ export class DeadSessions {
 
   /** @throws EngineError */
   async look(): Promise<void> {
-    const { rows } = await this.#pool.query<OpenRow>(open, [this.#run]);
+    const before = this.#seen;
+    const asked = this.#elapsed();
+    const silent = [...before].filter(([, { since, silentMs }]) => asked - since >= silentMs);
+    // While it takes no beats, nobody is silent.
+    this.forget();
+    const { rows } = await this.#pool.query<OpenRow>(open, [
+      this.#run,
+      silent.map(([session]) => session),
+      silent.map(([, { beat }]) => beat),
+    ]);
     // What was answered was true before now: since then at least it is known.
     const now = this.#elapsed();
-    const before = this.#seen;
     this.#seen = new Map(
       rows.map(({ session, seen, lease }) => {
         const known = before.get(session);
@@ -57,13 +74,11 @@ export class DeadSessions {
         ];
       }),
     );
-    for (const [session, { beat, since, silentMs }] of this.#seen)
-      if (now - since >= silentMs)
-        // A beat that comes first keeps the session; one that comes later finds it over.
-        await this.#pool.query(
-          'UPDATE promptpress.sessions SET over = true WHERE session = $1 AND seen = $2::timestamptz',
-          [session, beat],
-        );
+  }
+
+  /** Counts anew: for a while the engine may have taken no beats. */
+  forget(): void {
+    this.#seen = new Map();
   }
 }
 
@@ -94,7 +109,10 @@ export class RunCare {
     const dead = new DeadSessions(pool, run);
     const late = new LateFacts(pool, run);
     this.#stop = every(clock, everyMs, async () => {
-      const { rows } = await pool.query(caring, [run, worker]);
+      const { rows } = await pool.query(caring, [run, worker]).catch((error: unknown) => {
+        dead.forget();
+        throw error;
+      });
       if (rows.length === 0) return;
       await dead.look();
       await late.feed();

@@ -82,7 +82,8 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const pool: EnginePool = {
       ...engine.pool,
       query: async (text, values) => {
-        if (text.startsWith('UPDATE')) beats.push(await worker.shows());
+        // Sessions are named that are to be declared over.
+        if ((values?.[1] as unknown[]).length > 0) beats.push(await worker.shows());
         return await engine.pool.query(text, values);
       },
     };
@@ -162,6 +163,23 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(worker.fence.isOpen).toBe(true);
     elapsed += 1;
     expect(worker.fence.isOpen).toBe(false);
+    await worker.end();
+  });
+
+  it('a worker is not silent while the engine only reads, and takes no beats', async () => {
+    const run = await engine.run();
+    const pool = await engine.connect({ connections: 1 });
+    const liveAt = looker(run, pool);
+    const worker = await begin(run);
+    const readOnly = (is: string) => pool.query(`SET default_transaction_read_only = ${is}`);
+    await liveAt(0);
+    await readOnly('on');
+    for (const at of [1000, 4000])
+      await expect(liveAt(at)).rejects.toMatchObject({ code: 'engine.readonly' });
+    await readOnly('off');
+    const live: number[] = [];
+    for (const at of [5000, 6999, 7000]) live.push(await liveAt(at));
+    expect(live).toEqual([1, 1, 0]);
     await worker.end();
   });
 
