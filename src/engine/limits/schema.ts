@@ -80,6 +80,7 @@ DECLARE
   spent double precision;
   used double precision;
   elsewhere double precision;
+  parts integer;
   given double precision;
   unclaimed double precision;
   found jsonb := '{}';
@@ -91,9 +92,10 @@ BEGIN
   LOOP
     SELECT coalesce(sum(w.used), 0), coalesce(sum(w.used) FILTER (WHERE w.worker = p_session::text), 0) INTO spent, used
     FROM promptpress.purse_worker w WHERE w.run = p_run AND w.kind = part.kind;
-    SELECT coalesce(sum(greatest(0, (s.given ->> part.kind)::double precision - coalesce(w.used, 0))), 0) INTO elsewhere
+    SELECT coalesce(sum(greatest(0, (s.given ->> part.kind)::double precision - coalesce(w.used, 0))), 0), greatest(8, 2 * count(*))
+    INTO elsewhere, parts
     FROM promptpress.sessions s LEFT JOIN promptpress.purse_worker w ON w.run = p_run AND w.kind = part.kind AND w.worker = s.session::text
-    WHERE s.run = p_run AND s.given IS NOT NULL AND s.session <> p_session
+    WHERE s.run = p_run AND s.session <> p_session
       AND ((NOT s.over AND s.seen > clock_timestamp() - interval '10 seconds') OR promptpress.limits_worker_holds(s.session));
     -- While it was silent, others may have been given what it had.
     unclaimed := part.most - spent - elsewhere;
@@ -101,7 +103,7 @@ BEGIN
     unclaimed := unclaimed - (given - used);
     IF part.need > 0 AND unclaimed + 1e-9 >= part.need THEN
       given := given + least(greatest(unclaimed, 0), greatest(part.need,
-        CASE part.kind WHEN 'cost' THEN unclaimed / 8 ELSE floor(unclaimed / 8) END));
+        CASE part.kind WHEN 'cost' THEN unclaimed / parts ELSE floor(unclaimed / parts) END));
       unclaimed := part.most - spent - elsewhere - (given - used);
     END IF;
     found := found || jsonb_build_object(part.kind, jsonb_build_object('given', given, 'unclaimed', unclaimed, 'elsewhere', elsewhere));
