@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
       ...engine.pool,
       query: async (text, values) => {
         // Sessions are named that are to be declared over.
-        if ((values?.[1] as unknown[]).length > 0) beats.push(await worker.shows());
+        if ((values as readonly unknown[][])[1]?.length !== 0) beats.push(await worker.shows());
         return await engine.pool.query(text, values);
       },
     };
