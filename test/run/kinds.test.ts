@@ -99,7 +99,7 @@ describe('one kind that the service does not do', () => {
   });
 
   it('closes for want of a channel after a minute, fails no job, and all else is done', async () => {
-    const here = await world(chain(60), {
+    const here = await world(chain(30), {
       onSubmit: ({ pressed }) => (pressed.endsWith('⬅️') || pressed.includes('/U1/') ? noChannel : undefined),
     });
     const { end } = here.run();
@@ -107,9 +107,9 @@ describe('one kind that the service does not do', () => {
     expect(messageOf(end)).toMatch(
       /Nobody behind the service can do pan: .* jobs of pan wait for a later run/,
     );
-    expect(stepStatuses(here, 'grid')).toEqual({ done: 120 });
+    expect(stepStatuses(here, 'grid')).toEqual({ done: 60 });
     expect(here.statuses().failed).toBeUndefined();
-    expect(stepStatuses(here, 'pans')).toEqual({ done: 120, pending: 60 });
+    expect(stepStatuses(here, 'pans')).toEqual({ done: 60, pending: 30 });
     // Asked when it was first wanted, and a minute later.
     expect(here.service.submits.filter(({ pressed }) => pressed.includes('/U1/')).length).toBeLessThan(14);
   });
@@ -177,7 +177,7 @@ describe('a kind that rests', () => {
     ['one that is busy for long', 180, busy],
   ])('goes on where its probe is refused for itself: %s', async (_, forS, outage) => {
     let isOdd = true;
-    const here = await world(models(60), {
+    const here = await world(models(30), {
       onAsk: ({ record, at }) => {
         if (record.kind !== 'chat') return undefined;
         if (at < epoch + forS * 1000) return outage;
@@ -187,13 +187,13 @@ describe('a kind that rests', () => {
       },
     });
     expect(here.run().end).toEqual({ kind: 'complete' });
-    expect(here.statuses()).toEqual({ done: 119, failed: 1 });
+    expect(here.statuses()).toEqual({ done: 59, failed: 1 });
   });
 
   it('goes on where the probe is refused for itself: a click', async () => {
     const refused: Failing = { error: odd };
     let isOdd = true;
-    const here = await world(chain(60), {
+    const here = await world(chain(30), {
       onSubmit: ({ pressed, at }) => {
         if (!pressed.includes('/U1/')) return undefined;
         if (at < epoch + 240_000) return { error: busy };
@@ -222,12 +222,12 @@ it.each([1, 2, 6])(
 
 describe('a kind of few rows that rests while others are served', () => {
   const busy = failure('service.unavailable', 'retry', { status: 503, message: 'busy' });
-  const text = many(300);
+  const text = many(100);
   const image = `name: test
 matrix: { n: { from: 1, to: 1 } }
 steps:
   few: { imagine: "picture {{ n }}" }
-${Array.from({ length: 299 }, (_, n) => `  say${n}: { generate: { prompt: "Say ${n} {{ n }}", model: text-pro } }`).join('\n')}
+${Array.from({ length: 99 }, (_, n) => `  say${n}: { generate: { prompt: "Say ${n} {{ n }}", model: text-pro } }`).join('\n')}
 `;
   const broken = (of: string, until: number, error = busy) =>
     world(of, {
@@ -237,7 +237,7 @@ ${Array.from({ length: 299 }, (_, n) => `  say${n}: { generate: { prompt: "Say $
     });
   const slow = {
     settings: virtualSettings({ limits: { tasks: 12, requests: 4 } }),
-    latency: (route: Route) => (route === 'text' || route === 'submit' ? 20_000 : 100),
+    latency: (route: Route) => (route === 'text' || route === 'submit' ? 60_000 : 100),
   };
 
   it.each([
@@ -246,7 +246,7 @@ ${Array.from({ length: 299 }, (_, n) => `  say${n}: { generate: { prompt: "Say $
   ])('costs no row a try for what made nothing: %s', async (_, of) => {
     const here = await broken(of, epoch + 20 * 60_000);
     expect(here.run(slow).end).toEqual({ kind: 'complete' });
-    expect(here.statuses()).toEqual({ done: 300 });
+    expect(here.statuses()).toEqual({ done: 100 });
   });
 
   it.each([
@@ -255,7 +255,7 @@ ${Array.from({ length: 299 }, (_, n) => `  say${n}: { generate: { prompt: "Say $
   ])('leaves its rows to a later run where it closes: %s', async (_, of) => {
     const here = await broken(of, Number.POSITIVE_INFINITY);
     expect(here.run(slow).end).toMatchObject({ kind: 'stopped', code: 'kind.unserved' });
-    expect(here.statuses()).toEqual({ done: 299, pending: 1 });
+    expect(here.statuses()).toEqual({ done: 99, pending: 1 });
   });
 
   it('counts a try that may have made something', async () => {
@@ -270,11 +270,14 @@ describe('more kinds than a run keeps apart', () => {
   const isLast = ({ record }: { readonly record: { readonly request: unknown } }): boolean =>
     /model-1\d{3}"/.test(JSON.stringify(record.request));
 
-  it.each([
-    ['refused', failure('service.rejected', 'permanent', { status: 400, message: 'odd' })],
-    ['not offered', failure('service.not-offered', 'permanent', { status: 404, about: 'not-offered' })],
-  ])('have verdicts all the same: %s', async (_, error) => {
-    const here = await world(many(1010), { onAsk: (call) => (isLast(call) ? error : undefined) });
+  it('have verdicts all the same: refused, or not offered', async () => {
+    const errors = [
+      failure('service.rejected', 'permanent', { status: 400, message: 'odd' }),
+      failure('service.not-offered', 'permanent', { status: 404, about: 'not-offered' }),
+    ];
+    const here = await world(many(1010), {
+      onAsk: (call) => (isLast(call) ? errors[here.service.calls.length % 2] : undefined),
+    });
     expect(here.run().end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ done: 999, failed: 11 });
   });
@@ -299,13 +302,13 @@ describe('equal refusals in a row', () => {
     ['with another quoted word each time', (n: number) => `"picture ${'abc'.at(n % 3)}" is not for you`],
     ['with another id each time', (n: number) => `rejected (trace 5f-${n}a-c)`],
   ])('close their kind after twenty, though others are served: %s', async (_, words) => {
-    const here = await world(byTwo(150), {
+    const here = await world(byTwo(60), {
       onSubmit: ({ prompt, number }) => (prompt === '' ? rejected(words(number)) : undefined),
     });
     const { end } = here.run();
     expect(end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
-    expect(stepStatuses(here, 'picture')).toEqual({ done: 150 });
-    expect(stepStatuses(here, 'other')).toEqual({ pending: 150 });
+    expect(stepStatuses(here, 'picture')).toEqual({ done: 60 });
+    expect(stepStatuses(here, 'other')).toEqual({ pending: 60 });
     expect(here.service.submits.filter(({ prompt }) => prompt === '').length).toBeLessThan(33);
     expect(messageOf(end)).toContain('jobs of describe wait for a later run');
   });
@@ -380,7 +383,7 @@ describe('equal refusals in a row', () => {
 describe('cells in which one kind of several is closed', () => {
   const notOffered = failure('service.not-offered', 'permanent', { status: 404, about: 'not-offered' });
   const judged = (models: string, steps: string): string => `name: test
-matrix: { m: ${models}, n: { from: 1, to: 100 } }
+matrix: { m: ${models}, n: { from: 1, to: 60 } }
 steps:
   ${steps}
 `;
@@ -412,15 +415,15 @@ steps:
       });
       const { end } = here.run();
       expect(end).toMatchObject({ kind: 'stopped', code: 'service.not-offered' });
-      expect(done(here, 'say', 'm', 'good')).toBe(100);
-      expect(done(here, 'pic', 'm', 'good')).toBe(steps.includes('pic:') ? 100 : 0);
+      expect(done(here, 'say', 'm', 'good')).toBe(60);
+      expect(done(here, 'pic', 'm', 'good')).toBe(steps.includes('pic:') ? 60 : 0);
       expect(done(here, 'pic', 'm', 'bad')).toBeLessThan(40);
       expect(here.service.calls.filter(isBad).length).toBeLessThan(40);
     });
   });
 
   it.each(['Upscale (Subtle)', 'Upscale*'])('the others are done: a click on %s', async (bad) => {
-    const cells = `matrix: { op: ["${bad}", "Vary (Subtle)"], n: { from: 1, to: 60 } }`;
+    const cells = `matrix: { op: ["${bad}", "Vary (Subtle)"], n: { from: 1, to: 40 } }`;
     const isWild = bad.endsWith('*');
     const here = await world(
       `name: test
@@ -432,14 +435,14 @@ steps:
     );
     expect(here.run().end).toMatchObject({ kind: 'stopped', code: 'service.not-offered' });
     expect(done(here, 'grid', 'op', bad)).toBeLessThan(2 * 24);
-    expect(done(here, 'grid', 'op', 'Vary (Subtle)')).toBe(isWild ? 0 : 180);
+    expect(done(here, 'grid', 'op', 'Vary (Subtle)')).toBe(isWild ? 0 : 120);
   });
 });
 
 describe('a redo whose kind is closed', () => {
   it('is not begun: the result is as outdated as before, and the run ends', async () => {
     let isWrong = false;
-    const here = await world(grid(60, 'U1'), {
+    const here = await world(grid(40, 'U1'), {
       onSubmit: ({ pressed }) => (isWrong && pressed !== '' ? rejected('not for you') : undefined),
     });
     expect(here.run().end).toEqual({ kind: 'complete' });
@@ -455,8 +458,8 @@ describe('a redo whose kind is closed', () => {
     expect(here.statuses().failed).toBeUndefined();
     isWrong = false;
     expect(here.run().end).toEqual({ kind: 'complete' });
-    expect(here.statuses()).toEqual({ done: 120 });
-    expect(here.service.submits.length).toBeGreaterThan(before + 60 + pressed + 20);
+    expect(here.statuses()).toEqual({ done: 80 });
+    expect(here.service.submits.length).toBeGreaterThan(before + 40 + pressed + 15);
   });
 });
 
