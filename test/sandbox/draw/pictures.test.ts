@@ -75,8 +75,8 @@ describe.each(media)('a fox, %s', (medium) => {
 
   test('is the same bytes every time', async () => {
     const one = upscaleDrawing(drawing, 1);
-    const first = await drawPicture(one, side);
-    expect((await drawPicture(structuredClone(one), side)).equals(first)).toBe(true);
+    const first = await drawPicture(one, 64);
+    expect((await drawPicture(structuredClone(one), 64)).equals(first)).toBe(true);
   });
 
   test('upscaled is its quadrant, larger', async () => {
@@ -107,12 +107,7 @@ test('the four quadrants differ clearly, and so do seeds and prompts', async () 
 });
 
 test('a subtle variation is nearer than a strong one', async () => {
-  for (const prompt of [
-    'a fox at dusk',
-    'an owl, ink',
-    'a lighthouse by the sea',
-    'a cat in the city at night',
-  ]) {
+  for (const prompt of ['an owl, ink', 'a cat in the city at night']) {
     const parent = upscaleDrawing(grid(prompt), 1);
     const before = await raster(sharp(await drawPicture(parent, side)).resize(side / 2));
     const mean = async (drawing: Drawing): Promise<number> => {
@@ -276,10 +271,8 @@ test('every subject, setting and mood that is known can be drawn, and so can wha
     '',
   ];
   for (const [index, subject] of subjects.entries()) {
-    const png = await drawPicture(
-      grid(`${subject} ${places[index % places.length]} ${media[index % media.length]}`),
-      64,
-    );
+    const prompt = `${subject} ${places[index % places.length]} ${media[index % media.length]}`;
+    const png = await drawPicture(upscaleDrawing(grid(prompt), index % 4), 64);
     expect((await sharp(png).stats()).channels.some(({ stdev }) => stdev > 4)).toBe(true);
   }
 });
