@@ -70,7 +70,7 @@ describe('simulated histories', () => {
   };
 
   it('notice a run that presses again where a modal waits', async () => {
-    expect(await brokenFirst(16, 'forgets-modals')).toMatch(
+    expect(await brokenFirst(23, 'forgets-modals')).toMatch(
       /is submitted again|tasks were made|while its record says/,
     );
   }, 300_000);
@@ -87,7 +87,7 @@ describe('simulated histories', () => {
   }, 60_000);
 
   it('notice a run that submits again what the service lists', async () => {
-    expect(await brokenFirst(9, 'overlooks-tasks')).toContain(
+    expect(await brokenFirst(16, 'overlooks-tasks')).toContain(
       'is submitted again although the service lists its task',
     );
   }, 60_000);
