@@ -8,7 +8,7 @@ export type FailureClass =
   | 'stop'
   /** Fails the job; the same request would fail again. */
   | 'permanent'
-  /** The service advises to try again: 408, 500, 502, 503, 504, 520 to 524. */
+  /** The service advises to try again. */
   | 'retry'
   /** 429: the route is paused for every job; not an attempt. */
   | 'throttle'

@@ -2,6 +2,7 @@ import type { Clock } from '../../run/clock.ts';
 import { BodyPool } from '../../service/http/body/budget.ts';
 import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
 import { exchange, receiveWhole, type Transport } from '../../service/http/exchange.ts';
+import { isPassingStatus } from '../../service/http/retry-after.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Environment } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';
@@ -121,9 +122,7 @@ export async function notify(
         if (leave.aborted) return undefined;
         if (sent.ok && sent.value.status >= 200 && sent.value.status < 300) return undefined;
         failure = sent.ok ? `it answered with ${sent.value.status}` : sent.failure.what;
-        const mayPass = sent.ok
-          ? sent.value.status >= 500 || passing.has(sent.value.status)
-          : !sent.failure.lasting;
+        const mayPass = sent.ok ? isPassingStatus(sent.value.status) : !sent.failure.lasting;
         if (!mayPass || waitMs === undefined || clock.now() + waitMs > until) break;
         await resting(clock, waitMs, leave);
       }
@@ -135,9 +134,6 @@ export async function notify(
   }
   return redactor.apply(`The end of the run could not be told to ${origin}: ${failure}.`);
 }
-
-/** Statuses that ask to come again. */
-const passing = new Set([408, 425, 429]);
 
 /** Waits for this time, or until the signal. */
 const resting = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>

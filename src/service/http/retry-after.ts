@@ -1,3 +1,10 @@
+/**
+ * Whether a server of any kind may answer the same request otherwise a little later. Not: 501, 505 and 507 (what it cannot do, and a full
+ * disk). What a status of the gateway means for what may be paid says `service/failures/table.ts`.
+ */
+export const isPassingStatus = (status: number): boolean =>
+  status >= 500 ? ![501, 505, 507].includes(status) : [408, 425, 429].includes(status);
+
 /** A longer wait is not believed: it would stop a run for a slip of the service. */
 const maxMs = 3_600_000;
 

@@ -47,6 +47,30 @@ describe('the table of refusals', () => {
     expect(all.filter(({ made, class: met }) => made !== 'nothing' && final.includes(met))).toEqual([]);
   });
 
+  it('is what documents say of the statuses after which a task may exist all the same', async () => {
+    const ambiguous = Array.from({ length: 200 }, (_, at) => at + 400).filter((status) => {
+      const meant = meaningOf({ on: 'submit', status, message: '', codes: [], submit: undefined });
+      return meant === 'unavailable';
+    });
+    const told: string[] = [];
+    for (const file of [
+      'README.md',
+      'pipelines/README.md',
+      'src/service/README.md',
+      'schemas/pipeline.schema.json',
+    ]) {
+      const page = await readFile(file, 'utf8');
+      for (const [found] of page.matchAll(/[\d, ]{0,9}\b500, 502, 504(?:,| or| and) [\d to]+/g)) {
+        const statuses = [...found.matchAll(/(\d{3})(?: to (\d{3}))?/g)].flatMap(([, from, to = from]) =>
+          Array.from({ length: Number(to) - Number(from) + 1 }, (_, at) => Number(from) + at),
+        );
+        expect(statuses, `${file}: ${found}`).toEqual(ambiguous);
+        told.push(file);
+      }
+    }
+    expect(told).toHaveLength(6);
+  });
+
   it('uses each meaning', () => {
     const used = new Set<string>(rows.map(({ is }) => is));
     expect(Object.keys(meanings).filter((name) => !used.has(name))).toEqual([]);

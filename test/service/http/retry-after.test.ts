@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readRetryAfter, readRetryDelay } from '../../../src/service/http/retry-after.ts';
+import { isPassingStatus, readRetryAfter, readRetryDelay } from '../../../src/service/http/retry-after.ts';
 
 const noon = Date.UTC(2026, 10, 1, 12);
 const date = (ms: number): string => new Date(ms).toUTCString();
@@ -56,4 +56,10 @@ describe('how long the service asks to wait, in milliseconds', () => {
   ])('in a detail is %j: %s', (delay, ms) => {
     expect(readRetryDelay(delay)).toBe(ms);
   });
+});
+
+test('a status passes where the server may do later what it does not do now', () => {
+  const passing = [408, 425, 429, 500, 502, 503, 504, 506, 508, 520, 529, 599];
+  const lasting = [200, 302, 400, 401, 403, 404, 407, 413, 501, 505, 507];
+  expect([...passing, ...lasting].filter(isPassingStatus)).toEqual(passing);
 });

@@ -1,4 +1,5 @@
 import { readConnectionError } from '../../../service/http/connect/connection-error.ts';
+import { isPassingStatus } from '../../../service/http/retry-after.ts';
 import { shownWords } from '../../failure.ts';
 import type { SaveFailure } from '../../writer.ts';
 import { type S3Address, shownS3Address } from './address.ts';
@@ -69,7 +70,7 @@ const passingCodes = new Set([
 
 /** Whether the same request may succeed a little later. */
 export const isPassing = ({ status, code }: S3Problem): boolean =>
-  passingCodes.has(code) || [408, 425, 429, 500, 502, 503, 504].includes(status);
+  passingCodes.has(code) || isPassingStatus(status);
 
 const credentialCodes = new Set([
   'InvalidAccessKeyId',

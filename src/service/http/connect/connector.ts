@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction, Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
+import { isPassingStatus } from '../retry-after.ts';
 import { type Proxy, ProxyError } from './proxies.ts';
 
 export interface ConnectOptions {
@@ -261,12 +262,7 @@ export function proxyRefusal(proxy: Proxy, host: string, status: number, asked?:
         : `the proxy ${name} does not take the user name and the password in ${variable} (407). Check them; signs such as @ and : are written %40 and %3A`,
     );
   }
-  if (
-    status === 408 ||
-    status === 425 ||
-    status === 429 ||
-    (status >= 500 && status !== 501 && status !== 505)
-  )
+  if (isPassingStatus(status))
     return new ProxyError(`the proxy ${name} could not connect to ${host} (${status})`);
   if (status === 403)
     return lasting(
