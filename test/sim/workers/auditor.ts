@@ -232,8 +232,14 @@ export class WorkersAuditor {
   /** The service has what was sent. */
   sent({ job: { record }, send }: Effect): void {
     if (send.kind !== 'submit') return;
+    const known = this.#state.rows.get(record.key)?.record;
+    // What was intended before an older copy came back is forgotten by the time it leaves.
+    const isForgotten = this.restores > 0 && (known === undefined || nameOf(known) !== nameOf(record));
     for (const { id, key } of this.#tasks.values())
-      if (key === record.key && !this.#makers.has(id)) this.#makers.set(id, nameOf(record));
+      if (key === record.key && !this.#makers.has(id)) {
+        this.#makers.set(id, nameOf(record));
+        if (isForgotten) this.#forgotten.add(id);
+      }
   }
 
   /** The user has allowed to pay for a job again whose task nobody knows. */
@@ -373,7 +379,9 @@ export class WorkersAuditor {
     for (const { id, key, end, parentId } of this.#tasks.values()) {
       const record = this.#state.rows.get(key)?.record;
       const isNow = record?.request.kind !== 'click' || record.parentTaskId === parentId;
-      const isReplaced = this.#former.get(key)?.has(id) === true || this.#forgotten.has(id) || !isNow;
+      // A task that was given up and found later stands for the one that was made in its place.
+      const isForgotten = this.#forgotten.has(id) || this.#forgotten.has(record?.taskId ?? '');
+      const isReplaced = this.#former.get(key)?.has(id) === true || isForgotten || !isNow;
       const isLost =
         end === 'success' && record?.taskId !== id && record?.status !== 'in-doubt' && !isReplaced;
       if (isLost && !this.#byWord.has(key) && !this.hasUnclear)

@@ -230,7 +230,6 @@ export function drawRestores(seed: number, workers?: number): WorkersScenario {
     collides: 0,
     unclear: 0,
     hasModals: false,
-    lacking: 0,
     runs: [...restored, plainRun],
   };
 }
