@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { learnedFact } from '../../src/run/limits/learned.ts';
-import { serviceText } from '../../src/run/scheduler/routes/learned-limits.ts';
+import { serviceText } from '../../src/run/limits/learned-limits.ts';
 import type { ImageService } from '../../src/service/image-service.ts';
 import { StateError } from '../../src/state/store.ts';
 import { failure } from '../rig/failure.ts';

@@ -1,6 +1,6 @@
 import { learnedFact } from '../../run/limits/learned.ts';
+import { type LearnedLimits, lanesOf, readLimits } from '../../run/limits/learned-limits.ts';
 import { type KindDuration, learnedDurations } from '../../run/limits/poll/learned-polls.ts';
-import { type LearnedLimits, lanesOf, readLimits } from '../../run/scheduler/routes/learned-limits.ts';
 import type { StateReader } from '../../state/reader.ts';
 
 /** What the runs of a directory have learned about their service. `run --relearn` forgets it. */

@@ -1,5 +1,5 @@
 import type { Route } from '../../run/events.ts';
-import type { LanePace } from '../../run/scheduler/routes/learned-limits.ts';
+import type { LanePace } from '../../run/limits/learned-limits.ts';
 import { count, counted } from './amounts.ts';
 import { shownLine } from './printable.ts';
 

@@ -5,7 +5,7 @@ import type { Reason } from '../../manifest/tally.ts';
 import { droppedCode, type TokenUsage } from '../../plan/job.ts';
 import type { SlotStatus } from '../../plan/slot.ts';
 import { maxFailuresCode, type RunEnd } from '../../run/events.ts';
-import { type LearnedLimits, lanesOf, noLimits } from '../../run/scheduler/routes/learned-limits.ts';
+import { type LearnedLimits, lanesOf, noLimits } from '../../run/limits/learned-limits.ts';
 import { finding } from '../facts/in-doubt.ts';
 import {
   assumedTokenWords,

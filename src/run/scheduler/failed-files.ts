@@ -5,7 +5,7 @@ import type { RunInput } from './commit.ts';
 import { halt } from './drain.ts';
 import { placeJob } from './place-job.ts';
 import { failRefused, mostRefused } from './refused-jobs.ts';
-import { filesInVain } from './routes/file-troubles.ts';
+import { filesInVain } from './state/file-troubles.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /** Notes a file that came, or could not be had. */

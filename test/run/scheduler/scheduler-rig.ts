@@ -1,12 +1,12 @@
 import type { Cell } from '../../../src/plan/cell.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { RunEvent } from '../../../src/run/events.ts';
+import { serviceText } from '../../../src/run/limits/learned-limits.ts';
 import { become, type Job, type RecordChanges } from '../../../src/run/machine/job.ts';
 import type { RunSettings } from '../../../src/run/ports.ts';
 import { visitDueCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { isPaid, type RunCommit } from '../../../src/run/scheduler/commit.ts';
 import { placeJob } from '../../../src/run/scheduler/place-job.ts';
-import { serviceText } from '../../../src/run/scheduler/routes/learned-limits.ts';
 import {
   initialState,
   type SchedulerOptions,

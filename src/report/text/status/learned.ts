@@ -1,4 +1,4 @@
-import { lanesOf, noLimits } from '../../../run/scheduler/routes/learned-limits.ts';
+import { lanesOf, noLimits } from '../../../run/limits/learned-limits.ts';
 import type { LearnedFacts } from '../../facts/learned.ts';
 import { durationWords } from '../amounts.ts';
 import { paceWords } from '../pace-words.ts';

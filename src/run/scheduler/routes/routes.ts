@@ -1,12 +1,18 @@
 import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Route } from '../../events.ts';
 import type { Sent } from '../../limits/even-moments.ts';
+import {
+  type LanePace,
+  type LearnedLimits,
+  lanesOf,
+  limitsOf,
+  noLimits,
+} from '../../limits/learned-limits.ts';
 import { SentLog } from '../../limits/sent-log.ts';
 import { TokenLimiter } from '../../limits/token-rate.ts';
 import type { Job } from '../../machine/job.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
 import { type Departure, type Lane, RouteLanes } from './lanes.ts';
-import { type LanePace, type LearnedLimits, lanesOf, limitsOf, noLimits } from './learned-limits.ts';
 import { fewestShared, hasPlace, longRequests, type Shares, sharesOf } from './shares.ts';
 
 /**

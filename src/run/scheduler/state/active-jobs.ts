@@ -2,6 +2,7 @@ import type { JobRecord } from '../../../plan/job.ts';
 import { isTextRequest } from '../../../plan/job-request.ts';
 import type { Route } from '../../events.ts';
 import type { Sent } from '../../limits/even-moments.ts';
+import { type LearnedLimits, noLimits } from '../../limits/learned-limits.ts';
 import { holdsRoom, isParked, type Job, restsOutside } from '../../machine/job.ts';
 import { sameMomentMs } from '../../machine/ownership.ts';
 import {
@@ -13,9 +14,8 @@ import {
 import { deferralCount } from '../../machine/retry/deferrals.ts';
 import type { Rooms, RunSettings, SharedLimits } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
-import { FileTroubles, filesInVain } from '../routes/file-troubles.ts';
-import { type LearnedLimits, noLimits } from '../routes/learned-limits.ts';
 import { type Load, Routes } from '../routes/routes.ts';
+import { FileTroubles, filesInVain } from './file-troubles.ts';
 import { OverdueTasks } from './overdue-tasks.ts';
 
 /** The active jobs, each in the queue for its want, and how much room they take. */

@@ -2,12 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../../src/run/events.ts';
 import type { FoundPace } from '../../../../src/run/limits/gate.ts';
 import { learnedFact } from '../../../../src/run/limits/learned.ts';
+import { type LearnedLimits, limitsText, readLimits } from '../../../../src/run/limits/learned-limits.ts';
 import type { Job } from '../../../../src/run/machine/job.ts';
-import {
-  type LearnedLimits,
-  limitsText,
-  readLimits,
-} from '../../../../src/run/scheduler/routes/learned-limits.ts';
 import { noteRouteOutcome } from '../../../../src/run/scheduler/routes/outcome.ts';
 import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
 import { failure } from '../../../rig/failure.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { LearnedLimits } from '../../../../src/run/limits/learned-limits.ts';
 import { type Deferrals, holdsRoom, type Job, type Want } from '../../../../src/run/machine/job.ts';
 import { freshMs } from '../../../../src/run/machine/retry/button-freshness.ts';
 import type { RunSettings, SharedLimits } from '../../../../src/run/ports.ts';
-import type { LearnedLimits } from '../../../../src/run/scheduler/routes/learned-limits.ts';
 import { ActiveJobs } from '../../../../src/run/scheduler/state/active-jobs.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../../rig/jobs.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';

@@ -1,6 +1,6 @@
-import type { Route } from '../../events.ts';
-import type { FoundPace } from '../../limits/gate.ts';
-import { learnedContent, learnedText } from '../../limits/learned.ts';
+import type { Route } from '../events.ts';
+import type { FoundPace } from './gate.ts';
+import { learnedContent, learnedText } from './learned.ts';
 
 /** What a run found out about the limits of its service, for the next run. */
 export interface LearnedLimits {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { learnedText } from '../../../../src/run/limits/learned.ts';
+import { learnedText } from '../../../src/run/limits/learned.ts';
 import {
   type LanePace,
   lanesOf,
@@ -9,7 +9,7 @@ import {
   readLimits,
   readService,
   serviceText,
-} from '../../../../src/run/scheduler/routes/learned-limits.ts';
+} from '../../../src/run/limits/learned-limits.ts';
 
 describe('readService', () => {
   const seen = { served: ['submit/imagine'], hasAnswered: true, showsButtons: true };
