@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -222,8 +222,8 @@ describe.concurrent('the programs in the documents', () => {
   it.each([
     {
       document: 'README.md',
-      program: blocks.take('README.md', 'ts', 'preparePlan'),
-      prints: /^\{ animal: 'fox' \}\n\{ animal: 'owl' \}\n$/,
+      program: blocks.take('README.md', 'ts', 'runPipeline'),
+      prints: /^\{ animal: 'fox' \} done\n\{ animal: 'owl' \} done\ncomplete\n$/,
     },
     {
       document: 'src/sandbox/README.md',
@@ -239,10 +239,32 @@ describe.concurrent('the programs in the documents', () => {
       const { code, stdout, stderr } = await shell(`'${process.execPath}' program.mjs`, folder.path);
       expect(code, stderr).toBe(0);
       expect(stdout).toMatch(prints);
+      await writeFile(join(folder.path, 'program.mts'), program);
+      expect(await typeErrors(folder.path, 'program.mts')).toBe('');
+      await writeFile(
+        join(folder.path, 'wrong.mts'),
+        program.replace(/console\.log\((\w+)/, 'console.log($1.nobody, $1'),
+      );
+      expect(await typeErrors(folder.path, 'wrong.mts')).toContain("'nobody' does not exist");
     },
     60_000,
   );
 });
+
+/** What strict TypeScript says of a program that uses the package as it is installed, its declarations included. */
+async function typeErrors(folder: string, file: string): Promise<string> {
+  await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
+  const packages = [
+    [join(dirname(commandFile), '../..'), 'promptpress'],
+    [join(repository, 'node_modules/@types/node'), '@types/node'],
+  ] as const;
+  for (const [from, name] of packages)
+    await symlink(from, join(folder, 'node_modules', name)).catch(() => {});
+  const flags =
+    '--noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2023 --types node';
+  const tsc = join(repository, 'node_modules/.bin/tsc');
+  return (await shell(`'${tsc}' ${flags} ${file} || true`, folder)).stdout;
+}
 
 describe.concurrent('the commands in the other documents', () => {
   const [rehearse = '', serve = ''] = blocks

@@ -71,6 +71,7 @@ test('every folder of tests below a room is a folder of that room', () => {
 
 /** Where secrets are taken out of words by hand, and why the outputs of a command do not do so there. */
 const ownOutputs = {
+  'app/library.ts': 'errors are thrown to a program',
   'app/run/log.ts': 'the log is a file',
   'app/service/notify.ts': 'the notification is a request',
 };
@@ -87,9 +88,21 @@ test('only the program and its failures are given outputs that write texts as th
     /\b(?:safeIo|processIo)\(/.test(readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8')),
   );
   expect(making.map(({ file }) => file)).toEqual([
+    'app/library.ts',
     'app/output/safe-io.ts',
     'cli/adapters/process-io.ts',
     'cli/main.ts',
     'cli/program.ts',
   ]);
+});
+
+test('the package exports no more than 40 names', () => {
+  const text = readFileSync(new URL('../../src/index.ts', import.meta.url), 'utf8');
+  const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list = '']) =>
+    list.split(',').filter((name) => name.trim() !== ''),
+  );
+  const values = [...text.matchAll(/^export const /gm)];
+  expect(values).toHaveLength(3);
+  expect(lists.length + values.length).toBeGreaterThan(25);
+  expect(lists.length + values.length).toBeLessThanOrEqual(40);
 });

@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
 import type { Correction } from './correction.ts';
 
 /** What the process's exit code says. */
@@ -54,10 +55,12 @@ export const usageError = (message: string, hint?: string, correction?: Correcti
 /** Thrown after diagnostics have been printed: they are the message. */
 export class ReportedError extends Error {
   readonly exitCode: number;
+  readonly diagnostics: readonly Diagnostic[];
 
-  constructor(exitCode: number) {
+  constructor(exitCode: number, diagnostics: readonly Diagnostic[]) {
     super('The failure has been reported.');
     this.name = 'Reported';
     this.exitCode = exitCode;
+    this.diagnostics = diagnostics;
   }
 }

@@ -13,7 +13,7 @@ import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../context.ts';
-import { exitCodes, ReportedError } from '../errors/cli-error.ts';
+import { exitCodes } from '../errors/cli-error.ts';
 import {
   type EngineFlag,
   engineOfRun,
@@ -27,7 +27,7 @@ import { checkRunDirectory } from '../workspace/checks/directory.ts';
 import { placeOfRun } from '../workspace/checks/place.ts';
 import { otherSet } from '../workspace/checks/set.ts';
 import { imagesForPlan } from '../workspace/images.ts';
-import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
+import { type ReadPipeline, reported } from '../workspace/read-pipeline.ts';
 import { checkChosen, checkSelection, selectionOf } from '../workspace/selection.ts';
 import { askedFor, plannedRedos, redoWishOf, staysWords } from './redo-order.ts';
 import { revivalOf } from './settings.ts';
@@ -275,10 +275,7 @@ async function planAt(
     serviceId: service.id,
     images: imagesForPlan(pipeline, files.root, state),
   });
-  if (!prepared.ok) {
-    await printDiagnostics(prepared.error, context);
-    throw new ReportedError(exitCodes.usage);
-  }
+  if (!prepared.ok) throw await reported(prepared.error, context);
   await checkSelection(prepared.value, selectionOf(flags));
   return prepared.value;
 }

@@ -17,7 +17,7 @@ import { openState } from '../../state/state.ts';
 import { StateError, type StateStore } from '../../state/store.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../context.ts';
-import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { giving, without } from '../errors/correction.ts';
 import { type RemotePlace, takePlace } from '../service/artifact-place.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
@@ -27,7 +27,7 @@ import { checkSet, refuseDefaultDirectory } from '../workspace/checks/set.ts';
 import { type MissingWork, missingWork, noteMissing, olderState } from '../workspace/checks/stale-state.ts';
 import { checkFrozen } from '../workspace/frozen.ts';
 import { imagesForRun } from '../workspace/images.ts';
-import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
+import { type ReadPipeline, reported } from '../workspace/read-pipeline.ts';
 import { checkChosen, checkSelection } from '../workspace/selection.ts';
 import { forgetOtherInputs, keepInputs, keptFiles } from '../workspace/tables.ts';
 
@@ -159,10 +159,7 @@ export async function openRunSession(
     serviceId,
     images,
   });
-  if (!prepared.ok) {
-    await printDiagnostics(prepared.error, context);
-    throw new ReportedError(exitCodes.usage);
-  }
+  if (!prepared.ok) throw await reported(prepared.error, context);
   const plan = prepared.value;
   await checkSelection(plan, selection);
   checkChosen(plan, await plan.matrix.chosen(selection));

@@ -6,10 +6,10 @@ import { seenFrom } from '../../report/facts/place.ts';
 import type { RunFacts } from '../../report/facts/run.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { Context } from '../context.ts';
-import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { imagesOfDirectory } from './images.ts';
 import { keptSource } from './last-pipeline.ts';
-import { printDiagnostics } from './read-pipeline.ts';
+import { reported } from './read-pipeline.ts';
 
 /**
  * The plan of a directory's last run, from what the directory keeps: the pipeline's text in its state, its tables in
@@ -39,20 +39,14 @@ export async function planOfDirectory(
   await refuseOutside(facts, files);
   const { pipeline = known, diagnostics } =
     known === undefined ? await parsePipeline(source, files) : { diagnostics: [] };
-  if (pipeline === undefined) {
-    await printDiagnostics(diagnostics, context);
-    throw new ReportedError(exitCodes.usage);
-  }
+  if (pipeline === undefined) throw await reported(diagnostics, context);
   const prepared = await preparePlan(pipeline, {
     files,
     serviceId: facts.serviceId,
     images: imagesOfDirectory(source.folder, files.root, state),
     ...(signal && { signal }),
   });
-  if (!prepared.ok) {
-    await printDiagnostics(prepared.error, context);
-    throw new ReportedError(exitCodes.usage);
-  }
+  if (!prepared.ok) throw await reported(prepared.error, context);
   refuseOtherTables(prepared.value, facts);
   return { plan: prepared.value, facts };
 }

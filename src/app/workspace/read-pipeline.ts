@@ -20,21 +20,31 @@ export interface ReadPipeline {
   readonly files: FilePort;
 }
 
+/** A pipeline that is no file: its text, and the folder where its tables, images and runs lie, as they do beside a file. */
+export interface PipelineText {
+  readonly text: string;
+  /** Relative to the current folder, or absolute. */
+  readonly folder: string;
+}
+
+/** What such a pipeline is called in messages and in its run directory. */
+const nameOfText = 'pipeline.yaml';
+
 /**
- * Reads and checks a pipeline file, and prints every diagnostic.
+ * Reads and checks a pipeline, and prints every diagnostic.
  *
- * @param file as the user gave it, relative to the current folder
+ * @param given its file as the user gave it, relative to the current folder; or its text
  * @throws CliError when there is no such file, Reported (exit 2) when it is not valid
  */
 export async function loadPipeline(
-  file: string,
+  given: string | PipelineText,
   flags: { readonly 'files-root'?: string | undefined; readonly set?: readonly AxisSetting[] },
   context: Context,
 ): Promise<ReadPipeline> {
-  const { pipeline, path, files, diagnostics } = await checkPipeline(file, flags, context);
-  if (pipeline === undefined) refuseOtherFile(file, diagnostics, context);
+  const { pipeline, path, files, diagnostics } = await checkPipeline(given, flags, context);
+  if (pipeline === undefined && typeof given === 'string') refuseOtherFile(given, diagnostics, context);
+  if (pipeline === undefined) throw await reported(diagnostics, context);
   await printDiagnostics(diagnostics, context);
-  if (pipeline === undefined) throw new ReportedError(exitCodes.usage);
   return { pipeline, path, files };
 }
 
@@ -65,17 +75,19 @@ export function refuseOtherFile(
   );
 }
 
-/** Reads and checks a pipeline file; says nothing. @throws CliError when there is no such file */
+/** Reads and checks a pipeline; says nothing. @throws CliError when there is no such file */
 export async function checkPipeline(
-  file: string,
+  given: string | PipelineText,
   flags: { readonly 'files-root'?: string | undefined; readonly set?: readonly AxisSetting[] },
   { io }: Context,
 ): Promise<
   Partial<Pick<ReadPipeline, 'pipeline'>> &
     Omit<ReadPipeline, 'pipeline'> & { readonly diagnostics: readonly Diagnostic[] }
 > {
-  const path = resolve(io.cwd, file);
-  const text = await readText(path, file, io);
+  const isFile = typeof given === 'string';
+  const file = isFile ? given : nameOfText;
+  const path = isFile ? resolve(io.cwd, given) : resolve(io.cwd, given.folder, nameOfText);
+  const text = isFile ? await readText(path, given, io) : given.text;
   const folder = dirname(path);
   const files = machineFiles(await filesRoot(flags['files-root'], folder, io.cwd));
   const { pipeline, diagnostics } = await parsePipeline(
@@ -83,6 +95,12 @@ export async function checkPipeline(
     files,
   );
   return { path, files, diagnostics, ...(pipeline === undefined ? {} : { pipeline }) };
+}
+
+/** Shows diagnostics of what cannot be run. @returns what is thrown then (exit 2) */
+export async function reported(diagnostics: readonly Diagnostic[], context: Context): Promise<ReportedError> {
+  await printDiagnostics(diagnostics, context);
+  return new ReportedError(exitCodes.usage, diagnostics);
 }
 
 /** Shows diagnostics on standard error, in the order of the file. */

@@ -1,9 +1,8 @@
 import type { Writable } from 'node:stream';
-import { freeBytesIn } from '../../app/adapters/disk-room.ts';
 import { exitCodes } from '../../app/errors/cli-error.ts';
 import { type InterruptName, type Interrupts, interruptNames, type Terminal } from '../../app/output/io.ts';
 import type { RawIo } from '../../app/output/safe-io.ts';
-import { wallClock } from './clock.ts';
+import { host } from './host.ts';
 import { boundCompiler, boundHeapGrowth } from './memory.ts';
 
 /** Longest time that a command has to end after the second signal. */
@@ -16,7 +15,8 @@ export function processIo(): RawIo {
   quietly(stderr);
   const shown = terminal();
   return {
-    cwd: process.cwd(),
+    ...host,
+    cwd: host.cwd(),
     env,
     out: async (text) => {
       if (outClosed.aborted || stdout.write(text)) return;
@@ -35,18 +35,7 @@ export function processIo(): RawIo {
     ...(shown === undefined ? {} : { terminal: shown }),
     ...(canPrompt() ? { ask } : {}),
     colors: wantsColors(),
-    now: () => wallClock.now(),
-    machine: {
-      clock: wallClock,
-      timeOfDay: Date.now,
-      pid: process.pid,
-      memory: () => process.memoryUsage(),
-    },
-    freeBytes: (folder) => freeBytesIn(folder),
-    every: (ms, call) => {
-      const timer = setInterval(call, ms).unref();
-      return () => clearInterval(timer);
-    },
+    now: () => host.machine.clock.now(),
     interrupts,
     boundHeapGrowth,
     boundCompiler,

@@ -1,14 +1,14 @@
 import { closingAfter } from '../../app/adapters/disposables.ts';
 import { machineFiles } from '../../app/adapters/files.ts';
 import type { Context } from '../../app/context.ts';
-import { exitCodes, ReportedError } from '../../app/errors/cli-error.ts';
+import { exitCodes } from '../../app/errors/cli-error.ts';
 import { failureText } from '../../app/errors/render.ts';
 import { jsonLine } from '../../app/output/json-line.ts';
 import { askModels, type ModelUse, modelsOf, unlistedModels } from '../../app/service/models.ts';
 import { settleService } from '../../app/service/settings.ts';
 import { admit } from '../../app/service/trust.ts';
 import { imagesForPlan } from '../../app/workspace/images.ts';
-import { loadPipeline, printDiagnostics, type ReadPipeline } from '../../app/workspace/read-pipeline.ts';
+import { loadPipeline, type ReadPipeline, reported } from '../../app/workspace/read-pipeline.ts';
 import { parsePipeline } from '../../pipeline/parse.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { preparePlan } from '../../plan/plan.ts';
@@ -95,8 +95,7 @@ async function usesOf(
   const images = imagesForPlan(pipeline, files.root, undefined);
   const plan = await preparePlan(pipeline, { files, serviceId, images });
   if (plan.ok) return await modelsOf(plan.value, {});
-  await printDiagnostics(plan.error, context);
-  throw new ReportedError(exitCodes.usage);
+  throw await reported(plan.error, context);
 }
 
 const facts = ({ id, ownedBy, created, endpoints }: Model) => ({

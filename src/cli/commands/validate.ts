@@ -6,16 +6,13 @@ import { jsonLine } from '../../app/output/json-line.ts';
 import type { OnlineCheck } from '../../app/service/online-check.ts';
 import type { ServiceFlags } from '../../app/service/settings.ts';
 import { fileOrDefault } from '../../app/workspace/default-file.ts';
-import { imagesForPlan } from '../../app/workspace/images.ts';
-import { checkPipeline, printDiagnostics, refuseOtherFile } from '../../app/workspace/read-pipeline.ts';
-import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
+import { printDiagnostics, refuseOtherFile } from '../../app/workspace/read-pipeline.ts';
+import { type FoundInFile, validateFile } from '../../app/workspace/validate.ts';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
-import { preparePlan } from '../../plan/plan.ts';
 import { counted } from '../../report/text/amounts.ts';
 import { quoted } from '../../report/text/printable.ts';
 import {
   type CheckedFile,
-  checkedFile,
   githubCommands,
   type ModelCheck,
   type Validation,
@@ -94,7 +91,7 @@ With --online the service is asked (once for each address; nothing is submitted 
     const online = flags.online ? await onlineCheck(flags, context) : undefined;
     const checked: CheckedFile[] = [];
     for (const file of files) {
-      const found = await checkFile(file, flags, online, context);
+      const found = await validateFile(file, flags, context, online && ((plan) => online.check(plan)));
       if (format === 'text' && files.length === 1 && !found.checked.valid)
         refuseOtherFile(file, found.diagnostics, context);
       checked.push(found.checked);
@@ -109,39 +106,6 @@ With --online the service is asked (once for each address; nothing is submitted 
 async function onlineCheck(flags: ServiceFlags, context: Context): Promise<OnlineCheck> {
   const { OnlineCheck } = await import('../../app/service/online-check.ts');
   return new OnlineCheck(flags, context);
-}
-
-interface FoundInFile {
-  readonly checked: CheckedFile;
-  /** With their source lines. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** Of models that the service does not list. */
-  readonly warnings: readonly string[];
-}
-
-async function checkFile(
-  file: string,
-  flags: { readonly 'files-root'?: string | undefined },
-  online: OnlineCheck | undefined,
-  context: Context,
-): Promise<FoundInFile> {
-  const { pipeline, files: port, diagnostics: written } = await checkPipeline(file, flags, context);
-  // Its tables are read to the end: a bad row is an error like any other.
-  const planned =
-    pipeline === undefined
-      ? undefined
-      : await preparePlan(pipeline, {
-          files: port,
-          serviceId: 'none',
-          images: imagesForPlan(pipeline, port.root, undefined),
-        });
-  const diagnostics = planned?.ok === false ? [...written, ...planned.error] : written;
-  const asked = planned?.ok === true ? await online?.check(planned.value) : undefined;
-  return {
-    checked: checkedFile(file, diagnostics, planned?.ok === true, asked?.models),
-    diagnostics,
-    warnings: asked?.warnings ?? [],
-  };
 }
 
 async function sayFile(

@@ -64,7 +64,7 @@ describe('the exit code of a failure', () => {
   });
 
   it('what is reported already is not said again', () => {
-    expect(shownErrorOf(new ReportedError(2))).toEqual({ exitCode: 2 });
+    expect(shownErrorOf(new ReportedError(2, []))).toEqual({ exitCode: 2 });
     expect(shownErrorOf(new CliError(2, 'x'))).toMatchObject({ exitCode: 2, text: 'promptpress: x\n' });
   });
 

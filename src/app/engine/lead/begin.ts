@@ -14,14 +14,13 @@ import { enterService } from '../../../report/facts/services.ts';
 import type { RunSettings } from '../../../run/ports.ts';
 import { bindDirectory } from '../../../state/binding.ts';
 import type { Context } from '../../context.ts';
-import { exitCodes, ReportedError } from '../../errors/cli-error.ts';
 import type { RunFlags } from '../../flags.ts';
 import { nameOfWish, type RedoWish, redoWishOf } from '../../run/redo-order.ts';
 import { runSettings } from '../../run/settings.ts';
 import type { OpenEngine } from '../../service/engine/connect.ts';
 import type { AdmittedService } from '../../service/trust.ts';
 import { checkFrozen } from '../../workspace/frozen.ts';
-import { printDiagnostics, type ReadPipeline } from '../../workspace/read-pipeline.ts';
+import { type ReadPipeline, reported } from '../../workspace/read-pipeline.ts';
 import { checkChosen, checkSelection, selectionOf } from '../../workspace/selection.ts';
 import { forgetOtherInputs, keepInputs, keptFiles } from '../../workspace/tables.ts';
 import { namedQueue } from '../queue.ts';
@@ -80,10 +79,7 @@ export async function beginOnEngine(
   const images = createImageFiles({ folder: pipeline.source.folder, filesRoot: files.root });
   const sharedImages = new SharedImages(images, pool, run, true);
   const prepared = await preparePlan(pipeline, { files: kept, serviceId, images: sharedImages });
-  if (!prepared.ok) {
-    await printDiagnostics(prepared.error, context);
-    throw new ReportedError(exitCodes.usage);
-  }
+  if (!prepared.ok) throw await reported(prepared.error, context);
   const plan = prepared.value;
   await checkSelection(plan, selection);
   const cells = await plan.matrix.chosen(selection);

@@ -1,0 +1,19 @@
+import { freeBytesIn } from '../../app/adapters/disk-room.ts';
+import type { Host } from '../../app/library.ts';
+import { wallClock } from './clock.ts';
+
+/** This process and its machine, without its outputs, signals and environment. */
+export const host: Host = {
+  machine: {
+    clock: wallClock,
+    timeOfDay: Date.now,
+    pid: process.pid,
+    memory: () => process.memoryUsage(),
+  },
+  cwd: () => process.cwd(),
+  freeBytes: (folder) => freeBytesIn(folder),
+  every: (ms, call) => {
+    const timer = setInterval(call, ms).unref();
+    return () => clearInterval(timer);
+  },
+};

@@ -1,0 +1,181 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PromptpressError, planPipeline, runPipeline, validatePipeline } from '../../src/index.ts';
+import { temporaryFolder } from '../rig/cli.ts';
+import { type FakeService, startFakeService } from '../rig/fake-service.ts';
+import { byStatus, readManifest } from '../rig/manifest.ts';
+import { withStateHome } from '../rig/state-home.ts';
+
+const key = 'sk-of-a-program-0815';
+const text = (name = 'notes', animals = '[fox, owl]'): string =>
+  `name: ${name}\nmatrix: { animal: ${animals} }\nsteps:\n  note:\n    generate: { model: text-pro, prompt: "{{ animal }}" }\n`;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let service: FakeService;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  service = await startFakeService({ apiKey: key });
+});
+afterEach(async () => {
+  await service.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+const env = withStateHome({});
+const there = () => ({ baseUrl: service.url, apiKey: key, env });
+const given = (name?: string, animals?: string) => ({ text: text(name, animals), folder: folder.path });
+const failureOf = async (work: Promise<unknown>): Promise<PromptpressError> => {
+  const failure = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(failure).toBeInstanceOf(PromptpressError);
+  return failure as PromptpressError;
+};
+async function all<T>(rows: AsyncIterable<T>): Promise<readonly T[]> {
+  const found: T[] = [];
+  for await (const row of rows) found.push(row);
+  return found;
+}
+
+describe('runPipeline', () => {
+  it('runs a text to its manifest, and gives its rows to whoever takes the function apart', async () => {
+    const { summary, rows, directory } = await runPipeline(given(), there());
+    expect(summary).toMatchObject({ end: { kind: 'complete' }, exitCode: 0, slots: { done: 2 } });
+    expect(directory).toBe(join(folder.path, 'runs/notes'));
+    expect(byStatus(await readManifest(join(directory, 'manifest.csv')))).toEqual({ done: 2 });
+    const first = await all(rows());
+    expect(first.map(({ cell, slot }) => [cell.vars['animal'], slot.status])).toEqual([
+      ['fox', 'done'],
+      ['owl', 'done'],
+    ]);
+    expect(await all(rows())).toEqual(first);
+    expect(readFileSync(join(directory, 'run.json'), 'utf8')).not.toContain(key);
+  });
+
+  it('continues the run of a file, and pays nothing again', async () => {
+    const file = join(folder.path, 'notes.yaml');
+    await writeFile(file, text());
+    await runPipeline(file, { ...there(), filter: { animal: 'fox' } });
+    expect(service.count('generate')).toBe(1);
+    const { summary } = await runPipeline(file, there());
+    expect(summary).toMatchObject({ slots: { done: 2 } });
+    expect(service.count('generate')).toBe(2);
+  });
+
+  it('reads no environment, hears no signal and writes to no console', async () => {
+    vi.stubEnv('PROMPTPRESS_BASE_URL', service.url);
+    vi.stubEnv('PROMPTPRESS_API_KEY', key);
+    const outputs = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
+    const before = process.listenerCount('SIGINT');
+    try {
+      const failure = await failureOf(runPipeline(given(), { env }));
+      expect(failure).toMatchObject({ code: 'usage', exitCode: 2 });
+      expect(failure.message).toBe('No service is named: there is no base address.');
+      let during = before;
+      const onEvent = (): void => {
+        during = Math.max(during, process.listenerCount('SIGINT'));
+      };
+      await runPipeline(given(), { ...there(), onEvent });
+      expect(during).toBe(before);
+      for (const output of outputs) expect(output).not.toHaveBeenCalled();
+    } finally {
+      vi.unstubAllEnvs();
+      for (const output of outputs) output.mockRestore();
+    }
+  });
+
+  it('runs two pipelines at once, and refuses a second run of one directory', async () => {
+    const [one, two, again] = await Promise.allSettled([
+      runPipeline(given('one'), there()),
+      runPipeline(given('two'), there()),
+      runPipeline(given('two'), there()),
+    ]);
+    expect(one).toMatchObject({ value: { summary: { pipeline: 'one', exitCode: 0 } } });
+    const [held, refused] = two.status === 'fulfilled' ? [two, again] : [again, two];
+    expect(held).toMatchObject({ value: { summary: { pipeline: 'two', exitCode: 0 } } });
+    expect(refused).toMatchObject({ reason: { code: 'state.locked', exitCode: 75 } });
+    expect(service.count('generate')).toBe(4);
+  });
+
+  it('ends in good order by a signal, and goes on with what is left', async () => {
+    const stop = new AbortController();
+    const many = given('many', '{ from: 1, to: 40 }');
+    const limited = { ...many, text: `${many.text}limits: { requests: 1 }\n` };
+    const { summary } = await runPipeline(limited, {
+      ...there(),
+      signal: stop.signal,
+      onEvent: (event) => {
+        if (event.type === 'job:status' && event.to === 'done') stop.abort();
+      },
+    });
+    expect(summary).toMatchObject({ end: { kind: 'interrupted' }, exitCode: 130 });
+    const { done = 0, pending = 0 } = summary.slots ?? {};
+    expect(done).toBeGreaterThan(0);
+    expect(done + pending).toBe(40);
+    expect((await runPipeline(limited, there())).summary).toMatchObject({ slots: { done: 40 } });
+    expect(service.count('generate')).toBe(40);
+    await expect(runPipeline(limited, { ...there(), signal: stop.signal })).rejects.toThrow('aborted');
+  });
+
+  it('is ended by a listener that throws, whose error it throws', async () => {
+    const error = new Error('a mistake of the program');
+    const onEvent = (): never => {
+      throw error;
+    };
+    await expect(runPipeline(given(), { ...there(), onEvent })).rejects.toBe(error);
+    expect((await runPipeline(given(), there())).summary).toMatchObject({ slots: { done: 2 } });
+    expect(service.count('generate')).toBe(2);
+  });
+
+  it('names the key and the line of a mistake, and what a filter may be', async () => {
+    const wrong = { ...given(), text: text().replace('generate:', 'generat:') };
+    const failure = await failureOf(runPipeline(wrong, there()));
+    expect(failure).toMatchObject({ code: 'pipeline.invalid', exitCode: 2 });
+    expect(failure.message).toMatch(/^pipeline\.yaml:5:5 error .*generat/);
+    expect(failure.diagnostics).toMatchObject([{ line: 5, column: 5 }]);
+    expect(await validatePipeline(wrong)).toMatchObject({
+      valid: false,
+      diagnostics: [{ line: 5, column: 5 }],
+    });
+
+    const unknown = await failureOf(runPipeline(given(), { ...there(), filter: { animal: 'cat' } }));
+    expect(unknown.code).toBe('usage');
+    expect(`${unknown.message} ${unknown.hint}`).toMatch(/animal.*"fox", "owl"/);
+    expect(service.requests).toEqual([]);
+  });
+
+  it('refuses an address of the file that nobody trusts, and shows no secret of it', async () => {
+    const named = {
+      ...given(),
+      text: `${text()}service: { baseUrl: "${service.url}/\${PROMPTPRESS_VAR_TOKEN}" }\n`,
+    };
+    const token = 'token-of-the-path-0815';
+    const variables = { ...env, PROMPTPRESS_VAR_TOKEN: token };
+    const failure = await failureOf(runPipeline(named, { apiKey: key, env: variables }));
+    expect(failure.message).toContain('is not trusted');
+    expect(`${failure.message}${failure.hint}${String(failure.cause)}`).not.toContain(token);
+    expect(service.requests).toEqual([]);
+  });
+});
+
+it('planPipeline says what a run would do, and writes nothing', async () => {
+  const set = { animal: ['lynx', 'hare', 'fox'] };
+  const report = await planPipeline(given(), { sandbox: true, set });
+  expect(report).toMatchObject({ pipeline: 'notes', cells: { chosen: 3 }, total: { submits: 3 } });
+  expect(existsSync(join(folder.path, 'runs'))).toBe(false);
+});
+
+it('validatePipeline finds nothing wrong with a pipeline that is right, and says which file there is not', async () => {
+  expect(await validatePipeline(given())).toEqual({
+    file: 'pipeline.yaml',
+    valid: true,
+    errors: 0,
+    warnings: 0,
+    diagnostics: [],
+  });
+  const failure = await failureOf(validatePipeline(join(folder.path, 'absent.yaml')));
+  expect(failure.message).toContain('absent.yaml');
+});
