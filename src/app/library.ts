@@ -137,7 +137,7 @@ export const runPipeline = (
     const context = contextOf(host, options, redactor, drain, tell);
     const flags = flagsOf(options);
     const opened = await openRun(pipeline, flags, context);
-    const silent = { onWork: () => {}, warn: context.io.err, tell: () => {} };
+    const silent = { onWork: () => {}, warn: (text: string) => context.io.err(text), tell: () => {} };
     const summary = await runHere(opened, flags, context, silent);
     if (thrown !== undefined) throw thrown.error;
     const directory = resolve(context.io.cwd, summary.directory);
@@ -187,7 +187,7 @@ async function* rowsOf(
 
 /** A process with nobody before it: no terminal, no questions, no signals. Its words are told as notices. */
 function contextOf(
-  { machine, cwd, freeBytes, every }: Host,
+  host: Host,
   { env = { PATH: usualPath }, apiKey }: PipelineOptions,
   redactor: Redactor,
   drain = new AbortController().signal,
@@ -205,16 +205,14 @@ function contextOf(
   };
   const io = safeIo(
     {
-      cwd: cwd(),
+      ...host,
+      cwd: host.cwd(),
       env: { ...variables, ...(apiKey === undefined ? {} : { [keyVariable]: apiKey }) },
       out: () => Promise.resolve(),
       outClosed: never,
       err: (text) => say(text.trimEnd()),
       colors: false,
-      now: () => machine.clock.now(),
-      machine,
-      freeBytes,
-      every,
+      now: () => host.machine.clock.now(),
       interrupts: () => interrupts,
       // The heap and the compiler are the caller's.
       boundHeapGrowth: () => {},
@@ -222,7 +220,7 @@ function contextOf(
     },
     redactor,
   );
-  const showProgress = () => ({ listener: tell, say: io.err, end: () => {} });
+  const showProgress = () => ({ listener: tell, say: (text: string) => io.err(text), end: () => {} });
   return { io, redactor, showProgress };
 }
 

@@ -21,7 +21,7 @@ interface Listed {
 
 /** What a command has printed, which fits its schema. */
 async function fitting(command: 'ls' | 'status', { out }: Said): Promise<unknown> {
-  const file = join(import.meta.dirname, `../../../../schemas/${command}.schema.json`);
+  const file = join(import.meta.dirname, `../../../schemas/${command}.schema.json`);
   const schema = JSON.parse(await readFile(file, 'utf8')) as object;
   const check = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
   const value: unknown = JSON.parse(out);
