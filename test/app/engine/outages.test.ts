@@ -202,9 +202,10 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
     expect(full, full.err).toMatchObject(wentOn);
   }, 120_000);
 
-  it('can only be read: it is waited for', async () => {
+  it('can only be read, for longer than two leases: it is waited for, and nothing counts as paid that never left', async () => {
     await using outage = await Outage.begin();
     const { name } = outage;
+    const worker = outage.worker();
     const readOnly = await through(
       outage,
       {
@@ -214,6 +215,10 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
       ' is read-only (',
     );
     expect(readOnly, readOnly.err).toMatchObject(wentOn);
+    const unanswered = 'SELECT sum(unanswered)::int AS jobs FROM promptpress.jobs';
+    expect(await asked(server.url(name), unanswered)).toEqual([{ jobs: 0 }]);
+    worker.interrupt('SIGTERM');
+    expect(await worker.done, worker.err()).toBe(0);
   }, 120_000);
 
   it('refuses the password: run and worker end, and the same command goes on', async () => {
