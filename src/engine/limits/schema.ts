@@ -153,18 +153,22 @@ DECLARE
   was record;
   mine jsonb;
   parts jsonb;
-  others jsonb := '{}';
+  others jsonb;
+  locked boolean;
 BEGIN
   SELECT coalesce(s.shares, '{}') AS shares, coalesce(s.given, '{}') AS given, s.asked, s.run INTO was
   FROM promptpress.sessions s WHERE s.session = p_session;
-  -- Only what rises is above the limit with the parts of others: all else waits for nobody.
-  IF p_needs IS NOT NULL
-    OR (tasks IS NOT NULL AND (tasks ->> 'full')::boolean IS DISTINCT FROM false)
-    OR ((tasks ->> 'began')::integer > 0 AND EXISTS (SELECT FROM promptpress.accepted_tasks a WHERE a.service = p_service))
-    OR EXISTS (SELECT FROM jsonb_each(p_kinds) e
+  -- Only what rises is above the limit with the parts of others. It rises with a later heartbeat where another worker's rises in this moment:
+  -- nobody waits but who needs a part of the budget, or must not be unheard.
+  locked := CASE
+    WHEN p_needs IS NOT NULL OR (tasks IS NOT NULL AND (tasks ->> 'full')::boolean IS DISTINCT FROM false)
+      OR ((tasks ->> 'began')::integer > 0 AND EXISTS (SELECT FROM promptpress.accepted_tasks a WHERE a.service = p_service))
+    THEN pg_advisory_xact_lock(hashtextextended(p_service, 7)) IS NOT NULL
+    WHEN EXISTS (SELECT FROM jsonb_each(p_kinds) e
       WHERE (e.value ->> 'target')::double precision > coalesce((was.shares -> e.key ->> 'granted')::double precision, 0))
-  THEN
-    PERFORM pg_advisory_xact_lock(hashtextextended(p_service, 7));
+    THEN pg_try_advisory_xact_lock(hashtextextended(p_service, 7))
+    ELSE false END;
+  IF locked THEN
     SELECT coalesce(jsonb_object_agg(o.key, jsonb_build_object('claimed', o.claimed, 'used', o.used)), '{}') INTO others FROM (
       SELECT e.key, sum(c.used) AS used, sum(CASE
         WHEN e.key <> 'tasks' THEN CASE WHEN t.age > 5000 + (e.value ->> 'window')::double precision THEN 0 ELSE greatest(c.granted, c.used) END
@@ -189,7 +193,8 @@ BEGIN
     least((e.value ->> 'limit')::double precision, CASE e.key WHEN 'tasks' THEN accepted END) AS most) h
   -- What is used may be more than was granted: calls took more tokens than they were estimated to.
   CROSS JOIN LATERAL (SELECT greatest(least(h.had, (e.value ->> 'holds')::double precision), (e.value ->> 'used')::double precision,
-    least((e.value ->> 'target')::double precision, h.most - coalesce((others -> e.key ->> 'claimed')::double precision, 0))) AS has) g;
+    least((e.value ->> 'target')::double precision,
+      CASE WHEN locked THEN h.most - coalesce((others -> e.key ->> 'claimed')::double precision, 0) ELSE h.had END)) AS has) g;
   UPDATE promptpress.sessions s SET seen = clock_timestamp(), service = p_service, asked = p_asked, shares = mine, shared = p_service <> '',
     given = coalesce((SELECT jsonb_object_agg(e.key, e.value -> 'given') FROM jsonb_each(parts) e), s.given)
   WHERE s.session = p_session AND s.token = p_token AND NOT s.over AND s.asked < p_asked;

@@ -6,7 +6,7 @@ import { type RunStatus, runStatus } from './runs.ts';
 import { every } from './session.ts';
 
 /** How often is looked, ms: an end from elsewhere is known within a second. */
-const everyMs = 800;
+const everyMs = 900;
 
 /** What is watched beside the run itself. */
 export interface WatchSettings {
