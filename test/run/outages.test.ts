@@ -6,11 +6,11 @@ import { virtualSettings } from '../rig/virtual-run.ts';
 import { grid, world } from '../rig/world.ts';
 import { Chance } from '../sim/chance.ts';
 
-const failures: Readonly<Record<string, ServiceFailure>> = {
-  500: failure('service.error', 'retry', { status: 500 }),
-  502: failure('service.bad-gateway', 'retry', { status: 502 }),
-  'code 5': failure('service.ambiguous', 'retry', { status: 400 }),
-};
+const outages: readonly (readonly [name: string, seconds: number, ServiceFailure])[] = [
+  ['500', 30, failure('service.error', 'retry', { status: 500 })],
+  ['502', 600, failure('service.bad-gateway', 'retry', { status: 502 })],
+  ['code 5', 1500, failure('service.ambiguous', 'retry', { status: 400 })],
+];
 const shed = {
   429: { error: failure('service.throttled', 'throttle', { status: 429 }) },
   503: { error: failure('service.unavailable', 'retry', { status: 503, unmade: true }) },
@@ -25,11 +25,7 @@ const settingsOf = (attempts: number) => {
 };
 
 describe('an outage in which submissions fail that may be paid', () => {
-  it.each(
-    Object.entries(failures).flatMap(([name, error]) =>
-      [30, 600, 1500].map((s) => [name, s, error] as const),
-    ),
-  )(
+  it.each(outages)(
     'of %s for %i s costs an image one try at most, and is asked by one request at a time',
     async (_name, seconds, error) => {
       const [from, to] = [epoch + 20_000, epoch + 20_000 + 1000 * seconds];
@@ -60,7 +56,7 @@ describe('a refusal that made nothing', () => {
     const chance = new Chance(7);
     let asked = 0;
     let refused = 0;
-    const { run, statuses, store } = await world(grid(60, 'U1'), {
+    const { run, statuses, store } = await world(grid(30, 'U1'), {
       onSubmit: () => {
         asked += 1;
         if (asked <= 4 || !chance.happens(0.5, 'refused', asked)) return undefined;
@@ -69,20 +65,20 @@ describe('a refusal that made nothing', () => {
       },
     });
     expect(run({ settings: settingsOf(1) }).end).toEqual({ kind: 'complete' });
-    expect(statuses()).toEqual({ done: 120 });
-    expect(store.totals().attempts).toBe(120);
-    expect(refused).toBeGreaterThan(60);
+    expect(statuses()).toEqual({ done: 60 });
+    expect(store.totals().attempts).toBe(60);
+    expect(refused).toBeGreaterThan(30);
   });
 
   it.each(Object.entries(shed))(
     'of %s ends the job that alone is refused for the time of a task',
     async (_name, refusal) => {
-      const { run, store, statuses } = await world(grid(200), {
+      const { run, store, statuses } = await world(grid(70), {
         onSubmit: ({ prompt }) => (prompt === 'picture 20' ? refusal : undefined),
-        duration: () => 120_000,
+        duration: () => 360_000,
       });
       expect(run().end).toEqual({ kind: 'complete' });
-      expect(statuses()).toEqual({ done: 199, failed: 1 });
+      expect(statuses()).toEqual({ done: 69, failed: 1 });
       const [job] = store.withStatus('failed');
       expect(job?.error?.message).toContain('in which others were served');
       expect((job?.finishedAt ?? 0) - epoch).toBeGreaterThan(virtualSettings().timeouts.taskMs);

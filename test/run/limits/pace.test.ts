@@ -466,7 +466,7 @@ describe('whatever a service does', () => {
         }
         expect(servesSome && sent.every(({ isRefused }) => isRefused)).toBe(false);
       }),
-      { numRuns: 30 },
+      { numRuns: 12 },
     );
   });
 

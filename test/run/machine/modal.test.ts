@@ -191,7 +191,7 @@ describe.each([
       const few = text.replace('to: 3', `to: ${cells}`);
       const calm = (await world(few, script)).run();
       let doubts = 0;
-      for (let turn = 1; turn <= calm.turns; turn++) {
+      for (let turn = 1; turn <= calm.turns; turn += cells) {
         const killed = await world(few, script);
         killed.run({ dieAfterTurns: turn });
         killed.run();
