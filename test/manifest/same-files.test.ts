@@ -36,7 +36,7 @@ describe('files of the same bytes', () => {
 
   it('are found among very many, in bounded memory, where they come again and again', () => {
     const same = new SameFiles();
-    for (let n = 0; n < 200_000; n += 1) same.add(job(`j${n}`, n % 10_000 === 0 ? 'removed' : `s${n}`));
+    for (let n = 0; n < 100_000; n += 1) same.add(job(`j${n}`, n % 5000 === 0 ? 'removed' : `s${n}`));
     expect(same.result()).toMatchObject({ jobs: 20, contents: 1, example: { jobs: 20, first: 'j0' } });
   });
 });

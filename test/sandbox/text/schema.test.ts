@@ -160,7 +160,7 @@ describe('JSON that is made for a schema', () => {
         expect(errors(schema, value)).toBeUndefined();
         expect(valueFor(schema, occasion(), text)).toEqual(value);
       }),
-      { seed, numRuns: 400 },
+      { seed, numRuns: 150 },
     );
   });
 
@@ -198,7 +198,7 @@ describe('JSON that is made for a schema', () => {
         const plain = fromOpenApi(schema);
         expect(errors(plain, valueFor(plain, occasion(), text))).toBeUndefined();
       }),
-      { seed, numRuns: 200 },
+      { seed, numRuns: 80 },
     );
   });
 
@@ -266,7 +266,7 @@ describe('JSON that is made for a schema', () => {
       },
     ],
   ])('satisfies %s', (_name, schema) => {
-    for (let index = 0; index < 30; index += 1) {
+    for (let index = 0; index < 8; index += 1) {
       const value = valueFor(schema, occasion(), `seed ${index}`);
       const { $schema: _dialect, ...plain } = schema as { $schema?: string };
       expect(errors(schema === true ? {} : plain, value)).toBeUndefined();

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/service/text-service.ts';
 import { bytesOf, readCut, recorded } from './streams.ts';
 import { asked } from './text-service.ts';
 
-const seeded = { seed: 20_261_121, numRuns: 400 };
+const seeded = { seed: 20_261_121, numRuns: 150 };
 const kinds = fc.constantFrom('generate' as const, 'chat' as const);
 
 /** JSON that looks like a reply, with anything where something is expected. */

@@ -17,7 +17,7 @@ test.each(recorded)('reads "$what" to its end: $ends', ({ kind, text, ends }) =>
 });
 
 describe('a stream that is cut into chunks', () => {
-  const perStream = Math.ceil(10_000 / recorded.length);
+  const perStream = Math.ceil(3000 / recorded.length);
   test.each(recorded)('reads "$what" as it does unchunked, with each kind of line end', ({ kind, text }) => {
     const given = lineEnds.map((lineEnd) => bytesOf(withLineEnds(text, lineEnd)));
     const expected = given.map((bytes) => plain(readCut(kind, bytes)));
