@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import { stepKinds } from '../src/pipeline/schema/step-kinds.ts';
+import { stepKinds } from '../src/pipeline/kinds.ts';
 import { schemaNameOf, validationSchema, validatorOptions } from '../src/pipeline/schema/validation.ts';
 import pipelineSchema from './pipeline.schema.json' with { type: 'json' };
 

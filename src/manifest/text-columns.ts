@@ -1,4 +1,4 @@
-import { tokenCounts } from '../pipeline/schema/step-kinds.ts';
+import { tokenCounts } from '../pipeline/kinds.ts';
 import type { JobRecord, TokenUsage } from '../plan/job.ts';
 import { isTextRequest, type TextCandidate } from '../plan/job-request.ts';
 import { describedText } from '../plan/resolve/reply.ts';

@@ -1,9 +1,9 @@
 import type { Position } from './diagnostics/diagnostic.ts';
+import type { StepKind } from './kinds.ts';
 import type { Condition, Template, TemplateTree } from './templates/template.ts';
 import type { Value } from './values/value.ts';
 
-/** The kinds of steps the language knows. `click` is also what each selector of a path presses. */
-export type StepKind = 'imagine' | 'click' | 'blend' | 'describe' | 'video' | 'edit' | 'generate' | 'chat';
+export type { StepKind };
 
 export type Speed = 'relax' | 'fast' | 'turbo';
 

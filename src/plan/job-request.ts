@@ -1,4 +1,5 @@
-import type { ButtonWord, StepKind } from '../pipeline/pipeline.ts';
+import { isTextKind } from '../pipeline/kinds.ts';
+import type { ButtonWord } from '../pipeline/pipeline.ts';
 import type { Value } from '../pipeline/values/value.ts';
 
 /** One way to find a button, its template rendered. Plain data: it is part of a job's request. */
@@ -97,10 +98,6 @@ export type ImageSource =
 /** True for a video that continues a task of its parent. That task must be named. */
 export const extendsParent = ({ kind, fields }: JobRequest): boolean =>
   kind === 'video' && fields['extend'] !== undefined;
-
-/** The kinds of steps whose jobs ask for text. */
-export const isTextKind = (kind: StepKind): kind is TextRequest['kind'] =>
-  kind === 'generate' || kind === 'chat';
 
 /** True for a job whose reply is text: it has no task, takes no room for one, and is never in doubt. */
 export const isTextRequest = (request: JobRequest): request is TextRequest => isTextKind(request.kind);

@@ -1,5 +1,5 @@
+import type { TokenCount } from '../pipeline/kinds.ts';
 import type { Speed, StepKind } from '../pipeline/pipeline.ts';
-import type { TokenCount } from '../pipeline/schema/step-kinds.ts';
 import type { Value } from '../pipeline/values/value.ts';
 import type { JobRequest, ReplyPlace, TextCall, TextResult } from './job-request.ts';
 

@@ -1,4 +1,4 @@
-import { tokenCounts } from '../pipeline/schema/step-kinds.ts';
+import { tokenCounts } from '../pipeline/kinds.ts';
 import type { TokenUsage } from './job.ts';
 
 /** The counts that add up to `total`: `cached` is part of `prompt`. */

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ManifestTotals } from '../../src/manifest/tally.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
-import { tokenCounts } from '../../src/pipeline/schema/step-kinds.ts';
+import { tokenCounts } from '../../src/pipeline/kinds.ts';
 import type { Artifact, JobRecord, TokenUsage } from '../../src/plan/job.ts';
 import type { TextCandidate } from '../../src/plan/job-request.ts';
 import type { Plan } from '../../src/plan/plan.ts';

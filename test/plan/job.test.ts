@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { isTextKind } from '../../src/pipeline/kinds.ts';
 import type { StepKind } from '../../src/pipeline/pipeline.ts';
 import type { FormerResult } from '../../src/plan/job.ts';
 import { inputsOf, isSettled, type JobStatus, knownCost, needsOf } from '../../src/plan/job.ts';
-import { extendsParent, isTextKind, isTextRequest, type JobRequest } from '../../src/plan/job-request.ts';
+import { extendsParent, isTextRequest, type JobRequest } from '../../src/plan/job-request.ts';
 import { lacksFilesYet, lacksOnlyFiles } from '../../src/plan/resolve/former.ts';
 import { imagineRecord } from '../rig/jobs.ts';
 

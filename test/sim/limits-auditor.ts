@@ -1,5 +1,5 @@
+import { isTextKind } from '../../src/pipeline/kinds.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
-import { isTextKind } from '../../src/plan/job-request.ts';
 import type { Gateway } from '../rig/gateway/gateway.ts';
 import type { MemoryStore } from '../rig/memory-store.ts';
 import { rateWindowMs, type Scenario } from './scenario.ts';

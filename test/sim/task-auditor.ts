@@ -1,5 +1,5 @@
+import { isTextKind } from '../../src/pipeline/kinds.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
-import { isTextKind } from '../../src/plan/job-request.ts';
 import type { Task } from '../../src/service/image-service.ts';
 import type { Gateway } from '../rig/gateway/gateway.ts';
 import { BrokenPromise } from './violation.ts';

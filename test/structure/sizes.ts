@@ -51,3 +51,33 @@ function overBound(
   const unneeded = Object.keys(exceptions).filter((name) => !needed.has(name));
   return [...over, ...unneeded.map((name) => `${name} needs no exception`)];
 }
+
+/**
+ * Comparisons with the name of a step kind, by room: what a kind is stands in `src/pipeline/kinds.ts`, so that a new one needs no search.
+ * The sandbox plays another program.
+ */
+export const kindComparisons: Readonly<Record<string, number>> = {
+  pipeline: 17,
+  plan: 21,
+  service: 15,
+  run: 34,
+  report: 2,
+  app: 1,
+};
+
+/** How many of these comparisons each room has. @param read the text of a file */
+export function comparisonsOfKinds(
+  tree: SourceTree,
+  read: (file: string) => string,
+): Readonly<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const { file } of tree) {
+    const [room = ''] = file.split('/');
+    if (room === 'sandbox' || file === 'pipeline/kinds.ts') continue;
+    const count = read(file).match(
+      /(?:[!=]== |case )'(?:imagine|click|blend|describe|edit|generate|chat)'|kind [!=]== 'video'/g,
+    )?.length;
+    if (count !== undefined) found[room] = (found[room] ?? 0) + count;
+  }
+  return found;
+}

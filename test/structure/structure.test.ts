@@ -5,7 +5,15 @@ import { orders, rooms } from './arrows.ts';
 import { circlesOfFiles, circlesOfFolders } from './circles.ts';
 import { foldersOfTheirOwn, foldersWithoutSource } from './mirror.ts';
 import { refusedBetweenRooms, refusedBetweenSubFolders } from './refused-arrows.ts';
-import { fullFolders, longSources, longTests, overfullFolders, overlongFiles } from './sizes.ts';
+import {
+  comparisonsOfKinds,
+  fullFolders,
+  kindComparisons,
+  longSources,
+  longTests,
+  overfullFolders,
+  overlongFiles,
+} from './sizes.ts';
 import { readTree } from './source-tree.ts';
 
 const src = readTree(fileURLToPath(new URL('../../src', import.meta.url)));
@@ -47,6 +55,11 @@ test('no file of src has more than 400 lines', () => {
 
 test('no file of test has more than 600 lines', () => {
   expect(overlongFiles(tests, 600, longTests)).toEqual([]);
+});
+
+test('no more code asks for a step kind by its name: what a kind is stands in the table of kinds', () => {
+  const read = (file: string): string => readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
+  expect(comparisonsOfKinds(src, read)).toEqual(kindComparisons);
 });
 
 test('no test replaces a module, as the files of one worker share their imports', () => {

@@ -1,3 +1,4 @@
+import { isTextKind } from '../../pipeline/kinds.ts';
 import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
 import {
   aFlag,
@@ -11,7 +12,6 @@ import {
 } from '../../pipeline/values/shape.ts';
 import { isObject } from '../../pipeline/values/value.ts';
 import { isSelection, type Selection } from '../../plan/cell.ts';
-import { isTextKind } from '../../plan/job-request.ts';
 import type { StepsPlan } from '../../plan/plan.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import { version } from '../version.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ManifestTotals } from '../../manifest/tally.ts';
+import { isTextKind } from '../../pipeline/kinds.ts';
 import { buildGraph } from '../../plan/graph/build.ts';
-import { isTextKind } from '../../plan/job-request.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { StepCounts } from '../../report/metrics/job-counts.ts';
 import type { RunEnd } from '../../run/events.ts';

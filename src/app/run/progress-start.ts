@@ -1,10 +1,10 @@
+import { isTextKind } from '../../pipeline/kinds.ts';
 import { estimatePlan } from '../../plan/estimate/estimate.ts';
 import type { StepReport } from '../../plan/estimate/report.ts';
 import type { RevivalFlags } from '../../plan/estimate/revival.ts';
 import { optionalIn } from '../../plan/graph/optional.ts';
 import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import type { JobRecord } from '../../plan/job.ts';
-import { isTextKind } from '../../plan/job-request.ts';
 import { settledJobs } from '../../report/facts/run.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { StateReader } from '../../state/reader.ts';

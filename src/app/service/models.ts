@@ -1,4 +1,5 @@
 import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
+import { isTextKind } from '../../pipeline/kinds.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { TemplateTree } from '../../pipeline/templates/template.ts';
 import { isTemplate } from '../../pipeline/templates/tree.ts';
@@ -112,7 +113,7 @@ export async function modelsOf(plan: Plan, selection: Selection): Promise<readon
   const chosen = chosenSteps(plan, selection.only);
   if (!chosen.ok) return [];
   const steps = plan.pipeline.steps.filter(
-    ({ name, kind }) => (kind === 'generate' || kind === 'chat') && chosen.value.steps.has(name),
+    ({ name, kind }) => isTextKind(kind) && chosen.value.steps.has(name),
   );
   const uses = new Map<string, ModelUse>();
   const { source } = plan.pipeline;
@@ -145,9 +146,7 @@ export function asksModels(plan: Pick<Plan, 'pipeline' | 'slotGraph'>, { only }:
   const chosen = chosenSteps(plan, only);
   return (
     chosen.ok &&
-    plan.pipeline.steps.some(
-      ({ name, kind }) => (kind === 'generate' || kind === 'chat') && chosen.value.steps.has(name),
-    )
+    plan.pipeline.steps.some(({ name, kind }) => isTextKind(kind) && chosen.value.steps.has(name))
   );
 }
 

@@ -1,4 +1,4 @@
-import { isTextKind } from '../../plan/job-request.ts';
+import { isTextKind } from '../../pipeline/kinds.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { ModelCheck } from '../../report/text/validation.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';

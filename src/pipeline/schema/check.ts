@@ -1,5 +1,6 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest } from '../diagnostics/did-you-mean.ts';
+import { isPress, isStepKind, stepKinds } from '../kinds.ts';
 import type { StepKind } from '../pipeline.ts';
 import {
   entriesOf,
@@ -14,7 +15,6 @@ import { loosePrompt } from './joined.ts';
 import { reportSchemaErrors } from './message.ts';
 import { allStepKeys, regroupSteps } from './misplaced.ts';
 import { type SchemaError, schemaErrorsOf } from './schema.ts';
-import { isStepKind, stepKinds } from './step-kinds.ts';
 
 /** A step of the file, its kind found; without one where it has none or several. */
 export interface StepNode {
@@ -53,7 +53,7 @@ export async function checkSchema(
 
 async function errorsOfStep({ node }: StepNode, kind: StepKind): Promise<readonly SchemaError[]> {
   const errors = await schemaErrorsOf(kind, toJson(node));
-  if (kind !== 'click' || !node.entries.has('gather')) return errors;
+  if (!isPress(kind) || !node.entries.has('gather')) return errors;
   // A click that gathers is one error (`step.gather-click`), which the schema sees as two others.
   return errors.filter(
     ({ instancePath, params }) =>

@@ -1,11 +1,11 @@
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { listing } from '../diagnostics/did-you-mean.ts';
 import type { Span } from '../diagnostics/source.ts';
+import { isStepKind } from '../kinds.ts';
 import { isText, member, type SourceEntry, type SourceNode } from '../yaml/node.ts';
 import { axisHint, boxHint } from './hints/examples.ts';
 import { placeOf, subject } from './place.ts';
 import { keysOfOperation, type SchemaError } from './schema.ts';
-import { isStepKind } from './step-kinds.ts';
 
 /** What is said of an error of the schema. */
 export interface Message {

@@ -1,5 +1,6 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
+import { isStepKind, stepKinds } from '../kinds.ts';
 import type { StepKind } from '../pipeline.ts';
 import {
   entriesOf,
@@ -13,7 +14,6 @@ import { boxExample, flow } from './hints/examples.ts';
 import { configurationKeys } from './native-keys.ts';
 import type { SchemaPlace } from './place.ts';
 import { keysOfBlock, keysOfOperation, keysOfPipeline, keysOfStep } from './schema.ts';
-import { isStepKind, stepKinds } from './step-kinds.ts';
 
 const isEmpty = (node: SourceNode): boolean => node.kind === 'scalar' && node.value === null;
 

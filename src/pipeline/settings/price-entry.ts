@@ -1,11 +1,8 @@
+import { isPress, isTextKind } from '../kinds.ts';
 import type { Price, Selector, StepKind } from '../pipeline.ts';
 import { globMatches } from '../selectors/glob.ts';
 
 export type Prices = Readonly<Record<string, Price>>;
-
-/** The kinds that ask a text model: their prices may be by tokens, and stand under the model first. */
-export const asksModel = (kind: StepKind): kind is 'generate' | 'chat' =>
-  kind === 'generate' || kind === 'chat';
 
 /**
  * The entry of `prices` that says what one submission costs; undefined where none does.
@@ -18,14 +15,14 @@ export const asksModel = (kind: StepKind): kind is 'generate' | 'chat' =>
  * @param names what is known of the button, or the model of a text call
  */
 export function priceEntry(prices: Prices, kind: StepKind, names: readonly string[]): string | undefined {
-  if (asksModel(kind)) {
+  if (isTextKind(kind)) {
     const [model] = names;
     // A model may have the name of something that every object has.
     return [model, kind].find((entry) => entry !== undefined && Object.hasOwn(prices, entry));
   }
   const isPrice = (entry: string): boolean =>
     Object.hasOwn(prices, entry) && typeof prices[entry] === 'number';
-  if (kind === 'click')
+  if (isPress(kind))
     for (const name of names) {
       if (isPrice(name)) return name;
       const patterns = Object.keys(prices).filter(

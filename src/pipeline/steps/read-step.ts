@@ -1,5 +1,6 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { DiagnosticDraft, Locate, Position, Result } from '../diagnostics/diagnostic.ts';
+import { isPress } from '../kinds.ts';
 import type { PathSegment, Selector, StepKind } from '../pipeline.ts';
 import type { StepNode } from '../schema/check.ts';
 import { keysOfStep } from '../schema/schema.ts';
@@ -108,7 +109,7 @@ class StepReader {
   }
 
   #request(kind: StepKind, node: SourceMapping): Readonly<Record<string, TemplateTree>> {
-    if (kind === 'click') {
+    if (isPress(kind)) {
       const modal = ['prompt', 'mask', 'remix'].flatMap((key) => node.entries.get(key) ?? []);
       return Object.fromEntries(modal.map(({ key, value }) => [key, this.#field(key, value)]));
     }

@@ -1,9 +1,9 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { FileCheck } from '../files.ts';
+import { isPress, isTextKind, makesWords } from '../kinds.ts';
 import type { MatrixDraft } from '../matrix/draft.ts';
 import type { Step, Thinking } from '../pipeline.ts';
 import type { StepNode } from '../schema/check.ts';
-import { stepFields } from '../schema/step-kinds.ts';
 import { isText } from '../yaml/node.ts';
 import { checkAddress } from './branch.ts';
 import { checkBlend } from './checks/blend.ts';
@@ -73,7 +73,7 @@ function checkStart(
   const { from, gather } = step;
   const fromEntry = step.node.entries.get('from');
   const gatherEntry = step.node.entries.get('gather');
-  if (step.kind === 'click' && gatherEntry !== undefined) {
+  if (isPress(step.kind) && gatherEntry !== undefined) {
     const { value } = gatherEntry;
     const message = `Step "${step.name}" presses a button, and a button belongs to one task, not to all that are gathered.`;
     const wanted = fromEntry === undefined && isText(value) && value.value !== '';
@@ -85,11 +85,7 @@ function checkStart(
     collector.error('step.from-and-gather', gatherEntry.keySpan, message, hint);
   }
   const parent = from === undefined ? undefined : steps.get(from.step);
-  if (
-    from !== undefined &&
-    step.kind === 'click' &&
-    (parent?.kind === 'generate' || parent?.kind === 'chat')
-  ) {
+  if (from !== undefined && isPress(step.kind) && isTextKind(parent?.kind)) {
     const message = `Step "${from.step}" is a ${parent.kind}, which makes text and no buttons.`;
     collector.error('step.no-buttons', from.position, message, 'Continue a step that makes images.');
     return;
@@ -98,9 +94,10 @@ function checkStart(
   const pressed = gather !== undefined && gather.segments.length > 0;
   if (gather !== undefined && gathered !== undefined && imagesOf(gathered, steps, pressed) === 'none') {
     const message = `Step "${gather.step}" makes no images, and images are what is gathered.`;
-    const hint = stepFields[gathered.kind ?? 'imagine'].includes('text')
-      ? `A template reads a text: {{ steps.${gather.step}.text }}.`
-      : 'Gather a step that makes images.';
+    const hint =
+      gathered.kind !== undefined && makesWords(gathered.kind)
+        ? `A template reads a text: {{ steps.${gather.step}.text }}.`
+        : 'Gather a step that makes images.';
     collector.error('step.gather-text', gather.position, message, hint);
     return;
   }

@@ -1,7 +1,7 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
+import { kinds, structuredFields } from '../kinds.ts';
 import type { MatrixDraft, Variable } from '../matrix/draft.ts';
-import { stepFields, structuredFields } from '../schema/step-kinds.ts';
 import type { StepUse, VariableUse } from '../templates/template.ts';
 import { isMapping, type Value } from '../values/value.ts';
 import { couldMeanSeveral } from './branch.ts';
@@ -152,7 +152,7 @@ export function checkStepUses(
 function checkField(use: StepUse, target: StepDraft, collector: DiagnosticCollector): void {
   const { path, position } = use;
   if (target.kind === undefined) return;
-  const fields = stepFields[target.kind];
+  const fields: readonly string[] = kinds[target.kind].fields;
   const [field, ...rest] = path;
   const offers = `Steps of kind ${target.kind} offer ${listing(fields)}.`;
   if (field === undefined) {

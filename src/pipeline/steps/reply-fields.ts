@@ -1,6 +1,6 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { suggestion } from '../diagnostics/did-you-mean.ts';
-import { tokenCounts } from '../schema/step-kinds.ts';
+import { isTextKind, tokenCounts } from '../kinds.ts';
 import type { StepUse } from '../templates/template.ts';
 import { isMapping } from '../values/value.ts';
 import { member, toValue } from '../yaml/node.ts';
@@ -11,7 +11,7 @@ import { type MemberShape, schemaMember } from './reply-schema/member.ts';
 /** Reports what a template asks of the JSON, the parts or the usage of a text step and cannot have. */
 export function checkResult(use: StepUse, target: StepDraft, collector: DiagnosticCollector): void {
   const [field, ...rest] = use.path;
-  if (target.kind !== 'generate' && target.kind !== 'chat') {
+  if (!isTextKind(target.kind)) {
     if (field === 'prompts' && rest.length === 0) checkText(use, 'array', collector);
   } else if (field === 'json') {
     checkJson(use, rest, target, target.kind, collector);

@@ -1,8 +1,8 @@
+import { isTextKind } from '../../pipeline/kinds.ts';
 import type { Selection } from '../cell.ts';
 import { mayBeGrid } from '../graph/frames.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import { chosenSteps } from '../graph/step-selection.ts';
-import { isTextKind } from '../job-request.ts';
 import type { Plan } from '../plan.ts';
 import { cellsAtOnce, inGroups } from '../resolve/load-records.ts';
 import { clickCost } from './cost.ts';

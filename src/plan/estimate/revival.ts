@@ -1,5 +1,5 @@
+import { isTextKind } from '../../pipeline/kinds.ts';
 import type { JobRecord, JobStatus } from '../job.ts';
-import { isTextKind } from '../job-request.ts';
 
 /** The flags that have settled jobs tried again; they mean what they mean to a run. */
 export interface RevivalFlags {

@@ -1,6 +1,6 @@
+import { makesWords } from '../../pipeline/kinds.ts';
 import { suggestedBy } from '../button-match.ts';
 import type { JobRecord } from '../job.ts';
-import { isTextKind } from '../job-request.ts';
 import { promptOf } from '../request/text.ts';
 import type { RecordLookup } from '../slot.ts';
 import { standing } from './former.ts';
@@ -23,7 +23,7 @@ export function promptAbove(record: JobRecord, lookup: RecordLookup): string | u
     const parent = at.parent === undefined ? undefined : lookup(at.parent);
     const suggested = suggestion(at, parent);
     if (suggested !== undefined || parent === undefined) return suggested;
-    if (parent.kind === 'describe' || isTextKind(parent.kind)) return undefined;
+    if (makesWords(parent.kind)) return undefined;
     const prompt = promptOf(parent.request.fields);
     if (prompt !== undefined) return prompt;
     at = parent;

@@ -1,7 +1,7 @@
+import { isPress, isTextKind } from '../../pipeline/kinds.ts';
 import type { StepKind } from '../../pipeline/pipeline.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import type { JobError, JobRecord } from '../job.ts';
-import { isTextKind } from '../job-request.ts';
 import type { ImageCount } from '../request/image-files.ts';
 import type { Slot } from '../slot.ts';
 import { hasImages, lacksImages } from './reply.ts';
@@ -72,7 +72,7 @@ function noImage({ slot }: Resolved, kind: StepKind): JobError {
     ? notKept(slot)
     : {
         code: 'input.missing',
-        message: `${slotName(slot)} made no image to ${kind === 'click' ? 'mask' : 'show'}.`,
+        message: `${slotName(slot)} made no image to ${isPress(kind) ? 'mask' : 'show'}.`,
       };
 }
 

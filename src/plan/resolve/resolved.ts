@@ -1,7 +1,7 @@
+import { makesWords } from '../../pipeline/kinds.ts';
 import type { StepKind } from '../../pipeline/pipeline.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import { inputsOf, type JobError, type JobRecord, type JobSpec } from '../job.ts';
-import { isTextKind } from '../job-request.ts';
 import { placeText } from '../key.ts';
 import type { Slot, SlotStatus } from '../slot.ts';
 
@@ -111,9 +111,7 @@ export type DependencyState =
  * what its own image was drawn from, and what a text model was asked is no prompt of an image.
  */
 export const drawnAbove = (above: Resolved | undefined): Resolved | undefined =>
-  above === undefined || above.template.kind === 'describe' || isTextKind(above.template.kind)
-    ? undefined
-    : above;
+  above === undefined || makesWords(above.template.kind) ? undefined : above;
 
 /** A job that gathers one job has the key of one that continues it: both are the same in all they say. */
 export function oneParent(keys: Pick<JobSpec, 'parent' | 'inputs'>): Pick<JobSpec, 'parent' | 'inputs'> {

@@ -1,6 +1,6 @@
+import { isTextKind } from '../../pipeline/kinds.ts';
 import { TemplateError } from '../../pipeline/templates/template.ts';
 import type { Value } from '../../pipeline/values/value.ts';
-import { isTextKind } from '../job-request.ts';
 import { standing } from './former.ts';
 import { describedText, parseReply } from './reply.ts';
 import type { DependencyState, Resolved } from './resolved.ts';

@@ -1,7 +1,7 @@
+import { isPress, isTextKind } from '../../pipeline/kinds.ts';
 import { formatAddress } from '../../pipeline/selectors/address.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import type { JobError, JobSpec } from '../job.ts';
-import { isTextKind } from '../job-request.ts';
 import type { Slot } from '../slot.ts';
 import { lacksFilesYet, lacksOnlyFiles } from './former.ts';
 import type { DependencyState, Resolved } from './resolved.ts';
@@ -86,7 +86,7 @@ export function startOf({ kind, request, gathers }: SlotTemplate, start: Upstrea
   const { dependency } = start;
   if (request.shows.parent || gathers !== undefined || dependency.kind === 'done') return start;
   const isMade = 'made' in dependency;
-  const needsNoFile = kind === 'click' || (isTextKind(kind) && dependency.kind === 'open');
+  const needsNoFile = isPress(kind) || (isTextKind(kind) && dependency.kind === 'open');
   return isMade && needsNoFile ? { ...start, dependency: doneDependency } : start;
 }
 

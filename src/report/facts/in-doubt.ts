@@ -1,5 +1,5 @@
+import { isTextKind } from '../../pipeline/kinds.ts';
 import type { JobRecord } from '../../plan/job.ts';
-import { isTextKind } from '../../plan/job-request.ts';
 import type { StateReader } from '../../state/reader.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type TokenCount, tokenCounts } from '../../pipeline/schema/step-kinds.ts';
+import { type TokenCount, tokenCounts } from '../../pipeline/kinds.ts';
 import { type IsOptional, neverOptional } from '../../plan/graph/optional.ts';
 import type { TokenUsage } from '../../plan/job.ts';
 import { tokenParts } from '../../plan/usage.ts';

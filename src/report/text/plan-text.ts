@@ -1,4 +1,5 @@
 import { cut } from '../../pipeline/diagnostics/columns.ts';
+import { isPress } from '../../pipeline/kinds.ts';
 import type { PlanCounts, PlanReport, StepReport } from '../../plan/estimate/report.ts';
 import { count, counted, money, possibleCostWords, soFarWords } from './amounts.ts';
 import { shownLine } from './printable.ts';
@@ -57,8 +58,7 @@ export function planText(report: PlanReport, origin?: string): string {
   ].join('\n');
 }
 
-const kindWords = ({ kind, path }: StepReport): string =>
-  path && kind !== 'click' ? `${kind}, clicks` : kind;
+const kindWords = ({ kind, path }: StepReport): string => (path && !isPress(kind) ? `${kind}, clicks` : kind);
 
 /** A `+` marks what may grow in the run: a wildcard finds as many buttons as there are. */
 const row = (name: string, kind: string, counts: PlanCounts, open: boolean): readonly string[] => [

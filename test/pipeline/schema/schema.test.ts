@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import { stepKinds } from '../../../src/pipeline/kinds.ts';
 import { keysOfStep } from '../../../src/pipeline/schema/schema.ts';
-import { stepKinds } from '../../../src/pipeline/schema/step-kinds.ts';
 import { defaults } from '../../../src/pipeline/settings/read.ts';
 
 interface Schema {

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { acceptsText } from '../../../schemas/accepts-text.ts';
 import pipelineSchema from '../../../schemas/pipeline.schema.json' with { type: 'json' };
+import { isStepKind } from '../../../src/pipeline/kinds.ts';
 import type { accepts as acceptsFromSource } from '../../../src/pipeline/schema/accepts.ts';
-import { isStepKind } from '../../../src/pipeline/schema/step-kinds.ts';
 import {
   schemaNameOf,
   type ValidatedPart,

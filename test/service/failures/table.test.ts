@@ -61,8 +61,9 @@ describe('the table of refusals', () => {
     ]) {
       const page = await readFile(file, 'utf8');
       for (const [found] of page.matchAll(/[\d, ]{0,9}\b500, 502, 504(?:,| or| and) [\d to–]+/g)) {
-        const statuses = [...found.matchAll(/(\d{3})(?:(?: to |–)(\d{3}))?/g)].flatMap(([, from, to = from]) =>
-          Array.from({ length: Number(to) - Number(from) + 1 }, (_, at) => Number(from) + at),
+        const statuses = [...found.matchAll(/(\d{3})(?:(?: to |–)(\d{3}))?/g)].flatMap(
+          ([, from, to = from]) =>
+            Array.from({ length: Number(to) - Number(from) + 1 }, (_, at) => Number(from) + at),
         );
         expect(statuses, `${file}: ${found}`).toEqual(ambiguous);
         told.push(file);

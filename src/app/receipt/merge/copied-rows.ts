@@ -1,7 +1,7 @@
 import { manifestColumns } from '../../../manifest/columns.ts';
 import type { KeySet } from '../../../manifest/key-set.ts';
 import type { CopiedRows as CopiedSums } from '../../../manifest/tally.ts';
-import { tokenCounts } from '../../../pipeline/schema/step-kinds.ts';
+import { tokenCounts } from '../../../pipeline/kinds.ts';
 import { roundMoney } from '../../../plan/estimate/price.ts';
 import { knownCost } from '../../../plan/job.ts';
 import { inGroups } from '../../../plan/resolve/load-records.ts';

@@ -1,7 +1,8 @@
+import { isTextKind } from '../../../pipeline/kinds.ts';
 import type { Pipeline } from '../../../pipeline/pipeline.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
 import type { JobRecord } from '../../../plan/job.ts';
-import { isTextKind, isTextRequest } from '../../../plan/job-request.ts';
+import { isTextRequest } from '../../../plan/job-request.ts';
 import { jobsInDoubt } from '../../../report/facts/in-doubt.ts';
 import { jsonFact } from '../../../report/facts/json.ts';
 import { type ListFacts, listFacts, listWords } from '../../../report/facts/task-list.ts';

@@ -9,8 +9,8 @@ import { targetOrDefault } from '../../../app/workspace/default-file.ts';
 import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
 import { openTarget } from '../../../app/workspace/open.ts';
 import { checkSelection } from '../../../app/workspace/selection.ts';
+import { makesWords } from '../../../pipeline/kinds.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
-import { isTextKind } from '../../../plan/job-request.ts';
 import type { Plan } from '../../../plan/plan.ts';
 import { type SlotStatus, slotStatuses } from '../../../plan/slot.ts';
 import { exportDataSet, type FormatName, formats, NotEmptyError } from '../../../report/exports/export.ts';
@@ -223,7 +223,7 @@ function checkStep(plan: Plan, name: string, flag: string): void {
 function checkCaption(plan: Plan, name: string): void {
   checkStep(plan, name, '--caption');
   const step = plan.pipeline.steps.find((one) => one.name === name);
-  if (step === undefined || isTextKind(step.kind) || step.kind === 'describe') return;
+  if (step === undefined || makesWords(step.kind)) return;
   throw usageError(
     `--caption: the step "${name}" makes images, not texts.`,
     'Name a generate, chat or describe step that is shown the images.',

@@ -1,8 +1,8 @@
+import { isStepKind } from '../../kinds.ts';
 import { renderValue } from '../../values/value.ts';
 import { entriesOf, isText, member, type SourceNode, toJson } from '../../yaml/node.ts';
 import type { SchemaPlace } from '../place.ts';
 import { resolved, type SchemaNode } from '../schema.ts';
-import { isStepKind } from '../step-kinds.ts';
 import { formHint, numberIn } from './forms.ts';
 
 /** Longer values are left out of an example. */

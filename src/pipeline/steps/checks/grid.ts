@@ -1,4 +1,5 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
+import { kinds } from '../../kinds.ts';
 import type { BranchAddress, Selector } from '../../pipeline.ts';
 import { nameOfButton, needsUpscale, type Stage, stageAfter } from '../../selectors/button-stage.ts';
 import type { StepDraft } from '../draft.ts';
@@ -26,7 +27,7 @@ function pressAll(selectors: readonly Selector[], on: Stages): Stages {
 /** What a step's own operation shows. */
 function stagesOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Stages {
   const { kind, name, selector, from } = step;
-  if (kind === 'imagine' || kind === 'blend') return new Map([['grid', name]]);
+  if (kind !== undefined && kinds[kind].makes === 'grid') return new Map([['grid', name]]);
   const target = from === undefined ? undefined : steps.get(from.step);
   const isOpen = from === undefined || target === undefined || selector === undefined;
   // Another check reports steps that wait for each other.
@@ -59,9 +60,9 @@ function stagesAt(
  * would be paid before the click fails. Only what the names of buttons say by themselves, and never an error: gateways vary.
  */
 export function checkGrids(step: StepDraft, steps: Steps, collector: DiagnosticCollector): void {
-  const { kind, from, selector, path } = step;
+  const { from, selector, path } = step;
   const target = from === undefined ? undefined : steps.get(from.step);
-  if (kind === 'click' && from !== undefined && target !== undefined && selector !== undefined)
+  if (from !== undefined && target !== undefined && selector !== undefined)
     warnOf(selector, stagesAt(from, target, steps, new Set()), collector);
   let at = stagesOf(step, steps, new Set());
   for (const { selectors } of path) {

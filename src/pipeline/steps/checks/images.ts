@@ -1,6 +1,7 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { Position } from '../../diagnostics/diagnostic.ts';
 import type { FileCheck } from '../../files.ts';
+import { isPress, kinds } from '../../kinds.ts';
 import { hasTags } from '../../templates/compile.ts';
 import { isText, member, type SourceNode } from '../../yaml/node.ts';
 import type { ImageUse, StepDraft } from '../draft.ts';
@@ -12,12 +13,17 @@ type Steps = ReadonlyMap<string, StepDraft>;
 function originOf(step: StepDraft, steps: Steps): StepDraft {
   const seen = new Set<StepDraft>();
   for (let at = step; ; ) {
-    const before = at.kind === 'click' && at.from !== undefined ? steps.get(at.from.step) : undefined;
+    const before = isPress(at.kind) && at.from !== undefined ? steps.get(at.from.step) : undefined;
     // Another check reports steps that wait for each other.
     if (before === undefined || seen.has(before)) return at;
     seen.add(before);
     at = before;
   }
+}
+
+function makesVideos(step: StepDraft, steps: Steps): boolean {
+  const { kind } = originOf(step, steps);
+  return kind !== undefined && kinds[kind].makes === 'videos';
 }
 
 /**
@@ -28,10 +34,11 @@ function originOf(step: StepDraft, steps: Steps): StepDraft {
 export function imagesOf(step: StepDraft, steps: Steps, pressed = false): 'some' | 'none' | 'unknown' {
   const { kind, node } = step;
   if (kind === undefined) return 'unknown';
-  if (kind === 'chat' || (kind === 'describe' && !pressed)) return 'none';
-  if (kind === 'video' || (kind === 'click' && originOf(step, steps).kind === 'video')) return 'none';
-  if (kind !== 'generate') return 'some';
-  const modalities = member(member(member(node, 'generate'), 'generationConfig'), 'responseModalities');
+  const { makes } = kinds[kind];
+  if (makes === 'prompts') return pressed ? 'some' : 'none';
+  if (makes === 'text' || makesVideos(step, steps)) return 'none';
+  if (makes !== 'text and images') return 'some';
+  const modalities = member(member(member(node, kind), 'generationConfig'), 'responseModalities');
   const words: readonly SourceNode[] =
     modalities === undefined ? [] : modalities.kind === 'list' ? modalities.items : [modalities];
   if (words.some((word) => isText(word) && word.value.toUpperCase() === 'IMAGE')) return 'some';
@@ -47,12 +54,11 @@ export function checkMakesImages(
   pressed = false,
 ): void {
   if (imagesOf(target, steps, pressed) !== 'none') return;
-  const isVideo = originOf(target, steps).kind === 'video';
-  const message = isVideo
+  const message = makesVideos(target, steps)
     ? `Step "${target.name}" makes videos, which are no images.`
     : `Step "${target.name}" is a ${target.kind} and makes no image.`;
   const hint =
-    target.kind === 'generate'
+    target.kind !== undefined && kinds[target.kind].makes === 'text and images'
       ? 'Name a step that makes images, or ask it for them: generationConfig: { responseModalities: [TEXT, IMAGE] }.'
       : 'Name a step that makes images.';
   collector.error('step.field', position, message, hint);

@@ -1,4 +1,5 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
+import { isPress } from '../../kinds.ts';
 import type { Selector } from '../../pipeline.ts';
 import { type ButtonWindow, windowOf } from '../../selectors/button-stage.ts';
 import { hasTags } from '../../templates/compile.ts';
@@ -17,9 +18,9 @@ interface Press {
   readonly where: 'step' | 'path';
 }
 
-function pressesOf({ kind, node, selector, path }: StepDraft): readonly Press[] {
+function pressesOf({ node, selector, path }: StepDraft): readonly Press[] {
   const own: readonly Press[] =
-    kind === 'click' && selector !== undefined ? [{ selectors: [selector], node, where: 'step' }] : [];
+    selector !== undefined ? [{ selectors: [selector], node, where: 'step' }] : [];
   const list = member(node, 'path');
   const segments = path.map(({ selectors }, index): Press => {
     const item = list?.kind === 'list' ? list.items[index] : undefined;
@@ -132,7 +133,7 @@ function checkUseless(press: Press, collector: DiagnosticCollector): void {
 export function checkMasks(step: StepDraft, collector: DiagnosticCollector): void {
   const path = member(step.node, 'path');
   const holders = [
-    ...(step.kind === 'click' ? [step.node] : []),
+    ...(isPress(step.kind) ? [step.node] : []),
     ...(step.kind === 'edit' ? [member(step.node, 'edit')] : []),
     ...(path?.kind === 'list' ? path.items : []),
   ];

@@ -1,12 +1,12 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import { listing, suggestion } from '../../diagnostics/did-you-mean.ts';
+import { isPress, isStepKind, isTextKind } from '../../kinds.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { ButtonMatch, StepKind } from '../../pipeline.ts';
-import { isStepKind } from '../../schema/step-kinds.ts';
 import { plainLabel } from '../../selectors/button-stage.ts';
 import { globMatches, globsMeet } from '../../selectors/glob.ts';
 import { knownNames } from '../../selectors/known-buttons.ts';
-import { asksModel, type Prices, priceEntry, selectorNames } from '../../settings/price-entry.ts';
+import { type Prices, priceEntry, selectorNames } from '../../settings/price-entry.ts';
 import { hasTags } from '../../templates/compile.ts';
 import { isTemplate, treeSteps, treeVariables } from '../../templates/tree.ts';
 import { entriesOf, isText, member, type SourceNode } from '../../yaml/node.ts';
@@ -78,8 +78,8 @@ function paidBy(step: StepDraft, matrix: MatrixDraft): readonly Paid[] {
       (match, index): Paid => ({ kind: 'click', name: names[index] ?? '', match, isOpen: false }),
     );
   });
-  if (kind === 'click') return pressed;
-  return [...(asksModel(kind) ? modelsOf(step, kind, matrix) : [{ kind, isOpen: false }]), ...pressed];
+  if (isPress(kind)) return pressed;
+  return [...(isTextKind(kind) ? modelsOf(step, kind, matrix) : [{ kind, isOpen: false }]), ...pressed];
 }
 
 /** The models that a text step asks: those that the file gives, else one that is known only in the run. */
@@ -134,7 +134,7 @@ const calledOf = ({ kind, name }: Paid): string => name ?? kind;
 
 /** True where this entry may be the price of something that runs, or stands for all of its kind. */
 function mayHave({ kind, name, match, isOpen }: Paid, entry: string, prices: Prices): boolean {
-  if (asksModel(kind)) return entry === kind || entry === name || (isOpen && mayBeModel(entry));
+  if (isTextKind(kind)) return entry === kind || entry === name || (isOpen && mayBeModel(entry));
   if (typeof prices[entry] !== 'number') return false;
   return entry === kind || (match !== undefined && mayBeCalled(match, entry));
 }

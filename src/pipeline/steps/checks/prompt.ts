@@ -1,5 +1,6 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { Position } from '../../diagnostics/diagnostic.ts';
+import { isPress, isTextKind } from '../../kinds.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import { treeVariables } from '../../templates/tree.ts';
 import { memberAt } from '../../values/path.ts';
@@ -27,14 +28,12 @@ export function checkPrompts(
 ): void {
   const told = new Set<Position>();
   for (const { kind, node, request, path } of steps) {
-    if (kind === undefined || kind === 'generate' || kind === 'chat') continue;
-    const own = kind === 'click' ? node : member(node, kind);
+    if (kind === undefined || isTextKind(kind)) continue;
+    const own = isPress(kind) ? node : member(node, kind);
     const list = member(node, 'path');
     const presses = list?.kind === 'list' ? list.items : [];
     for (const place of [own, ...presses])
-      checkWritten(
-        place?.kind === 'mapping' ? member(place, 'prompt') : kind === 'imagine' ? own : undefined,
-      );
+      checkWritten(place?.kind === 'mapping' ? member(place, 'prompt') : place === own ? own : undefined);
     for (const tree of [request['prompt'], ...path.map(({ prompt }) => prompt)])
       for (const use of tree === undefined ? [] : treeVariables(tree)) checkValues(use.path);
   }

@@ -1,4 +1,5 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
+import { isPress, isTextKind } from '../../kinds.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import { treeVariables } from '../../templates/tree.ts';
 import { member } from '../../yaml/node.ts';
@@ -20,13 +21,13 @@ export function checkAlike(
   const { from, kind, name, node } = step;
   const target = from === undefined ? undefined : steps.get(from.step);
   if (from === undefined || target === undefined || !target.pathKnown) return;
-  if (kind === undefined || kind === 'click' || !step.usesKnown) return;
+  if (kind === undefined || isPress(kind) || !step.usesKnown) return;
   const isExtended = member(member(node, 'video'), 'extend') !== undefined;
   const usesParent = step.images.some(({ text }) => text === 'parent');
   if (isExtended || usesParent || step.steps.length > 0 || step.names.length > 0) return;
   const inCell = jobsAt(from, target, steps).most > 1;
   if (!inCell && (isOneCell(matrix) || variesByCell(step))) return;
-  const example = kind === 'generate' || kind === 'chat' ? 'images: [parent]' : `{{ steps.${from.step}.… }}`;
+  const example = isTextKind(kind) ? 'images: [parent]' : `{{ steps.${from.step}.… }}`;
   collector.warning(
     'step.same-request',
     from.position,

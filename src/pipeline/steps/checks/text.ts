@@ -1,4 +1,5 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
+import { isTextKind } from '../../kinds.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { Thinking } from '../../pipeline.ts';
 import { checkNativeKeys } from '../../schema/native-keys.ts';
@@ -18,7 +19,7 @@ export function checkTextStep(
   collector: DiagnosticCollector,
 ): void {
   const { kind, node } = step;
-  if (kind !== 'generate' && kind !== 'chat') return;
+  if (!isTextKind(kind)) return;
   const operation = member(node, kind);
   if (operation?.kind !== 'mapping') return;
   checkSchemas(operation, schemaPaths[kind], collector);

@@ -1,5 +1,5 @@
+import { isTextKind } from '../../../pipeline/kinds.ts';
 import { droppedCode, type JobRecord, type JobStatus } from '../../../plan/job.ts';
-import { isTextKind } from '../../../plan/job-request.ts';
 import { isConfirmSent } from '../../../run/machine/modal.ts';
 import { isInDoubt, waysOut } from '../../facts/in-doubt.ts';
 import { type Commands } from '../next-commands.ts';

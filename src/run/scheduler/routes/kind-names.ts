@@ -1,6 +1,7 @@
+import { isTextKind } from '../../../pipeline/kinds.ts';
 import { formatBranch } from '../../../pipeline/selectors/parse.ts';
 import type { JobRecord } from '../../../plan/job.ts';
-import { isTextKind, type JobRequest, type Press, type TextRequest } from '../../../plan/job-request.ts';
+import type { JobRequest, Press, TextRequest } from '../../../plan/job-request.ts';
 import type { Slot } from '../../../plan/slot.ts';
 
 /** Operations of customIds (gateway 5.2 to 5.4) in the words of users; the first match counts. Others are their own name. */

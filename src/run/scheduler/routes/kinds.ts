@@ -1,4 +1,4 @@
-import { isTextKind, isTextRequest } from '../../../plan/job-request.ts';
+import { isTextKind } from '../../../pipeline/kinds.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import type { Route } from '../../events.ts';
 import type { RouteSignal } from '../../limits/route.ts';
@@ -318,7 +318,7 @@ export class Kinds {
     const { request, modal, pressed } = record;
     if (modal !== undefined) return this.find('submit', 'dialogs');
     if (request.kind !== 'click')
-      return this.find(isTextRequest(request) ? 'text' : 'submit', kindOfRequest(request));
+      return this.find(isTextKind(request.kind) ? 'text' : 'submit', kindOfRequest(request));
     const button = fresh?.button ?? pressed;
     if (button !== undefined) return this.find('submit', operationOf(button.customId));
     return this.#named(namesOfJob(record)[0]);
