@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { isInterrupted } from '../plan/estimate/revival.ts';
 import { namesDirectory, runFiles } from '../report/facts/layout.ts';
-import { outcomeFacts, writeRunFacts } from '../report/facts/run.ts';
-import { spentSoFar, totalsWithLeft, withReserveOf } from '../report/facts/spent.ts';
+import { withReserveOf } from '../report/facts/spent.ts';
+import { runAgain } from '../report/text/next-commands.ts';
 import { serviceWords } from '../report/text/plan-text.ts';
 import { type RunSummary } from '../report/text/summary.ts';
 import type { StoreTotals } from '../state/reader.ts';
@@ -11,8 +11,7 @@ import { gitFacts } from './adapters/git/git.ts';
 import { checkMetricsFile } from './adapters/metrics-file.ts';
 import { type MetricsWatch, watchMetrics } from './adapters/metrics-watch.ts';
 import type { Context } from './context.ts';
-import { exitCodes } from './errors/cli-error.ts';
-import { failureText, shownErrorOf } from './errors/render.ts';
+import { failureText } from './errors/render.ts';
 import type { RunFlags } from './flags.ts';
 import type { Interrupts } from './output/io.ts';
 import { finishedResult, identityOfRun, openFinished, settledSteps } from './receipt/finished.ts';
@@ -20,12 +19,12 @@ import { knownPlan } from './receipt/known-plan.ts';
 import { reusableCells } from './receipt/reuse.ts';
 import { workOff } from './receipt/work-off.ts';
 import { askAboutCost } from './run/ask-budget.ts';
+import { conclude, type RunOutput, seenThrough } from './run/outcome.ts';
 import { askedFor, redoWishOf, takeOrders } from './run/redo-order.ts';
 import { type HeldDirectory, holdDirectory, openRunSession, type RunOpening } from './run/session.ts';
 import { runSettings } from './run/settings.ts';
-import { summarize } from './run/summary.ts';
-import { publishFiles, s3PlaceOf } from './service/artifact-place.ts';
-import { notify, notifyTarget } from './service/notify.ts';
+import { s3PlaceOf } from './service/artifact-place.ts';
+import { notifyTarget } from './service/notify.ts';
 import { reachService, rehearsalSettings } from './service/sandbox.ts';
 import { settleService } from './service/settings.ts';
 import { type AdmittedService, admit } from './service/trust.ts';
@@ -34,16 +33,6 @@ import { placeOfRun } from './workspace/checks/place.ts';
 import { loadPipeline, type PipelineText, type ReadPipeline } from './workspace/read-pipeline.ts';
 import { type RunBegin, writeRunRecord } from './workspace/record.ts';
 import { selectionOf } from './workspace/selection.ts';
-
-/** Where a run says what came of it. With `--quiet` a command buffers all but warnings until the first job changes. */
-export interface RunOutput {
-  /** Called when the first job changes. */
-  readonly onWork: () => void;
-  /** Says at once what the user would miss: that nobody was notified. */
-  readonly warn: (text: string) => void;
-  /** Called when all is written, before anybody is notified. */
-  readonly tell: (summary: RunSummary, read: ReadPipeline) => void | Promise<void>;
-}
 
 /** A pipeline that may be run, and the service that it may be run against. */
 export interface OpenedRun {
@@ -86,9 +75,9 @@ export const runHere = (
   output: RunOutput,
 ): Promise<RunSummary> =>
   closingAfter(async (disposables) => {
-    const { onWork, warn: say } = output;
-    const { io, redactor } = context;
-    const target = notifyTarget(flags.notify, io.env, redactor);
+    const { io } = context;
+    // A wrong address is refused before anything is held.
+    notifyTarget(flags.notify, io.env, context.redactor);
     const metricsName = flags['metrics-file'] && resolve(io.cwd, flags['metrics-file']);
     if (metricsName !== undefined) await checkMetricsFile(metricsName, '--metrics-file');
     const readSince = io.machine.timeOfDay();
@@ -111,7 +100,6 @@ export const runHere = (
       acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
     };
     const held = await holdDirectory(read, opening, interrupts.leave, disposables, context);
-    const warn = (text: string): void => say(failureText(`warning: ${text}`));
     let isOver = false;
     const metrics =
       metricsName === undefined
@@ -124,27 +112,19 @@ export const runHere = (
               totals: () => (isOver ? totalsAtEnd(held.state) : held.state.totals()),
             },
             io,
-            warn,
+            (text) => output.warn(failureText(`warning: ${text}`)),
           );
-    let summary: RunSummary;
-    try {
-      const started = { readSince, interrupts, opening, held, metrics, onWork };
-      summary = await workIn(read, service, flags, started, disposables, context);
-      await output.tell(summary, read);
-    } catch (error) {
-      isOver = true;
-      await metrics?.end({ exitCode: shownErrorOf(error).exitCode });
-      throw error;
-    }
-    isOver = true;
-    const { end, exitCode } = summary;
-    await metrics?.end({ exitCode, kind: end.kind });
-    if (target !== undefined) {
-      const ports = { clock: io.machine.clock, env: io.env, leave: interrupts.leave };
-      const failure = await notify(target, summary, redactor, ports);
-      if (failure !== undefined) warn(failure);
-    }
-    return summary;
+    const work = async () => {
+      try {
+        const started = { readSince, interrupts, opening, held, metrics, onWork: output.onWork };
+        const summary = await workIn(read, service, flags, started, disposables, context);
+        return { summary, again: runAgain(read.pipeline.source.file, flags) };
+      } finally {
+        isOver = true;
+      }
+    };
+    const told = await seenThrough(flags, output, metrics, interrupts.leave, context, work);
+    return told.summary;
   });
 
 /** What was left without an answer may have been paid. */
@@ -190,8 +170,7 @@ async function workIn(
     settings,
     redo: askedFor(wish),
   };
-  const recordFile = join(begun.directory, runFiles.record);
-  await writeRunRecord(recordFile, begin, undefined, redactor);
+  await writeRunRecord(join(begun.directory, runFiles.record), begin, undefined, redactor);
   for (const line of await takeOrders(wish, begun.state.redos, begun.state.reader)) io.err(`${line}\n`);
 
   const work = {
@@ -212,35 +191,5 @@ async function workIn(
     opened.receipt === undefined
       ? await workOff(opened.begun, work, flags, interrupts, disposables, context)
       : finishedResult(begun, opened.receipt, readSince, flags, interrupts, context);
-  const finishedAt = io.now();
-  const { report, totals } = result;
-  const { end, submits } = report;
-  const publish = (...names: readonly string[]): Promise<boolean> =>
-    publishFiles(begun, names, interrupts.leave, context);
-  const isListed = end.kind === 'disk' || totals === undefined || (await publish(runFiles.manifest));
-  const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
-  const spent = spentSoFar(await totalsWithLeft(begun.state.reader, false));
-  const outcome = { finishedAt, end, exitCode, submits, spent, ...(totals === undefined ? {} : { totals }) };
-  const { timedOutAgain = 0 } = result;
-  if (end.kind !== 'disk') {
-    await writeRunFacts(begun.state, {
-      ...begun.facts,
-      outcome: outcomeFacts({ ...outcome, timedOutAgain }),
-    });
-    await writeRunRecord(recordFile, begin, outcome, redactor);
-    if (isListed) await publish(runFiles.record);
-  }
-
-  return await summarize(begun, {
-    ...outcome,
-    redosFailed: report.redosFailed,
-    redo: result.redo,
-    gridsCut: result.gridsCut,
-    timedOutAgain,
-    totals,
-    atStart: begun.facts.atStart,
-    cwd: io.cwd,
-    origin,
-    sandbox: flags.sandbox,
-  });
+  return await conclude(begun, begin, result, interrupts.leave, flags, context);
 }

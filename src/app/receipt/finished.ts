@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { ManifestTotals } from '../../manifest/tally.ts';
 import { isTextKind } from '../../pipeline/kinds.ts';
 import { buildGraph } from '../../plan/graph/build.ts';
 import { runFiles } from '../../report/facts/layout.ts';
@@ -10,24 +9,12 @@ import type { Interrupts, Io } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';
 import { runExitCode } from '../run/exit-code.ts';
 import { openRunLog } from '../run/log.ts';
-import type { RedoOutcome } from '../run/redo-order.ts';
+import type { RunResult } from '../run/outcome.ts';
 import { type BegunRun, beginRun, type HeldDirectory, type RunOpening } from '../run/session.ts';
 import type { ReadPipeline } from '../workspace/read-pipeline.ts';
 import { refreshReceipt } from './note.ts';
 import type { Receipt, RunIdentity } from './receipt.ts';
 import { recogniseRun } from './recognise.ts';
-
-/** What a run came to. */
-export interface RunResult {
-  readonly report: { readonly end: RunEnd; readonly submits: number; readonly redosFailed: number };
-  readonly totals: ManifestTotals | undefined;
-  readonly exitCode: number;
-  /** Grids that were cut into frames. */
-  readonly gridsCut: number;
-  readonly timedOutAgain?: number;
-  /** Absent: nobody wants any job made anew. */
-  readonly redo?: RedoOutcome | undefined;
-}
 
 /** What decides what is left to do in a run. */
 export const identityOfRun = (

@@ -4,10 +4,10 @@ import { engineOfRun } from '../../app/flags.ts';
 import { jsonLine } from '../../app/output/json-line.ts';
 import { knownPlan } from '../../app/receipt/known-plan.ts';
 import { showPlan } from '../../app/run/dry-run.ts';
-import { openRun, type RunOutput, runHere } from '../../app/run.ts';
+import type { RunOutput } from '../../app/run/outcome.ts';
+import { openRun, runHere } from '../../app/run.ts';
 import { fileOrDefault } from '../../app/workspace/default-file.ts';
 import { loadPipeline } from '../../app/workspace/read-pipeline.ts';
-import { runAgain } from '../../report/text/next-commands.ts';
 import { endingText } from '../../report/text/summary.ts';
 import { command } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
@@ -79,17 +79,18 @@ async function runFile(
 ): Promise<number> {
   const { io } = context;
   const opened = await openRun(file, flags, context);
-  if (engineOfRun(flags, io) !== undefined) {
-    const { runOnEngine } = await import('../../app/engine/lead/command.ts');
-    return await runOnEngine(opened.read, opened.service, flags, context, hearing.warn);
-  }
-  const { exitCode } = await runHere(opened, flags, context, {
+  const output: RunOutput = {
     ...hearing,
-    tell: async (summary, { pipeline: { service, source } }) => {
-      const mayFind = service.tag && flags['in-doubt'] !== 'find';
-      io.err(endingText(summary, runAgain(source.file, flags), mayFind));
+    tell: async (summary, again) => {
+      const mayFind = opened.read.pipeline.service.tag && flags['in-doubt'] !== 'find';
+      io.err(endingText(summary, again, mayFind));
       if (flags.json) await io.data(jsonLine(summary));
     },
-  });
+  };
+  if (engineOfRun(flags, io) !== undefined) {
+    const { runOnEngine } = await import('../../app/engine/lead/command.ts');
+    return await runOnEngine(opened.read, opened.service, flags, context, output);
+  }
+  const { exitCode } = await runHere(opened, flags, context, output);
   return exitCode;
 }

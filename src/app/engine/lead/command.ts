@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import type { CrewStatus } from '../../../report/facts/crew.ts';
-import type { RunSummary } from '../../../report/text/summary.ts';
 import type { StoreTotals } from '../../../state/reader.ts';
 import { closingAfter } from '../../adapters/disposables.ts';
 import { checkMetricsFile } from '../../adapters/metrics-file.ts';
 import { watchMetrics } from '../../adapters/metrics-watch.ts';
 import type { Context } from '../../context.ts';
 import { exitCodes } from '../../errors/cli-error.ts';
-import { failureText, shownErrorOf } from '../../errors/render.ts';
+import { failureText } from '../../errors/render.ts';
 import type { RunFlags } from '../../flags.ts';
+import { type RunOutput, seenThrough } from '../../run/outcome.ts';
 import { openEngine } from '../../service/engine/connect.ts';
-import { notify, notifyTarget } from '../../service/notify.ts';
+import { notifyTarget } from '../../service/notify.ts';
 import type { AdmittedService } from '../../service/trust.ts';
 import type { ReadPipeline } from '../../workspace/read-pipeline.ts';
 import { coordinate } from './coordinate.ts';
@@ -23,7 +23,6 @@ const connections = 2;
 /**
  * `promptpress run FILE --engine`: leads a run on an engine, and works on it.
  *
- * @param say shows what the user would miss, also where all else is held back
  * @returns the exit code
  */
 export async function runOnEngine(
@@ -31,13 +30,15 @@ export async function runOnEngine(
   service: AdmittedService,
   flags: RunFlags,
   context: Context,
-  say: (text: string) => void,
+  output: RunOutput,
 ): Promise<number> {
-  const { io, redactor } = context;
+  const { io } = context;
+  const { warn: say } = output;
   const { baseUrl } = service;
   if (baseUrl === undefined) throw new Error('Internal error: a run on an engine has a service.');
   const warn = (text: string): void => say(failureText(`warning: ${text}`));
-  const target = notifyTarget(flags.notify, io.env, redactor);
+  // A wrong address is refused before anything is held.
+  notifyTarget(flags.notify, io.env, context.redactor);
   return await closingAfter(async (disposables) => {
     // Until its cells are fed nobody works for it, and it may be killed; whoever leads it next waits for it no longer than for any dead lead.
     const interrupts = io.interrupts('late');
@@ -56,31 +57,10 @@ export async function runOnEngine(
     const reached = { ...service, baseUrl };
     const held = await holdOnEngine(read, reached, engine, flags, interrupts, disposables, context);
     const metrics = await metricsOf(read, held, flags, warn, context);
-    let summary: RunSummary | undefined;
-    try {
-      summary = await coordinate(
-        read,
-        reached,
-        engine,
-        held,
-        flags,
-        metrics,
-        interrupts,
-        disposables,
-        context,
-      );
-    } catch (error) {
-      await metrics?.watch.end({ exitCode: shownErrorOf(error).exitCode });
-      throw error;
-    }
-    if (summary === undefined) return exitCodes.ok;
-    await metrics?.watch.end({ exitCode: summary.exitCode, kind: summary.end.kind });
-    if (target !== undefined) {
-      const ports = { clock: io.machine.clock, env: io.env, leave: interrupts.leave };
-      const failure = await notify(target, summary, redactor, ports);
-      if (failure !== undefined) warn(failure);
-    }
-    return summary.exitCode;
+    const told = await seenThrough(flags, output, metrics?.watch, interrupts.leave, context, () =>
+      coordinate(read, reached, engine, held, flags, metrics, interrupts, disposables, context),
+    );
+    return told?.summary.exitCode ?? exitCodes.ok;
   });
 }
 

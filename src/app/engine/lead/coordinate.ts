@@ -11,27 +11,22 @@ import { WorkerSlots } from '../../../engine/slots.ts';
 import { redoOrders } from '../../../engine/state/redos.ts';
 import type { ManifestTotals } from '../../../manifest/tally.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
-import { outcomeFacts, writeRunFacts } from '../../../report/facts/run.ts';
-import { spentSoFar, totalsWithLeft } from '../../../report/facts/spent.ts';
 import { counted } from '../../../report/text/amounts.ts';
 import { runAgain } from '../../../report/text/next-commands.ts';
 import { serviceWords } from '../../../report/text/plan-text.ts';
 import { shownLine } from '../../../report/text/printable.ts';
-import { endingText, type RunSummary } from '../../../report/text/summary.ts';
+import { type RunSummary } from '../../../report/text/summary.ts';
 import { lasted } from '../../../run/scheduler/state/lifecycle.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import { gitFacts } from '../../adapters/git/git.ts';
 import type { Context } from '../../context.ts';
-import { exitCodes } from '../../errors/cli-error.ts';
 import { shownErrorOf } from '../../errors/render.ts';
 import type { RunFlags } from '../../flags.ts';
 import type { Interrupts } from '../../output/io.ts';
-import { jsonLine } from '../../output/json-line.ts';
 import { listInTime, listResults } from '../../run/execute.ts';
 import { runExitCode } from '../../run/exit-code.ts';
+import { conclude } from '../../run/outcome.ts';
 import { askedFor, closeOrders, takeOrders } from '../../run/redo-order.ts';
-import { summarize } from '../../run/summary.ts';
-import { publishFiles } from '../../service/artifact-place.ts';
 import type { OpenEngine } from '../../service/engine/connect.ts';
 import type { AdmittedService } from '../../service/trust.ts';
 import { type ReadPipeline } from '../../workspace/read-pipeline.ts';
@@ -62,7 +57,7 @@ export async function coordinate(
   interrupts: Interrupts,
   disposables: Disposables,
   context: Context,
-): Promise<RunSummary | undefined> {
+): Promise<{ readonly summary: RunSummary; readonly again: string } | undefined> {
   const { io, redactor } = context;
   const begun = await beginOnEngine(read, service, engine, held, flags, context);
   const { directory, plan, tables, images, settings, spec, facts, shown } = begun;
@@ -86,8 +81,7 @@ export async function coordinate(
     startedAt,
     engine: shown,
   };
-  const recordFile = join(directory, runFiles.record);
-  await writeRunRecord(recordFile, record, undefined, redactor);
+  await writeRunRecord(join(directory, runFiles.record), record, undefined, redactor);
 
   if (begun.missing !== undefined) {
     const accepts = flags['accept-older-state'];
@@ -124,42 +118,12 @@ export async function coordinate(
   } = (await runStatus(engine.pool, begun.run)) ?? {};
   const redo = end.kind === 'disk' ? undefined : await closeOrders(orders, facts.reader);
   const result = await listed(begun, end, redosFailed, interrupts, flags, context);
-  const { totals } = result;
-  const publish = (...names: readonly string[]): Promise<boolean> =>
-    publishFiles(begun, names, interrupts.leave, context);
-  const isListed = end.kind === 'disk' || totals === undefined || (await publish(runFiles.manifest));
-  const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
-  const finishedAt = io.now();
-  const { atStart } = begun.runFacts;
-  const soFar = await totalsWithLeft(facts.reader, false);
-  const submits = Math.max(0, soFar.attempts - atStart.attempts);
-  const spent = spentSoFar(soFar);
-  const outcome = { finishedAt, end, exitCode, submits, spent, ...(totals === undefined ? {} : { totals }) };
-  await writeRunFacts(facts, { ...begun.runFacts, outcome: outcomeFacts({ ...outcome, timedOutAgain }) });
-  await writeRunRecord(recordFile, record, outcome, redactor);
-  if (isListed && end.kind !== 'disk') await publish(runFiles.record);
-  const summary = await summarize(
-    { ...begun, state: facts, startedAt },
-    {
-      ...outcome,
-      redosFailed,
-      redo,
-      gridsCut,
-      timedOutAgain,
-      totals,
-      atStart,
-      cwd: io.cwd,
-      origin,
-      sandbox: false,
-    },
-  );
+  const came = { ...result, report: { end, redosFailed }, gridsCut, timedOutAgain, redo };
+  const run = { ...begun, state: facts, startedAt, facts: begun.runFacts };
+  const summary = await conclude(run, record, came, interrupts.leave, flags, context);
   // Without its password, which a command line would show to others.
   const engineFlag = flags.engine === undefined ? undefined : shown;
-  const again = runAgain(read.pipeline.source.file, { ...flags, engine: engineFlag });
-  const mayFind = read.pipeline.service.tag && flags['in-doubt'] !== 'find';
-  io.err(endingText(summary, again, mayFind));
-  if (flags.json) await io.data(jsonLine(summary));
-  return summary;
+  return { summary, again: runAgain(read.pipeline.source.file, { ...flags, engine: engineFlag }) };
 }
 
 /** Why a run waits that begins soon after workers were killed. */

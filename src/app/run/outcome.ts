@@ -1,0 +1,228 @@
+import { join } from 'node:path';
+import { hasArtifacts } from '../../artifacts/store/store.ts';
+import type { ManifestTotals } from '../../manifest/tally.ts';
+import { first } from '../../report/facts/in-doubt.ts';
+import { runFiles } from '../../report/facts/layout.ts';
+import { readLearned } from '../../report/facts/learned.ts';
+import { seenFrom } from '../../report/facts/place.ts';
+import { readPutBack } from '../../report/facts/put-back.ts';
+import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
+import { type SpentAtStart, spentInRun, spentSoFar, totalsWithLeft } from '../../report/facts/spent.ts';
+import type { RunSummary } from '../../report/text/summary.ts';
+import type { RunEnd } from '../../run/events.ts';
+import { kindAt } from '../../state/files/plain-path.ts';
+import type { StateReader } from '../../state/reader.ts';
+import type { MetricsWatch } from '../adapters/metrics-watch.ts';
+import type { Context } from '../context.ts';
+import { exitCodes } from '../errors/cli-error.ts';
+import { failureText, shownErrorOf } from '../errors/render.ts';
+import type { RunFlags } from '../flags.ts';
+import { publishFiles } from '../service/artifact-place.ts';
+import { notify, notifyTarget } from '../service/notify.ts';
+import { type RunBegin, writeRunRecord } from '../workspace/record.ts';
+import type { RedoOutcome } from './redo-order.ts';
+import type { BegunRun } from './session.ts';
+
+/** Where a run says what came of it. With `--quiet` a command buffers all but warnings until the first job changes. */
+export interface RunOutput {
+  /** Called when the first job changes. */
+  readonly onWork: () => void;
+  /** Says at once what the user would miss: that nobody was notified. */
+  readonly warn: (text: string) => void;
+  /** Called when all is written, before anybody is notified. @param again the command that goes on with the run */
+  readonly tell: (summary: RunSummary, again: string) => void | Promise<void>;
+}
+
+/** What a run came to. */
+export interface RunResult {
+  readonly report: {
+    readonly end: RunEnd;
+    /** Of this invocation; absent: several machines made them, and the state has counted them. */
+    readonly submits?: number;
+    readonly redosFailed: number;
+  };
+  readonly totals: ManifestTotals | undefined;
+  readonly exitCode: number;
+  /** Grids that were cut into frames. */
+  readonly gridsCut: number;
+  readonly timedOutAgain?: number;
+  /** Absent: nobody wants any job made anew. */
+  readonly redo?: RedoOutcome | undefined;
+}
+
+/** What is told of a run at its end. */
+interface Told {
+  readonly summary: RunSummary;
+  /** The command that goes on with the run. */
+  readonly again: string;
+}
+
+/**
+ * Sees a run through: its metrics are ended, what came of it is told, and whoever is to know is notified.
+ *
+ * @param work undefined: the run goes on without this process
+ */
+export async function seenThrough<T extends Told | undefined>(
+  flags: RunFlags,
+  { warn, tell }: RunOutput,
+  metrics: Pick<MetricsWatch, 'end'> | undefined,
+  leave: AbortSignal,
+  { io, redactor }: Context,
+  work: () => Promise<T>,
+): Promise<T> {
+  let told: T;
+  try {
+    told = await work();
+    if (told !== undefined) await tell(told.summary, told.again);
+  } catch (error) {
+    await metrics?.end({ exitCode: shownErrorOf(error).exitCode });
+    throw error;
+  }
+  if (told === undefined) return told;
+  const { summary } = told;
+  await metrics?.end({ exitCode: summary.exitCode, kind: summary.end.kind });
+  const target = notifyTarget(flags.notify, io.env, redactor);
+  if (target === undefined) return told;
+  const failure = await notify(target, summary, redactor, { clock: io.machine.clock, env: io.env, leave });
+  if (failure !== undefined) warn(failureText(`warning: ${failure}`));
+  return told;
+}
+
+/**
+ * Records what came of a run whose results are listed, in its state, in `run.json` and in its bucket, and adds it up.
+ *
+ * @param begin as `run.json` has it already
+ */
+export async function conclude(
+  run: EndedRun,
+  begin: RunBegin,
+  { report, totals, redo, gridsCut, timedOutAgain = 0, ...result }: RunResult,
+  leave: AbortSignal,
+  flags: Pick<RunFlags, 'sandbox'>,
+  context: Context,
+): Promise<RunSummary> {
+  const { io, redactor } = context;
+  const { end, redosFailed } = report;
+  const { atStart } = run.facts;
+  const finishedAt = io.now();
+  const publish = (name: string): Promise<boolean> => publishFiles(run, [name], leave, context);
+  const isListed = end.kind === 'disk' || totals === undefined || (await publish(runFiles.manifest));
+  const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
+  const soFar = await totalsWithLeft(run.state.reader, false);
+  const submits = report.submits ?? Math.max(0, soFar.attempts - atStart.attempts);
+  const spent = spentSoFar(soFar);
+  const outcome = { finishedAt, end, exitCode, submits, spent, ...(totals === undefined ? {} : { totals }) };
+  // The disk that has ended the run takes nothing more; the state of an engine is elsewhere.
+  if (end.kind !== 'disk' || begin.engine !== undefined) {
+    await writeRunFacts(run.state, {
+      ...run.facts,
+      outcome: outcomeFacts({ ...outcome, timedOutAgain }),
+    });
+    await writeRunRecord(join(run.directory, runFiles.record), begin, outcome, redactor);
+  }
+  if (isListed && end.kind !== 'disk') await publish(runFiles.record);
+  return await summarize(run, {
+    ...outcome,
+    redosFailed,
+    redo,
+    gridsCut,
+    timedOutAgain,
+    totals,
+    atStart,
+    cwd: io.cwd,
+    origin: begin.origin,
+    sandbox: flags.sandbox,
+  });
+}
+
+/** What is said of a run at its end. */
+type EndedRun = Pick<BegunRun, 'plan' | 'artifacts' | 'remote' | 'directory' | 'startedAt' | 'facts'> & {
+  readonly state: Parameters<typeof writeRunFacts>[0] & { readonly reader: StateReader };
+};
+
+const mostInDoubt = 20;
+
+async function summarize(
+  { plan, state, artifacts, remote, directory, startedAt }: EndedRun,
+  run: {
+    readonly cwd: string;
+    readonly origin: string;
+    readonly sandbox: boolean;
+    readonly finishedAt: number;
+    readonly end: RunEnd;
+    readonly exitCode: number;
+    readonly submits: number;
+    readonly redosFailed: number;
+    readonly redo?: RedoOutcome | undefined;
+    readonly gridsCut: number;
+    readonly timedOutAgain?: number;
+    readonly totals: ManifestTotals | undefined;
+    /** What was spent when it began. */
+    readonly atStart: SpentAtStart;
+  },
+): Promise<RunSummary> {
+  const { totals, cwd } = run;
+  const place = (name = ''): string => seenFrom(cwd, join(directory, name));
+  /** A bucket that has ended the run, or that nobody waits for any more, is not asked. */
+  const has = async (folder: string): Promise<boolean> => {
+    if (remote === undefined) return await hasArtifacts(artifacts, `${folder}/`);
+    if (run.end.kind === 'disk') return false;
+    return await hasArtifacts(artifacts, `${folder}/`).catch(() => false);
+  };
+  /** Of what lies with the artifacts. */
+  const fileAt = (name: string): string => (remote === undefined ? place(name) : `${remote.url}/${name}`);
+  const putBack = (await readPutBack(state.reader)).reduce((sum, { count }) => sum + count, 0);
+  const limits = (await readLearned(state.reader))?.limits;
+  const { name, source } = plan.pipeline;
+  const soFar = await totalsWithLeft(state.reader, false);
+  const runCost = spentInRun(soFar, run.atStart);
+  return {
+    pipeline: name,
+    file: source.file,
+    service: plan.serviceId,
+    origin: run.origin,
+    sandbox: run.sandbox,
+    directory: place(),
+    ...((await has(runFiles.images)) ? { images: fileAt(runFiles.images) } : {}),
+    ...(kindAt(join(directory, runFiles.replies)) === 'folder' ? { replies: place(runFiles.replies) } : {}),
+    // Which buttons make videos only their labels say.
+    ...((await has(runFiles.videos)) ? { videos: fileAt(runFiles.videos) } : {}),
+    log: place(runFiles.log),
+    ...(totals === undefined ? {} : { manifest: fileAt(runFiles.manifest) }),
+    startedAt: new Date(startedAt).toISOString(),
+    finishedAt: new Date(run.finishedAt).toISOString(),
+    end: run.end,
+    exitCode: run.exitCode,
+    submits: run.submits,
+    ...(run.redosFailed === 0 ? {} : { redosFailed: run.redosFailed }),
+    ...(run.redo === undefined ? {} : { redo: run.redo }),
+    ...(run.gridsCut === 0 ? {} : { gridsCut: run.gridsCut }),
+    ...(run.timedOutAgain ? { timedOutAgain: run.timedOutAgain } : {}),
+    ...(putBack === 0 ? {} : { putBack }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(totals === undefined ? {} : totalsFacts(totals)),
+    ...(runCost === undefined ? {} : { runCost }),
+    ...spentSoFar(soFar),
+    ...(soFar.tokens === 0 ? {} : { allTokens: soFar.tokens }),
+    reasons: totals?.reasons ?? [],
+    inDoubt: await firstInDoubt(state.reader),
+  };
+}
+
+const totalsFacts = ({ slots, otherSlots, rows, files, tokens, unanswered, sameFiles }: ManifestTotals) => ({
+  slots,
+  otherSlots,
+  rows,
+  files,
+  ...(tokens === undefined ? {} : { tokens }),
+  ...(unanswered === undefined ? {} : { unanswered }),
+  ...(sameFiles === undefined ? {} : { sameFiles }),
+});
+
+const firstInDoubt = async (state: StateReader): Promise<RunSummary['inDoubt']> =>
+  (await first(mostInDoubt, state.withStatus('in-doubt'))).map(({ key, origin: { step, branch, cell } }) => ({
+    job: key,
+    step,
+    branch,
+    cell,
+  }));
