@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { isInterrupted } from '../plan/estimate/revival.ts';
 import { namesDirectory, runFiles } from '../report/facts/layout.ts';
 import { withReserveOf } from '../report/facts/spent.ts';
+import { money } from '../report/text/amounts.ts';
 import { runAgain } from '../report/text/next-commands.ts';
 import { serviceWords } from '../report/text/plan-text.ts';
 import { type RunSummary } from '../report/text/summary.ts';
@@ -11,6 +12,7 @@ import { gitFacts } from './adapters/git/git.ts';
 import { checkMetricsFile } from './adapters/metrics-file.ts';
 import { type MetricsWatch, watchMetrics } from './adapters/metrics-watch.ts';
 import type { Context } from './context.ts';
+import { usageError } from './errors/cli-error.ts';
 import { failureText } from './errors/render.ts';
 import type { RunFlags } from './flags.ts';
 import type { Interrupts } from './output/io.ts';
@@ -18,7 +20,7 @@ import { finishedResult, identityOfRun, openFinished, settledSteps } from './rec
 import { knownPlan } from './receipt/known-plan.ts';
 import { reusableCells } from './receipt/reuse.ts';
 import { workOff } from './receipt/work-off.ts';
-import { askAboutCost } from './run/ask-budget.ts';
+import { estimateRun, type KnownPlan } from './run/dry-run.ts';
 import { conclude, type RunOutput, seenThrough } from './run/outcome.ts';
 import { askedFor, redoWishOf, takeOrders } from './run/redo-order.ts';
 import { type HeldDirectory, holdDirectory, openRunSession, type RunOpening } from './run/session.ts';
@@ -61,6 +63,40 @@ export async function openRun(
   }
   await askAboutCost(read, flags, context, knownPlan);
   return { read, service };
+}
+
+/**
+ * Asks before a run whose estimate is above `budget.ask`, and before anything is opened or sent. A rehearsal costs nothing,
+ * and asks nothing.
+ *
+ * @throws CliError (exit 2) for a no, and where no user can be asked: an unattended run must not spend money that its file
+ * wants to be asked about, unless its command line says yes
+ */
+async function askAboutCost(
+  read: ReadPipeline,
+  flags: RunFlags,
+  context: Context,
+  known: KnownPlan,
+): Promise<void> {
+  const { ask } = read.pipeline.budget;
+  if (ask === undefined || flags.yes || flags.sandbox) return;
+  const { atMost: cost, exact } = await closingAfter((disposables) =>
+    estimateRun(read, flags, disposables, context, known),
+  );
+  if (cost <= ask) return;
+  const { io } = context;
+  const says = `${exact ? '' : 'At most: '}${read.pipeline.source.file} is about to spend ${money(cost)}, more than budget.ask (${money(ask)})`;
+  if (io.ask === undefined)
+    throw usageError(
+      `${says}, and there is no terminal to ask at. Nothing was submitted.`,
+      'Say yes on the command line (--yes), or run a part of it (--limit, --filter). promptpress plan shows what it is for.',
+    );
+  const typed = await io.ask(`${says}. Go on? [y/N] `);
+  if (/^\s*y(?:es)?\s*$/i.test(typed ?? '')) return;
+  throw usageError(
+    'Not confirmed: nothing was submitted.',
+    'promptpress plan shows what it costs; --limit runs a part of it.',
+  );
 }
 
 /**

@@ -119,3 +119,14 @@ test('the package exports no more than 40 names', () => {
   expect(lists.length + values.length).toBeGreaterThan(25);
   expect(lists.length + values.length).toBeLessThanOrEqual(40);
 });
+
+test('the app asks the process for no more than its version and the user that it runs for', () => {
+  const asking = src.filter(
+    ({ file }) =>
+      file.startsWith('app/') &&
+      /^(?!\s*\/?\*).*(?:(?<!\/)\bprocess\.[a-z]|'node:process'|Date\.now|console\.)/m.test(
+        readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8'),
+      ),
+  );
+  expect(asking.map(({ file }) => file)).toEqual(['app/service/trust-file.ts', 'app/version.ts']);
+});

@@ -50,7 +50,7 @@ export interface Machine {
   /** Unix milliseconds as the clock of the machine says now: signatures and the times of files are compared with it. */
   timeOfDay(): number;
   readonly pid: number;
-  /** Bytes, as `process.memoryUsage`. */
+  /** Bytes, as Node.js measures them. */
   memory(): Readonly<Record<'rss' | 'heapUsed' | 'external' | 'arrayBuffers', number>>;
 }
 

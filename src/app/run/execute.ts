@@ -18,6 +18,7 @@ import { planForRun } from '../../run/run-plan.ts';
 import { createImageService } from '../../service/client.ts';
 import { KnownEndpoints } from '../../service/failures/known-endpoints.ts';
 import { dataMaskOf, secretMaskOf } from '../../service/http/secrets.ts';
+import type { TextService } from '../../service/text-service.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import { memoryOf } from '../adapters/memory.ts';
@@ -25,11 +26,10 @@ import type { Io } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';
 import { addressId, connectingTo, openTextService, serviceOptions } from '../service/clients.ts';
 import { followedAt, linkOptions, openArtifacts, openInputs } from '../service/downloads.ts';
-import { asksModels } from '../service/models.ts';
+import { asksModels, modelsOf, unlistedModels } from '../service/models.ts';
 import type { AdmittedService } from '../service/trust.ts';
 import { continueWithout, findingsText, findMissing, findTasks, takingOn } from './doubt/find-tasks.ts';
 import { type RunLog, tracedText } from './log.ts';
-import { checkModelsBeside } from './model-warnings.ts';
 import type { RunSession } from './session.ts';
 
 /** Runs the plan of a session against the service at an address. @throws ImageLibraryError before anything is asked */
@@ -146,6 +146,43 @@ export async function execute(
   );
   // What is held for answers is room for the manifest by now.
   return await run.finally(() => state.releaseRoom());
+}
+
+/**
+ * Asks the service for its models beside the run, and warns of those that the run will ask and that are not listed. Never in
+ * the way: a run that ends gives it up, and a list that cannot be had is a line of the log.
+ */
+function checkModelsBeside(
+  { plan, selection }: Pick<RunSession, 'plan' | 'selection'>,
+  text: Pick<TextService, 'models'>,
+  watch: { readonly log: RunLog; readonly say: (text: string) => void },
+  disposables: Disposables,
+): void {
+  const over = new AbortController();
+  const { log, say } = watch;
+  const check = async (): Promise<void> => {
+    const listed = await text.models(over.signal);
+    if (over.signal.aborted) return;
+    if (!listed.ok) {
+      const { code, message } = listed.error;
+      log.warn({ code, reason: message }, 'models:unknown');
+      return;
+    }
+    const warnings = unlistedModels(await modelsOf(plan, selection), listed.value);
+    if (over.signal.aborted) return;
+    for (const warning of warnings) {
+      log.warn({ code: 'model.unlisted', warning }, 'models:unlisted');
+      say(`Warning: ${warning}`);
+    }
+  };
+  const checked = check().catch((error: unknown) => {
+    // A bug in a check that nothing depends on: it is reported, and stops nothing.
+    if (!over.signal.aborted) log.warn({ error: String(error) }, 'models:unknown');
+  });
+  disposables.add(async () => {
+    over.abort();
+    await checked;
+  });
 }
 
 /** Whether a run has images to cut, masks to make, or, in a rehearsal, images to draw or to look at: nothing is paid for before that can be done. */
