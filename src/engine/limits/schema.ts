@@ -90,13 +90,16 @@ BEGIN
     SELECT p.kind, p.most, (n.value ->> 'holds')::double precision AS holds, (n.value ->> 'need')::double precision AS need
     FROM promptpress.purse p JOIN jsonb_each(p_needs) n ON n.key = p.kind WHERE p.run = p_run
   LOOP
-    SELECT coalesce(sum(w.used), 0), coalesce(sum(w.used) FILTER (WHERE w.worker = p_session::text), 0) INTO spent, used
-    FROM promptpress.purse_worker w WHERE w.run = p_run AND w.kind = part.kind;
-    SELECT coalesce(sum(greatest(0, (s.given ->> part.kind)::double precision - coalesce(w.used, 0))), 0), greatest(8, 2 * count(*))
-    INTO elsewhere, parts
-    FROM promptpress.sessions s LEFT JOIN promptpress.purse_worker w ON w.run = p_run AND w.kind = part.kind AND w.worker = s.session::text
-    WHERE s.run = p_run AND s.session <> p_session
-      AND ((NOT s.over AND s.seen > clock_timestamp() - interval '10 seconds') OR promptpress.limits_worker_holds(s.session));
+    -- In one statement: an intent that is committed between two of them would be neither spent nor left to its worker.
+    SELECT coalesce(sum(w.used), 0), coalesce(sum(w.used) FILTER (WHERE w.worker = p_session::text), 0), o.elsewhere, o.parts
+    INTO spent, used, elsewhere, parts
+    FROM (
+      SELECT coalesce(sum(greatest(0, (s.given ->> part.kind)::double precision - coalesce(w.used, 0))), 0) AS elsewhere,
+        greatest(8, 2 * count(*)) AS parts
+      FROM promptpress.sessions s LEFT JOIN promptpress.purse_worker w ON w.run = p_run AND w.kind = part.kind AND w.worker = s.session::text
+      WHERE s.run = p_run AND s.session <> p_session
+        AND ((NOT s.over AND s.seen > clock_timestamp() - interval '10 seconds') OR promptpress.limits_worker_holds(s.session))
+    ) o LEFT JOIN promptpress.purse_worker w ON w.run = p_run AND w.kind = part.kind GROUP BY o.elsewhere, o.parts;
     -- While it was silent, others may have been given what it had.
     unclaimed := part.most - spent - elsewhere;
     given := greatest(used, least(coalesce((p_given ->> part.kind)::double precision, 0), part.holds, used + unclaimed));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import {
   type Bounds,
   type Charge,
@@ -6,6 +7,8 @@ import {
   type RunAllowance,
 } from '../../../src/engine/limits/run-allowance.ts';
 import { EngineLimits } from '../../../src/engine/limits/shared-limits.ts';
+import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
+import { openPool } from '../../../src/engine/postgres/pool.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Reserve } from '../../../src/run/ports.ts';
 import { type LimitsDatabase, limitsDatabase, seeded } from '../../rig/engine/limits-database.ts';
@@ -199,6 +202,25 @@ it('a budget of cost refuses what has no price', async () => {
   const refusal = worker.allowance.refusal(imagineRecord({ status: 'pending' }), { tokens: 0 });
   expect(refusal).toMatchObject({ code: 'budget.unpriced' });
   await Promise.all([db.time.pass(1000), worker.limits.stop()]);
+});
+
+it('gives nobody what another worker spends at the same moment', async () => {
+  await open(12, { submits: 5000 });
+  const [, spender] = await db.query<{ session: string }>(
+    `INSERT INTO promptpress.sessions (name, run, given) VALUES ('asker', 12, '{}'), ('spender', 12, '{"submits":5000}') RETURNING session`,
+  );
+  const pool = await openPool(parseEngineAddress(db.url), { clock: wallClock, connections: 2 });
+  const spend = pool.query(`DO $$ BEGIN
+    FOR n IN 1..1500 LOOP PERFORM promptpress.purse_spend(12, '${spender?.session}', 1, 0, 0); COMMIT; END LOOP;
+  END $$`);
+  const [given] = await Promise.all([
+    db.query(`SELECT max((promptpress.purse_ask(12, s.session, '{}', '{"submits":{"holds":0,"need":1}}') -> 'submits' ->> 'given')::integer)
+      FROM promptpress.sessions s, generate_series(1, 1500) WHERE s.name = 'asker'`),
+    spend,
+  ]);
+  await pool.close();
+  await pool.close();
+  expect(given).toEqual([{ max: 0 }]);
 });
 
 it('counts --max-submits from the beginning of an invocation, and the budget over all of them', async () => {
