@@ -1,10 +1,15 @@
+import path from 'node:path';
 import { DiagnosticCollector } from './diagnostics/collector.ts';
 import type { Diagnostic } from './diagnostics/diagnostic.ts';
+import { nearest } from './diagnostics/did-you-mean.ts';
 import { SourceText } from './diagnostics/source.ts';
-import { FileCheck, type FilePort } from './files.ts';
-import { nearestFile } from './matrix/nearest-file.ts';
+import type { FilePort } from './files.ts';
+import { FileCheck } from './files.ts';
 import { readMatrix } from './matrix/read.ts';
 import { setAxes, setFlagOf } from './matrix/set-axes.ts';
+import { BadRows } from './matrix/table/error.ts';
+import { listingName } from './matrix/table/glob.ts';
+import { listingBatches } from './matrix/table/listing.ts';
 import type { AxisSetting, Pipeline } from './pipeline.ts';
 import { checkSchema } from './schema/check.ts';
 import type { PipelineFile } from './schema/pipeline-file.generated.ts';
@@ -13,6 +18,7 @@ import { settingsOf } from './settings/read.ts';
 import { checkPrices } from './steps/checks/prices.ts';
 import { warnOfUnusedAxes } from './steps/checks/unused-axes.ts';
 import { finishSteps, readSteps } from './steps/read-steps.ts';
+import { renderValue } from './values/value.ts';
 import { toJson } from './yaml/node.ts';
 import { readYaml } from './yaml/read.ts';
 
@@ -82,4 +88,26 @@ export async function readPipeline(
     matrix: matrix.spec,
     steps: finishSteps(steps),
   };
+}
+
+/**
+ * The path of the file in the same folder whose name is nearest to one that is not there; undefined where none is near.
+ *
+ * @param folder absolute folder of the pipeline, which the path is relative to
+ */
+async function nearestFile(files: FilePort, folder: string, declared: string): Promise<string | undefined> {
+  if (path.isAbsolute(declared) || /[*?[\]{}\\]/.test(declared)) return undefined;
+  const within = path.posix.dirname(declared);
+  if (within.split('/').includes('..')) return undefined;
+  const prefix = within === '.' ? '' : `${within}/`;
+  const names: string[] = [];
+  try {
+    for await (const { rows } of listingBatches(files, listingName(folder, `${prefix}*`), new BadRows()))
+      for (const { values } of rows) names.push(path.posix.basename(renderValue(values['file'] ?? null)));
+  } catch {
+    // A folder that cannot be listed offers nothing; that the file is missing is reported.
+    return undefined;
+  }
+  const near = nearest(path.posix.basename(declared), names);
+  return near === undefined ? undefined : `${prefix}${near}`;
 }

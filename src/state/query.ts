@@ -5,7 +5,6 @@ import type { InputFile, StateReader, StepSums, StoreTotals, Submissions } from 
 import type { RedoCounts, RedoEntry } from './redo-order.ts';
 import { redoQueries } from './sqlite/redos.ts';
 import type { Database, Statement } from './sqlite/sqlite.ts';
-import { stepSums } from './sqlite/step-sums.ts';
 import { type DocumentRow, documents, recordOf } from './sqlite/texts.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
 import { burstMs } from './store.ts';
@@ -13,7 +12,7 @@ import { burstMs } from './store.ts';
 /** Rows read at a time: a page of records is well below a megabyte, and no read transaction outlives it. */
 const page = 256;
 
-/** Rows that one step of a full search reads: a few milliseconds. */
+/** Rows that one step of a full search reads: a few milliseconds, so that whoever writes is not held up. */
 const scanned = 4096;
 
 /** No job of any status. */
@@ -321,3 +320,43 @@ export function sumOfTotals(rows: readonly TotalRow[]): StoreTotals {
 
 /** Adding and taking away leaves a rounding error beyond the 15th digit, which no budget needs to see. */
 const tidy = (cost: number): number => Number(cost.toPrecision(12));
+
+type StepRow = Omit<StepSums, 'step'> & { readonly step: string | null };
+
+/**
+ * The sums of every step, in the order in which their first jobs came. No index helps: every record is read, which takes about
+ * as long as reading the file.
+ */
+function stepSums(database: Database): readonly StepSums[] {
+  const last = database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM jobs').get()?.id ?? 0;
+  const page = database.prepare<StepRow>(
+    `SELECT CASE WHEN json_valid(doc) THEN json_extract(doc, '$.origin.step') END AS step, count(*) AS jobs, sum(status = 'done') AS done,
+       sum(attempts) AS attempts, sum(cost) AS cost, sum(possible) AS possibleCost,
+       sum(tokens) AS tokens, sum(assumed) AS assumedTokens,
+       total(CASE WHEN json_valid(doc) THEN json_extract(doc, '$.doubtful.count') END) AS unanswered
+     FROM jobs WHERE id > ? AND id <= ? GROUP BY 1 ORDER BY min(id)`,
+  );
+  const sums = new Map<string, StepSums>();
+  for (let after = 0; after < last; after += scanned)
+    for (const row of page.all(after, after + scanned)) {
+      const { step } = row;
+      // A record without a step was damaged; what it has cost is counted all the same.
+      sums.set(step ?? '', added(sums.get(step ?? ''), { ...row, step: step ?? '' }));
+    }
+  return [...sums.values()];
+}
+
+const added = (sum: StepSums | undefined, more: StepSums): StepSums =>
+  sum === undefined
+    ? { ...more, cost: tidy(more.cost), possibleCost: tidy(more.possibleCost) }
+    : {
+        step: sum.step,
+        jobs: sum.jobs + more.jobs,
+        done: sum.done + more.done,
+        attempts: sum.attempts + more.attempts,
+        cost: tidy(sum.cost + more.cost),
+        possibleCost: tidy(sum.possibleCost + more.possibleCost),
+        tokens: sum.tokens + more.tokens,
+        assumedTokens: sum.assumedTokens + more.assumedTokens,
+        unanswered: sum.unanswered + more.unanswered,
+      };

@@ -53,7 +53,7 @@ function overBound(
 }
 
 /**
- * Comparisons with the name of a step kind, by room: what a kind is stands in `src/pipeline/kinds.ts`, so that a new one needs no search.
+ * At most so many comparisons with the name of a step kind, by room: what a kind is stands in `src/pipeline/kinds.ts`, so that a new one needs no search.
  * The sandbox plays another program.
  */
 export const kindComparisons: Readonly<Record<string, number>> = {

@@ -59,7 +59,10 @@ test('no file of test has more than 600 lines', () => {
 
 test('no more code asks for a step kind by its name: what a kind is stands in the table of kinds', () => {
   const read = (file: string): string => readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
-  expect(comparisonsOfKinds(src, read)).toEqual(kindComparisons);
+  const more = Object.entries(comparisonsOfKinds(src, read)).filter(
+    ([room, count]) => count > (kindComparisons[room] ?? 0),
+  );
+  expect(more).toEqual([]);
 });
 
 test('no test replaces a module, as the files of one worker share their imports', () => {

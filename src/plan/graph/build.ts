@@ -1,9 +1,10 @@
-import type { Pipeline, Selector, Step, StepKind } from '../../pipeline/pipeline.ts';
+import type { BranchAddress, Pipeline, Selector, Step, StepKind } from '../../pipeline/pipeline.ts';
+import { globMatches } from '../../pipeline/selectors/glob.ts';
 import { placeText } from '../key.ts';
-import { stepRequest } from '../request/build.ts';
-import { isWild, pressRequest } from '../request/click.ts';
+import { ClickTemplate, isWild, pressRequest, textPress } from '../request/click.ts';
+import { entryRequest } from '../request/entry.ts';
 import type { RequestTemplate } from '../request/request.ts';
-import { selectTemplates } from './branches.ts';
+import { textRequest } from '../request/text.ts';
 import { orderSteps, stepNamed } from './order.ts';
 import type { SlotGraph, SlotTemplate, SlotTemplateDraft, StepTemplates } from './slot-template.ts';
 
@@ -159,3 +160,75 @@ function makeTemplate(
   );
   return template;
 }
+
+/** The request of a step's own operation. @param models what the pipeline says of text models */
+function stepRequest(step: Step, models: Pipeline['models']): RequestTemplate {
+  switch (step.kind) {
+    case 'generate':
+    case 'chat':
+      return textRequest(step, step.kind, models);
+    case 'imagine':
+    case 'blend':
+    case 'describe':
+    case 'video':
+    case 'edit':
+      return entryRequest(step, step.kind);
+    case 'click':
+      if (step.selector === undefined)
+        throw new Error(`Internal error: step "${step.name}" presses nothing, and passed the checks.`);
+      return new ClickTemplate(step.request, step.extra, step.selector);
+  }
+}
+
+/** The places that an address names, in the manifest's order. */
+function selectTemplates(
+  laid: ReadonlyMap<string, StepTemplates>,
+  address: BranchAddress,
+): readonly SlotTemplate[] {
+  let level = stepNamed(laid, address.step).operations;
+  for (const segment of address.segments) {
+    if (segment === '*') level = level.flatMap(({ below }) => below);
+    else if (segment === '**') level = level.flatMap(leaves);
+    else
+      level = level.flatMap(({ below }) => below.flatMap((template) => namedBranch(template, segment) ?? []));
+  }
+  if (level.length === 0) throw new Error(`Internal error: "${address.source}" names no job.`);
+  return level;
+}
+
+/** The slot template of a branch name: of the selector with this name, or of a wildcard's branch with this name. */
+function namedBranch(template: SlotTemplate, name: string): SlotTemplate | undefined {
+  if (template.segment === name) return template;
+  if (!template.wild || !globMatches(template.segment ?? '', name)) return undefined;
+  const known = template.names.get(name);
+  if (known !== undefined) return known;
+  const named = copyBelow(template, template.above, name);
+  (template as SlotTemplateDraft).names.set(name, named);
+  return named;
+}
+
+/** A wildcard's branch under one name, with the rest of its path. */
+function copyBelow(template: SlotTemplate, above: SlotTemplate | undefined, name?: string): SlotTemplate {
+  const segment = name ?? template.segment;
+  const branch = [...(above?.branch ?? []), ...(segment === undefined ? [] : [segment])];
+  const wild = name === undefined && template.wild;
+  const copy: SlotTemplateDraft = {
+    ...template,
+    copyOf: template.copyOf ?? template,
+    ...(above === undefined ? {} : { above }),
+    ...(segment === undefined ? {} : { segment }),
+    ...(name === undefined ? {} : { named: textPress(name) }),
+    wild,
+    open: wild || (above?.open ?? false),
+    late: wild || template.waits.length > 0 || (above?.late ?? false),
+    branch,
+    text: placeText(template.step.name, branch),
+    names: new Map(),
+    below: [],
+  };
+  copy.below = template.below.map((next) => copyBelow(next, copy));
+  return copy;
+}
+
+const leaves = (template: SlotTemplate): readonly SlotTemplate[] =>
+  template.below.length === 0 ? [template] : template.below.flatMap(leaves);

@@ -1,15 +1,21 @@
 import type { Pipeline, Step, Thinking } from '../../pipeline/pipeline.ts';
 import { thinkingError, wishOf } from '../../pipeline/steps/domain/thinking.ts';
-import { TemplateError, type TemplateScope, type TemplateTree } from '../../pipeline/templates/template.ts';
+import {
+  type StepUse,
+  TemplateError,
+  type TemplateScope,
+  type TemplateTree,
+} from '../../pipeline/templates/template.ts';
 import { isTemplate, treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
-import { isMapping, type Value } from '../../pipeline/values/value.ts';
+import type { Value } from '../../pipeline/values/value.ts';
+import { isMapping } from '../../pipeline/values/value.ts';
 import type { TextCall, TextRequest } from '../job-request.ts';
 import { requestText } from '../key.ts';
 import { isConversation, renderTurns } from './conversation.ts';
 import { ImageList } from './images.ts';
-import { placeholderOf } from './placeholder.ts';
 import { type Fields, filesMember, renderField, renderFields, renderPlain } from './render.ts';
 import type { RenderedRequest, RequestContext, RequestEstimate, RequestTemplate } from './request.ts';
+import { usualResult } from './tokens.ts';
 
 /**
  * The longest prompt, and the longest system instruction, of a text step, in UTF-16 units: some 60,000 tokens.
@@ -172,4 +178,47 @@ export function promptOf({ prompt, contents, messages }: TextRequest['fields']):
     isMapping(part) && typeof part.text === 'string' ? [part.text] : [],
   );
   return found.length === 0 ? undefined : found.join('\n');
+}
+
+/**
+ * The likely fields of a request that reads missing results: placeholders of about their length stand for them. A field
+ * that cannot be rendered with placeholders (a loop over a list, a comparison of a number) is left out.
+ */
+function placeholderOf(fields: Fields, scope: TemplateScope): Readonly<Record<string, Value>> {
+  const standing = { ...scope, steps: standIns(treeSteps(fields)) };
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, tree]) => {
+      try {
+        return [[name, renderPlain(tree, standing)] as const];
+      } catch (error) {
+        if (error instanceof TemplateError) return [];
+        throw error;
+      }
+    }),
+  );
+}
+
+/** Results that have every member that is read. */
+function standIns(uses: readonly StepUse[]): TemplateScope['steps'] {
+  const steps: Members = {};
+  for (const { step, path } of uses) {
+    let at = membersOf(steps, step);
+    for (const name of path.slice(0, -1)) at = membersOf(at, name);
+    const last = path.at(-1);
+    if (last !== undefined && !Object.hasOwn(at, last)) at[last] = 'x'.repeat(usualResult(path));
+  }
+  return steps as TemplateScope['steps'];
+}
+
+interface Members {
+  [name: string]: Members | string;
+}
+
+/** The mapping under a name; a text that stands there gives way to it. */
+function membersOf(parent: Members, name: string): Members {
+  const found = Object.hasOwn(parent, name) ? parent[name] : undefined;
+  if (typeof found === 'object') return found;
+  const made: Members = {};
+  parent[name] = made;
+  return made;
 }
