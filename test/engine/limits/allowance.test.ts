@@ -219,7 +219,6 @@ it('gives nobody what another worker spends at the same moment', async () => {
     spend,
   ]);
   await pool.close();
-  await pool.close();
   expect(given).toEqual([{ max: 0 }]);
 });
 
