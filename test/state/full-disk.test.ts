@@ -104,6 +104,18 @@ describe('room for answers', () => {
     },
   );
 
+  it('stays held where it cannot grow: what is under way already can be recorded', async () => {
+    const reserve = watchReserve();
+    const state = openState(freshFolder());
+    state.commit(sends('a'));
+    const { held } = reserve;
+    reserve.most = held + MiB / 2;
+    const more = sends(...Array.from({ length: 40 }, (_, n) => `b${n}`));
+    expect((await failureOf(() => state.commitSoon(more)))?.code).toBe('state.full');
+    expect(reserve.held).toBe(held);
+    state.close();
+  });
+
   /** A disk that is full until some of the room is given up. */
   const fullAfter = async (
     write: (state: StateStore) => void | Promise<void>,

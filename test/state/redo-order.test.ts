@@ -47,6 +47,27 @@ describe.each(stores)('the orders of a state: %s', (_name, open) => {
     state.close();
   });
 
+  it('are closed where all their jobs are made, and no others', async () => {
+    const jobs = fc.array(fc.constantFrom('waiting', 'begun', 'made'), { minLength: 1, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(jobs, { minLength: 1, maxLength: 3 }), async (orders) => {
+        const state = open();
+        const keysOf = (order: number) => orders[order]?.map((_unused, job) => `${order}-${job}`) ?? [];
+        for (const order of orders.keys()) state.redos.add({ keys: keysOf(order), again: false });
+        const redos = new Map(orders.flatMap((of, order) => of.map((job, at) => [`${order}-${at}`, job])));
+        state.commit({ records: [jobRecord('a', 'done')], attempts: [], redos });
+        const whole = [...orders.keys()].filter((order) => orders[order]?.every((job) => job === 'made'));
+        const closed = whole.flatMap(keysOf);
+        expect(state.redos.close()).toBe(closed.length);
+        const entries = await state.reader.redos.entries([...redos.keys()]);
+        const found = [...entries].flatMap(([key, { state: of }]) => (of === 'closed' ? [key] : []));
+        expect(found.toSorted()).toEqual(closed.toSorted());
+        state.close();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
   it('drop what is left, and know what was made', () => {
     const state = open();
     state.redos.add({ keys: ['a', 'b'], again: false });

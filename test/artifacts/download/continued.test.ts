@@ -123,6 +123,7 @@ it.each<[string, Host, number]>([
   ['a refusal of the range', { status: 416 }, 2],
   ['a refusal of the link', { status: 403 }, 2],
   ['a few bytes a connection', { most: () => 9000 }, 1],
+  ['a few bytes a connection after many', { most: (count) => (count === 1 ? 120_000 : 9000) }, 2],
 ])('is begun anew by the next try where there is %s', async (_what, host, asked) => {
   const { result, ranges } = await saved(host);
   expect(errorOf(result)).toMatchObject({ code: 'download.truncated', class: 'retry' });
