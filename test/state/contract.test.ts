@@ -152,7 +152,7 @@ describe.each(stores)('a state store: %s', (name, open) => {
         }
         store.close();
       }),
-      { seed: 20_261_121, numRuns: name === 'PostgreSQL' ? 12 : 40 },
+      { seed: 20_261_121, numRuns: name === 'PostgreSQL' ? 6 : 15 },
     );
   });
 

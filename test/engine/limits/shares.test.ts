@@ -106,13 +106,13 @@ const rates: readonly (readonly [Rate, number])[] = [
 const isLong = process.env['PROMPTPRESS_TEST_LONG'] !== undefined;
 
 describe('shares of a rate', () => {
-  it.each([
-    ...[1, 2, 4, 8, 40].flatMap((count, n) =>
+  it.each(
+    [1, 2, 4, 8, 40].flatMap((count, n) =>
       rates
         .filter((_, at) => isLong || at === n || (count === 8 && at % 2 === 0))
         .map(([rate, least]) => [count, rate, least] as const),
     ),
-  ])(
+  )(
     '%i workers use %o, and never more',
     async (count, rate, least) => {
       const all = await workers(count, { submit: rate });

@@ -231,7 +231,7 @@ describe('dying at any turn', () => {
           expect(store.totals().attempts).toBeGreaterThanOrEqual(service.submits.length);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 

@@ -25,7 +25,7 @@ describe('a whole run in virtual time', () => {
   });
 
   it('never has more tasks or requests in flight than the limits say, and holds no more than they need', async () => {
-    const { run, service } = await world(grid(120, 'U1..U4'));
+    const { run, service } = await world(grid(40, 'U1..U4'));
     const result = run({ settings: virtualSettings({ limits: { tasks: 7, requests: 5 } }) });
     expect(result.end).toEqual({ kind: 'complete' });
     expect(result.most.requests).toBeLessThanOrEqual(5);
