@@ -96,7 +96,7 @@ describe('merge', () => {
           expect(await readdir(join(cwd, 'merged'))).toEqual(['foxes']);
         },
       ),
-      { numRuns: 3 },
+      { numRuns: 2 },
     );
   }, 120_000);
 

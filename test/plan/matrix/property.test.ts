@@ -169,7 +169,7 @@ describe('the matrix against an eager reference', () => {
           errors.length > 0 ? errors : { cells, counted: cells.length, chosen: cells.length },
         );
       }),
-      { numRuns: 200, seed: 20_261 },
+      { numRuns: 80, seed: 20_261 },
     );
   });
 
@@ -186,7 +186,7 @@ describe('the matrix against an eager reference', () => {
           expected.errors.length > 0 ? expected.errors : { cells, chosen: cells.length },
         );
       }),
-      { numRuns: 200, seed: 20_262 },
+      { numRuns: 80, seed: 20_262 },
     );
   });
 
@@ -203,7 +203,7 @@ describe('the matrix against an eager reference', () => {
         });
         expect(answer).toEqual(expected.errors.length > 0 ? expected.errors : expected.cells);
       }),
-      { numRuns: 60, seed: 20_263 },
+      { numRuns: 30, seed: 20_263 },
     );
   });
 });

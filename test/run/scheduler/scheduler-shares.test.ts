@@ -7,7 +7,6 @@ describe('text calls beside downloads of 3 s an image, 16 requests in flight', (
     // answered says nothing.
     { textMs: 1000, taskMs: 200, submitted: 1.15, answered: Number.POSITIVE_INFINITY },
     { textMs: 300, taskMs: 2000, submitted: 1.1, answered: 1.1 },
-    { textMs: 1000, taskMs: 2000, submitted: 1.1, answered: 1.1 },
     { textMs: 3000, taskMs: 2000, submitted: 1.15, answered: Number.POSITIVE_INFINITY },
     { textMs: 1000, taskMs: 10_000, submitted: 1.1, answered: 1.1 },
   ])(
