@@ -16,7 +16,7 @@ export interface RunFacts {
   readonly filesRoot: string;
   readonly tables: readonly InputTable[];
   readonly serviceId: string;
-  /** Where the service was; absent in a rehearsal, and where an earlier release did not note it. */
+  /** Where the service was; absent in a rehearsal. */
   readonly origin?: string;
   /** Axes of the matrix that every run of the directory replaces (`--set`); absent: none. */
   readonly set?: readonly AxisSetting[];

@@ -5,12 +5,11 @@ import type { StateReader } from '../../state/reader.ts';
 import type { FactKeeper, StateStore } from '../../state/store.ts';
 import { jobsInDoubt } from './in-doubt.ts';
 import { jsonFact } from './json.ts';
-import { readRunFacts } from './run.ts';
 
 /** The service that runs of a directory have talked to. It is part of every job key: the jobs of one are strangers to another. */
 export interface RunService {
   readonly id: string;
-  /** Where it was; absent in a rehearsal, whose port changes, and where an earlier release did not note it. */
+  /** Where it was; absent in a rehearsal, whose port changes. */
   readonly origin?: string;
 }
 
@@ -150,15 +149,8 @@ const areSpans = (value: unknown): value is readonly ServiceSpan[] =>
       (span['origin'] === undefined || typeof span['origin'] === 'string'),
   );
 
-async function readSpans(state: StateReader): Promise<readonly ServiceSpan[]> {
-  const spans = await jsonFact(state, factName, areSpans);
-  if (spans !== undefined) return spans;
-  // Without such facts, the service of the last run counts as the owner of all jobs.
-  const facts = await readRunFacts(state);
-  if (facts === undefined) return [];
-  const { serviceId: id, origin } = facts;
-  return [{ id, ...(origin === undefined ? {} : { origin }), after: 0 }];
-}
+const readSpans = async (state: StateReader): Promise<readonly ServiceSpan[]> =>
+  (await jsonFact(state, factName, areSpans)) ?? [];
 
 /** The identity of everything that ran in a sandbox: its port changes, its images do not. */
 export const sandboxId = 'sandbox';

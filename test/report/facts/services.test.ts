@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JobStatus } from '../../../src/plan/job.ts';
-import { type RunFacts, writeRunFacts } from '../../../src/report/facts/run.ts';
 import { enterService, StateServices, stateOfService } from '../../../src/report/facts/services.ts';
 import type { StateStore } from '../../../src/state/store.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
@@ -9,16 +8,6 @@ import { memoryStore } from '../../rig/memory-store.ts';
 
 const put = (state: StateStore, key: string, status: JobStatus, attempts = 1): void =>
   state.commit({ records: [imagineRecord({ key, status, attempts })], attempts: [] });
-
-const facts = (serviceId: string, origin?: string): RunFacts => ({
-  filesRoot: '/',
-  tables: [],
-  serviceId,
-  ...(origin === undefined ? {} : { origin }),
-  selection: {},
-  startedAt: 1,
-  atStart: { settled: 0, attempts: 0 },
-});
 
 describe('the services of a state', () => {
   it('are separated by the order in which jobs came, whatever order runs enter them in', async () => {
@@ -75,22 +64,6 @@ describe('the services of a state', () => {
         }
       }),
     );
-  });
-
-  it('of a state that an earlier release wrote are the one of its last run', async () => {
-    const state = memoryStore();
-    await writeRunFacts(state, facts('https://a.example'));
-    put(state, 'job-1', 'done');
-    expect(await (await StateServices.of(state.reader)).last()).toEqual({ id: 'https://a.example' });
-    await enterService(state, { id: 'b' });
-    put(state, 'job-2', 'in-doubt');
-    await writeRunFacts(state, facts('b'));
-    const services = await StateServices.of(state.reader);
-    const found: unknown[] = [];
-    for await (const { owner } of services.withOwners([{ key: 'job-1' }, { key: 'job-2' }]))
-      found.push(owner);
-    expect(found).toEqual(['https://a.example', 'b']);
-    expect(await services.others('b')).toEqual([{ id: 'https://a.example', jobs: 1, doubts: 0 }]);
   });
 
   it('do not include one of which nothing was ever tried', async () => {
