@@ -1,6 +1,7 @@
 import { usageError } from '../../app/errors/cli-error.ts';
 import { revaluing } from '../../app/errors/correction.ts';
 import { sandboxNames } from '../../app/service/sandbox.ts';
+import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
 import type { Fault } from '../../sandbox/faults/fault.ts';
 import { parseFault } from '../../sandbox/faults/parse.ts';
 import type { SandboxNames } from '../../sandbox/names.ts';
@@ -12,7 +13,6 @@ import {
   type TaskSpeed,
 } from '../../sandbox/settings.ts';
 import { type NamePreset, nameKeys, namePresets, resolveNames } from '../../service/names.ts';
-import { didYouMean } from './did-you-mean.ts';
 import { type Flag, type FlagValues, type Reading, repeated, toggle, valued } from './flags.ts';
 import { duration, oneOf, wholeNumber } from './values.ts';
 
@@ -224,4 +224,10 @@ export function namesOf(text: string, name: string): SandboxNames {
   const names = resolveNames(preset, Object.fromEntries(own));
   if (!names.ok) throw usageError(`${name}: ${names.error.map(({ message }) => message).join(' ')}`);
   return { ...sandboxNames(names.value), familyClients: preset === familyPreset };
+}
+
+/** `Did you mean --x?`, or nothing. @param prefix of the names as the user writes them */
+function didYouMean(word: string, known: readonly string[], prefix = ''): string | undefined {
+  const candidate = nearest(word, known);
+  return candidate === undefined ? undefined : `Did you mean ${prefix}${candidate}?`;
 }

@@ -6,7 +6,7 @@ import { type RegisteredFile, registered } from '../../../engine/images.ts';
 import { boundsOf } from '../../../engine/limits/run-allowance.ts';
 import { troubleLine } from '../../../engine/postgres/troubles.ts';
 import { leasesSilent } from '../../../engine/slices/beat-fence.ts';
-import { closeRun, runStatus } from '../../../engine/slices/runs.ts';
+import { closeRun, runStatus, stopRun } from '../../../engine/slices/runs.ts';
 import { WorkerSlots } from '../../../engine/slots.ts';
 import { redoOrders } from '../../../engine/state/redos.ts';
 import type { ManifestTotals } from '../../../manifest/tally.ts';
@@ -16,6 +16,7 @@ import { runAgain } from '../../../report/text/next-commands.ts';
 import { serviceWords } from '../../../report/text/plan-text.ts';
 import { shownLine } from '../../../report/text/printable.ts';
 import { type RunSummary } from '../../../report/text/summary.ts';
+import type { RunSettings } from '../../../run/ports.ts';
 import { lasted } from '../../../run/scheduler/state/lifecycle.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import { gitFacts } from '../../adapters/git/git.ts';
@@ -35,7 +36,6 @@ import { inputsOf } from '../place.ts';
 import { namedQueue, openQueue } from '../queue.ts';
 import { defaultLeaseMs, workerName, workOnRun } from '../worker/work.ts';
 import { type BegunOnEngine, beginOnEngine, sliceSize } from './begin.ts';
-import { watchBounds } from './bounds.ts';
 import { continueOlder, findOnEngine, watchDoubts } from './find.ts';
 import type { LedDirectory } from './hold.ts';
 import { type LeadMetrics, openView } from './view.ts';
@@ -328,4 +328,28 @@ async function listed(
       exitCode: isComplete ? exitCode : runExitCode(end, undefined, interrupts.first(), redosFailed),
     };
   }
+}
+
+/** Ends a run at the bounds that only its coordinator sees. */
+interface BoundsWatch {
+  begin(invocation: number): void;
+  end(): void;
+}
+
+/** What ends a run of several workers after some time (`--max-duration`). What else bounds it, every worker sees. */
+function watchBounds(
+  { engine: { pool, clock }, run }: BegunOnEngine,
+  { maxDurationMs }: RunSettings,
+): BoundsWatch {
+  let cancel: (() => void) | undefined;
+  return {
+    begin: (invocation) => {
+      if (maxDurationMs === undefined) return;
+      const end = (): void => {
+        stopRun(pool, run, invocation, lasted).catch(() => undefined);
+      };
+      cancel = clock.at(clock.now() + maxDurationMs, end);
+    },
+    end: () => cancel?.(),
+  };
 }
