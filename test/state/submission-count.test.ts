@@ -258,7 +258,7 @@ describe('the count of submissions beside the state', () => {
         const whole = await submissions(directory);
         expect(whole).toEqual({ known: committed, counted: committed });
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 });

@@ -65,7 +65,7 @@ describe('a state file that was torn', () => {
         const found = await cut('state.db-wal', share);
         expect(found).toEqual(Array.from(found, (_, n) => n));
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
     expect(await cut('state.db-wal', 1)).toHaveLength(turns);
   });
@@ -77,7 +77,7 @@ describe('a state file that was torn', () => {
           /^(fine|state\.(corrupt|foreign|version|io))$/,
         );
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 });

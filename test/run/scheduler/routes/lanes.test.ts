@@ -146,7 +146,7 @@ describe('lanes of texts', () => {
         }
         while (leave() !== undefined);
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 

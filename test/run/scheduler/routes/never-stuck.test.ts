@@ -152,7 +152,7 @@ describe('a route', () => {
             expect(hasNext || lanes.nextAfter(history.now) < Infinity).toBe(true);
           },
         ),
-        { numRuns: 300 },
+        { numRuns: 100 },
       );
     },
   );
