@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { callHeard } from '../../../src/run/machine/late-answer.ts';
 import { heardOf } from '../../../src/run/machine/search/late-fact.ts';
+import { textRecord } from '../../rig/jobs.ts';
 import { jobRecord } from '../../state/records.ts';
 
 const last = { key: 'a', submittedAt: 20, submittedBy: '1/1' };
@@ -28,4 +30,18 @@ it('takes on the task that a confirm has made', () => {
     taskId: '7',
     cost: 3,
   });
+});
+
+it.each([
+  ['made', { answer: '{}' }],
+  ['not made', {}],
+])('takes one lost call off what may have been paid where it is counted there, and was %s', (_, said) => {
+  const { key } = last;
+  const doubtful = { count: 2, cost: 6, tokens: 80 };
+  const unheard = ['10/1/1', '20/1/1'];
+  const lost = textRecord({ key, status: 'pending', attempts: 2, doubtful, unheard });
+  expect(callHeard(lost, { ...last, ...said })?.doubtful).toEqual({ count: 1, cost: 3, tokens: 40 });
+  // The last call is under way, and is not counted: what earlier ones may have cost stays.
+  const sent = textRecord({ ...last, status: 'submitting', attempts: 3, doubtful });
+  expect(callHeard(sent, { ...last, ...said })?.doubtful).toEqual(doubtful);
 });

@@ -310,6 +310,16 @@ it.each([
   await store.close();
 });
 
+it('leaves no parts in a store that knows no conditions', async () => {
+  const { fake, open } = await openRig();
+  fake.fault = ({ headers }) =>
+    headers['if-none-match'] === undefined ? undefined : { status: 501, code: 'NotImplemented' };
+  const store = open();
+  await putBytes(store, name, large);
+  expect([sha256(fake.objects.get(key)?.content ?? ''), fake.uploads]).toEqual([sha256(large), []]);
+  await store.close();
+});
+
 it.each([
   [403, 's3.unreachable'],
   [407, 's3.unreachable'],
