@@ -93,6 +93,15 @@ describe('the price of a text call', () => {
     },
   );
 
+  test.each([
+    [1, 2],
+    [2, 1],
+  ])('by the dearer of %d and %d for tokens of which nobody knows the side', (input, output) => {
+    const prices = { pro: { input, output } };
+    expect(replyPrice(prices, request('pro'), { other: 500_000 })).toBe(1);
+    expect(replyPrice(prices, request('pro'), { prompt: 1_000_000, other: 500_000 })).toBe(input + 1);
+  });
+
   test('unknown where nothing was counted, or no price is given', () => {
     expect(replyPrice(models, request('pro'), undefined)).toBeUndefined();
     expect(replyPrice(models, request('pro'), { total: 100 })).toBeUndefined();
