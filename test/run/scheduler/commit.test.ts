@@ -55,8 +55,10 @@ describe('the decisions of a commit', () => {
   });
 });
 
-describe('the lease for which a job was decided', () => {
-  it('is the later one, where an earlier commit is put back before it', () => {
+const redoOf = (epoch: number) => (epoch % 2 === 0 ? 'begun' : 'made');
+
+describe('the lease for which a job was decided, and how far its order is', () => {
+  it('are the later ones, where an earlier commit is put back before it', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(1)), { maxLength: 12 }),
@@ -68,11 +70,13 @@ describe('the lease for which a job was decided', () => {
             epochs += 1;
             const taken = isRequeued === 1 ? outbox.take() : undefined;
             outbox.write(record(key), { slice: 1, epoch: epochs });
+            outbox.noteRedo(key, redoOf(epochs));
             last.set(key, epochs);
             if (taken !== undefined) outbox.requeue(taken);
           }
-          const { holds = new Map(), records } = outbox.take();
+          const { holds = new Map(), redos = new Map(), records } = outbox.take();
           expect(new Map([...holds].map(([key, hold]) => [key, hold.epoch]))).toEqual(last);
+          expect(redos).toEqual(new Map([...last].map(([key, epoch]) => [key, redoOf(epoch)])));
           expect(records.map(({ key }) => key).sort()).toEqual([...last.keys()].sort());
         },
       ),
