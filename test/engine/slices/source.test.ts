@@ -23,8 +23,8 @@ async function oneSlice(engine: TestEngine) {
   const { pool } = engine;
   const run = await engine.run();
   await addSlices(pool, run, [{ n: 1, cells: packCells([{ number: 1, repeat: 1, vars: {} }]) }]);
-  const worker = await engine.worker(run);
   const session = await beginSession({ pool, clock: wallClock }, run, { name: 'a worker', leaseMs });
+  const worker = await openEngineStore(pool, { run, session: session.session, clock: wallClock });
   return { pool, run, worker, session, queue: new LeaseQueue(pool, { worker: 'w', leaseMs }) };
 }
 
@@ -91,7 +91,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     ['another one', { sha256: 'bb', bytes: 1 }],
     ['broken', { error: { code: 'input.not-image', message: 'It is no image.' } }],
   ])('are left to others where a file that they show is %s here, and are taken once', async (_words, own) => {
-    const { pool, run, worker, session, queue } = await oneSlice(engine);
+    const { pool, run, session, queue } = await oneSlice(engine);
     const imagesOf = (file: ImageFile, leads: boolean, its = pool): SharedImages => {
       const images = new SharedImages({ facts: () => file }, its, run, leads);
       images.begin(1);
@@ -124,7 +124,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
           : Reflect.get(of, name),
     });
     const images = imagesOf(own, false, counted);
-    const store = await openEngineStore(counted, { run, session: worker.session, clock: wallClock });
+    const store = await openEngineStore(counted, { run, session: session.session, clock: wallClock });
     const lacked: string[] = [];
     const source = new SliceSource(
       {
