@@ -71,3 +71,18 @@ it('asks only when it needs something, or has something to give back', async () 
   await worker.time.pass(60_000);
   expect([asked, worker.asked - asked]).toEqual([2, 0]);
 });
+
+it('takes nothing for its own that it was given five seconds ago, whatever is answered since', async () => {
+  const time = new VirtualTime();
+  const allowance = new RunAllowance({ submits: 100 }, time.clock(), () => undefined);
+  const refused = () => allowance.refusal(imagineRecord({ status: 'pending', attempts: 0 }), { tokens: 0 });
+  expect(refused()).toBe('wait');
+  allowance.ask();
+  allowance.onAnswer(time.now, { submits: { given: 10, unclaimed: 90, elsewhere: 0 } });
+  expect(refused()).toBeUndefined();
+  await time.pass(4900);
+  const left = time.now;
+  await time.pass(200);
+  expect(allowance.onAnswer(left, null)).toBe(false);
+  expect(refused()).toBe('wait');
+});

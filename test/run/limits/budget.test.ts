@@ -39,6 +39,18 @@ describe('what is reserved for requests under way', () => {
     expect(budgetTracker.refusal(next)).toMatchObject({ kind: 'budget' });
   });
 
+  it.each(['pending', 'running', 'modal', 'in-doubt', 'done', 'failed'] as const)(
+    'is released once the job is %s',
+    (status) => {
+      const budgetTracker = tracker({ budget: { cost: 15 } });
+      const sent = imagineRecord({ key: 'a', status: 'submitting', attempts: 1 });
+      budgetTracker.note(imagineRecord({ key: 'a' }), sent);
+      expect(budgetTracker.refusal(imagineRecord({ key: 'b' }))).toMatchObject({ code: 'budget.cost' });
+      budgetTracker.note(sent, imagineRecord({ key: 'a', status, attempts: 1 }));
+      expect(budgetTracker.refusal(imagineRecord({ key: 'b' }))).toBeUndefined();
+    },
+  );
+
   it('is told to what the run shares with others, also where its own budget bounds nothing', () => {
     const told: unknown[] = [];
     const shared = {

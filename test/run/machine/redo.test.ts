@@ -206,6 +206,13 @@ describe('a redo in doubt that the user gives up', () => {
     expect(records).toEqual([imagineRecord({ status: 'done', attempts: 2, taskId: 'T1', finishedAt: 5 })]);
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['user.dropped']);
   });
+
+  it('lets the job stay beside what it was to be made from', () => {
+    const former = { resubmits: 0, from: { p: 1 } };
+    const doubtful = imagineRecord({ status: 'in-doubt', attempts: 2, former, from: { p: 2 } });
+    const [left] = resolveInDoubt(doubtful, { kind: 'drop' }, undefined, 9).records;
+    expect(left).toMatchObject({ status: 'done', from: { p: 1 }, kept: { p: 2 } });
+  });
 });
 
 describe('the exit code of a run', () => {

@@ -10,6 +10,7 @@ function counting(start = 0) {
     raised: [] as number[],
     said: [] as (string | undefined)[],
     adds: 0,
+    onAdd: (): void => undefined,
     results: (_why?: string): void => undefined,
   };
   const broken = { engine: false, place: false };
@@ -25,6 +26,7 @@ function counting(start = 0) {
     },
     add: (count) => {
       known.adds += 1;
+      known.onAdd();
       if (broken.engine) return Promise.reject(new Error('away'));
       known.total += count;
       return Promise.resolve(known.total);
@@ -73,6 +75,16 @@ describe('the submissions of a worker', () => {
     counter.note();
     await counter.stop();
     expect(known.raised.at(-1)).toBe(141);
+  });
+
+  it('are all counted, also those that leave while others are', async () => {
+    const { counter, known, pass } = counting();
+    known.onAdd = () => {
+      if (known.adds < 4) counter.note();
+    };
+    counter.note();
+    await pass(10_000);
+    expect([known.total, known.raised]).toEqual([4, [1, 2, 3, 4]]);
   });
 
   it('wait for an engine that is away, and are said nowhere else before it has them', async () => {
