@@ -95,12 +95,19 @@ describe('until the service has served a request', () => {
 describe('a key that had worked', () => {
   const refused = failure('service.unauthorized', 'stop', { status: 401, about: 'key' });
 
-  it('is asked again for half a minute, and goes on where that passes', async () => {
+  it('is asked again for half a minute, each time, and goes on where that passes', async () => {
+    const isRefused = (ms: number): boolean => (ms > 30_000 && ms < 44_000) || (ms > 100_000 && ms < 114_000);
+    const spells = new Set<boolean>();
     const here = await world(grid(60), {
-      onSubmit: ({ at }) => (at > epoch + 20_000 && at < epoch + 34_000 ? { error: refused } : undefined),
+      onSubmit: ({ at }) => {
+        if (!isRefused(at - epoch)) return undefined;
+        spells.add(at - epoch > 90_000);
+        return { error: refused };
+      },
     });
     expect(here.run().end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ done: 60 });
+    expect([...spells]).toEqual([false, true]);
   });
 
   it.each([

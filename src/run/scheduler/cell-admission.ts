@@ -31,7 +31,8 @@ export function admitCells(state: SchedulerState): void {
     if (cell === undefined) return;
     visitCell(state, cells.open.open(cell, slices.takeHold(cell)));
     if (isAtEnd(state)) state.jobs.beginEnd();
-    if (state.isLong()) return;
+    // The next tick opens the others. Those put off are none of them yet, and nothing else may happen that opens one.
+    if (canOpenCell(state) && state.isLong()) return;
   }
 }
 

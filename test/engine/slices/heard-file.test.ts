@@ -134,6 +134,29 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     dead.heard.close();
   });
 
+  it('keeps what was heard for one run when a later answer of another run is durable', async () => {
+    const run = await engine.run(1);
+    const worker = await engine.worker(run);
+    const epoch = (await takeSlice(engine.pool, run, 1, worker.session))?.epoch ?? 0;
+    const sent = jobRecord('a', 'submitting', { submittedAt: 17, submittedBy: '1/1', attempts: 1 });
+    await worker.commit(turnOf(1, epoch, [sent]));
+    const { open, folder } = await processes();
+    const dead = await open();
+    dead.heard.begin({ token: await tokenOf(worker.session) });
+    dead.heard.ofRun(run, () => []).note(fact('a', '{"kind":"answered"}'));
+    const another = dead.heard.ofRun(run + 1000, () => []);
+    another.durable(another.note(fact('b', '{"kind":"answered"}')));
+    await goesAway(dead.pool);
+    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.db'));
+    copyFileSync(join(folder, file), join(folder, file.replace(/[0-9a-f]{16}\.db$/, '0.db')));
+    const next = await open();
+    await next.heard.sweep(engine.pool);
+    const other = await engine.worker(run);
+    expect(await other.others.look(['a'])).toEqual([fact('a', '{"kind":"answered"}')]);
+    next.heard.close();
+    dead.heard.close();
+  });
+
   it('is bounded: what is not kept is said, once', async () => {
     const { open } = await processes();
     const said: string[] = [];

@@ -40,6 +40,15 @@ describe('admitCells', () => {
     expect(state.jobs.takeForRoom()?.record.key).toBe(keyOf(6));
   });
 
+  it('opens a cell that was put off also where the one before it took long', async () => {
+    const putBack = (key: string): JobRecord =>
+      imagineRecord({ key, status: 'pending', putBack: true, attempts: 1 });
+    const { state } = await schedulerRig(grid(1), {}, putBack);
+    state.isLong = () => true;
+    admitCells(state);
+    expect([state.cells.open.size, state.jobs.size]).toEqual([1, 1]);
+  });
+
   it('opens as many cells of text calls as may be under way', async () => {
     const { state } = await schedulerRig(captions(10), { limits: { tasks: 1, requests: 8 } });
     admitCells(state);
