@@ -223,7 +223,7 @@ describe('the engine', () => {
       },
     });
     expect(end).toEqual({ kind: 'interrupted', forced: false });
-    // Those that were resolved before it was heard wait for the next job of theirs, which has begun.
-    expect(events.filter(({ type }) => type === 'cell:left').length).toBeGreaterThan(100);
+    // At least the first 64 cells were open. Those that were resolved before it was heard wait for the next job of theirs, which has begun.
+    expect(events.filter(({ type }) => type === 'cell:left').length).toBeGreaterThan(32);
   });
 });
