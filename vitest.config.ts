@@ -27,8 +27,8 @@ export default defineConfig({
     // module or leaves a change of `process` behind.
     isolate: false,
     sequence: { sequencer: SlowFirst },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     restoreMocks: true,
     unstubEnvs: true,
   },

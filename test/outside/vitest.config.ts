@@ -5,6 +5,6 @@ export default defineConfig({
   test: {
     include: ['test/outside/**/*.test.ts'],
     globalSetup: ['test/rig/postgres/setup.ts'],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
   },
 });
