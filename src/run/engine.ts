@@ -29,7 +29,7 @@ import { watchSource } from './scheduler/slices/watch.ts';
 const batchSize = 64;
 
 /** For so long an input keeps the process busy with cells; between it and the next one everything else gets its turn, ms. */
-const longMs = 8;
+const longMs = 50;
 
 /**
  * Feeds a scheduler, makes its decisions durable, one commit at a time, then carries out the effects of that commit. Decisions
