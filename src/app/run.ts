@@ -1,40 +1,33 @@
 import { join, resolve } from 'node:path';
-import { isInterrupted } from '../plan/estimate/revival.ts';
-import { namesDirectory, runFiles } from '../report/facts/layout.ts';
-import { withReserveOf } from '../report/facts/spent.ts';
+import type { ManifestTotals } from '../manifest/tally.ts';
+import { runFiles } from '../report/facts/layout.ts';
+import { seenFrom } from '../report/facts/place.ts';
 import { money } from '../report/text/amounts.ts';
 import { runAgain } from '../report/text/next-commands.ts';
-import { serviceWords } from '../report/text/plan-text.ts';
 import { type RunSummary } from '../report/text/summary.ts';
-import type { StoreTotals } from '../state/reader.ts';
-import { closingAfter, type Disposables } from './adapters/disposables.ts';
+import { isOpenOrder } from '../state/redo-order.ts';
+import { closingAfter } from './adapters/disposables.ts';
 import { gitFacts } from './adapters/git/git.ts';
 import { checkMetricsFile } from './adapters/metrics-file.ts';
 import { type MetricsWatch, watchMetrics } from './adapters/metrics-watch.ts';
 import type { Context } from './context.ts';
 import { usageError } from './errors/cli-error.ts';
-import { failureText } from './errors/render.ts';
+import { failureText, shownErrorOf } from './errors/render.ts';
 import type { RunFlags } from './flags.ts';
 import type { Interrupts } from './output/io.ts';
-import { finishedResult, identityOfRun, openFinished, settledSteps } from './receipt/finished.ts';
 import { knownPlan } from './receipt/known-plan.ts';
-import { reusableCells } from './receipt/reuse.ts';
-import { workOff } from './receipt/work-off.ts';
 import { estimateRun, type KnownPlan } from './run/dry-run.ts';
-import { conclude, type RunOutput, seenThrough } from './run/outcome.ts';
-import { askedFor, redoWishOf, takeOrders } from './run/redo-order.ts';
-import { type HeldDirectory, holdDirectory, openRunSession, type RunOpening } from './run/session.ts';
-import { runSettings } from './run/settings.ts';
-import { s3PlaceOf } from './service/artifact-place.ts';
-import { notifyTarget } from './service/notify.ts';
-import { reachService, rehearsalSettings } from './service/sandbox.ts';
+import { listInTime } from './run/execute.ts';
+import { runExitCode } from './run/exit-code.ts';
+import { conclude, type RunOutput, type RunResult, type RunWork } from './run/outcome.ts';
+import { askedFor, closeOrders, redoWishOf, takeOrders } from './run/redo-order.ts';
+import type { HeldRun, OpeningRun, Runner } from './run/runner.ts';
+import { notify, notifyTarget } from './service/notify.ts';
 import { settleService } from './service/settings.ts';
 import { type AdmittedService, admit } from './service/trust.ts';
 import { addressWarning, keyWarning } from './service/warnings.ts';
-import { placeOfRun } from './workspace/checks/place.ts';
 import { loadPipeline, type PipelineText, type ReadPipeline } from './workspace/read-pipeline.ts';
 import { type RunBegin, writeRunRecord } from './workspace/record.ts';
-import { selectionOf } from './workspace/selection.ts';
 
 /** A pipeline that may be run, and the service that it may be run against. */
 export interface OpenedRun {
@@ -100,132 +93,114 @@ async function askAboutCost(
 }
 
 /**
- * Runs a pipeline on this machine, in a directory that is held meanwhile.
+ * One run from its beginning to its end: it is held, begun, recorded, worked off, listed, and what came of it is recorded and told.
  *
+ * @param runner who carries it out
+ * @returns undefined where it goes on without this process
  * @throws CliError, StateError, Reported for what is refused; what ends a run that has begun is in its summary
  */
-export const runHere = (
+export const runOpened = (
   { read, service }: OpenedRun,
   flags: RunFlags,
   context: Context,
   output: RunOutput,
-): Promise<RunSummary> =>
+  runner: Runner,
+): Promise<RunSummary | undefined> =>
   closingAfter(async (disposables) => {
-    const { io } = context;
+    const { io, redactor } = context;
+    const warn = (text: string): void => output.warn(failureText(`warning: ${text}`));
     // A wrong address is refused before anything is held.
-    notifyTarget(flags.notify, io.env, context.redactor);
-    const metricsName = flags['metrics-file'] && resolve(io.cwd, flags['metrics-file']);
-    if (metricsName !== undefined) await checkMetricsFile(metricsName, '--metrics-file');
-    const readSince = io.machine.timeOfDay();
+    const target = notifyTarget(flags.notify, io.env, redactor);
+    // A run that goes on without this process is not measured here.
+    const metricsFile = flags.detach ? undefined : flags['metrics-file'];
+    const file = metricsFile && resolve(io.cwd, metricsFile);
+    if (file !== undefined) await checkMetricsFile(file, '--metrics-file');
     // Until the first job changes a run may be killed: nothing is paid that its state does not know.
     const interrupts = io.interrupts('late');
     disposables.add(() => interrupts.stop());
-    const place = s3PlaceOf(flags.out);
-    const opening: RunOpening = {
-      directory: await placeOfRun(read, flags, io.cwd),
-      service: {
-        id: service.id,
-        ...(service.baseUrl === undefined ? {} : { origin: new URL(service.baseUrl).origin }),
-      },
-      newService: flags['new-service'],
-      selection: selectionOf(flags),
-      isDefault: !namesDirectory(flags),
-      ...(place === undefined ? {} : { place }),
-      frozen: flags.frozen,
-      trusted: flags['trust-directory'],
-      acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
-    };
-    const held = await holdDirectory(read, opening, interrupts.leave, disposables, context);
+    const opening = { read, service, flags, interrupts, output, disposables, context };
+    const held = await runner.hold(opening);
     let isOver = false;
-    const metrics =
-      metricsName === undefined
-        ? undefined
-        : watchMetrics(
-            {
-              file: metricsName,
-              pipeline: read.pipeline.name,
-              startedAt: held.startedAt,
-              totals: () => (isOver ? totalsAtEnd(held.state) : held.state.totals()),
-            },
-            io,
-            (text) => output.warn(failureText(`warning: ${text}`)),
-          );
-    const work = async () => {
-      try {
-        const started = { readSince, interrupts, opening, held, metrics, onWork: output.onWork };
-        const summary = await workIn(read, service, flags, started, disposables, context);
-        return { summary, again: runAgain(read.pipeline.source.file, flags) };
-      } finally {
-        isOver = true;
-      }
+    const measured = {
+      pipeline: read.pipeline.name,
+      startedAt: held.startedAt,
+      totals: () => held.totals(isOver),
+      crew: () => held.crew?.(),
     };
-    const told = await seenThrough(flags, output, metrics, interrupts.leave, context, work);
-    return told.summary;
+    const metrics = file === undefined ? undefined : watchMetrics({ file, ...measured }, io, warn);
+    let summary: RunSummary | undefined;
+    try {
+      summary = await workIn(held, opening, metrics).finally(() => {
+        isOver = true;
+      });
+      if (summary === undefined) return undefined;
+      // An engine without its password, which a command line would show to others.
+      const engine = flags.engine && held.engine;
+      await output.tell(summary, runAgain(read.pipeline.source.file, { ...flags, engine }));
+    } catch (error) {
+      await metrics?.end({ exitCode: shownErrorOf(error).exitCode });
+      throw error;
+    }
+    await metrics?.end({ exitCode: summary.exitCode, kind: summary.end.kind });
+    if (target === undefined) return summary;
+    const { clock } = io.machine;
+    const failure = await notify(target, summary, redactor, { clock, env: io.env, leave: interrupts.leave });
+    if (failure !== undefined) warn(failure);
+    return summary;
   });
 
-/** What was left without an answer may have been paid. */
-const totalsAtEnd = (state: HeldDirectory['state']): StoreTotals =>
-  state.unfinished().filter(isInterrupted).reduce(withReserveOf, state.totals());
-
-/** Plans, works and lists in a directory that is held, and records what came of it. */
+/** Plans, works and lists a run that is held, and records what came of it. */
 async function workIn(
-  read: ReadPipeline,
-  service: AdmittedService,
-  flags: RunFlags,
-  started: {
-    /** Unix ms: no file of the pipeline was read before. */
-    readonly readSince: number;
-    readonly interrupts: Interrupts;
-    readonly opening: RunOpening;
-    readonly held: HeldDirectory;
-    readonly metrics: MetricsWatch | undefined;
-    readonly onWork: () => void;
-  },
-  disposables: Disposables,
-  context: Context,
-): Promise<RunSummary> {
+  held: HeldRun,
+  { read, flags, interrupts, context }: OpeningRun,
+  metrics: MetricsWatch | undefined,
+): Promise<RunSummary | undefined> {
   const { io, redactor } = context;
-  const { readSince, interrupts, opening, held, metrics, onWork } = started;
-  const wish = await redoWishOf(flags, held.state.reader, io.cwd);
-  const reuse = await reusableCells(read, opening, held, flags);
-  const opened = (await openFinished(read, opening, held, flags, redactor)) ?? {
-    receipt: undefined,
-    begun: await openRunSession(read, opening, held, context),
-  };
-  const { begun } = opened;
-  const settings = await runSettings(read.pipeline, flags, service.speed, begun.state.reader);
-  const git = await gitFacts(read.pipeline.source.folder, { env: io.env, signal: interrupts.leave });
-  const baseUrl = await reachService(service, begun, rehearsalSettings(flags), disposables);
-  const { origin } = new URL(baseUrl);
-  if (service.baseUrl !== undefined && !flags['no-progress'])
-    io.err(`Service: ${serviceWords(service.id, origin)}\n`);
+  const { leave } = interrupts;
+  const wish = await redoWishOf(flags, held.reader, io.cwd);
+  const begun = await held.begin(wish);
+  const { run, settings, origin } = begun;
+  const git = await gitFacts(read.pipeline.source.folder, { env: io.env, signal: leave });
+  if (!flags['no-progress']) for (const line of begun.reached) io.err(`${line}\n`);
   const begin: RunBegin = {
-    ...begun,
+    ...run,
     ...(git === undefined ? {} : { git }),
     origin,
     settings,
     redo: askedFor(wish),
+    ...(held.engine === undefined ? {} : { engine: held.engine }),
   };
-  await writeRunRecord(join(begun.directory, runFiles.record), begin, undefined, redactor);
-  for (const line of await takeOrders(wish, begun.state.redos, begun.state.reader)) io.err(`${line}\n`);
+  await writeRunRecord(join(run.directory, runFiles.record), begin, undefined, redactor);
+  const orders = await begun.orders();
+  for (const line of await takeOrders(wish, orders, run.state.reader)) io.err(`${line}\n`);
 
-  const work = {
-    service,
-    baseUrl,
-    settings,
-    identity: identityOfRun(read, opening),
-    readSince,
-    onWork: () => {
-      interrupts.listen();
-      onWork();
-    },
-    reuse,
-    metrics,
-  };
-  if (opened.receipt !== undefined) metrics?.begin({ steps: settledSteps(begun, opened.receipt) });
-  const result =
-    opened.receipt === undefined
-      ? await workOff(opened.begun, work, flags, interrupts, disposables, context)
-      : finishedResult(begun, opened.receipt, readSince, flags, interrupts, context);
-  return await conclude(begun, begin, result, interrupts.leave, flags, context);
+  const work = await begun.work(metrics);
+  if (work === undefined) return undefined;
+  const isOnDisk = work.report.end.kind !== 'disk';
+  const redo = isOnDisk ? await closeOrders(orders, run.state.reader) : undefined;
+  const listed = await listedWork(work, held.engine ?? seenFrom(io.cwd, run.directory), interrupts, context);
+  // What is to be made anew is to be found by the next run.
+  if (isOnDisk && listed.totals !== undefined && !(redo !== undefined && isOpenOrder(redo)))
+    await work.note?.(listed.totals);
+  return await conclude(run, begin, { ...work, ...listed, redo }, leave, flags, context);
+}
+
+/** Writes the manifest, however the run ended: after an interrupt and after a full disk too, the finished work is listed. */
+async function listedWork(
+  { report: { end, redosFailed }, list }: RunWork,
+  place: string,
+  interrupts: Interrupts,
+  { io }: Context,
+): Promise<Pick<RunResult, 'totals' | 'exitCode'>> {
+  const codeOf = (totals: ManifestTotals | undefined): number =>
+    runExitCode(end, totals?.slots, interrupts.first(), redosFailed);
+  try {
+    const say = (text: string): void => io.err(text);
+    const totals = await listInTime(interrupts, place, say, list, io.machine.clock);
+    return { totals, exitCode: codeOf(totals) };
+  } catch (error) {
+    const { text, exitCode } = shownErrorOf(error);
+    if (text !== undefined) io.err(text);
+    return { totals: undefined, exitCode: end.kind === 'complete' ? exitCode : codeOf(undefined) };
+  }
 }

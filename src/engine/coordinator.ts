@@ -179,6 +179,11 @@ async function ended(
 async function isDone(pool: EnginePool, run: number, watch: RunWatch, late: LateFacts): Promise<boolean> {
   await watch.look();
   const { state, fed, waiting } = watch.status ?? { state: 'open', fed: false, waiting: 0 };
-  if (state !== 'open') return (await liveSessions(pool, run)) === 0;
+  if (state !== 'open') {
+    if ((await liveSessions(pool, run)) > 0) return false;
+    // Who has left since may have done what was left.
+    await watch.look();
+    return true;
+  }
   return fed && waiting === 0 && !(await late.feed());
 }

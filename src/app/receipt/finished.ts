@@ -7,9 +7,8 @@ import type { RunEnd } from '../../run/events.ts';
 import type { RunFlags } from '../flags.ts';
 import type { Interrupts, Io } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';
-import { runExitCode } from '../run/exit-code.ts';
 import { openRunLog } from '../run/log.ts';
-import type { RunResult } from '../run/outcome.ts';
+import type { RunWork } from '../run/outcome.ts';
 import { type BegunRun, beginRun, type HeldDirectory, type RunOpening } from '../run/session.ts';
 import type { ReadPipeline } from '../workspace/read-pipeline.ts';
 import { refreshReceipt } from './note.ts';
@@ -98,15 +97,15 @@ export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Receipt): reado
     return [{ name, isText: isTextKind(kind), done, failed, inDoubt: 0, skipped, blocked, total }];
   });
 
-/** The result of a run that has nothing to do; its log says that it began and ended. */
-export function finishedResult(
+/** The work of a run that has nothing to do; its log says that it began and ended. */
+export function finishedWork(
   { directory, state }: BegunRun,
   receipt: Receipt,
   readSince: number,
   flags: RunFlags,
   interrupts: Interrupts,
   { io, redactor }: { readonly io: Io; readonly redactor: Redactor },
-): RunResult {
+): RunWork {
   const log = openRunLog(join(directory, runFiles.log), flags['log-level'] ?? 'info', redactor, io, (error) =>
     io.err(`The log can no longer be written: ${error.message}\n`),
   );
@@ -119,7 +118,6 @@ export function finishedResult(
     log.close();
   }
   refreshReceipt(state, receipt, readSince);
-  const { totals } = receipt;
-  const exitCode = runExitCode(end, totals.slots, interrupts.first());
-  return { report: { end, submits: 0, redosFailed: 0 }, totals, exitCode, gridsCut: 0 };
+  const list = () => Promise.resolve(receipt.totals);
+  return { report: { end, submits: 0, redosFailed: 0 }, gridsCut: 0, list };
 }

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
+import type { ManifestTotals } from '../../manifest/tally.ts';
 import { runFiles } from '../../report/facts/layout.ts';
-import { seenFrom } from '../../report/facts/place.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
-import { isOpenOrder } from '../../state/redo-order.ts';
 import { diskOf } from '../adapters/disk-room.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { MetricsWatch } from '../adapters/metrics-watch.ts';
@@ -13,12 +12,10 @@ import { shownErrorOf } from '../errors/render.ts';
 import type { RunFlags } from '../flags.ts';
 import type { Interrupts } from '../output/io.ts';
 import { showNoProgress } from '../progress/show.ts';
-import { execute, listInTime, listResults, onceAtWork } from '../run/execute.ts';
-import { runExitCode } from '../run/exit-code.ts';
+import { execute, listResults, onceAtWork } from '../run/execute.ts';
 import { noteUnlooked, openRunLog, type RunLog } from '../run/log.ts';
-import type { RunResult } from '../run/outcome.ts';
+import type { RunWork } from '../run/outcome.ts';
 import { progressStart } from '../run/progress-start.ts';
-import { closeOrders } from '../run/redo-order.ts';
 import type { RunSession } from '../run/session.ts';
 import type { AdmittedService } from '../service/trust.ts';
 import { type Reuse, writeMerged } from './merge/merge.ts';
@@ -26,7 +23,7 @@ import { ManifestWatch, noteReceipt } from './note.ts';
 import type { RunIdentity } from './receipt.ts';
 import { CellWatch, openCells } from './settled-cells.ts';
 
-/** Does what is to be done, lists the results, and notes it where nothing is left. */
+/** Does what is to be done. What it lists is noted where nothing is left. */
 export async function workOff(
   session: RunSession,
   work: {
@@ -45,8 +42,9 @@ export async function workOff(
   interrupts: Interrupts,
   disposables: Disposables,
   context: Context,
-): Promise<RunResult> {
+): Promise<RunWork> {
   const { service, baseUrl, settings, readSince, reuse, metrics } = work;
+  const { 'escape-formulas': escapeFormulas } = flags;
   let worked = false;
   let gridsCut = 0;
   let timedOutAgain = 0;
@@ -79,30 +77,33 @@ export async function workOff(
       disposables,
     ),
   );
-  const redo =
-    report.end.kind === 'disk' ? undefined : await closeOrders(session.state.redos, session.state.reader);
-  const { totals, exitCode, manifest, cells } = await listed(
-    session,
-    report,
-    interrupts,
-    flags,
-    reuse,
-    context,
-  );
-  // What is to be made anew is to be found by the next run.
-  const isOpen = redo !== undefined && isOpenOrder(redo);
-  if (report.end.kind !== 'disk' && totals !== undefined && !isOpen)
-    await noteReceipt(session, work.identity, {
+  let watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
+  const list = async (signal: AbortSignal): Promise<ManifestTotals> => {
+    const { redactor } = context;
+    if (reuse !== undefined) {
+      const { plan, directory, state } = session;
+      const { manifest: watch, cells } = watches;
+      const { reader } = state;
+      const merged = await writeMerged({ plan, reader, directory, reuse, redactor, watch, cells, signal });
+      if (merged !== undefined) return merged;
+      watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
+    }
+    const { onText, onRow } = watches.manifest;
+    const { onCell } = watches.cells;
+    return await listResults(session, redactor, signal, { escapeFormulas, onText, onCell, onRow });
+  };
+  const note = (totals: ManifestTotals): Promise<void> =>
+    noteReceipt(session, work.identity, {
       readSince,
       isComplete: report.end.kind === 'complete' && report.redosFailed === 0,
       worked,
       totals,
-      written: manifest.result(),
-      cells,
-      escapeFormulas: flags['escape-formulas'],
+      written: watches.manifest.result(),
+      cells: watches.cells,
+      escapeFormulas,
       now: context.io.machine.timeOfDay(),
     });
-  return { report, totals, exitCode, gridsCut, timedOutAgain, redo };
+  return { report, gridsCut, timedOutAgain, list, note };
 }
 
 /** Runs with a log and a view of the progress. */
@@ -151,54 +152,4 @@ async function watched(
   } finally {
     progress.end();
   }
-}
-
-/** Writes the manifest, however the run ended: after an interrupt and after a full disk too, the finished work is listed. */
-async function listed(
-  session: RunSession,
-  { end, redosFailed }: RunReport,
-  interrupts: Interrupts,
-  { 'escape-formulas': escapeFormulas }: RunFlags,
-  reuse: Reuse | undefined,
-  { io, redactor }: Context,
-): Promise<Pick<RunResult, 'totals' | 'exitCode'> & Watches> {
-  let watches: Watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
-  try {
-    const { plan, directory, state } = session;
-    const say = (text: string): void => io.err(text);
-    const totals = await listInTime(
-      interrupts,
-      seenFrom(io.cwd, directory),
-      say,
-      async (signal) => {
-        if (reuse !== undefined) {
-          const { manifest: watch, cells } = watches;
-          const { reader } = state;
-          const options = { plan, reader, directory, reuse, redactor, watch, cells, signal };
-          const merged = await writeMerged(options);
-          if (merged !== undefined) return merged;
-        }
-        watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
-        const { onText, onRow } = watches.manifest;
-        const { onCell } = watches.cells;
-        return await listResults(session, redactor, signal, { escapeFormulas, onText, onCell, onRow });
-      },
-      io.machine.clock,
-    );
-    return { ...watches, totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
-  } catch (error) {
-    const shownError = shownErrorOf(error);
-    if (shownError.text !== undefined) io.err(shownError.text);
-    const exitCode =
-      end.kind === 'complete'
-        ? shownError.exitCode
-        : runExitCode(end, undefined, interrupts.first(), redosFailed);
-    return { ...watches, totals: undefined, exitCode };
-  }
-}
-
-/** What is seen of a manifest while it is written. */
-interface Watches {
-  readonly manifest: ManifestWatch;
-  readonly cells: CellWatch;
 }

@@ -12,13 +12,10 @@ import type { RunSummary } from '../../report/text/summary.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { kindAt } from '../../state/files/plain-path.ts';
 import type { StateReader } from '../../state/reader.ts';
-import type { MetricsWatch } from '../adapters/metrics-watch.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../errors/cli-error.ts';
-import { failureText, shownErrorOf } from '../errors/render.ts';
 import type { RunFlags } from '../flags.ts';
 import { publishFiles } from '../service/artifact-place.ts';
-import { notify, notifyTarget } from '../service/notify.ts';
 import { type RunBegin, writeRunRecord } from '../workspace/record.ts';
 import type { RedoOutcome } from './redo-order.ts';
 import type { BegunRun } from './session.ts';
@@ -33,59 +30,30 @@ export interface RunOutput {
   readonly tell: (summary: RunSummary, again: string) => void | Promise<void>;
 }
 
-/** What a run came to. */
-export interface RunResult {
+/** What the work of a run came to. */
+export interface RunWork {
   readonly report: {
     readonly end: RunEnd;
     /** Of this invocation; absent: several machines made them, and the state has counted them. */
     readonly submits?: number;
     readonly redosFailed: number;
   };
-  readonly totals: ManifestTotals | undefined;
-  readonly exitCode: number;
   /** Grids that were cut into frames. */
   readonly gridsCut: number;
   readonly timedOutAgain?: number;
+  /** Writes the manifest. @throws the error of the file system, StateError, TableError, the signal's reason */
+  readonly list: (signal: AbortSignal) => Promise<ManifestTotals>;
+  /** Notes by what the next run of the same is recognised, where no redo is left; absent: it never is. */
+  readonly note?: (totals: ManifestTotals) => Promise<void>;
+}
+
+/** What a run came to, with its results listed. */
+export interface RunResult extends Pick<RunWork, 'report' | 'gridsCut' | 'timedOutAgain'> {
+  /** Absent: the run left before it could be listed. */
+  readonly totals: ManifestTotals | undefined;
+  readonly exitCode: number;
   /** Absent: nobody wants any job made anew. */
   readonly redo?: RedoOutcome | undefined;
-}
-
-/** What is told of a run at its end. */
-interface Told {
-  readonly summary: RunSummary;
-  /** The command that goes on with the run. */
-  readonly again: string;
-}
-
-/**
- * Sees a run through: its metrics are ended, what came of it is told, and whoever is to know is notified.
- *
- * @param work undefined: the run goes on without this process
- */
-export async function seenThrough<T extends Told | undefined>(
-  flags: RunFlags,
-  { warn, tell }: RunOutput,
-  metrics: Pick<MetricsWatch, 'end'> | undefined,
-  leave: AbortSignal,
-  { io, redactor }: Context,
-  work: () => Promise<T>,
-): Promise<T> {
-  let told: T;
-  try {
-    told = await work();
-    if (told !== undefined) await tell(told.summary, told.again);
-  } catch (error) {
-    await metrics?.end({ exitCode: shownErrorOf(error).exitCode });
-    throw error;
-  }
-  if (told === undefined) return told;
-  const { summary } = told;
-  await metrics?.end({ exitCode: summary.exitCode, kind: summary.end.kind });
-  const target = notifyTarget(flags.notify, io.env, redactor);
-  if (target === undefined) return told;
-  const failure = await notify(target, summary, redactor, { clock: io.machine.clock, env: io.env, leave });
-  if (failure !== undefined) warn(failureText(`warning: ${failure}`));
-  return told;
 }
 
 /**
@@ -136,7 +104,10 @@ export async function conclude(
 }
 
 /** What is said of a run at its end. */
-type EndedRun = Pick<BegunRun, 'plan' | 'artifacts' | 'remote' | 'directory' | 'startedAt' | 'facts'> & {
+export type EndedRun = Pick<
+  BegunRun,
+  'plan' | 'artifacts' | 'remote' | 'directory' | 'startedAt' | 'facts'
+> & {
   readonly state: Parameters<typeof writeRunFacts>[0] & { readonly reader: StateReader };
 };
 

@@ -1,11 +1,12 @@
 import type { Context } from '../../app/context.ts';
 import { exitCodes } from '../../app/errors/cli-error.ts';
 import { engineOfRun } from '../../app/flags.ts';
+import { localRunner } from '../../app/local.ts';
 import { jsonLine } from '../../app/output/json-line.ts';
 import { knownPlan } from '../../app/receipt/known-plan.ts';
 import { showPlan } from '../../app/run/dry-run.ts';
 import type { RunOutput } from '../../app/run/outcome.ts';
-import { openRun, runHere } from '../../app/run.ts';
+import { openRun, runOpened } from '../../app/run.ts';
 import { fileOrDefault } from '../../app/workspace/default-file.ts';
 import { loadPipeline } from '../../app/workspace/read-pipeline.ts';
 import { endingText } from '../../report/text/summary.ts';
@@ -87,10 +88,10 @@ async function runFile(
       if (flags.json) await io.data(jsonLine(summary));
     },
   };
-  if (engineOfRun(flags, io) !== undefined) {
-    const { runOnEngine } = await import('../../app/engine/lead/command.ts');
-    return await runOnEngine(opened.read, opened.service, flags, context, output);
-  }
-  const { exitCode } = await runHere(opened, flags, context, output);
-  return exitCode;
+  const runner =
+    engineOfRun(flags, io) === undefined
+      ? localRunner
+      : (await import('../../app/engine/lead/runner.ts')).engineRunner;
+  const summary = await runOpened(opened, flags, context, output, runner);
+  return summary?.exitCode ?? exitCodes.ok;
 }

@@ -2,6 +2,7 @@ import { createImageFiles, type KnownImageFiles } from '../../../artifacts/input
 import { SharedImages } from '../../../engine/images.ts';
 import { forgetService } from '../../../engine/limits/known-service.ts';
 import { forgetOtherTables, keepTable } from '../../../engine/state/tables.ts';
+import type { Selection } from '../../../plan/cell.ts';
 import { type Plan, preparePlan } from '../../../plan/plan.ts';
 import {
   type InputTable,
@@ -13,21 +14,16 @@ import {
 import { enterService } from '../../../report/facts/services.ts';
 import type { RunSettings } from '../../../run/ports.ts';
 import { bindDirectory } from '../../../state/binding.ts';
-import type { Context } from '../../context.ts';
-import type { RunFlags } from '../../flags.ts';
-import { nameOfWish, type RedoWish, redoWishOf } from '../../run/redo-order.ts';
+import { nameOfWish, type RedoWish } from '../../run/redo-order.ts';
 import { runSettings } from '../../run/settings.ts';
 import type { OpenEngine } from '../../service/engine/connect.ts';
-import type { AdmittedService } from '../../service/trust.ts';
 import { checkFrozen } from '../../workspace/frozen.ts';
-import { type ReadPipeline, reported } from '../../workspace/read-pipeline.ts';
+import { reported } from '../../workspace/read-pipeline.ts';
 import { checkChosen, checkSelection, selectionOf } from '../../workspace/selection.ts';
 import { forgetOtherInputs, keepInputs, keptFiles } from '../../workspace/tables.ts';
 import { namedQueue } from '../queue.ts';
 import { makesTasks, type RunSpec, specSettings, specTables, specText } from '../spec.ts';
-import type { LedDirectory } from './hold.ts';
-
-type Service = AdmittedService & { readonly baseUrl: string };
+import type { LedDirectory, OpeningOnEngine } from './hold.ts';
 
 /** Cells of a slice at most: few where each has images to wait for, so that a takeover is cheap. */
 const mostCells = { image: 64, text: 256 } as const;
@@ -42,11 +38,11 @@ export interface BegunOnEngine extends LedDirectory {
   readonly images: KnownImageFiles;
   /** The same, compared with those of the other workers. */
   readonly sharedImages: SharedImages;
+  readonly selection: Selection;
   readonly settings: RunSettings;
-  readonly redo: RedoWish;
   readonly spec: RunSpec;
   readonly specText: string;
-  readonly runFacts: RunFacts;
+  readonly facts: RunFacts;
   /** Chosen cells. */
   readonly cells: number;
   /** It is open, and was asked for in the same words. */
@@ -57,18 +53,15 @@ export interface BegunOnEngine extends LedDirectory {
 
 /** Makes the plan, and says in the engine what is about to run. */
 export async function beginOnEngine(
-  read: ReadPipeline,
-  service: Service,
-  engine: OpenEngine,
+  { read, service, engine, flags, context }: OpeningOnEngine,
   held: LedDirectory,
-  flags: RunFlags,
-  context: Context,
+  redo: RedoWish,
 ): Promise<BegunOnEngine> {
   const { pipeline, path, files } = read;
-  const { redactor, io } = context;
-  const { directory, facts, run } = held;
+  const { redactor } = context;
+  const { directory, state, run } = held;
   const { pool } = engine;
-  const { reader } = facts;
+  const { reader } = state;
   const { id: serviceId, baseUrl } = service;
   const selection = selectionOf(flags);
   const tables = await keepInputs(pipeline, files, directory);
@@ -85,7 +78,6 @@ export async function beginOnEngine(
   const cells = await plan.matrix.chosen(selection);
   checkChosen(plan, cells);
   const settings = await runSettings(pipeline, flags, service.speed, reader);
-  const redo = await redoWishOf(flags, reader, io.cwd);
   const redoName = nameOfWish(redo);
   const { file, folder, text, set } = pipeline.source;
   const { origin } = new URL(baseUrl);
@@ -106,13 +98,13 @@ export async function beginOnEngine(
     queue: namedQueue(flags.queue, redactor).choice,
   };
   const written = specText(spec);
-  await bindDirectory(facts, directory, { file: path, text });
+  await bindDirectory(state, directory, { file: path, text });
   const totals = await reader.totals();
   const before = await readRunFacts(reader);
   const { isSame, hasEnded } = await saidBefore(engine, run, written);
   // What was learned is forgotten once, when the run begins.
-  if (settings.relearn === true && !isSame) await forgetService(facts, { pool, run });
-  const runFacts: RunFacts = {
+  if (settings.relearn === true && !isSame) await forgetService(state, { pool, run });
+  const facts: RunFacts = {
     filesRoot: files.root,
     tables,
     serviceId,
@@ -129,8 +121,8 @@ export async function beginOnEngine(
     // A run that goes on began when it began.
     ...(isSame && before !== undefined ? { startedAt: before.startedAt, atStart: before.atStart } : {}),
   };
-  await enterService(facts, { id: serviceId, origin });
-  await writeRunFacts(facts, runFacts);
+  await enterService(state, { id: serviceId, origin });
+  await writeRunFacts(state, facts);
   await forgetOtherInputs(tables, directory);
   await forgetOtherTables(
     pool,
@@ -139,16 +131,17 @@ export async function beginOnEngine(
   );
   return {
     ...held,
+    startedAt: facts.startedAt,
     engine,
     plan,
     tables,
     images,
     sharedImages,
+    selection,
     settings,
-    redo,
     spec: JSON.parse(written) as RunSpec,
     specText: written,
-    runFacts,
+    facts,
     cells,
     goesOn: isSame,
     wasComplete: hasEnded && before?.outcome?.end.kind === 'complete',

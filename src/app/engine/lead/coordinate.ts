@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { readPipelineFile } from '../../../artifacts/input/file.ts';
 import { type LedEnd, type LedRun, lead } from '../../../engine/coordinator.ts';
 import { type UnheardJobs, unheardJobs } from '../../../engine/doubts.ts';
@@ -6,104 +5,52 @@ import { type RegisteredFile, registered } from '../../../engine/images.ts';
 import { boundsOf } from '../../../engine/limits/run-allowance.ts';
 import { troubleLine } from '../../../engine/postgres/troubles.ts';
 import { leasesSilent } from '../../../engine/slices/beat-fence.ts';
-import { closeRun, runStatus, stopRun } from '../../../engine/slices/runs.ts';
+import { runStatus, stopRun } from '../../../engine/slices/runs.ts';
 import { WorkerSlots } from '../../../engine/slots.ts';
-import { redoOrders } from '../../../engine/state/redos.ts';
 import type { ManifestTotals } from '../../../manifest/tally.ts';
-import { runFiles } from '../../../report/facts/layout.ts';
 import { counted } from '../../../report/text/amounts.ts';
-import { runAgain } from '../../../report/text/next-commands.ts';
-import { serviceWords } from '../../../report/text/plan-text.ts';
 import { shownLine } from '../../../report/text/printable.ts';
-import { type RunSummary } from '../../../report/text/summary.ts';
-import type { RunSettings } from '../../../run/ports.ts';
 import { lasted } from '../../../run/scheduler/state/lifecycle.ts';
-import type { Disposables } from '../../adapters/disposables.ts';
-import { gitFacts } from '../../adapters/git/git.ts';
-import type { Context } from '../../context.ts';
+import type { MetricsWatch } from '../../adapters/metrics-watch.ts';
 import { shownErrorOf } from '../../errors/render.ts';
-import type { RunFlags } from '../../flags.ts';
-import type { Interrupts } from '../../output/io.ts';
 import { listInTime, listResults } from '../../run/execute.ts';
-import { runExitCode } from '../../run/exit-code.ts';
-import { conclude } from '../../run/outcome.ts';
-import { askedFor, closeOrders, takeOrders } from '../../run/redo-order.ts';
-import type { OpenEngine } from '../../service/engine/connect.ts';
-import type { AdmittedService } from '../../service/trust.ts';
-import { type ReadPipeline } from '../../workspace/read-pipeline.ts';
-import { type RunBegin, writeRunRecord } from '../../workspace/record.ts';
+import type { RunWork } from '../../run/outcome.ts';
 import { inputsOf } from '../place.ts';
 import { namedQueue, openQueue } from '../queue.ts';
 import { defaultLeaseMs, workerName, workOnRun } from '../worker/work.ts';
-import { type BegunOnEngine, beginOnEngine, sliceSize } from './begin.ts';
-import { continueOlder, findOnEngine, watchDoubts } from './find.ts';
-import type { LedDirectory } from './hold.ts';
-import { type LeadMetrics, openView } from './view.ts';
-
-type Service = AdmittedService & { readonly baseUrl: string };
+import { type BegunOnEngine, sliceSize } from './begin.ts';
+import { findOnEngine, watchDoubts } from './find.ts';
+import type { OpeningOnEngine } from './hold.ts';
+import { openView, type SeenOnEngine } from './view.ts';
 
 /**
- * Carries out a run that is held, with all workers of its engine, and says what came of it.
+ * Carries out a run that has begun, with all workers of its engine.
  *
- * @returns undefined where the run was left to its workers (`--detach`)
+ * @returns undefined where it was left to its workers (`--detach`)
  */
 export async function coordinate(
-  read: ReadPipeline,
-  service: Service,
-  engine: OpenEngine,
-  held: LedDirectory,
-  flags: RunFlags,
-  metrics: LeadMetrics | undefined,
-  interrupts: Interrupts,
-  disposables: Disposables,
-  context: Context,
-): Promise<{ readonly summary: RunSummary; readonly again: string } | undefined> {
-  const { io, redactor } = context;
-  const begun = await beginOnEngine(read, service, engine, held, flags, context);
-  const { directory, plan, tables, images, settings, spec, facts, shown } = begun;
-  const git = await gitFacts(read.pipeline.source.folder, { env: io.env, signal: interrupts.leave });
-  const { origin } = spec.service;
-  if (!flags['no-progress']) {
-    io.err(`Service: ${serviceWords(service.id, origin)}\n`);
-    io.err(`Engine: ${shown}\n`);
-  }
-  const { startedAt } = begun.runFacts;
-  const { selection } = spec;
-  const record: RunBegin = {
-    plan,
-    tables,
-    images,
-    ...(git === undefined ? {} : { git }),
-    origin,
-    selection,
-    settings,
-    redo: askedFor(begun.redo),
-    startedAt,
-    engine: shown,
-  };
-  await writeRunRecord(join(directory, runFiles.record), record, undefined, redactor);
-
-  if (begun.missing !== undefined) {
-    const accepts = flags['accept-older-state'];
-    const said = await continueOlder(begun, begun.missing, service, accepts, interrupts.drain, context);
-    io.err(`${said}\n`);
-  }
-  if (flags['in-doubt'] === 'find') {
-    const found = await findOnEngine(begun, service, interrupts.drain, context);
-    if (found !== undefined) io.err(`${found}\n`);
-  }
-  // Workers at work have read the orders as they were: none goes on with those.
-  if (!begun.goesOn && begun.spec.redo !== undefined)
-    await closeRun(engine.pool, begun.run, begun.hold.epoch, true);
-  const orders = redoOrders(engine.pool, begun.run);
-  for (const line of await takeOrders(begun.redo, orders, facts.reader)) io.err(`${line}\n`);
-  const unheard = await unheardJobs(engine.pool, begun.run);
+  begun: BegunOnEngine,
+  opening: OpeningOnEngine,
+  seen: SeenOnEngine,
+  metrics: MetricsWatch | undefined,
+): Promise<RunWork | undefined> {
+  const { engine, run, shown } = begun;
+  const { flags, interrupts, context } = opening;
+  const { io } = context;
+  const unheard = await unheardJobs(engine.pool, run);
   if (unheard !== undefined && !flags['no-progress']) io.err(`${unheardText(unheard)}\n`);
-  const hasNothingToDo =
-    flags['no-work'] && begun.wasComplete && (await isSettled(begun, interrupts, context));
-  const { end }: LedEnd = hasNothingToDo
+  const list = (signal: AbortSignal): Promise<ManifestTotals> =>
+    listResults(begun, context.redactor, signal, { escapeFormulas: flags['escape-formulas'] });
+  const isSettled = async (): Promise<boolean> => {
+    const say = (text: string): void => io.err(text);
+    const { slots } = (await listInTime(interrupts, shown, say, list, io.machine.clock)) ?? {};
+    return slots?.pending === 0 && slots.running === 0;
+  };
+  // Who only leads would wait for workers that have nothing to do.
+  const isComplete = flags['no-work'] && begun.wasComplete && (await isSettled());
+  const { end }: LedEnd = isComplete
     ? { end: { kind: 'complete' } }
-    : await led(begun, service, flags, metrics, interrupts, disposables, context);
+    : await leadToEnd(begun, opening, seen, metrics);
   if (end === undefined) {
     const commands = [`promptpress status ${shown}`, `promptpress stop ${shown}`];
     io.err(
@@ -111,61 +58,29 @@ export async function coordinate(
     );
     return undefined;
   }
-  const {
-    redosFailed = 0,
-    gridsCut = 0,
-    timedOutAgain = 0,
-  } = (await runStatus(engine.pool, begun.run)) ?? {};
-  const redo = end.kind === 'disk' ? undefined : await closeOrders(orders, facts.reader);
-  const result = await listed(begun, end, redosFailed, interrupts, flags, context);
-  const came = { ...result, report: { end, redosFailed }, gridsCut, timedOutAgain, redo };
-  const run = { ...begun, state: facts, startedAt, facts: begun.runFacts };
-  const summary = await conclude(run, record, came, interrupts.leave, flags, context);
-  // Without its password, which a command line would show to others.
-  const engineFlag = flags.engine === undefined ? undefined : shown;
-  return { summary, again: runAgain(read.pipeline.source.file, { ...flags, engine: engineFlag }) };
+  const { redosFailed = 0, gridsCut = 0, timedOutAgain = 0 } = (await runStatus(engine.pool, run)) ?? {};
+  return { report: { end, redosFailed }, gridsCut, timedOutAgain, list };
 }
 
 /** Why a run waits that begins soon after workers were killed. */
 const unheardText = ({ jobs, workers, leaseMs }: UnheardJobs): string =>
   `${counted(jobs, 'job')} may have been on ${jobs === 1 ? 'its' : 'their'} way when ${workers.map(shownLine).join(', ')} ended without a word. The run waits until nothing has been heard of ${workers.length === 1 ? 'that worker' : 'these workers'} for ${Math.ceil((leasesSilent * leaseMs) / 1000)} s, and then decides about ${jobs === 1 ? 'it' : 'them'}.`;
 
-/** Whether a run that was complete still is: who only leads it would wait for workers that have nothing to do. */
-async function isSettled(
-  { plan, spec, facts, directory, shown }: BegunOnEngine,
-  interrupts: Interrupts,
-  { io, redactor }: Context,
-): Promise<boolean> {
-  const state = { plan, selection: spec.selection, state: facts, directory };
-  const say = (text: string): void => io.err(text);
-  const totals = await listInTime(
-    interrupts,
-    shown,
-    say,
-    (signal) => listResults(state, redactor, signal, {}),
-    io.machine.clock,
-  );
-  return totals !== undefined && totals.slots.pending === 0 && totals.slots.running === 0;
-}
-
 /** How often it is asked whether more jobs are in doubt. */
 const searchEveryMs = 5000;
 
 /** Leads the run to its end, and works on it too, with a log and a view of the progress. */
-async function led(
+async function leadToEnd(
   begun: BegunOnEngine,
-  service: Service,
-  flags: RunFlags,
-  metrics: LeadMetrics | undefined,
-  interrupts: Interrupts,
-  disposables: Disposables,
-  context: Context,
+  opening: OpeningOnEngine,
+  seen: SeenOnEngine,
+  metrics: MetricsWatch | undefined,
 ): Promise<LedEnd> {
+  const { service, flags, interrupts, disposables, context } = opening;
   const { io, redactor } = context;
-  const { engine, run, name, hold, plan, spec, specText: text, settings, cells } = begun;
+  const { engine, run, name, hold, plan, spec, specText: text, selection, settings, cells } = begun;
   const leaseMs = flags.lease ?? defaultLeaseMs;
-  const { selection } = spec;
-  const view = await openView(begun, flags, metrics, disposables, context);
+  const view = await openView(begun, opening, seen, metrics);
   const unlisten = engine.pool.troubles.onTrouble((trouble) => {
     // What ends the run is said at its end.
     if (trouble.kind !== 'lost') view.say(troubleLine(trouble, engine.address.shown));
@@ -174,14 +89,14 @@ async function led(
   const named = namedQueue(flags.queue, redactor);
   const queue = await openQueue(engine, spec.queue, { worker, leaseMs, mayMigrate: true, named });
   disposables.add(() => queue.close());
-  const stop = watchBounds(begun, settings);
+  let cancelEnd: (() => void) | undefined;
   const works = !flags['no-work'] && !flags.detach;
   const endSearches =
     flags['in-doubt'] === 'find' && !flags.detach
       ? watchDoubts(
-          async () => (await begun.facts.reader.totals()).jobs['in-doubt'],
+          async () => (await begun.state.reader.totals()).jobs['in-doubt'],
           async () => {
-            const found = await findOnEngine(begun, service, interrupts.drain, context);
+            const found = await findOnEngine(begun, opening);
             if (found !== undefined) view.say(found);
           },
           io.machine.clock,
@@ -190,7 +105,7 @@ async function led(
       : undefined;
   interrupts.listen();
   try {
-    const result = await lead(
+    return await lead(
       engine,
       {
         run,
@@ -214,7 +129,12 @@ async function led(
       },
       interrupts,
       async (invocation) => {
-        stop.begin(invocation);
+        const { maxDurationMs } = settings;
+        // What else bounds the run, every worker sees.
+        if (maxDurationMs !== undefined)
+          cancelEnd = engine.clock.at(engine.clock.now() + maxDurationMs, () => {
+            stopRun(engine.pool, run, invocation, lasted).catch(() => undefined);
+          });
         if (!works) return;
         const prepared = {
           pipeline: plan.pipeline,
@@ -242,11 +162,10 @@ async function led(
         if (report.listenerError !== undefined) view.say(shownErrorOf(report.listenerError).text ?? '');
       },
     );
-    return await wholeEnd(begun, result);
   } finally {
     begun.sharedImages.end();
     unlisten();
-    stop.end();
+    cancelEnd?.();
     await endSearches?.();
     await view.end();
   }
@@ -289,67 +208,4 @@ function filesOf(
     }
   };
   return { serve: () => sharedImages.serve(copy), clear: () => shared.clear() };
-}
-
-/** A run whose time was over when all of it was done is complete. */
-async function wholeEnd({ engine: { pool }, run }: BegunOnEngine, result: LedEnd): Promise<LedEnd> {
-  const { end } = result;
-  if (end?.kind !== 'budget' || end.code !== lasted.code) return result;
-  const status = await runStatus(pool, run);
-  return status?.fed === true && status.waiting === 0 ? { end: { kind: 'complete' } } : result;
-}
-
-/** Writes the manifest, however the run ended. */
-async function listed(
-  { plan, spec, facts, directory, shown }: BegunOnEngine,
-  end: NonNullable<LedEnd['end']>,
-  redosFailed: number,
-  interrupts: Interrupts,
-  flags: RunFlags,
-  { io, redactor }: Context,
-): Promise<{ readonly totals: ManifestTotals | undefined; readonly exitCode: number }> {
-  try {
-    const state = { plan, selection: spec.selection, state: facts, directory };
-    const say = (text: string): void => io.err(text);
-    const totals = await listInTime(
-      interrupts,
-      shown,
-      say,
-      (signal) => listResults(state, redactor, signal, { escapeFormulas: flags['escape-formulas'] }),
-      io.machine.clock,
-    );
-    return { totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
-  } catch (error) {
-    const { text, exitCode } = shownErrorOf(error);
-    if (text !== undefined) io.err(text);
-    const isComplete = end.kind === 'complete';
-    return {
-      totals: undefined,
-      exitCode: isComplete ? exitCode : runExitCode(end, undefined, interrupts.first(), redosFailed),
-    };
-  }
-}
-
-/** Ends a run at the bounds that only its coordinator sees. */
-interface BoundsWatch {
-  begin(invocation: number): void;
-  end(): void;
-}
-
-/** What ends a run of several workers after some time (`--max-duration`). What else bounds it, every worker sees. */
-function watchBounds(
-  { engine: { pool, clock }, run }: BegunOnEngine,
-  { maxDurationMs }: RunSettings,
-): BoundsWatch {
-  let cancel: (() => void) | undefined;
-  return {
-    begin: (invocation) => {
-      if (maxDurationMs === undefined) return;
-      const end = (): void => {
-        stopRun(pool, run, invocation, lasted).catch(() => undefined);
-      };
-      cancel = clock.at(clock.now() + maxDurationMs, end);
-    },
-    end: () => cancel?.(),
-  };
 }

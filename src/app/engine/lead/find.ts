@@ -11,9 +11,9 @@ import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../context.ts';
 import { continueWithout, findingsText, findMissing, searchTasks } from '../../run/doubt/find-tasks.ts';
 import { connectingTo, serviceOptions } from '../../service/clients.ts';
-import type { AdmittedService } from '../../service/trust.ts';
 import type { MissingWork } from '../../workspace/checks/stale-state.ts';
 import type { BegunOnEngine } from './begin.ts';
+import type { OpeningOnEngine, ReachedService } from './hold.ts';
 
 /** Facts that are noted together. */
 const atOnce = 256;
@@ -26,16 +26,14 @@ const atOnce = 256;
  * @throws EngineError
  */
 export async function findOnEngine(
-  { plan: { pipeline }, engine: { pool }, run, facts }: BegunOnEngine,
-  service: AdmittedService & { readonly baseUrl: string },
-  signal: AbortSignal,
-  { io }: Context,
+  { plan: { pipeline }, engine: { pool }, run, state }: BegunOnEngine,
+  { service, interrupts: { drain }, context: { io } }: OpeningOnEngine,
 ): Promise<string | undefined> {
   return await closingAfter(async (disposables) => {
     const images = imagesFor(service, pipeline, disposables, io);
     const heard: LateFact[] = [];
     const isAtWork = (await liveSessions(pool, run)) > 0;
-    const found = await searchTasks(facts.reader, images, signal, isAtWork, async (record, task) => {
+    const found = await searchTasks(state.reader, images, drain, isAtWork, async (record, task) => {
       const { key, submittedAt, submittedBy } = record;
       if (submittedAt === undefined || submittedBy === undefined) return;
       heard.push({ key, submittedAt, submittedBy, taskId: task.id });
@@ -54,25 +52,22 @@ export async function findOnEngine(
  * @throws StateError `state.old` where the service's tasks cannot be asked for; EngineError
  */
 export async function continueOlder(
-  { plan: { pipeline }, engine: { pool }, run, facts, directory }: BegunOnEngine,
+  { plan: { pipeline }, engine: { pool }, run, state, directory }: BegunOnEngine,
   missing: MissingWork,
-  service: AdmittedService & { readonly baseUrl: string },
-  accepts: boolean,
-  signal: AbortSignal,
-  { io }: Context,
+  { service, flags, interrupts: { drain }, context: { io } }: OpeningOnEngine,
 ): Promise<string> {
-  const state = {
-    reader: facts.reader,
-    setFact: (name: string, value: string) => facts.setFact(name, value),
+  const older = {
+    reader: state.reader,
+    setFact: (name: string, value: string) => state.setFact(name, value),
     acceptMissing: async () => {
       await passForgotten(pool, run);
       await countSubmissions(pool, run, missing.submits);
     },
   };
-  if (accepts) return await continueWithout(state, missing);
+  if (flags['accept-older-state']) return await continueWithout(older, missing);
   return await closingAfter(async (disposables) => {
     const images = imagesFor(service, pipeline, disposables, io);
-    return await findMissing(state, directory, missing, pipeline.service.tag ? images : {}, signal);
+    return await findMissing(older, directory, missing, pipeline.service.tag ? images : {}, drain);
   });
 }
 
@@ -119,7 +114,7 @@ export function watchDoubts(
 
 /** The gateway, to be asked for its tasks. `disposables` closes it. */
 function imagesFor(
-  service: AdmittedService & { readonly baseUrl: string },
+  service: ReachedService,
   pipeline: Pipeline,
   disposables: Disposables,
   { env }: Context['io'],

@@ -11,11 +11,8 @@ import { artifactPlaceFact, namesDirectory } from '../../../report/facts/layout.
 import { noteOnOtherService } from '../../../report/text/other-service.ts';
 import { checkDirectory } from '../../../state/binding.ts';
 import { type FactKeeper, StateError } from '../../../state/store.ts';
-import type { Disposables } from '../../adapters/disposables.ts';
-import type { Context } from '../../context.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import type { RunFlags } from '../../flags.ts';
-import type { Interrupts } from '../../output/io.ts';
+import type { OpeningRun } from '../../run/runner.ts';
 import { checkPlace } from '../../run/session.ts';
 import { placeFacts, type RemotePlace, s3PlaceOf, takePlace } from '../../service/artifact-place.ts';
 import type { OpenEngine } from '../../service/engine/connect.ts';
@@ -25,10 +22,18 @@ import type { AdmittedService } from '../../service/trust.ts';
 import { placeOfRun } from '../../workspace/checks/place.ts';
 import { checkSet } from '../../workspace/checks/set.ts';
 import { type MissingWork, missingOnEngine, olderState } from '../../workspace/checks/stale-state.ts';
-import type { ReadPipeline } from '../../workspace/read-pipeline.ts';
 import { takeFolder, writeMark } from '../place.ts';
 import type { SpecPlace } from '../spec.ts';
 import { isOwnBeside, moveOut } from './move.ts';
+
+/** A run on an engine that is about to be held. */
+export interface OpeningOnEngine extends OpeningRun {
+  readonly service: ReachedService;
+  readonly engine: OpenEngine;
+}
+
+/** A service that is no rehearsal's. */
+export type ReachedService = AdmittedService & { readonly baseUrl: string };
 
 /** A run on an engine that this process leads, and its run directory. */
 export interface LedDirectory {
@@ -37,7 +42,7 @@ export interface LedDirectory {
   /** `postgres://…#name`, without a password. */
   readonly shown: string;
   readonly hold: RunHold;
-  readonly facts: FactKeeper;
+  readonly state: FactKeeper;
   /** Absolute. */
   readonly directory: string;
   readonly place: SpecPlace;
@@ -54,15 +59,8 @@ export interface LedDirectory {
  *
  * @throws StateError, EngineError, CliError
  */
-export async function holdOnEngine(
-  read: ReadPipeline,
-  service: AdmittedService & { readonly baseUrl: string },
-  engine: OpenEngine,
-  flags: RunFlags,
-  interrupts: Pick<Interrupts, 'drain' | 'leave' | 'first'>,
-  disposables: Disposables,
-  context: Context,
-): Promise<LedDirectory> {
+export async function holdOnEngine(opening: OpeningOnEngine): Promise<LedDirectory> {
+  const { read, service, engine, flags, interrupts, disposables, context } = opening;
   const { io } = context;
   const { leave } = interrupts;
   const { pipeline, path } = read;
@@ -124,7 +122,7 @@ export async function holdOnEngine(
   const missing = await missingOnEngine(pool, run, shown, remote?.counts ?? folderCounts(directory));
   if (missing !== undefined && !flags['accept-older-state'] && flags['in-doubt'] !== 'find')
     throw olderState(directory, missing);
-  const held = { run, name, shown, hold, facts, directory, place, artifacts, startedAt };
+  const held = { run, name, shown, hold, state: facts, directory, place, artifacts, startedAt };
   return {
     ...held,
     ...(remote === undefined ? {} : { remote }),
@@ -164,7 +162,7 @@ async function refuseOtherPipeline(
 /** @throws CliError (exit 2) where the run's jobs were made for another service */
 async function refuseOtherService(
   { reader }: FactKeeper,
-  { id, baseUrl }: AdmittedService & { readonly baseUrl: string },
+  { id, baseUrl }: ReachedService,
   shown: string,
   place: { readonly directory: string; readonly file: string; readonly cwd: string },
 ): Promise<void> {

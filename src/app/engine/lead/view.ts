@@ -5,19 +5,16 @@ import type { CrewStatus } from '../../../report/facts/crew.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import type { RunListener } from '../../../run/events.ts';
 import type { StoreTotals } from '../../../state/reader.ts';
-import type { Disposables } from '../../adapters/disposables.ts';
 import type { MetricsWatch } from '../../adapters/metrics-watch.ts';
-import type { Context } from '../../context.ts';
-import type { RunFlags } from '../../flags.ts';
 import { showNoProgress } from '../../progress/show.ts';
 import { noteUnlooked, openRunLog } from '../../run/log.ts';
 import { progressStart } from '../../run/progress-start.ts';
 import type { BegunOnEngine } from './begin.ts';
+import type { OpeningOnEngine } from './hold.ts';
 import { EngineProgress } from './progress.ts';
 
-/** The metrics of a run, and the sums in them. */
-export interface LeadMetrics {
-  readonly watch: MetricsWatch;
+/** What was seen of all workers last: the metrics of a run have it. */
+export interface SeenOnEngine {
   totals: StoreTotals;
   crew: CrewStatus | undefined;
 }
@@ -32,16 +29,15 @@ export interface LeadView {
 /** Shows the progress of all workers, and keeps the log and the metrics. */
 export async function openView(
   begun: BegunOnEngine,
-  flags: RunFlags,
-  metrics: LeadMetrics | undefined,
-  disposables: Disposables,
-  context: Context,
+  { flags, disposables, context }: OpeningOnEngine,
+  seen: SeenOnEngine,
+  metrics: MetricsWatch | undefined,
 ): Promise<LeadView> {
   const { io, redactor, showProgress = showNoProgress } = context;
-  const { engine, run, plan, spec, settings, directory, facts, runFacts } = begun;
-  const { reader } = facts;
-  const start = await progressStart({ plan, selection: spec.selection, state: { reader } }, settings);
-  const model = new EngineProgress(start, runFacts.startedAt, { pool: engine.pool, run, reader });
+  const { engine, run, spec, settings, directory, state, startedAt } = begun;
+  const { reader } = state;
+  const start = await progressStart(begun, settings);
+  const model = new EngineProgress(start, startedAt, { pool: engine.pool, run, reader });
   const isQuiet = flags['no-progress'] || flags.quiet || flags.detach;
   const shown = showProgress(io, start, { quiet: isQuiet }, model);
   const now = (): number => io.now();
@@ -51,13 +47,13 @@ export async function openView(
     // Whoever works too is never waited for.
     if (joined !== undefined && flags['no-work'] && !isQuiet) shown.say(joined);
     if (metrics === undefined) return;
-    const { totals = metrics.totals } = model;
-    if (JSON.stringify(totals) !== JSON.stringify(metrics.totals)) metrics.watch.progress();
-    metrics.totals = totals;
-    metrics.crew = await readCrew(engine.pool, run, spec.service.id);
-    metrics.watch.begin({ steps: model.counts() });
+    const { totals = seen.totals } = model;
+    if (JSON.stringify(totals) !== JSON.stringify(seen.totals)) metrics.progress();
+    seen.totals = totals;
+    seen.crew = await readCrew(engine.pool, run, spec.service.id);
+    metrics.begin({ steps: model.counts() });
   };
-  metrics?.watch.begin(start);
+  metrics?.begin(start);
   const stopLooking = every(engine.clock, EngineProgress.everyMs, look);
   const log = openRunLog(join(directory, runFiles.log), flags['log-level'] ?? 'info', redactor, io, (error) =>
     shown.say(`The log can no longer be written: ${error.message}`),
@@ -69,7 +65,7 @@ export async function openView(
       log.listener(event);
       shown.listener(event);
       // Jobs are counted by the engine, for all workers.
-      if (event.type !== 'job:status' && event.type !== 'slot:status') metrics?.watch.listener(event);
+      if (event.type !== 'job:status' && event.type !== 'slot:status') metrics?.listener(event);
     },
     say: (text) => shown.say(text),
     end: async () => {
