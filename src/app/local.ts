@@ -20,7 +20,7 @@ export const localRunner: Runner = {
     const readSince = context.io.machine.timeOfDay();
     const place = s3PlaceOf(flags.out);
     const run: RunOpening = {
-      directory: await placeOfRun(read, flags, context.io.cwd),
+      directory: placeOfRun(read.pipeline, flags, context.io.cwd),
       service: {
         id: service.id,
         ...(service.baseUrl === undefined ? {} : { origin: new URL(service.baseUrl).origin }),

@@ -153,7 +153,7 @@ describe('binding a run directory to its pipeline', () => {
     ]);
   });
 
-  it('has the words of the facts that earlier releases wrote', () => {
+  it('has the words of the facts that a state holds', () => {
     expect(pipelineFacts).toEqual({ file: 'pipeline.file', path: 'pipeline.path', text: 'pipeline.text' });
   });
 });

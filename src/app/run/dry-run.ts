@@ -223,7 +223,7 @@ async function keptInDirectory(
   disposables: Disposables,
   { io }: Context,
 ): Promise<Kept> {
-  const directory = await placeOfRun(read, flags, io.cwd);
+  const directory = placeOfRun(read.pipeline, flags, io.cwd);
   await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, io.env);
   const state = openStateForReading(directory);
   if (state !== undefined) disposables.add(() => state.close());

@@ -193,8 +193,7 @@ async function directoryOf(
   // A rehearsal is for this machine, whatever the environment says.
   if (pipeline !== undefined && !flags.sandbox && givenEngine(undefined, context.io) !== undefined)
     return { directory: '', pipeline, file };
-  if (pipeline !== undefined)
-    return { directory: await placeOfRun({ pipeline, path: file }, flags, context.io.cwd), file };
+  if (pipeline !== undefined) return { directory: placeOfRun(pipeline, flags, context.io.cwd), file };
   throw usageError(
     `${target} is not a valid pipeline, so its run directory is not known.`,
     'Name the directory instead, for example runs/foxes; promptpress validate shows what is wrong with the file.',

@@ -66,10 +66,4 @@ export const runDirectory = (
 ): string =>
   namesDirectory(flags)
     ? resolve(cwd, flags['run-directory'] ?? flags.out ?? '')
-    : join(pipeline.source.folder, runsFolder, directoryName(pipeline, flags));
-
-/** Name of a default run directory. */
-export const directoryName = (
-  { name }: Pick<Pipeline, 'name'>,
-  { sandbox }: Pick<DirectoryFlags, 'sandbox'>,
-): string => (sandbox ? `${name}.sandbox` : name);
+    : join(pipeline.source.folder, runsFolder, flags.sandbox ? `${pipeline.name}.sandbox` : pipeline.name);

@@ -68,7 +68,7 @@ export async function holdOnEngine(opening: OpeningOnEngine): Promise<LedDirecto
   const name = address.run ?? pipeline.name;
   const shown = `${address.shown}#${name}`;
   const startedAt = io.now();
-  const directory = await placeOfRun(read, flags, io.cwd);
+  const directory = placeOfRun(read.pipeline, flags, io.cwd);
   const isDefault = !namesDirectory(flags);
   await checkPlace(directory, { trusted: flags['trust-directory'], isDefault }, io);
   const run = await registerRun(pool, name);

@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { promptpress, type Said } from '../../../cli/test-io.ts';
@@ -44,13 +43,6 @@ async function openProject(): Promise<Project> {
   };
 }
 
-/** A run that an earlier release left in `runs/` of the project's root. */
-async function withEarlierRun(project: Project): Promise<void> {
-  const { code, err } = await project.pp('.', 'run', 'sets/foxes.yaml', '--out', 'runs/foxes');
-  expect(code, err).toBe(0);
-  expect(project.service.submits.all).toHaveLength(2);
-}
-
 describe('the run directory', () => {
   it('lies beside the pipeline file, wherever the command is started: nothing is paid twice', async () => {
     await using project = await openProject();
@@ -89,76 +81,5 @@ describe('the run directory', () => {
     expect(shown.code, shown.err).toBe(0);
     expect(shown.out).toContain('in sets/runs/foxes');
     expect(shown.out).toContain('promptpress run sets/foxes.yaml --redo');
-  });
-});
-
-describe('a run of the pipeline in runs/ of the current folder', () => {
-  it('is not paid again: every command that names the file ends with exit 2 and both ways on', async () => {
-    await using project = await openProject();
-    await withEarlierRun(project);
-    for (const command of ['run', 'plan', 'status', 'manifest']) {
-      const { code, out, err } = await project.pp('.', command, 'sets/foxes.yaml');
-      expect([code, out], err).toEqual([2, '']);
-      expect(err).toContain('lies in runs/foxes');
-      expect(err).toContain('mkdir -p sets/runs && mv runs/foxes sets/runs/foxes\n');
-      expect(err).toContain('--out runs/foxes\n');
-    }
-    expect((await project.pp('.', 'run', 'sets/foxes.yaml', '--dry-run')).code).toBe(2);
-    expect(project.service.submits.all).toHaveLength(2);
-    expect(existsSync(join(project.root, 'sets/runs'))).toBe(false);
-  });
-
-  it('continues with the command that is shown, and with --out', async () => {
-    await using project = await openProject();
-    await withEarlierRun(project);
-    expect((await project.pp('.', 'run', 'sets/foxes.yaml', '--out', 'runs/foxes')).code).toBe(0);
-    const { err } = await project.pp('.', 'run', 'sets/foxes.yaml');
-    const [, move = ''] = /Move it there: +(.*)/.exec(err) ?? [];
-    execFileSync('sh', ['-c', move], { cwd: project.root });
-    const { code } = await project.pp('.', 'run', 'sets/foxes.yaml');
-    expect(code).toBe(0);
-    expect(project.service.submits.all).toHaveLength(2);
-    expect(existsSync(join(project.root, 'runs/foxes'))).toBe(false);
-  });
-
-  it('is moved into the place of a directory without a state, not into that directory', async () => {
-    await using project = await openProject();
-    await withEarlierRun(project);
-    await mkdir(join(project.root, 'sets/runs/foxes'), { recursive: true });
-    const { err } = await project.pp('.', 'run', 'sets/foxes.yaml');
-    const [, move = ''] = /Move it there: +(.*)/.exec(err) ?? [];
-    execFileSync('sh', ['-c', move], { cwd: project.root });
-    expect(existsSync(join(project.root, 'sets/runs/foxes/state.db'))).toBe(true);
-  });
-
-  it('is that of a rehearsal with --sandbox', async () => {
-    await using project = await openProject();
-    const rehearse = ['run', 'sets/foxes.yaml', '--sandbox'];
-    const nothing = ['--max-submits', '0', '--out', 'runs/foxes.sandbox'];
-    expect((await project.pp('.', ...rehearse, ...nothing)).code).toBe(4);
-    const { code, err } = await project.pp('.', ...rehearse);
-    expect(code).toBe(2);
-    expect(err).toContain('mv runs/foxes.sandbox sets/runs/foxes.sandbox');
-    expect((await project.pp('.', 'run', 'sets/foxes.yaml')).code).toBe(0);
-  });
-
-  it('does not matter where the pipeline has run in its own place, and where it is of another one', async () => {
-    await using project = await openProject();
-    const { root, pp } = project;
-    expect((await pp('sets', 'run', 'foxes.yaml')).code).toBe(0);
-    await mkdir(join(root, 'other'));
-    await writeFile(join(root, 'other/foxes.yaml'), pipeline.replace('fox, owl', 'hare'));
-    expect((await pp('.', 'run', 'other/foxes.yaml', '--out', 'runs/foxes')).code).toBe(0);
-    expect((await pp('.', 'run', 'sets/foxes.yaml')).code).toBe(0);
-    await rename(join(root, 'sets/runs'), join(root, 'away'));
-    expect((await pp('.', 'plan', 'sets/foxes.yaml')).out).toContain('2 submissions');
-  });
-
-  it('is the default one where a link leads from one folder to the other', async () => {
-    await using project = await openProject();
-    await project.pp('sets', 'run', 'foxes.yaml');
-    await symlink(join(project.root, 'sets/runs'), join(project.root, 'runs'));
-    expect((await project.pp('.', 'run', 'sets/foxes.yaml')).code).toBe(0);
-    expect(project.service.submits.all).toHaveLength(2);
   });
 });
