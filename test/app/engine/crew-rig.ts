@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll } from 'vitest';
 import { program } from '../../../src/cli/program.ts';
 import { promptpress, type Said, type TestIo, testIo } from '../../cli/test-io.ts';
 import { type FakeService, type FakeServiceOptions, startFakeService } from '../../rig/fake-service.ts';
@@ -11,6 +12,10 @@ import { type TestDatabase, testDatabase } from '../../rig/postgres.ts';
 export interface Crew extends AsyncDisposable {
   readonly database: Pick<TestDatabase, 'url'>;
   readonly service: FakeService;
+  /** Flags that name the engine. */
+  readonly engine: readonly string[];
+  /** The same, with a queue of its own: the fastest one. */
+  readonly lease: readonly string[];
   /** The environment of every command. */
   readonly env: Readonly<Record<string, string>>;
   /** A path in the folder. */
@@ -42,6 +47,18 @@ const volatile = [
   'text',
 ];
 
+/** A crew from before the first test of a block until after the last one. */
+export function crewOfBlock(gateway?: FakeServiceOptions): Crew {
+  let crew: Crew | undefined;
+  beforeAll(async () => {
+    crew = await startCrew(undefined, gateway);
+  });
+  afterAll(async () => {
+    await crew?.[Symbol.asyncDispose]();
+  });
+  return new Proxy({} as Crew, { get: (_, name) => crew?.[name as keyof Crew] });
+}
+
 /** @param given default: a database of its own on the server of all tests */
 export async function startCrew(
   given?: Pick<TestDatabase, 'url'> & AsyncDisposable,
@@ -56,9 +73,12 @@ export async function startCrew(
     PROMPTPRESS_API_KEY: 'the-key-of-the-crew',
   };
   const at = (...names: readonly string[]): string => join(cwd, ...names);
+  const engine = ['--engine', database.url];
   return {
     database,
     service,
+    engine,
+    lease: [...engine, '--queue', 'lease'],
     env,
     at,
     write: (name, text) => writeFile(at(name), text),

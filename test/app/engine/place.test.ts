@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { promptpress, type Said } from '../../cli/test-io.ts';
 import { asked } from '../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { startFakeS3 } from '../../rig/s3/fake-s3.ts';
-import { type Crew, startCrew } from './crew-rig.ts';
+import { crewOfBlock } from './crew-rig.ts';
 
 const pipeline = (name: string): string => `name: ${name}
 poll: { min: 20ms, max: 100ms }
@@ -20,15 +20,7 @@ interface Mark {
 }
 
 describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
-  let crew: Crew;
-  let engine: readonly string[];
-  beforeAll(async () => {
-    crew = await startCrew();
-    engine = ['--engine', crew.database.url, '--queue', 'lease'];
-  });
-  afterAll(async () => {
-    await crew[Symbol.asyncDispose]();
-  });
+  const crew = crewOfBlock();
 
   const markOf = async (folder: string): Promise<Mark> =>
     JSON.parse(await readFile(crew.at(folder, 'engine.json'), 'utf8')) as Mark;
@@ -44,7 +36,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       (await filesIn(folder)).map(async (name) => (await readFile(crew.at(folder, name))).toString('base64')),
     );
   const run = (name: string, ...words: readonly string[]): Promise<Said> =>
-    crew.pp('run', `${name}.yaml`, ...engine, ...words);
+    crew.pp('run', `${name}.yaml`, ...crew.lease, ...words);
   const begun = async (name: string, ...words: readonly string[]): Promise<void> => {
     await crew.write(`${name}.yaml`, pipeline(name));
     const said = await run(name, '--out', `${name}-first`, ...words);
@@ -131,7 +123,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       const env = { ...crew.env, ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: `s3://${fake.bucket}` };
       const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd: crew.at(), env });
       const move = (out: string): Promise<Said> =>
-        pp('run', 'far.yaml', ...engine, '--out', out, '--move-out', '--trust-directory');
+        pp('run', 'far.yaml', ...crew.lease, '--out', out, '--move-out', '--trust-directory');
       await begun('far');
       const submits = crew.service.count('imagine');
       const images = await filesIn('far-first');
@@ -169,13 +161,15 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       const env = { ...crew.env, ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: `s3://${fake.bucket}` };
       const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd: crew.at(), env });
       await crew.write('killed.yaml', pipeline('killed'));
-      const bucket = ['run', 'killed.yaml', ...engine, '--out', `s3://${fake.bucket}/killed`];
+      const bucket = ['run', 'killed.yaml', ...crew.lease, '--out', `s3://${fake.bucket}/killed`];
       expect((await pp(...bucket)).code).toBe(0);
       const facts = await asked<{ name: string; value: string }>(
         crew.database.url,
         `SELECT f.name, value FROM promptpress.facts f JOIN promptpress.runs r USING (run) WHERE r.name = 'killed' AND f.name LIKE 'artifacts.%'`,
       );
-      expect((await pp('run', 'killed.yaml', ...engine, '--out', 'runs/killed', '--move-out')).code).toBe(0);
+      expect((await pp('run', 'killed.yaml', ...crew.lease, '--out', 'runs/killed', '--move-out')).code).toBe(
+        0,
+      );
       const { place } = await markOf('runs/killed');
       // As it was behind the mark, and before the facts.
       for (const { name, value } of [
@@ -190,7 +184,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
         );
       const plain = await pp(...bucket);
       expect(plain.code, plain.err).toBe(0);
-      const said = await pp('run', 'killed.yaml', ...engine, '--out', 'runs/killed', '--move-out');
+      const said = await pp('run', 'killed.yaml', ...crew.lease, '--out', 'runs/killed', '--move-out');
       expect([said.code, said.err]).toEqual([0, expect.stringContaining('3 were there already')]);
       expect((await markOf('runs/killed')).place).toBe(place);
     });
@@ -200,7 +194,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       await crew.write('busy.yaml', pipeline('busy').replace('hare', 'hare, crow'));
       expect((await run('busy', '--out', 'busy-first', '--detach')).code).toBe(0);
       const hanging = crew.service.fault('imagine', { hang: 'before' }, { times: 1 });
-      const worker = crew.start(['worker', '--once', ...engine]);
+      const worker = crew.start(['worker', '--once', ...crew.lease]);
       await hanging.hit(1);
       const refused = await run('busy', '--out', 'busy-second', '--move-out');
       expect([refused.code, refused.err]).toEqual([75, expect.stringContaining('1 worker is at work on ')]);
@@ -215,7 +209,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
     it('is for runs on an engine, and says what to do with a run directory', async () => {
       const said = await crew.pp('run', 'moved.yaml', '--out', 'x', '--move-out');
       expect([said.code, said.err]).toEqual([2, expect.stringContaining('mv runs/foxes')]);
-      const nowhere = await crew.pp('run', 'moved.yaml', ...engine, '--move-out');
+      const nowhere = await crew.pp('run', 'moved.yaml', ...crew.lease, '--move-out');
       expect([nowhere.code, nowhere.err]).toEqual([
         2,
         expect.stringContaining('--move-out goes together with --out'),
@@ -230,11 +224,11 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
     const mark = await markOf('mounted');
     await begun('other');
     const other = await markOf('other-first');
-    const wrong = await crew.pp('worker', '--once', '--out', 'other-first', ...engine);
+    const wrong = await crew.pp('worker', '--once', '--out', 'other-first', ...crew.lease);
     expect(wrong.err).toContain(`with the mark ${mark.place}`);
     expect(wrong.err).toContain(`other-first has the mark ${other.place}, of ${other.engine}`);
     expect(wrong.err).toContain('name it as this machine has it with --out DIR');
-    const said = await crew.pp('worker', '--once', '--out', 'other-first', '--out', 'mounted', ...engine);
+    const said = await crew.pp('worker', '--once', '--out', 'other-first', '--out', 'mounted', ...crew.lease);
     expect([said.code, said.err]).toEqual([0, expect.stringContaining('shared: taken on.')]);
     expect(await filesIn('mounted')).toHaveLength(3);
     expect((await readdir(crew.at('mounted'))).some((name) => name.startsWith('submissions-'))).toBe(true);

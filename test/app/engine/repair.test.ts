@@ -1,9 +1,9 @@
 import { readdir, readFile, rm, unlink, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { promptpress, type Said } from '../../cli/test-io.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { startFakeS3 } from '../../rig/s3/fake-s3.ts';
-import { type Crew, startCrew } from './crew-rig.ts';
+import { crewOfBlock } from './crew-rig.ts';
 
 const pipeline = (name: string, animals = 'fox, owl, hare'): string => `name: ${name}
 poll: { min: 20ms, max: 100ms }
@@ -13,13 +13,7 @@ steps:
 `;
 
 describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
-  let crew: Crew;
-  beforeAll(async () => {
-    crew = await startCrew();
-  });
-  afterAll(async () => {
-    await crew[Symbol.asyncDispose]();
-  });
+  const crew = crewOfBlock();
 
   const pp = (more: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Said> =>
     promptpress(args, {

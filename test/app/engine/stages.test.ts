@@ -1,10 +1,10 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { promptpress, type Said } from '../../cli/test-io.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
-import { type Crew, startCrew } from './crew-rig.ts';
+import { crewOfBlock, startCrew } from './crew-rig.ts';
 
 const pipeline = (name: string): string => `name: ${name}
 poll: { min: 20ms, max: 100ms }
@@ -30,15 +30,7 @@ async function fitting(command: 'ls' | 'status', { out }: Said): Promise<unknown
 }
 
 describe.skipIf(!hasPostgres)('a run on an engine', () => {
-  let crew: Crew;
-  let engine: readonly string[];
-  beforeAll(async () => {
-    crew = await startCrew();
-    engine = ['--engine', crew.database.url, '--queue', 'lease'];
-  });
-  afterAll(async () => {
-    await crew[Symbol.asyncDispose]();
-  });
+  const crew = crewOfBlock();
 
   /** What `ls` and `status` say of it, as JSON and in words. */
   async function stageOf(name: string): Promise<readonly unknown[]> {
@@ -56,18 +48,18 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
 
   it('keeps its results in one folder, known by its mark and not by its path', async () => {
     await crew.write('placed.yaml', pipeline('placed'));
-    const { code } = await crew.pp('run', 'placed.yaml', ...engine, '--out', 'first');
+    const { code } = await crew.pp('run', 'placed.yaml', ...crew.lease, '--out', 'first');
     expect(code).toBe(0);
-    const other = await crew.pp('run', 'placed.yaml', ...engine, '--out', 'second');
+    const other = await crew.pp('run', 'placed.yaml', ...crew.lease, '--out', 'second');
     expect(other.code).toBe(2);
     expect(other.err).toContain('is another folder');
     await rename(crew.at('first'), crew.at('moved'));
-    expect((await crew.pp('run', 'placed.yaml', ...engine, '--out', 'moved')).code).toBe(0);
+    expect((await crew.pp('run', 'placed.yaml', ...crew.lease, '--out', 'moved')).code).toBe(0);
   });
 
   it('is registered, running, then complete, and says what to do', async () => {
     await crew.write('staged.yaml', pipeline('staged'));
-    expect((await crew.pp('run', 'staged.yaml', ...engine, '--detach')).code).toBe(0);
+    expect((await crew.pp('run', 'staged.yaml', ...crew.lease, '--detach')).code).toBe(0);
     expect(await stageOf('staged')).toEqual([
       'registered',
       undefined,
@@ -78,7 +70,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
       ),
     ]);
     const hanging = crew.service.fault('imagine', { hang: 'before' }, { times: 1 });
-    const worker = crew.start(['worker', '--once', ...engine]);
+    const worker = crew.start(['worker', '--once', ...crew.lease]);
     await hanging.hit(1);
     expect(await stageOf('staged')).toEqual([
       'running',
@@ -98,16 +90,16 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
       0,
       expect.stringMatching(/: complete\n.*its command, given again, writes the manifest/),
     ]);
-    const ended = await crew.pp('run', 'staged.yaml', ...engine);
+    const ended = await crew.pp('run', 'staged.yaml', ...crew.lease);
     expect([ended.code, ended.err]).toEqual([0, expect.stringContaining('2 done')]);
     expect((await stageOf('staged')).slice(0, 3)).toEqual(['complete', undefined, 'complete']);
   });
 
   it('waits for workers where its last one has gone', async () => {
     await crew.write('left.yaml', pipeline('left'));
-    await crew.pp('run', 'left.yaml', ...engine, '--detach');
+    await crew.pp('run', 'left.yaml', ...crew.lease, '--detach');
     const hanging = crew.service.fault('imagine', { hang: 'before' }, { times: 1 });
-    const worker = crew.start(['worker', ...engine]);
+    const worker = crew.start(['worker', ...crew.lease]);
     await hanging.hit(1);
     worker.interrupt();
     hanging.release();
@@ -122,9 +114,9 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
 
   it('that is complete is led without workers to its end at once', async () => {
     await crew.write('over.yaml', pipeline('over'));
-    expect((await crew.pp('run', 'over.yaml', ...engine)).code).toBe(0);
+    expect((await crew.pp('run', 'over.yaml', ...crew.lease)).code).toBe(0);
     const submits = crew.service.count('imagine');
-    const again = await crew.pp('run', 'over.yaml', ...engine, '--no-work');
+    const again = await crew.pp('run', 'over.yaml', ...crew.lease, '--no-work');
     expect([again.code, again.err]).toEqual([0, expect.stringContaining('0 submissions in this run')]);
     expect(crew.service.count('imagine')).toBe(submits);
     expect((await stageOf('over')).slice(0, 3)).toEqual(['complete', undefined, 'complete']);
@@ -132,19 +124,19 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
 
   it('is made anew in its folder once it was removed', async () => {
     await crew.write('gone.yaml', pipeline('gone'));
-    expect((await crew.pp('run', 'gone.yaml', ...engine)).code).toBe(0);
+    expect((await crew.pp('run', 'gone.yaml', ...crew.lease)).code).toBe(0);
     const place = `${crew.database.url}#gone`;
     const mark = await readFile(crew.at('runs/gone/engine.json'), 'utf8');
     expect((await crew.pp('rm', place, '--yes')).code).toBe(0);
-    expect((await crew.pp('run', 'gone.yaml', ...engine)).code).toBe(0);
+    expect((await crew.pp('run', 'gone.yaml', ...crew.lease)).code).toBe(0);
     // A folder that another machine removed the run of is told from one of another run, and leaves none behind.
     expect((await crew.pp('rm', place, '--yes')).code).toBe(0);
     await writeFile(crew.at('runs/gone/engine.json'), mark);
-    const refused = await crew.pp('run', 'gone.yaml', ...engine);
+    const refused = await crew.pp('run', 'gone.yaml', ...crew.lease);
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('does not have any more')]);
     expect((await crew.pp('ls', crew.database.url)).out).not.toContain('#gone');
     await rm(crew.at('runs/gone/engine.json'));
-    expect((await crew.pp('run', 'gone.yaml', ...engine)).code).toBe(0);
+    expect((await crew.pp('run', 'gone.yaml', ...crew.lease)).code).toBe(0);
   });
 
   it('is missed aloud by a worker that is not to wait for one', async () => {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { promptpress } from '../../../cli/test-io.ts';
 import { parseExposition, valueOf } from '../../../rig/exposition.ts';
 import { asked } from '../../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../../rig/postgres.ts';
 import { startFakeS3 } from '../../../rig/s3/fake-s3.ts';
-import { type Crew, startCrew } from '../crew-rig.ts';
+import { type Crew, crewOfBlock } from '../crew-rig.ts';
 
 const pipeline = (name: string, grid = '{ imagine: "{{ animal }}" }', more = ''): string => `name: ${name}
 poll: { min: 20ms, max: 100ms }
@@ -20,21 +20,13 @@ steps:
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
 describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
-  let crew: Crew;
-  let engine: readonly string[];
-  beforeAll(async () => {
-    crew = await startCrew();
-    engine = ['--engine', crew.database.url, '--queue', 'lease'];
-  });
-  afterAll(async () => {
-    await crew[Symbol.asyncDispose]();
-  });
+  const crew = crewOfBlock();
 
   it('finds the manifest in the bucket that its workers have written to', async () => {
     await using fake = await startFakeS3();
     await crew.write('bucket.yaml', pipeline('bucket'));
     const env = { ...crew.env, ...fake.env };
-    const words = ['run', 'bucket.yaml', '--out', 's3://pictures/sets/foxes', ...engine];
+    const words = ['run', 'bucket.yaml', '--out', 's3://pictures/sets/foxes', ...crew.lease];
     const { code, err } = await promptpress(words, { cwd: crew.at(), env });
     expect(code, err).toBe(0);
     const manifest = fake.objects.get('sets/foxes/manifest.csv')?.content.toString() ?? '';
@@ -47,9 +39,9 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
   it('has settled the doubts whose tasks were found', async () => {
     await crew.write('found.yaml', pipeline('found'));
     crew.service.fault('imagine', { reset: 'after' }, { times: 1 });
-    expect((await crew.pp('run', 'found.yaml', ...engine)).code).toBe(5);
+    expect((await crew.pp('run', 'found.yaml', ...crew.lease)).code).toBe(5);
     const submits = crew.service.count('imagine');
-    const { code, err } = await crew.pp('run', 'found.yaml', ...engine, '--in-doubt', 'find');
+    const { code, err } = await crew.pp('run', 'found.yaml', ...crew.lease, '--in-doubt', 'find');
     expect(code, err).toBe(0);
     expect(err).toContain('of 1 job in doubt 1 had a task');
     expect(crew.service.count('imagine')).toBe(submits);
@@ -57,7 +49,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
 
   it('leaves metrics of the workers and their slices', async () => {
     await crew.write('measured.yaml', pipeline('measured', undefined, 'budget: { submits: 50 }\n'));
-    const run = await crew.pp('run', 'measured.yaml', ...engine, '--metrics-file', 'm.prom');
+    const run = await crew.pp('run', 'measured.yaml', ...crew.lease, '--metrics-file', 'm.prom');
     expect(run.code, run.err).toBe(0);
     const metrics = parseExposition(await readFile(crew.at('m.prom'), 'utf8'));
     const of = (name: string, labels = {}): unknown =>
@@ -72,7 +64,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
   it('is that of its longest duration, for what was not begun by then', async () => {
     await crew.write('long.yaml', pipeline('long', undefined, 'limits: { tasks: 1 }\n'));
     const hanging = crew.service.fault('imagine', { hang: 'after' }, { times: 1 });
-    const run = crew.start(['run', 'long.yaml', ...engine, '--max-duration', '3s']);
+    const run = crew.start(['run', 'long.yaml', ...crew.lease, '--max-duration', '3s']);
     await hanging.hit(1);
     await expect
       .poll(() => asked(crew.database.url, `SELECT state FROM promptpress.runs WHERE name = 'long'`), {
@@ -89,7 +81,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
   it('says how many jobs were not made again, and how many grids were cut', async () => {
     const made = await (async () => {
       await crew.write('again.yaml', pipeline('again', '{ imagine: "{{ animal }}", grid: split }'));
-      const run = await crew.pp('run', 'again.yaml', ...engine, '--json');
+      const run = await crew.pp('run', 'again.yaml', ...crew.lease, '--json');
       expect(run.code, run.err).toBe(0);
       return JSON.parse(run.out) as { readonly gridsCut?: number };
     })();
@@ -99,7 +91,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
       `SELECT key FROM promptpress.jobs JOIN promptpress.runs USING (run) WHERE name = 'again' LIMIT 1`,
     );
     crew.service.fault('imagine', { status: 400, body: { code: 4, description: 'no' } }, { times: 1 });
-    const redone = await crew.pp('run', 'again.yaml', ...engine, '--json', '--redo', row?.key ?? '');
+    const redone = await crew.pp('run', 'again.yaml', ...crew.lease, '--json', '--redo', row?.key ?? '');
     expect(redone.code, redone.err).toBe(1);
     expect(JSON.parse(redone.out)).toMatchObject({ redosFailed: 1 });
     expect(redone.err).toContain('1 not made again (--redo)');
@@ -130,8 +122,17 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
     };
     const env = fake.env;
     const worker = (name: string): ReturnType<Crew['start']> =>
-      crew.start(['worker', '--name', name, '--slots', '2', '--lease', '1s', ...engine.slice(0, 2)], { env });
-    const run = ['run', 'torn.yaml', ...engine, '--no-work', '--lease', '1s', '--out', 's3://pictures/torn'];
+      crew.start(['worker', '--name', name, '--slots', '2', '--lease', '1s', ...crew.engine], { env });
+    const run = [
+      'run',
+      'torn.yaml',
+      ...crew.lease,
+      '--no-work',
+      '--lease',
+      '1s',
+      '--out',
+      's3://pictures/torn',
+    ];
     const leading = crew.start(run, { env });
     const leaving = [worker('w1'), worker('w2')];
     const paid = `SELECT status FROM promptpress.jobs JOIN promptpress.runs USING (run)

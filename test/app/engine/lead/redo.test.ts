@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { asked } from '../../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../../rig/postgres.ts';
-import { type Crew, startCrew } from '../crew-rig.ts';
+import { crewOfBlock } from '../crew-rig.ts';
 
 const pipeline = `name: anew
 poll: { min: 20ms, max: 100ms }
@@ -11,19 +11,12 @@ steps: { grid: { imagine: "{{ animal }}" } }
 `;
 
 describe.skipIf(!hasPostgres)('an order to make jobs anew, on an engine', () => {
-  let crew: Crew;
-  beforeAll(async () => {
-    crew = await startCrew();
-  });
-  afterAll(async () => {
-    await crew[Symbol.asyncDispose]();
-  });
+  const crew = crewOfBlock();
 
   it('is continued by later runs until it is closed, and each of its jobs is paid anew once', async () => {
-    const engine = ['--engine', crew.database.url, '--queue', 'lease'];
     await crew.write('anew.yaml', pipeline);
     const run = async (...flags: readonly string[]) => {
-      const { out, err } = await crew.pp('run', 'anew.yaml', ...engine, '--json', ...flags);
+      const { out, err } = await crew.pp('run', 'anew.yaml', ...crew.lease, '--json', ...flags);
       const { submits, redo } = JSON.parse(out) as { submits: number; redo?: Record<string, number> };
       return { submits, redo, err };
     };

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { migrations } from '../../../../src/engine/migrations.ts';
 import { asked } from '../../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../../rig/postgres.ts';
-import { type Crew, startCrew } from '../crew-rig.ts';
+import { crewOfBlock } from '../crew-rig.ts';
 
 const pipeline = (name: string): string => `name: ${name}
 poll: { min: 20ms, max: 100ms }
@@ -13,19 +13,11 @@ steps:
 `;
 
 describe.skipIf(!hasPostgres)('a worker', () => {
-  let crew: Crew;
-  let engine: readonly string[];
-  beforeAll(async () => {
-    crew = await startCrew();
-    engine = ['--engine', crew.database.url];
-  });
-  afterAll(async () => {
-    await crew[Symbol.asyncDispose]();
-  });
+  const crew = crewOfBlock();
 
   const detached = async (name: string): Promise<void> => {
     await crew.write(`${name}.yaml`, pipeline(name));
-    const said = await crew.pp('run', `${name}.yaml`, '--detach', '--queue', 'lease', ...engine);
+    const said = await crew.pp('run', `${name}.yaml`, '--detach', '--queue', 'lease', ...crew.engine);
     expect(said.code, said.err).toBe(0);
   };
 
@@ -41,7 +33,7 @@ describe.skipIf(!hasPostgres)('a worker', () => {
       'a/b',
       '--log-level',
       'info',
-      ...engine,
+      ...crew.engine,
     );
     expect([worker.code, worker.err]).toEqual([0, expect.stringContaining('first: taken on.')]);
     expect(worker.err).toContain('second: taken on.');
@@ -73,7 +65,7 @@ describe.skipIf(!hasPostgres)('a worker', () => {
       ],
     ] as const) {
       await set(spec);
-      const said = await crew.pp('worker', '--once', '--name', 'w1', ...engine);
+      const said = await crew.pp('worker', '--once', '--name', 'w1', ...crew.engine);
       expect([said.code, said.err]).toEqual([
         0,
         expect.stringContaining(`w1: other: not taken on. ${words}`),
@@ -86,7 +78,7 @@ describe.skipIf(!hasPostgres)('a worker', () => {
   it('ends where what is wrong with the engine does not pass', async () => {
     await detached('changed');
     const hanging = crew.service.fault('imagine', { hang: 'after' });
-    const worker = crew.start(['worker', ...engine]);
+    const worker = crew.start(['worker', ...crew.engine]);
     await hanging.hit(1);
     await asked(crew.database.url, 'UPDATE promptpress.schema_version SET version = 99');
     hanging.release();
