@@ -88,7 +88,7 @@ export class PromptpressError extends Error {
   readonly code: string;
   /** What the command would end with. */
   readonly exitCode: number;
-  /** What to do about it; names options as flags of the command. */
+  /** What to do about it; what no option here is for, it names as a flag of the command. */
   readonly hint: string | undefined;
   /** Every mistake of the pipeline, with line and column; empty for all other failures. */
   readonly diagnostics: readonly Diagnostic[];
@@ -285,6 +285,20 @@ const flagsOf = ({
   quiet: false,
 });
 
+/** What messages call by the words of a command, by the name that it has here; what is left of its variables is `env`. */
+const optionWords: readonly (readonly [RegExp, string])[] = [
+  [/--base-url\b/g, 'baseUrl'],
+  [/: promptpress run \S+ --sandbox\b/g, ' (sandbox: true)'],
+  [/--(sandbox|yes)\b/g, '$1: true'],
+  [/--(out|filter|set)\b/g, '$1'],
+  [/ \(export \w+=…\)/g, ''],
+  [/(?:The environment variable )?(?<![.\w{])PROMPTPRESS_API_KEY\b/g, 'apiKey (or env.PROMPTPRESS_API_KEY)'],
+  [/(?:The environment variable )?(?<![.\w{])(PROMPTPRESS_\w+)/g, 'env.$1'],
+  [/The environment variable (\w+)/g, 'env.$1'],
+];
+const inOptions = (text: string): string =>
+  optionWords.reduce((said, [word, option]) => said.replace(word, option), text);
+
 /** Expected failures as errors of one type, without secrets; a bug is thrown as it is. */
 async function typed<T>(redactor: Redactor, work: (redactor: Redactor) => Promise<T>): Promise<T> {
   try {
@@ -301,8 +315,8 @@ async function typed<T>(redactor: Redactor, work: (redactor: Redactor) => Promis
       throw new PromptpressError('pipeline.invalid', exitCode, redactor.apply(message), options);
     }
     const { message, hint, code = codeOf(exitCode) } = error as Error & { hint?: string; code?: string };
-    const options = { ...cause, hint: hint && redactor.apply(hint) };
-    throw new PromptpressError(code, exitCode, redactor.apply(message), options);
+    const options = { ...cause, hint: hint && inOptions(redactor.apply(hint)) };
+    throw new PromptpressError(code, exitCode, inOptions(redactor.apply(message)), options);
   }
 }
 

@@ -73,7 +73,18 @@ describe('runPipeline', () => {
     try {
       const failure = await failureOf(runPipeline(given(), { env }));
       expect(failure).toMatchObject({ code: 'usage', exitCode: 2 });
-      expect(failure.message).toBe('No service is named: there is no base address.');
+      expect([failure.message, failure.hint]).toEqual([
+        'No service is named: there is no base address.',
+        'Set env.PROMPTPRESS_BASE_URL (or give baseUrl) and apiKey (or env.PROMPTPRESS_API_KEY) to run against a service, or rehearse on this machine without a key (sandbox: true)',
+      ]);
+      const both = await failureOf(runPipeline(given(), { ...there(), sandbox: true }));
+      expect(both.message).toBe('sandbox: true and baseUrl name two services.');
+      const keyless = { ...there(), apiKey: '' };
+      const { message, hint } = await failureOf(runPipeline(given(), keyless));
+      expect(message).toMatch(
+        /^apiKey \(or env\.PROMPTPRESS_API_KEY\) is not set: .* of \$\{PROMPTPRESS_API_KEY\}/,
+      );
+      expect(hint).toBe('Set it, or rehearse without a service (sandbox: true)');
       let during = before;
       const onEvent = (): void => {
         during = Math.max(during, process.listenerCount('SIGINT'));
