@@ -153,6 +153,7 @@ describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on 
     const worker = outage.worker();
     const leading = outage.run();
     await held.hit(tasks);
+    await expect.poll(() => worker.err(), patience).toContain('taken on');
     await server.crash();
     const putBack = await server.backup();
     await server.start();
