@@ -46,12 +46,15 @@ export class WorkersAuditor {
   readonly #tasks: ReadonlyMap<string, MadeTask>;
   readonly #time: Timeline;
   readonly #killed = new Set<string>();
-  /** Who intended each submission, by its key and moment. */
-  readonly #intents = new Map<string, string>();
+  /** Who intended each submission, by its key and moment, and how many older copies had come back until then. */
+  readonly #intents = new Map<string, { readonly worker: string; readonly restores: number }>();
   /** Submissions that left. */
   readonly #sent = new Set<string>();
   /** Text calls that are under way, and whose they are. */
-  readonly #asking = new Map<string, { readonly name: string; readonly at: number }>();
+  readonly #asking = new Map<
+    string,
+    { readonly name: string; readonly at: number; readonly record: JobRecord }
+  >();
   /** Answers to text calls, by the keys of their jobs: of what, and who has heard them. */
   readonly #answers = new Map<string, readonly { readonly record: JobRecord; readonly worker: Hearer }[]>();
   /** Submissions that are known to have made a task, since when. */
@@ -192,6 +195,7 @@ export class WorkersAuditor {
     // What was heard is forgotten too: texts are asked for again.
     for (const key of this.#answers.keys())
       if (this.#state.rows.get(key)?.record.status !== 'done') this.#answers.delete(key);
+    for (const [key, { record }] of this.#asking) if (!this.#knowsOf(record)) this.#asking.delete(key);
     if (!finds) for (const { id } of unknown) this.#forgotten.add(id);
     else for (const { id, key } of unknown) this.#listed.set(key, [...(this.#listed.get(key) ?? []), id]);
   }
@@ -210,7 +214,10 @@ export class WorkersAuditor {
   intends(worker: string, { records, heard = [] }: Turn): void {
     for (const record of records) {
       if (record.status === 'in-doubt' && this.cuts > 0) this.#doubted.add(record.key);
-      if (record.status === 'submitting') this.#intents.set(nameOf(record), worker);
+      if (record.status === 'submitting') {
+        const { restores } = this;
+        this.#intents.set(nameOf(record), { worker, restores });
+      }
       const isAgain = record.status === 'submitting' || record.status === 'pending';
       const before = this.#state.rows.get(record.key)?.record;
       // A doubt that is retried at once need not be durable.
@@ -233,13 +240,18 @@ export class WorkersAuditor {
   sent({ job: { record }, send }: Effect): void {
     if (send.kind !== 'submit') return;
     const known = this.#state.rows.get(record.key)?.record;
-    // What was intended before an older copy came back is forgotten by the time it leaves.
-    const isForgotten = this.restores > 0 && (known === undefined || nameOf(known) !== nameOf(record));
+    const isForgotten =
+      this.#isOlderIntent(record) && (known === undefined || nameOf(known) !== nameOf(record));
     for (const { id, key } of this.#tasks.values())
       if (key === record.key && !this.#makers.has(id)) {
         this.#makers.set(id, nameOf(record));
         if (isForgotten) this.#forgotten.add(id);
       }
+  }
+
+  /** The submission was intended before an older copy of the state came back: it leaves all the same, and may be forgotten. */
+  #isOlderIntent(record: JobRecord): boolean {
+    return (this.#intents.get(nameOf(record))?.restores ?? this.restores) < this.restores;
   }
 
   /** The user has allowed to pay for a job again whose task nobody knows. */
@@ -259,7 +271,7 @@ export class WorkersAuditor {
       // Who was stopped hears of it after any time-out.
       if (by !== undefined && this.#time.now - by.at < textMs)
         this.breaks('duplicated', `${key} is asked by ${worker} while ${by.name} asks it`);
-      this.#asking.set(key, { name: worker, at: this.#time.now });
+      this.#asking.set(key, { name: worker, at: this.#time.now, record: job.record });
     }
     if (send.kind === 'modal' && this.#tasks.get(job.record.modal?.taskId ?? '')?.isAnswered)
       this.breaks('duplicated', `${key} is answered by ${worker} although that was done`);
@@ -267,8 +279,7 @@ export class WorkersAuditor {
     this.submits += 1;
     // Somebody else may have put it in doubt since, and nothing more.
     const isIntended = durable?.status === 'submitting' || durable?.status === 'in-doubt';
-    // What was intended before an older copy came back leaves all the same.
-    if (this.restores === 0 && (!isIntended || nameOf(durable) !== nameOf(job.record)))
+    if (!this.#isOlderIntent(job.record) && (!isIntended || nameOf(durable) !== nameOf(job.record)))
       this.breaks(
         'nothing',
         `${key} is submitted by ${worker} while its record says ${durable?.status ?? 'nothing'}`,
@@ -368,7 +379,7 @@ export class WorkersAuditor {
         continue;
       }
       const submission = nameOf(record);
-      const by = this.#intents.get(submission) ?? 'nobody';
+      const by = this.#intents.get(submission)?.worker ?? 'nobody';
       if (this.#found.has(submission)) this.breaks('lost', `${key} is in doubt although its task was found`);
       // What is heard late of the answer to a dialog is not kept: to ask once more costs nothing.
       if (!this.#killed.has(by) && !this.hasUnclear && !this.hasRestored && record.modal === undefined)
