@@ -3,7 +3,7 @@ import { maxDurationCode, type RunEnd } from '../run/events.ts';
 import type { RunControl } from '../run/ports.ts';
 import { endByClosedKinds } from './limits/closed-kinds.ts';
 import type { Bounds } from './limits/run-allowance.ts';
-import { migrations } from './migrations.ts';
+import { engineSchema } from './schema.ts';
 import type { EnginePool } from './postgres/pool.ts';
 import type { SliceQueue } from './queue/queue.ts';
 import { Refeeder } from './queue/refeed.ts';
@@ -101,7 +101,7 @@ export async function lead(
   try {
     const { spec, bounds = {} } = led;
     const { invocation } = await beginInvocation(pool, run, { spec, epoch, bounds });
-    const watch = new RunWatch(pool, clock, run, invocation, { schema: migrations.length });
+    const watch = new RunWatch(pool, clock, run, invocation, { schema: engineSchema.version });
     const refeeder = new Refeeder(queue, pool, clock, run);
     const late = new LateFacts(pool, run);
     const dead = new DeadSessions(pool, run);

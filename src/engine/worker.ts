@@ -8,7 +8,7 @@ import { ClosedKinds } from './limits/closed-kinds.ts';
 import { KnownService } from './limits/known-service.ts';
 import { boundsOf, type Charge } from './limits/run-allowance.ts';
 import { EngineLimits } from './limits/shared-limits.ts';
-import { migrations } from './migrations.ts';
+import { engineSchema } from './schema.ts';
 import type { EngineAddress } from './postgres/address.ts';
 import type { EnginePool } from './postgres/pool.ts';
 import type { SliceQueue } from './queue/queue.ts';
@@ -102,7 +102,7 @@ export async function workOn(
     );
   let tooMany: Promise<unknown> | undefined;
   const watch = new RunWatch(pool, clock, run, invocation, {
-    schema: migrations.length,
+    schema: engineSchema.version,
     onLook: ({ failures, known: seen, closed }) => {
       known?.onLook(seen);
       closings.onLook(closed);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { wallClock } from '../../src/cli/adapters/clock.ts';
 import { lead } from '../../src/engine/coordinator.ts';
 import { boundsOf } from '../../src/engine/limits/run-allowance.ts';
-import { migrations } from '../../src/engine/migrations.ts';
+import { engineSchema } from '../../src/engine/schema.ts';
 import { parseEngineAddress } from '../../src/engine/postgres/address.ts';
 import { engineError } from '../../src/engine/postgres/engine-error.ts';
 import type { EnginePool } from '../../src/engine/postgres/pool.ts';
@@ -293,6 +293,6 @@ steps:
       code: 'engine.lost',
       message: expect.stringContaining('version 99') as string,
     });
-    await engine.pool.query('UPDATE promptpress.schema_version SET version = $1', [migrations.length]);
+    await engine.pool.query('UPDATE promptpress.schema_version SET version = $1', [engineSchema.version]);
   },
 );

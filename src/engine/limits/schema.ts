@@ -9,10 +9,6 @@
  * uses is counted by `purse_spend` in the transaction of the intent itself, so what a worker that died has not used is exactly there for others.
  */
 export const limitsSchema = `
-ALTER TABLE sessions ADD COLUMN service text, ADD COLUMN asked bigint NOT NULL DEFAULT 0, ADD COLUMN shares jsonb,
-  ADD COLUMN shared boolean NOT NULL DEFAULT false, ADD COLUMN given jsonb, ADD COLUMN token uuid NOT NULL DEFAULT gen_random_uuid();
-CREATE INDEX sessions_shared ON sessions (service) WHERE shared;
-
 -- Tasks that a service was found to accept; no row: it refused none. Tasks that began at once since then, and so many before one more is tried.
 CREATE TABLE accepted_tasks (
   service text PRIMARY KEY,

@@ -2,12 +2,8 @@ import type { RunEnd } from '../../run/events.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { stopRun } from './runs.ts';
 
-/**
- * `error`: why the coordinator cannot use a file; `shared`: a copy lies in the place of the run. `lacks`: which files of a slice a worker does
- * not have as the run has them; an empty hash: it asks what the file is.
- */
+/** Which files of a slice a worker does not have as the run has them; an empty hash: it asks what the file is. */
 export const lacksSchema = `
-  ALTER TABLE inputs ADD COLUMN error text, ADD COLUMN shared boolean NOT NULL DEFAULT false;
   CREATE TABLE lacks (
     run     int NOT NULL,
     session bigint NOT NULL,

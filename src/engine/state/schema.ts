@@ -5,6 +5,20 @@ import { turnFunctions } from './turn-functions.ts';
  * The tables of runs, sessions and slices. A holding of a slice is named `session/slice/epoch`: it is over once it was said to be, or its
  * session was.
  *
+ * Of a run, `fed_upto` is the number of the last cell that is in a slice. The numbers of slices are never used twice, so that what a slice of
+ * an earlier invocation left has an owner of its own; `first_slice` is the first of the invocation. `begun` and `failed_before` say when the
+ * invocation began, and how many failures were counted until then; `redos_failed`, `grids_cut` and `timed_out` are what its workers have told
+ * of it. `lead_epoch` and `lead_until`: which process leads the run, and until when it need not show that it is there; `carer` and
+ * `cared_until`: which worker does what is to be done for a run that nobody leads.
+ *
+ * Of a session, `lease_ms` is its own lease: by it others reckon when it is over. `ended`: it has said itself that it is over, or its process is
+ * known to be gone, so nothing more is heard from it; one that is only `over` may hear of a text call for as long as that may take. `service`
+ * to `given` are what its worker has of limits and budgets (`limits/schema`).
+ *
+ * Of a slice that is done, `below_doubt` says that some cell has jobs left that wait for one in doubt, of whichever slice.
+ *
+ * Rows that show who is there change often, and in place.
+ *
  * A commit holds the rows of its slices `FOR SHARE`. Whoever takes a slice over changes its epoch, and so waits for commits under
  * way; later ones of the former holder find another epoch. No clock takes part.
  */
@@ -15,15 +29,41 @@ const slices = `
     state      text NOT NULL DEFAULT 'open',
     invocation bigint NOT NULL DEFAULT 0,
     segments   int NOT NULL DEFAULT 0,
-    started    timestamptz NOT NULL DEFAULT clock_timestamp()
-  );
+    started    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    spec       text,
+    fed        boolean NOT NULL DEFAULT false,
+    fed_upto   bigint NOT NULL DEFAULT 0,
+    next_slice int NOT NULL DEFAULT 1,
+    first_slice int NOT NULL DEFAULT 1,
+    ended      text,
+    begun      timestamptz NOT NULL DEFAULT clock_timestamp(),
+    failed_before bigint NOT NULL DEFAULT 0,
+    redos_failed  bigint NOT NULL DEFAULT 0,
+    grids_cut  bigint NOT NULL DEFAULT 0,
+    timed_out  bigint NOT NULL DEFAULT 0,
+    lead_epoch bigint NOT NULL DEFAULT 0,
+    lead_until timestamptz,
+    carer      text,
+    cared_until timestamptz
+  ) WITH (fillfactor = 50);
   CREATE TABLE sessions (
     session bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name    text NOT NULL,
     started timestamptz NOT NULL DEFAULT clock_timestamp(),
     seen    timestamptz NOT NULL DEFAULT clock_timestamp(),
-    over    boolean NOT NULL DEFAULT false
-  );
+    over    boolean NOT NULL DEFAULT false,
+    ended   boolean NOT NULL DEFAULT false,
+    run     int,
+    lease_ms int NOT NULL DEFAULT 30000,
+    token   uuid NOT NULL DEFAULT gen_random_uuid(),
+    service text,
+    shared  boolean NOT NULL DEFAULT false,
+    asked   bigint NOT NULL DEFAULT 0,
+    shares  jsonb,
+    given   jsonb
+  ) WITH (fillfactor = 50);
+  CREATE INDEX sessions_run ON sessions (run);
+  CREATE INDEX sessions_shared ON sessions (service) WHERE shared;
   CREATE TABLE slices (
     run          int NOT NULL REFERENCES runs ON DELETE CASCADE,
     n            int NOT NULL CHECK (n > 0),
@@ -36,8 +76,12 @@ const slices = `
     not_before   timestamptz,
     -- How often somebody took it from a worker that had not let go of it.
     takeovers    int NOT NULL DEFAULT 0,
+    below_doubt  boolean NOT NULL DEFAULT false,
     PRIMARY KEY (run, n)
   ) WITH (fillfactor = 80);
+  CREATE INDEX slices_open ON slices (run, n) WHERE NOT done;
+  -- Few: who watches a run sums them each second.
+  CREATE INDEX slices_takeovers ON slices (run) WHERE takeovers > 0;
   CREATE TABLE holds_over (
     run   int NOT NULL,
     slice int NOT NULL,
@@ -48,6 +92,16 @@ const slices = `
   CREATE FUNCTION is_over(the_run int, sender text) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM promptpress.sessions WHERE session = split_part(sender, '/', 1)::bigint AND over
+      ) OR EXISTS (
+        SELECT FROM promptpress.holds_over
+        WHERE run = the_run AND slice = split_part(sender, '/', 2)::int AND epoch = split_part(sender, '/', 3)::bigint
+      )
+  $$;
+
+  CREATE FUNCTION hears_nothing(the_run int, sender text, text_ms bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM promptpress.sessions s WHERE s.session = split_part(sender, '/', 1)::bigint
+          AND (s.ended OR (s.over AND s.seen + (1.5 * s.lease_ms + text_ms) * interval '1 ms' < clock_timestamp()))
       ) OR EXISTS (
         SELECT FROM promptpress.holds_over
         WHERE run = the_run AND slice = split_part(sender, '/', 2)::int AND epoch = split_part(sender, '/', 3)::bigint
@@ -119,6 +173,8 @@ const records = `
     submitted bigint NOT NULL,
     hold      text COLLATE "C" NOT NULL,
     task      text,
+    -- What was heard late of a text call.
+    answer    text,
     PRIMARY KEY (run, key, submitted, hold)
   );
 
@@ -151,6 +207,11 @@ const records = `
     sha256 text NOT NULL,
     bytes  bigint NOT NULL,
     mtime  float8 NOT NULL,
+    invocation bigint NOT NULL DEFAULT 0,
+    -- Why the coordinator cannot use the file.
+    error  text,
+    -- A copy lies in the place of the run.
+    shared boolean NOT NULL DEFAULT false,
     PRIMARY KEY (run, path)
   );
   CREATE TABLE replies (

@@ -35,8 +35,8 @@ const isTrouble = "k.status IN ('failed', 'in-doubt')";
  * client saw it. What is executed once more, because its answer was lost, changes nothing. The settings keep the plan from one that is
  * quick for a small table only: each key is looked up by the index, in order, so that two turns never wait for one another.
  */
-export const commitFunction = `
-  CREATE OR REPLACE FUNCTION commit_turn(
+const commitFunction = `
+  CREATE FUNCTION commit_turn(
     the_run int, the_session bigint, the_worker text, held int[], epochs bigint[],
     records json, docs text, sayings text, tries json, try_docs text, places json, lines text, heard json, kept json, submits bigint
   ) RETURNS json LANGUAGE plpgsql
@@ -203,22 +203,3 @@ const fold = `
 
 /** The functions that write to the tables of a run. */
 export const turnFunctions: string = commitFunction + fold;
-
-/**
- * What is heard late of text calls. `ended`: the session has said so itself, or its process is known to be gone, so nothing more is heard
- * from it; one that is only `over` may hear of a text call for as long as that may take.
- */
-export const heardTextsSchema: string = `
-  ALTER TABLE facts_late ADD COLUMN answer text;
-  ALTER TABLE sessions ADD COLUMN ended boolean NOT NULL DEFAULT false;
-  UPDATE sessions SET ended = over;
-  CREATE FUNCTION hears_nothing(the_run int, sender text, text_ms bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (
-        SELECT FROM promptpress.sessions s WHERE s.session = split_part(sender, '/', 1)::bigint
-          AND (s.ended OR (s.over AND s.seen + (1.5 * s.lease_ms + text_ms) * interval '1 ms' < clock_timestamp()))
-      ) OR EXISTS (
-        SELECT FROM promptpress.holds_over
-        WHERE run = the_run AND slice = split_part(sender, '/', 2)::int AND epoch = split_part(sender, '/', 3)::bigint
-      )
-  $$;
-${commitFunction}`;

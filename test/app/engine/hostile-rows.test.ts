@@ -89,15 +89,11 @@ describe.runIf(hasPostgres)('an engine whose rows a stranger has written', () =>
     ]);
   });
 
-  it.each(['DELETE FROM', 'UPDATE'])(
-    'is said to be damaged where its version is wrong (%s)',
-    async (verb) => {
-      const more = verb === 'UPDATE' ? 'SET version = 1' : '';
-      const lead = ['run', 'foxes.yaml', '--queue', 'lease', '--engine', 'ENGINE'];
-      const { code, err } = await said(`${verb} promptpress.schema_version ${more}`, [], lead);
-      expect([code, err]).toEqual([74, expect.stringContaining('holds what promptpress does not write')]);
-    },
-  );
+  it('is said to be damaged where its version is gone', async () => {
+    const lead = ['run', 'foxes.yaml', '--queue', 'lease', '--engine', 'ENGINE'];
+    const { code, err } = await said('DELETE FROM promptpress.schema_version', [], lead);
+    expect([code, err]).toEqual([74, expect.stringContaining('holds what promptpress does not write')]);
+  });
 
   it.each([
     ['would fill the memory', gzipSync(Buffer.alloc(2 ** 21))],

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countNames } from '../../../src/artifacts/store/counts.ts';
-import { migrations } from '../../../src/engine/migrations.ts';
+import { engineSchema } from '../../../src/engine/schema.ts';
 import { asked } from '../../rig/postgres/asked.ts';
 import type { PostgresServer } from '../../rig/postgres/server.ts';
 import { hasOwnPostgres, ownServer } from '../../rig/postgres.ts';
@@ -266,7 +266,7 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
     }
     await asked(
       server.url(outage.name),
-      `UPDATE promptpress.schema_version SET version = ${migrations.length}`,
+      `UPDATE promptpress.schema_version SET version = ${engineSchema.version}`,
     );
     expect(await outage.again()).toBe(0);
     expect(await outage.end()).toEqual(whole);

@@ -1,7 +1,7 @@
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { migrations } from '../../../src/engine/migrations.ts';
+import { engineSchema } from '../../../src/engine/schema.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
-import { migrate } from '../../../src/engine/postgres/migrate.ts';
+import { makeTables } from '../../../src/engine/postgres/make-tables.ts';
 import { openPool } from '../../../src/engine/postgres/pool.ts';
 import { addSlices, openSession, registerRun, takeSlice } from '../../../src/engine/state/slices.ts';
 import { openEngineStore } from '../../../src/engine/state/store.ts';
@@ -18,7 +18,7 @@ async function commitPace(engine: BenchEngine, connections: number): Promise<num
   const pool = await openPool(parseEngineAddress(engine.url), { clock: wallClock, connections: 1 });
   const pools = [pool];
   try {
-    await migrate(pool, migrations);
+    await makeTables(pool, engineSchema);
     runs += 1;
     const run = await registerRun(pool, `commits ${runs}`);
     const slices = Array.from({ length: connections }, (_unused, at) => at + 1);

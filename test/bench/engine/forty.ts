@@ -1,8 +1,8 @@
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { lead } from '../../../src/engine/coordinator.ts';
-import { migrations } from '../../../src/engine/migrations.ts';
+import { engineSchema } from '../../../src/engine/schema.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
-import { migrate } from '../../../src/engine/postgres/migrate.ts';
+import { makeTables } from '../../../src/engine/postgres/make-tables.ts';
 import { type EnginePool, openPool } from '../../../src/engine/postgres/pool.ts';
 import { bullmqOnPostgres } from '../../../src/engine/queue/bullmq-postgres.ts';
 import { BullmqQueue } from '../../../src/engine/queue/bullmq-queue.ts';
@@ -103,7 +103,7 @@ async function play(packaged: string, kind: Kind): Promise<Asked> {
     budget: { submits: 4000 },
   });
   const first = await open('coordinator');
-  await migrate(first, migrations);
+  await makeTables(first, engineSchema);
   const run = await registerRun(first, 'forty');
   const leading = lead(
     { address, pool: first, clock: wallClock },

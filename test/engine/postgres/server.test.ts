@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { checkServer, clockAhead } from '../../../src/engine/postgres/checks.ts';
-import { checkSchema, migrate } from '../../../src/engine/postgres/migrate.ts';
+import { checkTables, makeTables } from '../../../src/engine/postgres/migrate.ts';
 import { type EnginePool, openPool, type PoolSettings } from '../../../src/engine/postgres/pool.ts';
 import type { Clock } from '../../../src/run/clock.ts';
 import { StateError } from '../../../src/state/store.ts';
@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     url.password = 'geheim-7';
     const worker = await pool(url.href);
     await checkServer(worker);
-    expect(await failure(migrate(worker, ['CREATE TABLE a (x int)']))).toMatchObject({
+    expect(await failure(makeTables(worker, { version: 1, sql: 'CREATE TABLE a (x int)' }))).toMatchObject({
       code: 'engine.rights',
     });
     url.password = 'geheim-8';
@@ -133,27 +133,30 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     await database.query(`DROP DATABASE ${latin}`);
   });
 
-  it('gets its tables once, however many processes bring them up to date', async () => {
+  it('gets its tables once, however many processes make them', async () => {
     await using database = await testDatabase();
-    const steps = ['CREATE TABLE a (x int)', 'CREATE TABLE b (x int); CREATE TABLE c (x int)'];
+    const schema = { version: 2, sql: 'CREATE TABLE a (x int); CREATE TABLE b (x int)' };
     const engines = await Promise.all(Array.from({ length: 6 }, () => pool(database.url)));
-    expect(await failure(checkSchema(engines[0] as EnginePool, 2))).toMatchObject({ code: 'engine.empty' });
-    await Promise.all(engines.map((engine) => migrate(engine, steps)));
-    await Promise.all(engines.map((engine) => checkSchema(engine, 2)));
+    const [engine] = engines as [EnginePool];
+    expect(await failure(checkTables(engine, schema))).toMatchObject({ code: 'engine.empty' });
+    // What fails leaves nothing of it behind.
+    await expect(makeTables(engine, { ...schema, sql: `${schema.sql}; SELECT 1/0` })).rejects.toThrow('zero');
+    expect(await failure(checkTables(engine, schema))).toMatchObject({ code: 'engine.empty' });
+    await Promise.all(engines.map((each) => makeTables(each, schema)));
+    await Promise.all(engines.map((each) => checkTables(each, schema)));
     expect(await database.query('SELECT version FROM promptpress.schema_version')).toEqual([{ version: 2 }]);
 
-    // A release of before, and one of later: workers of it take nothing.
-    const [engine] = engines as [EnginePool];
-    expect((await failure(checkSchema(engine, 3))).message).toContain('older release');
-    expect((await failure(checkSchema(engine, 1))).message).toContain('newer release');
-    expect((await failure(migrate(engine, steps.slice(1)))).code).toBe('engine.schema');
-    await migrate(engine, [...steps, 'CREATE TABLE d (x int)']);
-    await checkSchema(engine, 3);
-    // What fails leaves nothing of it behind.
-    await expect(migrate(engine, [...steps, '', 'CREATE TABLE e (x int); SELECT 1/0'])).rejects.toThrow(
-      'zero',
-    );
-    expect(await database.query("SELECT to_regclass('promptpress.e') AS e")).toEqual([{ e: null }]);
+    // A release of before, and one of later: neither takes anything, nor changes anything.
+    for (const act of [makeTables, checkTables]) {
+      const [later, before] = [{ ...schema, version: 3 }, { ...schema, version: 1 }];
+      expect(await failure(act(engine, later))).toMatchObject({
+        code: 'engine.schema',
+        message: expect.stringContaining('an older release of promptpress (version 2; this release needs 3)') as string,
+        hint: expect.stringContaining('Continue its runs with the release that began them') as string,
+      });
+      expect((await failure(act(engine, before))).message).toContain('a newer release');
+    }
+    expect(await database.query('SELECT version FROM promptpress.schema_version')).toEqual([{ version: 2 }]);
   });
 
   it('undoes a transaction whose work fails, and keeps one whose work does not', async () => {
@@ -279,7 +282,7 @@ describe.skipIf(!hasOwnPostgres)('a server of its own', () => {
     await using server = await ownServer({ fsync: 'off', default_transaction_read_only: 'on' });
     const engine = await pool(server.url());
     expect(await failure(checkServer(engine))).toMatchObject({ code: 'engine.durability' });
-    expect(await failure(migrate(engine, ['CREATE TABLE a (x int)']))).toMatchObject({
+    expect(await failure(makeTables(engine, { version: 1, sql: 'CREATE TABLE a (x int)' }))).toMatchObject({
       code: 'engine.readonly',
     });
   });

@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { migrations } from '../../../src/engine/migrations.ts';
+import { engineSchema } from '../../../src/engine/schema.ts';
 import { type EngineAddress, parseEngineAddress } from '../../../src/engine/postgres/address.ts';
-import { migrate } from '../../../src/engine/postgres/migrate.ts';
+import { makeTables } from '../../../src/engine/postgres/make-tables.ts';
 import { type EnginePool, openPool } from '../../../src/engine/postgres/pool.ts';
 import { bullmqOnPostgres, checkClock } from '../../../src/engine/queue/bullmq-postgres.ts';
 import { BullmqQueue, queueName } from '../../../src/engine/queue/bullmq-queue.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   database = await testDatabase();
   address = parseEngineAddress(database.url);
   pool = await openPool(address, { clock: wallClock });
-  await migrate(pool, migrations);
+  await makeTables(pool, engineSchema);
 });
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((queue) => queue.close()));

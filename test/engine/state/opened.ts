@@ -1,7 +1,7 @@
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { migrations } from '../../../src/engine/migrations.ts';
+import { engineSchema } from '../../../src/engine/schema.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
-import { migrate } from '../../../src/engine/postgres/migrate.ts';
+import { makeTables } from '../../../src/engine/postgres/make-tables.ts';
 import { type EnginePool, openPool, type PoolSettings } from '../../../src/engine/postgres/pool.ts';
 import { addSlices, openSession, registerRun } from '../../../src/engine/state/slices.ts';
 import {
@@ -39,7 +39,7 @@ export async function testEngine(url?: string): Promise<TestEngine> {
     return pool;
   };
   const pool = await connect({ connections: 8 });
-  await migrate(pool, migrations);
+  await makeTables(pool, engineSchema);
   let runs = 0;
   return {
     pool,

@@ -4,9 +4,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { directoryFact } from '../../../src/app/service/engine/directory.ts';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { migrations } from '../../../src/engine/migrations.ts';
+import { engineSchema } from '../../../src/engine/schema.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
-import { migrate } from '../../../src/engine/postgres/migrate.ts';
+import { makeTables } from '../../../src/engine/postgres/make-tables.ts';
 import { type EnginePool, openPool } from '../../../src/engine/postgres/pool.ts';
 import { beginSession } from '../../../src/engine/slices/session.ts';
 import { openFacts } from '../../../src/engine/state/facts.ts';
@@ -31,7 +31,7 @@ export interface CopiedRun {
 /** Opens an engine, and makes its tables. */
 export async function openEngineAt(url: string): Promise<EnginePool> {
   const pool = await openPool(parseEngineAddress(url), { clock: wallClock });
-  await migrate(pool, migrations);
+  await makeTables(pool, engineSchema);
   return pool;
 }
 

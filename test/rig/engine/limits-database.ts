@@ -1,7 +1,7 @@
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { migrations } from '../../../src/engine/migrations.ts';
+import { engineSchema } from '../../../src/engine/schema.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
-import { migrate } from '../../../src/engine/postgres/migrate.ts';
+import { makeTables } from '../../../src/engine/postgres/make-tables.ts';
 import { type Connection, openPool } from '../../../src/engine/postgres/pool.ts';
 import { BeatFence } from '../../../src/engine/slices/beat-fence.ts';
 import { sessionOf, type WorkerSession } from '../../../src/engine/slices/session.ts';
@@ -25,7 +25,7 @@ export interface LimitsDatabase extends AsyncDisposable {
 export async function limitsDatabase(serverOffMs = 0): Promise<LimitsDatabase> {
   const database: TestDatabase = await testDatabase();
   const pool = await openPool(parseEngineAddress(database.url), { clock: wallClock, connections: 1 });
-  await migrate(pool, migrations);
+  await makeTables(pool, engineSchema);
   await pool.close();
   const time = new VirtualTime();
   const virtual = await virtualDatabase(database.url, time, serverOffMs);

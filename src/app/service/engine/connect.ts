@@ -128,11 +128,11 @@ export async function openEngine(
   context: Context,
 ): Promise<OpenEngine> {
   const address = await readEngineAddress(given, context);
-  const [{ openPool }, { checkServer }, { checkSchema, migrate }, { migrations }] = await Promise.all([
+  const [{ openPool }, { checkServer }, { checkTables, makeTables }, { engineSchema }] = await Promise.all([
     import('../../../engine/postgres/pool.ts'),
     import('../../../engine/postgres/checks.ts'),
-    import('../../../engine/postgres/migrate.ts'),
-    import('../../../engine/migrations.ts'),
+    import('../../../engine/postgres/make-tables.ts'),
+    import('../../../engine/schema.ts'),
   ]);
   const { as, name, connections, patienceMs } = use;
   const { clock } = context.io.machine;
@@ -145,8 +145,8 @@ export async function openEngine(
   disposables.add(() => pool.close());
   if (use.waits !== undefined) await freeConnection(pool, use.waits, clock);
   if (as !== 'reading') await checkServer(pool);
-  if (as === 'run') await migrate(pool, migrations);
-  else await checkSchema(pool, migrations.length);
+  if (as === 'run') await makeTables(pool, engineSchema);
+  else await checkTables(pool, engineSchema);
   const heard = as === 'reading' ? undefined : await openHeard(pool, disposables, context);
   return { address, pool, clock, ...(heard && { heard }) };
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { migrations } from '../../../../src/engine/migrations.ts';
+import { engineSchema } from '../../../../src/engine/schema.ts';
 import { asked } from '../../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../../rig/postgres.ts';
 import { crewOfBlock } from '../crew-rig.ts';
@@ -87,7 +87,7 @@ describe.skipIf(!hasPostgres)('a worker', () => {
       expect(worker.err()).toContain('version 99');
     } finally {
       await asked(crew.database.url, 'UPDATE promptpress.schema_version SET version = $1', [
-        migrations.length,
+        engineSchema.version,
       ]);
     }
   });

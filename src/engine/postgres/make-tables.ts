@@ -1,0 +1,63 @@
+import { EngineError } from './engine-error.ts';
+import type { Connection, EnginePool } from './pool.ts';
+
+/** The schema of the database that holds all tables and functions of promptpress. */
+export const schemaName = 'promptpress';
+
+/** Any number that nothing else in a database is likely to lock: "PPrs" in ASCII. */
+const schemaLock = 0x50507273;
+
+/** What a release declares in the database of an engine. */
+export interface EngineSchema {
+  /** Changes with each release that declares something else. */
+  readonly version: number;
+  readonly sql: string;
+}
+
+/**
+ * Makes the tables of an engine that has none: `run` does so, a worker never does. Any number of processes may call it at once.
+ *
+ * @throws EngineError `engine.schema` where another release made them
+ */
+export async function makeTables(pool: EnginePool, { version, sql }: EngineSchema): Promise<void> {
+  if (await areMade(pool, pool, version)) return;
+  await pool.transaction(async (connection) => {
+    // One after another; the lock goes with the transaction, so that it needs no session of its own.
+    await connection.query('SELECT pg_advisory_xact_lock($1)', [schemaLock]);
+    if (await areMade(pool, connection, version)) return;
+    await connection.query(`CREATE SCHEMA IF NOT EXISTS ${schemaName}`);
+    await connection.query(`SET LOCAL search_path = ${schemaName}`);
+    await connection.query('CREATE TABLE IF NOT EXISTS schema_version (version int NOT NULL)');
+    await connection.query(sql);
+    await connection.query('INSERT INTO schema_version VALUES ($1)', [version]);
+  });
+}
+
+/**
+ * Refuses an engine without tables, and one whose tables another release made.
+ *
+ * @throws EngineError `engine.empty` | `engine.schema`
+ */
+export async function checkTables(pool: EnginePool, { version }: EngineSchema): Promise<void> {
+  if (await areMade(pool, pool, version)) return;
+  throw new EngineError('empty', `The engine ${pool.shown} holds no run.`, 'Start a run there: `promptpress run FILE --engine …`.');
+}
+
+/** False: there are none. @throws EngineError `engine.schema` */
+async function areMade({ shown }: EnginePool, connection: Connection, version: number): Promise<boolean> {
+  const table = `${schemaName}.schema_version`;
+  const { rows } = await connection.query<{ known: boolean }>('SELECT to_regclass($1) IS NOT NULL AS known', [
+    table,
+  ]);
+  if (rows[0]?.known !== true) return false;
+  const [row] = (await connection.query<{ version: number }>(`SELECT version FROM ${table}`)).rows;
+  if (row === undefined || row.version === version) return row !== undefined;
+  const isNewer = row.version > version;
+  throw new EngineError(
+    'schema',
+    `The engine ${shown} was written by ${isNewer ? 'a newer' : 'an older'} release of promptpress (version ${row.version}; this release ${isNewer ? 'knows' : 'needs'} ${version}).`,
+    isNewer
+      ? 'Upgrade promptpress here. Until then this process takes no work there.'
+      : `Nothing was changed there. Continue its runs with the release that began them (before 0.1.0: the commit 73d08d41), or use another database here. \`DROP SCHEMA ${schemaName} CASCADE\` there removes what is known of all of its runs; their files stay.`,
+  );
+}
