@@ -40,7 +40,11 @@ export async function makeTables(pool: EnginePool, { version, sql }: EngineSchem
  */
 export async function checkTables(pool: EnginePool, { version }: EngineSchema): Promise<void> {
   if (await areMade(pool, pool, version)) return;
-  throw new EngineError('empty', `The engine ${pool.shown} holds no run.`, 'Start a run there: `promptpress run FILE --engine …`.');
+  throw new EngineError(
+    'empty',
+    `The engine ${pool.shown} holds no run.`,
+    'Start a run there: `promptpress run FILE --engine …`.',
+  );
 }
 
 /** False: there are none. @throws EngineError `engine.schema` */

@@ -40,8 +40,16 @@ it.skipIf(!hasPostgres)(
 
     const { version } = engineSchema;
     for (const [other, said, hint] of [
-      [version - 1, `an older release of promptpress (version ${version - 1}; this release needs ${version}).`, 'before 0.1.0: the commit'],
-      [version + 1, `a newer release of promptpress (version ${version + 1}; this release knows ${version}).`, 'Upgrade promptpress here.'],
+      [
+        version - 1,
+        `an older release of promptpress (version ${version - 1}; this release needs ${version}).`,
+        'before 0.1.0: the commit',
+      ],
+      [
+        version + 1,
+        `a newer release of promptpress (version ${version + 1}; this release knows ${version}).`,
+        'Upgrade promptpress here.',
+      ],
     ] as const) {
       await asked(url, 'UPDATE promptpress.schema_version SET version = $1', [other]);
       const before = await lying(crew);

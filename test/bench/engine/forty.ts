@@ -1,6 +1,5 @@
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { lead } from '../../../src/engine/coordinator.ts';
-import { engineSchema } from '../../../src/engine/schema.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { makeTables } from '../../../src/engine/postgres/make-tables.ts';
 import { type EnginePool, openPool } from '../../../src/engine/postgres/pool.ts';
@@ -8,6 +7,7 @@ import { bullmqOnPostgres } from '../../../src/engine/queue/bullmq-postgres.ts';
 import { BullmqQueue } from '../../../src/engine/queue/bullmq-queue.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import type { SliceQueue } from '../../../src/engine/queue/queue.ts';
+import { engineSchema } from '../../../src/engine/schema.ts';
 import { registerRun } from '../../../src/engine/state/slices.ts';
 import { workOn } from '../../../src/engine/worker.ts';
 import { stepsForRun } from '../../../src/run/run-plan.ts';

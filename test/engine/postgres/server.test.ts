@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { checkServer, clockAhead } from '../../../src/engine/postgres/checks.ts';
-import { checkTables, makeTables } from '../../../src/engine/postgres/migrate.ts';
+import { checkTables, makeTables } from '../../../src/engine/postgres/make-tables.ts';
 import { type EnginePool, openPool, type PoolSettings } from '../../../src/engine/postgres/pool.ts';
 import type { Clock } from '../../../src/run/clock.ts';
 import { StateError } from '../../../src/state/store.ts';
@@ -148,10 +148,15 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
 
     // A release of before, and one of later: neither takes anything, nor changes anything.
     for (const act of [makeTables, checkTables]) {
-      const [later, before] = [{ ...schema, version: 3 }, { ...schema, version: 1 }];
+      const [later, before] = [
+        { ...schema, version: 3 },
+        { ...schema, version: 1 },
+      ];
       expect(await failure(act(engine, later))).toMatchObject({
         code: 'engine.schema',
-        message: expect.stringContaining('an older release of promptpress (version 2; this release needs 3)') as string,
+        message: expect.stringContaining(
+          'an older release of promptpress (version 2; this release needs 3)',
+        ) as string,
         hint: expect.stringContaining('Continue its runs with the release that began them') as string,
       });
       expect((await failure(act(engine, before))).message).toContain('a newer release');

@@ -1,7 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { engineSchema } from '../../../src/engine/schema.ts';
 import { type EngineAddress, parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { makeTables } from '../../../src/engine/postgres/make-tables.ts';
 import { type EnginePool, openPool } from '../../../src/engine/postgres/pool.ts';
@@ -10,6 +9,7 @@ import { BullmqQueue, queueName } from '../../../src/engine/queue/bullmq-queue.t
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import type { SliceQueue } from '../../../src/engine/queue/queue.ts';
 import { Refeeder } from '../../../src/engine/queue/refeed.ts';
+import { engineSchema } from '../../../src/engine/schema.ts';
 import { addSlices, registerRun } from '../../../src/engine/state/slices.ts';
 import type { Clock } from '../../../src/run/clock.ts';
 import { VirtualTime } from '../../rig/engine/virtual-time.ts';

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { registered, SharedImages } from '../../../src/engine/images.ts';
+import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
+import type { EnginePool } from '../../../src/engine/postgres/pool.ts';
+import { bullmqOnPostgres } from '../../../src/engine/queue/bullmq-postgres.ts';
+import { BullmqQueue } from '../../../src/engine/queue/bullmq-queue.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import { Orphans } from '../../../src/engine/queue/orphans.ts';
+import type { SliceQueue } from '../../../src/engine/queue/queue.ts';
 import { packCells } from '../../../src/engine/slices/cells.ts';
 import { readLacks } from '../../../src/engine/slices/lacks.ts';
 import { beginSession } from '../../../src/engine/slices/session.ts';
@@ -27,6 +32,16 @@ async function oneSlice(engine: TestEngine) {
   const worker = await openEngineStore(pool, { run, session: session.session, clock: wallClock });
   return { pool, run, worker, session, queue: new LeaseQueue(pool, { worker: 'w', leaseMs }) };
 }
+
+type OpenQueue = (worker: string, pool: EnginePool, url: string) => Promise<SliceQueue>;
+
+const leaseQueue: OpenQueue = async (worker, pool) => new LeaseQueue(pool, { worker, leaseMs });
+/** What is given back is there again at once: the clock of the worker is far behind. */
+const bullmqQueue: OpenQueue = async (worker, pool, url) =>
+  new BullmqQueue(
+    await bullmqOnPostgres(parseEngineAddress(url), pool, { clock: wallClock, leaseMs, mayMigrate: true }),
+    { worker, leaseMs, clock: new VirtualTime().clock() },
+  );
 
 describe.skipIf(!hasPostgres)('the slices of a worker', () => {
   let engine: TestEngine;
@@ -88,10 +103,23 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
   );
 
   it.each([
-    ['another one', { sha256: 'bb', bytes: 1 }],
-    ['broken', { error: { code: 'input.not-image', message: 'It is no image.' } }],
-  ])('are left to others where a file that they show is %s here, and are taken once', async (_words, own) => {
-    const { pool, run, session, queue } = await oneSlice(engine);
+    ['another one here, and are taken once', { sha256: 'bb', bytes: 1 }, leaseQueue, 31],
+    [
+      'broken here, and are taken once',
+      { error: { code: 'input.not-image', message: 'It is no image.' } },
+      leaseQueue,
+      31,
+    ],
+    [
+      'another one here, and ever less often where BullMQ gives them',
+      { sha256: 'bb', bytes: 1 },
+      bullmqQueue,
+      5,
+    ],
+  ])('are left to others where a file that they show is %s', async (_words, own, open, mostTakes) => {
+    const { pool, run, session } = await oneSlice(engine);
+    const queue = await open('another', pool, engine.database.url);
+    await queue.feed(run, [1]);
     const imagesOf = (file: ImageFile, leads: boolean, its = pool): SharedImages => {
       const images = new SharedImages({ facts: () => file }, its, run, leads);
       images.begin(1);
@@ -126,10 +154,14 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     const images = imagesOf(own, false, counted);
     const store = await openEngineStore(counted, { run, session: session.session, clock: wallClock });
     const lacked: string[] = [];
+    const ownQueue = await open('w', counted, engine.database.url);
+    const [take, giveBack] = [ownQueue.take.bind(ownQueue), ownQueue.giveBack.bind(ownQueue)];
+    const takes = vi.spyOn(ownQueue, 'take').mockImplementation((...args) => time.hold(() => take(...args)));
+    vi.spyOn(ownQueue, 'giveBack').mockImplementation((...args) => time.hold(() => giveBack(...args)));
     const source = new SliceSource(
       {
         pool: counted,
-        queue: new LeaseQueue(counted, { worker: 'w', leaseMs }),
+        queue: ownQueue,
         store,
         clock: time.clock(),
       },
@@ -163,7 +195,9 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       await queue.giveBack({ run, slice: 1 }, 0);
       const before = statements.length;
       const seconds = 30;
+      takes.mockClear();
       await pass(seconds);
+      expect(takes.mock.calls.length).toBeLessThanOrEqual(mostTakes);
       // A look for a slice each second, and one for the file.
       expect(statements.length - before).toBeLessThanOrEqual(2 * (seconds + 1));
       expect((await queue.take(run))?.slice).toBe(1);
@@ -171,7 +205,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
 
       // Once a copy lies in the place of the run, the slice is its own.
       await theRuns.serve(() => Promise.resolve(true));
-      await pass(10);
+      await pass(16);
       expect((await waiting).of).toMatchObject({ slice: 1, isWhole: true });
       expect(await readLacks(pool, run)).toEqual([]);
     } finally {
@@ -179,6 +213,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       await waiting;
       await source.close();
       await session.end();
+      await Promise.all([queue.close(), ownQueue.close()]);
     }
   });
 

@@ -1,8 +1,8 @@
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { engineSchema } from '../../../src/engine/schema.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { makeTables } from '../../../src/engine/postgres/make-tables.ts';
 import { type EnginePool, openPool, type PoolSettings } from '../../../src/engine/postgres/pool.ts';
+import { engineSchema } from '../../../src/engine/schema.ts';
 import { addSlices, openSession, registerRun } from '../../../src/engine/state/slices.ts';
 import {
   type EngineStore,

@@ -1,8 +1,8 @@
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
-import { engineSchema } from '../../../src/engine/schema.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
 import { makeTables } from '../../../src/engine/postgres/make-tables.ts';
 import { type Connection, openPool } from '../../../src/engine/postgres/pool.ts';
+import { engineSchema } from '../../../src/engine/schema.ts';
 import { BeatFence } from '../../../src/engine/slices/beat-fence.ts';
 import { sessionOf, type WorkerSession } from '../../../src/engine/slices/session.ts';
 import type { Clock } from '../../../src/run/clock.ts';
