@@ -32,7 +32,7 @@ export function onBatchPolled(
   const { routes, jobs, outbox, now } = state;
   const key = targets[0]?.key ?? '';
   const { lane } = routes.onResult('poll', now, key);
-  const result = deferred(answer, routes.queues.poll.route.isServing(now));
+  const result = deferred(answer, routes.queues.poll.lane().isServing(now));
   const isUnlisted = hasNoListing(result);
   // What was lost, and may be held anew, is polled by its own requests.
   const isHeld = ({ key, hold }: PollTarget): boolean => jobs.get(key)?.hold === hold;
@@ -45,7 +45,7 @@ export function onBatchPolled(
       key,
       kind: state.kinds.polls,
     });
-  lane.route.pace.withdraw(key, now);
+  lane.pace.withdraw(key, now);
   for (const [key, event] of pollResults(targets.filter(isHeld), result)) {
     const job = jobs.get(key);
     if (job?.record.taskId === undefined) continue;
@@ -63,7 +63,7 @@ export const isPoll = ({ want }: Job): boolean => want.kind === 'fetch' && want.
 
 /** Takes up to `most` polls from the front of the queue, up to the first other request. */
 function takePolls({ routes }: SchedulerState, most: number): readonly Job[] {
-  const { queue } = routes.queues.poll;
+  const { queue } = routes.queues.poll.lane();
   const jobs: Job[] = [];
   while (jobs.length < most) {
     const job = queue.front();

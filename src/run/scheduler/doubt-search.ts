@@ -33,7 +33,7 @@ export function onDoubtsSearched(
   if (beside === undefined) return;
   const { routes, jobs, now } = state;
   state.doubtSearches = { ...state.doubtSearches, isUnderWay: false };
-  const isServing = routes.queues.poll.route.isServing(now);
+  const isServing = routes.queues.poll.lane().isServing(now);
   for (const [key, result] of beside) {
     const job = jobs.get(key);
     if (job !== undefined) advance(state, job, { type: 'searched', result: deferred(result, isServing) });

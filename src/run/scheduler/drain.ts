@@ -27,7 +27,7 @@ export function leaveJob(state: SchedulerState, { record: { key } }: Job): void 
 /** Leaves a job whose download failed, and with it all files that wait for hosts which give none now. */
 export function leaveUnsaved(state: SchedulerState, job: Job): void {
   leaveJob(state, job);
-  if (job.record.status !== 'saving' || !state.routes.queues.download.route.isProbing) return;
+  if (job.record.status !== 'saving' || !state.routes.queues.download.lane().isProbing) return;
   for (const other of state.jobs.all())
     if (other.record.status === 'saving' && other.want.kind === 'save') leaveJob(state, other);
 }

@@ -4,7 +4,7 @@ import { wantFresh } from '../machine/save.ts';
 import type { RunInput } from './commit.ts';
 import { halt } from './drain.ts';
 import { placeJob } from './place-job.ts';
-import { failRefused, mostRefused } from './refused-jobs.ts';
+import { awaitVerdict, failAllRefused } from './refused-jobs.ts';
 import { filesInVain } from './state/file-troubles.ts';
 import type { SchedulerState } from './state/state.ts';
 
@@ -21,9 +21,7 @@ export function noteSaved(
     if (warning !== undefined)
       state.outbox.emit({ type: 'run:notice', code: 'download.half', message: `${warning}.` });
     files.saved();
-    for (const [held, { failed }] of kinds.downloads.refused)
-      if (failed !== undefined) failRefused(state, kinds.downloads, held, failed);
-    return;
+    return failAllRefused(state, kinds.downloads);
   }
   if (result.error.class === 'stop' || job === undefined) return;
   // An expired link says nothing of the fresh one, which is asked for next.
@@ -50,9 +48,5 @@ export function holdUnsaved(state: SchedulerState, before: Job, failed: Job, fai
   const until = jobs.isShut && mayPass ? now + options.settings.retry.capMs : Number.POSITIVE_INFINITY;
   placeJob(state, before, { ...before, misses: 0, want: { kind: 'wait', until, next: wantFresh(before) } });
   if (Number.isFinite(until) || state.jobs.get(key) === undefined) return;
-  const { refused } = kinds.downloads;
-  refused.set(key, { failed, wasPutBack: false });
-  const [oldest] = refused;
-  if (refused.size > mostRefused && oldest?.[1].failed !== undefined)
-    failRefused(state, kinds.downloads, oldest[0], oldest[1].failed);
+  awaitVerdict(state, kinds.downloads, key, { failed, wasPutBack: false });
 }

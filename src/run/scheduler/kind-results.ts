@@ -6,9 +6,9 @@ import { judgeTaskFailure } from '../machine/retry/fail-reason.ts';
 import { closeKind } from './closed-kinds.ts';
 import { halt } from './drain.ts';
 import { park, parkable, placeJob } from './place-job.ts';
-import { failRefused } from './refused-jobs.ts';
+import { failAllRefused } from './refused-jobs.ts';
 import type { KindState } from './routes/kinds.ts';
-import { noteRouteOutcome, type RouteOutcome } from './routes/outcome.ts';
+import type { RouteOutcome } from './routes/routes.ts';
 import { mostAsked } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 import { isProbed } from './state/wake.ts';
@@ -27,11 +27,12 @@ export function noteOutcome(
 ): void {
   const { kinds, options, now, routes } = state;
   const { kind, reading, isFirst, key, route } = outcome;
+  const { signal } = reading;
   const { retry, timeouts } = options.settings;
   const closing =
-    kind === undefined || !('signal' in reading)
+    kind === undefined || signal === undefined
       ? undefined
-      : kinds.note(kind, reading.signal, {
+      : kinds.note(kind, signal, {
           key,
           isFirst,
           now,
@@ -40,14 +41,14 @@ export function noteOutcome(
           taskMs: timeouts.taskMs,
           patienceMs: retry.patienceMs,
         });
-  if ('signal' in reading && reading.signal.kind === 'served') {
+  if (signal?.kind === 'served') {
     routes.onServed(route);
     if (kind !== undefined) kind.keyRefusedAt = undefined;
   }
-  if ('end' in reading && reading.about === 'key' && asksKeyAgain(state, outcome, kind)) return;
+  if (reading.about === 'key' && asksKeyAgain(state, outcome, kind)) return;
   // The texts of a kind have a lane of their own.
   if (!kind?.isRefusedAlone || route === 'text') {
-    const end = noteRouteOutcome(outcome, routes, now, (event) => state.outbox.emit(event));
+    const end = routes.note(outcome, now, (event) => state.outbox.emit(event));
     if (end !== undefined) halt(state, end);
   }
   if (kind === undefined || kind.closed !== undefined) return;
@@ -55,10 +56,11 @@ export function noteOutcome(
   if (kind.restsUntil !== undefined) return parkWaiting(state, kind);
   // Its rest is over, however that ended: nothing else lets go on what waited for it.
   for (const key of kind.parked) release(state, kind, key);
-  if (!('signal' in reading) || reading.signal.kind !== 'served' || kind === kinds.downloads) return;
-  for (const [key, { failed }] of kind.refused)
-    if (failed !== undefined) failRefused(state, kind, key, failed);
+  if (signal?.kind === 'served' && kind !== kinds.downloads) failAllRefused(state, kind);
 }
+
+/** The routes whose requests carry the key. */
+const keyed = ['submit', 'text', 'poll'] as const satisfies readonly Route[];
 
 /** How often a key that had worked is asked again, and for how long, ms: the gateway may not read its own list of keys for a moment. */
 const keyAsks = { everyMs: 10_000, forMs: 30_000 } as const;
@@ -74,15 +76,16 @@ function asksKeyAgain(
   { route: name, lane = queues[name].lane() }: RouteOutcome,
   kind: KindState = kinds.polls,
 ): boolean {
-  const served = new Set([...kinds.all()].filter(({ isServed }) => isServed).map(({ route }) => route));
-  const hasServed = (route: Route): boolean =>
-    served.has(route) || options.shared?.served?.has(route) === true;
-  if (!(['submit', 'text', 'poll'] as const).some(hasServed)) return false;
+  const { served } = options.shared ?? {};
+  const hasWorked =
+    [...kinds.all()].some(({ route, isServed }) => isServed && route !== 'download') ||
+    keyed.some((route) => served?.has(route));
+  if (!hasWorked) return false;
   const since = kind.keyRefusedAt ?? now;
   kind.keyRefusedAt = since;
   if (now - since >= keyAsks.forMs) return false;
   const rested = Math.floor((now - since) / keyAsks.everyMs) + 1;
-  lane.route.probeAt(since + rested * keyAsks.everyMs);
+  lane.probeAt(since + rested * keyAsks.everyMs);
   return true;
 }
 
@@ -98,7 +101,7 @@ export function noteTask(state: SchedulerState, kind: KindState, task: Task): vo
   if (closing !== undefined && kind.closed === undefined) return closeKind(state, kind, closing);
   if (!overloaded.test(failReason)) return;
   const untilMs = now + Math.max(retry.baseMs, backoffMs(kind.failedInARow, retry, options.random));
-  routes.queues.submit.route.restUntil(untilMs);
+  routes.queues.submit.lane().restUntil(untilMs);
   outbox.emit({ type: 'route:pause', route: 'submit', untilMs, reason: failReason });
 }
 

@@ -36,7 +36,7 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   const { record, want } = job;
   jobs.put(job);
   if (before !== undefined && isWorkedOn(before) && !isWorkedOn(job))
-    routes.queues.submit.route.pace.ended(record.key, now);
+    routes.queues.submit.lane().pace.ended(record.key, now);
   if (record.taskId !== before?.record.taskId) state.owners.note(record);
   if (before !== undefined) budget.note(before.record, record);
   // A job that is only taken up needs no new record: plan and store yield the same job again.

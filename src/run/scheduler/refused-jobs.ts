@@ -2,7 +2,7 @@ import { isTextRequest } from '../../plan/job-request.ts';
 import { become, isParked, type Job } from '../machine/job.ts';
 import { leaveJob } from './drain.ts';
 import { placeJob } from './place-job.ts';
-import type { KindState } from './routes/kinds.ts';
+import type { KindState, Refused } from './routes/kinds.ts';
 import { areAllCellsOpened } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 
@@ -35,17 +35,28 @@ export function holdRefused(
   if (state.jobs.get(key) !== held) return;
   if (kind.closed !== undefined || (failed === undefined && wasPutBack))
     return leaveToLaterRun(state, kind, held);
-  kind.refused.set(key, { wasPutBack, ...(failed && { failed }) });
+  awaitVerdict(state, kind, key, { wasPutBack, ...(failed && { failed }) });
+}
+
+/** Maximum of refused jobs of one kind that wait for a verdict: more than the equal refusals in a row that close it. */
+const mostRefused = 32;
+
+/** Lets a job wait for a verdict on its kind. Of too many, the one that has waited longest fails. */
+export function awaitVerdict(state: SchedulerState, kind: KindState, key: string, refused: Refused): void {
+  kind.refused.set(key, refused);
   const [oldest] = kind.refused;
   if (kind.refused.size > mostRefused && oldest?.[1].failed !== undefined)
     failRefused(state, kind, oldest[0], oldest[1].failed);
 }
 
-/** Maximum of refused jobs of one kind that wait for a verdict: more than the equal refusals in a row that close it. */
-export const mostRefused = 32;
+/** Others of this kind are served: what was refused fails. */
+export function failAllRefused(state: SchedulerState, kind: KindState): void {
+  for (const [key, { failed }] of kind.refused)
+    if (failed !== undefined) failRefused(state, kind, key, failed);
+}
 
 /** Fails a job that was held: others of its kind are served, or there is no other answer to hope for. */
-export function failRefused(state: SchedulerState, kind: KindState, key: string, failed: Job): void {
+function failRefused(state: SchedulerState, kind: KindState, key: string, failed: Job): void {
   kind.refused.delete(key);
   const job = state.jobs.get(key);
   if (job === undefined || !isParked(job)) return;

@@ -285,7 +285,7 @@ function onResult(state: SchedulerState, input: JobResult): void {
   const isLook = input.type === 'fetched' && input.why === 'overdue';
   const job = isLook ? undefined : jobs.get(input.key);
   const kind = kindOfResult(state, own.route, job);
-  const outcome = lane.route.isServing(now) ? outcomeOf(input, true) : own;
+  const outcome = lane.isServing(now) ? outcomeOf(input, true) : own;
   const isOpen =
     input.type === 'submitted' &&
     job !== undefined &&
@@ -311,7 +311,7 @@ function onResult(state: SchedulerState, input: JobResult): void {
   // The run may have left the job while its request was under way; nothing durable depends on a poll or a download.
   const { event } = kind?.isRefusedAlone ? outcomeOf(input, true) : outcome;
   if (job !== undefined) advance(state, job, event);
-  if (own.route !== 'submit' || !jobs.isWorkedOn(input.key)) lane.route.pace.withdraw(input.key, now);
+  if (own.route !== 'submit' || !jobs.isWorkedOn(input.key)) lane.pace.withdraw(input.key, now);
 }
 
 /** True where the service works on a task no more, or does not know it. */

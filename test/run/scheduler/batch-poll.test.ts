@@ -107,7 +107,7 @@ describe('onBatchPolled', () => {
     const error = failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 30_000 });
     onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), result: { ok: false, error } });
     expect(wants(state, 'k1', 'k2')).toEqual(['wait', 'wait']);
-    expect(state.routes.queues.poll.route.pausedUntil).toBe(epoch + 30_000);
+    expect(state.routes.queues.poll.lane().restsUntil).toBe(epoch + 30_000);
     expect(state.pollsBatches).toBe(true);
   });
 

@@ -59,7 +59,7 @@ describe('a job that is placed', () => {
 
   it('has one place in a queue for each want, and keeps it while its record changes', async () => {
     const { state, job: first } = await opened();
-    const { queue } = state.routes.queues.submit;
+    const { queue } = state.routes.queues.submit.lane();
     const wanting: Job = { ...first, want: { kind: 'submit' } };
     placeJob(state, first, wanting);
     placeJob(state, wanting, { ...wanting, record: { ...wanting.record, keep: false } });

@@ -20,14 +20,6 @@ const operations: readonly (readonly [RegExp, string])[] = [
   [/^picread/i, 'buttons of descriptions'],
 ];
 
-const entries = {
-  imagine: 'imagine',
-  blend: 'blend',
-  describe: 'describe',
-  video: 'video',
-  edit: 'edits',
-} as const;
-
 /** The operation of a button, as a user calls it: `U1–U4`, `pan`. */
 export function operationOf(customId: string): string {
   const [, operation = ''] = /^[^:]*::(?:JOB::)?([^:]+)/i.exec(customId) ?? [];
@@ -41,13 +33,16 @@ export function kindOfRequest({
   kind,
   fields,
 }: Pick<TextRequest, 'fields'> & { readonly kind: Entry }): string {
-  if (!isTextKind(kind)) return entries[kind];
+  if (!isTextKind(kind)) return endpoints[kind] ?? kind;
   const { model } = fields;
   const name = typeof model === 'string' ? model : 'text';
   return kind === 'chat' ? `${name} (chat)` : name;
 }
 
 type Entry = Exclude<JobRequest['kind'], 'click'>;
+
+/** The words of the endpoints that are not called as their kind. */
+const endpoints: Partial<Record<Entry, string>> = { edit: 'edits' };
 
 /** `grid/U1`: the step and the buttons that lead to a slot. */
 export const slotName = ({ step, branch }: { readonly step: string; readonly branch: string }): string =>

@@ -1,10 +1,10 @@
 import { isTextKind } from '../../../pipeline/kinds.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import type { Route } from '../../events.ts';
-import type { RouteSignal } from '../../limits/route.ts';
 import type { Job, Tally } from '../../machine/job.ts';
 import type { SharedLimits } from '../../ports.ts';
 import { clickOfSlot, kindOfRequest, namesOfJob, operationOf, withoutParticulars } from './kind-names.ts';
+import type { FailedSignal, RouteSignal } from './outcome.ts';
 
 /**
  * A kind of request: what a service does or does not do as one. Each kind is refused, rests, is probed and closes by itself; rates
@@ -65,15 +65,14 @@ interface NoteContext {
   readonly patienceMs: number;
 }
 
-/** The failures of a kind in a row, of one job or `isOfSeveral`; `others`: how many results others had when it began. */
+/** The failures of a kind in a row: when they began, and how many results others had by then. */
 interface Row {
-  times: number;
   readonly since: number;
-  readonly first: string;
-  isOfSeveral: boolean;
   readonly others: number;
-  /** Keys of the jobs that were answered that nobody can do it, and when the first was. */
-  readonly noChannel: Set<string>;
+  times: number;
+  /** Keys of the jobs that met them, at most {@link troubleInARow}. */
+  readonly keys: Set<string>;
+  /** When the first one was that nobody can do it. */
   noChannelAt?: number;
 }
 
@@ -214,51 +213,38 @@ export class KindState {
   }
 
   #fails(
-    signal: Extract<RouteSignal, { kind: 'throttled' | 'trouble' }>,
+    { about, reason, retryAfterMs = 0 }: FailedSignal,
     { key, now, others, areMoreWaiting, restMs, taskMs, patienceMs }: NoteContext,
   ): Closing | undefined {
-    const row = this.#row ?? {
-      times: 0,
-      since: now,
-      first: key,
-      isOfSeveral: false,
-      others,
-      noChannel: new Set<string>(),
-    };
-    this.#row = row;
+    this.#row ??= { since: now, others, times: 0, keys: new Set<string>() };
+    const row = this.#row;
     row.times += 1;
-    row.isOfSeveral ||= key !== row.first;
+    if (row.keys.size < troubleInARow) row.keys.add(key);
     this.probe = undefined;
-    if (signal.about === 'no-channel' && !this.isServed && !this.wasServed && others > 0) {
+    if (about === 'no-channel' && !this.isServed && !this.wasServed && others > 0) {
       row.noChannelAt ??= now;
-      row.noChannel.add(key);
       this.isRefusedAlone = true;
       this.#rest(row.noChannelAt + noChannelMs);
-      if (
-        now - row.noChannelAt < noChannelMs ||
-        (row.noChannel.size < troubleInARow && areMoreWaiting(row.noChannel))
-      )
-        return undefined;
+      const areAll = row.keys.size >= troubleInARow || !areMoreWaiting(row.keys);
+      if (now - row.noChannelAt < noChannelMs || !areAll) return undefined;
       return {
         code: 'service.no-channel',
-        message: `Nobody behind the service can do ${this.name}: ${signal.reason}`,
+        message: `Nobody behind the service can do ${this.name}: ${reason}`,
       };
     }
     const lastsMs = now - row.since;
     const served = others - row.others;
-    const areServed = served > 0 && (row.isOfSeveral || !this.isServed);
-    const isOwn = row.times >= troubleInARow && served >= troubleInARow;
+    const areServed = served > 0 && (row.keys.size > 1 || !this.isServed);
     const isSoon = others > 0 && lastsMs < Math.min(servingMs, patienceMs);
     // Where nothing else is asked for, its refusals are those of its route.
     this.isRefusedAlone = this.isServed ? row.times > 2 && served >= 3 : served > 0 || isSoon;
-    const isLast = this.isServed ? this.isRefusedAlone : isOwn;
-    if ((areServed && lastsMs >= taskMs) || (isLast && lastsMs >= patienceMs))
+    if ((areServed && lastsMs >= taskMs) || (this.isRefusedAlone && lastsMs >= patienceMs))
       return {
         code: 'kind.unserved',
-        message: `The service has served no ${this.name} for ${Math.round(lastsMs / 60_000)} min, and others all the while. Its last answer: ${signal.reason}`,
+        message: `The service has served no ${this.name} for ${Math.round(lastsMs / 60_000)} min, and others all the while. Its last answer: ${reason}`,
       };
-    const asked = signal.kind === 'throttled' ? Math.min(patienceMs, signal.retryAfterMs ?? 0) : 0;
-    if (isOwn) this.#rest(now + Math.max(asked, restMs(row.times + 1 - troubleInARow)));
+    if (row.times >= troubleInARow && served >= troubleInARow)
+      this.#rest(now + Math.max(Math.min(patienceMs, retryAfterMs), restMs(row.times + 1 - troubleInARow)));
     return undefined;
   }
 

@@ -1,59 +1,23 @@
 import type { Rate, RetrySettings } from '../../../pipeline/pipeline.ts';
 import { isTextRequest } from '../../../plan/job-request.ts';
 import type { ToldLimit } from '../../../service/http/told.ts';
-import type { Route } from '../../events.ts';
+import type { Route, RunEnd } from '../../events.ts';
 import { EvenMoments, graceMs, type Sent } from '../../limits/even-moments.ts';
 import type { FoundPace } from '../../limits/gate.ts';
 import type { LanePace } from '../../limits/learned-limits.ts';
-import { type RouteSignal, type RouteStop, RouteTraffic } from '../../limits/route.ts';
-import { type LeftRequest, ToldPace } from '../../limits/told.ts';
+import type { LeftRequest } from '../../limits/told.ts';
 import type { Job } from '../../machine/job.ts';
 import type { Moments } from '../../ports.ts';
 import { compareRanks, PriorityQueue } from '../queues.ts';
 import { kindOfRequest } from './kind-names.ts';
+import { Lane } from './lane.ts';
+import type { RouteSignal } from './outcome.ts';
 
 /** How far decisions may lag behind the moments of a rate and catch up, ms. Where requests leave, the rate is kept more exactly (`SendGate`). */
 const caughtUpMs = 250;
 
 /** Maximum of lanes of a route. The jobs beyond them share one. */
 const mostLanes = 1000;
-
-/** Requests that are refused, rest and find their pace together: the text calls of one kind, or all requests of another route. */
-export class Lane {
-  /** The kind of its text calls; empty: it is the only lane of its route. */
-  readonly name: string;
-  readonly route: RouteTraffic;
-  readonly queue: PriorityQueue;
-  /** What the service tells of its limits. */
-  readonly told = new ToldPace();
-  readonly news = new PaceNews();
-  inFlight = 0;
-  /** Its jobs without a request under way: those that were not deferred, and those that were. */
-  readonly waiting = { first: 0, deferred: 0 };
-
-  constructor(name: string, route: RouteTraffic, queue: PriorityQueue) {
-    this.name = name;
-    this.route = route;
-    this.queue = queue;
-  }
-
-  /** True where its pace allows a request now. */
-  maySend(now: number): boolean {
-    return this.isOpen && this.nextAt(now) <= now;
-  }
-
-  /** False while its next request waits for the result of one under way. */
-  get isOpen(): boolean {
-    const { isProbed, name, pace } = this.route;
-    // How many tasks are worked on is known where they are.
-    return (this.inFlight < 1 || !isProbed) && (name === 'submit' || this.inFlight < pace.window);
-  }
-
-  /** Unix ms from when on its next request may leave, as far as the service tells it, or it was found. */
-  nextAt(now: number): number {
-    return Math.max(this.route.nextAt(now), this.told.isTold ? this.told.nextAt(now) : now);
-  }
-}
 
 /** A request under way. */
 export interface Departure {
@@ -87,9 +51,6 @@ export class RouteLanes {
   /** The requests under way, by the keys of their jobs. */
   readonly #underWay = new Map<string, Departure[]>();
   inFlight = 0;
-  /** The jobs without a request under way of all lanes. */
-  readonly waiting = { first: 0, deferred: 0 };
-  #servedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     name: Route,
@@ -106,9 +67,10 @@ export class RouteLanes {
     this.#patienceMs = retry.patienceMs;
     const turns = { joined: 0, left: 0 };
     const isFair = name === 'poll' || name === 'download';
-    this.#newLane = (lane) => {
-      const route = new RouteTraffic(name, retry, inherited(lane));
-      return new Lane(lane, route, new PriorityQueue(jobs, isFair, turns, () => route.isProbed));
+    this.#newLane = (kind) => {
+      const queue = new PriorityQueue(jobs, isFair, turns, () => lane.isProbed);
+      const lane: Lane = new Lane(name, kind, queue, retry, inherited(kind));
+      return lane;
     };
   }
 
@@ -158,12 +120,6 @@ export class RouteLanes {
     return best;
   }
 
-  /** Counts a job without a request under way, or no longer. */
-  countWaiting(job: Job, how: keyof Lane['waiting'], by: number): void {
-    this.waiting[how] += by;
-    this.lane(job).waiting[how] += by;
-  }
-
   /** The next moment at which another lane may send its front job, Unix ms. */
   nextAfter(now: number): number {
     let next = Number.POSITIVE_INFINITY;
@@ -186,9 +142,8 @@ export class RouteLanes {
   heldBack(now: number): Lane['waiting'] {
     const held = { first: 0, deferred: 0 };
     for (const lane of this.#lanes.values()) {
-      const { waiting, route } = lane;
-      const isHeld =
-        this.#lanes.size < 2 ? !route.hasServed && route.isProbing : route.isProbing || !lane.maySend(now);
+      const { waiting, isProbing, hasServed } = lane;
+      const isHeld = this.#lanes.size < 2 ? !hasServed && isProbing : isProbing || !lane.maySend(now);
       if (!isHeld) continue;
       held.first += waiting.first;
       held.deferred += waiting.deferred;
@@ -203,7 +158,7 @@ export class RouteLanes {
     const departures = this.#underWay.get(key) ?? [];
     this.#underWay.set(key, departures);
     departures.push({ lane, left: lane.told.take(now) });
-    lane.route.pace.take(key, now);
+    lane.pace.take(key, now);
     this.#known?.take(now);
     this.#shared?.take(now);
   }
@@ -221,24 +176,27 @@ export class RouteLanes {
   }
 
   /** Notes a result on a lane. @returns why the run must stop, where no lane has been served for the patience */
-  note({ route }: Lane, signal: RouteSignal, now: number, key: string): RouteStop | undefined {
-    const stop = route.note(signal, now, key);
-    if (signal.kind === 'served' || signal.kind === 'refused') this.#servedAt = now;
+  note(
+    lane: Lane,
+    signal: RouteSignal,
+    now: number,
+    key: string,
+  ): Extract<RunEnd, { kind: 'stopped' }> | undefined {
+    const stop = lane.note(signal, now, key);
+    const lanes = [...this.all()];
     // Who is not reached is not reached for any kind.
-    if (signal.kind === 'unreachable')
-      for (const other of this.#lanes.values()) other.route.restUntil(route.pausedUntil);
-    return now - this.#servedAt < this.#patienceMs ? undefined : stop;
+    if (signal.kind === 'unreachable') for (const other of lanes) other.restUntil(lane.restsUntil);
+    return lanes.every(({ servedAt }) => now - servedAt >= this.#patienceMs) ? stop : undefined;
   }
 
-  /** Requests per minute of a lane now; undefined: unlimited. */
-  perMinute({ route }: Lane = this.lane()): number | undefined {
-    const rate = Math.min(route.pace.found.perMinute ?? Number.POSITIVE_INFINITY, this.#perMinute);
-    return rate === Number.POSITIVE_INFINITY ? undefined : rate;
+  /** True where a rate is known or found: of a route with a single lane. */
+  get isPaced(): boolean {
+    return this.#known !== undefined || this.lane().pace.found.perMinute !== undefined;
   }
 
   /** What was found of a lane, where the service accepts less than the limits that are known. */
-  foundOf({ name: kind, route }: Lane): LanePace {
-    const { atOnce, perMinute, byChance } = route.pace.found;
+  foundOf({ name: kind, pace }: Lane): LanePace {
+    const { atOnce, perMinute, byChance } = pace.found;
     return {
       route: this.#name,
       ...(kind !== '' && { kind }),
@@ -247,53 +205,4 @@ export class RouteLanes {
       ...(byChance !== undefined && { byChance }),
     };
   }
-
-  /** Of a route with a single lane. */
-  get route(): RouteTraffic {
-    return this.lane().route;
-  }
-
-  get queue(): PriorityQueue {
-    return this.lane().queue;
-  }
-}
-
-/** A pace is news once it has held for so long, and at most once in so long a time, ms: it is sought, and found in steps. */
-const steadyMs = 10_000;
-const quietMs = 60_000;
-/** Figures that differ by a smaller part say the same to a user. */
-const leastPart = 0.25;
-const leastShare = 0.07;
-
-/** What is told of the pace of one lane. */
-export class PaceNews {
-  #said: FoundPace = {};
-  #saidAt = Number.NEGATIVE_INFINITY;
-  #found: FoundPace = {};
-  #foundAt = Number.NEGATIVE_INFINITY;
-
-  /** True where a user should hear of what was found: it is then said. */
-  isNews(found: FoundPace, now: number): boolean {
-    if (isOther(this.#found, found)) {
-      this.#found = found;
-      this.#foundAt = now;
-    }
-    if (now - this.#foundAt < steadyMs || now - this.#saidAt < quietMs || !isOther(this.#said, found))
-      return false;
-    this.#said = found;
-    this.#saidAt = now;
-    return true;
-  }
-}
-
-const differs = (a: number | undefined, b: number | undefined): boolean =>
-  a === undefined || b === undefined ? a !== b : Math.abs(a - b) > leastPart * Math.max(a, b);
-
-/** True where another rule holds, or one with quite another figure. */
-function isOther(one: FoundPace, other: FoundPace): boolean {
-  return (
-    differs(one.atOnce, other.atOnce) ||
-    differs(one.perMinute, other.perMinute) ||
-    Math.abs((one.byChance ?? 0) - (other.byChance ?? 0)) > leastShare
-  );
 }

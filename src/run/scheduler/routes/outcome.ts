@@ -1,14 +1,11 @@
 import type { SaveFailure } from '../../../artifacts/writer.ts';
 import type { SubmitResult } from '../../../service/image-service.ts';
 import type { About, ServiceFailure, ServiceResult } from '../../../service/result.ts';
-import type { Route, RunEnd, RunEvent } from '../../events.ts';
-import type { RouteSignal } from '../../limits/route.ts';
+import type { Route, RunEnd } from '../../events.ts';
 import type { Job, JobEvent, SavedResult } from '../../machine/job.ts';
 import { bannedPrompt } from '../../machine/retry/service-failure.ts';
 import { hasNoListing } from '../../machine/search/listing.ts';
 import type { RunInput } from '../commit.ts';
-import type { Lane } from './lanes.ts';
-import type { Routes } from './routes.ts';
 
 /** The result of a request. */
 export type RequestResult = Extract<
@@ -18,6 +15,41 @@ export type RequestResult = Extract<
 
 /** The result of a request for a single job. */
 export type JobResult = Exclude<RequestResult, { readonly type: 'listed' }>;
+
+/** What a result means for the requests beside it. */
+export type RouteSignal =
+  /** `served`: the service handled the request, whatever the result for the job. `full`: its queue is full of tasks of this run. */
+  | { readonly kind: 'served' | 'full' }
+  /**
+   * 400, 403, 413: `words` are compared with those of the refusal before of its kind. Absent where the same job met the same refusal
+   * in an earlier run: that says nothing new.
+   */
+  | { readonly kind: 'refused'; readonly words?: string; readonly about?: About | undefined }
+  | FailedSignal;
+
+/** Something is not served now. */
+export interface FailedSignal {
+  /**
+   * `throttled`: 429, or its queue is full without a task of this run. `trouble`: a status that the service advises to retry, or none at
+   * all. `unreachable`: refused connection, failed look-up. `quota`: no money is left for it.
+   */
+  readonly kind: 'throttled' | 'trouble' | 'unreachable' | 'quota';
+  readonly reason: string;
+  readonly about?: About | undefined;
+  readonly retryAfterMs?: number | undefined;
+  /** The service does not know itself what became of it (400 with code 5): each one leaves a job in doubt. */
+  readonly isUnclear?: boolean;
+  /** It was broken off while it was worked on. */
+  readonly isCut?: boolean;
+}
+
+/** What a result means beyond its job: for its route and kind, or that the run must end; neither: nothing. */
+export interface RouteReading {
+  readonly signal?: RouteSignal;
+  readonly end?: RunEnd;
+  /** Of the end. */
+  readonly about?: About | undefined;
+}
 
 /** What a result means for its route, its job and the run. */
 export interface Outcome {
@@ -54,18 +86,18 @@ function eventOf(input: JobResult, isServing: boolean): ResultEvent {
     case 'masked':
       return event;
     case 'submitted':
-      return { type: event.type, result: deferred(byReach(event.result), isServing) };
+      return { ...event, result: deferred(byReach(event.result), isServing) };
     case 'fetched':
-      return { type: event.type, why: event.why, result: deferred(event.result, isServing) };
+      return { ...event, result: deferred(event.result, isServing) };
     case 'searched':
-      return { type: event.type, result: deferred(event.result, isServing) };
+      return { ...event, result: deferred(event.result, isServing) };
     case 'saved':
-      return { type: event.type, result: deferred(event.result, isServing) };
+      return { ...event, result: deferred(event.result, isServing) };
     case 'asked': {
       const { result } = event;
-      if (result.kind !== 'refused') return { type: event.type, result };
+      if (result.kind !== 'refused') return event;
       const { error } = deferred({ ok: false, error: result.error }, isServing);
-      return { type: event.type, result: { ...result, error } };
+      return { ...event, result: { ...result, error } };
     }
   }
 }
@@ -108,7 +140,7 @@ function byReach(result: ServiceResult<SubmitResult>): ServiceResult<SubmitResul
 
 /** True for a result that only asks to wait. */
 export const isDeferral = ({ reading }: Pick<Outcome, 'reading'>): boolean =>
-  'signal' in reading && reading.signal.kind === 'throttled';
+  reading.signal?.kind === 'throttled';
 
 /**
  * The outcome without the words of a refusal that its job met in an earlier run as well. Jobs that are tried again on the user's
@@ -121,7 +153,7 @@ export function withoutKnownWords(
   kind: { readonly isServed: boolean } | undefined,
 ): Outcome {
   const { event, reading } = outcome;
-  if (job === undefined || !('signal' in reading) || reading.signal.kind !== 'refused') return outcome;
+  if (job === undefined || reading.signal?.kind !== 'refused') return outcome;
   const wasPutBack = job.record.putBack === true && kind?.isServed === true;
   const isKnown = job.earlierFailure !== undefined && refusalMessage(event) === job.earlierFailure;
   return wasPutBack || isKnown ? { ...outcome, reading: { signal: { kind: 'refused' } } } : outcome;
@@ -139,45 +171,8 @@ export function failureOf(event: JobEvent): ServiceFailure | undefined {
   return event.type === 'submitted' && !event.result.ok ? event.result.error : undefined;
 }
 
-/** The part of an outcome that a route notes. */
-export interface RouteOutcome extends Pick<Outcome, 'route' | 'reading'> {
-  /** Of its job; of a list of tasks, of the first one. */
-  readonly key: string;
-  /** Absent: the only one of its route. */
-  readonly lane?: Lane;
-}
-
-/** Notes an outcome on its route. @returns why the run must end at once; undefined: it goes on */
-export function noteRouteOutcome(
-  { route: name, reading, key, lane: own }: RouteOutcome,
-  routes: Routes,
-  now: number,
-  emit: (event: RunEvent) => void,
-): RunEnd | undefined {
-  if ('end' in reading) return reading.end;
-  if (!('signal' in reading)) return undefined;
-  const { signal } = reading;
-  const lanes = routes.queues[name];
-  const lane = own ?? lanes.lane();
-  const { route } = lane;
-  const { pausedUntil } = route;
-  const stop = lanes.note(lane, signal, now, key);
-  const kind = signal.kind === 'unreachable' ? {} : lanes.said(lane);
-  if (route.pausedUntil > pausedUntil && 'reason' in signal)
-    emit({ type: 'route:pause', route: name, ...kind, untilMs: route.pausedUntil, reason: signal.reason });
-  const found = lanes.foundOf(lane);
-  if (lane.news.isNews(found, now)) emit({ type: 'route:pace', ...found });
-  return stop === undefined ? undefined : { kind: 'stopped', ...stop };
-}
-
-/** What a result means beyond its job: for its route, or for the whole run. */
-export type RouteReading =
-  | { readonly signal: RouteSignal }
-  | { readonly end: RunEnd; readonly about?: About | undefined }
-  | { readonly nothing: true };
-
 const served: RouteReading = { signal: { kind: 'served' } };
-const nothing: RouteReading = { nothing: true };
+const nothing: RouteReading = {};
 
 /**
  * What the result of a request means for its route. A task, a link or a file that is not as it should be is about that alone, and so is

@@ -1,5 +1,5 @@
 import type { ToldLimit } from '../../../service/http/told.ts';
-import type { Route } from '../../events.ts';
+import type { Route, RunEnd, RunEvent } from '../../events.ts';
 import type { Sent } from '../../limits/even-moments.ts';
 import {
   type LanePace,
@@ -12,7 +12,9 @@ import { SentLog } from '../../limits/sent-log.ts';
 import { TokenLimiter } from '../../limits/token-rate.ts';
 import type { Job } from '../../machine/job.ts';
 import type { RunSettings, SharedLimits } from '../../ports.ts';
-import { type Departure, type Lane, RouteLanes } from './lanes.ts';
+import type { Lane } from './lane.ts';
+import { type Departure, RouteLanes } from './lanes.ts';
+import type { Outcome } from './outcome.ts';
 import { fewestShared, hasPlace, longRequests, type Shares, sharesOf } from './shares.ts';
 
 /**
@@ -47,6 +49,14 @@ interface RoutesOptions {
   /** What earlier runs sent lately. */
   readonly before?: Readonly<Partial<Record<Route, readonly Sent[]>>>;
   readonly learned?: LearnedLimits;
+}
+
+/** The part of an outcome that its route notes. */
+export interface RouteOutcome extends Pick<Outcome, 'route' | 'reading'> {
+  /** Of its job; of a list of tasks, of the first one. */
+  readonly key: string;
+  /** Absent: the only one of its route. */
+  readonly lane?: Lane;
 }
 
 /** The routes with their queues of jobs, under one limit of requests in flight. */
@@ -203,9 +213,28 @@ export class Routes {
     return departure;
   }
 
+  /** Notes what a result means for its lane. @returns why the run must end at once; undefined: it goes on */
+  note(
+    { route, reading: { signal, end }, key, lane: own }: RouteOutcome,
+    now: number,
+    emit: (event: RunEvent) => void,
+  ): RunEnd | undefined {
+    if (signal === undefined) return end;
+    const lanes = this.queues[route];
+    const lane = own ?? lanes.lane();
+    const { restsUntil } = lane;
+    const stop = lanes.note(lane, signal, now, key);
+    const kind = signal.kind === 'unreachable' ? {} : lanes.said(lane);
+    if (lane.restsUntil > restsUntil && 'reason' in signal)
+      emit({ type: 'route:pause', route, ...kind, untilMs: lane.restsUntil, reason: signal.reason });
+    const found = lanes.foundOf(lane);
+    if (lane.news.isNews(found, now)) emit({ type: 'route:pace', ...found });
+    return stop;
+  }
+
   /** A request does not leave, or nobody waits for its result: that says nothing about its lane. */
   onUnsent(name: Route, now: number, key: string): void {
-    this.onResult(name, now, key).lane.route.pace.withdraw(key, now);
+    this.onResult(name, now, key).lane.pace.withdraw(key, now);
   }
 
   /** The service has served a request of this route: the settings are right. */

@@ -54,7 +54,7 @@ export function forgetJob(state: SchedulerState, job: Job): void {
 
 /** Its task is worked on for others now. */
 function drop({ jobs, routes, now }: SchedulerState, job: Job): void {
-  if (jobs.isWorkedOn(job.record.key)) routes.queues.submit.route.pace.ended(job.record.key, now);
+  if (jobs.isWorkedOn(job.record.key)) routes.queues.submit.lane().pace.ended(job.record.key, now);
   jobs.drop(job.record.key);
 }
 

@@ -28,7 +28,7 @@ export class ActiveJobs implements Load {
     this.#jobs,
     false,
     undefined,
-    () => this.routes.queues.submit.route.isProbed,
+    () => this.routes.queues.submit.lane().isProbed,
   );
   /** Jobs that wait for room again after a deferral. */
   readonly #again = new PriorityQueue(this.#jobs, true);
@@ -138,7 +138,7 @@ export class ActiveJobs implements Load {
 
   /** How many of them the service works on at once. */
   get window(): number {
-    return Math.min(this.#limits.tasks, this.routes.queues.submit.route.pace.window);
+    return Math.min(this.#limits.tasks, this.routes.queues.submit.lane().pace.window);
   }
 
   isWorkedOn(key: string): boolean {
@@ -147,7 +147,7 @@ export class ActiveJobs implements Load {
   }
 
   get #isPaced(): boolean {
-    return this.routes.queues.submit.perMinute() !== undefined;
+    return this.routes.queues.submit.isPaced;
   }
 
   /** True while another button may be read again: only as many as may be pressed at once, or their readings would be outdated. */
@@ -199,7 +199,7 @@ export class ActiveJobs implements Load {
   get isShut(): boolean {
     if (this.files.isAway) return true;
     if (!this.files.isInVain) return false;
-    const { isProbing } = this.routes.queues.download.route;
+    const { isProbing } = this.routes.queues.download.lane();
     return this.files.isShut || (isProbing && this.#saving >= filesInVain);
   }
 
@@ -229,9 +229,7 @@ export class ActiveJobs implements Load {
     const deferred = this.#outside - 2 * (this.#limits.tasks + this.#limits.requests);
     const texts = this.#texts - this.#limits.requests;
     if (deferred < 0 && texts < 0) return true;
-    const { text } = this.routes.queues;
-    if (deferred >= text.waiting.deferred || texts >= text.waiting.first) return false;
-    const held = text.heldBack(now);
+    const held = this.routes.queues.text.heldBack(now);
     return (
       deferred < held.deferred && texts < held.first && this.#parked + held.first + held.deferred < mostParked
     );
@@ -359,7 +357,7 @@ export class ActiveJobs implements Load {
     if (isOutside) this.#outside += by;
     else if (isText) this.#texts += by;
     if (isText && (job.want.kind === 'ask' || job.want.kind === 'wait'))
-      this.routes.queues.text.countWaiting(job, isOutside ? 'deferred' : 'first', by);
+      this.routes.queues.text.lane(job).waiting[isOutside ? 'deferred' : 'first'] += by;
   }
 }
 

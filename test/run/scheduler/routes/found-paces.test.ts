@@ -4,7 +4,6 @@ import type { FoundPace } from '../../../../src/run/limits/gate.ts';
 import { learnedFact } from '../../../../src/run/limits/learned.ts';
 import { type LearnedLimits, limitsText, readLimits } from '../../../../src/run/limits/learned-limits.ts';
 import type { Job } from '../../../../src/run/machine/job.ts';
-import { noteRouteOutcome } from '../../../../src/run/scheduler/routes/outcome.ts';
 import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
 import { failure } from '../../../rig/failure.ts';
 import type { GatewayScript } from '../../../rig/gateway/scripted-gateway.ts';
@@ -26,13 +25,13 @@ function routesWith(learned?: LearnedLimits) {
     text: routes.queues.text.lane(asking),
   };
   const finds = (route: keyof typeof lanes, found: FoundPace): void => {
-    Object.defineProperty(lanes[route].route.pace, 'found', { get: () => found, configurable: true });
+    Object.defineProperty(lanes[route].pace, 'found', { get: () => found, configurable: true });
   };
   const events: RunEvent[] = [];
   /** A request is served. */
   const serve = (route: keyof typeof lanes, now: number): void => {
     const outcome = { route, reading: { signal: { kind: 'served' } }, key: 'a' } as const;
-    noteRouteOutcome({ ...outcome, lane: lanes[route] }, routes, now, (event) => events.push(event));
+    routes.note({ ...outcome, lane: lanes[route] }, now, (event) => events.push(event));
   };
   return { routes, finds, serve, events };
 }
@@ -74,7 +73,7 @@ describe('what the pace of a lane has found', () => {
     const { routes, finds } = routesWith(before);
     const { byChance: _, ...inherited } = before;
     expect(routes.learned).toEqual(inherited);
-    expect(routes.queues.text.lane(asking).route.pace.window).toBe(2);
+    expect(routes.queues.text.lane(asking).pace.window).toBe(2);
     finds('submit', { atOnce: 3, byChance: 0.256 });
     finds('poll', { atOnce: 5 });
     finds('text', { perMinute: 60 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { RouteSignal } from '../../../../src/run/limits/route.ts';
 import {
   kindOfRequest,
   operationOf,
   withoutParticulars,
 } from '../../../../src/run/scheduler/routes/kind-names.ts';
 import { KindState, Kinds, refusalsInARow } from '../../../../src/run/scheduler/routes/kinds.ts';
+import type { RouteSignal } from '../../../../src/run/scheduler/routes/outcome.ts';
 import { imagineRecord } from '../../../rig/jobs.ts';
 
 const minute = 60_000;

@@ -7,7 +7,6 @@ import { limitsText } from '../../../../src/run/limits/learned-limits.ts';
 import type { Job } from '../../../../src/run/machine/job.ts';
 import { PriorityQueue } from '../../../../src/run/scheduler/queues.ts';
 import { RouteLanes } from '../../../../src/run/scheduler/routes/lanes.ts';
-import { noteRouteOutcome } from '../../../../src/run/scheduler/routes/outcome.ts';
 import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
 import { failure } from '../../../rig/failure.ts';
 import type { GatewayScript } from '../../../rig/gateway/scripted-gateway.ts';
@@ -155,13 +154,13 @@ describe('lanes of texts', () => {
     const routes = new Routes(virtualSettings(), active, () => 1);
     const { text } = routes.queues;
     for (const one of active.values()) text.join(one);
-    const rest = (model: string, at: number): void => text.lane(active.get(model)).route.restUntil(at);
+    const rest = (model: string, at: number): void => text.lane(active.get(model)).restUntil(at);
     rest('a', 9000);
     expect(routes.next('text', 0)?.name).toBe('b');
     rest('b', 5000);
     rest('c', 7000);
     expect([routes.next('text', 0), routes.nextAt(0)]).toEqual([undefined, 5000]);
-    text.lane(active.get('b')).route.probeAt(5000);
+    text.lane(active.get('b')).probeAt(5000);
     routes.onSent('text', 5000, 'b');
     expect([routes.next('text', 5000), routes.nextAt(5000)]).toEqual([undefined, 7000]);
     expect(routes.next('text', 7000)?.name).toBe('c');
@@ -186,9 +185,7 @@ describe('lanes of texts', () => {
     const note = (key: string, kind: 'served' | 'throttled' | 'unreachable', at: number) => {
       const { lane } = routes.onResult('text', at, key);
       const reading = { signal: { kind, reason: 'r' } } as const;
-      return noteRouteOutcome({ route: 'text', reading, lane, key }, routes, at, (event) =>
-        events.push(event),
-      );
+      return routes.note({ route: 'text', reading, lane, key }, at, (event) => events.push(event));
     };
     const send = (...[key, kind, at]: Parameters<typeof note>) => {
       routes.onSent('text', at, key);
@@ -198,16 +195,16 @@ describe('lanes of texts', () => {
     send('b', 'served', 2000);
     expect(send('a', 'throttled', retry.patienceMs + 1000)).toBeUndefined();
     expect(send('a', 'throttled', retry.patienceMs + 2000)).toMatchObject({ code: 'route.patience' });
-    const { route } = laneOf('b');
+    const lane = laneOf('b');
     let now = 2 * retry.patienceMs;
     for (const key of ['b', 'b2']) routes.onSent('text', now, key);
     for (const key of ['b', 'b2']) note(key, 'unreachable', now);
-    while (route.nextAt(now) > now) now = route.nextAt(now);
+    while (lane.nextAt(now) > now) now = lane.nextAt(now);
     // The probe is not answered either.
     routes.onSent('text', now, 'b');
     note('b', 'unreachable', now);
-    expect(route.nextAt(now)).toBeGreaterThan(now);
-    expect(laneOf('c').route.nextAt(now)).toBe(route.nextAt(now));
+    expect(lane.nextAt(now)).toBeGreaterThan(now);
+    expect(laneOf('c').nextAt(now)).toBe(lane.nextAt(now));
     expect(events.at(-1)).not.toHaveProperty('kind');
   });
 
@@ -217,6 +214,6 @@ describe('lanes of texts', () => {
     const routes = new Routes(virtualSettings(), active, () => 1, { learned });
     routes.queues.text.lane(active.get('a'));
     expect(routes.learned).toEqual(learned);
-    expect([...routes.queues.text.all()].map((lane) => routes.queues.text.perMinute(lane))).toEqual([30]);
+    expect([...routes.queues.text.all()].map(({ pace }) => pace.found.perMinute)).toEqual([30]);
   });
 });

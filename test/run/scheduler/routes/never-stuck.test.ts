@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Route } from '../../../../src/run/events.ts';
-import type { RouteSignal } from '../../../../src/run/limits/route.ts';
 import type { Job } from '../../../../src/run/machine/job.ts';
 import { RouteLanes } from '../../../../src/run/scheduler/routes/lanes.ts';
+import type { RouteSignal } from '../../../../src/run/scheduler/routes/outcome.ts';
 import type { ToldLimit } from '../../../../src/service/http/told.ts';
 import { epoch, imagineRecord, job, textRecord } from '../../../rig/jobs.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
@@ -110,12 +110,12 @@ class History {
     const { lane } = this.lanes.onResult(key, this.now, told, isThrottled);
     if (result !== 'nothing') this.lanes.note(lane, result, this.now, key);
     if (this.#isSubmit && result !== 'nothing' && result.kind === 'served') this.tasks.push(key);
-    else lane.route.pace.withdraw(key, this.now);
+    else lane.pace.withdraw(key, this.now);
   }
 
   end(which: number): void {
     const [key] = this.tasks.splice(which % Math.max(1, this.tasks.length), 1);
-    if (key !== undefined) this.lanes.lane().route.pace.ended(key, this.now);
+    if (key !== undefined) this.lanes.lane().pace.ended(key, this.now);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PaceNews } from '../../../../src/run/scheduler/routes/lanes.ts';
+import { PaceNews } from '../../../../src/run/scheduler/routes/lane.ts';
 
 /** The moments at which these paces, one a second, are news, s. */
 function newsOf(paces: Parameters<PaceNews['isNews']>[0][], repeat = 30): readonly number[] {

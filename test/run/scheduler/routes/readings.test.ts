@@ -4,7 +4,6 @@ import type { RunEvent } from '../../../../src/run/events.ts';
 import {
   isDeferral,
   type JobResult,
-  noteRouteOutcome,
   outcomeOf,
   type RouteReading,
   readResult,
@@ -102,9 +101,7 @@ describe('an answer', () => {
 
   it('of a service that has no list says nothing about the route', () => {
     const error = failure('service.no-listing', 'permanent');
-    expect(outcomeOf({ type: 'searched', key, result: { ok: false, error } }).reading).toEqual({
-      nothing: true,
-    });
+    expect(outcomeOf({ type: 'searched', key, result: { ok: false, error } }).reading).toEqual({});
     expect(outcomeOf({ type: 'submitted', key, result: { ok: false, error } }).reading).toHaveProperty(
       'signal',
     );
@@ -134,15 +131,15 @@ describe('an answer', () => {
     expect(saved).toEqual({
       signal: { kind: 'trouble', reason: 'Full.', isUnclear: false, isCut: false },
     });
-    expect([unread, masked, asked]).toEqual([{ nothing: true }, { nothing: true }, { nothing: true }]);
+    expect([unread, masked, asked]).toEqual([{}, {}, {}]);
     expect(unwritten).toEqual(served);
-    expect(outcomeOf({ type: 'masked', key }).reading).toEqual({ nothing: true });
+    expect(outcomeOf({ type: 'masked', key }).reading).toEqual({});
   });
 
   it('is a deferral where it only says: later', () => {
     expect(isDeferral({ reading: { signal: { kind: 'throttled', reason: 'r' } } })).toBe(true);
     expect(isDeferral({ reading: { signal: { kind: 'trouble', reason: 'r' } } })).toBe(false);
-    expect(isDeferral({ reading: { nothing: true } })).toBe(false);
+    expect(isDeferral({ reading: {} })).toBe(false);
     expect(isDeferral({ reading: { end: { kind: 'complete' } } })).toBe(false);
   });
 });
@@ -203,11 +200,7 @@ describe('a route that takes note of an answer', () => {
     for (const one of keys) routes.onSent('submit', epoch, one);
     const events: RunEvent[] = [];
     const end = keys
-      .map((one) =>
-        noteRouteOutcome({ route: 'submit', reading, key: one }, routes, epoch, (event) =>
-          events.push(event),
-        ),
-      )
+      .map((one) => routes.note({ route: 'submit', reading, key: one }, epoch, (event) => events.push(event)))
       .at(-1);
     return { events, end };
   };
@@ -215,7 +208,7 @@ describe('a route that takes note of an answer', () => {
   it('ends the run where the answer says so', () => {
     const end = { kind: 'disk', code: 'disk.full', message: 'm' } as const;
     expect(noted({ end })).toEqual({ events: [], end });
-    expect(noted({ nothing: true })).toEqual({ events: [], end: undefined });
+    expect(noted({})).toEqual({ events: [], end: undefined });
   });
 
   it('says nothing where nothing changes', () => {
@@ -242,13 +235,11 @@ describe('a route that takes note of an answer', () => {
       const signal = isRefused
         ? ({ kind: 'throttled', reason: 'busy' } as const)
         : ({ kind: 'served' } as const);
-      noteRouteOutcome({ route: 'poll', reading: { signal }, lane, key }, routes, at + 100, (event) =>
-        events.push(event),
-      );
+      routes.note({ route: 'poll', reading: { signal }, lane, key }, at + 100, (event) => events.push(event));
     };
-    const { route } = routes.queues.poll.lane();
+    const poll = routes.queues.poll.lane();
     for (let now = 0, sent = 0; now < 120_000 && sent < 1000; sent += 1) {
-      while (route.nextAt(now) > now) now = route.nextAt(now);
+      while (poll.nextAt(now) > now) now = poll.nextAt(now);
       send(now, `k${sent}`);
       now += 100;
     }

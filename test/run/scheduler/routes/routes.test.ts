@@ -85,11 +85,11 @@ describe('the requests of a run', () => {
   it('are one alone while a route is probed whose requests were all refused', () => {
     const waiting = job(imagineRecord());
     const routes = routesFor(8, waiting);
-    const { poll } = routes.queues;
-    poll.join(waiting);
+    routes.queues.poll.join(waiting);
+    const poll = routes.queues.poll.lane();
     const answer = (key: string, kind: 'trouble' | 'served', at: number): void => {
       routes.onResult('poll', at, key);
-      poll.route.note({ kind, reason: 'down' }, at, key);
+      poll.note({ kind, reason: 'down' }, at, key);
     };
     for (const key of ['a', 'b']) routes.onSent('poll', 0, key);
     for (const key of ['a', 'b']) answer(key, 'trouble', 100);
@@ -97,11 +97,11 @@ describe('the requests of a run', () => {
     while (routes.nextAtOf('poll', now) > now) now = routes.nextAtOf('poll', now);
     expect(now).toBeGreaterThanOrEqual(100 + virtualSettings().retry.baseMs);
     expect(now).toBeLessThanOrEqual(100 + 2 * virtualSettings().retry.baseMs);
-    expect(poll.route.isProbing).toBe(true);
+    expect(poll.isProbing).toBe(true);
     routes.onSent('poll', now, 'c');
     expect([routes.next('poll', now), routes.hasRoom('submit')]).toEqual([undefined, true]);
     answer('c', 'served', now + 100);
-    expect([routes.next('poll', now + 100)?.route, poll.route.isProbing]).toEqual([poll.route, false]);
+    expect([routes.next('poll', now + 100), poll.isProbing]).toEqual([poll, false]);
   });
 
   it('of texts wait for a pause of their route, whatever the tokens of a minute allow', () => {
@@ -111,9 +111,7 @@ describe('the requests of a run', () => {
     text.join(waiting);
     expect(routes.nextAtOf('text', 0)).toBeLessThanOrEqual(0);
     routes.onSent('text', 0, waiting.record.key);
-    text
-      .lane(waiting)
-      .route.note({ kind: 'throttled', retryAfterMs: 5000, reason: '429' }, 0, waiting.record.key);
+    text.lane(waiting).note({ kind: 'throttled', retryAfterMs: 5000, reason: '429' }, 0, waiting.record.key);
     expect([routes.nextAtOf('text', 0), routes.nextAtOf('poll', 0)]).toEqual([
       5000,
       Number.POSITIVE_INFINITY,

@@ -186,7 +186,7 @@ describe('room for a cell beside a text call whose kind is refused', () => {
       ...changes,
     });
   const refuse = (jobs: ActiveJobs): void =>
-    jobs.routes.queues.text.lane(ask('', 'full')).route.restUntil(epoch + 5000);
+    jobs.routes.queues.text.lane(ask('', 'full')).restUntil(epoch + 5000);
 
   it('is not taken by those that wait, whether or not they were deferred, and is bounded by 1,024 of them', () => {
     for (const changes of [{}, { deferrals: { text: once } }]) {
@@ -253,8 +253,8 @@ describe('a want', () => {
     ['a call', { kind: 'ask' }, 'text'],
   ])('%s waits on its route', (_, want, route) => {
     const jobs = enter(activeJobs(), queued('a', want));
-    const fronts = Object.entries(jobs.routes.queues).flatMap(([name, { queue }]) =>
-      queue.front() === undefined ? [] : [name],
+    const fronts = Object.entries(jobs.routes.queues).flatMap(([name, lanes]) =>
+      lanes.next(epoch) === undefined ? [] : [name],
     );
     expect([fronts, jobs.takeForRoom()]).toEqual([[route], undefined]);
   });

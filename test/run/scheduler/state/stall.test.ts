@@ -68,7 +68,7 @@ describe('the stall detector', () => {
     const at = epoch + tenMinutes;
     jobs.routes.onSent('text', at, 't');
     const { lane } = jobs.routes.onResult('text', at, 't');
-    lane.route.note({ kind: 'throttled', retryAfterMs: 90_000, reason: '429' }, at, 't');
+    lane.note({ kind: 'throttled', retryAfterMs: 90_000, reason: '429' }, at, 't');
     expect(new StallDetector(epoch).notice(jobs, at)).toMatchObject({
       reason: expect.stringContaining('no text request may leave for another 90 s'),
     });
