@@ -9,7 +9,7 @@ import type { CheckedFile } from '../report/text/validation.ts';
 import type { RunEvent } from '../run/events.ts';
 import { closingAfter } from './adapters/disposables.ts';
 import type { Context } from './context.ts';
-import { exitCodes, ReportedError } from './errors/cli-error.ts';
+import { exitCodes } from './errors/cli-error.ts';
 import { shownErrorOf } from './errors/render.ts';
 import type { RunFlags } from './flags.ts';
 import { localRunner } from './local.ts';
@@ -304,21 +304,15 @@ async function typed<T>(redactor: Redactor, work: (redactor: Redactor) => Promis
   try {
     return await work(redactor);
   } catch (error) {
-    const { exitCode } = shownErrorOf(error);
+    const { exitCode, code, message: words, hint, diagnostics = [] } = shownErrorOf(error);
     if (exitCode === exitCodes.internal || !(error instanceof Error)) throw error;
     // An error that holds a secret is not handed on.
     const cause = redactor.apply(error.stack ?? '') === error.stack ? { cause: error } : {};
-    if (error instanceof ReportedError) {
-      const { diagnostics } = error;
-      const message = diagnostics.map((one) => formatDiagnostic(one)).join('\n');
-      const options = { ...cause, diagnostics };
-      throw new PromptpressError('pipeline.invalid', exitCode, redactor.apply(message), options);
-    }
-    const { message, hint, code = codeOf(exitCode) } = error as Error & { hint?: string; code?: string };
-    const options = { ...cause, hint: hint && inOptions(redactor.apply(hint)) };
-    throw new PromptpressError(code, exitCode, inOptions(redactor.apply(message)), options);
+    const message =
+      diagnostics.length === 0
+        ? inOptions(redactor.apply(words))
+        : redactor.apply(diagnostics.map((one) => formatDiagnostic(one)).join('\n'));
+    const options = { ...cause, diagnostics, hint: hint && inOptions(redactor.apply(hint)) };
+    throw new PromptpressError(code, exitCode, message, options);
   }
 }
-
-const codeOf = (exitCode: number): string =>
-  Object.entries(exitCodes).find(([, code]) => code === exitCode)?.[0] ?? 'failed';

@@ -3,9 +3,11 @@ import { resolve } from 'node:path';
 import type { Context } from '../app/context.ts';
 import { exitCodes } from '../app/errors/cli-error.ts';
 import { shownErrorOf } from '../app/errors/render.ts';
+import { jsonLine } from '../app/output/json-line.ts';
 import { Redactor } from '../app/output/redact.ts';
 import { type RawIo, safeIo } from '../app/output/safe-io.ts';
 import { version } from '../app/version.ts';
+import { shownDiagnostic } from '../report/text/validation.ts';
 import type { Command } from './args/command.ts';
 import { commandHelp, overview } from './args/help.ts';
 import type { Kind } from './args/other-commands.ts';
@@ -59,14 +61,32 @@ export async function program(
   rawIo: RawIo,
   redactor = new Redactor(),
 ): Promise<number> {
-  const io = safeIo(rawIo, redactor);
+  const safe = safeIo(rawIo, redactor);
+  let hasData = false;
+  const data = (text: string): Promise<void> => {
+    hasData = true;
+    return safe.data(text);
+  };
+  const io = { ...safe, data };
   try {
     return await dispatch(args, { io, redactor });
   } catch (error) {
-    const { exitCode, text } = shownErrorOf(error, args);
+    const { exitCode, text, code, message, hint, diagnostics } = shownErrorOf(error, args);
     if (text !== undefined) io.err(withoutPasswords(text));
+    if (!hasData && (await printsObject(args))) {
+      const refused = { error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+      const found = diagnostics && { diagnostics: diagnostics.map(shownDiagnostic) };
+      await data(withoutPasswords(jsonLine({ ...refused, ...found })));
+    }
     return exitCode;
   }
+}
+
+/** Whether a command line asks for one JSON object whatever comes of it; `validate` and `verify` print what they find, or nothing. */
+async function printsObject([name = '', ...args]: readonly string[]): Promise<boolean> {
+  if (!isCommand(name) || name === 'validate' || name === 'verify' || !namesFlag(args, '--json'))
+    return false;
+  return 'json' in (await commands[name]()).flags;
 }
 
 /** Addresses of engines as a command line had them: a mistake may be found before they are read. */
@@ -120,9 +140,11 @@ function kindOf(path: string): Kind {
 }
 
 /** Help wins over every other flag: who asks for it has not got the others right yet. */
-const asksForHelp = (args: readonly string[]): boolean => {
+const asksForHelp = (args: readonly string[]): boolean => namesFlag(args, '--help', '-h');
+
+const namesFlag = (args: readonly string[], ...names: readonly string[]): boolean => {
   const flags = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
-  return flags.includes('--help') || flags.includes('-h');
+  return names.some((name) => flags.includes(name));
 };
 
 async function say({ io }: Context, text: string): Promise<number> {

@@ -1,6 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { summaries } from '../../src/cli/args/summaries.ts';
 import { allCommands } from '../../src/cli/program.ts';
+import { temporaryFolder } from '../rig/cli.ts';
 import { promptpress } from './test-io.ts';
 
 const here = { cwd: '/' };
@@ -79,4 +84,53 @@ describe('promptpress', () => {
     expect(err).toContain(message);
     expect(err.match(/promptpress: /g)).toHaveLength(1);
   });
+
+  const withObject = commands
+    .filter(({ name, flags }) => 'json' in flags && name !== 'validate' && name !== 'verify')
+    .map(({ name }) => name);
+  it.each(withObject)('%s --json prints one object where it is refused', async (name) => {
+    const { code, out, err } = await promptpress([name, 'nowhere.yaml', '--json', '--nonsense'], here);
+    expect(code).toBe(2);
+    expect(err).toContain('There is no flag --nonsense here.');
+    expect(out).toMatch(/^\{.*\}\n$/);
+    expect(refused(out)).toMatchObject({
+      error: { code: 'usage', message: 'There is no flag --nonsense here.', hint: expect.any(String) },
+    });
+  });
+
+  it.each(['run', 'plan'])('%s --json has every mistake of a pipeline', async (name) => {
+    await using folder = await temporaryFolder();
+    const text = 'name: foxes\nsteps:\n  grid: { imagin: fox }\n  more: { imagine: 5 }\n';
+    await writeFile(join(folder.path, 'foxes.yaml'), text);
+    const { code, out } = await promptpress([name, 'foxes.yaml', '--json'], { cwd: folder.path });
+    expect(code).toBe(2);
+    const { error, diagnostics } = refused(out);
+    expect(error).toEqual({ code: 'pipeline.invalid', message: 'The pipeline is not valid.' });
+    expect(diagnostics).toMatchObject([
+      { severity: 'error', file: 'foxes.yaml', line: 3, column: 11 },
+      { severity: 'error', line: 4 },
+    ]);
+  });
+
+  it.each([
+    [['validate', 'nowhere.yaml', '--json']],
+    [['verify', 'nowhere.yaml', '--json']],
+    [['status', '--', 'nowhere', '--json']],
+  ])('%j prints no object', async (args) => {
+    const { code, out } = await promptpress(args, here);
+    expect([code, out]).toEqual([2, '']);
+  });
 });
+
+/** What a refused command has printed, which fits its schema. */
+function refused(out: string): Readonly<Record<string, unknown>> {
+  const read = (name: string): object =>
+    JSON.parse(
+      readFileSync(join(import.meta.dirname, `../../schemas/${name}.schema.json`), 'utf8'),
+    ) as object;
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, schemas: [read('validate')] });
+  const check = ajv.compile(read('refused'));
+  const value = JSON.parse(out) as Readonly<Record<string, unknown>>;
+  expect(check(value), JSON.stringify(check.errors)).toBe(true);
+  return value;
+}

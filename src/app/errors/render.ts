@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SaveError } from '../../artifacts/failure.ts';
 import { ImageLibraryError } from '../../artifacts/formats/image-library.ts';
+import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { TableError } from '../../pipeline/matrix/table/error.ts';
 import { systemCode, systemWords } from '../../state/files/disk-errors.ts';
@@ -9,11 +10,18 @@ import { nodeVersion, reportAdvice, version } from '../version.ts';
 import { CliError, exitCodes, ReportedError } from './cli-error.ts';
 import { correctedLine } from './correction.ts';
 
-/** A thrown failure as the user sees it: an exit code, and a text. */
+/** A thrown failure as the user sees it: an exit code and a text, and as programs do (`--json`, the library): a code, a message, a hint. */
 export interface ShownError {
   readonly exitCode: number;
   /** Nothing, when it has been reported already. */
   readonly text?: string;
+  /** `pipeline.invalid`; what a state, a table, the disk or a bucket says, as `state.locked`; else the name of the exit code, as `usage`. */
+  readonly code: string;
+  readonly message: string;
+  /** What to do about it. */
+  readonly hint?: string;
+  /** Every mistake of a pipeline that is not valid; absent for all other failures. */
+  readonly diagnostics?: readonly Diagnostic[];
 }
 
 /** Codes that no path comes with. */
@@ -25,48 +33,60 @@ const diskCodes = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE
  * @param words the command line behind `promptpress`, which a message may show without its mistake; absent: not known
  */
 export function shownErrorOf(error: unknown, words?: readonly string[]): ShownError {
-  if (error instanceof ReportedError) return { exitCode: error.exitCode };
+  const shown = (exitCode: number, message: string, hint?: string): ShownError => ({
+    exitCode,
+    text: failureText(message, hint),
+    code: codeOf(error, exitCode),
+    message,
+    ...(hint === undefined ? {} : { hint }),
+  });
+  if (error instanceof ReportedError) {
+    const { exitCode, diagnostics } = error;
+    return { exitCode, code: 'pipeline.invalid', message: 'The pipeline is not valid.', diagnostics };
+  }
   if (error instanceof CliError) {
     const { exitCode, message, hint, correction } = error;
     const line = words && correction && correctedLine(correction, words);
     const ways = [hint, line].filter((way) => way !== undefined);
-    return { exitCode, text: failureText(message, ways.length === 0 ? undefined : ways.join('\n')) };
+    return shown(exitCode, message, ways.length === 0 ? undefined : ways.join('\n'));
   }
-  if (error instanceof StateError) {
-    return { exitCode: stateExitCode(error.code), text: failureText(error.message, error.hint) };
-  }
-  if (error instanceof ImageLibraryError)
-    return { exitCode: exitCodes.usage, text: failureText(error.message, error.hint) };
+  if (error instanceof StateError) return shown(stateExitCode(error.code), error.message, error.hint);
+  if (error instanceof ImageLibraryError) return shown(exitCodes.usage, error.message, error.hint);
   if (error instanceof SaveError) {
     const { code, message } = error.failure;
     const isSetUp = /^s3\.(?:no-bucket|denied|credentials|region|clock)$/.test(code);
-    return { exitCode: isSetUp ? exitCodes.usage : exitCodes.disk, text: failureText(message) };
+    return shown(isSetUp ? exitCodes.usage : exitCodes.disk, message);
   }
   // A table that changed or went away while it was read.
-  if (error instanceof TableError) return { exitCode: exitCodes.usage, text: failureText(error.message) };
+  if (error instanceof TableError) return shown(exitCodes.usage, error.message);
   if (error instanceof Error && 'code' in error && error.code === 'proxy.bad-address')
-    return { exitCode: exitCodes.usage, text: failureText(error.message) };
-  if (isDiskError(error)) {
-    return {
-      exitCode: exitCodes.disk,
-      text: failureText(
-        `The disk failed: ${systemWords(error)}`,
-        'Make room or make it writable, then run the same command again: it continues.',
-      ),
-    };
-  }
-  const shortage = memoryShortage(error);
-  return { exitCode: exitCodes.internal, text: shortage ?? internalText(error) };
+    return shown(exitCodes.usage, error.message);
+  if (isDiskError(error))
+    return shown(
+      exitCodes.disk,
+      `The disk failed: ${systemWords(error)}`,
+      'Make room or make it writable, then run the same command again: it continues.',
+    );
+  if (error instanceof RangeError && /out of memory|allocation failed/i.test(error.message))
+    // Memory of V8's or of WebAssembly's: a limit of the system, and no bug.
+    return shown(
+      exitCodes.internal,
+      `There is not enough memory for this process (${error.message}). ${addressSpace()}`,
+      'Raise the limit (ulimit -v unlimited; of a container or a unit: its memory), then run the same command again: it continues.',
+    );
+  const stack = error instanceof Error ? stackOf(error) : String(error);
+  return shown(
+    exitCodes.internal,
+    stack.includes('Internal error:') ? stack : `Internal error: ${stack}`,
+    `${reportAdvice} promptpress ${version}, Node.js v${nodeVersion}.`,
+  );
 }
 
-/** Memory that this process could not have, of V8's and of WebAssembly's: a limit of the system, and no bug. */
-function memoryShortage(error: unknown): string | undefined {
-  if (!(error instanceof RangeError) || !/out of memory|allocation failed/i.test(error.message))
-    return undefined;
-  return failureText(
-    `There is not enough memory for this process (${error.message}). ${addressSpace()}`,
-    'Raise the limit (ulimit -v unlimited; of a container or a unit: its memory), then run the same command again: it continues.',
-  );
+function codeOf(error: unknown, exitCode: number): string {
+  const { code } =
+    error instanceof SaveError ? error.failure : (Object(error) as { readonly code?: unknown });
+  if (typeof code === 'string') return code;
+  return Object.entries(exitCodes).find(([, number]) => number === exitCode)?.[0] ?? 'failed';
 }
 
 /** The limit by which reserving memory fails, in words. */
@@ -143,12 +163,6 @@ function isDiskError(error: unknown): error is NodeJS.ErrnoException {
   if (!(error instanceof Error)) return false;
   const { syscall, path } = error as NodeJS.ErrnoException;
   return syscall !== undefined && (path !== undefined || diskCodes.has(systemCode(error) ?? ''));
-}
-
-function internalText(error: unknown): string {
-  const stack = error instanceof Error ? stackOf(error) : String(error);
-  const marked = stack.includes('Internal error:') ? stack : `Internal error: ${stack}`;
-  return failureText(marked, `${reportAdvice} promptpress ${version}, Node.js v${nodeVersion}.`);
 }
 
 /** The stack, with those of its causes: the first failure is usually the last of them. */

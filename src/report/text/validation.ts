@@ -27,6 +27,27 @@ export type ShownDiagnostic = Pick<
   'severity' | 'code' | 'message' | 'hint' | 'file' | 'line' | 'column' | 'length'
 >;
 
+/** A diagnostic as JSON has it. */
+export const shownDiagnostic = ({
+  severity,
+  code,
+  message,
+  hint,
+  file,
+  line,
+  column,
+  length,
+}: Diagnostic): ShownDiagnostic => ({
+  severity,
+  code,
+  message,
+  ...(hint === undefined ? {} : { hint }),
+  file,
+  line,
+  column,
+  length,
+});
+
 /** A flag has no line in a file: its mistake is shown at the beginning of the pipeline. */
 const isFlag = ({ file }: ShownDiagnostic): boolean => file.startsWith('--set ');
 
@@ -56,16 +77,7 @@ export function checkedFile(
     valid: isValid,
     errors: diagnostics.length - warnings,
     warnings,
-    diagnostics: diagnostics.map(({ severity, code, message, hint, file: place, line, column, length }) => ({
-      severity,
-      code,
-      message,
-      ...(hint === undefined ? {} : { hint }),
-      file: place,
-      line,
-      column,
-      length,
-    })),
+    diagnostics: diagnostics.map(shownDiagnostic),
     ...(online === undefined ? {} : { online }),
   };
 }
