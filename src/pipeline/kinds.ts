@@ -2,6 +2,8 @@
 interface KindFacts {
   /** What a job of it asks the service for: a task of its own, a button of a task that is there, or an answer of a text model. */
   readonly asks: 'task' | 'button' | 'model';
+  /** The images that a task of its own begins from: any number, each that the file names, or as many as this. Absent: none, or see `asks`. */
+  readonly images?: 'any' | 'named' | { readonly least: number; readonly most: number };
   /**
    * What later steps find there: a grid of four images, images, whatever the button makes, videos, prompts (whose buttons make images), a
    * text, or a text with images where the model is asked for them.
@@ -9,41 +11,118 @@ interface KindFacts {
   readonly makes: 'grid' | 'images' | 'pressed' | 'videos' | 'prompts' | 'text' | 'text and images';
   /** Members of `steps.<name>` that a template may read. */
   readonly fields: readonly string[];
+  /** How an operation is written for which the file has this value alone. Absent: the value is the operation. */
+  readonly written?: (value: string) => string;
+}
+
+/** What is known of a kind that asks a text model. */
+interface TextFacts extends KindFacts {
+  /** The protocol in which the model is asked: the native one, which knows turns, rounds and thinking, or that of chat completions. */
+  readonly speaks: 'native' | 'completions';
+  /** Where a request says of what type its reply is, and which types are JSON. */
+  readonly replyType: { readonly path: readonly string[]; readonly json: RegExp };
+  /** Where a request may say the schema of its reply; the first that is there holds. */
+  readonly schemas: readonly (readonly string[])[];
+  /** How JSON is asked for. */
+  readonly jsonHint: string;
 }
 
 const imageFields = ['prompt', 'button', 'task_id', 'image_url'];
 const textFields = ['text', 'json', 'parts', 'usage'];
 
 /** The kinds of steps that the language knows, in the order in which messages list them. `click` is also what each selector of a path presses. */
-export const kinds = {
-  imagine: { asks: 'task', makes: 'grid', fields: imageFields },
+const table = {
+  imagine: { asks: 'task', images: 'any', makes: 'grid', fields: imageFields },
   // A button of a video makes a video.
   click: { asks: 'button', makes: 'pressed', fields: [...imageFields, 'video_url'] },
-  blend: { asks: 'task', makes: 'grid', fields: imageFields },
-  describe: { asks: 'task', makes: 'prompts', fields: ['prompts', 'text', 'task_id'] },
-  video: { asks: 'task', makes: 'videos', fields: [...imageFields, 'video_url'] },
-  edit: { asks: 'task', makes: 'images', fields: imageFields },
-  generate: { asks: 'model', makes: 'text and images', fields: textFields },
-  chat: { asks: 'model', makes: 'text', fields: textFields },
-} as const satisfies Readonly<Record<string, KindFacts>>;
+  blend: {
+    asks: 'task',
+    // Gateway 2.6.
+    images: { least: 2, most: 5 },
+    makes: 'grid',
+    fields: imageFields,
+    written: (value) => `{ images: ${value} }`,
+  },
+  describe: {
+    asks: 'task',
+    images: 'named',
+    makes: 'prompts',
+    fields: ['prompts', 'text', 'task_id'],
+    written: (value) => `{ image: ${value} }`,
+  },
+  video: {
+    asks: 'task',
+    images: 'named',
+    makes: 'videos',
+    fields: [...imageFields, 'video_url'],
+    written: (value) => `{ image: ${value}, prompt: … }`,
+  },
+  edit: {
+    asks: 'task',
+    images: 'named',
+    makes: 'images',
+    fields: imageFields,
+    written: (value) => `{ image: ${value}, prompt: … }`,
+  },
+  generate: {
+    asks: 'model',
+    makes: 'text and images',
+    fields: textFields,
+    written: (value) => `{ model: text-pro, prompt: ${value} }`,
+    speaks: 'native',
+    replyType: { path: ['generationConfig', 'responseMimeType'], json: /^application\/json\b/i },
+    schemas: [
+      ['responseSchema'],
+      ['generationConfig', 'responseSchema'],
+      ['generationConfig', 'responseJsonSchema'],
+    ],
+    jsonHint: 'Give it a responseSchema, or generationConfig: { responseMimeType: application/json }',
+  },
+  chat: {
+    asks: 'model',
+    makes: 'text',
+    fields: textFields,
+    written: (value) => `{ model: chat-mini, prompt: ${value} }`,
+    speaks: 'completions',
+    replyType: { path: ['response_format', 'type'], json: /^json/ },
+    schemas: [['response_format', 'json_schema', 'schema']],
+    jsonHint: 'Give it response_format: { type: json_object }',
+  },
+} as const satisfies Readonly<Record<string, KindFacts | TextFacts>>;
 
-export type StepKind = keyof typeof kinds;
+export type StepKind = keyof typeof table;
 
 type Asking<A extends KindFacts['asks']> = {
-  [K in StepKind]: (typeof kinds)[K]['asks'] extends A ? K : never;
+  [K in StepKind]: (typeof table)[K]['asks'] extends A ? K : never;
 }[StepKind];
 
+/** Kinds whose jobs begin a task of their own. */
+export type EntryKind = Asking<'task'>;
+
+/** Kinds whose jobs press a button. */
+export type PressKind = Asking<'button'>;
+
+/** Kinds whose jobs ask a text model. */
+export type TextKind = Asking<'model'>;
+
+/** What is known of each kind. */
+export const kinds: Readonly<Record<EntryKind | PressKind, KindFacts> & Record<TextKind, TextFacts>> = table;
+
 export const stepKinds = Object.keys(kinds) as readonly StepKind[];
+
+/** The kinds whose jobs ask the service for the same. */
+export const kindsAsking = <A extends KindFacts['asks']>(what: A): readonly Asking<A>[] =>
+  stepKinds.filter((kind): kind is Asking<A> => kinds[kind].asks === what);
 
 /** True for a word that is a step kind. */
 export const isStepKind = (word: string): word is StepKind => Object.hasOwn(kinds, word);
 
 /** True for the kinds whose jobs press a button. */
-export const isPress = (kind: StepKind | undefined): kind is Asking<'button'> =>
+export const isPress = (kind: StepKind | undefined): kind is PressKind =>
   kind !== undefined && kinds[kind].asks === 'button';
 
 /** True for the kinds whose jobs ask a text model: they have no task, and their prices may be by tokens. */
-export const isTextKind = (kind: StepKind | undefined): kind is Asking<'model'> =>
+export const isTextKind = (kind: StepKind | undefined): kind is TextKind =>
   kind !== undefined && kinds[kind].asks === 'model';
 
 /** True for the kinds that make words, which no button of an image can be pressed under. */

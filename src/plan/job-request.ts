@@ -1,4 +1,4 @@
-import { isTextKind } from '../pipeline/kinds.ts';
+import { type EntryKind, isTextKind, kinds, type PressKind, type TextKind } from '../pipeline/kinds.ts';
 import type { ButtonWord } from '../pipeline/pipeline.ts';
 import type { Value } from '../pipeline/values/value.ts';
 
@@ -12,21 +12,30 @@ export type Press =
  * What a job asks the service for: plain JSON, as stored and as hashed. It holds only fields that the pipeline
  * declares, so that a release that adds a default changes no key.
  */
-export type JobRequest = ImagineRequest | ClickRequest | EntryRequest | TextRequest;
+export type JobRequest = EntryRequest | ClickRequest | TextRequest;
 
-/** A new image from words, and images beside them. */
-export interface ImagineRequest {
-  readonly kind: 'imagine';
-  /** Declared fields by their pipeline names: `prompt`, and where declared `botType`, `accountFilter`. */
+/** A task of its own. */
+export interface EntryRequest {
+  readonly kind: EntryKind;
+  /**
+   * Declared fields by their pipeline names, without those that name images. Words are in lower case (`portrait`, `high`),
+   * `batchSize`, `extend` (from 1) and `loop` are no texts, however a template gave them.
+   */
   readonly fields: Readonly<Record<string, Value>>;
-  /** Image prompts, in order. */
+  /**
+   * In order: the step's `images`, or all that it gathers; its `image`, then a video's `endImage`; empty of a video that is extended: that
+   * is one of its parent's. Absent of a kind that begins from words and shows none.
+   */
   readonly images?: readonly ImageSource[];
+  readonly mask?: MaskSource;
   readonly extra?: Readonly<Record<string, Value>>;
+  readonly press?: never;
+  readonly continues?: never;
 }
 
 /** A button that is pressed on the parent's task. */
 export interface ClickRequest {
-  readonly kind: 'click';
+  readonly kind: PressKind;
   /** The first of these that the parent's task offers is pressed. */
   readonly press: readonly Press[];
   /**
@@ -37,23 +46,8 @@ export interface ClickRequest {
   readonly fields: Readonly<Record<string, Value>>;
   readonly mask?: MaskSource;
   readonly extra?: Readonly<Record<string, Value>>;
-}
-
-/** The operations of gateway 2.6 that begin from images. */
-export interface EntryRequest {
-  readonly kind: 'blend' | 'describe' | 'video' | 'edit';
-  /**
-   * Declared fields by their pipeline names, without those that name images. Words are in lower case (`portrait`, `high`),
-   * `batchSize`, `extend` (from 1) and `loop` are no texts, however a template gave them.
-   */
-  readonly fields: Readonly<Record<string, Value>>;
-  /**
-   * In order: blend's `images`, or all that it gathers; describe's and edit's `image`; video's `image`, then its `endImage`;
-   * none of a video that is extended: that is one of its parent's.
-   */
-  readonly images: readonly ImageSource[];
-  readonly mask?: MaskSource;
-  readonly extra?: Readonly<Record<string, Value>>;
+  readonly images?: never;
+  readonly continues?: never;
 }
 
 /**
@@ -73,7 +67,7 @@ export type MaskShape =
 
 /** What a text job asks for. The body that is sent is made of it by the service room, which knows the wire's names. */
 export interface TextRequest {
-  readonly kind: 'generate' | 'chat';
+  readonly kind: TextKind;
   /**
    * Declared fields by their pipeline names, rendered, without `images`, `continue`, and what does not determine
    * the result (`stream`, `accept`): native fields and the short forms alike.
@@ -84,6 +78,8 @@ export interface TextRequest {
   /** Key of the job whose turns come before this one's (`continue`). */
   readonly continues?: string;
   readonly extra?: Readonly<Record<string, Value>>;
+  readonly press?: never;
+  readonly mask?: never;
 }
 
 /** An image that a request shows, by what determines its content. */
@@ -97,7 +93,7 @@ export type ImageSource =
 
 /** True for a video that continues a task of its parent. That task must be named. */
 export const extendsParent = ({ kind, fields }: JobRequest): boolean =>
-  kind === 'video' && fields['extend'] !== undefined;
+  kinds[kind].makes === 'videos' && fields['extend'] !== undefined;
 
 /** True for a job whose reply is text: it has no task, takes no room for one, and is never in doubt. */
 export const isTextRequest = (request: JobRequest): request is TextRequest => isTextKind(request.kind);

@@ -39,10 +39,7 @@ const none: readonly string[] = [];
 
 /** Keys of all jobs that must be done before a job may start, its inputs first; some may stand there more than once. */
 export function needsOf(job: Pick<JobSpec, 'parent' | 'inputs' | 'request'>): readonly string[] {
-  const { request } = job;
-  if (request.kind === 'click') return inputsOf(job);
-  const { images = [] } = request;
-  const continues = 'continues' in request ? request.continues : undefined;
+  const { images = [], continues } = job.request;
   if (images.length === 0 && continues === undefined) return inputsOf(job);
   const shown = images.flatMap((image) => ('job' in image ? [image.job] : []));
   return [...inputsOf(job), ...shown, ...(continues === undefined ? [] : [continues])];

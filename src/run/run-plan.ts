@@ -54,6 +54,6 @@ export function priceOfJob(
 ): number | undefined {
   return priceOf(prices, kind, [
     ...[pressed?.label, pressed?.emoji].filter((name) => name !== undefined && name !== ''),
-    ...(request.kind === 'click' ? pressNames(request.press) : []),
+    ...pressNames(request.press),
   ] as readonly string[]);
 }

@@ -30,8 +30,7 @@ export interface SandboxNames {
   readonly imageKeyHeader: string;
   /**
    * Whether requests are taken that clients of the midjourney-proxy family send beyond the contract (gateway 2.1, 1.4): an
-   * imagine without botType, the key in `imageKeyHeader` or `?key=`, `change`, `simple-change`, `shorten`,
-   * `edit` and `image-seed`.
+   * imagine without botType, the key in `imageKeyHeader` or `?key=`, paths of the family alone.
    */
   readonly familyClients: boolean;
 }

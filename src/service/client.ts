@@ -8,20 +8,17 @@ import {
   changeButtons,
   changeOf,
   changePrefix,
-  type EntryFields,
-  entryFields,
-  entryPaths,
   type ImageRequest,
   imageBody,
   imageBytes,
   imageParts,
-  type SubmitPath,
 } from './image/request.ts';
 import { readSubmit } from './image/submit.ts';
 import { readTask } from './image/task.ts';
 import { isUsableTaskId } from './image/task-id.ts';
 import { readTaskList } from './image/task-list.ts';
-import type { ImageService, Submission, SubmitResult, Task } from './image-service.ts';
+import type { EntryFields, ImageService, Submission, SubmitResult, Task } from './image-service.ts';
+import { entries } from './kinds.ts';
 import type { OnLeave, ServiceResult } from './result.ts';
 import type { InlineImage, JsonObject } from './text-service.ts';
 
@@ -65,17 +62,6 @@ class HttpImageService implements ImageService {
     this.#clicks = options.clicks ?? 'auto';
   }
 
-  imagine(
-    request: Submission & { readonly fields: JsonObject; readonly images?: readonly InlineImage[] },
-    signal: AbortSignal,
-    onLeave?: OnLeave,
-  ): Promise<ServiceResult<SubmitResult>> {
-    const { fields, images = [] } = request;
-    const { botType } = this.#http.names;
-    const shown: ImageRequest['images'] = images.length === 0 ? {} : { base64Array: images };
-    return this.#submit('imagine', request, { botType, ...fields }, shown, signal, onLeave);
-  }
-
   action(
     request: Submission & {
       readonly taskId: string;
@@ -109,8 +95,9 @@ class HttpImageService implements ImageService {
     signal: AbortSignal,
     onLeave?: OnLeave,
   ): Promise<ServiceResult<SubmitResult>> {
-    const { fields, images } = entryFields(request, this.#http.names);
-    return this.#submit(entryPaths[request.kind], request, fields, images, signal, onLeave);
+    const { path, body } = entries[request.kind];
+    const { fields, images } = body({ botType: this.#http.names.botType, ...request.fields }, request);
+    return this.#submit(path, request, fields, images, signal, onLeave);
   }
 
   async fetchTask(id: string, signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<Task>> {
@@ -183,7 +170,7 @@ class HttpImageService implements ImageService {
   }
 
   async #submit(
-    what: SubmitPath,
+    what: string,
     { extra, speed, tag }: Submission,
     fields: JsonObject,
     images: ImageRequest['images'],

@@ -90,17 +90,33 @@ export interface Submission {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
+/** The kinds of tasks that are begun by themselves, by their pipeline names. */
+export type EntryKind = 'imagine' | 'blend' | 'describe' | 'video' | 'edit';
+
+/** What a task is begun with. */
+export interface EntryFields {
+  readonly kind: EntryKind;
+  /** Declared fields by their pipeline names. A video's `extend` counts from 1, its `motion` is low unless declared. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /**
+   * In order: imagine's image prompts; blend's images; describe's and edit's image; video's first frame, unless it extends another video,
+   * then its last.
+   */
+  readonly images?: readonly InlineImage[];
+  /** Of edit: PNG, transparent where it is edited, as its wire wants it. */
+  readonly mask?: InlineImage;
+  /** Of a video with `extend`: the task whose video is continued. */
+  readonly taskId?: string;
+}
+
 /**
  * The image workflow of gateway 2.1 as a run uses it. `fields` are the pipeline's declared fields by their pipeline names;
  * defaults such as botType, and the wire's names, are added here. Images go as data URIs.
  */
 export interface ImageService extends TellsLeaving {
-  imagine(
-    request: Submission & {
-      readonly fields: Readonly<Record<string, unknown>>;
-      /** Image prompts, as `base64Array`. */
-      readonly images?: readonly InlineImage[];
-    },
+  /** Begins a task (gateway 2.3, 2.6). */
+  begin(
+    request: Submission & EntryFields,
     signal: AbortSignal,
     onLeave?: OnLeave,
   ): Promise<ServiceResult<SubmitResult>>;
@@ -122,27 +138,6 @@ export interface ImageService extends TellsLeaving {
       readonly taskId: string;
       readonly prompt?: string;
       /** PNG. */
-      readonly mask?: InlineImage;
-    },
-    signal: AbortSignal,
-    onLeave?: OnLeave,
-  ): Promise<ServiceResult<SubmitResult>>;
-  /**
-   * blend, describe, video and edit (gateway 2.1; payloads of gateway 2.6). A video's `extend` counts from 1. A
-   * video's `motion` is low unless declared.
-   */
-  begin(
-    request: Submission & {
-      readonly kind: 'blend' | 'describe' | 'video' | 'edit';
-      readonly fields: Readonly<Record<string, unknown>>;
-      /**
-       * In order: blend's images; describe's and edit's image; video's first frame, unless it extends another video, then
-       * its last.
-       */
-      readonly images: readonly InlineImage[];
-      /** Of a video with `extend`: the task whose video is continued. */
-      readonly taskId?: string;
-      /** Of edit: PNG, transparent where it is edited, as its wire wants it. */
       readonly mask?: InlineImage;
     },
     signal: AbortSignal,

@@ -9,7 +9,7 @@ import type { ServiceFailure, ServiceResult } from './result.ts';
 export type Auth = 'bearer' | 'header' | 'raw' | 'none';
 
 /** What a request asks, as far as it decides where the key goes. */
-export type KeyPlace = 'image' | 'generate' | 'chat' | 'models';
+export type KeyPlace = 'image' | 'native' | 'chat' | 'models';
 
 /** One way to send the key on image paths; `both`: as Bearer and in the header of images. */
 type Form = Auth | 'both';
@@ -142,7 +142,7 @@ export class KeyForms {
   #advice(place: KeyPlace): string {
     if (this.#auth === 'none')
       return 'service.auth is none: where the gateway wants a key after all, leave that out.';
-    if (place === 'generate')
+    if (place === 'native')
       return this.#auth === 'header'
         ? `The key was sent in ${this.#names.keyHeader} alone, for service.auth is header.`
         : `Where the gateway reads the key in ${this.#names.keyHeader} alone, write service.auth: header.`;
@@ -173,7 +173,7 @@ export class KeyForms {
     const key = this.#apiKey;
     const bearer = { authorization: `Bearer ${key}` };
     if (key === '') return {};
-    if (place === 'generate' && this.#auth === 'header') return { [this.#names.keyHeader]: key };
+    if (place === 'native' && this.#auth === 'header') return { [this.#names.keyHeader]: key };
     if (place !== 'image') return bearer;
     const inHeader = { [this.#names.imageKeyHeader.toLowerCase()]: key };
     const headers: Readonly<Record<Form, Headers>> = {

@@ -6,15 +6,13 @@ import { type Receive, type Receiving, receiveWhole } from './http/exchange.ts';
 import { members, writeJson } from './http/json.ts';
 import type { Reply } from './http/reply.ts';
 import { HttpClient, type ServiceOptions } from './http-client.ts';
-import type { Names } from './names.ts';
+import { texts } from './kinds.ts';
 import type { OnLeave, ServiceResult } from './result.ts';
 import { adviseText } from './text/classify.ts';
 import { objectsIn, textMember } from './text/reply/native.ts';
 import { type Received, readReply } from './text/reply/read.ts';
-import { chatBody } from './text/request/chat-body.ts';
 import { requestParts } from './text/request/fields.ts';
-import { generateBody } from './text/request/generate-body.ts';
-import { StreamReader } from './text/stream/reader.ts';
+import { StreamReader, type TextForm } from './text/stream/reader.ts';
 import type { JsonObject, Model, TextCallRequest, TextReply, TextService } from './text-service.ts';
 
 export interface TextServiceOptions extends ServiceOptions {
@@ -64,6 +62,7 @@ class HttpTextService implements TextService {
     onLeave?: OnLeave,
   ): Promise<ServiceResult<TextReply>> {
     const { kind, fields, extra, stream, accept = [] } = request;
+    const endpoint = texts[kind];
     const { model } = fields;
     if (typeof model !== 'string' || !isUsableModel(model))
       return rejectedHere('service.bad-id', this.#badId(model));
@@ -78,10 +77,10 @@ class HttpTextService implements TextService {
     return this.#http.request(
       {
         method: 'POST',
-        path: pathOf(request, model, this.#http.names),
+        path: endpoint.path(model, stream, this.#http.names),
         endpoint: kind,
         body,
-        place: kind,
+        place: endpoint.place,
         accept: stream ? 'text/event-stream, application/json' : undefined,
         timeoutMs: textMs,
         onLeave,
@@ -97,8 +96,13 @@ class HttpTextService implements TextService {
         },
       },
       signal,
-      receiveText(kind),
-      (received, facts) => readReply(this.#settled(received, kind, model), { kind, stream, accept }, facts),
+      receiveText(endpoint),
+      (received, facts) =>
+        readReply(
+          this.#settled(received, `${kind} ${model}`),
+          { read: endpoint.read, stream, accept },
+          facts,
+        ),
     );
   }
 
@@ -106,8 +110,8 @@ class HttpTextService implements TextService {
    * A `[DONE]` without a finish reason ends an answer where no stream of this model ever had one, but for the first: that is asked again,
    * because some gateways say `[DONE]` after a cut too.
    */
-  #settled(received: Received, kind: TextCallRequest['kind'], model: string): Received {
-    if (received.kind === 'refusal' || kind !== 'chat') return received;
+  #settled(received: Received, model: string): Received {
+    if (received.kind === 'refusal') return received;
     const { end } = received;
     const known = this.#streams.get(model);
     if (end.kind === 'unfinished' && known === 'lacks a reason')
@@ -150,9 +154,7 @@ class HttpTextService implements TextService {
     const imageBytes = images.reduce((sum, { data }) => sum + data.length, 0);
     // Before it is put together: the text of many large images would be longer than a text can be.
     if (imageBytes > this.#maxRequestBytes) return undefined;
-    const body: JsonObject =
-      request.kind === 'chat' ? chatBody(request) : generateBody(request, this.#http.names);
-    const text = writeJson(body);
+    const text = writeJson(texts[request.kind].body(request, this.#http.names));
     return Buffer.byteLength(text) > this.#maxRequestBytes ? undefined : text;
   }
 
@@ -171,29 +173,19 @@ const rejectedHere = (code: string, message: string): ServiceResult<never> => ({
 const isUsableModel = (id: string): boolean =>
   id.length <= 256 && !/^\.{0,2}$/.test(id) && !/[\s\p{Cc}\p{Surrogate}]/u.test(id);
 
-function pathOf({ kind, stream }: TextCallRequest, model: string, { nativePath }: Names): string {
-  if (kind === 'chat') return '/v1/chat/completions';
-  const operator = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
-  return `/${nativePath}/models/${encodeURIComponent(model)}:${operator}`;
-}
-
 /** An error response is read whole, a reply in pieces. */
 const receiveText =
-  (kind: TextCallRequest['kind']): Receive<Received> =>
+  (form: TextForm): Receive<Received> =>
   async (response, receiving) => {
     const isModelReply = response.status >= 200 && response.status < 300;
     if (!isModelReply) return { kind: 'refusal', reply: await receiveWhole(response, receiving) };
-    return receiveReply(kind, response, receiving);
+    return receiveReply(form, response, receiving);
   };
 
-async function receiveReply(
-  kind: TextCallRequest['kind'],
-  response: HttpResponse,
-  receiving: Receiving,
-): Promise<Received> {
+async function receiveReply(form: TextForm, response: HttpResponse, receiving: Receiving): Promise<Received> {
   const { status, headers } = response;
   const reply = { status, header: (name: string) => headers.get(name), body: { kind: 'empty' } } as const;
-  const reader = new StreamReader(kind);
+  const reader = new StreamReader(form);
   const end = await readEnd(reader, response, receiving);
   const { usage } = reader;
   return { kind: 'read', reply, end, ...(usage !== undefined && { usage }) };

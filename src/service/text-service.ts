@@ -19,12 +19,15 @@ export interface EarlierTurn {
   readonly after: readonly JsonObject[];
 }
 
+/** The kinds of text calls: a step of each asks its own endpoint (gateway 6.1, 7). */
+export type TextKind = 'generate' | 'chat';
+
 /**
  * One text call. The client makes the body of it: short forms become native fields, and `extra` is merged into that, member
  * by member, with the last word. Chat has no `earlier` and no `turns`.
  */
 export interface TextCallRequest {
-  readonly kind: 'generate' | 'chat';
+  readonly kind: TextKind;
   /** Declared fields by their pipeline names, native and short forms, `model` among them. */
   readonly fields: JsonObject;
   readonly images: readonly InlineImage[];

@@ -1,3 +1,4 @@
+import { kindsAsking } from '../pipeline/kinds.ts';
 import {
   aFlag,
   aMapping,
@@ -34,14 +35,16 @@ const press = either(
   aMapping({ kind: aWord('word'), word: aText }),
 );
 const request = either(
-  aMapping({ kind: aWord('imagine'), fields: values }, { images: listOf(image), extra: values }),
-  aMapping({ kind: aWord('click'), fields: values, press: listOf(press) }, { mask, extra: values }),
   aMapping(
-    { kind: aWord('blend', 'describe', 'video', 'edit'), fields: values, images: listOf(image) },
+    { kind: aWord(...kindsAsking('task')), fields: values },
+    { images: listOf(image), mask, extra: values },
+  ),
+  aMapping(
+    { kind: aWord(...kindsAsking('button')), fields: values, press: listOf(press) },
     { mask, extra: values },
   ),
   aMapping(
-    { kind: aWord('generate', 'chat'), fields: values },
+    { kind: aWord(...kindsAsking('model')), fields: values },
     { images: listOf(image), continues: aText, extra: values },
   ),
 );

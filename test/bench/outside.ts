@@ -18,6 +18,7 @@ import { makeClean } from '../../src/service/http/sanitize.ts';
 import { secretMaskOf } from '../../src/service/http/secrets.ts';
 import { splitPrompts } from '../../src/service/image/prompts.ts';
 import { toTask } from '../../src/service/image/task.ts';
+import { texts } from '../../src/service/kinds.ts';
 import { rejectionHint } from '../../src/service/text/refusal-hints.ts';
 import { StreamReader } from '../../src/service/text/stream/reader.ts';
 import { rowsOf } from '../pipeline/table-rig.ts';
@@ -46,7 +47,7 @@ const filled =
   (length: number): string =>
     before + unit.repeat(Math.ceil(length / unit.length)) + after;
 const stream = (text: string): unknown => {
-  const reader = new StreamReader('chat');
+  const reader = new StreamReader(texts.chat);
   reader.push(Buffer.from(text));
   return reader.end();
 };

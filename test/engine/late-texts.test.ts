@@ -79,7 +79,6 @@ steps:
           ports: () => ({
             ...noText,
             service: {
-              imagine: () => Promise.reject(new Error('no image is made here')),
               action: () => Promise.reject(new Error('no image is made here')),
               modal: () => Promise.reject(new Error('no image is made here')),
               begin: () => Promise.reject(new Error('no image is made here')),

@@ -9,6 +9,7 @@ import { readTold } from '../../src/service/http/told.ts';
 import { readSubmit } from '../../src/service/image/submit.ts';
 import { readTask } from '../../src/service/image/task.ts';
 import type { Task } from '../../src/service/image-service.ts';
+import { texts } from '../../src/service/kinds.ts';
 import type { ServiceFailure, ServiceResult, Telling } from '../../src/service/result.ts';
 import { readReply } from '../../src/service/text/reply/read.ts';
 import type { Delivered, Submitted } from './driven-service.ts';
@@ -224,7 +225,7 @@ export class PacedGateway extends Gateway {
     const { stream = false, accept = [] } = record.call ?? {};
     this.#calls.set(record.key, record);
     const refused = this.#refused(record, 'text', now, (reply) =>
-      readReply({ kind: 'refusal', reply }, { kind, stream, accept }, facts(true)),
+      readReply({ kind: 'refusal', reply }, { read: texts[kind].read, stream, accept }, facts(true)),
     );
     if (refused === undefined) return this.#served(super.ask(record, now));
     const { result, ...rest } = refused;

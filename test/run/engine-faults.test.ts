@@ -15,8 +15,8 @@ const slowly = () => ({
   text: text.replace('to: 5', 'to: 12'),
   settings: { limits: { tasks: 12, requests: 16 } },
   service: (port: ImageService): Partial<ImageService> => ({
-    imagine: async (...request) => {
-      const result = await port.imagine(...request);
+    begin: async (...request) => {
+      const result = await port.begin(...request);
       const [, signal] = request;
       for (let turns = 0; turns < 6 && !signal.aborted; turns++)
         await new Promise((resolve) => setImmediate(resolve));
@@ -119,10 +119,10 @@ describe('the engine', () => {
       service: (port) => {
         let sent = 0;
         return {
-          imagine: async (...request) => {
+          begin: async (...request) => {
             const [, signal] = request;
             sent += 1;
-            if (sent > 1) return await port.imagine(...request);
+            if (sent > 1) return await port.begin(...request);
             return await new Promise((resolve) => {
               const abort = (): void => resolve({ ok: false, error: failure('connection.aborted', 'lost') });
               signal.addEventListener('abort', abort);

@@ -38,9 +38,9 @@ describe('the engine, with a store that answers later', () => {
       service: (port: ImageService): Partial<ImageService> => {
         let sent = 0;
         return {
-          imagine: async (...request) => {
+          begin: async (...request) => {
             sent += 1;
-            const result = await port.imagine(...request);
+            const result = await port.begin(...request);
             for (let turns = 4 * sent; turns > 0; turns--)
               await new Promise((resolve) => setImmediate(resolve));
             return result;

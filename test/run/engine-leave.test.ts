@@ -8,7 +8,7 @@ import { jumpingClock, run, text } from './engine-rig.ts';
 
 /** An imagine during which the user leaves, aborted before or after it left. */
 const leftWhileSending =
-  (leave: AbortController, kind: 'unsent' | 'lost'): ImageService['imagine'] =>
+  (leave: AbortController, kind: 'unsent' | 'lost'): ImageService['begin'] =>
   (_, signal) =>
     new Promise((resolve) => {
       signal.addEventListener('abort', () =>
@@ -45,8 +45,8 @@ describe('the engine', () => {
       settings: { limits: { tasks: 3, requests: 4 } },
       control: { leave: leave.signal },
       service: (port) => ({
-        imagine: async (...request) => {
-          const result = await port.imagine(...request);
+        begin: async (...request) => {
+          const result = await port.begin(...request);
           leave.abort();
           return result;
         },
@@ -65,8 +65,8 @@ describe('the engine', () => {
     const { events } = await run({
       control: { leave: leave.signal },
       service: (port) => ({
-        imagine: async (...request) => {
-          const result = await port.imagine(...request);
+        begin: async (...request) => {
+          const result = await port.begin(...request);
           leave.abort();
           return result;
         },
@@ -82,7 +82,7 @@ describe('the engine', () => {
     await run({
       store,
       control: { leave: leave.signal },
-      service: () => ({ imagine: leftWhileSending(leave, 'unsent') }),
+      service: () => ({ begin: leftWhileSending(leave, 'unsent') }),
     });
     expect([store.unfinished(), store.totals().attempts]).toEqual([[], 0]);
   });
@@ -93,7 +93,7 @@ describe('the engine', () => {
     const { end } = await run({
       store,
       control: { leave: leave.signal },
-      service: () => ({ imagine: leftWhileSending(leave, 'lost') }),
+      service: () => ({ begin: leftWhileSending(leave, 'lost') }),
     });
     expect(end).toEqual({ kind: 'interrupted', forced: true });
     expect(store.unfinished().map(({ status }) => status)).toEqual(['submitting']);

@@ -55,10 +55,9 @@ function portOf(
     return received(service.submit(record, taskId, clock.now()));
   };
   return {
-    imagine: (request) => Promise.resolve(submit(request)),
+    begin: ({ tag = '' }) => Promise.resolve(submit({ tag })),
     action: (request) => Promise.resolve(submit(request)),
     modal: () => Promise.reject(new Error('no modal is confirmed here')),
-    begin: (request) => Promise.resolve(submit(request.tag === undefined ? {} : { tag: request.tag })),
     fetchTask: (id) => Promise.resolve(service.fetch(id, clock.now()).result),
     fetchTasks: (ids) => Promise.resolve(service.list(ids, clock.now()).result),
     close: () => Promise.resolve(),

@@ -45,12 +45,12 @@ function world() {
     (ms: number, onLeft: () => void = () => undefined) =>
     (port: ImageService): Partial<ImageService> => ({
       tellsLeaving: true,
-      imagine: async (request, signal, onLeave) => {
+      begin: async (request, signal, onLeave) => {
         await new Promise<void>((resolve) => void clock.at(clock.now() + ms, resolve));
         left.push(clock.now() - begin);
         onLeave?.();
         onLeft();
-        return await port.imagine(request, signal);
+        return await port.begin(request, signal);
       },
       fetchTask: async (id, signal, onLeave) => {
         onLeave?.();

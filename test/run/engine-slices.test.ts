@@ -71,7 +71,7 @@ describe('the engine, on one of several machines', () => {
 
   it('leaves rows of which a worker was served none to a later run, asks once a run for each, and says so', async () => {
     const { state, ...before } = await worker();
-    const service = () => ({ imagine: () => Promise.resolve({ ok: false, error: forbidden } as const) });
+    const service = () => ({ begin: () => Promise.resolve({ ok: false, error: forbidden } as const) });
     const { end, events, submits } = await run({ text, ...before, settings, service });
     expect([submits, statuses(state), before.source.ends.length]).toEqual([
       3,
@@ -131,14 +131,14 @@ describe('the engine, on one of several machines', () => {
       store,
       source,
       service: (port) => ({
-        imagine: async (...request) => {
+        begin: async (...request) => {
           // Somebody else takes each slice while its first submission is under way.
           for (const slice of [1, 2]) {
             if (state.epochOf(slice) !== 1) continue;
             state.claim(slice);
             source.lose({ slice, epoch: 1 });
           }
-          return port.imagine(...request);
+          return port.begin(...request);
         },
       }),
     });

@@ -60,9 +60,9 @@ describe('the engine, with a state that is synced apart from its commits', () =>
         ...many,
         store,
         service: (port) => ({
-          imagine: (...request) => {
+          begin: (...request) => {
             note('imagine');
-            return port.imagine(...request);
+            return port.begin(...request);
           },
           action: (...request) => {
             note('action');
@@ -88,9 +88,9 @@ describe('the engine, with a state that is synced apart from its commits', () =>
         ...many,
         store,
         service: (port) => ({
-          imagine: (...request) => {
+          begin: (...request) => {
             sent += 1;
-            return port.imagine(...request);
+            return port.begin(...request);
           },
           action: (...request) => {
             sent += 1;

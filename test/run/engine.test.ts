@@ -199,7 +199,7 @@ steps:
           return send();
         };
         return {
-          imagine: (...request) => sent(() => port.imagine(...request)),
+          begin: (...request) => sent(() => port.begin(...request)),
           action: (...request) => sent(() => port.action(...request)),
         };
       },
@@ -221,8 +221,8 @@ steps:
     let refused = false;
     const { events } = await run({
       service: (port) => ({
-        imagine: (...request) => {
-          if (refused) return port.imagine(...request);
+        begin: (...request) => {
+          if (refused) return port.begin(...request);
           refused = true;
           return Promise.resolve({ ok: false, error: failure('service.throttled', 'throttle') });
         },
@@ -246,9 +246,9 @@ steps:
 `,
       steps: new Set(['grid']),
       service: (port) => ({
-        imagine: (request, signal) => {
+        begin: (request, signal) => {
           extra.push(request.extra);
-          return port.imagine(request, signal);
+          return port.begin(request, signal);
         },
       }),
     });

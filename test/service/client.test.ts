@@ -51,10 +51,9 @@ test('a request is sent up to the bound, and not a byte beyond it', async () => 
 test('images that together are longer than any text can be are refused, not stumbled over', async () => {
   const images = Array<ReturnType<typeof image>>(24).fill(image(27 * MiB));
   const service = serviceWith({ fetch: () => Promise.reject(new Error('must not be asked')) });
-  expect(failureOf(await service.imagine({ fields: {}, images, speed: 'relax' }, never))).toEqual([
-    'request.too-large',
-    'permanent',
-  ]);
+  expect(
+    failureOf(await service.begin({ kind: 'imagine', fields: {}, images, speed: 'relax' }, never)),
+  ).toEqual(['request.too-large', 'permanent']);
 });
 
 test('long numbers leave with all their digits', async () => {
@@ -66,8 +65,8 @@ test('long numbers leave with all their digits', async () => {
     },
   });
   const seeds = parseBounded('{"seed":12345678901234567890,"seeds":[-9007199254740993]}') as JsonObject;
-  await service.imagine(
-    { fields: { prompt: 'x', ...seeds }, speed: 'relax', extra: { inner: seeds } },
+  await service.begin(
+    { kind: 'imagine', fields: { prompt: 'x', ...seeds }, speed: 'relax', extra: { inner: seeds } },
     never,
   );
   expect(body).toBe(
@@ -94,7 +93,8 @@ test('a submission at one speed does not show that another speed is offered', as
   const answers = [accepted(), new Response('<title>Home</title>'), new Response('<title>Home</title>')];
   const { fetch } = scriptedFetch(() => answers.shift() ?? Response.error());
   const service = serviceWith({ fetch });
-  const submitted = (speed: 'relax' | 'fast') => service.imagine({ fields: { prompt: 'x' }, speed }, never);
+  const submitted = (speed: 'relax' | 'fast') =>
+    service.begin({ kind: 'imagine', fields: { prompt: 'x' }, speed }, never);
   expect((await submitted('relax')).ok).toBe(true);
   expect(failureOf(await submitted('fast'))).toEqual(['service.not-offered', 'permanent']);
   expect(failureOf(await submitted('relax'))).toEqual(['service.not-json', 'lost']);

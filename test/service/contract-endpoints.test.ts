@@ -43,8 +43,12 @@ const rows: readonly Row[] = [
   {
     line: 'POST /img/submit/imagine',
     ask: (service) =>
-      service.imagine(
-        { fields: { prompt: 'a fox --v 6.1', accountFilter: { modes: ['FAST'] } }, speed: 'relax' },
+      service.begin(
+        {
+          kind: 'imagine',
+          fields: { prompt: 'a fox --v 6.1', accountFilter: { modes: ['FAST'] } },
+          speed: 'relax',
+        },
         never,
       ),
     body: { botType: 'IMG_JOURNEY', prompt: 'a fox --v 6.1', accountFilter: { modes: ['FAST'] } },
@@ -124,7 +128,7 @@ describe('gateway 2.1', () => {
 describe('gateway 1.5', () => {
   const submits = {
     imagine: (service: ImageService, speed: 'fast' | 'turbo' | 'relax') =>
-      service.imagine({ fields: { prompt: 'x' }, speed }, never),
+      service.begin({ kind: 'imagine', fields: { prompt: 'x' }, speed }, never),
     action: (service: ImageService, speed: 'fast' | 'turbo' | 'relax') =>
       service.action({ taskId: id, customId: 'c', speed }, never),
     modal: (service: ImageService, speed: 'fast' | 'turbo' | 'relax') =>
@@ -178,7 +182,10 @@ describe('the fields of requests and responses', () => {
 
   test('gateway 2.3: a botType is always there, and the one that is declared', async () => {
     const { request } = await exchanged((service) =>
-      service.imagine({ fields: { prompt: 'x', botType: 'NIJI_JOURNEY' }, speed: 'relax' }, never),
+      service.begin(
+        { kind: 'imagine', fields: { prompt: 'x', botType: 'NIJI_JOURNEY' }, speed: 'relax' },
+        never,
+      ),
     );
     expect(request.body).toEqual({ botType: 'NIJI_JOURNEY', prompt: 'x' });
   });

@@ -92,7 +92,7 @@ describe('gateway 4.3', () => {
       line,
       request,
     } = await exchanged(
-      (service) => service.imagine({ fields: { prompt: 'a fox' }, speed: 'relax' }, never),
+      (service) => service.begin({ kind: 'imagine', fields: { prompt: 'a fox' }, speed: 'relax' }, never),
       { code: 1, result: '1700000000000003' },
     );
     expect(line).toBe('POST /img/submit/imagine');
@@ -143,7 +143,7 @@ describe('gateway 8.1, 8.2', () => {
     const service = respondingWith(status, envelope('no'));
     const speed = 'relax' as const;
     const results = [
-      await service.imagine({ fields: { prompt: 'x' }, speed }, never),
+      await service.begin({ kind: 'imagine', fields: { prompt: 'x' }, speed }, never),
       await service.action({ taskId: id, customId: 'c', speed }, never),
       await service.modal({ taskId: id, speed }, never),
       await service.begin({ kind: 'describe', fields: {}, images: [image], speed }, never),

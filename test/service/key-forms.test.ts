@@ -32,16 +32,16 @@ describe('where the key stands', () => {
   it.each([
     ['bearer', neutral, 'image', bearer],
     ['bearer', family, 'image', { ...bearer, ...secret }],
-    ['bearer', family, 'generate', bearer],
+    ['bearer', family, 'native', bearer],
     ['bearer', family, 'chat', bearer],
     ['bearer', family, 'models', bearer],
     ['header', neutral, 'image', bearer],
     ['header', family, 'image', secret],
-    ['header', family, 'generate', { 'x-goog-api-key': key }],
+    ['header', family, 'native', { 'x-goog-api-key': key }],
     ['header', family, 'chat', bearer],
     ['raw', family, 'image', { authorization: key }],
     ['raw', neutral, 'image', { authorization: key }],
-    ['raw', family, 'generate', bearer],
+    ['raw', family, 'native', bearer],
     ['none', family, 'image', {}],
     ['none', family, 'chat', bearer],
   ] as const)('auth %s with %o on a path of %s', async (auth, names, place, headers) => {
@@ -52,7 +52,7 @@ describe('where the key stands', () => {
 
   it('sends nothing where there is no key', async () => {
     const { sent, ask } = asked(() => fine);
-    for (const place of ['image', 'generate', 'chat', 'models'] as const)
+    for (const place of ['image', 'native', 'chat', 'models'] as const)
       await new KeyForms('', family, 'none').send(place, never, ask);
     expect(sent).toEqual([{}, {}, {}, {}]);
   });
@@ -130,7 +130,7 @@ describe('a key that is refused', () => {
     await keys.send('image', never, ask);
     status = 401;
     await keys.send('image', never, ask);
-    for (const place of ['generate', 'chat', 'models'] as const satisfies readonly KeyPlace[])
+    for (const place of ['native', 'chat', 'models'] as const satisfies readonly KeyPlace[])
       await keys.send(place, never, ask);
     await new KeyForms(key, neutral, 'bearer').send('image', never, ask);
     expect(sent).toHaveLength(6);

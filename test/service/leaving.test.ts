@@ -30,7 +30,7 @@ test('every request says once when its first byte leaves, before the service has
   expect([service.tellsLeaving, text.tellsLeaving]).toEqual([true, true]);
   const onLeave = (): void => void log.push('left');
   const submission = { speed: 'relax', fields: { prompt: 'a fox' } } as const;
-  await service.imagine(submission, never, onLeave);
+  await service.begin({ kind: 'imagine', ...submission }, never, onLeave);
   await service.action({ speed: 'relax', taskId: '1', customId: 'a' }, never, onLeave);
   await service.modal({ speed: 'relax', taskId: '1' }, never, onLeave);
   await service.begin({ kind: 'describe', images: [], ...submission }, never, onLeave);
@@ -64,13 +64,13 @@ test('a request that must not leave in the moment in which it would leaves nothi
   const service = serviceWith({ baseUrl: server.url, dispatcher });
   const submission = { speed: 'relax', fields: { prompt: 'a fox' } } as const;
   for (let i = 0; i < 2; i += 1)
-    expect(await service.imagine(submission, never, () => false)).toMatchObject({
+    expect(await service.begin({ kind: 'imagine', ...submission }, never, () => false)).toMatchObject({
       ok: false,
       error: { code: 'connection.aborted', class: 'unsent' },
     });
   expect(came).toBe(0);
   // The next one finds a connection.
-  await service.imagine(submission, never, () => true);
+  await service.begin({ kind: 'imagine', ...submission }, never, () => true);
   expect(came).toBe(1);
   await dispatcher.destroy();
 });

@@ -69,8 +69,8 @@ function typeOf(text: string): string {
   return /^[A-Z0-9]/.test(text) ? 'text/plain' : 'application/json; charset=utf-8';
 }
 
-export const imagine = (service: ImageService, signal = never): ReturnType<ImageService['imagine']> =>
-  service.imagine({ fields: { prompt: 'a fox' }, speed: 'relax' }, signal);
+export const imagine = (service: ImageService, signal = never): ReturnType<ImageService['begin']> =>
+  service.begin({ kind: 'imagine', fields: { prompt: 'a fox' }, speed: 'relax' }, signal);
 
 /** One request, as it was sent, and what came of its response. */
 export async function exchanged<T>(

@@ -35,7 +35,7 @@ const replies: Readonly<Record<string, () => Promise<ServiceResult<unknown>>>> =
   'a refused submission': () => imagine(respondingWith(429, error, headers)),
   'a refused key': () => imagine(respondingWith(401, error, headers)),
   'a path of a speed that is not there': () =>
-    respondingWith(404, 'not found', headers).imagine({ fields: {}, speed: 'fast' }, never),
+    respondingWith(404, 'not found', headers).begin({ kind: 'imagine', fields: {}, speed: 'fast' }, never),
   'a poll': () => respondingWith(200, task, headers).fetchTask(taskId, never),
   'a poll of several': () => respondingWith(200, [task], headers).fetchTasks([taskId], never),
   'a refused poll': () => respondingWith(503, error, headers).fetchTask(taskId, never),

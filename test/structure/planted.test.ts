@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { circlesOfFiles, circlesOfFolders } from './circles.ts';
 import { foldersWithoutSource } from './mirror.ts';
 import { refusedBetweenRooms, refusedBetweenSubFolders } from './refused-arrows.ts';
-import { overfullFolders, overlongFiles } from './sizes.ts';
+import { comparisonsOfKinds, overfullFolders, overlongFiles } from './sizes.ts';
 import { importsOf, treeOf } from './source-tree.ts';
 
 test('reads imports, exports and import types, with their lines, and ignores comments and texts', () => {
@@ -120,6 +120,20 @@ test('sees an import against the arrows between rooms, and names file, import an
     'pipeline/yaml/read.ts:1 imports types of plan/job.ts: pipeline may import no other room',
     `run/run.ts:2 imports service/wire.ts: ${rule}`,
     `run/deep/er/store.ts:1 imports state/open.ts: ${rule}`,
+  ]);
+});
+
+test('sees a comparison with the name of a step kind, and none with that of a medium or of anything else', () => {
+  const texts = {
+    'run/a.ts':
+      "if (request.kind !== 'click') return kind === 'video' || media === 'video' || word === 'rest';",
+    'plan/b.ts': "switch (kind) {\n  case 'describe':\n}",
+    'sandbox/c.ts': "kind === 'click'",
+  };
+  expect(comparisonsOfKinds(treeOf(texts), (file) => texts[file as keyof typeof texts])).toEqual([
+    "run/a.ts: !== 'click'",
+    "run/a.ts: === 'video'",
+    "plan/b.ts: case 'describe'",
   ]);
 });
 

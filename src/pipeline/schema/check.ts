@@ -66,7 +66,7 @@ const kindsHint = `A step has exactly one of ${stepKinds.join(', ')}.`;
 
 /** How a second operation of a step is written: as a path, or as a step of its own. */
 function hintForSecond(name: string, first: SourceEntry, second: SourceEntry): string {
-  const click = [first, second].find(({ key }) => key === 'click');
+  const click = [first, second].find(({ key }) => isPress(key as StepKind));
   const label = isText(click?.value) && click.value.value.length <= 60 ? click.value.value : '…';
   const other = `${name.replace(/\d{1,9}$/, '')}2`;
   if (click === undefined)

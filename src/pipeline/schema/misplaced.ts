@@ -1,6 +1,6 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
-import { isStepKind, stepKinds } from '../kinds.ts';
+import { isStepKind, isTextKind, kinds, stepKinds } from '../kinds.ts';
 import type { StepKind } from '../pipeline.ts';
 import {
   entriesOf,
@@ -165,8 +165,9 @@ function besideOperation(
 ): string | undefined {
   if (key !== kind && keysOfStep(kind).includes(key))
     return `It is a key of the step, beside ${kind}: indent both alike.`;
-  if (kind === 'generate' && configurationKeys.includes(key)) return configured(key, value);
-  if (kind !== 'chat') return undefined;
+  if (!isTextKind(kind)) return undefined;
+  if (kinds[kind].speaks === 'native')
+    return configurationKeys.includes(key) ? configured(key, value) : undefined;
   if (key === 'responseSchema' || key === 'responseJsonSchema')
     return 'chat says it with response_format: { type: json_schema, json_schema: { name: answer, schema: … } }.';
   if (/^(?:thinking|thinkingLevel|effort)$/.test(key))

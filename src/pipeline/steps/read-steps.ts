@@ -8,7 +8,7 @@ import type { Step, Thinking } from '../pipeline.ts';
 import type { StepNode } from '../schema/check.ts';
 import { isText } from '../yaml/node.ts';
 import { checkAddress } from './branch.ts';
-import { checkBlend } from './checks/blend.ts';
+import { checkImageCount } from './checks/blend.ts';
 import { checkButtons } from './checks/button.ts';
 import { checkGrids, checkSplit } from './checks/grid.ts';
 import { checkImages, imagesOf } from './checks/images.ts';
@@ -58,7 +58,7 @@ export async function readSteps(
     checkModals(step, collector);
     checkMasks(step, collector);
     checkAlike(step, byName, matrix, collector);
-    checkBlend(step, byName, collector);
+    checkImageCount(step, byName, collector);
     checkVideo(step, byName, collector);
     await checkImages(step, byName, fileCheck, collector);
   }

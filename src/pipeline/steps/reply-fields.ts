@@ -1,6 +1,6 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { suggestion } from '../diagnostics/did-you-mean.ts';
-import { isTextKind, tokenCounts } from '../kinds.ts';
+import { isTextKind, kinds, type TextKind, tokenCounts } from '../kinds.ts';
 import type { StepUse } from '../templates/template.ts';
 import { isMapping } from '../values/value.ts';
 import { member, toValue } from '../yaml/node.ts';
@@ -26,7 +26,7 @@ function checkJson(
   use: StepUse,
   path: readonly string[],
   target: StepDraft,
-  kind: 'generate' | 'chat',
+  kind: TextKind,
   collector: DiagnosticCollector,
 ): void {
   const operation = member(target.node, kind);
@@ -35,15 +35,11 @@ function checkJson(
   const { json, schema } = replyFormat(kind, fields);
   if (json === false) {
     const message = `Step "${target.name}" does not ask for JSON, so it has no "json".`;
-    const fix =
-      kind === 'chat'
-        ? 'Give it response_format: { type: json_object }'
-        : 'Give it a responseSchema, or generationConfig: { responseMimeType: application/json }';
     collector.error(
       'step.no-json',
       use.position,
       message,
-      `${fix}; as text its answer is steps.${target.name}.text.`,
+      `${kinds[kind].jsonHint}; as text its answer is steps.${target.name}.text.`,
     );
     return;
   }

@@ -14,14 +14,13 @@ export function costOf(
   prices: Readonly<Record<string, Price>>,
   { kind, request }: Pick<JobSpec, 'kind' | 'request'>,
 ): Cost {
-  if (!isTextRequest(request))
-    return { price: priceOf(prices, kind, request.kind === 'click' ? pressNames(request.press) : []) };
+  if (!isTextRequest(request)) return { price: priceOf(prices, kind, pressNames(request.press)) };
   return textCost(prices, request, request.images?.length ?? 0);
 }
 
 /** What a job's price would stand under: its button, its model, else its kind. */
 export function priceName({ kind, request }: Pick<JobSpec, 'kind' | 'request'>): string {
-  if (request.kind === 'click') return pressNames(request.press).join(' | ');
+  if (request.press !== undefined) return pressNames(request.press).join(' | ');
   const { model } = request.fields;
   return isTextRequest(request) && typeof model === 'string' ? model : kind;
 }

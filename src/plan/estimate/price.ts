@@ -47,8 +47,8 @@ function tokenPrice({ input, output }: Exclude<Price, number>, usage: TokenUsage
   return (sent * input + made * output + other * Math.max(input, output)) / 1_000_000;
 }
 
-/** The names under which a request's button may have a price. */
-export const pressNames = (press: readonly Press[]): readonly string[] =>
+/** The names under which a request's button may have a price; none where it presses none. */
+export const pressNames = (press: readonly Press[] = []): readonly string[] =>
   press.map((way) => {
     switch (way.kind) {
       case 'text':

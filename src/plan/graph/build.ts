@@ -1,10 +1,9 @@
 import type { BranchAddress, Pipeline, Selector, Step, StepKind } from '../../pipeline/pipeline.ts';
 import { globMatches } from '../../pipeline/selectors/glob.ts';
 import { placeText } from '../key.ts';
-import { ClickTemplate, isWild, pressRequest, textPress } from '../request/click.ts';
-import { entryRequest } from '../request/entry.ts';
+import { requestOf } from '../kinds.ts';
+import { isWild, pressRequest, textPress } from '../request/click.ts';
 import type { RequestTemplate } from '../request/request.ts';
-import { textRequest } from '../request/text.ts';
 import { orderSteps, stepNamed } from './order.ts';
 import type { SlotGraph, SlotTemplate, SlotTemplateDraft, StepTemplates } from './slot-template.ts';
 
@@ -39,7 +38,7 @@ export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = 
         : { step: step.gather.step, templates: new Set(selectTemplates(laid, step.gather)) };
     gathered += gathers?.templates.size ?? 0;
     if (gathered > gatheredPerCellLimit) return { tooMany: step, of: 'gathered' };
-    const request = stepRequest(step, models);
+    const request = requestOf[step.kind](step, models);
     const named = request.names.flatMap((name) => stepNamed(laid, name).operations);
     const path = step.path.map((segment) =>
       segment.selectors.map((selector) => ({ selector, request: pressRequest(segment, selector) })),
@@ -159,25 +158,6 @@ function makeTemplate(
     makeTemplate(step, 'click', { above: template }, level + 1, pressed.selector, pressed.request, rest),
   );
   return template;
-}
-
-/** The request of a step's own operation. @param models what the pipeline says of text models */
-function stepRequest(step: Step, models: Pipeline['models']): RequestTemplate {
-  switch (step.kind) {
-    case 'generate':
-    case 'chat':
-      return textRequest(step, step.kind, models);
-    case 'imagine':
-    case 'blend':
-    case 'describe':
-    case 'video':
-    case 'edit':
-      return entryRequest(step, step.kind);
-    case 'click':
-      if (step.selector === undefined)
-        throw new Error(`Internal error: step "${step.name}" presses nothing, and passed the checks.`);
-      return new ClickTemplate(step.request, step.extra, step.selector);
-  }
 }
 
 /** The places that an address names, in the manifest's order. */

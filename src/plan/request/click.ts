@@ -1,4 +1,4 @@
-import type { ButtonMatch, PathSegment, Selector } from '../../pipeline/pipeline.ts';
+import type { ButtonMatch, PathSegment, Selector, Step } from '../../pipeline/pipeline.ts';
 import type { Template, TemplateScope } from '../../pipeline/templates/template.ts';
 import { treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
 import { findButton, suggestedBy } from '../button-match.ts';
@@ -31,8 +31,15 @@ export function pressRequest({ prompt, mask, remix }: PathSegment, selector: Sel
 export const isWild = (selector: Selector): boolean =>
   selector.alternatives.some(({ kind }) => kind === 'wildcard');
 
+/** The request of a step that presses a button. */
+export function clickRequest({ name, request, extra, selector }: Step): RequestTemplate {
+  if (selector === undefined)
+    throw new Error(`Internal error: step "${name}" presses nothing, and passed the checks.`);
+  return new ClickTemplate(request, extra, selector);
+}
+
 /** What a click asks for: a button, and what answers the modal that it may open. */
-export class ClickTemplate implements RequestTemplate {
+class ClickTemplate implements RequestTemplate {
   readonly kind = 'click';
   readonly steps: readonly string[];
   readonly names = [];
@@ -107,8 +114,9 @@ export class ClickTemplate implements RequestTemplate {
 
 /** Which of the prompts that a describe suggests is drawn. */
 function suggestion({ known }: RenderedRequest, made: TaskResult | undefined): string | undefined {
-  if (made?.prompts === undefined || known?.request.kind !== 'click') return undefined;
-  const found = findButton(known.request.press, made.buttons);
+  const press = known?.request.press;
+  if (made?.prompts === undefined || press === undefined) return undefined;
+  const found = findButton(press, made.buttons);
   const number = found.kind === 'one' ? suggestedBy(found.button) : undefined;
   return number === undefined ? undefined : made.prompts[number - 1];
 }

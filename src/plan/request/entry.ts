@@ -1,7 +1,8 @@
+import { type EntryKind, kinds } from '../../pipeline/kinds.ts';
 import type { Step } from '../../pipeline/pipeline.ts';
 import type { TemplateScope, TemplateTree } from '../../pipeline/templates/template.ts';
 import { treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
-import type { EntryRequest, ImageSource, ImagineRequest, MaskSource } from '../job-request.ts';
+import type { EntryRequest } from '../job-request.ts';
 import { requestText } from '../key.ts';
 import { countError } from './image-files.ts';
 import { ImageList } from './images.ts';
@@ -9,22 +10,24 @@ import { MaskTemplate } from './mask.ts';
 import { type Fields, filesMember, needWords, renderFields, renderPlain, renderTaskField } from './render.ts';
 import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';
 
-/** Operations that begin a task of their own: all that the service answers with a task but a click. */
-type EntryKind = ImagineRequest['kind'] | EntryRequest['kind'];
+/** Whether the prompt of an operation must have words: always, where it shows no image, or never (then it may have no prompt at all). */
+type WantsWords = 'always' | 'without images' | 'never';
 
-/** What the operation of such a step asks for. */
-export function entryRequest({ request, extra, gather }: Step, kind: EntryKind): RequestTemplate {
+/** The request of a step that begins a task of its own. */
+export function entryRequest(
+  { request, extra, gather }: Step,
+  kind: EntryKind,
+  wantsWords: WantsWords,
+): RequestTemplate {
   const { images, image, endImage, mask, ...fields } = request;
   const single = [image, endImage].filter((tree) => tree !== undefined);
-  const list =
-    kind === 'imagine' || kind === 'blend'
-      ? ImageList.of(images, gather !== undefined)
-      : ImageList.of(single, false);
-  return new EntryTemplate(kind, fields, extra, list, mask);
+  const list = ImageList.of(single.length > 0 ? single : images, gather !== undefined);
+  return new EntryTemplate(kind, wantsWords, fields, extra, list, mask);
 }
 
 class EntryTemplate implements RequestTemplate {
   readonly kind: EntryKind;
+  readonly #wantsWords: WantsWords;
   readonly steps: readonly string[];
   readonly names: readonly string[];
   readonly shows: RequestTemplate['shows'];
@@ -43,12 +46,14 @@ class EntryTemplate implements RequestTemplate {
 
   constructor(
     kind: EntryKind,
+    wantsWords: WantsWords,
     fields: Fields,
     extra: Fields | undefined,
     images: ImageList,
     mask: TemplateTree | undefined,
   ) {
     this.kind = kind;
+    this.#wantsWords = wantsWords;
     this.#fields = fields;
     // An empty mapping merges nothing: it must not make another key.
     this.#extra = extra !== undefined && Object.keys(extra).length > 0 ? extra : undefined;
@@ -85,27 +90,24 @@ class EntryTemplate implements RequestTemplate {
     if (mask !== undefined && mask !== 'unread' && 'error' in mask) return { ...prompt, failure: mask.error };
     if (shown.kind === 'failure') return { ...prompt, failure: shown.error };
     if (shown.kind === 'waiting' || mask === 'unread') return prompt;
+    const { kind } = this;
+    const { images } = shown;
     // An image says something by itself, one that `extra` brings too (gateway 2.3).
-    const isShown = shown.images.length > 0 || Object.hasOwn(declared.extra ?? {}, 'base64Array');
-    if (this.kind === 'edit' || (this.kind === 'imagine' && !isShown)) needWords(prompt.prompt);
-    const imageCountError =
-      this.kind === 'imagine' ? undefined : countError(this.kind, shown.images, context.imageCount);
+    const isShown = images.length > 0 || Object.hasOwn(declared.extra ?? {}, 'base64Array');
+    if (this.#wantsWords === 'always' || (this.#wantsWords === 'without images' && !isShown))
+      needWords(prompt.prompt);
+    const imageCountError = countError(kind, images, context.imageCount);
     if (imageCountError !== undefined && 'failure' in imageCountError)
       return { ...prompt, ...imageCountError };
-    const request = this.#request(declared, shown.images, mask?.mask);
+    const request: EntryRequest = {
+      kind,
+      ...declared,
+      // An empty list shows nothing: it must not make another key where a request may go without images.
+      ...(images.length === 0 && kinds[kind].images !== 'named' ? {} : { images }),
+      ...(mask === undefined ? {} : { mask: mask.mask }),
+    };
     const files = filesMember({ ...mask?.files, ...shown.files });
     return { ...prompt, ...imageCountError, known: { request, text: requestText(request), ...files } };
-  }
-
-  #request(
-    declared: Pick<EntryRequest, 'fields' | 'extra'>,
-    images: readonly ImageSource[],
-    mask: MaskSource | undefined,
-  ): ImagineRequest | EntryRequest {
-    const { kind } = this;
-    // An empty list shows nothing: it must not make another key of an imagine, which may go without images.
-    if (kind === 'imagine') return { kind, ...declared, ...(images.length === 0 ? {} : { images }) };
-    return { kind, ...declared, images, ...(mask === undefined ? {} : { mask }) };
   }
 
   #declare(scope: TemplateScope): Pick<EntryRequest, 'fields' | 'extra'> {

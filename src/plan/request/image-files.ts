@@ -1,5 +1,6 @@
+import { type EntryKind, kinds } from '../../pipeline/kinds.ts';
 import type { JobError } from '../job.ts';
-import type { EntryRequest, ImageSource } from '../job-request.ts';
+import type { ImageSource } from '../job-request.ts';
 
 /** What a file is that a request shows, or whose mask it is; or why it cannot be. */
 export type ImageFile =
@@ -47,19 +48,18 @@ export type CountError =
   /** Wrong for the number of images that they have made. */
   | { readonly shortage: JobError };
 
-/** A blend takes 2 to 5 (gateway 2.6), the others one for each image that the file names. */
-const blended = { least: 2, most: 5 };
-
 /**
  * Checks the number of images as early as possible: `blend.count`, and `image.count` where one image is meant and a text
  * job has made several.
  */
 export function countError(
-  kind: EntryRequest['kind'],
+  kind: EntryKind,
   images: readonly ImageSource[],
   countOf: (job: string) => ImageCount,
 ): CountError | undefined {
-  const { least, most } = kind === 'blend' ? blended : { least: images.length, most: images.length };
+  const takes = kinds[kind].images;
+  if (takes === 'any') return undefined;
+  const { least, most } = typeof takes === 'object' ? takes : { least: images.length, most: images.length };
   const counts = images.map((image) => ('job' in image ? countOf(image.job) : 'one'));
   const isSure = counts.every((count) => count === 'one');
   if (images.length > most || (isSure && images.length < least))
@@ -72,12 +72,13 @@ export function countError(
   return total >= least && total <= most ? undefined : { shortage: wrongCount(kind, total) };
 }
 
-function wrongCount(kind: EntryRequest['kind'], count: number): JobError {
+function wrongCount(kind: EntryKind, count: number): JobError {
+  const takes = kinds[kind].images;
   const images = count === 1 ? 'there is 1 image' : `there are ${count} images`;
-  return kind === 'blend'
+  return typeof takes === 'object'
     ? {
         code: 'blend.count',
-        message: `For this cell ${images} to blend; a blend takes ${blended.least} to ${blended.most}.`,
+        message: `For this cell ${images} to ${kind}; a ${kind} takes ${takes.least} to ${takes.most}.`,
       }
     : {
         code: 'image.count',

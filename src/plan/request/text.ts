@@ -145,7 +145,7 @@ class CompiledText implements RequestTemplate {
   /** The service would refuse it (gateway 6.3). @throws TemplateError `thinking.generation`, `thinking.range` */
   #checkThinking(fields: TextRequest['fields']): void {
     const { model } = fields;
-    const wish = this.kind === 'generate' ? wishOf(fields) : undefined;
+    const wish = wishOf(fields);
     if (typeof model !== 'string' || wish === undefined) return;
     const error = thinkingError(model, wish, this.#models);
     if (error !== undefined) throw new TemplateError(error.code, `${error.message} ${error.hint}`);

@@ -39,6 +39,6 @@ export async function readPutBack(state: Pick<StateReader, 'withStatus'>): Promi
 const mostReasons = 200;
 
 const kindOf = ({ request, pressed, origin }: JobRecord): string => {
-  if (request.kind !== 'click') return kindOfRequest(request);
+  if (request.press === undefined) return kindOfRequest(request);
   return pressed === undefined ? slotName(origin) : operationOf(pressed.customId);
 };

@@ -132,8 +132,6 @@ export function gated(
     send: (onLeave?: OnLeave) => Promise<T>,
   ): Promise<T | typeof unsent> => gate.send<T | typeof unsent>(route, service, signal, unsent, send);
   const gatedService: ImageService = {
-    imagine: (request, signal) =>
-      after('submit', signal, (onLeave) => service.imagine(request, signal, onLeave)),
     action: (request, signal) =>
       after('submit', signal, (onLeave) => service.action(request, signal, onLeave)),
     modal: (request, signal) => after('submit', signal, (onLeave) => service.modal(request, signal, onLeave)),

@@ -41,7 +41,7 @@ export async function submit(
   const { service, inputBudget } = ports;
   const shared = common(record, ports);
   if (isTextRequest(request)) throw new Error(`Internal error: ${record.key} asks for text, not for a task.`);
-  if (request.kind === 'click') {
+  if (request.press !== undefined) {
     if (pressed === undefined || parentTaskId === undefined)
       throw new Error(`Internal error: click ${record.key} is to be submitted without its button.`);
     const { customId } = pressed;
@@ -49,18 +49,14 @@ export async function submit(
     const remix = request.fields['remix'] === true || isInpaint(pressed) ? { enableRemix: true } : {};
     return { result: await service.action({ taskId: parentTaskId, customId, ...remix, ...shared }, signal) };
   }
-  const { fields } = request;
+  const { kind, fields, images: sources = [] } = request;
   const extending = extendsParent(request) ? parentTaskId : undefined;
   if (extendsParent(request) && extending === undefined)
     throw new Error(`Internal error: video ${record.key} is to extend a task that nobody named.`);
-  const mask = request.kind === 'imagine' ? undefined : request.mask;
   return await withInputs(inputBudget, signal, async (hold) => {
-    const { images, mask: drawn } = await pictures(record, request.images ?? [], mask, ports, hold, signal);
-    if (request.kind === 'imagine')
-      return await service.imagine({ fields, ...(images.length > 0 && { images }), ...shared }, signal);
-    const { kind } = request;
+    const { images, mask } = await pictures(record, sources, request.mask, ports, hold, signal);
     const extended = extending === undefined ? {} : { taskId: extending };
-    return await service.begin({ kind, fields, images, ...drawn, ...extended, ...shared }, signal);
+    return await service.begin({ kind, fields, images, ...mask, ...extended, ...shared }, signal);
   });
 }
 
@@ -79,7 +75,7 @@ export async function checkMask(
 /** Answers the modal that a job's click has opened. */
 export async function confirmModal(record: JobRecord, ports: SubmitPorts, signal: AbortSignal): Submitted {
   const { request, modal } = record;
-  if (request.kind !== 'click' || modal === undefined)
+  if (request.press === undefined || modal === undefined)
     throw new Error(`Internal error: job ${record.key} has no modal to answer.`);
   const { service, lookup, inputBudget } = ports;
   const { taskId } = modal;
@@ -107,7 +103,7 @@ async function modalMask(
   signal: AbortSignal,
 ): Promise<InlineImage | undefined> {
   const { request, pressed } = record;
-  if (request.kind !== 'click' || request.mask === undefined) return undefined;
+  if (request.press === undefined || request.mask === undefined) return undefined;
   if (pressed !== undefined && !mayTakeMask(pressed)) return undefined;
   const size = sizeOfParent(record, lookup);
   await hold(encoded(largestMask));

@@ -37,7 +37,7 @@ export const isConfirmSent = ({ modal }: JobRecord): boolean => modal !== undefi
  * button of a describe has a prompt of its own.
  */
 export const canConfirm = ({ request, pressed }: Pick<JobRecord, 'request' | 'pressed'>): boolean =>
-  request.kind === 'click' &&
+  request.press !== undefined &&
   (request.mask !== undefined ||
     request.fields['remix'] === true ||
     saysPrompt(request.fields['prompt']) ||
@@ -69,7 +69,7 @@ const failUnanswered = (job: Job, now: number): JobStep =>
     {
       code: 'modal.unanswered',
       message:
-        job.record.request.kind === 'click'
+        job.record.request.press !== undefined
           ? 'The button opened a dialog that wants further input. Say in the path what to answer: `prompt`, and for Vary (Region) `mask` too.'
           : 'The task wants further input, which only a button\u2019s step in a path can give (`prompt`, `mask`).',
     },

@@ -34,7 +34,7 @@ export function asksTheSame(one: JobRecord, other: JobRecord): boolean {
 /** The record of an accepted job. A service that has such a task already (code 21) was asked for it by an equal request. */
 export const withExisting = (record: JobRecord, code: number, context: JobContext): JobRecord =>
   code === 21 &&
-  context.rivals(record).every((other) => asksTheSame(record, other) || record.kind !== 'click')
+  context.rivals(record).every((other) => asksTheSame(record, other) || record.request.press === undefined)
     ? become(record, record.status, { claimed: true })
     : record;
 

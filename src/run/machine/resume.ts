@@ -55,7 +55,7 @@ export const waitsForParent = ({ record, want, parentTaskId, lastPoll }: Job): b
 
 /** True for a job that presses or extends the task of its parent. */
 export const needsParentTask = ({ request }: JobRecord): boolean =>
-  request.kind === 'click' || extendsParent(request);
+  request.press !== undefined || extendsParent(request);
 
 function resumeSlot(
   slot: Slot,

@@ -1,4 +1,5 @@
 import type { CutResult, SaveFailure } from '../../artifacts/writer.ts';
+import { kinds } from '../../pipeline/kinds.ts';
 import { isUncut } from '../../plan/graph/frames.ts';
 import type { JobError, JobRecord, TaskResult } from '../../plan/job.ts';
 import type { Task } from '../../service/image-service.ts';
@@ -18,7 +19,7 @@ import { fileError } from './retry/service-failure.ts';
 import { settle } from './transition.ts';
 
 /**
- * The kept part of a finished task. Prompts only where they can be the result: of a describe, or of a button of one. Other
+ * The kept part of a finished task. Prompts only where they can be the result: of a kind that makes prompts, or of a button of one. Other
  * tasks are drawn from their `finalPrompt` (gateway 4.5), and one of several paragraphs looks like a list.
  */
 export const resultOf = (
@@ -31,7 +32,7 @@ export const resultOf = (
   ...(frameUrls === undefined ? {} : { frameUrls }),
   ...(videoUrls === undefined ? {} : { videoUrls }),
   ...(spareVideoUrl === undefined ? {} : { spareVideoUrl }),
-  ...(prompts === undefined || (kind !== 'describe' && kind !== 'click') ? {} : { prompts }),
+  ...(prompts !== undefined && ['prompts', 'pressed'].includes(kinds[kind].makes) && { prompts }),
 });
 
 /** The files to write of a result, in the order of output numbers; empty while the result is not there yet. */
@@ -43,9 +44,10 @@ function sourcesOf(result: TaskResult, of: Pick<JobRecord, 'kind' | 'pressed'>):
   return isBesideImage(of) ? [] : imageUrls.map((url) => ({ url, media: 'image' }));
 }
 
-/** True where the image of a task is not its result: the poster of a video, or the input of a describe. */
+/** True where the image of a task is not its result: the poster of a video, or the input of prompts. */
 const isBesideImage = ({ kind, pressed }: Pick<JobRecord, 'kind' | 'pressed'>): boolean =>
-  kind === 'video' || kind === 'describe' || /(?:^|::)(?:animate|video)/i.test(pressed?.customId ?? '');
+  ['videos', 'prompts'].includes(kinds[kind].makes) ||
+  /(?:^|::)(?:animate|video)/i.test(pressed?.customId ?? '');
 
 /** True for SUCCESS without a result: a gateway's copy may lag behind the status (gateway 3.5). */
 export const lacksResult = (result: TaskResult, record: JobRecord): boolean =>
@@ -149,7 +151,7 @@ const refresh = { everyMs: 15_000, polls: 5 } as const;
 function noLink(job: Job, context: JobContext): JobStep {
   const { record } = job;
   const error: JobError =
-    record.kind === 'describe'
+    kinds[record.kind].makes === 'prompts'
       ? {
           code: 'download.no-prompts',
           message: 'The service gives no prompts for this finished task.',

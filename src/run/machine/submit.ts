@@ -46,7 +46,7 @@ export function firstWant(job: Job): Want {
   if (job.lastPoll && taskId !== undefined) return { kind: 'fetch', taskId, why: 'poll' };
   if (job.record.modal !== undefined) return firstModalWant(job.record, job.mayBeGone);
   const { request } = job.record;
-  if (request.kind !== 'click') return { kind: 'submit' };
+  if (request.press === undefined) return { kind: 'submit' };
   if (request.mask !== undefined && !job.masked) return { kind: 'mask' };
   if (job.parentTaskId === undefined)
     throw new Error(`Internal error: click ${job.record.key} has no finished task to press.`);
@@ -57,7 +57,7 @@ export function firstWant(job: Job): Want {
 export function withFirstWant(job: Job, { buttonsOf }: JobContext): Job {
   const want = firstWant(job);
   const { request } = job.record;
-  if (request.kind !== 'click' || want.kind !== 'fetch' || want.why !== 'parent') return { ...job, want };
+  if (request.press === undefined || want.kind !== 'fetch' || want.why !== 'parent') return { ...job, want };
   const reading = buttonsOf(want.taskId);
   if (reading === undefined) return { ...job, want };
   // A gateway may be late with a part of what it shows of a finished task: that the button is missing, is one of several or cannot be
@@ -87,7 +87,7 @@ export function maskChecked(job: Job, failure: SaveFailure | undefined, context:
 export function parentRead(job: Job, result: ServiceResult<Task>, context: JobContext): JobStep {
   const { now } = context;
   const { request } = job.record;
-  if (request.kind !== 'click') throw new Error('Internal error: only a click reads its parent.');
+  if (request.press === undefined) throw new Error('Internal error: only a click reads its parent.');
   // The job has no task on the service: others may have its room until it reads the parent again.
   if (!result.ok) return retryFetch(job, result.error, { kind: 'room' }, context);
   const task = result.value;

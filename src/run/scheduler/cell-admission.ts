@@ -1,3 +1,4 @@
+import { isPress } from '../../pipeline/kinds.ts';
 import { isInterrupted } from '../../plan/estimate/revival.ts';
 import { isSettled, type JobRecord, type JobSpec, needsOf } from '../../plan/job.ts';
 import { lacksFilesYet } from '../../plan/resolve/former.ts';
@@ -79,7 +80,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
   for (const slot of slots) {
     const key = slot.job?.key;
     if (key === undefined || !isChosen(state, slot)) continue;
-    if (slot.kind === 'click' && slot.record?.status === 'done') clicks.worked(slot.record);
+    if (isPress(slot.kind) && slot.record?.status === 'done') clicks.worked(slot.record);
     const active = jobs.get(key);
     if (active === undefined && slot.record !== undefined && slices.isOthers(slot.record)) {
       if (lifecycle.isEnding) isLeft = true;
@@ -228,7 +229,7 @@ const isChosen = ({ options: { steps } }: SchedulerState, { step }: Slot): boole
 function areInputsDone({ lookup }: SchedulerState, job: JobSpec): boolean {
   const { request, parent, reads = [] } = job;
   if (sourcesOf(job).length === 0) return true;
-  const needed = new Set([...(request.kind === 'click' ? [] : needsOf(job)), ...reads]);
+  const needed = new Set([...(request.press === undefined ? needsOf(job) : []), ...reads]);
   // What a request only starts from needs no files.
   const start = parent !== undefined && !showsJob(request, parent) && !reads.includes(parent) ? parent : '';
   return [...needed].every((key) => {
@@ -238,7 +239,7 @@ function areInputsDone({ lookup }: SchedulerState, job: JobSpec): boolean {
 }
 
 const showsJob = (request: JobSpec['request'], key: string): boolean =>
-  request.kind !== 'click' && (request.images ?? []).some((image) => 'job' in image && image.job === key);
+  (request.images ?? []).some((image) => 'job' in image && image.job === key);
 
 /** Keys of the jobs of a cell that come from one of these, over any number of others. */
 function keysBelow(slots: readonly Slot[], from: ReadonlyMap<string, unknown>): ReadonlySet<string> {

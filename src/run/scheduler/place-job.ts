@@ -174,7 +174,7 @@ function settle(state: SchedulerState, job: Job): void {
     return releaseCells(state, record.key);
   }
   const { failFast, maxFailures } = settings;
-  const mayEnd = failFast || maxFailures !== undefined || record.request.kind === 'click';
+  const mayEnd = failFast || maxFailures !== undefined || record.request.press !== undefined;
   if (mayEnd && !lastPoll && isFailure(state, record)) {
     state.failures += 1;
     if (failFast) drain(state, failedFast(record));
@@ -196,7 +196,7 @@ export function releaseCells({ cells }: SchedulerState, key: string): void {
 /** A job is done that was never made again: cells in which nothing follows from it are not resolved again. */
 function releaseDone(state: SchedulerState, record: JobRecord): void {
   const { cells, clicks } = state;
-  if (record.request.kind === 'click') clicks.worked(record);
+  if (record.request.press !== undefined) clicks.worked(record);
   for (const open of cells.open.release(record.key, true))
     if (open.isComplete !== true) cells.open.due.add(open);
     else if (open.waiting.size === 0) closeCell(state, open);

@@ -1,11 +1,7 @@
 import { members } from '../http/json.ts';
 import type { TaskButton } from '../image-service.ts';
-import type { Names } from '../names.ts';
 import { withExtra } from '../text/request/fields.ts';
 import type { InlineImage, JsonObject } from '../text-service.ts';
-
-/** The submit endpoints of gateway 2.1, by the last part of their paths. */
-export type SubmitPath = 'imagine' | 'action' | 'change' | 'modal' | 'blend' | 'describe' | 'video' | 'edits';
 
 /** Begins the customIds of {@link changeButtons}, which no gateway gives. */
 export const changePrefix = 'change::';
@@ -31,16 +27,6 @@ export function changeOf(customId: string): JsonObject | undefined {
   return { action: word.toLowerCase() === 'upsample' ? 'UPSCALE' : 'VARIATION', index: Number(index) };
 }
 
-/** The operations that begin from images, by their pipeline names. */
-export type EntryKind = 'blend' | 'describe' | 'video' | 'edit';
-
-export const entryPaths = {
-  blend: 'blend',
-  describe: 'describe',
-  video: 'video',
-  edit: 'edits',
-} as const satisfies Readonly<Record<EntryKind, SubmitPath>>;
-
 /** What is sent to a submit endpoint. */
 export interface ImageRequest {
   /** Fields by their wire names, without images. */
@@ -52,54 +38,12 @@ export interface ImageRequest {
   readonly tag: string | undefined;
 }
 
-/** What an entry is asked with: see `ImageService.begin`. */
-export interface EntryFields {
-  readonly kind: EntryKind;
-  readonly fields: JsonObject;
-  readonly images: readonly InlineImage[];
-  readonly mask?: InlineImage;
-  readonly taskId?: string;
-}
-
-/** Declared fields, with defaults that gateways require, under the names of the wire (gateway 2). */
-export function entryFields(
-  { kind, fields, images, mask, taskId }: EntryFields,
-  names: Names,
-): Pick<ImageRequest, 'fields' | 'images'> {
-  const [image, second] = images;
-  const declared = { botType: names.botType, ...fields };
-  switch (kind) {
-    case 'blend': {
-      const { dimensions } = fields;
-      return {
-        fields: {
-          ...declared,
-          ...(typeof dimensions === 'string' && { dimensions: dimensions.trim().toUpperCase() }),
-        },
-        images: { base64Array: images },
-      };
-    }
-    case 'describe':
-      return { fields: declared, images: { ...(image && { base64: image }) } };
-    case 'video': {
-      // The first frame of an extended video is the last frame of the existing video.
-      const [first, last] = fields['extend'] === undefined ? [image, second] : [undefined, image];
-      return {
-        fields: videoFields(declared, taskId),
-        images: { ...(first && { image: first }), ...(last && { endImage: last }) },
-      };
-    }
-    case 'edit':
-      return { fields: declared, images: { ...(image && { image }), ...(mask && { maskBase64: mask }) } };
-  }
-}
-
 /**
  * Some gateways require `motion`, others use low without it (gateway 2.6). The number of the extended video counts from 1
  * in a pipeline, as the buttons do, and from 0 on the wire. A rendered template is text, even where the wire needs another
  * type.
  */
-function videoFields({ extend, ...fields }: JsonObject, taskId: string | undefined): JsonObject {
+export function videoFields({ extend, ...fields }: JsonObject, taskId: string | undefined): JsonObject {
   const { motion, batchSize, loop } = fields;
   const which = toNumber(extend);
   return {

@@ -3,10 +3,9 @@ import type { Value } from '../../../src/pipeline/values/value.ts';
 import type { TextRequest } from '../../../src/plan/job-request.ts';
 import { evaluateReply, type JudgedBy } from '../../../src/run/effects/evaluate-reply.ts';
 import { parseBounded } from '../../../src/service/http/json.ts';
+import { texts } from '../../../src/service/kinds.ts';
 import type { ReplyUsage } from '../../../src/service/result.ts';
-import { readChatReply } from '../../../src/service/text/reply/chat.ts';
 import type { StreamEnd } from '../../../src/service/text/reply/end.ts';
-import { readTextReply } from '../../../src/service/text/reply/native.ts';
 import { StreamReader } from '../../../src/service/text/stream/reader.ts';
 import type { TextReply } from '../../../src/service/text-service.ts';
 import { type Input, streamOf, textOf } from '../input.ts';
@@ -26,7 +25,7 @@ interface Read {
 
 /** As the client does: nothing is pushed once the end is known. */
 function read(kind: Kind, chunks: Iterable<Uint8Array>): Read {
-  const reader = new StreamReader(kind);
+  const reader = new StreamReader(texts[kind]);
   for (const chunk of chunks) {
     if (reader.isOver) break;
     reader.push(chunk);
@@ -125,7 +124,7 @@ function lawfulVerdict(job: JudgedBy, reply: TextReply): string {
 export function replyRun(input: Input): Run {
   const kind = input.form as Kind;
   return async () => {
-    const reader = new StreamReader(kind);
+    const reader = new StreamReader(texts[kind]);
     const seen: Buffer[] = [];
     let bytes = 0;
     for await (const chunk of streamOf(input)) {
@@ -140,7 +139,7 @@ export function replyRun(input: Input): Run {
     counts(usage);
     if (bytes <= 16 * 1024 && isWhole) sameHoweverCut(kind, Buffer.concat(seen), { end, usage });
     if (end.kind !== 'answer') return [end.kind];
-    const reply = kind === 'chat' ? readChatReply(end.whole) : readTextReply(end.whole);
+    const reply = texts[kind].read(end.whole);
     counts(reply.usage);
     return ['answer', ...jobs(kind).map((job) => lawfulVerdict(job, reply))];
   };

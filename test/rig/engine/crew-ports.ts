@@ -18,7 +18,6 @@ export function portsOf(service: ScriptedGateway): Work['ports'] {
     };
     return {
       service: {
-        imagine: submit,
         action: submit,
         modal: () => Promise.reject(new Error('no modal is confirmed here')),
         begin: (request) => submit(request.tag === undefined ? {} : { tag: request.tag }),

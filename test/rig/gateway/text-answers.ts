@@ -3,6 +3,7 @@ import { isTextRequest } from '../../../src/plan/job-request.ts';
 import type { CallResult } from '../../../src/run/machine/job.ts';
 import { connectionFailure } from '../../../src/service/failures/classify.ts';
 import type { ConnectionFailure } from '../../../src/service/http/reply.ts';
+import { texts } from '../../../src/service/kinds.ts';
 import type { ServiceResult } from '../../../src/service/result.ts';
 import { readReply } from '../../../src/service/text/reply/read.ts';
 import { StreamReader } from '../../../src/service/text/stream/reader.ts';
@@ -71,7 +72,11 @@ function answered(
     error: connectionFailure({ code, what: 'it was lost' }, sent, textFacts),
   });
   const refused = (status: number, body: unknown): ServiceResult<TextReply> =>
-    readReply({ kind: 'refusal', reply: replyOf(status, body) }, { kind, stream, accept }, textFacts);
+    readReply(
+      { kind: 'refusal', reply: replyOf(status, body) },
+      { read: texts[kind].read, stream, accept },
+      textFacts,
+    );
   const envelope = (words: string) => ({
     error: { code: '', message: `${words} (request id: r${n})`, type: 'x' },
   });
@@ -98,13 +103,13 @@ function answered(
     case 'timeout-counted':
       return lost('connection.timeout', true);
     default: {
-      const reader = new StreamReader(kind);
+      const reader = new StreamReader(texts[kind]);
       reader.push(Buffer.from(bytesOf(modelReplyOf(record, temper, n, fault), kind, stream, fault)));
       const end = reader.end();
       const { usage } = reader;
       const reply = replyOf(200, '', temper.headers?.());
       const received = { kind: 'read', reply, end, ...(usage && { usage }) } as const;
-      return readReply(received, { kind, stream, accept }, textFacts);
+      return readReply(received, { read: texts[kind].read, stream, accept }, textFacts);
     }
   }
 }

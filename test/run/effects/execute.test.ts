@@ -77,7 +77,6 @@ function rig(
       ...change.artifacts,
     },
     service: {
-      imagine: noted('imagine', accepted),
       action: noted('action', accepted),
       modal: noted('modal', accepted),
       begin: noted('begin', accepted),
@@ -125,11 +124,6 @@ const edit = imagineRecord({
 
 describe('every request', () => {
   const table: readonly (readonly [string, JobRecord, Send])[] = [
-    [
-      'imagine',
-      imagineRecord({ request: { kind: 'imagine', fields: {}, images: [...shown] } }),
-      { kind: 'submit' },
-    ],
     ['action', click, { kind: 'submit' }],
     ['begin', edit, { kind: 'submit' }],
     ['modal', click, { kind: 'modal' }],
@@ -172,9 +166,10 @@ describe('a submission', () => {
     await tagged.carryOut(imagineRecord(), { kind: 'submit' });
     const bare = rig({ settings: { tag: false } });
     await bare.carryOut(imagineRecord(), { kind: 'submit' });
+    const common = { kind: 'imagine', fields: { prompt: 'a fox' }, images: [], speed: 'fast' };
     expect([tagged, bare].map(({ requests }) => requests[0]?.[1])).toEqual([
-      { fields: { prompt: 'a fox' }, speed: 'fast', tag: 'aa11' },
-      { fields: { prompt: 'a fox' }, speed: 'fast' },
+      { ...common, tag: 'aa11' },
+      common,
     ]);
   });
 
@@ -245,7 +240,7 @@ describe('a request that the run aborted', () => {
 
   it('has one where it certainly never left, also while its images were read', async () => {
     const unsent = rig({
-      service: { imagine: () => Promise.resolve(refused(failure('connection.aborted', 'unsent'))) },
+      service: { begin: () => Promise.resolve(refused(failure('connection.aborted', 'unsent'))) },
     });
     expect(await unsent.carryOut(imagineRecord(), { kind: 'submit' })).toMatchObject({
       input: { type: 'submitted', result: { ok: false, error: { class: 'unsent' } } },
@@ -362,7 +357,7 @@ describe('what the service tells of its limits comes beside the result', () => {
     const { value } = accepted;
     return rig({
       service: {
-        imagine: reply(value),
+        begin: reply(value),
         modal: reply(value),
         fetchTask: reply(task('T1')),
         fetchTasks: reply([task('T1')]),

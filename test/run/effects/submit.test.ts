@@ -33,7 +33,6 @@ function rig(
     return Promise.resolve(accepted);
   };
   const service: ImageService = {
-    imagine: note('imagine'),
     action: note('action'),
     modal: note('modal'),
     begin: note('begin'),
@@ -81,10 +80,17 @@ describe('a submission', () => {
   it('sends the fields of an imagine, with its tag', async () => {
     const { ports, sent } = rig();
     await submit(job(imagineRecord()), ports, never);
-    expect(sent).toEqual([['imagine', { fields: { prompt: 'a fox' }, speed: 'fast', tag: 'aa11' }]]);
+    expect(sent).toEqual([
+      ['begin', { kind: 'imagine', fields: { prompt: 'a fox' }, images: [], speed: 'fast', tag: 'aa11' }],
+    ]);
     const bare = rig([], { tags: false });
     await submit(job(imagineRecord()), bare.ports, never);
-    expect(bare.sent[0]?.[1]).toEqual({ fields: { prompt: 'a fox' }, speed: 'fast' });
+    expect(bare.sent[0]?.[1]).toEqual({
+      kind: 'imagine',
+      fields: { prompt: 'a fox' },
+      images: [],
+      speed: 'fast',
+    });
   });
 
   it('shows images from files, addresses and jobs in order, held only while it is under way', async () => {

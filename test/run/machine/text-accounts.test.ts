@@ -5,6 +5,7 @@ import type { CallResult, JobContext } from '../../../src/run/machine/job.ts';
 import { onAskResult, requeue, sumUsage, tokensUsed, usageOf } from '../../../src/run/machine/text-call.ts';
 import { connectionFailure, rejection } from '../../../src/service/failures/classify.ts';
 import type { ConnectionFailure } from '../../../src/service/http/reply.ts';
+import { texts } from '../../../src/service/kinds.ts';
 import { readReply } from '../../../src/service/text/reply/read.ts';
 import { StreamReader } from '../../../src/service/text/stream/reader.ts';
 import { failure } from '../../rig/failure.ts';
@@ -65,10 +66,10 @@ describe('what a text call took', () => {
     return { kind: 'refused', error: rejection(reply, textFacts) };
   };
   const broken = (bytes: string): CallResult => {
-    const reader = new StreamReader('chat');
+    const reader = new StreamReader(texts.chat);
     reader.push(Buffer.from(bytes));
     const received = { kind: 'read', reply: replyOf(200, ''), end: reader.end() } as const;
-    const result = readReply(received, { kind: 'chat', stream: true, accept: [] }, textFacts);
+    const result = readReply(received, { read: texts.chat.read, stream: true, accept: [] }, textFacts);
     if (result.ok) throw new Error('It is no answer.');
     return { kind: 'refused', error: result.error };
   };

@@ -64,7 +64,7 @@ test('a transport that throws what is no error gives no reason', async () => {
 
 describe('a request that is too large', () => {
   const refusal = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
-    messageOf(await respondingWith(413, '').imagine({ fields, speed: 'relax' }, never));
+    messageOf(await respondingWith(413, '').begin({ kind: 'imagine', fields, speed: 'relax' }, never));
 
   test.each([
     [{ prompt: 'x'.repeat(40_000) }, /the request has 40\.0 kB, 40\.0 kB of them in "prompt"/],

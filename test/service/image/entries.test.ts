@@ -124,7 +124,7 @@ test('edit sends image, mask and prompt', async () => {
 test('imagine sends its image prompts in order', async () => {
   const images = [image('AAAA', 'image/jpeg'), image('BBBB')];
   const { body } = await sentBy((service) =>
-    service.imagine({ fields: { prompt: 'a fox' }, images, speed: 'relax' }, never),
+    service.begin({ kind: 'imagine', fields: { prompt: 'a fox' }, images, speed: 'relax' }, never),
   );
   expect(body).toEqual({
     botType: 'IMG_JOURNEY',
@@ -157,7 +157,7 @@ test.each(['imagine', 'blend', 'describe', 'video', 'edit'] as const)(
     const { fetch, sent } = scriptedFetch(() => Response.json({ code: 1, result: '1700000000000001' }));
     const service = serviceWith({ fetch, names: { ...namePresets['midjourney-proxy'], botType: 'OWN_BOT' } });
     const common = { fields: {}, images: [image('AAAA')], speed: 'relax' } as const;
-    await (kind === 'imagine' ? service.imagine(common, never) : service.begin({ kind, ...common }, never));
+    await service.begin({ kind, ...common }, never);
     expect(sent[0]?.body).toMatchObject({ botType: 'OWN_BOT' });
   },
 );
@@ -166,11 +166,10 @@ test.each(['imagine', 'blend', 'describe', 'video', 'edit'] as const)(
 const submissions: Readonly<
   Record<string, (service: ImageService, common: Pick<Begin, 'extra' | 'speed' | 'tag'>) => Promise<unknown>>
 > = {
-  imagine: (service, common) => service.imagine({ fields: { prompt: 'x' }, ...common }, never),
   action: (service, common) => service.action({ taskId: '1', customId: 'c', ...common }, never),
   modal: (service, common) => service.modal({ taskId: '1', ...common }, never),
   ...Object.fromEntries(
-    (['blend', 'describe', 'video', 'edit'] as const).map((kind) => [
+    (['imagine', 'blend', 'describe', 'video', 'edit'] as const).map((kind) => [
       kind,
       (service: ImageService, common: Pick<Begin, 'extra' | 'speed' | 'tag'>) =>
         service.begin({ kind, fields: {}, images: [image('AAAA')], ...common }, never),
@@ -216,8 +215,9 @@ test('a describe sends its picture, unless extra puts a link in its place', asyn
 
 test('extra is merged into what is declared, not put in its place', async () => {
   const { body } = await sentBy((service) =>
-    service.imagine(
+    service.begin(
       {
+        kind: 'imagine',
         fields: { prompt: 'x', accountFilter: { modes: ['FAST'], remix: true } },
         extra: { accountFilter: { modes: ['RELAX'], remark: 'a' } },
         speed: 'relax',
@@ -307,7 +307,7 @@ describe('a request that is too large', () => {
   test.each([
     [
       'an image prompt',
-      () => small.imagine({ fields: {}, images: [image('AA'), big], speed: 'relax' }, never),
+      () => small.begin({ kind: 'imagine', fields: {}, images: [image('AA'), big], speed: 'relax' }, never),
       'images[1]',
     ],
     [

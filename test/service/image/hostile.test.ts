@@ -41,8 +41,8 @@ describe('what is kept of a finished task', () => {
 });
 
 test('a task id that repeats the key is none: the submission is in doubt', async () => {
-  const result = await respondingWith(200, { code: 1, description: '', result: `${key}-1` }).imagine(
-    { fields: { prompt: 'x' }, speed: 'relax' },
+  const result = await respondingWith(200, { code: 1, description: '', result: `${key}-1` }).begin(
+    { kind: 'imagine', fields: { prompt: 'x' }, speed: 'relax' },
     never,
   );
   expect(result).toMatchObject({ ok: false, error: { code: 'service.malformed', class: 'lost' } });
@@ -57,7 +57,7 @@ describe('an error response', () => {
       secrets: [other],
       keySource: 'the variable MY_KEY',
     });
-    const result = await service.imagine({ fields: { ...fields }, speed: 'relax' }, never);
+    const result = await service.begin({ kind: 'imagine', fields: { ...fields }, speed: 'relax' }, never);
     return result.ok ? '' : result.error.message;
   };
 

@@ -40,7 +40,7 @@ describe('a submission', () => {
   ] as const)('%s speed of %s goes to %s', async (speed, preset, path) => {
     const { fetch, sent } = scriptedFetch(success);
     const service = serviceWith({ fetch, names: namePresets[preset] });
-    await service.imagine({ fields: { prompt: 'x' }, speed }, never);
+    await service.begin({ kind: 'imagine', fields: { prompt: 'x' }, speed }, never);
     await service.action({ taskId: '1', customId: 'c', speed }, never);
     await service.fetchTask('1', never);
     const base = 'https://api.example.com';
@@ -66,10 +66,14 @@ describe('a submission', () => {
     const { fetch, sent } = scriptedFetch(success);
     const service = serviceWith({ fetch });
     const accountFilter = { modes: ['FAST'] };
-    await service.imagine({ fields: { prompt: 'x', accountFilter }, speed: 'relax' }, never);
-    await service.imagine({ fields: { prompt: 'x', botType: 'NIJI_JOURNEY' }, speed: 'relax' }, never);
-    await service.imagine(
+    await service.begin({ kind: 'imagine', fields: { prompt: 'x', accountFilter }, speed: 'relax' }, never);
+    await service.begin(
+      { kind: 'imagine', fields: { prompt: 'x', botType: 'NIJI_JOURNEY' }, speed: 'relax' },
+      never,
+    );
+    await service.begin(
       {
+        kind: 'imagine',
         fields: { prompt: 'x' },
         extra: { botType: 'OTHER', state: 's', nested: { a: [1] } },
         speed: 'relax',

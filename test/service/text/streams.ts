@@ -1,3 +1,4 @@
+import { texts } from '../../../src/service/kinds.ts';
 import type { StreamEnd } from '../../../src/service/text/reply/end.ts';
 import { StreamReader, streamBounds } from '../../../src/service/text/stream/reader.ts';
 
@@ -223,7 +224,7 @@ export function readCut(
   cuts: readonly number[] = [],
   bounds = streamBounds,
 ): StreamEnd & { readonly usage: unknown } {
-  const reader = new StreamReader(kind, bounds);
+  const reader = new StreamReader(texts[kind], bounds);
   let from = 0;
   for (const cut of [...cuts, bytes.length]) {
     reader.push(bytes.subarray(from, cut));

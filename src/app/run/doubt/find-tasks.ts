@@ -2,7 +2,6 @@ import { isTextKind } from '../../../pipeline/kinds.ts';
 import type { Pipeline } from '../../../pipeline/pipeline.ts';
 import { isObject } from '../../../pipeline/values/value.ts';
 import type { JobRecord } from '../../../plan/job.ts';
-import { isTextRequest } from '../../../plan/job-request.ts';
 import { jobsInDoubt } from '../../../report/facts/in-doubt.ts';
 import { jsonFact } from '../../../report/facts/json.ts';
 import { type ListFacts, listFacts, listWords } from '../../../report/facts/task-list.ts';
@@ -242,8 +241,6 @@ export async function takingOn(service: ImageService, state: StateReader): Promi
     return undefined;
   };
   return {
-    imagine: async (request, signal, onLeave) =>
-      (await submitted(request.tag)) ?? (await service.imagine(request, signal, onLeave)),
     begin: async (request, signal, onLeave) =>
       (await submitted(request.tag)) ?? (await service.begin(request, signal, onLeave)),
     action: async (request, signal, onLeave) =>
@@ -262,7 +259,7 @@ export async function takingOn(service: ImageService, state: StateReader): Promi
 /** True of a click that says what its modal is answered with. */
 async function confirmsModal(state: StateReader, key: string): Promise<boolean> {
   const request = (await state.get(key))?.request;
-  if (request === undefined || isTextRequest(request) || request.kind !== 'click') return false;
+  if (request?.press === undefined) return false;
   return request.mask !== undefined || request.fields['prompt'] !== undefined;
 }
 

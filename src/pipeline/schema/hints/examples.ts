@@ -1,4 +1,4 @@
-import { isStepKind } from '../../kinds.ts';
+import { isPress, isStepKind, kinds } from '../../kinds.ts';
 import { renderValue } from '../../values/value.ts';
 import { entriesOf, isText, member, type SourceNode, toJson } from '../../yaml/node.ts';
 import type { SchemaPlace } from '../place.ts';
@@ -34,16 +34,6 @@ const blockMembers: Readonly<Record<string, string>> = {
   poll: 'max',
   budget: 'cost',
   'matrix.sample': 'count',
-};
-
-/** Fields of an operation that a bare value in its place most likely is, with what else the operation needs. */
-const operationMembers: Readonly<Record<string, (value: string) => string>> = {
-  generate: (value) => `{ model: text-pro, prompt: ${value} }`,
-  chat: (value) => `{ model: chat-mini, prompt: ${value} }`,
-  describe: (value) => `{ image: ${value} }`,
-  video: (value) => `{ image: ${value}, prompt: … }`,
-  edit: (value) => `{ image: ${value}, prompt: … }`,
-  blend: (value) => `{ images: ${value} }`,
 };
 
 const isList = ({ kind }: SourceNode): boolean => kind === 'list';
@@ -155,12 +145,12 @@ export function axisHint(key: string, node: SourceNode): string {
 /** Several values where one is taken. */
 function severalHint({ node, way }: SchemaPlace, value: string): string | undefined {
   if (!isList(node)) return undefined;
-  switch (way.at(-1)) {
-    case 'imagine':
+  const key = way.at(-1) ?? '';
+  if (isStepKind(key) && isPress(key))
+    return 'A click presses one button. A path presses several: path: U1, U2.';
+  switch (isStepKind(key) && kinds[key].written === undefined ? 'prompt' : key) {
     case 'prompt':
       return `A step has one prompt. Several are an axis: matrix: { prompt: ${value} }, and here "{{ prompt }}".`;
-    case 'click':
-      return 'A click presses one button. A path presses several: path: U1, U2.';
     case 'rows':
       return `rows names a table, for example rows: data/prompts.csv. Values are an axis: matrix: { prompt: ${value} }.`;
     case 'from':
@@ -189,7 +179,7 @@ function blockHint({ node, way }: SchemaPlace, schema: SchemaNode, value: string
       : `Say what it does: ${key}: { imagine: ${value} }.`;
   }
   if (way.length === 3 && way[0] === 'steps') {
-    const written = operationMembers[key]?.(value);
+    const written = isStepKind(key) ? kinds[key].written?.(value) : undefined;
     if (written !== undefined) return `Write ${key}: ${written}.`;
   }
   if (way[0] === 'service' && way.length === 1)
@@ -201,6 +191,9 @@ function blockHint({ node, way }: SchemaPlace, schema: SchemaNode, value: string
   if (typesOf(schema).includes('number')) return undefined;
   return exampleOf(key, schema);
 }
+
+/** Keys whose values have a grammar of their own. */
+const formKeys: ReadonlySet<string> = new Set(['path', 'click', 'when']);
 
 function scalarHint(
   key: string,
@@ -215,7 +208,7 @@ function scalarHint(
     if (!types.includes('string')) return example;
     const formed = formHint(key, renderValue(node.value), schema);
     if (formed !== undefined) return formed;
-    const isForm = schema['pattern'] !== undefined || key === 'path' || key === 'click' || key === 'when';
+    const isForm = schema['pattern'] !== undefined || formKeys.has(key);
     return isForm && example !== undefined
       ? example
       : `Text that looks like something else is put in quotes: "${renderValue(node.value)}".`;

@@ -133,8 +133,7 @@ function checkUseless(press: Press, collector: DiagnosticCollector): void {
 export function checkMasks(step: StepDraft, collector: DiagnosticCollector): void {
   const path = member(step.node, 'path');
   const holders = [
-    ...(isPress(step.kind) ? [step.node] : []),
-    ...(step.kind === 'edit' ? [member(step.node, 'edit')] : []),
+    ...(step.kind === undefined ? [] : [isPress(step.kind) ? step.node : member(step.node, step.kind)]),
     ...(path?.kind === 'list' ? path.items : []),
   ];
   for (const holder of holders) {

@@ -1,5 +1,5 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
-import { isTextKind } from '../../kinds.ts';
+import { isTextKind, kinds } from '../../kinds.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { Thinking } from '../../pipeline.ts';
 import { checkNativeKeys } from '../../schema/native-keys.ts';
@@ -7,7 +7,6 @@ import { hasTags } from '../../templates/compile.ts';
 import { isText, member, type SourceMapping, type SourceNode, toValue } from '../../yaml/node.ts';
 import type { StepDraft } from '../draft.ts';
 import { replyChecker } from '../reply-schema/check.ts';
-import { schemaPaths } from '../reply-schema/format.ts';
 import { checkThinking } from './thinking.ts';
 
 /** Reports what is wrong with a generate or chat step by itself, beyond the schema. */
@@ -22,8 +21,9 @@ export function checkTextStep(
   if (!isTextKind(kind)) return;
   const operation = member(node, kind);
   if (operation?.kind !== 'mapping') return;
-  checkSchemas(operation, schemaPaths[kind], collector);
-  if (kind !== 'generate') return;
+  const { schemas, speaks } = kinds[kind];
+  checkSchemas(operation, schemas, collector);
+  if (speaks !== 'native') return;
   checkNativeKeys(operation, collector);
   checkContinue(operation, steps, collector);
   checkRounds(operation, collector);
@@ -85,7 +85,7 @@ function checkContinue(
   const entry = operation.entries.get('continue');
   if (entry === undefined || !isText(entry.value)) return;
   const target = steps.get(entry.value.value);
-  if (target?.kind !== undefined && target.kind !== 'generate') {
+  if (target?.kind !== undefined && !(isTextKind(target.kind) && kinds[target.kind].speaks === 'native')) {
     const message = `Step "${target.name}" is of kind ${target.kind}; only the turns of a generate step can be continued.`;
     const hint = 'A template reads its result, and images shows its images.';
     collector.error('step.continue', entry.value.span, message, hint);

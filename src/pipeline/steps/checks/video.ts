@@ -1,4 +1,5 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
+import { kinds } from '../../kinds.ts';
 import { renderValue } from '../../values/value.ts';
 import { member, type SourceNode } from '../../yaml/node.ts';
 import type { StepDraft } from '../draft.ts';
@@ -9,7 +10,7 @@ export function checkVideo(
   steps: ReadonlyMap<string, StepDraft>,
   collector: DiagnosticCollector,
 ): void {
-  const operation = step.kind === 'video' ? member(step.node, 'video') : undefined;
+  const operation = videoOf(step);
   const extend = operation?.kind === 'mapping' ? operation.entries.get('extend') : undefined;
   if (extend === undefined) return;
   const { from } = step;
@@ -22,7 +23,8 @@ export function checkVideo(
   }
   const target = steps.get(from.step);
   if (target?.kind === undefined) return;
-  if (target.kind !== 'video') {
+  const extended = videoOf(target);
+  if (extended === undefined) {
     const message = `Step "${target.name}" is of kind ${target.kind}; only what a video step makes can be extended.`;
     const hint =
       'A video of an image says image: parent. Of a video that a button made, press Extend (Low motion) or Extend (High motion) on its U1 to U4.';
@@ -32,13 +34,16 @@ export function checkVideo(
     const hint = `Write from: ${target.name}; or press Extend (Low motion) or Extend (High motion).`;
     collector.error('video.extend', from.position, message, hint);
   } else {
-    const made = literalNumber(member(member(target.node, 'video'), 'batchSize'));
+    const made = literalNumber(member(extended, 'batchSize'));
     const wanted = literalNumber(extend.value);
     if (made === undefined || wanted === undefined || wanted <= made) return;
     const message = `Step "${target.name}" makes ${made} (batchSize), so there is no video ${wanted} to extend.`;
     collector.error('video.extend', extend.value.span, message, 'Videos count from 1.');
   }
 }
+
+const videoOf = ({ kind, node }: StepDraft): SourceNode | undefined =>
+  kind !== undefined && kinds[kind].makes === 'videos' ? member(node, kind) : undefined;
 
 /** A number that stands in the file, also as a text; undefined for a template. */
 function literalNumber(node: SourceNode | undefined): number | undefined {

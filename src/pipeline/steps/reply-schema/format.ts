@@ -1,3 +1,4 @@
+import { kinds, type TextKind } from '../../kinds.ts';
 import { hasTags } from '../../templates/compile.ts';
 import { isMapping, type Value } from '../../values/value.ts';
 
@@ -11,16 +12,6 @@ export interface ReplyFormat {
   readonly isWord?: true;
 }
 
-/** Where a schema may be declared; the first that is there holds. */
-export const schemaPaths: Readonly<Record<'generate' | 'chat', readonly (readonly string[])[]>> = {
-  generate: [
-    ['responseSchema'],
-    ['generationConfig', 'responseSchema'],
-    ['generationConfig', 'responseJsonSchema'],
-  ],
-  chat: [['response_format', 'json_schema', 'schema']],
-};
-
 const at = (value: Value | undefined, path: readonly string[]): Value | undefined =>
   path.reduce<Value | undefined>(
     (part, name) => (isMapping(part) && Object.hasOwn(part, name) ? part[name] : undefined),
@@ -28,17 +19,13 @@ const at = (value: Value | undefined, path: readonly string[]): Value | undefine
   );
 
 /** The form of the reply that a request's fields (by their pipeline names, rendered or as written) ask for. */
-export function replyFormat(kind: 'generate' | 'chat', fields: Readonly<Record<string, Value>>): ReplyFormat {
-  const given =
-    kind === 'generate'
-      ? at(fields, ['generationConfig', 'responseMimeType'])
-      : at(fields, ['response_format', 'type']);
+export function replyFormat(kind: TextKind, fields: Readonly<Record<string, Value>>): ReplyFormat {
+  const { replyType, schemas } = kinds[kind];
+  const given = at(fields, replyType.path);
   const word = typeof given === 'string' ? given : undefined;
   const isTemplate = word !== undefined && hasTags(word);
-  const isJsonWord =
-    word !== undefined &&
-    (kind === 'generate' ? /^application\/json\b/i.test(word) : word.startsWith('json'));
-  for (const path of schemaPaths[kind]) {
+  const isJsonWord = word !== undefined && replyType.json.test(word);
+  for (const path of schemas) {
     const schema = at(fields, path);
     // What is a text here is still a template, and will be the schema.
     if (typeof schema !== 'string' && !isMapping(schema)) continue;

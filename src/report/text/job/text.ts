@@ -110,7 +110,7 @@ function requestRows(report: JobReport): readonly Row[] {
   const { prompt: _prompt, ...fields } = request.fields;
   const others = Object.entries({ ...fields, ...request.extra });
   return [
-    ['asks for', request.kind === 'click' ? `a click on ${pressWords(request.press)}` : request.kind],
+    ['asks for', request.press === undefined ? request.kind : `a click on ${pressWords(request.press)}`],
     ...(pressed === undefined ? [] : [['pressed', pressedWords(pressed)] as const]),
     // For a click it is the task that the click continues.
     ...(prompt === undefined ? [] : [['prompt', shownLine(prompt)] as const]),

@@ -29,7 +29,7 @@ export function kindOf(record: JobRecord): TaskKind {
     kinds.set(request, name);
   }
   // The time until a modal opens is no measure of the work that follows.
-  const opens = request.kind === 'click' && modal === undefined && canConfirm(record);
+  const opens = modal === undefined && canConfirm(record);
   const version = pressed === undefined ? [] : versionOfButton(pressed.customId);
   return {
     name: [name, ...version, ...(opens ? ['opens'] : []), ...(speed === undefined ? [] : [speed])].join(' '),
@@ -38,7 +38,7 @@ export function kindOf(record: JobRecord): TaskKind {
 }
 
 function operationOf(request: JobRequest): string {
-  if (request.kind !== 'click') return request.kind;
+  if (request.press === undefined) return request.kind;
   const press = request.press[0];
   return `click ${press === undefined ? '' : wordsOf(press).replaceAll(/\d+/g, '')}`;
 }

@@ -190,7 +190,7 @@ export function modalNotOpened(
   { promptAbove }: Pick<JobContext, 'promptAbove'>,
 ): JobError | undefined {
   const { request, pressed, modal } = record;
-  if (request.kind !== 'click' || modal !== undefined) return undefined;
+  if (request.press === undefined || modal !== undefined) return undefined;
   const { remix } = request.fields;
   const prompt = promptOf(request.fields)?.trim() ?? '';
   const isOther = prompt !== '' && prompt !== promptAbove(record)?.trim();

@@ -22,7 +22,7 @@ export const freshMs = 10_000;
 /** True for a click whose button must be read, again or at all, before the press. Uses the machine's clock, which may be set back. */
 export const needsButtonReading = ({ record, fresh, want }: Job, now: number): boolean =>
   want.kind === 'submit' &&
-  record.request.kind === 'click' &&
+  record.request.press !== undefined &&
   (fresh === undefined || Math.abs(now - fresh.readAt) > freshMs);
 
 /** True while the button is read again because the click's turn has come. */
@@ -66,7 +66,7 @@ export function needsRecheck(
   result: ServiceResult<SubmitResult>,
   attempts: number,
 ): boolean {
-  const isPress = record.request.kind === 'click' && record.modal === undefined && fresh !== undefined;
+  const isPress = record.request.press !== undefined && record.modal === undefined && fresh !== undefined;
   if (!isPress) return false;
   return fresh.shown === true ? isRefusal(result) : record.tries + 1 < attempts && mayBeOutdated(result);
 }

@@ -1,7 +1,7 @@
-import { isTextKind } from '../../../pipeline/kinds.ts';
+import { isTextKind, type PressKind, type StepKind } from '../../../pipeline/kinds.ts';
 import { formatBranch } from '../../../pipeline/selectors/parse.ts';
 import type { JobRecord } from '../../../plan/job.ts';
-import type { JobRequest, Press, TextRequest } from '../../../plan/job-request.ts';
+import type { Press, TextRequest } from '../../../plan/job-request.ts';
 import type { Slot } from '../../../plan/slot.ts';
 
 /** Operations of customIds (gateway 5.2 to 5.4) in the words of users; the first match counts. Others are their own name. */
@@ -20,6 +20,9 @@ const operations: readonly (readonly [RegExp, string])[] = [
   [/^picread/i, 'buttons of descriptions'],
 ];
 
+/** What kinds are called in messages and limits, where that is not their own name; text calls are called by their model first. */
+const names: Partial<Readonly<Record<StepKind, string>>> = { edit: 'edits', generate: '' };
+
 /** The operation of a button, as a user calls it: `U1–U4`, `pan`. */
 export function operationOf(customId: string): string {
   const [, operation = ''] = /^[^:]*::(?:JOB::)?([^:]+)/i.exec(customId) ?? [];
@@ -32,17 +35,11 @@ export function operationOf(customId: string): string {
 export function kindOfRequest({
   kind,
   fields,
-}: Pick<TextRequest, 'fields'> & { readonly kind: Entry }): string {
-  if (!isTextKind(kind)) return endpoints[kind] ?? kind;
+}: Pick<TextRequest, 'fields'> & { readonly kind: Exclude<StepKind, PressKind> }): string {
+  if (!isTextKind(kind)) return names[kind] ?? kind;
   const { model } = fields;
-  const name = typeof model === 'string' ? model : 'text';
-  return kind === 'chat' ? `${name} (chat)` : name;
+  return `${typeof model === 'string' ? model : 'text'}${names[kind] ?? ` (${kind})`}`;
 }
-
-type Entry = Exclude<JobRequest['kind'], 'click'>;
-
-/** The words of the endpoints that are not called as their kind. */
-const endpoints: Partial<Record<Entry, string>> = { edit: 'edits' };
 
 /** `grid/U1`: the step and the buttons that lead to a slot. */
 export const slotName = ({ step, branch }: { readonly step: string; readonly branch: string }): string =>
@@ -55,15 +52,12 @@ const clickName = (name: string, press?: readonly Press[]): string =>
 /** What jobs as this one are known by. */
 export function namesOfJob({ origin, request }: Pick<JobRecord, 'origin' | 'request'>): readonly string[] {
   const name = slotName(origin);
-  return request.kind === 'click' ? [clickName(name, request.press), clickName(name)] : [name];
+  return request.press === undefined ? [name] : [clickName(name, request.press), clickName(name)];
 }
 
 /** The first of these names of the click of a slot, or the second while it is not known what that presses. */
 export const clickOfSlot = ({ step, branch, job }: Slot): string =>
-  clickName(
-    slotName({ step, branch: formatBranch(branch) }),
-    job?.request.kind === 'click' ? job.request.press : undefined,
-  );
+  clickName(slotName({ step, branch: formatBranch(branch) }), job?.request.press);
 
 /** Words without what differs from one request to the next: quoted words, numbers and ids. */
 export const withoutParticulars = (words: string): string =>

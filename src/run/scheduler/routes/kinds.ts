@@ -1,4 +1,4 @@
-import { isTextKind } from '../../../pipeline/kinds.ts';
+import { isPress, isTextKind } from '../../../pipeline/kinds.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import type { Route } from '../../events.ts';
 import type { Job, Tally } from '../../machine/job.ts';
@@ -303,7 +303,7 @@ export class Kinds {
   of({ record, fresh }: Kindred): KindState | undefined {
     const { request, modal, pressed } = record;
     if (modal !== undefined) return this.find('submit', 'dialogs');
-    if (request.kind !== 'click')
+    if (request.press === undefined)
       return this.find(isTextKind(request.kind) ? 'text' : 'submit', kindOfRequest(request));
     const button = fresh?.button ?? pressed;
     if (button !== undefined) return this.find('submit', operationOf(button.customId));
@@ -313,7 +313,7 @@ export class Kinds {
   /** The kind of what a slot asks for, or will; of a click, what such clicks were found to be. undefined: only a result says it. */
   ofSlot(slot: Slot): KindState | undefined {
     const { kind, job, asks } = slot;
-    if (kind === 'click') return this.#named(clickOfSlot(slot));
+    if (isPress(kind)) return this.#named(clickOfSlot(slot));
     const fields = isTextKind(kind) ? (job?.request ?? asks)?.fields : {};
     return fields && this.find(isTextKind(kind) ? 'text' : 'submit', kindOfRequest({ kind, fields }));
   }

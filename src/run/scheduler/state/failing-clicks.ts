@@ -61,7 +61,7 @@ function reasonOf(
   { request, taskId, pressed }: JobRecord,
   { code, message, httpStatus }: JobError,
 ): string | undefined {
-  if (request.kind !== 'click' || taskId !== undefined) return undefined;
+  if (request.press === undefined || taskId !== undefined) return undefined;
   // The offered labels differ from task to task.
   if (code.startsWith('button.')) return code;
   const isRefused =

@@ -1,7 +1,18 @@
 import { members } from '../../http/json.ts';
 import type { ReplyBody } from '../../http/reply.ts';
-import type { JsonObject } from '../../text-service.ts';
-import { objectsIn, withNativeNames } from './native.ts';
+import type { JsonObject, TextReply } from '../../text-service.ts';
+import { objectsIn } from './native.ts';
+
+/** How a whole reply of one text endpoint is recognised and read. */
+export interface ReplyForm {
+  /** The reply with the names of the contract, where gateways write others. */
+  readonly named: (given: JsonObject | undefined) => JsonObject | undefined;
+  /** The member that lists what the model has answered. */
+  readonly list: 'candidates' | 'choices';
+  /** Members that make a reply without that list. */
+  readonly besides: readonly string[];
+  readonly read: (whole: JsonObject) => TextReply;
+}
 
 /** How the bytes of a reply ended. */
 export type StreamEnd =
@@ -123,24 +134,17 @@ export const noReply: StreamEnd & { readonly kind: 'unusable' } = {
 
 /** The end for one object: a whole reply, an error, or neither. */
 export function readWhole(
-  kind: 'generate' | 'chat',
+  { named, list, besides }: ReplyForm,
   given: JsonObject | undefined,
   maxCandidates: number,
 ): StreamEnd {
-  const value = kind === 'generate' ? withNativeNames(given) : given;
+  const value = named(given);
   const error = errorIn(value);
   if (error !== undefined) return error;
-  if (value === undefined || !isReplyOf(kind, value))
-    return { ...noReply, body: { kind: 'json', value: value ?? null } };
-  const candidates = kind === 'chat' ? value['choices'] : value['candidates'];
+  const candidates = value?.[list];
+  const isReply = Array.isArray(candidates) || besides.some((name) => members(value?.[name]) !== undefined);
+  if (value === undefined || !isReply) return { ...noReply, body: { kind: 'json', value: value ?? null } };
   return Array.isArray(candidates) && candidates.length > maxCandidates
     ? tooLargeEnd(`it has more than ${maxCandidates} candidates`)
     : { kind: 'answer', whole: value };
 }
-
-const isReplyOf = (kind: 'generate' | 'chat', value: JsonObject): boolean =>
-  kind === 'chat'
-    ? Array.isArray(value['choices'])
-    : Array.isArray(value['candidates']) ||
-      members(value['promptFeedback']) !== undefined ||
-      members(value['usageMetadata']) !== undefined;

@@ -7,9 +7,8 @@ import type { ConnectionFailure, Reply, ReplyBody } from '../../http/reply.ts';
 import type { Mask } from '../../http/secrets.ts';
 import type { ReplyUsage, ServiceFailure, ServiceResult } from '../../result.ts';
 import type { JsonObject, TextReply } from '../../text-service.ts';
-import { readChatReply } from './chat.ts';
-import { errorInChoice, type StreamEnd, statusOf } from './end.ts';
-import { noCandidates, readTextReply } from './native.ts';
+import { errorInChoice, type ReplyForm, type StreamEnd, statusOf } from './end.ts';
+import { noCandidates } from './native.ts';
 import { chatUsageIn } from './usage.ts';
 
 /** What came of a text call that had a status. */
@@ -27,7 +26,7 @@ export type Received =
 
 /** A text call, as far as its reply is judged by it. */
 export interface Call {
-  readonly kind: 'generate' | 'chat';
+  readonly read: ReplyForm['read'];
   readonly stream: boolean;
   /** Finish reasons that the step accepts. */
   readonly accept: readonly string[];
@@ -46,8 +45,7 @@ export function readReply(received: Received, call: Call, facts: RequestFacts): 
   const end = withoutErrors(received.end, call);
   if (end.kind === 'answer') {
     const whole = masked(end.whole, facts.dataMask) as JsonObject;
-    const read = call.kind === 'chat' ? readChatReply(whole) : readTextReply(whole);
-    return { ok: true, value: { ...read, ...withRequestId(undefined, reply, facts) } };
+    return { ok: true, value: { ...call.read(whole), ...withRequestId(undefined, reply, facts) } };
   }
   const counted = usage ?? (received.end.kind === 'answer' ? chatUsageIn(received.end.whole) : undefined);
   const blocked = end.kind === 'error' ? blockedIn(json(end.body), facts) : undefined;
@@ -63,11 +61,9 @@ export function readReply(received: Received, call: Call, facts: RequestFacts): 
 /** An answer with an error in one of its choices is that error. */
 const withoutErrors = (
   end: (Received & { readonly kind: 'read' })['end'],
-  { kind, accept }: Call,
+  { accept }: Call,
 ): (Received & { readonly kind: 'read' })['end'] =>
-  (kind === 'chat' && (end.kind === 'answer' || end.kind === 'unfinished')
-    ? errorInChoice(end.whole, accept)
-    : undefined) ?? end;
+  (end.kind === 'answer' || end.kind === 'unfinished' ? errorInChoice(end.whole, accept) : undefined) ?? end;
 
 /**
  * The reply that an error of a gateway stands for which converts between vendors: it says `no candidates`, with a 500, of a prompt that

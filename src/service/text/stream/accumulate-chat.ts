@@ -8,6 +8,7 @@ import { type Gathered, mergedMember, weightOf } from './merge.ts';
 
 /** Gathers the chunks of a chat stream (gateway 7.1) into one `chat.completion`. */
 export class ChatGatherer implements Gatherer {
+  readonly mayLackReason = true;
   readonly #members: Gathered = new Map();
   readonly #choices = new Map<number, Choice>();
 

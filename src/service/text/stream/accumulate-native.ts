@@ -14,6 +14,8 @@ export interface Gatherer {
   readonly candidates: number;
   /** Tokens as they were counted up to now. */
   readonly usage: ReplyUsage | undefined;
+  /** A `[DONE]` may end it though a finish reason is missing. */
+  readonly mayLackReason: boolean;
   /** One object, as a reply that is no stream would be. Nothing is added afterwards. */
   whole(): JsonObject;
 }
@@ -23,6 +25,7 @@ export interface Gatherer {
  * thoughts joined; of each count the largest, of ratings and reasons the last ones that came.
  */
 export class NativeGatherer implements Gatherer {
+  readonly mayLackReason = false;
   readonly #members: Gathered = new Map();
   readonly #candidates = new Map<number, Candidate>();
 

@@ -9,9 +9,13 @@ import { members, parseBounded, parseWithLongIds, valuesIn } from '../../http/js
 import { readReplyText } from '../../http/reply.ts';
 import type { ReplyUsage } from '../../result.ts';
 import type { JsonObject } from '../../text-service.ts';
-import { errorIn, noReply, readWhole, type StreamEnd, tooLargeEnd } from '../reply/end.ts';
-import { ChatGatherer } from './accumulate-chat.ts';
-import { type Gatherer, NativeGatherer } from './accumulate-native.ts';
+import { errorIn, noReply, type ReplyForm, readWhole, type StreamEnd, tooLargeEnd } from '../reply/end.ts';
+import type { Gatherer } from './accumulate-native.ts';
+
+/** How a reply of one text endpoint is read, whole or as a stream. */
+export interface TextForm extends ReplyForm {
+  readonly gather: () => Gatherer;
+}
 
 /** Bounds of one reply. */
 export interface StreamBounds {
@@ -67,12 +71,12 @@ const oddEvent = (text: string, what: string): StreamEnd & { readonly kind: 'unu
  * finishReason ends nothing (gateway 6.7).
  */
 export class StreamReader {
-  readonly #kind: 'generate' | 'chat';
+  readonly #form: TextForm;
   readonly #bounds: StreamBounds;
   readonly #decoder = idleDecoders.pop() ?? new TextDecoder('utf-8', { fatal: true });
   readonly #parser: EventSourceParser;
   readonly #gatherer: Gatherer;
-  #form: 'unknown' | 'events' | 'whole' = 'unknown';
+  #shape: 'unknown' | 'events' | 'whole' = 'unknown';
   /** Of a whole body: its text so far. */
   readonly #text: string[] = [];
   #bare = '';
@@ -89,11 +93,11 @@ export class StreamReader {
   /** Characters since the last event. */
   #pending = 0;
 
-  constructor(kind: 'generate' | 'chat', bounds: StreamBounds = streamBounds) {
-    this.#kind = kind;
+  constructor(form: TextForm, bounds: StreamBounds = streamBounds) {
+    this.#form = form;
     this.#bounds = bounds;
     this.#values = bounds.values;
-    this.#gatherer = kind === 'generate' ? new NativeGatherer() : new ChatGatherer();
+    this.#gatherer = form.gather();
     this.#parser = createParser({
       onEvent: (event) => this.#onEvent(event),
       onError: (error) => this.#onError(error),
@@ -137,8 +141,8 @@ export class StreamReader {
       return text;
     });
     // A last event may lack its blank line; a line that was cut off is no JSON.
-    if (this.#form === 'events' && !this.isOver) this.#parser.feed('\n\n');
-    this.#end ??= this.#form === 'events' ? this.#endOfEvents() : this.#endOfWhole();
+    if (this.#shape === 'events' && !this.isOver) this.#parser.feed('\n\n');
+    this.#end ??= this.#shape === 'events' ? this.#endOfEvents() : this.#endOfWhole();
     return this.#end;
   }
 
@@ -161,15 +165,15 @@ export class StreamReader {
   }
 
   #take(text: string): void {
-    if (this.#form === 'unknown') {
+    if (this.#shape === 'unknown') {
       // White space before it decides nothing, and is no part of a reply.
       const rest = text.trimStart();
       if (rest === '') return;
-      this.#form = /^[{[<"]/.test(rest) ? 'whole' : 'events';
+      this.#shape = /^[{[<"]/.test(rest) ? 'whole' : 'events';
       return this.#take(rest);
     }
     this.#pending += text.length;
-    if (this.#form === 'whole') {
+    if (this.#shape === 'whole') {
       this.#text.push(text);
       return;
     }
@@ -266,7 +270,7 @@ export class StreamReader {
     // Without a choice: no answer, and the counts say that none was made.
     if (
       this.#isDone &&
-      this.#kind === 'chat' &&
+      this.#gatherer.mayLackReason &&
       (this.#gatherer.candidates > 0 || this.usage?.candidates === 0)
     ) {
       const whole = this.#gatherer.whole();
@@ -283,7 +287,7 @@ export class StreamReader {
     const body = readReplyText(this.#text.join(''), parseBounded);
     if (body.kind !== 'json') return { kind: 'other', body };
     if (!Array.isArray(body.value)) {
-      return readWhole(this.#kind, members(body.value), this.#bounds.candidates);
+      return readWhole(this.#form, members(body.value), this.#bounds.candidates);
     }
     // Without `alt=sse` a native stream is a list of its events (gateway 6.7).
     for (const item of body.value as unknown[]) {

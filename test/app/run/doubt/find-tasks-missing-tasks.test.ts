@@ -42,19 +42,21 @@ describe('tasks of submissions that an older state does not know', () => {
       onLeave?.();
       return Promise.resolve({ ok: true, value: { kind: 'accepted', taskId: name, code: 1 } } as const);
     };
-    const service = { tellsLeaving: true, imagine: said('imagine'), begin: said('begin') };
+    const service = { tellsLeaving: true, begin: said('begin') };
     const taking = await takingOn(service as unknown as ImageService, store.reader);
     expect(taking.tellsLeaving).toBe(true);
     const { signal } = new AbortController();
     let left = 0;
     const onLeave = (): void => void (left += 1);
     const submission = { speed: 'relax', fields: {} } as const;
-    expect(await taking.imagine({ ...submission, tag: 'aa11' }, signal, onLeave)).toMatchObject({
+    expect(
+      await taking.begin({ kind: 'imagine', ...submission, tag: 'aa11' }, signal, onLeave),
+    ).toMatchObject({
       value: { taskId: 'T3' },
     });
     expect([asked, left]).toEqual([[], 0]);
-    await taking.imagine({ ...submission, tag: 'bb22' }, signal, onLeave);
+    await taking.begin({ kind: 'imagine', ...submission, tag: 'bb22' }, signal, onLeave);
     await taking.begin({ ...submission, kind: 'describe', images: [] }, signal, onLeave);
-    expect([asked, left]).toEqual([['imagine', 'begin'], 2]);
+    expect([asked, left]).toEqual([['begin', 'begin'], 2]);
   });
 });

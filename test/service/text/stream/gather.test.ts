@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { texts } from '../../../../src/service/kinds.ts';
 
 import { StreamReader, streamBounds } from '../../../../src/service/text/stream/reader.ts';
 import type { JsonObject } from '../../../../src/service/text-service.ts';
@@ -149,7 +150,7 @@ describe('the bounds of a stream', () => {
   });
 
   test('count what has come of an event that is not whole yet', () => {
-    const reader = new StreamReader('generate');
+    const reader = new StreamReader(texts.generate);
     reader.push(bytesOf('data: "'));
     reader.push(bytesOf('x'.repeat(5_000)));
     expect(reader.kept).toBeGreaterThanOrEqual(5_000);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { texts } from '../../../../src/service/kinds.ts';
 import { readChatReply } from '../../../../src/service/text/reply/chat.ts';
 import { readTextReply } from '../../../../src/service/text/reply/native.ts';
 import { StreamReader, streamBounds } from '../../../../src/service/text/stream/reader.ts';
@@ -185,7 +186,7 @@ describe('a hostile stream is given up', () => {
     chunk: string,
     form = bounds,
   ): { readonly reader: StreamReader; readonly pushes: number } => {
-    const reader = new StreamReader('generate', form);
+    const reader = new StreamReader(texts.generate, form);
     const bytes = bytesOf(chunk);
     let pushes = 0;
     for (; pushes < 200_000 && !reader.isOver; pushes++) reader.push(bytes);
@@ -223,7 +224,7 @@ describe('a hostile stream is given up', () => {
   });
 
   test('comments are ignored', () => {
-    const reader = new StreamReader('generate', bounds);
+    const reader = new StreamReader(texts.generate, bounds);
     const comment = bytesOf(`: ${'a'.repeat(500)}\n\n`);
     for (let i = 0; i < 10_000; i++) reader.push(comment);
     reader.push(bytesOf(`data: ${JSON.stringify(event([{ text: 'a' }], { finishReason: 'STOP' }))}\n\n`));
